@@ -211,8 +211,21 @@ part_reload()
 	on l1
 	ktap $? "SIGHUP: it gets trees" "$(ctl group)"
 	echo "switch = relative.sock" >>"$CONF"
-	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before"
+	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before: .*relative.sock: the path"
 	ktap $? "SIGHUP: a file that is wrong" "$(cat "$LAB_OUT/amd.log")"
+	names sw sw
+	reload "switches-wrong .*$CONF: the switches are as before: .*sw.* is given twice"
+	ktap $? "SIGHUP: a switch that is named twice" "$(cat "$LAB_OUT/amd.log")"
+	names
+	reload "switches-wrong .*$CONF: the switches are as before: no switch"
+	ktap $? "SIGHUP: a file without a switch" "$(cat "$LAB_OUT/amd.log")"
+	names sw l0 && echo "nonsense = 1" >>"$CONF"
+	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before: there is no such"
+	ktap $? "SIGHUP: an option that is none" "$(cat "$LAB_OUT/amd.log")"
+	rm "$CONF" && mkfifo "$CONF"
+	reload "switches-wrong .*$CONF: the switches are as before: is no regular file"
+	ktap $? "SIGHUP: a file that has become a pipe" "$(cat "$LAB_OUT/amd.log")"
+	rm "$CONF"
 	is_up l1
 	ktap $? "SIGHUP: then all is as before" "$(ctl switch)"
 	names sw l0

@@ -15,6 +15,14 @@
 #define SPACE		" \t\r\n"
 
 char conf_where[4200];
+char conf_why[512];
+
+/* The first reason is the best one. */
+static void keep_why(const char *why)
+{
+	if (!conf_why[0])
+		snprintf(conf_why, sizeof(conf_why), "%s", why);
+}
 
 static int wrong(const struct conf *conf, const char *path, unsigned int n,
 		 const char *what)
@@ -25,6 +33,7 @@ static int wrong(const struct conf *conf, const char *path, unsigned int n,
 	}
 	snprintf(conf_where, sizeof(conf_where), "%s:%u: ", path, n);
 	fprintf(stderr, "%s: %s%s\n", conf->prog, conf_where, what);
+	keep_why(what);
 	return -1;
 }
 
@@ -188,8 +197,10 @@ int conf_read(const struct conf *conf, const char *path)
 		snprintf(conf_where, sizeof(conf_where), f ? "" : "%s: ", path);
 	if (!f && conf->err)
 		snprintf(conf->err, conf->err_len, "%s: %s", path, why);
-	else if (!f)
+	if (!f && !conf->err) {
 		fprintf(stderr, "%s: %s: %s\n", conf->prog, path, why);
+		keep_why(why);
+	}
 	if (!f)
 		return -1;
 	ret = conf_stream(conf, f, path);

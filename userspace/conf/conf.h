@@ -33,7 +33,9 @@ struct conf {
 };
 
 /* FILE:LINE and a colon, while a line is taken and after it was wrong; else empty. */
-extern char conf_where[];
+extern char conf_where[4200];
+/* And what was wrong, of the first line that was, or of the file. */
+extern char conf_why[512];
 
 int conf_read(const struct conf *conf, const char *path);
 int conf_stream(const struct conf *conf, FILE *f, const char *path);

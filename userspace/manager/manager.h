@@ -69,6 +69,7 @@ struct stats;
  * @http: address of the web page; NULL: none
  * @http_plaintext: other hosts may see it, too
  * @tenants: file with the limits of tenants; NULL: the default one, if it is there
+ * @config: file that was read last, or NULL
  * @argc: number of arguments
  * @argv: arguments
  */
@@ -100,6 +101,7 @@ struct options {
 	const char	*http;
 	bool		http_plaintext;
 	const char	*tenants;
+	const char	*config;
 	int		argc;
 	char		**argv;
 };

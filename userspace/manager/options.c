@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,19 @@ static bool reading_again;
 
 static int read_file(struct options *o, const char *path);
 
+/* Tell what is wrong. Returns -1. */
+__attribute__((format(printf, 1, 2)))
+static int wrong(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(conf_why, sizeof(conf_why), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "inc-amd: %s\n", conf_why);
+	return -1;
+}
+
 static int number(const char *name, const char *text, uint32_t min,
 		  uint32_t max, uint32_t *value)
 {
@@ -173,11 +187,8 @@ static int number(const char *name, const char *text, uint32_t min,
 	errno = 0;
 	num = strtoul(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || num < min ||
-	    num > max) {
-		fprintf(stderr, "inc-amd: --%s %s: must be %u to %u\n", name,
-			text, min, max);
-		return -1;
-	}
+	    num > max)
+		return wrong("--%s %s: must be %u to %u", name, text, min, max);
 	*value = (uint32_t)num;
 	return 0;
 }
@@ -188,12 +199,10 @@ static int duration(const char *name, const char *text, uint32_t min,
 {
 	uint64_t ms;
 
-	if (!unit_msec(text, plain, &ms) || ms < min || ms > max) {
-		fprintf(stderr, "inc-amd: --%s %s: must be %u to %u %s, or as in 500ms, 90s or 5m\n",
-			name, text, min / plain, max / plain,
-			plain == 1 ? "milliseconds" : "seconds");
-		return -1;
-	}
+	if (!unit_msec(text, plain, &ms) || ms < min || ms > max)
+		return wrong("--%s %s: must be %u to %u %s, or as in 500ms, 90s or 5m",
+			     name, text, min / plain, max / plain,
+			     plain == 1 ? "milliseconds" : "seconds");
 	*value = (uint32_t)ms;
 	return 0;
 }
@@ -205,11 +214,9 @@ static int address(const char *name, const char *text, int least,
 	char host[256];
 	int port = -1;
 
-	if (inc_auth_address(text, host, sizeof(host), &port) || port < least) {
-		fprintf(stderr, "inc-amd: --%s %s: must be ADDR:PORT, with a port from %d to 65535, and an IPv6 address in brackets\n",
-			name, text, least);
-		return -1;
-	}
+	if (inc_auth_address(text, host, sizeof(host), &port) || port < least)
+		return wrong("--%s %s: must be ADDR:PORT, with a port from %d to 65535, and an IPv6 address in brackets",
+			     name, text, least);
 	*value = text;
 	return 0;
 }
@@ -234,16 +241,12 @@ static int add_switch(struct options *o, const char *text)
 	struct netconf_target target = { .port = 0 };
 	const char **list;
 
-	if (is_relative_path(text)) {
-		fprintf(stderr, "inc-amd: --switch %s: the path of a UNIX socket begins with /\n",
-			text);
-		return -1;
-	}
-	if (netconf_target_parse(&target, text)) {
-		fprintf(stderr, "inc-amd: --switch %s: must be /PATH of a UNIX socket, [USER@]HOST[:PORT], or tls://HOST[:PORT]\n",
-			text);
-		return -1;
-	}
+	if (is_relative_path(text))
+		return wrong("--switch %s: the path of a UNIX socket begins with /",
+			     text);
+	if (netconf_target_parse(&target, text))
+		return wrong("--switch %s: must be /PATH of a UNIX socket, [USER@]HOST[:PORT], or tls://HOST[:PORT]",
+			     text);
 	list = realloc(o->switches, (o->nswitches + 1) * sizeof(*list));
 	if (!list)
 		return -1;
@@ -264,9 +267,8 @@ static int add_link(struct options *o, const char *text)
 		o->ncables++;
 		return 0;
 	}
-	fprintf(stderr, "inc-amd: --link %s: must be SWITCH:INTERFACE=SWITCH:INTERFACE\n",
-		text);
-	return -1;
+	return wrong("--link %s: must be SWITCH:INTERFACE=SWITCH:INTERFACE",
+		     text);
 }
 
 static int add_network(struct options *o, const char *text)
@@ -274,8 +276,8 @@ static int add_network(struct options *o, const char *text)
 	int ret = inc_rdv_network_add(&o->allow, text);
 
 	if (ret == -EINVAL)
-		fprintf(stderr, "inc-amd: --allow %s: must be an address, or ADDRESS/PREFIX\n",
-			text);
+		wrong("--allow %s: must be an address, or ADDRESS/PREFIX",
+		      text);
 	return ret;
 }
 
@@ -288,11 +290,9 @@ static int tree_ids(struct options *o, const char *text)
 	first = strtoul(text, &end, 10);
 	if (*end == '-')
 		last = strtoul(end + 1, &end, 10);
-	if (errno || *end || !first || last < first || last > UINT32_MAX) {
-		fprintf(stderr, "inc-amd: --tree-ids %s: must be FIRST-LAST, from 1 to 4294967295\n",
-			text);
-		return -1;
-	}
+	if (errno || *end || !first || last < first || last > UINT32_MAX)
+		return wrong("--tree-ids %s: must be FIRST-LAST, from 1 to 4294967295",
+			     text);
 	o->first_tree = (uint32_t)first;
 	o->last_tree = (uint32_t)last;
 	return 0;
@@ -339,8 +339,7 @@ static int take_security(struct rpc_security *how, int opt, const char *arg)
 		how->plaintext = true;
 		return 0;
 	default:
-		fputs("inc-amd: \"inc-amd --help\" lists the options\n", stderr);
-		return -1;
+		return wrong("\"inc-amd --help\" lists the options");
 	}
 }
 
@@ -450,10 +449,11 @@ static int read_file(struct options *o, const char *path)
 	};
 	struct stat st;
 
+	o->config = path;
 	/* A pipe has been read, and to open it would wait for a writer. */
 	if (reading_again && !stat(path, &st) && !S_ISREG(st.st_mode)) {
-		fprintf(stderr, "inc-amd: %s: is no regular file and is not read again\n",
-			path);
+		snprintf(conf_why, sizeof(conf_why), "is no regular file and is not read again");
+		fprintf(stderr, "inc-amd: %s: %s\n", path, conf_why);
 		return -1;
 	}
 	return conf_read(&conf, path);
@@ -467,17 +467,14 @@ static int check_switch(const struct options *o, const char *address)
 	struct netconf_target t = { .port = 0 };
 
 	netconf_target_parse(&t, address);
-	if (t.tls && !o->security.cert) {
-		fprintf(stderr, "inc-amd: --switch %s: needs --tls-cert, --tls-key and --tls-ca\n",
-			address);
-		return -1;
-	}
+	if (t.tls && !o->security.cert)
+		return wrong("--switch %s: needs --tls-cert, --tls-key and --tls-ca",
+			     address);
 	if (t.path[0] || t.tls || o->known_hosts || o->any_host_key ||
 	    inc_auth_is_loopback(t.host))
 		return 0;
-	fprintf(stderr, "inc-amd: --switch %s: needs --known-hosts FILE, with the agents' keys as ssh-keyscan has them, or --insecure-host-keys\n",
-		address);
-	return -1;
+	return wrong("--switch %s: needs --known-hosts FILE, with the agents' keys as ssh-keyscan has them, or --insecure-host-keys",
+		     address);
 }
 
 /* Who may call? */
@@ -494,22 +491,17 @@ static int check_security(const struct options *o)
 		what = "--insecure-plaintext contradicts --tls-cert";
 	else if (how->tokens && how->plaintext)
 		what = "--insecure-plaintext contradicts --tokens: everyone could read them";
-	if (what) {
-		fprintf(stderr, "inc-amd: %s\n", what);
-		return -1;
-	}
+	if (what)
+		return wrong("%s", what);
 	if (o->http && !o->http_plaintext && !how->plaintext &&
-	    !inc_auth_is_loopback(o->http)) {
-		fprintf(stderr, "inc-amd: --http %s: others could read all without a password: use loopback, or --http-insecure-plaintext\n",
-			o->http);
-		return -1;
-	}
+	    !inc_auth_is_loopback(o->http))
+		return wrong("--http %s: others could read all without a password: use loopback, or --http-insecure-plaintext",
+			     o->http);
 	if (how->cert || how->plaintext || !strncmp(o->listen, "unix:", 5) ||
 	    inc_auth_is_loopback(o->listen))
 		return 0;
-	fprintf(stderr, "inc-amd: --listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext\n",
-		o->listen);
-	return -1;
+	return wrong("--listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext",
+		     o->listen);
 }
 
 /* @servers: HOST:PORT,... */
@@ -517,19 +509,15 @@ static int check_etcd(const struct options *o, const char *servers)
 {
 	char text[1024], *next = text, *server;
 
-	if (!o->etcd.cert != !o->etcd.key || (o->etcd.cert && !o->etcd.ca)) {
-		fputs("inc-amd: --etcd-cert and --etcd-key need each other, and --etcd-ca\n",
-		      stderr);
-		return -1;
-	}
+	if (!o->etcd.cert != !o->etcd.key || (o->etcd.cert && !o->etcd.ca))
+		return wrong("--etcd-cert and --etcd-key need each other, and --etcd-ca");
 	snprintf(text, sizeof(text), "%s", servers);
 	while (!o->etcd.ca && !o->etcd.plaintext &&
 	       (server = strsep(&next, ","))) {
 		if (inc_auth_is_loopback(server))
 			continue;
-		fprintf(stderr, "inc-amd: --store etcd:%s: etcd beyond loopback needs --etcd-ca, or --etcd-insecure-plaintext: whoever can change what it has can end groups, or lead\n",
-			servers);
-		return -1;
+		return wrong("--store etcd:%s: etcd beyond loopback needs --etcd-ca, or --etcd-insecure-plaintext: whoever can change what it has can end groups, or lead",
+			     servers);
 	}
 	return 0;
 }
@@ -540,9 +528,8 @@ static int check_store(const struct options *o)
 		return check_etcd(o, o->store + 5);
 	if (!strncmp(o->store, "sqlite:/", 8) || !strcmp(o->store, "none"))
 		return 0;
-	fprintf(stderr, "inc-amd: --store %s: must be sqlite:/FILE, etcd:HOST:PORT,... or none\n",
-		o->store);
-	return -1;
+	return wrong("--store %s: must be sqlite:/FILE, etcd:HOST:PORT,... or none",
+		     o->store);
 }
 
 /* libssh says only that no agent's key is known. */
@@ -552,8 +539,7 @@ static int check_known_hosts(const struct options *o)
 					   NULL;
 
 	if (why)
-		fprintf(stderr, "inc-amd: --known-hosts %s: %s\n",
-			o->known_hosts, why);
+		wrong("--known-hosts %s: %s", o->known_hosts, why);
 	return why ? -1 : 0;
 }
 
@@ -570,18 +556,15 @@ static int check_twins(const struct options *o)
 	unsigned int i;
 	int ret = 0;
 
-	if (!list) {
-		fputs("inc-amd: no memory\n", stderr);
-		return -1;
-	}
+	if (!list)
+		return wrong("no memory");
 	for (i = 0; i < o->nswitches; i++)
 		netconf_target_parse(&list[i], o->switches[i]);
 	qsort(list, o->nswitches, sizeof(*list), by_target);
 	for (t = list + 1; t < list + o->nswitches && !ret; t++) {
 		if (netconf_target_cmp(t - 1, t))
 			continue;
-		fprintf(stderr, "inc-amd: --switch: %s%s is given twice\n",
-			t->path, t->host);
+		wrong("--switch: %s%s is given twice", t->path, t->host);
 		ret = -1;
 	}
 	free(list);
@@ -592,11 +575,8 @@ static int check(const struct options *o)
 {
 	unsigned int i;
 
-	if (!o->nswitches) {
-		fputs("inc-amd: no switch: give --switch ADDR for each\n",
-		      stderr);
-		return -1;
-	}
+	if (!o->nswitches)
+		return wrong("no switch: give --switch ADDR for each");
 	for (i = 0; i < o->nswitches; i++)
 		if (check_switch(o, o->switches[i]))
 			return -1;
@@ -637,11 +617,8 @@ int options_read(struct options *o, int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	if (optind < argc) {
-		fprintf(stderr, "inc-amd: \"%s\": there are options only\n",
-			argv[optind]);
-		return -1;
-	}
+	if (optind < argc)
+		return wrong("\"%s\": there are options only", argv[optind]);
 	if (check(o))
 		return -1;
 	if (!o->advertise)
@@ -654,7 +631,7 @@ int options_read(struct options *o, int argc, char **argv)
  * @o: result; its texts are never freed, as those of the first time
  * @before: what options_read() had read
  *
- * Return: 0; -1 after a message.
+ * Return: 0; -1 after a message, with conf_where and conf_why.
  */
 int options_again(struct options *o, const struct options *before)
 {
@@ -663,8 +640,13 @@ int options_again(struct options *o, const struct options *before)
 	/* getopt_long() begins anew. */
 	optind = 0;
 	reading_again = true;
+	conf_where[0] = '\0';
+	conf_why[0] = '\0';
 	ret = options_read(o, before->argc, before->argv);
 	reading_again = false;
+	/* All of it is wrong, and no line alone. */
+	if (ret && !conf_where[0] && o->config)
+		snprintf(conf_where, sizeof(conf_where), "%s: ", o->config);
 	return ret;
 }
 

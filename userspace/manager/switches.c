@@ -223,8 +223,8 @@ void switches_reload(struct manager *m)
 
 	if (options_again(&o, &m->o)) {
 		event_say(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
-			  "%sthe switches are as before; the log says what is wrong",
-			  conf_where);
+			  "%sthe switches are as before: %s", conf_where,
+			  conf_why[0] ? conf_why : "the log says why");
 		options_free(&o);
 		return;
 	}
