@@ -28,7 +28,9 @@
  * @sw: its switch, or NULL: not known yet
  * @itf: interface there
  * @rival: another switch that claims to have it, or NULL
- * @turn: when it was seen last, counted in turns
+ * @owner: a switch that has its address itself, or NULL
+ * @owned: when that was so last, counted in turns
+ * @turn: when it was seen last, likewise
  */
 struct host {
 	struct index_node	node;
@@ -37,6 +39,8 @@ struct host {
 	const struct sw		*sw;
 	char			itf[32];
 	const struct sw		*rival;
+	const struct sw		*owner;
+	uint64_t		owned;
 	uint64_t		turn;
 };
 
@@ -187,6 +191,46 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 	host->turn = h->turn;
 }
 
+/* One switch at a time is told of: they could take turns. */
+static void look_at_own(struct hosts *h, const struct sw *sw,
+			const struct inc_rdv_addr *addr)
+{
+	const struct sw_if *itf;
+	const struct sw *at = topo_find(h->m, addr, &itf);
+	struct host *host = !at || !itf ? NULL :
+		find(h, addr, index_hash(0, addr->bytes, addr->len));
+	char text[64];
+
+	if (!host || (host->owner && host->owner != sw &&
+		      host->owned + 1 >= h->turn))
+		return;
+	if (host->owner != sw || host->owned + 1 < h->turn) {
+		if (!may_tell(h))
+			return;
+		event_say(&h->m->events, EVENT_HOST_CLAIMED,
+			  inc_rdv_addr_str(addr, text, sizeof(text)),
+			  "it is at %s %s, and %s claims to have the address itself",
+			  sw_name(at), itf->name, sw_name(sw));
+	}
+	host->owner = sw;
+	host->owned = h->turn;
+}
+
+/* Has a switch the address of a host? */
+static void look_at_owns(struct hosts *h)
+{
+	const struct sw_info *info;
+	unsigned int i, k, n;
+
+	for (i = 0; i < h->m->o.nswitches; i++) {
+		info = h->m->switches[i].gone ? NULL : h->m->switches[i].info;
+		for (k = 0; info && k < info->nifs; k++)
+			for (n = 0; n < info->ifs[k].naddrs; n++)
+				look_at_own(h, &h->m->switches[i],
+					    &info->ifs[k].addrs[n]);
+	}
+}
+
 /**
  * hosts_changed() - something has changed
  * @h: hosts
@@ -246,6 +290,7 @@ bool hosts_turn(struct manager *m)
 	if (h->index.n >= HOSTS_MAX)
 		forget_gone(h);
 	topo_hosts(m, look_at, h);
+	look_at_owns(h);
 	if (h->untold && h->sum_at <= m->loop.now) {
 		event_say(&m->events, EVENT_HOST_SEEN, "",
 			  "%u more that are new, or have moved", h->untold);

@@ -18,6 +18,22 @@ static int common_bits(const struct inc_rdv_addr *a,
 	return (int)i;
 }
 
+/**
+ * topo_is_host() - check whether a host has an address
+ * @m: manager
+ * @addr: address
+ *
+ * A switch that has it, too, lies, or is wrong; packets may go to the host.
+ *
+ * Return: a switch sees the host, and others do not contradict.
+ */
+bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr)
+{
+	const struct sw_if *itf;
+
+	return topo_find(m, addr, &itf) && itf;
+}
+
 static bool link_local(const struct inc_rdv_addr *addr)
 {
 	return addr->len == 16 && addr->bytes[0] == 0xfe &&
@@ -46,14 +62,16 @@ static int likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 
 /**
  * topo_addr() - choose the address by which another switch reaches a switch
+ * @m: manager
  * @sw: switch
  * @to: the other one
- * @addr: result: the address that is most like one of the other's
+ * @addr: result: the address that is most like one of the other's, and that no
+ *	host has
  *
  * Return: false if there is none.
  */
-bool topo_addr(const struct sw *sw, const struct sw *to,
-	       struct inc_rdv_addr *addr)
+bool topo_addr(const struct manager *m, const struct sw *sw,
+	       const struct sw *to, struct inc_rdv_addr *addr)
 {
 	const struct sw_if *itf;
 	unsigned int i, k;
@@ -62,7 +80,8 @@ bool topo_addr(const struct sw *sw, const struct sw *to,
 	for (i = 0; i < sw->info->nifs; i++) {
 		itf = &sw->info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
-			if (link_local(&itf->addrs[k]))
+			if (link_local(&itf->addrs[k]) ||
+			    topo_is_host(m, &itf->addrs[k]))
 				continue;
 			like = likeness(&itf->addrs[k], to);
 			if (like > best) {

@@ -94,8 +94,9 @@ void topo_hosts(const struct manager *m,
 		void *ctx);
 const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 			     const struct sw *to);
-bool topo_addr(const struct sw *sw, const struct sw *to,
-	       struct inc_rdv_addr *addr);
+bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr);
+bool topo_addr(const struct manager *m, const struct sw *sw,
+	       const struct sw *to, struct inc_rdv_addr *addr);
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr);
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n);

@@ -10,6 +10,7 @@
  *
  * One switch needs the first step only.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -530,8 +531,8 @@ static bool connect_up(struct group *g, struct part *part)
 	const struct part *up = part->parent;
 	struct tree_member *m = &up->tree.members[part->place];
 
-	if (!topo_addr(part->sw, up->sw, &part->tree.up.addr)) {
-		group_refuse(g, EHOSTUNREACH, "switches %s and %s have no addresses of the same kind",
+	if (!topo_addr(g->manager, part->sw, up->sw, &part->tree.up.addr)) {
+		group_refuse(g, EHOSTUNREACH, "switches %s and %s have no addresses of the same kind that are no host's",
 			     sw_name(part->sw), sw_name(up->sw));
 		return false;
 	}
@@ -623,8 +624,32 @@ static void joined(struct group *g)
 			group_tell_joined(&g->ranks[i]);
 }
 
+/* Are the addresses that ranks are to send to no host's? */
+static bool addrs_are_own(struct group *g)
+{
+	const struct tree_end *own;
+	char text[INET6_ADDRSTRLEN];
+	const struct rank *r;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		own = r->part ? &r->part->tree.members[r->member].own : NULL;
+		if (!own || !own->addr.len ||
+		    !topo_is_host(g->manager, &own->addr))
+			continue;
+		group_refuse(g, EADDRINUSE, "switch %s claims to have the address %s, which is a host's",
+			     sw_name(r->part->sw),
+			     inc_rdv_addr_str(&own->addr, text, sizeof(text)));
+		return false;
+	}
+	return true;
+}
+
 static void step_joined(struct group *g)
 {
+	if (!addrs_are_own(g))
+		return;
 	if (!cm_made(g)) {
 		group_refuse(g, EOPNOTSUPP, "%.400s", g->refused);
 		return;

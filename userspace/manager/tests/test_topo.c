@@ -775,6 +775,56 @@ static void random_trees(unsigned long fabrics)
 	check(hosts == fabrics, "random trees: hosts");
 }
 
+/* A switch says that an interface of its own has the address of a host. */
+static void claimed_as_own(void)
+{
+	struct inc_rdv_addr addr, *wanted = addr_of(9);
+	const struct event *ev;
+	struct sw_if *itf;
+
+	begin(2);
+	add_if(0, "up");
+	add_if(1, "up");
+	sees(if_of(0, "up"), MAC_BRIDGE, 1, 0);
+	sees(if_of(1, "up"), MAC_BRIDGE, 0, 0);
+	add_if(0, "v7");
+	host_says(if_of(0, "v7"), 7);
+	itf = if_of(0, "br0");
+	itf->addrs = addr_of(8);
+	itf->naddrs = 1;
+	itf = if_of(1, "br0");
+	itf->addrs = addr_of(7);
+	itf->naddrs = 1;
+	if (events_init(&m.events))
+		abort();
+	told();
+	check(!topo_addr(&m, &m.switches[1], &m.switches[0], &addr),
+	      "own address: a host's is not used");
+	check(topo_addr(&m, &m.switches[0], &m.switches[1], &addr),
+	      "own address: another one's is");
+	m.loop.now = 1000000;
+	hosts_turn(&m);
+	ev = event_get(&m.events, m.events.last);
+	check(ev && !strcmp(ev->kind, EVENT_HOST_CLAIMED) &&
+	      strstr(ev->text, "at s0 v7, and s1 claims"),
+	      "own address: an event");
+	itf = if_of(1, "up");
+	itf->addrs = addr_of(9);
+	itf->naddrs = 1;
+	told();
+	check(topo_addr(&m, &m.switches[1], &m.switches[0], &addr) &&
+	      inc_rdv_addr_same(&addr, wanted),
+	      "own address: one that is no host's is found");
+	m.loop.now += 10000;
+	hosts_turn(&m);
+	check(event_get(&m.events, m.events.last) == ev,
+	      "own address: one event");
+	events_free(&m.events);
+	m.events.last = 0;
+	free(wanted);
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long fabrics = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
@@ -797,6 +847,7 @@ int main(int argc, char **argv)
 	forgotten();
 	ring_by_lldp();
 	local_address();
+	claimed_as_own();
 	random_trees(fabrics);
 	return failed > 0;
 }
