@@ -75,7 +75,8 @@ static int look(int64_t now)
 
 int main(void)
 {
-	int64_t now = unix_ms();
+	/* What is restored is not of the same millisecond. */
+	int64_t now = unix_ms() - 1000;
 	const int64_t old[] = { now - 25 * HOUR, now - HOUR, now - 2 * HOUR };
 	const int64_t there[] = { 0 }, cut[] = { now - HOUR };
 
