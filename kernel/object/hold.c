@@ -23,6 +23,7 @@
 
 #include "object/hold.h"
 #include "object/qp.h"
+#include "object/quota.h"
 #include "object/switch.h"
 #include "object/tree.h"
 
@@ -127,12 +128,12 @@ static u64 room_of(const struct inc_qp *qp, u64 own)
 	u64 limit = READ_ONCE(qp->tree->cfg.hold);
 	u64 quota = READ_ONCE(qp->sw->quota.tree_hold);
 	u64 room;
+	u16 ranks;
 
-	if (qp->is_switch)
-		return rest_of(inc_hold_switch(limit,
-					       inc_geom_ranks(&qp->tree->geom,
-							      qp->cfg.index).n),
-			       own);
+	if (qp->is_switch) {
+		ranks = inc_geom_ranks(&qp->tree->geom, qp->cfg.index).n;
+		return rest_of(inc_quota_switch_hold(limit, ranks), own);
+	}
 	room = min(rest_of(limit, own), share_of(qp, own));
 	return quota ? min(room, rest_of(quota, inc_tree_held(qp->tree))) :
 		       room;

@@ -25,20 +25,6 @@ static inline bool inc_hold_oversized(const struct sk_buff *skb)
 	return skb->truesize > max_t(u32, 2 * SKB_TRUESIZE(skb->len), PAGE_SIZE);
 }
 
-/**
- * inc_hold_switch() - get the bytes that a member that is a switch may hold
- * @hold: what one rank may
- * @ranks: ranks below it
- *
- * It sends what it holds of its own members, and twice as much for wide sums.
- *
- * Return: bytes.
- */
-static inline u64 inc_hold_switch(u64 hold, u16 ranks)
-{
-	return 2 * hold * ranks;
-}
-
 int inc_hold_init(struct inc_switch *sw);
 void inc_hold_exit(struct inc_switch *sw);
 void inc_hold_drop(struct inc_qp *qp);

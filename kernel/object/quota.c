@@ -8,7 +8,6 @@
 #include <linux/lockdep.h>
 #include <linux/netlink.h>
 
-#include "object/hold.h"
 #include "object/quota.h"
 #include "object/switch.h"
 #include "object/tree.h"
@@ -35,7 +34,7 @@ int inc_quota_check_hold(const struct inc_switch *sw,
 
 	lockdep_assert_held(&sw->lock);
 	for (i = 0; below && i < cfg->members; i++)
-		bytes += inc_hold_switch(cfg->hold, below[i]);
+		bytes += inc_quota_switch_hold(cfg->hold, below[i]);
 	if (!quota || bytes <= quota)
 		return 0;
 	NL_SET_ERR_MSG_FMT_MOD(extack,

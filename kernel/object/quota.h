@@ -28,6 +28,20 @@ struct inc_quota {
 	u64	tree_hold;
 };
 
+/**
+ * inc_quota_switch_hold() - get the bytes that a member that is a switch may hold
+ * @hold: what one rank may
+ * @ranks: ranks below it
+ *
+ * It sends what it holds of its own members, and twice as much for wide sums.
+ *
+ * Return: bytes.
+ */
+static inline u64 inc_quota_switch_hold(u64 hold, u16 ranks)
+{
+	return 2 * hold * ranks;
+}
+
 int inc_quota_check_hold(const struct inc_switch *sw,
 			 const struct inc_tree_cfg *cfg, const u16 *below,
 			 struct netlink_ext_ack *extack);
