@@ -160,6 +160,8 @@ part_ca()
 	[ ! -e "$CA/crl.pem" ]
 	ktap $? "then none is revoked"
 	says "an unknown role" 2 "must be client" token a - god "$DIR/x"
+	says "an address that is none" 2 "must be one of IPv4" \
+		manager x 10.0.0.999
 	ca_lists
 	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/none")
 	says "no authority" 1 "has no authority" client x
