@@ -18,22 +18,23 @@ static const char *const strangers[] = {
 static const struct {
 	const char	*text;
 	const char	*means;
+	bool		cut;	/* it has ended the connection */
 } meanings[] = {
-	{ "Connection refused", "the connection is refused: is %s running there, and with this --listen?" },
-	{ "VERIFY_FAILED", "its certificate cannot be verified" },
-	{ "WRONG_VERSION_NUMBER", "it speaks no TLS" },
-	{ "DNS resolution failed", "there is no host of this name" },
-	{ "C-ares", "there is no host of this name" },
-	{ "No route to host", "no route to this host: is it up?" },
-	{ "Network is unreachable", "the network of this host cannot be reached" },
-	{ "Connection timed out", "the host does not answer: is it up, and the port not filtered?" },
-	{ "Deadline Exceeded", "it does not answer in time" },
-	{ "keepalive watchdog", "it does not answer any more" },
-	{ "Socket closed", "it has ended the connection" },
-	{ "Connection reset", "it has ended the connection" },
-	{ "Broken pipe", "it has ended the connection" },
-	{ "Endpoint closing", "it has ended the connection" },
-	{ "andshake", "it has ended the connection while TLS began" },
+	{ "Connection refused", "the connection is refused: is %s running there, and with this --listen?", false },
+	{ "VERIFY_FAILED", "its certificate cannot be verified", false },
+	{ "WRONG_VERSION_NUMBER", "it speaks no TLS", false },
+	{ "DNS resolution failed", "there is no host of this name", false },
+	{ "C-ares", "there is no host of this name", false },
+	{ "No route to host", "no route to this host: is it up?", false },
+	{ "Network is unreachable", "the network of this host cannot be reached", false },
+	{ "Connection timed out", "the host does not answer: is it up, and the port not filtered?", false },
+	{ "Deadline Exceeded", "it does not answer in time", false },
+	{ "keepalive watchdog", "it does not answer any more", false },
+	{ "Socket closed", "it has ended the connection", true },
+	{ "Connection reset", "it has ended the connection", true },
+	{ "Broken pipe", "it has ended the connection", true },
+	{ "Endpoint ", "it has ended the connection", true },
+	{ "andshake", "it has ended the connection while TLS began", true },
 };
 
 /**
@@ -47,14 +48,10 @@ static const struct {
  */
 bool inc_auth_was_cut(const char *why)
 {
-	static const char *const texts[] = {
-		"Socket closed", "Connection reset", "Broken pipe",
-		"Endpoint closing", "andshake",
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (strstr(why, texts[i]))
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].cut && strstr(why, meanings[i].text))
 			return true;
 	return false;
 }

@@ -125,6 +125,8 @@ static void known_words(void)
 		  "the connection is refused: is inc-amd running there, and with this --listen?" },
 		{ "DNS resolution failed for amd:1: C-ares status is not ARES_SUCCESS qtype=A name=amd is_balancer=0: Domain name not found",
 		  "there is no host of this name" },
+		{ "failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Endpoint read failed",
+		  "it has ended the connection" },
 		{ "Trying to connect an http1.x server",
 		  "what listens there speaks something else: is this the port of inc-amd?" },
 		{ "not the leader, it is at 192.0.2.1:18790",
