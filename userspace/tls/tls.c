@@ -205,6 +205,9 @@ static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
 			      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 			      SSL_MODE_RELEASE_BUFFERS);
+	/* Records without data, as those with new keys, are taken in turns. */
+	if (how->server)
+		SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	/*
 	 * A connection lasts as long as a job, so nothing is resumed, and
 	 * everyone is asked for a certificate. A client cannot make the server

@@ -4,6 +4,7 @@
  * tokens, and bytes that change on their way.
  */
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -247,6 +248,43 @@ static void changed(void)
 	ops->ctx_free(s);
 }
 
+/* Who sends nothing but new keys does not keep the server from others. */
+static void new_keys(void)
+{
+	char err[256] = "", buf[8];
+	struct inc_tls_ctx *s = ctx("a", "a/server", true, INC_TLS_ASK_NOTHING,
+				    err);
+	SSL_CTX *c = SSL_CTX_new(TLS_client_method());
+	SSL *ssl = SSL_new(c);
+	struct inc_tls *tls;
+	int fd[2], i, ret = -EAGAIN;
+	short events;
+
+	EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+	tls = ops->open(s, fd[1], NULL);
+	SSL_set_fd(ssl, fd[0]);
+	for (i = 0; i < 20 && (ret || !SSL_is_init_finished(ssl)); i++) {
+		SSL_connect(ssl);
+		if (ret)
+			ret = ops->shake(tls, &events);
+	}
+	EQ(ret, 0);
+	for (i = 0; i < 3; i++) {
+		EQ(SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+		EQ(SSL_do_handshake(ssl), 1);
+	}
+	EQ(SSL_write(ssl, "x", 1), 1);
+	for (i = 0; i < 3; i++)
+		EQ(ops->recv(tls, buf, sizeof(buf)), -EAGAIN);
+	EQ(ops->recv(tls, buf, sizeof(buf)), 1);
+	ops->close(tls);
+	SSL_free(ssl);
+	SSL_CTX_free(c);
+	close(fd[0]);
+	close(fd[1]);
+	ops->ctx_free(s);
+}
+
 static void tokens(void)
 {
 	char path[128], secret[256] = "", name[64], err[256];
@@ -303,6 +341,7 @@ static const struct test_case cases[] = {
 	{ "refused", refused },
 	{ "plaintext", plaintext },
 	{ "changed", changed },
+	{ "new keys", new_keys },
 	{ "tokens", tokens },
 	{ "auth line", auth_line },
 };
