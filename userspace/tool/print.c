@@ -113,24 +113,26 @@ void pr_hex(const char *key, const char *label, uint64_t value, int digits)
 	}
 }
 
-void pr_size(const char *key, const char *label, uint64_t bytes)
+/* For programs, the number. */
+static void pr_unit(const char *key, const char *label, uint64_t value,
+		    const char *(*unit)(uint64_t value, char text[UNIT_LEN]))
 {
 	char text[UNIT_LEN];
 
 	if (conf.json)
-		pr_uint(key, label, bytes);
+		pr_uint(key, label, value);
 	else
-		pr_string(key, label, unit_size(bytes, text));
+		pr_string(key, label, unit(value, text));
+}
+
+void pr_size(const char *key, const char *label, uint64_t bytes)
+{
+	pr_unit(key, label, bytes, unit_size);
 }
 
 void pr_msec(const char *key, const char *label, uint64_t ms)
 {
-	char text[UNIT_LEN];
-
-	if (conf.json)
-		pr_uint(key, label, ms);
-	else
-		pr_string(key, label, unit_time(ms, text));
+	pr_unit(key, label, ms, unit_time);
 }
 
 void pr_bool(const char *key, const char *label, bool value)
