@@ -7,6 +7,7 @@
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@
  * @tls: it is reached with TLS
  * @cert: and with a certificate of this manager
  * @address: "host:port"
+ * @idle: one that nothing comes to
+ * @thread: waits for it
  */
 struct client {
 	grpc_channel		*channel;
@@ -32,6 +35,8 @@ struct client {
 	bool			tls;
 	bool			cert;
 	char			address[256];
+	grpc_completion_queue	*idle;
+	pthread_t		thread;
 };
 
 static grpc_arg int_arg(const char *key, int value)
@@ -41,6 +46,33 @@ static grpc_arg int_arg(const char *key, int value)
 		.key = (char *)key,
 		.value.integer = value,
 	};
+}
+
+/*
+ * gRPC reads and writes only while a thread waits for a queue, whichever it is.
+ * Without a server that does, a connection would be made during calls alone: but
+ * after one that has failed they return at once until there is another.
+ */
+static void *wait_idle(void *arg)
+{
+	struct client *s = arg;
+	grpc_event ev;
+
+	do {
+		ev = grpc_completion_queue_next(s->idle,
+				gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
+	} while (ev.type != GRPC_QUEUE_SHUTDOWN);
+	return NULL;
+}
+
+static bool start_idle(struct client *s)
+{
+	s->idle = grpc_completion_queue_create_for_next(NULL);
+	if (!pthread_create(&s->thread, NULL, wait_idle, s))
+		return true;
+	grpc_completion_queue_shutdown(s->idle);
+	grpc_completion_queue_destroy(s->idle);
+	return false;
 }
 
 /**
@@ -75,6 +107,11 @@ struct client *client_open(const char *address,
 	creds = how->ca ? call_creds(how->ca, how->cert, how->key, err,
 				     STORE_ERROR_LEN) :
 			  grpc_insecure_credentials_create();
+	if (creds && !start_idle(s)) {
+		store_failed(err, 0, "no thread");
+		grpc_channel_credentials_release(creds);
+		creds = NULL;
+	}
 	if (!creds) {
 		grpc_shutdown();
 		free(s);
@@ -100,6 +137,9 @@ void client_close(struct client *s)
 	grpc_channel_destroy(s->channel);
 	grpc_completion_queue_shutdown(s->cq);
 	grpc_completion_queue_destroy(s->cq);
+	grpc_completion_queue_shutdown(s->idle);
+	pthread_join(s->thread, NULL);
+	grpc_completion_queue_destroy(s->idle);
 	grpc_shutdown();
 	free(s);
 }
