@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import pathlib
+import resource
 import socket
 import struct
 import subprocess
@@ -34,6 +35,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST, SETTINGS, PING, CONTINUATION = 0, 1, 3, 4, 6, 9
 END_STREAM, END_HEADERS = 1, 4
 TOKEN = "a" * 43
+DEADLINE = b"\x014"		# the value of grpc-status, as HPACK has it
 
 
 def frame(kind, flags, stream, payload=b""):
@@ -84,6 +86,15 @@ def many_headers(token):
         yield piece
 
 
+def indexed_headers(token):
+    """References to one long name and value, in calls that never begin."""
+    for i in range(1, 1 << 30, 2):
+        block = headers("ListGroups", token)
+        if i == 1:
+            block += b"\x40\1x\x7f\x81\x1e" + b"y" * 4000
+        yield frame(HEADERS, END_HEADERS, i, block + b"\xbe" * 12000)
+
+
 def attacks(token):
     join, get = headers("Join", token), headers("ListEvents", token)
     ask = lambda i: (frame(HEADERS, END_HEADERS, i, get) +
@@ -91,6 +102,7 @@ def attacks(token):
     return {
         "a header without end": lambda: header_without_end(token),
         "headers without end": lambda: many_headers(token),
+        "headers by reference": lambda: indexed_headers(token),
         "streams without a first message": lambda: streams(
             lambda i: frame(HEADERS, END_HEADERS, i, join)),
         "requests without a message": lambda: streams(
@@ -223,6 +235,34 @@ def case(m, name, make):
          f"{name}: its connection is cut", text[-500:])
 
 
+def crowd(m, name, count, data):
+    """Many connections of one address that say this, and then nothing."""
+    before, socks, slowest, most = m.mib(), [], 0, 0
+    for i in range(count):
+        s = socket.socket()
+        s.settimeout(0.2)
+        s.bind(("127.0.2.1", 0))
+        try:
+            s.connect(("127.0.0.1", m.port))
+            s.setblocking(False)
+            s.send(data)
+        except OSError:
+            pass
+        socks.append(s)
+        if i % (count // 10) == 0:
+            asked = time.monotonic()
+            good = not m.ask("group").returncode
+            slowest = max(slowest, time.monotonic() - asked if good else 99)
+            most = max(most, m.mib() - before)
+    time.sleep(1)
+    most = max(most, m.mib() - before)
+    for s in socks:
+        s.close()
+    ktap(most <= MOST, f"{name}: little memory", f"{most} MiB")
+    ktap(slowest < 3, f"{name}: others are served", f"{slowest:.1f} s")
+    print(f"# {name}: {most} MiB, others after {slowest:.1f} s", flush=True)
+
+
 def silent(m):
     """One stream that says nothing, and does not even end it."""
     s = socket.create_connection(("127.0.0.1", m.port),
@@ -232,7 +272,7 @@ def silent(m):
               frame(HEADERS, END_HEADERS, 1, headers("Join")))
     got, begin = b"", time.monotonic()
     try:
-        while b"first message" not in got:
+        while DEADLINE not in got:
             more = s.recv(65536)
             if not more:
                 break
@@ -240,7 +280,7 @@ def silent(m):
     except OSError:
         pass
     took = time.monotonic() - begin
-    ktap(b"first message" in got and 8 < took < 13,
+    ktap(DEADLINE in got and 8 < took < 13,
          "a stream that says nothing ends after 10 s", f"{took:.1f} s {got}")
     s.close()
 
@@ -251,7 +291,7 @@ def run(path, token, names):
         known = attacks("" if token else "")
         job = None
         if not token:
-            job = m.clients(20 + len(names) * (LASTS + 1))
+            job = m.clients(90 + len(names) * (LASTS + 1))
             time.sleep(4)
             ktap('ready' in m.ask("group").stdout, "a job runs",
                  m.ask("group").stdout)
@@ -259,6 +299,10 @@ def run(path, token, names):
             case(m, name + (", and no token" if token else ""), known[name])
         if not token:
             silent(m)
+            resets = PREFACE + frame(SETTINGS, 0, 0) + next(
+                attacks("")["calls that are cancelled at once"]())
+            crowd(m, "5,000 silent connections", 5000, b"")
+            crowd(m, "30 connections that reset calls", 30, resets)
         if job:
             out = json.loads(job.communicate()[0])
             ktap(out["ready"] == RANKS and not out["lost"] and
@@ -268,6 +312,8 @@ def run(path, token, names):
 
 def main():
     path = pathlib.Path(sys.argv[1])
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65536), most))
     names = sys.argv[2:]
     run(path, "", names or list(attacks("")))
     run(path, TOKEN, names or ["a header without end",

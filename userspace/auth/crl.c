@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See crl.h. The handshakes of gRPC and libnetconf2 know no such list that can
+ * See crl.h. The handshake of libnetconf2 knows no such list that can
  * be replaced while they run, so certificates are compared with it afterwards.
  */
 #include <errno.h>
-#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdio.h>
@@ -164,26 +163,6 @@ bool crl_revokes(const struct crl *crl, const X509 *cert)
 			      X509_CRL_get_issuer(crl->list)) &&
 	       X509_CRL_get0_by_serial(crl->list, &entry,
 				       X509_get0_serialNumber(cert)) == 1;
-}
-
-/**
- * crl_revokes_pem() - ask whether a certificate was revoked
- * @crl: list
- * @pem: certificate
- * @len: its size in bytes
- *
- * Return: true if so, or if it is no certificate.
- */
-bool crl_revokes_pem(const struct crl *crl, const char *pem, size_t len)
-{
-	BIO *bio = len > INT_MAX ? NULL : BIO_new_mem_buf(pem, (int)len);
-	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-	bool revoked = !cert || crl_revokes(crl, cert);
-
-	ERR_clear_error();
-	X509_free(cert);
-	BIO_free(bio);
-	return revoked;
 }
 
 /**

@@ -16,7 +16,6 @@ struct crl *crl_open(const char *path, const char *ca, char *err,
 		     size_t err_len);
 int crl_refresh(struct crl *crl, char *err, size_t err_len);
 bool crl_revokes(const struct crl *crl, const X509 *cert);
-bool crl_revokes_pem(const struct crl *crl, const char *pem, size_t len);
 void crl_free(struct crl *crl);
 
 #endif /* INC_AUTH_CRL_H */

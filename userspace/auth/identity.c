@@ -3,7 +3,6 @@
  * See identity.h.
  */
 #include <errno.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -117,45 +116,33 @@ static bool attribute(const X509_NAME *subject, int nid, char *text, size_t len)
 /**
  * identity_of_cert() - make an identity of a certificate, which was verified
  * @id: result: CN is the name, O the tenant, OU the role
- * @pem: certificate, PEM
- * @len: its bytes
+ * @cert: certificate
  * @err: error message
  * @err_len: size of @err in bytes
  *
  * Return: 0 or -EINVAL.
  */
-int identity_of_cert(struct identity *id, const char *pem, size_t len,
-		     char *err, size_t err_len)
+int identity_of_cert(struct identity *id, const X509 *cert, char *err,
+		     size_t err_len)
 {
 	char name[IDENTITY_LEN], tenant[IDENTITY_LEN], role[IDENTITY_LEN];
-	BIO *bio = BIO_new_mem_buf(pem, (int)len);
-	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-	const X509_NAME *subject;
-	int64_t expires;
+	const X509_NAME *subject = X509_get_subject_name(cert);
 	char text[128];
 	bool valid;
 	int ret;
 
-	BIO_free(bio);
-	if (!cert) {
-		snprintf(err, err_len, "the client's certificate cannot be read");
-		return -EINVAL;
-	}
-	subject = X509_get_subject_name(cert);
 	valid = attribute(subject, NID_commonName, name, sizeof(name)) &&
 		attribute(subject, NID_organizationName, tenant,
 			  sizeof(tenant)) &&
 		attribute(subject, NID_organizationalUnitName, role,
 			  sizeof(role));
-	expires = inc_auth_expiry(cert);
-	X509_free(cert);
 	if (!valid) {
 		snprintf(err, err_len, "the client's certificate: CN, O and OU must appear once, with at most %d bytes",
 			 IDENTITY_LEN - 1);
 		return -EINVAL;
 	}
 	ret = identity_set(id, name, tenant, role, text, sizeof(text));
-	id->expires = expires;
+	id->expires = inc_auth_expiry(cert);
 	if (ret)
 		snprintf(err, err_len, "the client's certificate (CN: name, O: tenant, OU: role): %s",
 			 text);

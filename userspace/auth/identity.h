@@ -5,6 +5,7 @@
 #ifndef INC_AUTH_IDENTITY_H
 #define INC_AUTH_IDENTITY_H
 
+#include <openssl/x509.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,7 +49,7 @@ const char *role_name(enum role role);
 enum role role_parse(const char *text);
 int identity_set(struct identity *id, const char *name, const char *tenant,
 		 const char *role, char *err, size_t err_len);
-int identity_of_cert(struct identity *id, const char *pem, size_t len,
-		     char *err, size_t err_len);
+int identity_of_cert(struct identity *id, const X509 *cert, char *err,
+		     size_t err_len);
 
 #endif /* INC_AUTH_IDENTITY_H */

@@ -183,7 +183,7 @@ static void dismantle(struct manager *m)
 
 /*
  * For 32,000 clients, each with a connection, but not more than strangers may use
- * up: a connection takes 24 KiB. See gate.h.
+ * up.
  */
 static void raise_limit(void)
 {
@@ -312,7 +312,6 @@ int main(int argc, char **argv)
 	if (ret)
 		return ret < 0 ? 2 : 0;
 	log_open(m->o.verbose);
-	rpc_prepare();
 	return_large();
 	raise_limit();
 	loop_init(&m->loop);

@@ -12,7 +12,8 @@
  *		(make.c), their end (end.c)
  *	store	the database: SQLite, or etcd
  *	state	what survives the manager, and whether it may act
- *	api	gRPC, its credentials, and the form of messages
+ *	h2	gRPC's connections, in a thread of its own, and what they may take
+ *	api	calls and streams, who calls, and the form of messages
  *	answer	answers to operators
  *	stats	what tasks, switches and clients do, and have done
  *	web	the page, and Prometheus' metrics

@@ -4,8 +4,8 @@
  * certificates can be renewed, and tokens revoked, without a restart.
  */
 #include <errno.h>
-#include <grpc/support/alloc.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/x509.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ struct stamp {
 /**
  * struct creds - who may call
  * @how: options
- * @lock: guards @files; gRPC's threads shake hands
+ * @lock: guards @crl, @tokens and @tokens_file, which the main loop asks, too
+ * @tls: how to speak TLS, or NULL
  * @files: when the certificate, the key and the authority were read
  * @crl: revoked certificates, or NULL
  * @tokens: or NULL
@@ -49,6 +50,7 @@ struct stamp {
 struct creds {
 	const struct rpc_security	*how;
 	pthread_mutex_t			lock;
+	SSL_CTX				*tls;
 	struct stamp			files[3];
 	struct crl			*crl;
 	struct tokens			*tokens;
@@ -203,82 +205,92 @@ fail:
 	return -EINVAL;
 }
 
-/* gRPC asks for each handshake. */
-static grpc_ssl_certificate_config_reload_status
-fetch(void *ctx, grpc_ssl_server_certificate_config **config)
+static int select_h2(SSL *ssl, const unsigned char **out, unsigned char *len,
+		     const unsigned char *in, unsigned int in_len, void *ctx)
 {
-	struct creds *c = ctx;
-	grpc_ssl_pem_key_cert_pair pair;
-	struct pems p;
-	char err[512];
-	bool any;
-	int ret;
+	static const unsigned char h2[] = { 2, 'h', '2' };
 
-	pthread_mutex_lock(&c->lock);
-	any = changed(c->how->cert, &c->files[0]);
-	any |= changed(c->how->key, &c->files[1]);
-	any |= changed(c->how->ca, &c->files[2]);
-	pthread_mutex_unlock(&c->lock);
-	if (!any)
-		return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
-	ret = read_pems(c->how, &p, err, sizeof(err));
-	was_read(CREDS_CERT, ret ? err : "");
-	if (ret)
-		return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
-	pair.cert_chain = p.cert;
-	pair.private_key = p.key;
-	*config = grpc_ssl_server_certificate_config_create(p.ca, &pair, 1);
-	free_pems(&p);
-	return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+	(void)ssl;
+	(void)ctx;
+	return SSL_select_next_proto((unsigned char **)out, len, h2, sizeof(h2),
+				     in, in_len) == OPENSSL_NPN_NEGOTIATED ?
+	       SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+static void set_up(SSL_CTX *ctx, const struct rpc_security *how)
+{
+	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
+			    SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_num_tickets(ctx, 0);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	/* A connection that says nothing then has no buffers of 16 KiB. */
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
+			 SSL_MODE_ENABLE_PARTIAL_WRITE |
+			 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_alpn_select_cb(ctx, select_h2, NULL);
+	/* Those who have a token need no certificate; one has to be good. */
+	SSL_CTX_set_verify(ctx, how->tokens ? SSL_VERIFY_PEER :
+			   SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+			   NULL);
+}
+
+/* The files have been found to be good, but may change meanwhile. */
+static SSL_CTX *new_tls(const struct rpc_security *how)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+
+	if (!ctx)
+		return NULL;
+	set_up(ctx, how);
+	SSL_CTX_set_client_CA_list(ctx, SSL_load_client_CA_file(how->ca));
+	if (SSL_CTX_use_certificate_chain_file(ctx, how->cert) == 1 &&
+	    SSL_CTX_use_PrivateKey_file(ctx, how->key, SSL_FILETYPE_PEM) == 1 &&
+	    SSL_CTX_load_verify_locations(ctx, how->ca, NULL) == 1)
+		return ctx;
+	ERR_clear_error();
+	SSL_CTX_free(ctx);
+	return NULL;
 }
 
 /**
- * creds_server() - make gRPC's credentials
- * @creds: who may call; must live as long as the server
+ * creds_tls() - get how to speak TLS
+ * @creds: who may call
  *
- * Return: credentials.
+ * Context: One thread.
+ * Return: the same until a file has changed; NULL: not at all.
  */
-grpc_server_credentials *creds_server(struct creds *creds)
+SSL_CTX *creds_tls(struct creds *creds)
 {
-	grpc_ssl_server_credentials_options *options;
-	grpc_ssl_client_certificate_request_type ask;
+	const struct rpc_security *how = creds->how;
+	char err[512] = "a file has changed";
+	struct pems p;
+	SSL_CTX *tls = NULL;
+	bool any;
 
-	if (!creds->how->cert)
-		return grpc_insecure_server_credentials_create();
-	/* Those who have a token need no certificate; one has to be good. */
-	ask = creds->how->tokens ?
-	      GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY :
-	      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
-	options = grpc_ssl_server_credentials_create_options_using_config_fetcher(
-			ask, fetch, creds);
-	return grpc_ssl_server_credentials_create_with_options(options);
+	if (!how->cert)
+		return NULL;
+	any = changed(how->cert, &creds->files[0]);
+	any |= changed(how->key, &creds->files[1]);
+	any |= changed(how->ca, &creds->files[2]);
+	if (!any)
+		return creds->tls;
+	if (!read_pems(how, &p, err, sizeof(err))) {
+		free_pems(&p);
+		tls = new_tls(how);
+	}
+	if (creds->tls)
+		was_read(CREDS_CERT, tls ? "" : err);
+	if (tls) {
+		SSL_CTX_free(creds->tls);
+		creds->tls = tls;
+	}
+	return creds->tls;
 }
 
 /* --- Calls --------------------------------------------------------------- */
 
-/* Returns whether the call has a token; false: it has none. */
-static bool token_of(const grpc_metadata_array *metadata, const char **token,
-		     size_t *len)
-{
-	const grpc_metadata *m;
-	size_t i;
-
-	for (i = 0; i < metadata->count; i++) {
-		m = &metadata->metadata[i];
-		if (grpc_slice_str_cmp(m->key, "authorization"))
-			continue;
-		*token = (const char *)GRPC_SLICE_START_PTR(m->value);
-		*len = GRPC_SLICE_LENGTH(m->value);
-		if (*len >= strlen(BEARER) &&
-		    !strncasecmp(*token, BEARER, strlen(BEARER))) {
-			*token += strlen(BEARER);
-			*len -= strlen(BEARER);
-		}
-		return true;
-	}
-	return false;
-}
-
+/* The lock is held. */
 static void read_again(struct creds *c)
 {
 	struct tokens *fresh;
@@ -293,6 +305,7 @@ static void read_again(struct creds *c)
 	was_read(CREDS_TOKENS, err);
 }
 
+/* The lock is held. */
 static void read_crl_again(struct creds *c)
 {
 	char err[512] = "";
@@ -307,12 +320,16 @@ static void read_crl_again(struct creds *c)
  */
 void creds_refresh(void)
 {
-	if (!watch.creds)
+	struct creds *c = watch.creds;
+
+	if (!c)
 		return;
-	if (watch.creds->how->tokens)
-		read_again(watch.creds);
-	if (watch.creds->crl)
-		read_crl_again(watch.creds);
+	pthread_mutex_lock(&c->lock);
+	if (c->how->tokens)
+		read_again(c);
+	if (c->crl)
+		read_crl_again(c);
+	pthread_mutex_unlock(&c->lock);
 }
 
 /**
@@ -323,95 +340,89 @@ void creds_refresh(void)
  */
 bool creds_dropped(const struct identity *id)
 {
-	return id->token && watch.creds && watch.creds->tokens &&
-	       !tokens_have(watch.creds->tokens, id);
-}
+	struct creds *c = watch.creds;
+	bool dropped;
 
-/* The client's certificate, or NULL. */
-static const grpc_auth_property *cert_in(grpc_auth_context *ctx)
-{
-	grpc_auth_property_iterator at;
-
-	if (!ctx || !grpc_auth_context_peer_is_authenticated(ctx))
-		return NULL;
-	at = grpc_auth_context_find_properties_by_name(ctx,
-			GRPC_X509_PEM_CERT_PROPERTY_NAME);
-	return grpc_auth_property_iterator_next(&at);
-}
-
-static bool is_revoked(struct creds *c, const grpc_auth_property *pem)
-{
-	if (!c->crl)
+	if (!id->token || !c || !c->how->tokens)
 		return false;
-	read_crl_again(c);
-	return crl_revokes_pem(c->crl, pem->value, pem->value_length);
+	pthread_mutex_lock(&c->lock);
+	dropped = !tokens_have(c->tokens, id);
+	pthread_mutex_unlock(&c->lock);
+	return dropped;
 }
 
 /**
  * creds_revoked() - ask whether a caller's certificate was revoked
  * @creds: who may call
- * @call: call, which was let in
+ * @cert: certificate
  *
- * Return: true if so; false if it has called without one.
+ * Context: Any thread.
+ * Return: true if so.
  */
-bool creds_revoked(struct creds *creds, grpc_call *call)
+bool creds_revoked(struct creds *creds, const X509 *cert)
 {
-	grpc_auth_context *ctx = grpc_call_auth_context(call);
-	const grpc_auth_property *pem = cert_in(ctx);
-	bool revoked = pem && is_revoked(creds, pem);
+	bool revoked;
 
-	grpc_auth_context_release(ctx);
+	if (!creds->crl)
+		return false;
+	pthread_mutex_lock(&creds->lock);
+	read_crl_again(creds);
+	revoked = crl_revokes(creds->crl, cert);
+	pthread_mutex_unlock(&creds->lock);
 	return revoked;
 }
 
-static int from_cert(struct creds *c, grpc_call *call, struct identity *id,
+static int from_token(struct creds *c, const char *token, struct identity *id,
+		      char *err, size_t err_len)
+{
+	bool found;
+
+	if (!strncasecmp(token, BEARER, strlen(BEARER)))
+		token += strlen(BEARER);
+	pthread_mutex_lock(&c->lock);
+	read_again(c);
+	found = tokens_find(c->tokens, token, strlen(token), id);
+	pthread_mutex_unlock(&c->lock);
+	if (found)
+		return 0;
+	snprintf(err, err_len, "this manager does not know the token");
+	return -EKEYREJECTED;
+}
+
+static int from_cert(struct creds *c, const X509 *cert, struct identity *id,
 		     char *err, size_t err_len)
 {
-	grpc_auth_context *ctx = grpc_call_auth_context(call);
-	const grpc_auth_property *pem = cert_in(ctx);
-	int ret = -EKEYREJECTED;
-
-	if (!pem)
+	if (!cert)
 		snprintf(err, err_len, "this manager needs a certificate (INC_AM_CERTS) or a token (INC_AM_TOKEN)");
-	else if (is_revoked(c, pem))
+	else if (creds_revoked(c, cert))
 		snprintf(err, err_len, "the certificate has been revoked");
 	else
-		ret = identity_of_cert(id, pem->value, pem->value_length, err,
-				       err_len) ? -EACCES : 0;
-	grpc_auth_context_release(ctx);
-	return ret;
+		return identity_of_cert(id, cert, err, err_len) ? -EACCES : 0;
+	return -EKEYREJECTED;
 }
 
 /**
  * creds_identify() - find out who calls
  * @creds: who may call
- * @call: call
- * @metadata: its headers
+ * @cert: its certificate, which was verified, or NULL
+ * @token: value of its header "authorization", or NULL
  * @id: result
  * @err: error message
  * @err_len: size of @err in bytes
  *
  * A token goes before a certificate.
  *
+ * Context: One thread.
  * Return: 0, -EKEYREJECTED: it does not prove who it is, -EACCES: it is nobody
  * who may call.
  */
-int creds_identify(struct creds *creds, grpc_call *call,
-		   const grpc_metadata_array *metadata, struct identity *id,
-		   char *err, size_t err_len)
+int creds_identify(struct creds *creds, const X509 *cert, const char *token,
+		   struct identity *id, char *err, size_t err_len)
 {
-	const char *token;
-	size_t len;
-
-	if (creds->how->tokens && token_of(metadata, &token, &len)) {
-		read_again(creds);
-		if (tokens_find(creds->tokens, token, len, id))
-			return 0;
-		snprintf(err, err_len, "this manager does not know the token");
-		return -EKEYREJECTED;
-	}
+	if (creds->how->tokens && token)
+		return from_token(creds, token, id, err, err_len);
 	if (creds->how->cert)
-		return from_cert(creds, call, id, err, err_len);
+		return from_cert(creds, cert, id, err, err_len);
 	if (creds->how->tokens) {
 		snprintf(err, err_len, "this manager needs a token (INC_AM_TOKEN)");
 		return -EKEYREJECTED;
@@ -460,6 +471,12 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	c->how = how;
 	watch.creds = c;
 	pthread_mutex_init(&c->lock, NULL);
+	if (how->cert && !creds_tls(c)) {
+		snprintf(err, err_len, "--tls-cert %s: OpenSSL cannot use it",
+			 how->cert);
+		creds_free(c);
+		return NULL;
+	}
 	if (how->crl) {
 		c->crl = crl_open(how->crl, how->ca, err, err_len);
 		if (!c->crl) {
@@ -489,6 +506,7 @@ void creds_free(struct creds *creds)
 	watch.creds = NULL;
 	tokens_free(creds->tokens);
 	crl_free(creds->crl);
+	SSL_CTX_free(creds->tls);
 	pthread_mutex_destroy(&creds->lock);
 	free(creds);
 }

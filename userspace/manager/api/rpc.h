@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the manager needs of gRPC. Only grpc.c, listen.c and creds.c know more of
- * it, so that another library could take its place. All functions are the main
- * loop's, and so are all callbacks but is_beat().
+ * What the manager needs of gRPC; server.c, stream.c, creds.c and the folder h2 are
+ * below it. All functions are the main loop's, and so are all callbacks but
+ * is_beat().
  */
 #ifndef INC_MANAGER_RPC_H
 #define INC_MANAGER_RPC_H
@@ -112,7 +112,6 @@ struct rpc_handler {
 	void (*cut)(void *ctx, const char *peer, const char *why);
 };
 
-void rpc_prepare(void);
 struct rpc *rpc_start(struct loop *loop, const char *address,
 		      const struct rpc_security *how,
 		      const struct rpc_handler *handler, void *ctx,

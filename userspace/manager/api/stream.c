@@ -1,214 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What a call sends, and how long it waits for its client. All of it is the main
- * loop's.
+ * What the main loop says to a call's client.
  */
 #include <errno.h>
-#include <grpc/byte_buffer.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/message.h"
 #include "api/stream.h"
 
-/* A rank that does not read is dropped when this many messages wait for it. */
-#define QUEUE_MAX	64
-#define STUCK_MS	30000	/* for a client to read what it was sent */
-#define SILENT_MS	10000	/* and to say what it wants */
-
 /**
- * stream_drop_chunk() - free the first message that is to be sent
- * @s: stream, with one
- */
-void stream_drop_chunk(struct rpc_stream *s)
-{
-	struct chunk *c = s->queue;
-
-	s->queue = c->next;
-	s->queued--;
-	share_unqueue(&s->share, grpc_byte_buffer_length(c->buf));
-	grpc_byte_buffer_destroy(c->buf);
-	free(c);
-}
-
-/**
- * stream_start() - start a batch of operations
- * @s: stream
- * @b: batch
- * @ops: operations
- * @n: their number
- *
- * Return: false if gRPC does not.
- */
-bool stream_start(struct rpc_stream *s, struct batch *b, const grpc_op *ops,
-		  size_t n)
-{
-	if (grpc_call_start_batch(s->call, ops, n, b, NULL) != GRPC_CALL_OK)
-		return false;
-	s->busy++;
-	return true;
-}
-
-/**
- * stream_await_close() - wait until a stream ends
+ * stream_call() - have the other thread take what there is for a stream
  * @s: stream
  *
- * gRPC 1.51 of Debian looks for each batch that completes among all that do not,
- * one after another. So a stream has no more of them than it needs.
+ * Context: The lock is held.
  */
-void stream_await_close(struct rpc_stream *s)
+void stream_call(struct rpc_stream *s)
 {
-	grpc_op op = { .op = GRPC_OP_RECV_CLOSE_ON_SERVER };
-
-	op.data.recv_close_on_server.cancelled = &s->cancelled;
-	stream_start(s, &s->close, &op, 1);
-}
-
-/* --- Times --------------------------------------------------------------- */
-
-static bool says_nothing(const struct rpc_stream *s)
-{
-	return s->share.silent && !s->told;
-}
-
-static void arm(struct rpc_stream *s)
-{
-	int64_t at = s->sending ? s->since + STUCK_MS :
-		     says_nothing(s) ? s->since + SILENT_MS : TIMER_NEVER;
-
-	if (s->timer.fn)
-		timer_set(&s->rpc->loop->timers, &s->timer, at);
-}
-
-/* The client does not read, or says nothing: give it up. */
-static void due(struct timer *timer)
-{
-	struct rpc_stream *s = container_of(timer, struct rpc_stream, timer);
-
-	if (s->sending)
-		grpc_call_cancel(s->call, NULL);
-	else if (says_nothing(s))
-		rpc_stream_end(s, ETIMEDOUT, "the first message did not come within 10 s");
-}
-
-/**
- * stream_admit() - take note of a call of somebody who may call
- * @s: stream, with @s->peer and @s->who
- * @why: result: why it is refused
- * @len: size of @why in bytes
- *
- * Return: 0, or a negative errno value.
- */
-int stream_admit(struct rpc_stream *s, char *why, size_t len)
-{
-	int ret = share_enter(&s->share, s->peer, &s->who, why, len);
-
-	if (!ret && timer_add(&s->rpc->loop->timers, &s->timer, due)) {
-		s->timer.fn = NULL;
-		snprintf(why, len, "no memory");
-		ret = -ENOBUFS;
-	}
-	if (ret)
-		return ret;
-	s->since = s->rpc->loop->now;
-	arm(s);
-	return 0;
-}
-
-/**
- * stream_spoke() - a client has said what it wants
- * @s: stream
- */
-void stream_spoke(struct rpc_stream *s)
-{
-	share_speak(&s->share);
-	arm(s);
-}
-
-/* --- Output -------------------------------------------------------------- */
-
-/**
- * stream_written() - go on when a batch was sent
- * @s: stream
- * @success: it was
- */
-void stream_written(struct rpc_stream *s, bool success)
-{
-	s->sending = false;
-	if (s->sends_first)
-		stream_drop_chunk(s);
-	if (!success)
-		s->ended = true;
-	if (s->watch && !s->told && !s->queue && !s->ended)
-		s->watch->writable(s->watch);
-	stream_step(s);
-	arm(s);
-}
-
-/**
- * stream_step() - send the next message, or the status after the last one
- * @s: stream
- */
-void stream_step(struct rpc_stream *s)
-{
-	grpc_slice text = grpc_empty_slice();
-	grpc_op ops[2], *op = ops;
-
-	if (s->sending || s->ended)
+	if (s->is_called)
 		return;
-	memset(ops, 0, sizeof(ops));
-	if (!s->begun)
-		(op++)->op = GRPC_OP_SEND_INITIAL_METADATA;
-	s->sends_first = s->queue;
-	if (s->queue) {
-		op->op = GRPC_OP_SEND_MESSAGE;
-		(op++)->data.send_message.send_message = s->queue->buf;
-	} else if (s->ending) {
-		text = grpc_slice_from_copied_string(s->text ? s->text : "");
-		op->op = GRPC_OP_SEND_STATUS_FROM_SERVER;
-		op->data.send_status_from_server.status =
-			(grpc_status_code)s->status;
-		(op++)->data.send_status_from_server.status_details = &text;
-		s->ended = true;
-	} else if (s->begun) {
-		return;
-	}
-	s->begun = true;
-	s->sending = stream_start(s, &s->write, ops, (size_t)(op - ops));
-	if (!s->sending)
-		s->ended = true;
-	s->since = s->rpc->loop->now;
-	arm(s);
-	grpc_slice_unref(text);
+	s->is_called = true;
+	s->next_called = s->rpc->called;
+	/* Who takes one takes all. */
+	if (!s->next_called)
+		h2_wake(s->rpc->server);
+	s->rpc->called = s;
 }
 
 /**
- * stream_append() - have a message sent after the others
+ * stream_free() - free a stream that neither thread needs any more
  * @s: stream
- * @data: bytes
+ *
+ * Context: The thread that serves connections.
+ */
+void stream_free(struct rpc_stream *s)
+{
+	if (s->counted)
+		share_give(&s->share, SHARE_CALLS, 1);
+	share_leave(&s->share);
+	X509_free(s->cert);
+	free(s->text);
+	free(s);
+}
+
+/**
+ * stream_adopt() - send a message
+ * @s: stream
+ * @data: bytes, which are freed
  * @len: their number
  *
- * Return: false if too many wait to be read, or there is no memory.
+ * Return: 0 or -ENOMEM.
  */
-bool stream_append(struct rpc_stream *s, const uint8_t *data, size_t len)
+int stream_adopt(struct rpc_stream *s, uint8_t *data, size_t len)
 {
-	struct chunk *c = calloc(1, sizeof(*c)), **link = &s->queue;
-	grpc_slice slice;
+	struct h2_chunk *c = calloc(1, sizeof(*c));
 
-	if (!c || !share_queue(&s->share, len)) {
-		free(c);
-		return false;
+	if (!c) {
+		free(data);
+		return -ENOMEM;
 	}
-	slice = grpc_slice_from_copied_buffer((const char *)data, len);
-	c->buf = grpc_raw_byte_buffer_create(&slice, 1);
-	grpc_slice_unref(slice);
-	while (*link)
-		link = &(*link)->next;
-	*link = c;
-	s->queued++;
-	return true;
+	c->data = data;
+	c->len = len;
+	s->sent++;
+	pthread_mutex_lock(&s->rpc->lock);
+	*s->out_end = c;
+	s->out_end = &c->next;
+	stream_call(s);
+	pthread_mutex_unlock(&s->rpc->lock);
+	return 0;
 }
 
 /**
@@ -221,13 +80,15 @@ bool stream_append(struct rpc_stream *s, const uint8_t *data, size_t len)
  */
 void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 {
-	if (stream->ending || stream->ended)
+	uint8_t *copy;
+
+	if (stream->ending)
 		return;
-	if (stream->queued >= QUEUE_MAX || !stream_append(stream, data, len)) {
-		grpc_call_cancel(stream->call, NULL);
-		return;
-	}
-	stream_step(stream);
+	copy = malloc(len + 1);
+	if (copy)
+		memcpy(copy, data, len);
+	if (!copy || stream_adopt(stream, copy, len))
+		rpc_stream_end(stream, ENOBUFS, "no memory");
 }
 
 /**
@@ -238,7 +99,9 @@ void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
 {
 	stream->watch = watch;
-	stream_step(stream);
+	pthread_mutex_lock(&stream->rpc->lock);
+	stream_call(stream);
+	pthread_mutex_unlock(&stream->rpc->lock);
 }
 
 /**
@@ -249,7 +112,7 @@ void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
  */
 bool rpc_stream_idle(const struct rpc_stream *stream)
 {
-	return !stream->sending && !stream->queue;
+	return stream->drained == stream->sent;
 }
 
 /**
@@ -263,25 +126,26 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 	if (!stream)
 		return;
 	stream->told = true;
-	if (stream->ending)
-		return;
-	stream->ending = true;
-	stream->status = am_status_of(err);
-	stream->text = strdup(text);
-	if (is_join(stream))
-		stream_await_close(stream);
-	stream_step(stream);
+	pthread_mutex_lock(&stream->rpc->lock);
+	if (!stream->ending) {
+		stream->ending = true;
+		stream->status = am_status_of(err);
+		stream->text = strdup(text);
+		stream_call(stream);
+	}
+	pthread_mutex_unlock(&stream->rpc->lock);
 }
 
 /**
  * rpc_stream_revoked() - ask whether a client's certificate was revoked since
  * @stream: stream, or NULL
  *
- * Return: true if so; false if it called with a token.
+ * Return: true if so; false if it has none.
  */
 bool rpc_stream_revoked(const struct rpc_stream *stream)
 {
-	return stream && creds_revoked(stream->rpc->creds, stream->call);
+	return stream && stream->cert &&
+	       creds_revoked(stream->rpc->creds, stream->cert);
 }
 
 /**
@@ -324,11 +188,8 @@ int64_t rpc_stream_heard(const struct rpc_stream *stream)
  */
 void rpc_stream_set(struct rpc_stream *stream, void *data)
 {
-	if (!stream)
-		return;
-	stream->user = data;
-	if (data)
-		stream_spoke(stream);
+	if (stream)
+		stream->user = data;
 }
 
 /**

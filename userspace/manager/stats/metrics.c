@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/meter.h"
+#include "h2/h2.h"
 #include "group/group.h"
 #include "stats/stats.h"
 
@@ -304,7 +304,7 @@ void stats_metrics(const struct stats *st, FILE *f)
 	put_one(f, "ranks_lost_total", "counter", "Ranks lost.", st->lost);
 	put_one(f, "connections_cut_total", "counter",
 		"Connections that were cut since they took too much.",
-		meter_cuts());
+		h2_cuts());
 	put_one(f, "events_total", "counter", "Events.", st->m->events.last);
 	put_histogram(f, "group_ranks", "Ranks of the groups made.", &st->size);
 	put_histogram(f, "tree_levels", "Levels of the trees made.",

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What fuzz_manager puts in place of the world: gRPC's core with its clients, the
+ * What fuzz_manager puts in place of the world: the gRPC server with its clients, the
  * agents, the database and the clock. All of it is in one thread, and what is
  * done next is the fuzzer's choice.
  */
 #ifndef INC_MANAGER_TESTS_FAKE_H
 #define INC_MANAGER_TESTS_FAKE_H
-
-#include <grpc/grpc.h>
 
 #include "manager.h"
 
@@ -18,26 +16,20 @@
 uint32_t fuzz_any(uint32_t n);
 _Noreturn void fuzz_wrong(const char *what);
 
-/* --- fake_grpc.c --------------------------------------------------------- */
+/* --- fake_rpc.c ---------------------------------------------------------- */
 
-/**
- * struct pending - a batch that the server has started
- * @tag: its tag, NULL: none
- * @buf: if it receives a message: where that goes
- * @cancelled: if it waits for the end: where the result goes
- * @status: it sends the status
- */
-struct pending {
-	void			*tag;
-	grpc_byte_buffer	**buf;
-	int			*cancelled;
-	bool			status;
+#define FAKE_INBOX	8
+
+struct fake_message {
+	uint8_t	*data;
+	size_t	len;
 };
 
 /**
- * struct grpc_call - a call, with the client's side of it
+ * struct rpc_stream - a call, with the client's side of it
  * @next: next call
  * @path: method
+ * @method: likewise; RPC_METHODS: a rank's stream; -1: unknown
  * @who: who calls
  * @peer: from where
  * @join: of a rank: what it asked for; the job is empty: nothing yet
@@ -46,36 +38,51 @@ struct pending {
  * @inbox: messages on their way to the server, the oldest first
  * @n: their number
  * @half: the client says no more
- * @cancelled: the client, or the server, has cancelled it
+ * @cancelled: the client has cancelled it
  * @deaf: the client does not read
- * @over: the status was sent
- * @read: batch
- * @write: batch
- * @close: batch
+ * @known: the manager knows it
+ * @asked: it has had its request
+ * @halved: it knows of @half
+ * @told: it must not use it any more
+ * @ending: it has ended it
+ * @over: it was refused
+ * @fresh: its headers are on their way
+ * @sent: messages that are
+ * @heard: rpc_stream_heard()
+ * @user: rpc_stream_set()
+ * @watch: rpc_stream_watch()
  */
-struct grpc_call {
-	struct grpc_call	*next;
+struct rpc_stream {
+	struct rpc_stream	*next;
 	const char		*path;
+	int			method;
 	struct identity		who;
 	char			peer[48];
 	struct inc_rdv_join	join;
 	uint32_t		tree_id;
 	uint32_t		round;
-	grpc_byte_buffer	*inbox[8];
+	struct fake_message	inbox[FAKE_INBOX];
 	unsigned int		n;
 	bool			half;
 	bool			cancelled;
 	bool			deaf;
+	bool			known;
+	bool			asked;
+	bool			halved;
+	bool			told;
+	bool			ending;
 	bool			over;
-	struct pending		read;
-	struct pending		write;
-	struct pending		close;
+	bool			fresh;
+	unsigned int		sent;
+	int64_t			heard;
+	void			*user;
+	struct rpc_watch	*watch;
 };
 
-struct grpc_call *fake_call(const char *path, const struct identity *who,
-			    const struct inc_rdv_addr *from);
-struct grpc_call *fake_calls(void);
-bool fake_send(struct grpc_call *call, const void *data, size_t len);
+struct rpc_stream *fake_call(const char *path, const struct identity *who,
+			     const struct inc_rdv_addr *from);
+struct rpc_stream *fake_calls(void);
+bool fake_send(struct rpc_stream *call, const void *data, size_t len);
 bool fake_complete(void);
 
 /* --- fake_fabric.c ------------------------------------------------------- */

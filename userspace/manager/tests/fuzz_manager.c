@@ -285,7 +285,7 @@ static void choose_join(struct inc_rdv_join *join, uint32_t group,
 		fake_host(&join->addr, fuzz_any(250));
 }
 
-static void say(struct grpc_call *call, const struct am_message *msg)
+static void say(struct rpc_stream *call, const struct am_message *msg)
 {
 	uint8_t *data;
 	size_t len;
@@ -296,7 +296,7 @@ static void say(struct grpc_call *call, const struct am_message *msg)
 	free(data);
 }
 
-static struct grpc_call *open_call(const char *path,
+static struct rpc_stream *open_call(const char *path,
 				   const struct inc_rdv_addr *from)
 {
 	struct inc_rdv_addr any;
@@ -311,7 +311,7 @@ static void join_group(uint32_t group, uint32_t rank,
 		       const struct identity *who)
 {
 	struct am_message msg = { .rdv.type = INC_RDV_JOIN };
-	struct grpc_call *call;
+	struct rpc_stream *call;
 
 	choose_join(&msg.rdv.join, group, rank);
 	call = fake_call(AM_JOIN, who, &msg.rdv.join.addr);
@@ -367,7 +367,7 @@ static void resume(void)
 	say(fake_call(AM_JOIN, &who, &r->join.addr), &msg);
 }
 
-static void say_something(struct grpc_call *call)
+static void say_something(struct rpc_stream *call)
 {
 	static const enum inc_rdv_type types[] = {
 		INC_RDV_RTS, INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST,
@@ -393,7 +393,7 @@ static void say_something(struct grpc_call *call)
 }
 
 /* The request of any method but Join. */
-static void ask(struct grpc_call *call)
+static void ask(struct rpc_stream *call)
 {
 	RdmaInc__V1__Reservation r = RDMA_INC__V1__RESERVATION__INIT;
 	RdmaInc__V1__GetGroupRequest get =
@@ -438,7 +438,7 @@ static void request(void)
 		PATH("ListReservations"), PATH("None"), AM_JOIN,
 		PATH("DrainSwitch"), PATH("ResumeSwitch"),
 	};
-	struct grpc_call *call;
+	struct rpc_stream *call;
 
 	call = open_call(paths[fuzz_any(sizeof(paths) / sizeof(paths[0]))],
 			 NULL);
@@ -455,9 +455,9 @@ static void request(void)
 
 /* --- One step ------------------------------------------------------------ */
 
-static struct grpc_call *any_call(void)
+static struct rpc_stream *any_call(void)
 {
-	struct grpc_call *call;
+	struct rpc_stream *call;
 	uint32_t n = 0;
 
 	for (call = fake_calls(); call; call = call->next)
@@ -473,7 +473,7 @@ static struct grpc_call *any_call(void)
 	return call;
 }
 
-static void act_on(struct grpc_call *call)
+static void act_on(struct rpc_stream *call)
 {
 	if (!call)
 		return;
@@ -498,7 +498,7 @@ static void act_on(struct grpc_call *call)
 static void all_ready(void)
 {
 	const struct am_message rts = { .rdv.type = INC_RDV_RTS };
-	struct grpc_call *call;
+	struct rpc_stream *call;
 
 	for (call = fake_calls(); call; call = call->next)
 		if (call->tree_id) {

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -472,12 +473,24 @@ static size_t mutate(uint8_t *data, size_t len)
 	return len;
 }
 
+static void read_cert(const uint8_t *data, size_t len)
+{
+	BIO *bio = BIO_new_mem_buf(data, (int)len);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	struct identity id;
+	char err[512];
+
+	if (cert)
+		identity_of_cert(&id, cert, err, sizeof(err));
+	X509_free(cert);
+	BIO_free(bio);
+}
+
 /* An exact copy, so that AddressSanitizer sees its end. */
 static void feed(int kind, const uint8_t *from, size_t len)
 {
 	uint8_t *data = malloc(len ? len : 1);
 	struct am_message msg;
-	struct identity id;
 	char err[512];
 
 	memcpy(data, from, len);
@@ -492,7 +505,7 @@ static void feed(int kind, const uint8_t *from, size_t len)
 	else if (kind == 3 && len)
 		read_conf((char *)data, len);
 	else if (kind == 4)
-		identity_of_cert(&id, (char *)data, len, err, sizeof(err));
+		read_cert(data, len);
 	free(data);
 }
 

@@ -258,7 +258,7 @@ static void *carry(void *arg)
 		if (going)
 			poll(pfd, 2, -1);
 	}
-	/* A manager that refuses a certificate says nothing, in TLS 1.3. */
+	/* An older manager that refuses a certificate says nothing, in TLS 1.3. */
 	if (!t->heard && t->auth->cert)
 		set_why(t, "TLS: the manager has closed the connection: does it accept this client's certificate, %s (INC_AM_CERT)?",
 			t->auth->cert);

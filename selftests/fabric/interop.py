@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+interop.py BIN: gRPC's own client library, and frames by hand, against inc-amd:
+calls and streams, statuses, metadata, deadlines, what is cancelled, compressed,
+cut off or unknown. BIN has inc-amd.
+"""
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import grpc
+
+from rpcbase import SERVICE, bindings, ktap, pack, plan
+
+PB = bindings()
+# Values of grpc-status, as HPACK has them.
+UNIMPLEMENTED, INTERNAL = b"\x0212", b"\x0213"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+
+def start(where, address):
+    """The manager, and its address."""
+    amd = subprocess.Popen(
+        [pathlib.Path(sys.argv[1]) / "inc-amd", "--config", "/dev/null",
+         "--store", "none", "--http", "none", "--switch", f"{where}/none",
+         "--listen", address], stdout=subprocess.PIPE, text=True)
+    line = amd.stdout.readline()
+    assert line.startswith("listening on "), line
+    return amd, line.split()[2]
+
+
+def call(channel, method, request=b"", many=False, **more):
+    kind = channel.unary_stream if many else channel.unary_unary
+    return kind(SERVICE + method, request_serializer=pack,
+                response_deserializer=bytes)(request, **more)
+
+
+def status(fn):
+    try:
+        fn()
+    except grpc.RpcError as e:
+        return e.code(), e.details()
+    return grpc.StatusCode.OK, ""
+
+
+def says(name, got, code, text=""):
+    ktap(got[0] == code and text in got[1], name, got)
+
+
+def calls(channel):
+    ktap(call(channel, "ListGroups") == b"", "a call")
+    ktap(call(channel, "ListGroups", metadata=(
+        ("x-some", "value"), ("x-some-bin", b"\0\xff" * 100))) == b"",
+        "with metadata")
+    code = grpc.StatusCode
+    says("an unknown method", status(lambda: call(channel, "None")),
+         code.UNIMPLEMENTED, "no such method")
+    says("a message that is too long",
+         status(lambda: call(channel, "ListGroups", bytes(70000))),
+         code.RESOURCE_EXHAUSTED, "64 KiB")
+    says("one in four frames", status(
+        lambda: call(channel, "GetGroup",
+                     PB.GetGroupRequest(name="x" * 60000))), code.NOT_FOUND)
+    got = status(lambda: call(channel, "GetGroup",
+                              PB.GetGroupRequest(name="grün%")))
+    says("a status", got, code.NOT_FOUND, "gr")
+    says("a compressed call", status(
+        lambda: call(channel, "ListGroups", compression=grpc.Compression.Gzip)),
+        code.UNIMPLEMENTED, "compressed")
+    says("headers that are too long", status(
+        lambda: call(channel, "ListGroups", metadata=(("x", "y" * 7900),))),
+        code.RESOURCE_EXHAUSTED)
+    ktap(call(channel, "ListGroups") == b"", "the next call")
+
+
+def streams(channel):
+    code = grpc.StatusCode
+    watch = call(channel, "WatchEvents", many=True)
+    ktap(next(watch) is not None, "a stream of answers")
+    watch.cancel()
+    ktap(watch.code() == code.CANCELLED, "it is cancelled")
+    began = time.monotonic()
+    got = status(lambda: list(call(channel, "WatchEvents", many=True,
+                                   timeout=1)))
+    says("a deadline", got, code.DEADLINE_EXCEEDED)
+    ktap(time.monotonic() - began < 3, "it is kept")
+    join = channel.stream_stream(SERVICE + "Join", request_serializer=pack,
+                                 response_deserializer=bytes)
+    says("a stream whose message is wrong", status(
+        lambda: list(join(iter([b"\xff\xff"])))), code.INVALID_ARGUMENT)
+    ktap(status(lambda: list(join(iter([])))) == (code.OK, ""),
+         "a stream of nothing")
+    many = [call(channel, "WatchEvents", many=True) for _ in range(200)]
+    ktap(all(next(one) is not None for one in many), "200 streams at a time")
+    for one in many:
+        one.cancel()
+    ktap(call(channel, "ListGroups") == b"", "a call after them")
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + struct.pack(
+        ">BBI", kind, flags, stream) + payload
+
+
+def headers(path, more=()):
+    out = b""
+    for name, value in ((":method", "POST"), (":scheme", "http"),
+                        (":path", SERVICE + path), (":authority", "x"),
+                        ("te", "trailers"),
+                        ("content-type", "application/grpc"), *more):
+        out += (b"\0" + bytes([len(name)]) + name.encode() +
+                bytes([len(value)]) + value.encode())
+    return out
+
+
+def by_hand(address, data, piece=0):
+    """What comes within a second."""
+    host, port = address.rsplit(":", 1)
+    s = socket.create_connection((host.strip("[]"), int(port)))
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    data = PREFACE + frame(4, 0, 0) + data
+    for i in range(0, len(data), piece or len(data)):
+        s.sendall(data[i:i + (piece or len(data))])
+    s.settimeout(1)
+    got = b""
+    try:
+        while more := s.recv(65536):
+            got += more
+    except OSError:
+        pass
+    s.close()
+    return got
+
+
+def frames(address):
+    ask = frame(1, 4, 1, headers("ListGroups"))
+    got = by_hand(address, ask + frame(0, 1, 1))
+    ktap(INTERNAL in got, "no message on a call that needs one", got)
+    got = by_hand(address, ask + frame(0, 1, 1, bytes(5)), 1)
+    ktap(frame(0, 0, 1, bytes(5)) in got, "a call byte by byte", got)
+    got = by_hand(address, ask + frame(0, 1, 1, bytes(3)))
+    ktap(INTERNAL in got, "a message that is cut off", got)
+    got = by_hand(address, ask + frame(0, 1, 1, b"\1" + bytes(4)))
+    ktap(UNIMPLEMENTED in got, "one that is compressed", got)
+    got = by_hand(address, ask + frame(0, 1, 1, bytes(10)))
+    ktap(INTERNAL in got, "two messages", got)
+    got = by_hand(address, frame(6, 0, 0, b"12345678"))
+    ktap(frame(6, 1, 0, b"12345678") in got, "a PING", got)
+    got = by_hand(address, frame(6, 0, 0, bytes(8)) * 1100)
+    ktap(b"too_many_pings" in got, "too many of them", got[-200:])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as where:
+        for address in "127.0.0.1:0", "[::1]:0", f"unix:{where}/socket":
+            print(f"# {address}", flush=True)
+            amd, real = start(where, address)
+            with grpc.insecure_channel(
+                    real, (("grpc.use_local_subchannel_pool", 1),)) as channel:
+                grpc.channel_ready_future(channel).result(timeout=10)
+                calls(channel)
+                streams(channel)
+            if not address.startswith("unix:"):
+                frames(real)
+            amd.terminate()
+            ktap(amd.wait(10) == 0, "it ends in order")
+    plan()
+
+
+main()

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A connection: what it does, and for how long it may. In one turn each is read
+ * once, and written a little, so none takes the thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "h2/conn.h"
+
+#define FIRST_MS	10000	/* to say something, and to shake hands */
+#define WAIT_MS		20000	/* while others do, or its host is barred */
+#define IDLE_MS		60000	/* without a call */
+#define STUCK_MS	30000	/* without reading */
+#define LINGER_MS	1000	/* after all was said: close() would lose it */
+#define CUT_MS		200
+/* Bytes ahead of what calls account for, and a second: heartbeats, PINGs. */
+#define BYTES		(256 << 10)
+#define BYTES_S		512
+
+static _Atomic uint64_t cuts;
+
+/**
+ * h2_cuts() - tell how many connections were cut
+ *
+ * Return: number.
+ */
+uint64_t h2_cuts(void)
+{
+	return cuts;
+}
+
+/**
+ * conn_mark() - have what a connection has to say sent at the end of the turn
+ * @c: connection
+ */
+void conn_mark(struct conn *c)
+{
+	if (c->dirty)
+		return;
+	c->dirty = true;
+	c->next_dirty = c->server->dirty;
+	c->server->dirty = c;
+}
+
+/**
+ * conn_cut() - have a connection cut at the end of the turn
+ * @c: connection
+ * @why: a constant
+ */
+void conn_cut(struct conn *c, const char *why)
+{
+	if (!c->cut)
+		c->cut = why;
+	conn_mark(c);
+}
+
+/**
+ * conn_wait() - choose what of a socket is waited for
+ * @c: connection
+ * @events: of epoll
+ */
+void conn_wait(struct conn *c, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.ptr = c };
+
+	if (events == c->events)
+		return;
+	epoll_ctl(c->server->ep, EPOLL_CTL_MOD, c->fd, &e);
+	c->events = events;
+}
+
+/**
+ * conn_arm() - set a connection's timer
+ * @c: connection
+ */
+void conn_arm(struct conn *c)
+{
+	int64_t ms = -1;
+
+	switch (c->state) {
+	case CONN_QUIET:
+	case CONN_SHAKES:
+		ms = FIRST_MS;
+		break;
+	case CONN_WAITS:
+		ms = WAIT_MS;
+		break;
+	case CONN_OPEN:
+		ms = c->out_len ? STUCK_MS : c->idle ? IDLE_MS : -1;
+		break;
+	case CONN_LINGERS:
+		ms = c->cut ? CUT_MS : LINGER_MS;
+		break;
+	case CONN_DEAD:
+		break;
+	}
+	timer_set(&c->server->timers, &c->timer,
+		  ms < 0 ? TIMER_NEVER : c->since + ms);
+}
+
+static void enter(struct conn *c, enum conn_state state)
+{
+	if (c->state == CONN_SHAKES)
+		share_give(&c->share, SHARE_HANDSHAKES, 1);
+	c->server->waiting -= c->state == CONN_WAITS;
+	c->server->waiting += state == CONN_WAITS;
+	c->state = state;
+	c->since = c->server->now;
+	conn_arm(c);
+}
+
+/**
+ * conn_idle() - take note that a connection has calls, or has none
+ * @c: connection
+ * @idle: it has none
+ */
+void conn_idle(struct conn *c, bool idle)
+{
+	char why[160];
+
+	if (c->idle == idle)
+		return;
+	if (!idle)
+		share_give(&c->share, SHARE_IDLE, 1);
+	else if (share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why)) >= 0)
+		return;
+	c->idle = idle;
+	c->since = c->server->now;
+	conn_arm(c);
+}
+
+static void forget_session(struct conn *c)
+{
+	nghttp2_session_del(c->h2);
+	c->h2 = NULL;
+	session_forget(c);
+	free(c->out);
+	c->out = NULL;
+	c->out_len = 0;
+}
+
+/**
+ * conn_die() - close a connection; it is freed at the end of the turn
+ * @c: connection
+ */
+void conn_die(struct conn *c)
+{
+	if (c->state == CONN_DEAD)
+		return;
+	forget_session(c);
+	enter(c, CONN_DEAD);
+	conn_idle(c, false);
+	SSL_free(c->ssl);
+	close(c->fd);
+	timer_remove(&c->server->timers, &c->timer);
+	share_give(&c->share, SHARE_CONNECTIONS, 1);
+	share_leave(&c->share);
+	*c->at = c->next;
+	if (c->next)
+		c->next->at = c->at;
+	c->next = c->server->dead;
+	c->server->dead = c;
+}
+
+/* Say good-bye, and wait for it to be read: close() could lose it. */
+static void linger(struct conn *c)
+{
+	if (c->ssl && c->h2)
+		SSL_shutdown(c->ssl);
+	shutdown(c->fd, SHUT_WR);
+	forget_session(c);
+	enter(c, CONN_LINGERS);
+	/* Who was cut is not listened to. */
+	conn_wait(c, c->cut ? 0 : EPOLLIN);
+}
+
+/**
+ * conn_end() - end a connection in order
+ * @c: connection, whose calls are lost
+ */
+void conn_end(struct conn *c)
+{
+	if (c->state != CONN_OPEN) {
+		conn_die(c);
+		return;
+	}
+	nghttp2_session_terminate_session(c->h2, NGHTTP2_NO_ERROR);
+	conn_mark(c);
+}
+
+/**
+ * conn_timer() - a connection's time is up
+ * @timer: its timer
+ */
+void conn_timer(struct timer *timer)
+{
+	struct conn *c = container_of(timer, struct conn, timer);
+
+	if (c->state == CONN_OPEN && !c->out_len) {
+		conn_end(c);
+		c->since = c->server->now;
+		conn_arm(c);
+	} else {
+		conn_die(c);
+	}
+}
+
+/* --- Output -------------------------------------------------------------- */
+
+/* Gather what is to be sent. Returns its length. */
+static size_t gather(struct conn *c, uint8_t *buf)
+{
+	size_t len = c->out_len;
+	const uint8_t *p;
+	ssize_t n;
+
+	if (len) {
+		memcpy(buf, c->out, len);
+		return len;
+	}
+	while (len < CONN_READ && (n = nghttp2_session_mem_send(c->h2, &p)) > 0) {
+		memcpy(buf + len, p, (size_t)n);
+		len += (size_t)n;
+	}
+	return len;
+}
+
+/* Keep what the socket does not take. */
+static int keep(struct conn *c, const uint8_t *buf, size_t len)
+{
+	uint8_t *out = len ? malloc(len) : NULL;
+
+	if (len && !out)
+		return -ENOMEM;
+	free(c->out);
+	if (len)
+		memcpy(out, buf, len);
+	c->out = out;
+	c->out_len = len;
+	return 0;
+}
+
+/* Returns 1: the socket takes more; 0: it does not, -1: it is the end. */
+static int write_some(struct conn *c, size_t *total)
+{
+	/* A frame of nghttp2 may follow what is just short of CONN_READ. */
+	static uint8_t buf[CONN_READ + 2 * 65536];
+	size_t len = gather(c, buf);
+	ssize_t n;
+
+	if (!len)
+		return 0;
+	n = tls_transfer(c, buf, len, true);
+	if (n < 0 || keep(c, buf + n, len - (size_t)n))
+		return -1;
+	*total += (size_t)n;
+	if (n)
+		c->since = c->server->now;
+	return !c->out_len;
+}
+
+/* It took more than a client needs: say so, if it reads, and listen no more. */
+static void cut(struct conn *c)
+{
+	struct h2_server *s = c->server;
+	size_t total = 0;
+
+	cuts++;
+	if (c->h2) {
+		nghttp2_submit_goaway(c->h2, NGHTTP2_FLAG_NONE,
+				      nghttp2_session_get_last_proc_stream_id(c->h2),
+				      NGHTTP2_ENHANCE_YOUR_CALM,
+				      (const uint8_t *)c->cut, strlen(c->cut));
+		nghttp2_session_terminate_session(c->h2,
+						  NGHTTP2_ENHANCE_YOUR_CALM);
+		while (write_some(c, &total) > 0 && total < CONN_WRITE)
+			;
+	}
+	server_bar(s, c, c->cut);
+	linger(c);
+}
+
+/**
+ * conn_flush() - send what there is to send, as far as the client reads it
+ * @c: connection
+ */
+void conn_flush(struct conn *c)
+{
+	size_t total = 0;
+	int ret = 1;
+
+	c->dirty = false;
+	if (c->state != CONN_OPEN) {
+		if (c->cut && c->state < CONN_LINGERS)
+			conn_die(c);
+		return;
+	}
+	while (!c->cut && ret > 0 && total < CONN_WRITE)
+		ret = write_some(c, &total);
+	if (c->cut) {
+		cut(c);
+	} else if (ret < 0) {
+		conn_die(c);
+	} else if (!c->out_len && !nghttp2_session_want_read(c->h2) &&
+		   !nghttp2_session_want_write(c->h2)) {
+		linger(c);
+	} else {
+		/* Nothing is read as long as what was written is not. */
+		conn_wait(c, c->out_len ? EPOLLOUT :
+			  EPOLLIN | (ret > 0 ? EPOLLOUT : 0));
+		conn_arm(c);
+	}
+}
+
+/* --- Input --------------------------------------------------------------- */
+
+static void read_some(struct conn *c)
+{
+	static uint8_t buf[CONN_READ];
+	size_t calls = c->share.of[SHARE_CONNECTION]->has[SHARE_CALLS];
+	ssize_t n = tls_transfer(c, buf, sizeof(buf), false), ret = 0;
+
+	if (n > 0 && !allowance_take(&c->bytes, c->server->now, n, BYTES,
+				     BYTES_S * (1 + (int64_t)calls)))
+		c->cut = "it sends more than its calls and messages have";
+	if (n > 0 && !c->cut)
+		ret = nghttp2_session_mem_recv(c->h2, buf, (size_t)n);
+	if (n < 0 || ret == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
+		conn_die(c);
+		return;
+	}
+	if (ret < 0)
+		conn_cut(c, "what it sends is not HTTP/2, or has no end");
+	conn_mark(c);
+}
+
+static void open_session(struct conn *c)
+{
+	enter(c, CONN_OPEN);
+	if (session_open(c))
+		conn_die(c);
+	else
+		conn_mark(c);
+}
+
+static void shake(struct conn *c)
+{
+	int ret;
+
+	if (c->server->shakes-- <= 0)
+		return;
+	ret = tls_shake(c);
+	if (ret < 0)
+		linger(c);
+	else if (ret)
+		open_session(c);
+	else
+		c->since = c->server->now;
+}
+
+/**
+ * conn_start() - begin with a connection that has said something
+ * @c: connection
+ *
+ * Return: false: it has to wait.
+ */
+bool conn_start(struct conn *c)
+{
+	struct h2_server *s = c->server;
+	struct conn *other;
+	SSL_CTX *tls;
+	char why[160];
+	int full;
+
+	if (server_barred(s, c))
+		return false;
+	tls = s->handler->tls(s->ctx);
+	if (!tls) {
+		open_session(c);
+		conn_wait(c, EPOLLIN);
+		return true;
+	}
+	full = share_take(&c->share, SHARE_HANDSHAKES, 1, why, sizeof(why));
+	if (full >= 0) {
+		other = server_greedy(s, full == SHARE_HOST ?
+					 c->share.of[SHARE_HOST] : NULL, true);
+		if (other)
+			conn_die(other);
+		return false;
+	}
+	enter(c, CONN_SHAKES);
+	c->ssl = SSL_new(tls);
+	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1)
+		conn_die(c);
+	else
+		conn_wait(c, EPOLLIN);
+	return true;
+}
+
+static void begin(struct conn *c)
+{
+	if (conn_start(c)) {
+		if (c->state == CONN_SHAKES)
+			shake(c);
+		return;
+	}
+	enter(c, CONN_WAITS);
+	conn_wait(c, 0);
+}
+
+static void drop_some(struct conn *c)
+{
+	static uint8_t buf[CONN_READ];
+	ssize_t n = recv(c->fd, buf, sizeof(buf), 0);
+
+	if (!n || (n < 0 && errno != EAGAIN))
+		conn_die(c);
+}
+
+/**
+ * conn_event() - something has happened at a connection's socket
+ * @c: connection
+ * @events: of epoll
+ */
+void conn_event(struct conn *c, uint32_t events)
+{
+	if (events & EPOLLERR ||
+	    (events & EPOLLHUP && c->state != CONN_OPEN)) {
+		conn_die(c);
+		return;
+	}
+	switch (c->state) {
+	case CONN_QUIET:
+		begin(c);
+		break;
+	case CONN_SHAKES:
+		shake(c);
+		break;
+	case CONN_OPEN:
+		if (events & (EPOLLIN | EPOLLHUP) && !c->out_len)
+			read_some(c);
+		else
+			conn_mark(c);
+		break;
+	case CONN_LINGERS:
+		drop_some(c);
+		break;
+	case CONN_WAITS:
+	case CONN_DEAD:
+		break;
+	}
+}

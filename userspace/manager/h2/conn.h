@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A connection, for the files of h2/.
+ */
+#ifndef INC_MANAGER_H2_CONN_H
+#define INC_MANAGER_H2_CONN_H
+
+#include <netinet/in.h>
+#include <nghttp2/nghttp2.h>
+
+#include "base/loop.h"
+#include "h2/h2.h"
+
+#define CONN_READ	16384	/* bytes of a connection per turn: a TLS record */
+#define CONN_WRITE	65536	/* bytes to a connection per turn */
+
+/**
+ * enum conn_state - what a connection does
+ * @CONN_QUIET: nothing was read yet
+ * @CONN_WAITS: something has come, but others shake hands before
+ * @CONN_SHAKES: it shakes hands
+ * @CONN_OPEN: it speaks HTTP/2
+ * @CONN_LINGERS: all was said; what comes is dropped
+ * @CONN_DEAD: it is freed at the end of the turn
+ */
+enum conn_state {
+	CONN_QUIET,
+	CONN_WAITS,
+	CONN_SHAKES,
+	CONN_OPEN,
+	CONN_LINGERS,
+	CONN_DEAD,
+};
+
+/**
+ * struct conn - a connection
+ * @next: next one
+ * @at: what points to this one
+ * @next_dirty: next one that has something to send
+ * @server: server
+ * @fd: socket
+ * @events: that epoll waits for
+ * @state: what it does
+ * @ssl: TLS, or NULL
+ * @h2: HTTP/2, once it is CONN_OPEN
+ * @share: whose it is
+ * @timer: time limits
+ * @since: milliseconds; when it was last idle, or read, or was served
+ * @calls: its calls
+ * @out: what the socket does not take yet
+ * @out_len: its length
+ * @words: calls, and messages but for heartbeats
+ * @junk: frames that carry no call
+ * @bytes: bytes that are no call's
+ * @cut: why it is to be cut, or NULL
+ * @idle: it is one of SHARE_IDLE
+ * @dirty: it is in the list by @next_dirty
+ * @more: there is more to send than one turn may
+ * @peer: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:"
+ */
+struct conn {
+	struct conn		*next, **at;
+	struct conn		*next_dirty;
+	struct h2_server	*server;
+	int			fd;
+	uint32_t		events;
+	enum conn_state		state;
+	SSL			*ssl;
+	nghttp2_session		*h2;
+	struct share_set	share;
+	struct timer		timer;
+	int64_t			since;
+	struct h2_call		*calls;
+	uint8_t			*out;
+	size_t			out_len;
+	struct allowance	words, junk, bytes;
+	const char		*cut;
+	bool			idle, dirty, more;
+	char			peer[INET6_ADDRSTRLEN + 16];
+};
+
+#define BARRED		32	/* hosts whose connections were cut */
+
+/**
+ * struct h2_server - the server
+ * @handler: callbacks
+ * @ctx: their argument
+ * @now: milliseconds
+ * @ep: epoll
+ * @wake: eventfd
+ * @fds: listening sockets
+ * @nfds: their number
+ * @deaf: they are not waited for
+ * @unix_path: of a UNIX socket, or NULL
+ * @most: connections, for descriptors
+ * @conns: all connections
+ * @shakes: steps of handshakes that this turn may still do
+ * @waiting: number of those that wait to shake hands
+ * @dirty: those with something to send
+ * @dead: those to be freed
+ * @timers: timers
+ * @again: timer: accept again
+ * @barred: hosts that get no new connection for a while
+ * @session: nghttp2's callbacks
+ * @option: and options
+ * @stopping: 1: the end was asked for; 2: it is under way
+ * @stop_at: milliseconds; when it is over at the latest
+ * @done: it is over
+ * @thread: serves connections
+ * @threaded: it was started
+ */
+struct h2_server {
+	const struct h2_handler		*handler;
+	void				*ctx;
+	int64_t				now;
+	int				ep, wake;
+	int				fds[16];
+	unsigned int			nfds;
+	bool				deaf;
+	char				*unix_path;
+	size_t				most;
+	struct conn			*conns;
+	int				shakes;
+	unsigned int			waiting;
+	struct conn			*dirty;
+	struct conn			*dead;
+	struct timers			timers;
+	struct timer			again;
+	struct {
+		char	host[INET6_ADDRSTRLEN];
+		int64_t	until;
+	} barred[BARRED];
+	nghttp2_session_callbacks	*session;
+	nghttp2_option			*option;
+	_Atomic int			stopping;
+	int64_t				stop_at;
+	_Atomic bool			done;
+	pthread_t			thread;
+	bool				threaded;
+};
+
+/* session.c */
+int session_prepare(struct h2_server *s);
+int session_open(struct conn *c);
+void session_end_calls(struct conn *c, int status, const char *text);
+void session_forget(struct conn *c);
+bool session_junk(struct conn *c, int64_t n, const char *why);
+
+/* tls.c */
+ssize_t tls_transfer(struct conn *c, void *buf, size_t len, bool out);
+int tls_shake(struct conn *c);
+
+/* conn.c */
+void conn_event(struct conn *c, uint32_t events);
+void conn_flush(struct conn *c);
+void conn_mark(struct conn *c);
+void conn_die(struct conn *c);
+void conn_cut(struct conn *c, const char *why);
+void conn_idle(struct conn *c, bool idle);
+void conn_arm(struct conn *c);
+void conn_wait(struct conn *c, uint32_t events);
+bool conn_start(struct conn *c);
+void conn_timer(struct timer *timer);
+void conn_end(struct conn *c);
+
+/* server.c */
+struct conn *server_greedy(struct h2_server *s, const struct share *host,
+			   bool shakes);
+void server_bar(struct h2_server *s, const struct conn *c, const char *why);
+bool server_barred(const struct h2_server *s, const struct conn *c);
+
+#endif /* INC_MANAGER_H2_CONN_H */

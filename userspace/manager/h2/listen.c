@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The sockets that the server listens at.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "auth/address.h"
+#include "h2/conn.h"
+#include "rendezvous/keepalive.h"
+
+#define BACKLOG	4096
+#define ROOM	65536	/* bytes that the kernel keeps until they are read */
+#define UNIX	"unix:"
+
+static int listen_fd(struct h2_server *s, int fd, const struct sockaddr *addr,
+		     socklen_t len)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.ptr = &s->fds[s->nfds],
+	};
+	int err;
+
+	if (s->nfds == sizeof(s->fds) / sizeof(s->fds[0]))
+		err = ENOSPC;
+	else if (!bind(fd, addr, len) && !listen(fd, BACKLOG) &&
+		 !epoll_ctl(s->ep, EPOLL_CTL_ADD, fd, &e))
+		err = 0;
+	else
+		err = errno;
+	if (err)
+		close(fd);
+	else
+		s->fds[s->nfds++] = fd;
+	return -err;
+}
+
+static int listen_unix(struct h2_server *s, const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct stat st;
+	int fd, ret;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr.sun_path, path);
+	/* What the last manager has left. */
+	if (!lstat(path, &st) && S_ISSOCK(st.st_mode))
+		unlink(path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	ret = listen_fd(s, fd, (struct sockaddr *)&addr, sizeof(addr));
+	if (!ret)
+		s->unix_path = strdup(path);
+	return ret;
+}
+
+static int port_of(int fd)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+
+	/* Both families have the port at the same place. */
+	_Static_assert(offsetof(struct sockaddr_in, sin_port) ==
+		       offsetof(struct sockaddr_in6, sin6_port), "port");
+	return getsockname(fd, (struct sockaddr *)&addr, &len) ? 0 :
+	       ntohs(((struct sockaddr_in *)&addr)->sin_port);
+}
+
+/* What a socket accepts inherits this: ranks without heartbeats may vanish, too. */
+static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
+{
+	struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
+	const int one = 1, room = ROOM;
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK |
+				       SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	memcpy(&addr, ai->ai_addr, ai->ai_addrlen);
+	((struct sockaddr_in *)&addr)->sin_port = htons((uint16_t)port);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	inc_set_keepalive(fd);
+	return listen_fd(s, fd, (struct sockaddr *)&addr, ai->ai_addrlen);
+}
+
+static int fail(const char *address, int ret, char *err, size_t len)
+{
+	snprintf(err, len, "--listen %s: %s", address,
+		 ret == -EADDRINUSE ?
+		 "this address is in use: is another manager running?" :
+		 ret == -EADDRNOTAVAIL ?
+		 "no interface of this host has this address (ip address)" :
+		 strerror(-ret));
+	return ret;
+}
+
+/**
+ * h2_listen() - listen
+ * @s: server, which is not started
+ * @address: "host:port", "[address]:port" or "unix:PATH"; port 0: any
+ * @err: error message
+ * @len: size of @err in bytes
+ *
+ * One of a name's addresses is enough.
+ *
+ * Return: port, 1 of a UNIX socket, or a negative errno value.
+ */
+int h2_listen(struct h2_server *s, const char *address, char *err, size_t len)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM,
+	};
+	struct addrinfo *list = NULL, *ai;
+	int port = 0, ret = -EINVAL;
+	char host[256];
+
+	if (!strncmp(address, UNIX, strlen(UNIX))) {
+		ret = listen_unix(s, address + strlen(UNIX));
+		return ret ? fail(address, ret, err, len) : 1;
+	}
+	if (inc_auth_address(address, host, sizeof(host), &port))
+		return fail(address, -EINVAL, err, len);
+	ret = getaddrinfo(host, NULL, &hints, &list);
+	if (ret) {
+		snprintf(err, len, "--listen %s: %s", address,
+			 gai_strerror(ret));
+		return -EINVAL;
+	}
+	for (ai = list; ai; ai = ai->ai_next) {
+		ret = listen_tcp(s, ai, port);
+		if (!ret)
+			port = port_of(s->fds[s->nfds - 1]);
+	}
+	freeaddrinfo(list);
+	return s->nfds ? port : fail(address, ret, err, len);
+}

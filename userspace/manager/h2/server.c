@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The server: its thread, and the connections that it accepts. Which ones give way
+ * when there are too many: the oldest of the host that has most.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "h2/conn.h"
+
+#define EVENTS		64	/* of a turn */
+#define ACCEPTS		16	/* likewise */
+#define SHAKES		4	/* each takes a millisecond */
+#define RESERVE_MAX	1024	/* descriptors for all but connections */
+#define STALE_MS	1000	/* a handshake without progress gives way */
+#define AGAIN_MS	100	/* when no connection can be accepted */
+#define BARRED_MS	10000
+#define BARRED_TEXT	"; its host gets no new connection for 10 s"
+#define TELL_MS		200	/* from the first GOAWAY to the last */
+#define STOP_MS		700	/* and to the end */
+
+/**
+ * h2_now() - get the thread's time
+ * @s: server
+ *
+ * Return: milliseconds of now_ms(), of the beginning of its turn.
+ */
+int64_t h2_now(const struct h2_server *s)
+{
+	return s->now;
+}
+
+/* --- Hosts --------------------------------------------------------------- */
+
+static const char *host_of(const struct conn *c)
+{
+	return c->share.of[SHARE_HOST] ? c->share.of[SHARE_HOST]->name : "";
+}
+
+/**
+ * server_barred() - ask whether a connection's host gets no new connection
+ * @s: server
+ * @c: connection
+ *
+ * Return: true if so.
+ */
+bool server_barred(const struct h2_server *s, const struct conn *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < BARRED; i++)
+		if (s->barred[i].until > s->now && *host_of(c) &&
+		    !strcmp(s->barred[i].host, host_of(c)))
+			return true;
+	return false;
+}
+
+/**
+ * server_bar() - keep the host of a connection that is cut out for a while
+ * @s: server
+ * @c: connection
+ * @why: what was wrong
+ */
+void server_bar(struct h2_server *s, const struct conn *c, const char *why)
+{
+	char text[256];
+	unsigned int i, k = 0;
+
+	for (i = 0; i < BARRED; i++) {
+		if (!strcmp(s->barred[i].host, host_of(c))) {
+			k = i;
+			break;
+		}
+		/* The one that is free, or would be first. */
+		if (s->barred[i].until < s->barred[k].until)
+			k = i;
+	}
+	snprintf(s->barred[k].host, sizeof(s->barred[k].host), "%s",
+		 host_of(c));
+	s->barred[k].until = s->now + BARRED_MS;
+	snprintf(text, sizeof(text), "%s%s", why,
+		 *host_of(c) ? BARRED_TEXT : "");
+	s->handler->cut(s->ctx, c->peer, text);
+}
+
+static size_t host_has(const struct conn *c, enum share_what what)
+{
+	return c->share.of[SHARE_HOST] ? c->share.of[SHARE_HOST]->has[what] : 0;
+}
+
+/**
+ * server_greedy() - find a connection that may give way
+ * @s: server
+ * @host: of this host; NULL: of the one that has most
+ * @shakes: one that shakes hands, and has said nothing for a second; else one
+ *	that has no call
+ *
+ * Return: the oldest one, or NULL.
+ */
+struct conn *server_greedy(struct h2_server *s, const struct share *host,
+			   bool shakes)
+{
+	enum share_what what = shakes ? SHARE_HANDSHAKES : SHARE_IDLE;
+	struct conn *c, *best = NULL;
+
+	for (c = s->conns; c; c = c->next) {
+		if (shakes ? c->state != CONN_SHAKES ||
+			     c->since + STALE_MS > s->now : !c->idle)
+			continue;
+		if (host && c->share.of[SHARE_HOST] != host)
+			continue;
+		/* Newer ones come first. */
+		if (!best || host_has(c, what) >= host_has(best, what))
+			best = c;
+	}
+	return best;
+}
+
+/* --- New connections ----------------------------------------------------- */
+
+static void free_conn(struct conn *c)
+{
+	close(c->fd);
+	share_leave(&c->share);
+	free(c);
+}
+
+static void add_conn(struct h2_server *s, struct conn *c)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = c };
+
+	c->events = e.events;
+	c->next = s->conns;
+	c->at = &s->conns;
+	if (c->next)
+		c->next->at = &c->next;
+	s->conns = c;
+	epoll_ctl(s->ep, EPOLL_CTL_ADD, c->fd, &e);
+	c->since = s->now;
+	conn_arm(c);
+}
+
+/* Returns false if it cannot be taken. */
+static bool take_shares(struct h2_server *s, struct conn *c, const char *host)
+{
+	struct conn *other;
+	char why[160];
+	int full;
+
+	if (!share_join(&c->share, SHARE_CONNECTION, "") ||
+	    !share_join(&c->share, SHARE_ALL, "") ||
+	    (*host && !share_join(&c->share, SHARE_HOST, host)))
+		return false;
+	full = share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why));
+	if (full >= 0) {
+		other = server_greedy(s, full == SHARE_HOST ?
+					 c->share.of[SHARE_HOST] : NULL, false);
+		if (!other)
+			return false;
+		conn_die(other);
+		full = share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why));
+	}
+	c->idle = full < 0;
+	if (c->idle && share_take(&c->share, SHARE_CONNECTIONS, 1, why,
+				  sizeof(why)) < 0)
+		return true;
+	if (c->idle)
+		share_give(&c->share, SHARE_IDLE, 1);
+	s->handler->refused(s->ctx, c->peer, why);
+	return false;
+}
+
+/**
+ * h2_attach() - serve a connection
+ * @s: server
+ * @fd: socket, which does not block
+ * @host: address of the client; empty: a UNIX socket
+ * @port: and its port
+ */
+void h2_attach(struct h2_server *s, int fd, const char *host, int port)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+	char net[INET6_ADDRSTRLEN];
+	struct in6_addr in6;
+
+	if (!c) {
+		close(fd);
+		return;
+	}
+	c->server = s;
+	c->fd = fd;
+	snprintf(net, sizeof(net), "%s", host);
+	if (!*host) {
+		strcpy(c->peer, "unix:");
+	} else if (inet_pton(AF_INET6, host, &in6) == 1) {
+		snprintf(c->peer, sizeof(c->peer), "ipv6:[%s]:%d", host, port);
+		/* Who has one address has the others of its network. */
+		memset(in6.s6_addr + 8, 0, 8);
+		inet_ntop(AF_INET6, &in6, net, sizeof(net));
+	} else {
+		snprintf(c->peer, sizeof(c->peer), "ipv4:%s:%d", host, port);
+	}
+	if (!take_shares(s, c, net) ||
+	    timer_add(&s->timers, &c->timer, conn_timer)) {
+		if (c->idle) {
+			share_give(&c->share, SHARE_IDLE, 1);
+			share_give(&c->share, SHARE_CONNECTIONS, 1);
+		}
+		free_conn(c);
+		return;
+	}
+	add_conn(s, c);
+}
+
+static void listen_to(struct h2_server *s, bool deaf)
+{
+	struct epoll_event e = { .events = deaf ? 0 : EPOLLIN };
+	unsigned int i;
+
+	s->deaf = deaf;
+	for (i = 0; i < s->nfds; i++) {
+		e.data.ptr = &s->fds[i];
+		epoll_ctl(s->ep, EPOLL_CTL_MOD, s->fds[i], &e);
+	}
+	timer_set(&s->timers, &s->again,
+		  deaf ? s->now + AGAIN_MS : TIMER_NEVER);
+}
+
+static void accept_again(struct timer *timer)
+{
+	struct h2_server *s = container_of(timer, struct h2_server, again);
+
+	if (!s->stopping)
+		listen_to(s, false);
+}
+
+/* There are no descriptors left: whoever has no call gives way, or all wait. */
+static void make_way(struct h2_server *s)
+{
+	static int64_t said = INT64_MIN / 2;
+	struct conn *c = server_greedy(s, NULL, false);
+
+	if (c && c->since + STALE_MS <= s->now)
+		conn_die(c);
+	else
+		listen_to(s, true);
+	if (s->now - said > BARRED_MS)
+		log_say("all but the last %d descriptors are open: new connections have to wait",
+			RESERVE_MAX);
+	said = s->now;
+}
+
+static size_t connections(const struct h2_server *s)
+{
+	return s->conns ?
+	       s->conns->share.of[SHARE_ALL]->has[SHARE_CONNECTIONS] : 0;
+}
+
+static bool accept_one(struct h2_server *s, int fd)
+{
+	union {
+		struct sockaddr		any;
+		struct sockaddr_in	in;
+		struct sockaddr_in6	in6;
+		struct sockaddr_storage	room;
+	} a = { .any.sa_family = AF_UNSPEC };
+	char host[INET6_ADDRSTRLEN] = "";
+	socklen_t len = sizeof(a);
+	int sock, port = 0;
+
+	if (connections(s) >= s->most) {
+		make_way(s);
+		return false;
+	}
+	sock = accept4(fd, &a.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (sock < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+		    errno == ENOMEM)
+			make_way(s);
+		return errno == ECONNABORTED;
+	}
+	if (a.any.sa_family == AF_INET) {
+		inet_ntop(AF_INET, &a.in.sin_addr, host, sizeof(host));
+		port = ntohs(a.in.sin_port);
+	} else if (a.any.sa_family == AF_INET6) {
+		if (IN6_IS_ADDR_V4MAPPED(&a.in6.sin6_addr))
+			inet_ntop(AF_INET, a.in6.sin6_addr.s6_addr + 12, host,
+				  sizeof(host));
+		else
+			inet_ntop(AF_INET6, &a.in6.sin6_addr, host,
+				  sizeof(host));
+		port = ntohs(a.in6.sin6_port);
+	}
+	h2_attach(s, sock, host, port);
+	return true;
+}
+
+static void accept_some(struct h2_server *s, int fd)
+{
+	int i;
+
+	for (i = 0; i < ACCEPTS && accept_one(s, fd); i++)
+		;
+}
+
+/* Let those that wait shake hands, as far as there is room. */
+static void start_waiting(struct h2_server *s)
+{
+	struct conn *c, *next;
+	int n = SHAKES;
+
+	for (c = s->conns; c && s->waiting && n; c = next) {
+		next = c->next;
+		if (c->state != CONN_WAITS)
+			continue;
+		if (conn_start(c))
+			n--;
+		/* What it has made give way may be the next one. */
+		if (next && next->state == CONN_DEAD)
+			break;
+	}
+}
+
+/* --- The thread ---------------------------------------------------------- */
+
+static void stop_step(struct h2_server *s)
+{
+	struct conn *c, *next;
+	bool first = s->stopping == 1;
+
+	if (first) {
+		s->stopping = 2;
+		s->stop_at = s->now + STOP_MS;
+		while (s->nfds)
+			close(s->fds[--s->nfds]);
+	}
+	for (c = s->conns; c; c = next) {
+		next = c->next;
+		if (c->state < CONN_OPEN || s->now >= s->stop_at) {
+			conn_die(c);
+		} else if (c->state == CONN_OPEN && first) {
+			session_end_calls(c, WIRE_UNAVAILABLE,
+					  "the manager ends");
+			nghttp2_submit_shutdown_notice(c->h2);
+			conn_mark(c);
+		} else if (c->state == CONN_OPEN &&
+			   s->now >= s->stop_at - STOP_MS + TELL_MS) {
+			conn_end(c);
+		}
+	}
+	s->done = !s->conns;
+}
+
+static int wait_ms(const struct h2_server *s, int ms)
+{
+	int64_t due = timers_next(&s->timers) - now_ms();
+
+	if (s->stopping && (ms < 0 || ms > 20))
+		ms = 20;
+	if (s->waiting && (ms < 0 || ms > 5))
+		ms = 5;
+	if (due < 0)
+		return 0;
+	return ms < 0 || due < ms ? (due > INT_MAX ? -1 : (int)due) : ms;
+}
+
+static void flush_all(struct h2_server *s)
+{
+	struct conn *c = s->dirty, *next;
+
+	s->dirty = NULL;
+	for (; c; c = next) {
+		next = c->next_dirty;
+		conn_flush(c);
+	}
+}
+
+static void bury(struct h2_server *s)
+{
+	struct conn *c, *next, **link = &s->dead;
+
+	for (c = s->dead; c; c = next) {
+		next = c->next;
+		if (c->dirty) {
+			link = &c->next;
+			continue;
+		}
+		*link = next;
+		free(c);
+	}
+}
+
+/**
+ * h2_turn() - wait for something, and do it
+ * @s: server
+ * @ms: how long to wait at most; negative: no limit
+ *
+ * Return: false when the server has stopped.
+ */
+bool h2_turn(struct h2_server *s, int ms)
+{
+	struct epoll_event list[EVENTS];
+	uint64_t n_wake;
+	int i, n;
+
+	n = epoll_wait(s->ep, list, EVENTS, wait_ms(s, ms));
+	s->now = now_ms();
+	s->shakes = SHAKES;
+	for (i = 0; i < n; i++) {
+		if (list[i].data.ptr == &s->wake)
+			(void)!read(s->wake, &n_wake, sizeof(n_wake));
+		else if ((int *)list[i].data.ptr >= s->fds &&
+			 (int *)list[i].data.ptr < s->fds + s->nfds)
+			accept_some(s, *(int *)list[i].data.ptr);
+		else
+			conn_event(list[i].data.ptr, list[i].events);
+	}
+	s->handler->work(s->ctx);
+	timers_run(&s->timers, s->now);
+	start_waiting(s);
+	if (s->stopping)
+		stop_step(s);
+	flush_all(s);
+	bury(s);
+	return !s->done;
+}
+
+static void *serve(void *arg)
+{
+	while (h2_turn(arg, -1))
+		;
+	return NULL;
+}
+
+/**
+ * h2_start() - serve, in a thread of its own
+ * @s: server
+ *
+ * Return: 0 or a negative errno value.
+ */
+int h2_start(struct h2_server *s)
+{
+	int ret = pthread_create(&s->thread, NULL, serve, s);
+
+	s->threaded = !ret;
+	return -ret;
+}
+
+/**
+ * h2_wake() - have h2_handler.work called by the server's thread
+ * @s: server
+ *
+ * Context: Any thread.
+ */
+void h2_wake(struct h2_server *s)
+{
+	const uint64_t one = 1;
+
+	(void)!write(s->wake, &one, sizeof(one));
+}
+
+/**
+ * h2_stop() - have the server end
+ * @s: server
+ *
+ * Context: Any thread.
+ * Return: true when it has.
+ */
+bool h2_stop(struct h2_server *s)
+{
+	if (s->stopping)
+		return s->done;
+	s->stopping = 1;
+	h2_wake(s);
+	return s->done;
+}
+
+/**
+ * h2_new() - make a server
+ * @handler: callbacks
+ * @ctx: their argument
+ *
+ * Return: server, for h2_free(), or NULL.
+ */
+struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
+{
+	struct h2_server *s = calloc(1, sizeof(*s));
+	struct epoll_event e = { .events = EPOLLIN };
+	struct rlimit limit = { .rlim_cur = 1024 };
+	size_t reserve;
+
+	if (!s)
+		return NULL;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	reserve = limit.rlim_cur / 8 < RESERVE_MAX ? limit.rlim_cur / 8 :
+						     RESERVE_MAX;
+	s->most = limit.rlim_cur - reserve;
+	s->handler = handler;
+	s->ctx = ctx;
+	s->now = now_ms();
+	s->ep = epoll_create1(EPOLL_CLOEXEC);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	e.data.ptr = &s->wake;
+	if (s->ep >= 0 && s->wake >= 0 && !session_prepare(s) &&
+	    !timer_add(&s->timers, &s->again, accept_again) &&
+	    !epoll_ctl(s->ep, EPOLL_CTL_ADD, s->wake, &e))
+		return s;
+	h2_free(s);
+	return NULL;
+}
+
+/**
+ * h2_join() - wait for a server's thread, and close all connections
+ * @s: server, which has stopped, or has no thread
+ */
+void h2_join(struct h2_server *s)
+{
+	if (s->threaded)
+		pthread_join(s->thread, NULL);
+	s->threaded = false;
+	while (s->conns)
+		conn_die(s->conns);
+	flush_all(s);
+	bury(s);
+}
+
+/**
+ * h2_free() - free a server that has no thread
+ * @s: server, after h2_join()
+ */
+void h2_free(struct h2_server *s)
+{
+	while (s->nfds)
+		close(s->fds[--s->nfds]);
+	if (s->unix_path)
+		unlink(s->unix_path);
+	free(s->unix_path);
+	nghttp2_session_callbacks_del(s->session);
+	nghttp2_option_del(s->option);
+	timers_free(&s->timers);
+	if (s->wake >= 0)
+		close(s->wake);
+	if (s->ep >= 0)
+		close(s->ep);
+	free(s);
+}

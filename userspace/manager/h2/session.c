@@ -1,0 +1,717 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * HTTP/2 of a connection, by nghttp2: its frames, and the calls that they make.
+ * nghttp2's callbacks submit frames, but neither send nor receive, nor free the
+ * session.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h2/conn.h"
+
+#define STREAMS_MAX	1000	/* calls of a client that obeys */
+#define HEADERS_MAX	8192	/* bytes of a call's headers, as HTTP/2 counts */
+#define SILENT_MS	10000	/* for a client to say what it wants */
+#define STUCK_MS	30000	/* and to read what it was sent */
+/* Frames that carry no call, at once and a second: RST, PING, SETTINGS, ... */
+#define JUNK		1000
+#define JUNK_S		50
+/* Calls and messages but for heartbeats, likewise. */
+#define WORDS		4096
+#define WORDS_S		64
+#define PACKED	"compressed messages, by gzip or else, are not understood"
+#define CALL_BYTES	9216	/* a call's headers may have; see conn.c */
+
+#define NV(name, value, len) \
+	{ (uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, len, \
+	  NGHTTP2_NV_FLAG_NONE }
+
+/**
+ * session_junk() - take note of frames that carry no call
+ * @c: connection
+ * @n: their number; negative: so many more may come
+ * @why: a constant, if there are too many
+ *
+ * Return: false if there were.
+ */
+bool session_junk(struct conn *c, int64_t n, const char *why)
+{
+	if (allowance_take(&c->junk, c->server->now, n, JUNK, JUNK_S))
+		return true;
+	conn_cut(c, why);
+	return false;
+}
+
+static void arm_call(struct h2_call *call)
+{
+	int64_t at = call->deadline, stuck = call->moved + STUCK_MS;
+
+	if (call->silent && !call->ending && call->born + SILENT_MS < at)
+		at = call->born + SILENT_MS;
+	if ((call->queue || call->ending) && stuck < at)
+		at = stuck;
+	timer_set(&call->conn->server->timers, &call->timer, at);
+}
+
+/* --- What is sent -------------------------------------------------------- */
+
+static void drop_chunk(struct h2_call *call)
+{
+	struct h2_chunk *c = call->queue;
+
+	call->queue = c->next;
+	if (!call->queue)
+		call->tail = &call->queue;
+	call->queued--;
+	share_give(&call->share, SHARE_QUEUED, c->len);
+	free(c->data);
+	free(c);
+}
+
+static size_t put_status(const struct h2_call *call, nghttp2_nv *nv)
+{
+	static char code[12], text[1800];
+	size_t n = wire_encode(text, sizeof(text), call->text ? call->text : "");
+
+	nv[0] = (nghttp2_nv)NV("grpc-status", code,
+			       (size_t)snprintf(code, sizeof(code), "%d",
+						call->status));
+	nv[1] = (nghttp2_nv)NV("grpc-message", text, n);
+	return n ? 2 : 1;
+}
+
+static size_t copy_part(uint8_t *to, size_t room, struct h2_chunk *c)
+{
+	size_t n = 0, part;
+
+	if (c->sent < WIRE_HEAD) {
+		n = WIRE_HEAD - c->sent < room ? WIRE_HEAD - c->sent : room;
+		memcpy(to, c->head + c->sent, n);
+		c->sent += n;
+	}
+	part = c->len + WIRE_HEAD - c->sent;
+	part = part < room - n ? part : room - n;
+	if (part)
+		memcpy(to + n, c->data + c->sent - WIRE_HEAD, part);
+	c->sent += part;
+	return n + part;
+}
+
+/* nghttp2 asks for what is to be sent: the messages, then the status. */
+static ssize_t read_queue(nghttp2_session *h2, int32_t id, uint8_t *buf,
+			  size_t len, uint32_t *flags, nghttp2_data_source *src,
+			  void *ctx)
+{
+	struct h2_call *call = src->ptr;
+	nghttp2_nv nv[2];
+	size_t n = 0;
+
+	(void)ctx;
+	while (n < len && call->queue) {
+		n += copy_part(buf + n, len - n, call->queue);
+		if (call->queue->sent < call->queue->len + WIRE_HEAD)
+			break;
+		drop_chunk(call);
+	}
+	if (n)
+		call->moved = call->conn->server->now;
+	if (!call->queue && call->ending) {
+		*flags |= NGHTTP2_DATA_FLAG_EOF |
+			  NGHTTP2_DATA_FLAG_NO_END_STREAM;
+		nghttp2_submit_trailer(h2, id, nv, put_status(call, nv));
+		call->ended = true;
+	} else if (!n) {
+		return NGHTTP2_ERR_DEFERRED;
+	}
+	if (n && !call->queue && call->user)
+		call->conn->server->handler->drained(call);
+	arm_call(call);
+	return (ssize_t)n;
+}
+
+static void go_on(struct h2_call *call)
+{
+	nghttp2_session *h2 = call->conn->h2;
+	nghttp2_data_provider data = {
+		.source.ptr = call, .read_callback = read_queue,
+	};
+	nghttp2_nv nv[5] = {
+		NV(":status", "200", 3),
+		NV("content-type", "application/grpc", 16),
+		NV("grpc-accept-encoding", "identity", 8),
+	};
+	bool alone = !call->begun && call->ending && !call->queue;
+	size_t n = alone ? put_status(call, nv + 3) : 0;
+
+	if (!call->begun)
+		nghttp2_submit_response(h2, call->id, nv, 3 + n,
+					alone ? NULL : &data);
+	else
+		nghttp2_session_resume_data(h2, call->id);
+	call->begun = true;
+	call->ended |= alone;
+	arm_call(call);
+	conn_mark(call->conn);
+}
+
+/**
+ * h2_begin() - send a call's headers
+ * @call: call
+ */
+void h2_begin(struct h2_call *call)
+{
+	if (!call->begun)
+		go_on(call);
+}
+
+/**
+ * h2_send() - send a message
+ * @call: call
+ * @c: message, with its data; belongs to the call
+ *
+ * If too many wait to be read, the call is cancelled, or its connection cut.
+ */
+void h2_send(struct h2_call *call, struct h2_chunk *c)
+{
+	char why[160];
+	int full = -1;
+
+	if (!call->ending)
+		full = share_take(&call->share, SHARE_QUEUED, c->len, why,
+				  sizeof(why));
+	if (call->ending || full >= 0) {
+		free(c->data);
+		free(c);
+		if (full == SHARE_CONNECTION)
+			conn_cut(call->conn, "it does not read its answers");
+		else if (full >= 0)
+			h2_finish(call, WIRE_EXHAUSTED, why);
+		return;
+	}
+	wire_put_head(c->head, c->len);
+	c->next = NULL;
+	if (!call->queue)
+		call->moved = call->conn->server->now;
+	*call->tail = c;
+	call->tail = &c->next;
+	call->queued++;
+	go_on(call);
+}
+
+/**
+ * h2_finish() - send a call's status after its messages
+ * @call: call
+ * @status: gRPC's number
+ * @text: and its text
+ */
+void h2_finish(struct h2_call *call, int status, const char *text)
+{
+	if (call->ending)
+		return;
+	call->ending = true;
+	call->status = status;
+	call->text = *text ? strdup(text) : NULL;
+	if (!call->queue)
+		call->moved = call->conn->server->now;
+	go_on(call);
+}
+
+/**
+ * h2_cancel() - end a call at once
+ * @call: call
+ */
+void h2_cancel(struct h2_call *call)
+{
+	nghttp2_submit_rst_stream(call->conn->h2, NGHTTP2_FLAG_NONE, call->id,
+				  NGHTTP2_CANCEL);
+	conn_mark(call->conn);
+}
+
+/**
+ * h2_release() - a client may send more: its messages were taken
+ * @call: call
+ */
+void h2_release(struct h2_call *call)
+{
+	call->full = false;
+	nghttp2_session_consume_stream(call->conn->h2, call->id, call->held);
+	call->held = 0;
+	conn_mark(call->conn);
+}
+
+/* --- Calls --------------------------------------------------------------- */
+
+/**
+ * h2_peer() - get the address of a call's client
+ * @call: call
+ *
+ * Return: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:".
+ */
+const char *h2_peer(const struct h2_call *call)
+{
+	return call->conn->peer;
+}
+
+/**
+ * h2_cert() - get the certificate of a call's client
+ * @call: call
+ *
+ * Return: certificate, which was verified and is the connection's, or NULL.
+ */
+X509 *h2_cert(const struct h2_call *call)
+{
+	return call->conn->ssl ?
+	       SSL_get0_peer_certificate(call->conn->ssl) : NULL;
+}
+
+/**
+ * h2_count() - take note of a call or a message
+ * @call: call
+ * @n: for so many it counts
+ * @bytes: that account for it
+ * @why: a constant, if they are too many
+ *
+ * Return: false if the connection is cut.
+ */
+bool h2_count(struct h2_call *call, int64_t n, size_t bytes, const char *why)
+{
+	struct conn *c = call->conn;
+
+	allowance_take(&c->bytes, c->server->now, -(int64_t)bytes, INT32_MAX,
+		       0);
+	if (allowance_take(&c->words, c->server->now, n, WORDS, WORDS_S))
+		return !c->cut;
+	conn_cut(c, why);
+	return false;
+}
+
+/**
+ * h2_admit() - count a call of somebody who may call
+ * @call: call
+ * @tenant: whose it is; empty: nobody's
+ * @why: result: why there is no room for it
+ * @len: size of @why in bytes
+ *
+ * Return: false if there is none.
+ */
+bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len)
+{
+	int full;
+
+	if (*tenant && !share_join(&call->share, SHARE_TENANT, tenant)) {
+		snprintf(why, len, "no memory");
+		return false;
+	}
+	full = share_take(&call->share, SHARE_CALLS, 1, why, len);
+	call->counted = full < 0;
+	if (full < 0) {
+		full = share_take(&call->share, SHARE_SILENT, 1, why, len);
+		call->silent = full < 0;
+	}
+	if (full == SHARE_CONNECTION)
+		conn_cut(call->conn, "it has more calls than one client needs");
+	if (full >= 0)
+		return false;
+	arm_call(call);
+	snprintf(why, len, "calls come faster than one client needs");
+	return h2_count(call, 1, CALL_BYTES,
+			"calls and messages come faster than one client needs");
+}
+
+static void free_call(struct h2_call *call)
+{
+	struct conn *c = call->conn;
+
+	if (call->user)
+		c->server->handler->gone(call);
+	while (call->queue)
+		drop_chunk(call);
+	share_give(&call->share, SHARE_HELD, call->in.room);
+	if (call->silent)
+		share_give(&call->share, SHARE_SILENT, 1);
+	if (call->counted)
+		share_give(&call->share, SHARE_CALLS, 1);
+	share_leave(&call->share);
+	timer_remove(&c->server->timers, &call->timer);
+	wire_reset(&call->in);
+	free(call->token);
+	free(call->text);
+	free(call);
+}
+
+static void call_timer(struct timer *timer)
+{
+	struct h2_call *call = container_of(timer, struct h2_call, timer);
+	int64_t now = call->conn->server->now;
+
+	if ((call->queue || call->ending) && call->moved + STUCK_MS <= now) {
+		h2_cancel(call);
+	} else if (call->deadline <= now) {
+		call->deadline = TIMER_NEVER;
+		while (call->queue && !call->queue->sent)
+			drop_chunk(call);
+		h2_finish(call, WIRE_DEADLINE, "the call's time is over");
+	} else if (call->silent && !call->ending) {
+		h2_finish(call, WIRE_DEADLINE,
+			  "the first message did not come within 10 s");
+	}
+	arm_call(call);
+}
+
+/**
+ * session_end_calls() - give up all calls of a connection
+ * @c: connection
+ * @status: gRPC's number
+ * @text: and its text
+ */
+void session_end_calls(struct conn *c, int status, const char *text)
+{
+	struct h2_call *call;
+
+	for (call = c->calls; call; call = call->next)
+		h2_finish(call, status, text);
+}
+
+/**
+ * session_forget() - free all calls of a connection
+ * @c: connection, whose session is freed
+ */
+void session_forget(struct conn *c)
+{
+	struct h2_call *call;
+
+	while ((call = c->calls)) {
+		c->calls = call->next;
+		free_call(call);
+	}
+}
+
+/* --- What comes ---------------------------------------------------------- */
+
+static struct h2_call *call_of(nghttp2_session *h2, int32_t id)
+{
+	return id ? nghttp2_session_get_stream_user_data(h2, id) : NULL;
+}
+
+static int begin_headers(nghttp2_session *h2, const nghttp2_frame *f,
+			 void *ctx)
+{
+	struct conn *c = ctx;
+	struct h2_call *call;
+
+	if (f->headers.cat != NGHTTP2_HCAT_REQUEST)
+		return 0;
+	call = calloc(1, sizeof(*call));
+	if (!call || timer_add(&c->server->timers, &call->timer, call_timer)) {
+		free(call);
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	}
+	call->conn = c;
+	call->id = f->hd.stream_id;
+	call->tail = &call->queue;
+	call->born = call->moved = c->server->now;
+	call->deadline = TIMER_NEVER;
+	share_copy(&call->share, &c->share);
+	call->next = c->calls;
+	c->calls = call;
+	conn_idle(c, false);
+	nghttp2_session_set_stream_user_data(h2, call->id, call);
+	return 0;
+}
+
+static void take_time(struct h2_call *call, const char *value, size_t len)
+{
+	int64_t ms = wire_timeout(value, len);
+
+	call->bad_time |= ms < 0;
+	if (ms >= 0)
+		call->deadline = call->conn->server->now + ms;
+}
+
+static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
+		       const uint8_t *name, size_t name_len,
+		       const uint8_t *value, size_t len, uint8_t flags,
+		       void *ctx)
+{
+	struct h2_call *call = call_of(h2, f->hd.stream_id);
+	const char *n = (const char *)name, *v = (const char *)value;
+
+	(void)flags;
+	if (!call)
+		return session_junk(ctx, 1, "headers of no call") ?
+		       0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+	/* SETTINGS announce this, and nghttp2 lets more come. */
+	call->headers += name_len + len + 32;
+	if (call->headers > 4UL * HEADERS_MAX) {
+		conn_cut(ctx, "a call's headers have no end");
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	}
+	if (call->headers > HEADERS_MAX)
+		return 0;
+	if (!strcmp(n, ":method"))
+		call->post = !strcmp(v, "POST");
+	else if (!strcmp(n, ":path"))
+		snprintf(call->path, sizeof(call->path), "%s",
+			 len < sizeof(call->path) ? v : "");
+	else if (!strcmp(n, "content-type"))
+		call->grpc = wire_is_grpc(v);
+	else if (!strcmp(n, "grpc-encoding"))
+		call->packed = strcmp(v, "identity");
+	else if (!strcmp(n, "grpc-timeout"))
+		take_time(call, v, len);
+	else if (!strcmp(n, "authorization") && !call->token)
+		call->token = strndup(v, len);
+	return 0;
+}
+
+/* All headers of a call are there. */
+static void take_call(struct h2_call *call)
+{
+	static const nghttp2_nv other[] = { NV(":status", "415", 3) };
+	const struct h2_server *s = call->conn->server;
+
+	if (call->headers > HEADERS_MAX) {
+		h2_finish(call, WIRE_EXHAUSTED,
+			  "the call's headers have more than 8 KiB");
+	} else if (!call->post || !call->grpc) {
+		call->begun = call->ending = call->ended = true;
+		nghttp2_submit_response(call->conn->h2, call->id, other, 1,
+					NULL);
+	} else if (call->bad_time) {
+		h2_finish(call, WIRE_INTERNAL, "malformed grpc-timeout");
+	} else {
+		s->handler->arrived(s->ctx, call);
+		if (call->packed)
+			h2_finish(call, WIRE_UNIMPLEMENTED,
+				  PACKED);
+	}
+	if (call->ending)
+		h2_count(call, 16, 0, "its calls are refused, again and again");
+}
+
+static void close_half(struct h2_call *call)
+{
+	call->half = true;
+	if (call->ending)
+		return;
+	if (call->in.have)
+		h2_finish(call, WIRE_INTERNAL, "a message is cut off");
+	else if (call->user)
+		call->conn->server->handler->half(call);
+}
+
+/* Frames that a client of good will sends few of. */
+static void weigh_frame(struct conn *c, const nghttp2_frame *f)
+{
+	switch (f->hd.type) {
+	case NGHTTP2_PING:
+		session_junk(c, !(f->hd.flags & NGHTTP2_FLAG_ACK),
+			     "too_many_pings");
+		break;
+	case NGHTTP2_HEADERS:
+		break;
+	case NGHTTP2_DATA:
+		if (!f->hd.length && !(f->hd.flags & NGHTTP2_FLAG_END_STREAM))
+			session_junk(c, 1, "empty frames, again and again");
+		break;
+	default:
+		session_junk(c, 1, "frames of no call, again and again");
+	}
+}
+
+static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
+{
+	struct h2_call *call = call_of(h2, f->hd.stream_id);
+
+	weigh_frame(ctx, f);
+	if (call && f->hd.type == NGHTTP2_HEADERS &&
+	    f->headers.cat == NGHTTP2_HCAT_REQUEST)
+		take_call(call);
+	if (call && (f->hd.type == NGHTTP2_HEADERS ||
+		     f->hd.type == NGHTTP2_DATA) &&
+	    f->hd.flags & NGHTTP2_FLAG_END_STREAM)
+		close_half(call);
+	return 0;
+}
+
+static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
+		      void *ctx)
+{
+	(void)h2;
+	(void)f;
+	(void)err;
+	session_junk(ctx, 16, "wrong frames, again and again");
+	return 0;
+}
+
+/* A whole message is there. */
+static void take_message(struct h2_call *call)
+{
+	const struct h2_server *s = call->conn->server;
+	uint8_t *data = call->in.data;
+	size_t len = call->in.len;
+
+	call->in.data = NULL;
+	wire_reset(&call->in);
+	if (call->silent)
+		share_give(&call->share, SHARE_SILENT, 1);
+	call->silent = false;
+	arm_call(call);
+	call->full |= s->handler->message(call, data, len);
+}
+
+static void refuse_message(struct h2_call *call, int err)
+{
+	if (err == -EOPNOTSUPP)
+		h2_finish(call, WIRE_UNIMPLEMENTED,
+			  PACKED);
+	else if (err == -EMSGSIZE)
+		h2_finish(call, WIRE_EXHAUSTED,
+			  "a message has more than 64 KiB");
+	else
+		h2_finish(call, WIRE_EXHAUSTED, "no memory");
+}
+
+/* Messages cross frames, and several lie in one. */
+static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
+{
+	size_t room;
+	char why[160];
+	int ret;
+
+	while (len && !call->ending && call->user) {
+		room = call->in.room;
+		ret = wire_take(&call->in, &data, &len);
+		if (call->in.room > room &&
+		    share_take(&call->share, SHARE_HELD, call->in.room - room,
+			       why, sizeof(why)) >= 0) {
+			/* It never had that. */
+			call->in.room = room;
+			h2_finish(call, WIRE_EXHAUSTED, why);
+			return;
+		}
+		if (ret < 0)
+			refuse_message(call, ret);
+		if (ret != 1)
+			return;
+		share_give(&call->share, SHARE_HELD, call->in.room);
+		take_message(call);
+	}
+}
+
+static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
+		     const uint8_t *data, size_t len, void *ctx)
+{
+	struct h2_call *call = call_of(h2, id);
+
+	(void)flags;
+	(void)ctx;
+	nghttp2_session_consume_connection(h2, len);
+	if (!call || call->ending)	/* the stream's window stays shut */
+		return 0;
+	call->held += len;
+	take_bytes(call, data, len);
+	if (!call->full && !call->ending)
+		h2_release(call);
+	return 0;
+}
+
+static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
+{
+	struct h2_call *call = call_of(h2, f->hd.stream_id);
+	struct conn *c = ctx;
+
+	if (f->hd.type == NGHTTP2_RST_STREAM &&
+	    f->rst_stream.error_code != NGHTTP2_NO_ERROR)
+		session_junk(c, 1, "its calls have to be reset, again and again");
+	if (f->hd.type == NGHTTP2_GOAWAY &&
+	    f->goaway.error_code != NGHTTP2_NO_ERROR)
+		conn_cut(c, "what it sends is not HTTP/2, or has no end");
+	/* A reader tells how much it has read. */
+	if (f->hd.type == NGHTTP2_DATA) {
+		session_junk(c, -2, "");
+		allowance_take(&c->bytes, c->server->now, -128, INT32_MAX, 0);
+	}
+	if (call && f->hd.type == NGHTTP2_HEADERS && call->begun &&
+	    !(f->hd.flags & NGHTTP2_FLAG_END_STREAM) && !call->queue &&
+	    call->user)
+		c->server->handler->drained(call);
+	/* The status was sent: the client need not say more. */
+	if (call && f->hd.type == NGHTTP2_HEADERS && call->ended &&
+	    !call->half && f->hd.flags & NGHTTP2_FLAG_END_STREAM)
+		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, call->id,
+					  NGHTTP2_NO_ERROR);
+	return 0;
+}
+
+static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx)
+{
+	struct h2_call *call = call_of(h2, id), **link;
+	struct conn *c = ctx;
+
+	(void)err;
+	if (!call)
+		return 0;
+	for (link = &c->calls; *link != call; link = &(*link)->next)
+		;
+	*link = call->next;
+	nghttp2_session_set_stream_user_data(h2, id, NULL);
+	free_call(call);
+	if (!c->calls)
+		conn_idle(c, true);
+	return 0;
+}
+
+/* --- Sessions ------------------------------------------------------------ */
+
+/**
+ * session_open() - begin to speak HTTP/2
+ * @c: connection
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int session_open(struct conn *c)
+{
+	static const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS_MAX },
+		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADERS_MAX },
+	};
+
+	if (nghttp2_session_server_new2(&c->h2, c->server->session, c,
+					c->server->option) ||
+	    nghttp2_submit_settings(c->h2, NGHTTP2_FLAG_NONE, settings, 2))
+		return -ENOMEM;
+	return 0;
+}
+
+/**
+ * session_prepare() - tell nghttp2 what is wanted
+ * @s: server
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int session_prepare(struct h2_server *s)
+{
+	if (nghttp2_session_callbacks_new(&s->session) ||
+	    nghttp2_option_new(&s->option))
+		return -ENOMEM;
+#define SET(what, fn) nghttp2_session_callbacks_set_##what##_callback(s->session, fn)
+	SET(on_begin_headers, begin_headers);
+	SET(on_header, take_header);
+	SET(on_frame_recv, take_frame);
+	SET(on_invalid_frame_recv, take_wrong);
+	SET(on_data_chunk_recv, take_data);
+	SET(on_frame_send, frame_sent);
+	SET(on_stream_close, close_stream);
+#undef SET
+	/* See take_data(): a client waits while its messages wait. */
+	nghttp2_option_set_no_auto_window_update(s->option, 1);
+	nghttp2_option_set_no_closed_streams(s->option, 1);
+	nghttp2_option_set_max_outbound_ack(s->option, 2 * JUNK);
+	nghttp2_option_set_max_settings(s->option, 16);
+	nghttp2_option_set_max_continuations(s->option, 2);
+	nghttp2_option_set_stream_reset_rate_limit(s->option, JUNK, JUNK_S);
+	return 0;
+}

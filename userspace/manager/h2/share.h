@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What one connection, one host, one tenant, and all together may have of the
+ * server at a time; and how often something may happen. All of it is the thread's
+ * that serves the connections.
+ */
+#ifndef INC_MANAGER_H2_SHARE_H
+#define INC_MANAGER_H2_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/index.h"
+
+enum share_kind {
+	SHARE_CONNECTION,
+	SHARE_HOST,
+	SHARE_TENANT,
+	SHARE_ALL,
+	SHARE_KINDS
+};
+
+/**
+ * enum share_what - what is counted
+ * @SHARE_CONNECTIONS: connections
+ * @SHARE_IDLE: those of them that have no call
+ * @SHARE_HANDSHAKES: those that shake hands
+ * @SHARE_CALLS: calls, until nobody knows them any more
+ * @SHARE_SILENT: those of them whose client has said nothing yet
+ * @SHARE_HELD: bytes of messages that have come in part
+ * @SHARE_QUEUED: bytes of answers that are not sent
+ * @SHARE_WHATS: their number
+ */
+enum share_what {
+	SHARE_CONNECTIONS,
+	SHARE_IDLE,
+	SHARE_HANDSHAKES,
+	SHARE_CALLS,
+	SHARE_SILENT,
+	SHARE_HELD,
+	SHARE_QUEUED,
+	SHARE_WHATS
+};
+
+/**
+ * struct share - what one has
+ * @node: found by kind and name
+ * @kind: kind
+ * @uses: sets that it is in
+ * @has: of each
+ * @name: host or tenant
+ */
+struct share {
+	struct index_node	node;
+	enum share_kind		kind;
+	unsigned int		uses;
+	size_t			has[SHARE_WHATS];
+	char			name[];
+};
+
+/**
+ * struct share_set - whose share it is
+ * @of: one of each kind; NULL: none
+ */
+struct share_set {
+	struct share	*of[SHARE_KINDS];
+};
+
+/**
+ * struct allowance - how often something may happen
+ * @left: so often at once
+ * @at: milliseconds; when that was counted
+ */
+struct allowance {
+	int64_t	left;
+	int64_t	at;
+};
+
+bool share_join(struct share_set *set, enum share_kind kind, const char *name);
+void share_copy(struct share_set *to, const struct share_set *from);
+void share_leave(struct share_set *set);
+int share_take(struct share_set *set, enum share_what what, size_t n,
+	       char *why, size_t len);
+void share_give(struct share_set *set, enum share_what what, size_t n);
+size_t share_limit(enum share_kind kind, enum share_what what);
+bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,
+		    int64_t a_second);
+
+#endif /* INC_MANAGER_H2_SHARE_H */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See wire.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h2/wire.h"
+
+#define ROOM_MIN	128
+#define DIGITS_MAX	8	/* of a timeout */
+
+static int read_head(struct wire_message *m)
+{
+	const uint8_t *h = m->head;
+
+	if (h[0])
+		return -EOPNOTSUPP;
+	m->len = (size_t)h[1] << 24 | (size_t)h[2] << 16 | (size_t)h[3] << 8 |
+		 h[4];
+	return m->len > WIRE_MESSAGE_MAX ? -EMSGSIZE : 0;
+}
+
+/* Who says that much comes has not sent it yet: room grows with what has come. */
+static int make_room(struct wire_message *m, size_t need)
+{
+	size_t room = 2 * m->room > need ? 2 * m->room : need;
+	uint8_t *data;
+
+	if (need <= m->room)
+		return 0;
+	room = room < ROOM_MIN ? ROOM_MIN : room;
+	if (room > m->len)
+		room = m->len;
+	data = realloc(m->data, room);
+	if (!data)
+		return -ENOMEM;
+	m->data = data;
+	m->room = room;
+	return 0;
+}
+
+/**
+ * wire_take() - take bytes of a message
+ * @m: message
+ * @data: bytes; is moved behind those that were taken
+ * @len: their number; becomes that of those that are left
+ *
+ * Return: 1: the message is whole; 0: more is to come; -EOPNOTSUPP: it is
+ * compressed; -EMSGSIZE: it is too long; -ENOMEM.
+ */
+int wire_take(struct wire_message *m, const uint8_t **data, size_t *len)
+{
+	size_t n, got;
+	int ret;
+
+	if (m->have < WIRE_HEAD) {
+		n = WIRE_HEAD - m->have < *len ? WIRE_HEAD - m->have : *len;
+		memcpy(m->head + m->have, *data, n);
+		m->have += n;
+		*data += n;
+		*len -= n;
+		if (m->have < WIRE_HEAD)
+			return 0;
+		ret = read_head(m);
+		if (ret)
+			return ret;
+	}
+	got = m->have - WIRE_HEAD;
+	n = m->len - got < *len ? m->len - got : *len;
+	ret = make_room(m, got + n);
+	if (ret)
+		return ret;
+	if (n)
+		memcpy(m->data + got, *data, n);
+	m->have += n;
+	*data += n;
+	*len -= n;
+	return m->have == WIRE_HEAD + m->len;
+}
+
+/**
+ * wire_reset() - begin with the next message
+ * @m: message, whose bytes are freed unless @m->data is NULL
+ */
+void wire_reset(struct wire_message *m)
+{
+	free(m->data);
+	*m = (struct wire_message){ .have = 0 };
+}
+
+/**
+ * wire_put_head() - make what goes before a message
+ * @head: result
+ * @len: bytes of the message
+ */
+void wire_put_head(uint8_t head[WIRE_HEAD], size_t len)
+{
+	head[0] = 0;
+	head[1] = (uint8_t)(len >> 24);
+	head[2] = (uint8_t)(len >> 16);
+	head[3] = (uint8_t)(len >> 8);
+	head[4] = (uint8_t)len;
+}
+
+/**
+ * wire_timeout() - understand a call's grpc-timeout
+ * @text: its value
+ * @len: and its length
+ *
+ * Return: milliseconds, or -1: it is none.
+ */
+int64_t wire_timeout(const char *text, size_t len)
+{
+	/* Eight digits of hours do not fit into nanoseconds. */
+	static const struct {
+		char	unit;
+		int64_t	ms, part;
+	} units[] = {
+		{ 'H', 3600000, 1 }, { 'M', 60000, 1 }, { 'S', 1000, 1 },
+		{ 'm', 1, 1 }, { 'u', 1, 1000 }, { 'n', 1, 1000000 },
+	};
+	int64_t n = 0;
+	size_t i;
+
+	if (len < 2 || len > DIGITS_MAX + 1)
+		return -1;
+	for (i = 0; i < len - 1; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return -1;
+		n = 10 * n + text[i] - '0';
+	}
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (units[i].unit == text[len - 1])
+			return n * units[i].ms / units[i].part;
+	return -1;
+}
+
+/**
+ * wire_is_grpc() - ask whether a content-type is gRPC's
+ * @type: its value
+ *
+ * Return: true if so.
+ */
+bool wire_is_grpc(const char *type)
+{
+	static const char name[] = "application/grpc";
+	size_t len = sizeof(name) - 1;
+
+	return !strncmp(type, name, len) &&
+	       (!type[len] || type[len] == '+' || type[len] == ';');
+}
+
+/**
+ * wire_encode() - write a text as grpc-message has it
+ * @out: result
+ * @size: its size in bytes
+ * @text: UTF-8, of which only what fits is taken
+ *
+ * Return: length of the result.
+ */
+size_t wire_encode(char *out, size_t size, const char *text)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	size_t n = 0;
+	uint8_t c;
+
+	for (; (c = (uint8_t)*text) && n + 4 <= size; text++) {
+		if (c >= ' ' && c <= '~' && c != '%') {
+			out[n++] = (char)c;
+			continue;
+		}
+		out[n++] = '%';
+		out[n++] = hex[c >> 4];
+		out[n++] = hex[c & 15];
+	}
+	out[n] = '\0';
+	return n;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * h2/: framing, split at every byte; limits; and whole dialogues of random frames
+ * with the server, which has no thread here.
+ *
+ *   test_h2 [DIALOGUES [SEED]]
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "h2/h2.h"
+#include "tests/fuzz.h"
+
+#define DIALOGUES	2000
+#define BYTES		8192	/* of a dialogue */
+
+static unsigned int known, messages;
+
+/* --- Framing ------------------------------------------------------------- */
+
+/* Two messages, and the head of a third, in two pieces. */
+static void split_at(const uint8_t *data, size_t len, size_t at)
+{
+	struct wire_message m = { .have = 0 };
+	const uint8_t *p = data;
+	size_t part, n = 0, i;
+	int ret;
+
+	for (i = 0; i < 2; i++) {
+		part = i ? len - at : at;
+		while (part) {
+			ret = wire_take(&m, &p, &part);
+			if (ret < 0)
+				check(false, "a message in pieces");
+			if (ret != 1)
+				continue;
+			check(m.len == 300 * n && (!n || m.data[299] == 7),
+			      "a message is as it was");
+			n++;
+			wire_reset(&m);
+		}
+	}
+	check(n == 2 && m.have == 3, "as many as there were");
+	wire_reset(&m);
+}
+
+static void test_messages(void)
+{
+	uint8_t data[WIRE_HEAD + WIRE_HEAD + 300 + 3] = { 0 }, head[WIRE_HEAD];
+	struct wire_message m = { .have = 0 };
+	const uint8_t *p = head;
+	size_t i, len = sizeof(head);
+
+	wire_put_head(data, 0);
+	wire_put_head(data + WIRE_HEAD, 300);
+	memset(data + 2 * WIRE_HEAD, 7, 300);
+	for (i = 0; i <= sizeof(data); i++)
+		split_at(data, sizeof(data), i);
+	wire_put_head(head, WIRE_MESSAGE_MAX + 1);
+	check(wire_take(&m, &p, &len) == -EMSGSIZE, "one that is too long");
+	wire_reset(&m);
+	wire_put_head(head, WIRE_MESSAGE_MAX);
+	p = head;
+	len = sizeof(head);
+	check(!wire_take(&m, &p, &len) && m.room < 1024,
+	      "room only for what has come");
+	wire_reset(&m);
+	head[0] = 1;
+	p = head;
+	len = sizeof(head);
+	check(wire_take(&m, &p, &len) == -EOPNOTSUPP, "one that is compressed");
+	wire_reset(&m);
+}
+
+static void test_texts(void)
+{
+	char out[16];
+
+	check(wire_timeout("99999999H", 9) == 99999999LL * 3600000,
+	      "the longest time");
+	check(wire_timeout("1S", 2) == 1000 && wire_timeout("20m", 3) == 20 &&
+	      wire_timeout("5u", 2) == 0, "times");
+	check(wire_timeout("100000000S", 10) < 0 && wire_timeout("S", 1) < 0 &&
+	      wire_timeout("1x", 2) < 0 && wire_timeout("-1S", 3) < 0 &&
+	      wire_timeout("", 0) < 0, "what is no time");
+	check(wire_is_grpc("application/grpc") &&
+	      wire_is_grpc("application/grpc+proto") &&
+	      wire_is_grpc("application/grpc;x") &&
+	      !wire_is_grpc("application/grpcx") && !wire_is_grpc("text"),
+	      "content-type");
+	check(wire_encode(out, sizeof(out), "a%\xc3\xbc\n") == 13 &&
+	      !strcmp(out, "a%25%C3%BC%0A"), "a text");
+	check(wire_encode(out, sizeof(out), "\n\n\n\n\n\n") == 15,
+	      "one that does not fit");
+}
+
+/* --- Limits -------------------------------------------------------------- */
+
+static void test_shares(void)
+{
+	struct share_set a = { { NULL } }, b = { { NULL } }, c;
+	char why[160];
+	size_t n = 0, host;
+
+	share_join(&a, SHARE_CONNECTION, "");
+	share_join(&a, SHARE_HOST, "h");
+	share_join(&b, SHARE_CONNECTION, "");
+	share_join(&b, SHARE_HOST, "h");
+	check(a.of[SHARE_HOST] == b.of[SHARE_HOST] &&
+	      a.of[SHARE_CONNECTION] != b.of[SHARE_CONNECTION],
+	      "connections of a host");
+	while (share_take(&a, SHARE_CALLS, 1, why, sizeof(why)) < 0)
+		n++;
+	host = a.of[SHARE_HOST]->has[SHARE_CALLS];
+	check(n == 1024 && host == 1024, "calls of a connection");
+	check(share_take(&b, SHARE_CALLS, 1, why, sizeof(why)) < 0,
+	      "another one has its own");
+	share_copy(&c, &a);
+	share_leave(&a);
+	check(c.of[SHARE_HOST]->has[SHARE_CALLS] == 1025, "a copy has the same");
+	share_give(&c, SHARE_CALLS, 1024);
+	share_give(&b, SHARE_CALLS, 1);
+	check(share_take(&b, SHARE_QUEUED, 100 << 20, why, sizeof(why)) < 0 &&
+	      share_take(&b, SHARE_QUEUED, 1, why, sizeof(why)) ==
+	      SHARE_CONNECTION, "one answer may be large");
+	share_give(&b, SHARE_QUEUED, 100 << 20);
+	share_leave(&b);
+	share_leave(&c);
+}
+
+static void test_allowance(void)
+{
+	struct allowance a = { .at = 0 };
+	unsigned int n = 0;
+
+	while (allowance_take(&a, 1000, 1, 10, 2))
+		n++;
+	check(n == 10, "so often at once");
+	check(allowance_take(&a, 2000, 1, 10, 2) &&
+	      !allowance_take(&a, 2000, 1, 10, 2), "and again after a second");
+}
+
+/* --- Dialogues ----------------------------------------------------------- */
+
+static SSL_CTX *no_tls(void *ctx)
+{
+	(void)ctx;
+	return NULL;
+}
+
+static void send_back(struct h2_call *call, size_t len)
+{
+	struct h2_chunk *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		abort();
+	c->data = calloc(1, len + 1);
+	c->len = len;
+	h2_send(call, c);
+}
+
+static void arrived(void *ctx, struct h2_call *call)
+{
+	char why[160];
+
+	(void)ctx;
+	if (!any(8)) {
+		h2_finish(call, 16, "nobody");
+	} else if (!h2_admit(call, any(2) ? "t" : "", why, sizeof(why))) {
+		h2_finish(call, WIRE_EXHAUSTED, why);
+	} else {
+		call->user = malloc(1);
+		known++;
+		if (any(2))
+			h2_begin(call);
+	}
+}
+
+static bool message(struct h2_call *call, uint8_t *data, size_t len)
+{
+	messages++;
+	free(data);
+	h2_count(call, 1, len, "too many");
+	if (any(2))
+		send_back(call, any(4) ? any(100) : any(200000));
+	if (!any(4))
+		h2_finish(call, (int)any(17), any(2) ? "" : "t\xc3\xbc%");
+	if (!any(20))
+		h2_cancel(call);
+	return !any(10);
+}
+
+static void half(struct h2_call *call)
+{
+	if (any(4))
+		h2_finish(call, 0, "");
+}
+
+static void drained(struct h2_call *call)
+{
+	(void)call;
+}
+
+static void gone(struct h2_call *call)
+{
+	free(call->user);
+	call->user = NULL;
+	known--;
+}
+
+static void work(void *ctx)
+{
+	(void)ctx;
+}
+
+static void refused(void *ctx, const char *peer, const char *why)
+{
+	(void)ctx;
+	(void)peer;
+	(void)why;
+}
+
+static size_t put_frame(uint8_t *to, size_t len, uint8_t type, uint8_t flags,
+			uint32_t id)
+{
+	const uint8_t head[9] = {
+		(uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len, type,
+		flags, (uint8_t)(id >> 24), (uint8_t)(id >> 16),
+		(uint8_t)(id >> 8), (uint8_t)id,
+	};
+
+	memcpy(to, head, sizeof(head));
+	return sizeof(head);
+}
+
+static size_t put_header(uint8_t *to, const char *name, const char *value)
+{
+	size_t n = 0, k;
+
+	to[n++] = any(20) ? 0 : 0x40;
+	to[n++] = (uint8_t)strlen(name);
+	for (k = 0; name[k]; k++)
+		to[n++] = (uint8_t)name[k];
+	to[n++] = (uint8_t)strlen(value);
+	for (k = 0; value[k]; k++)
+		to[n++] = (uint8_t)value[k];
+	return n;
+}
+
+static size_t put_call(uint8_t *to, uint32_t id)
+{
+	uint8_t block[512];
+	size_t n = 0, head;
+
+	n += put_header(block + n, ":method", any(20) ? "POST" : "GET");
+	n += put_header(block + n, ":scheme", "http");
+	n += put_header(block + n, ":path", "/s/M");
+	n += put_header(block + n, ":authority", "x");
+	n += put_header(block + n, "content-type",
+			any(20) ? "application/grpc" : "text/html");
+	if (!any(10))
+		n += put_header(block + n, "grpc-timeout",
+				any(2) ? "1m" : "99x");
+	if (!any(10))
+		n += put_header(block + n, "grpc-encoding", "gzip");
+	head = put_frame(to, n, 1, any(8) ? 4 : (uint8_t)any(256), id);
+	memcpy(to + head, block, n);
+	return head + n;
+}
+
+static size_t put_any(uint8_t *to, uint32_t id)
+{
+	size_t len = any(40), head, i;
+
+	switch (any(30)) {
+	case 0 ... 9:
+		return put_call(to, id | 1);
+	case 10 ... 26:
+		/* A message, perhaps with its end. */
+		head = put_frame(to, WIRE_HEAD + len, 0, !any(3), id | 1);
+		wire_put_head(to + head, any(10) ? len : any(100000));
+		memset(to + head + WIRE_HEAD, 1, len);
+		return head + WIRE_HEAD + len;
+	case 27 ... 28:
+		head = put_frame(to, 4, any(2) ? 3 : 8, 0, any(2) ? id | 1 : 0);
+		memset(to + head, 0, 4);
+		to[head + 3] = (uint8_t)any(100);
+		return head + 4;
+	default:
+		head = put_frame(to, len, (uint8_t)any(11), (uint8_t)any(256),
+				 any(4) ? id | 1 : 0);
+		for (i = 0; i < len; i++)
+			to[head + i] = (uint8_t)any(256);
+		return head + len;
+	}
+}
+
+static size_t make_dialogue(uint8_t *data)
+{
+	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+	uint32_t id = 1;
+	size_t n = sizeof(preface) - 1;
+
+	memcpy(data, preface, n);
+	n += put_frame(data + n, 0, 4, 0, 0);
+	while (n < BYTES - 1024 && any(200)) {
+		n += put_any(data + n, id);
+		if (any(2))
+			id += 2;
+	}
+	if (!any(3))
+		data[any((uint32_t)n)] ^= (uint8_t)(1 + any(255));
+	return n;
+}
+
+static void hold_dialogue(struct h2_server *s)
+{
+	static uint8_t data[BYTES], back[65536];
+	size_t len = make_dialogue(data), at = 0, part;
+	bool reads = any(4);
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds))
+		abort();
+	h2_attach(s, fds[0], "", 0);
+	while (at < len) {
+		part = any(3) ? len - at : 1 + any((uint32_t)(len - at));
+		if (send(fds[1], data + at, part, MSG_NOSIGNAL) < 0)
+			break;
+		at += part;
+		h2_turn(s, 0);
+		if (reads)
+			(void)!read(fds[1], back, sizeof(back));
+	}
+	h2_turn(s, 0);
+	close(fds[1]);
+	h2_turn(s, 0);
+	h2_turn(s, 0);
+}
+
+static void test_dialogues(unsigned long n)
+{
+	static const struct h2_handler handler = {
+		.tls = no_tls, .arrived = arrived, .message = message,
+		.half = half, .drained = drained, .gone = gone, .work = work,
+		.refused = refused, .cut = refused,
+	};
+	struct h2_server *s = h2_new(&handler, NULL);
+
+	if (!s)
+		abort();
+	while (n--)
+		hold_dialogue(s);
+	while (!h2_stop(s))
+		h2_turn(s, 10);
+	h2_join(s);
+	h2_free(s);
+	check(!known, "all calls end");
+	check(messages, "and messages come");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 0) : DIALOGUES;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) :
+				   (uint64_t)time(NULL);
+
+	state = seed;
+	test_messages();
+	test_texts();
+	test_shares();
+	test_allowance();
+	test_dialogues(n);
+	printf("%sok 1 - framing, limits, %lu dialogues, %u messages, seed %llu\n",
+	       failures ? "not " : "", n, messages, (unsigned long long)seed);
+	puts("1..1");
+	return failures != 0;
+}
