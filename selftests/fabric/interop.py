@@ -28,7 +28,8 @@ def start(where, address):
     amd = subprocess.Popen(
         [pathlib.Path(sys.argv[1]) / "inc-amd", "--config", "/dev/null",
          "--store", "none", "--http", "none", "--switch", f"{where}/none",
-         "--listen", address], stdout=subprocess.PIPE, text=True)
+         "--insecure-plaintext", "--listen", address],
+        stdout=subprocess.PIPE, text=True)
     line = amd.stdout.readline()
     assert line.startswith("listening on "), line
     return amd, line.split()[2]
@@ -155,6 +156,22 @@ def frames(address):
     ktap(b"too_many_pings" in got, "too many of them", got[-200:])
 
 
+def any_address(where):
+    """All addresses of both families, whichever one was named."""
+    for address in "0.0.0.0:0", "[::]:0":
+        amd, real = start(where, address)
+        port = real.rpartition(":")[2]
+        for host in "127.0.0.1", "[::1]":
+            with grpc.insecure_channel(
+                    f"{host}:{port}",
+                    (("grpc.use_local_subchannel_pool", 1),)) as channel:
+                says(f"{address}, by {host}",
+                     status(lambda: call(channel, "ListGroups", timeout=10)),
+                     grpc.StatusCode.OK)
+        amd.terminate()
+        amd.wait(10)
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         for address in "127.0.0.1:0", "[::1]:0", f"unix:{where}/socket":
@@ -169,6 +186,7 @@ def main():
                 frames(real)
             amd.terminate()
             ktap(amd.wait(10) == 0, "it ends in order")
+        any_address(where)
     plan()
 
 

@@ -80,7 +80,7 @@ static int port_of(int fd)
 static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 {
 	struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
-	const int one = 1, room = ROOM;
+	const int zero = 0, one = 1, room = ROOM;
 	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK |
 				       SOCK_CLOEXEC, 0);
 
@@ -90,19 +90,46 @@ static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 	((struct sockaddr_in *)&addr)->sin_port = htons((uint16_t)port);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	/* "::" is all of IPv4, too, whatever net.ipv6.bindv6only says. */
+	if (ai->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	inc_set_keepalive(fd);
 	return listen_fd(s, fd, (struct sockaddr *)&addr, ai->ai_addrlen);
 }
 
-static int fail(const char *address, int ret, char *err, size_t len)
+static int fail(const char *address, int ret, const char *why, char *err,
+		size_t len)
 {
-	snprintf(err, len, "--listen %s: %s", address,
+	snprintf(err, len, "--listen %s: %s", address, why ? why :
 		 ret == -EADDRINUSE ?
 		 "this address is in use: is another manager running?" :
 		 ret == -EADDRNOTAVAIL ?
 		 "no interface of this host has this address (ip address)" :
 		 strerror(-ret));
 	return ret;
+}
+
+/* One of a name's addresses is enough. */
+static int listen_host(struct h2_server *s, const char *host, int *port,
+		       const char **why)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM,
+	};
+	struct addrinfo *list = NULL, *ai;
+	int ret = getaddrinfo(host, NULL, &hints, &list);
+
+	if (ret) {
+		*why = gai_strerror(ret);
+		return -EINVAL;
+	}
+	for (ai = list; ai; ai = ai->ai_next) {
+		ret = listen_tcp(s, ai, *port);
+		if (!ret)
+			*port = port_of(s->fds[s->nfds - 1]);
+	}
+	freeaddrinfo(list);
+	return s->nfds ? 0 : ret;
 }
 
 /**
@@ -112,36 +139,25 @@ static int fail(const char *address, int ret, char *err, size_t len)
  * @err: error message
  * @len: size of @err in bytes
  *
- * One of a name's addresses is enough.
+ * Any address, of either family, means all of both, where there is IPv6.
  *
  * Return: port, 1 of a UNIX socket, or a negative errno value.
  */
 int h2_listen(struct h2_server *s, const char *address, char *err, size_t len)
 {
-	const struct addrinfo hints = {
-		.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM,
-	};
-	struct addrinfo *list = NULL, *ai;
-	int port = 0, ret = -EINVAL;
+	const char *why = NULL;
 	char host[256];
+	int port = 0, ret;
 
 	if (!strncmp(address, UNIX, strlen(UNIX))) {
 		ret = listen_unix(s, address + strlen(UNIX));
-		return ret ? fail(address, ret, err, len) : 1;
+		return ret ? fail(address, ret, NULL, err, len) : 1;
 	}
 	if (inc_auth_address(address, host, sizeof(host), &port))
-		return fail(address, -EINVAL, err, len);
-	ret = getaddrinfo(host, NULL, &hints, &list);
-	if (ret) {
-		snprintf(err, len, "--listen %s: %s", address,
-			 gai_strerror(ret));
-		return -EINVAL;
-	}
-	for (ai = list; ai; ai = ai->ai_next) {
-		ret = listen_tcp(s, ai, port);
-		if (!ret)
-			port = port_of(s->fds[s->nfds - 1]);
-	}
-	freeaddrinfo(list);
-	return s->nfds ? port : fail(address, ret, err, len);
+		return fail(address, -EINVAL, NULL, err, len);
+	ret = strcmp(host, "0.0.0.0") ? -EAFNOSUPPORT :
+	      listen_host(s, "::", &port, &why);
+	if (ret == -EAFNOSUPPORT || ret == -EADDRNOTAVAIL)
+		ret = listen_host(s, host, &port, &why);
+	return ret ? fail(address, ret, why, err, len) : port;
 }
