@@ -323,11 +323,12 @@ static void read_some(struct conn *c)
 {
 	static uint8_t buf[CONN_READ];
 	size_t calls = c->share.of[SHARE_CONNECTION]->has[SHARE_CALLS];
-	ssize_t n = tls_transfer(c, buf, sizeof(buf), false), ret = 0;
+	size_t all;
+	ssize_t n = tls_read(c, buf, sizeof(buf), &all), ret = 0;
 
-	if (n > 0 && !allowance_take(&c->bytes, c->server->now, n, BYTES,
-				     BYTES_S * (1 + (int64_t)calls)))
-		c->cut = "it sends more than its calls and messages have";
+	if (all && !allowance_take(&c->bytes, c->server->now, (int64_t)all,
+				   BYTES, BYTES_S * (1 + (int64_t)calls)))
+		conn_cut(c, "it sends more than its calls and messages have");
 	if (n > 0 && !c->cut)
 		ret = nghttp2_session_mem_recv(c->h2, buf, (size_t)n);
 	if (n < 0 || ret == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
@@ -394,8 +395,7 @@ bool conn_start(struct conn *c)
 		return false;
 	}
 	enter(c, CONN_SHAKES);
-	c->ssl = SSL_new(tls);
-	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1)
+	if (!tls_open(c, tls))
 		conn_die(c);
 	else
 		conn_wait(c, EPOLLIN);

@@ -42,6 +42,7 @@ enum conn_state {
  * @events: that epoll waits for
  * @state: what it does
  * @ssl: TLS, or NULL
+ * @until: bytes that may have come, with those of TLS, by the end of the turn
  * @h2: HTTP/2, once it is CONN_OPEN
  * @share: whose it is
  * @timer: time limits
@@ -66,6 +67,7 @@ struct conn {
 	uint32_t		events;
 	enum conn_state		state;
 	SSL			*ssl;
+	uint64_t		until;
 	nghttp2_session		*h2;
 	struct share_set	share;
 	struct timer		timer;
@@ -147,6 +149,8 @@ void session_forget(struct conn *c);
 bool session_junk(struct conn *c, int64_t n, const char *why);
 
 /* tls.c */
+bool tls_open(struct conn *c, SSL_CTX *ctx);
+ssize_t tls_read(struct conn *c, void *buf, size_t len, size_t *all);
 ssize_t tls_transfer(struct conn *c, void *buf, size_t len, bool out);
 int tls_shake(struct conn *c);
 

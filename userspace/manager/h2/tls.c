@@ -10,6 +10,52 @@
 
 #include "h2/conn.h"
 
+#define TURN	(CONN_READ + 512)	/* bytes per turn: a record, and its head */
+
+/* OpenSSL goes on by itself as long as records come that have no data. */
+static long limit_reads(BIO *b, int op, const char *buf, size_t len, int argi,
+			long argl, int ret, size_t *done)
+{
+	const struct conn *c = (const struct conn *)BIO_get_callback_arg(b);
+
+	(void)buf;
+	(void)len;
+	(void)argi;
+	(void)argl;
+	(void)done;
+	if (op != BIO_CB_READ || (!c->cut && BIO_number_read(b) < c->until))
+		return ret;
+	BIO_clear_retry_flags(b);
+	BIO_set_retry_read(b);
+	return -1;
+}
+
+static uint64_t came(const struct conn *c)
+{
+	return BIO_number_read(SSL_get_rbio(c->ssl));
+}
+
+/**
+ * tls_open() - begin to speak TLS
+ * @c: connection
+ * @ctx: how
+ *
+ * Return: false: no memory.
+ */
+bool tls_open(struct conn *c, SSL_CTX *ctx)
+{
+	BIO *b;
+
+	c->ssl = SSL_new(ctx);
+	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1)
+		return false;
+	SSL_clear_mode(c->ssl, SSL_MODE_AUTO_RETRY);
+	b = SSL_get_rbio(c->ssl);
+	BIO_set_callback_arg(b, (char *)c);
+	BIO_set_callback_ex(b, limit_reads);
+	return true;
+}
+
 /**
  * tls_transfer() - read or write
  * @c: connection
@@ -37,6 +83,42 @@ ssize_t tls_transfer(struct conn *c, void *buf, size_t len, bool out)
 	err = SSL_get_error(c->ssl, (int)n);
 	return err == SSL_ERROR_WANT_READ || err == SSL_ERROR_WANT_WRITE ?
 	       0 : -1;
+}
+
+/**
+ * tls_read() - read
+ * @c: connection
+ * @buf: bytes
+ * @len: their number
+ * @all: result: bytes that have come, with all that TLS adds
+ *
+ * Return: as of tls_transfer().
+ */
+ssize_t tls_read(struct conn *c, void *buf, size_t len, size_t *all)
+{
+	uint64_t before = c->ssl ? came(c) : 0;
+	ssize_t n;
+
+	c->until = before + TURN;
+	n = tls_transfer(c, buf, len, false);
+	*all = c->ssl ? (size_t)(came(c) - before) : n > 0 ? (size_t)n : 0;
+	return n;
+}
+
+/* What TLS itself says after the handshake: a client of good will says little. */
+static void weigh_message(int out, int version, int type, const void *data,
+			  size_t len, SSL *ssl, void *ctx)
+{
+	const uint8_t *alert = data;
+
+	(void)version;
+	(void)ssl;
+	if (!out && type == SSL3_RT_HANDSHAKE)
+		session_junk(ctx, 16, "TLS: new keys, again and again");
+	/* OpenSSL does not tell of the request, but of the answer. */
+	if (out && type == SSL3_RT_ALERT && len == 2 &&
+	    alert[1] == SSL_AD_NO_RENEGOTIATION)
+		conn_cut(ctx, "TLS: it asks for another handshake");
 }
 
 static void put_why(const SSL *ssl, char *text, size_t len)
@@ -71,8 +153,11 @@ int tls_shake(struct conn *c)
 	int ret, err;
 
 	ERR_clear_error();
+	c->until = came(c) + TURN;
 	ret = SSL_accept(c->ssl);
 	if (ret > 0) {
+		SSL_set_msg_callback(c->ssl, weigh_message);
+		SSL_set_msg_callback_arg(c->ssl, c);
 		SSL_get0_alpn_selected(c->ssl, &alpn, &len);
 		return alpn ? 1 : -1;
 	}

@@ -6,8 +6,10 @@
  *   test_h2 [DIALOGUES [SEED]]
  */
 #include <errno.h>
+#include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +20,11 @@
 #define DIALOGUES	2000
 #define BYTES		8192	/* of a dialogue */
 
+#define UPDATES		2000	/* new keys that a client sends at once */
+
+static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 static unsigned int known, messages;
+static char cut_why[256];
 
 /* --- Framing ------------------------------------------------------------- */
 
@@ -224,6 +230,13 @@ static void refused(void *ctx, const char *peer, const char *why)
 	(void)why;
 }
 
+static void was_cut(void *ctx, const char *peer, const char *why)
+{
+	(void)ctx;
+	(void)peer;
+	snprintf(cut_why, sizeof(cut_why), "%s", why);
+}
+
 static size_t put_frame(uint8_t *to, size_t len, uint8_t type, uint8_t flags,
 			uint32_t id)
 {
@@ -301,7 +314,6 @@ static size_t put_any(uint8_t *to, uint32_t id)
 
 static size_t make_dialogue(uint8_t *data)
 {
-	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 	uint32_t id = 1;
 	size_t n = sizeof(preface) - 1;
 
@@ -315,6 +327,24 @@ static size_t make_dialogue(uint8_t *data)
 	if (!any(3))
 		data[any((uint32_t)n)] ^= (uint8_t)(1 + any(255));
 	return n;
+}
+
+static struct h2_server *new_server(const struct h2_handler *handler)
+{
+	struct h2_server *s = h2_new(handler, NULL);
+
+	if (!s)
+		abort();
+	cut_why[0] = '\0';
+	return s;
+}
+
+static void end_server(struct h2_server *s)
+{
+	while (!h2_stop(s))
+		h2_turn(s, 10);
+	h2_join(s);
+	h2_free(s);
 }
 
 static void hold_dialogue(struct h2_server *s)
@@ -349,18 +379,164 @@ static void test_dialogues(unsigned long n)
 		.half = half, .drained = drained, .gone = gone, .work = work,
 		.refused = refused, .cut = refused,
 	};
-	struct h2_server *s = h2_new(&handler, NULL);
+	struct h2_server *s = new_server(&handler);
 
-	if (!s)
-		abort();
 	while (n--)
 		hold_dialogue(s);
-	while (!h2_stop(s))
-		h2_turn(s, 10);
-	h2_join(s);
-	h2_free(s);
+	end_server(s);
 	check(!known, "all calls end");
 	check(messages, "and messages come");
+}
+
+/* --- TLS ----------------------------------------------------------------- */
+
+static SSL_CTX *server_tls;
+
+/**
+ * struct end - a client's end
+ * @s: server
+ * @fds: its socket, and the server's
+ * @ctx: how it speaks TLS
+ * @ssl: and that it does
+ */
+struct end {
+	struct h2_server	*s;
+	int			fds[2];
+	SSL_CTX			*ctx;
+	SSL			*ssl;
+};
+
+static SSL_CTX *speak_tls(void *ctx)
+{
+	(void)ctx;
+	return server_tls;
+}
+
+static int select_h2(SSL *ssl, const unsigned char **out, unsigned char *len,
+		     const unsigned char *in, unsigned int in_len, void *ctx)
+{
+	(void)ssl;
+	(void)in_len;
+	(void)ctx;
+	*out = in + 1;
+	*len = in[0];
+	return SSL_TLSEXT_ERR_OK;
+}
+
+static void make_tls(void)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *cert = X509_new();
+
+	ASN1_INTEGER_set(X509_get_serialNumber(cert), 1);
+	X509_gmtime_adj(X509_getm_notBefore(cert), 0);
+	X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
+	X509_set_pubkey(cert, key);
+	X509_sign(cert, key, EVP_sha256());
+	server_tls = SSL_CTX_new(TLS_server_method());
+	SSL_CTX_set_options(server_tls, SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_set_alpn_select_cb(server_tls, select_h2, NULL);
+	check(SSL_CTX_use_certificate(server_tls, cert) == 1 &&
+	      SSL_CTX_use_PrivateKey(server_tls, key) == 1, "a certificate");
+	X509_free(cert);
+	EVP_PKEY_free(key);
+}
+
+static void dial(struct end *e, int version, size_t padding)
+{
+	static const struct h2_handler handler = {
+		.tls = speak_tls, .arrived = arrived, .message = message,
+		.half = half, .drained = drained, .gone = gone, .work = work,
+		.refused = refused, .cut = was_cut,
+	};
+	uint8_t first[64];
+	size_t n = sizeof(preface) - 1;
+	int i, ret = 0;
+
+	e->s = new_server(&handler);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, e->fds))
+		abort();
+	h2_attach(e->s, e->fds[1], "", 0);
+	e->ctx = SSL_CTX_new(TLS_client_method());
+	SSL_CTX_set_max_proto_version(e->ctx, version);
+	SSL_CTX_set_block_padding(e->ctx, padding);
+	SSL_CTX_set_alpn_protos(e->ctx, (const unsigned char *)"\2h2", 3);
+	e->ssl = SSL_new(e->ctx);
+	SSL_set_fd(e->ssl, e->fds[0]);
+	for (i = 0; i < 50 && ret != 1; i++) {
+		ret = SSL_connect(e->ssl);
+		h2_turn(e->s, 0);
+	}
+	memcpy(first, preface, n);
+	n += put_frame(first + n, 0, 4, 0, 0);
+	check(ret == 1 && SSL_write(e->ssl, first, (int)n) == (int)n,
+	      "a handshake");
+	h2_turn(e->s, 0);
+}
+
+static void hang_up(struct end *e)
+{
+	SSL_free(e->ssl);
+	SSL_CTX_free(e->ctx);
+	close(e->fds[0]);
+	end_server(e->s);
+}
+
+/* SSL_read() goes on by itself as long as they come. */
+static void test_new_keys(void)
+{
+	BIO *mem = BIO_new(BIO_s_mem());
+	int i, len, left = 0;
+	struct end e;
+	char *data;
+
+	dial(&e, TLS1_3_VERSION, 0);
+	SSL_set0_wbio(e.ssl, mem);
+	for (i = 0; i < UPDATES; i++) {
+		SSL_key_update(e.ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
+		SSL_do_handshake(e.ssl);
+	}
+	len = (int)BIO_get_mem_data(mem, &data);
+	check(send(e.fds[0], data, (size_t)len, 0) == len, "they are sent");
+	h2_turn(e.s, 0);
+	check(!ioctl(e.fds[1], FIONREAD, &left) && left >= len - 20000,
+	      "new keys take no more than a turn");
+	for (i = 0; i < UPDATES && !*cut_why; i++)
+		h2_turn(e.s, 0);
+	check(strstr(cut_why, "TLS: new keys"), "too many of them are cut");
+	hang_up(&e);
+}
+
+static void test_padding(void)
+{
+	uint8_t ping[32] = { 0 };
+	size_t n = put_frame(ping, 8, 6, 0, 0) + 8;
+	struct end e;
+	int i;
+
+	dial(&e, TLS1_3_VERSION, 16384);
+	for (i = 0; i < 40 && !*cut_why; i++) {
+		SSL_write(e.ssl, ping, (int)n);
+		h2_turn(e.s, 0);
+		h2_turn(e.s, 0);
+	}
+	check(i > 10 && strstr(cut_why, "it sends more"),
+	      "what TLS adds counts, too");
+	hang_up(&e);
+}
+
+static void test_renegotiation(void)
+{
+	struct end e;
+
+	dial(&e, TLS1_2_VERSION, 0);
+	h2_turn(e.s, 0);
+	check(!*cut_why, "TLS 1.2 is spoken");
+	SSL_renegotiate(e.ssl);
+	SSL_do_handshake(e.ssl);
+	h2_turn(e.s, 0);
+	check(strstr(cut_why, "another handshake"), "there is one handshake");
+	hang_up(&e);
 }
 
 int main(int argc, char **argv)
@@ -375,6 +551,11 @@ int main(int argc, char **argv)
 	test_shares();
 	test_allowance();
 	test_dialogues(n);
+	make_tls();
+	test_new_keys();
+	test_padding();
+	test_renegotiation();
+	SSL_CTX_free(server_tls);
 	printf("%sok 1 - framing, limits, %lu dialogues, %u messages, seed %llu\n",
 	       failures ? "not " : "", n, messages, (unsigned long long)seed);
 	puts("1..1");
