@@ -40,7 +40,7 @@ struct h2_chunk {
  * @conn: connection
  * @id: its stream
  * @path: method; empty: its name is too long for any
- * @token: value of "authorization", or NULL
+ * @token: value of "authorization", or NULL; until @arrived has returned
  * @user: the handler's; NULL: it does not care
  * @share: whose it is
  * @timer: deadline, silence, a client that does not read

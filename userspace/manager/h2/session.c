@@ -320,6 +320,15 @@ bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len)
 			"calls and messages come faster than one client needs");
 }
 
+/* It is secret, and may be long: HPACK repeats it by one byte. */
+static void forget_token(struct h2_call *call)
+{
+	if (call->token)
+		OPENSSL_cleanse(call->token, strlen(call->token));
+	free(call->token);
+	call->token = NULL;
+}
+
 static void free_call(struct h2_call *call)
 {
 	struct conn *c = call->conn;
@@ -336,7 +345,7 @@ static void free_call(struct h2_call *call)
 	share_leave(&call->share);
 	timer_remove(&c->server->timers, &call->timer);
 	wire_reset(&call->in);
-	free(call->token);
+	forget_token(call);
 	free(call->text);
 	free(call);
 }
@@ -487,6 +496,7 @@ static void take_call(struct h2_call *call)
 			h2_finish(call, WIRE_UNIMPLEMENTED,
 				  PACKED);
 	}
+	forget_token(call);
 	if (call->ending)
 		h2_count(call, 16, 0, "its calls are refused, again and again");
 }

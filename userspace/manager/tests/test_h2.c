@@ -23,7 +23,7 @@
 #define UPDATES		2000	/* new keys that a client sends at once */
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-static unsigned int known, messages;
+static unsigned int known, messages, tokens;
 static char cut_why[256];
 
 /* --- Framing ------------------------------------------------------------- */
@@ -174,6 +174,7 @@ static void arrived(void *ctx, struct h2_call *call)
 	char why[160];
 
 	(void)ctx;
+	tokens += call->token && !strcmp(call->token, "Bearer x");
 	if (!any(8)) {
 		h2_finish(call, 16, "nobody");
 	} else if (!h2_admit(call, any(2) ? "t" : "", why, sizeof(why))) {
@@ -189,6 +190,7 @@ static void arrived(void *ctx, struct h2_call *call)
 static bool message(struct h2_call *call, uint8_t *data, size_t len)
 {
 	messages++;
+	check(!call->token, "a token is known no longer than it has to be");
 	free(data);
 	h2_count(call, 1, len, "too many");
 	if (any(2))
@@ -273,6 +275,7 @@ static size_t put_call(uint8_t *to, uint32_t id)
 	n += put_header(block + n, ":scheme", "http");
 	n += put_header(block + n, ":path", "/s/M");
 	n += put_header(block + n, ":authority", "x");
+	n += put_header(block + n, "authorization", "Bearer x");
 	n += put_header(block + n, "content-type",
 			any(20) ? "application/grpc" : "text/html");
 	if (!any(10))
@@ -386,6 +389,7 @@ static void test_dialogues(unsigned long n)
 	end_server(s);
 	check(!known, "all calls end");
 	check(messages, "and messages come");
+	check(tokens, "and tokens");
 }
 
 /* --- TLS ----------------------------------------------------------------- */
