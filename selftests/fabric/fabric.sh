@@ -353,7 +353,8 @@ no_event()
 	! grep -q "$1" "$LAB_OUT/amd.log"
 }
 
-# connect N: begin so many connections, and say nothing for three seconds.
+# connect N: begin so many connections, of four hosts, one of which may not have all,
+# and say nothing for three seconds.
 connect()
 {
 	sw python3 - "$(topo_ip4 sw)" "$1" <<-'END'
@@ -361,7 +362,8 @@ connect()
 	hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 	resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 	socks = [socket.socket() for _ in range(int(sys.argv[2]))]
-	for sock in socks:
+	for i, sock in enumerate(socks):
+	    sock.bind((f"127.0.0.{i % 4 + 1}", 0))
 	    sock.setblocking(False)
 	    sock.connect_ex((sys.argv[1], 18790))
 	time.sleep(3)

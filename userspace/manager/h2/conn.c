@@ -80,7 +80,7 @@ void conn_wait(struct conn *c, uint32_t events)
  */
 void conn_arm(struct conn *c)
 {
-	int64_t ms = -1;
+	int64_t ms = -1, since = c->since;
 
 	switch (c->state) {
 	case CONN_QUIET:
@@ -91,7 +91,12 @@ void conn_arm(struct conn *c)
 		ms = WAIT_MS;
 		break;
 	case CONN_OPEN:
-		ms = c->out_len ? STUCK_MS : c->idle ? IDLE_MS : -1;
+		if (c->out_len) {
+			ms = STUCK_MS;
+		} else if (c->idle || !c->calls) {
+			ms = IDLE_MS;
+			since = c->idle_at;
+		}
 		break;
 	case CONN_LINGERS:
 		ms = c->cut ? CUT_MS : LINGER_MS;
@@ -100,7 +105,7 @@ void conn_arm(struct conn *c)
 		break;
 	}
 	timer_set(&c->server->timers, &c->timer,
-		  ms < 0 ? TIMER_NEVER : c->since + ms);
+		  ms < 0 ? TIMER_NEVER : since + ms);
 }
 
 static void enter(struct conn *c, enum conn_state state)
@@ -111,6 +116,8 @@ static void enter(struct conn *c, enum conn_state state)
 	c->server->waiting += state == CONN_WAITS;
 	c->state = state;
 	c->since = c->server->now;
+	if (state == CONN_OPEN)
+		c->idle_at = c->since;
 	conn_arm(c);
 }
 
@@ -127,10 +134,11 @@ void conn_idle(struct conn *c, bool idle)
 		return;
 	if (!idle)
 		share_give(&c->share, SHARE_IDLE, 1);
+	/* If there is no room for it, its time is limited nevertheless. */
 	else if (share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why)) >= 0)
-		return;
+		idle = false;
 	c->idle = idle;
-	c->since = c->server->now;
+	c->idle_at = c->server->now;
 	conn_arm(c);
 }
 
@@ -203,7 +211,7 @@ void conn_timer(struct timer *timer)
 
 	if (c->state == CONN_OPEN && !c->out_len) {
 		conn_end(c);
-		c->since = c->server->now;
+		c->since = c->idle_at = c->server->now;
 		conn_arm(c);
 	} else {
 		conn_die(c);

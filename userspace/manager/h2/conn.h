@@ -46,7 +46,8 @@ enum conn_state {
  * @h2: HTTP/2, once it is CONN_OPEN
  * @share: whose it is
  * @timer: time limits
- * @since: milliseconds; when it was last idle, or read, or was served
+ * @since: milliseconds; when its state changed last, or it took something
+ * @idle_at: likewise; since when it has no call
  * @calls: its calls
  * @out: what the socket does not take yet
  * @out_len: its length
@@ -71,7 +72,7 @@ struct conn {
 	nghttp2_session		*h2;
 	struct share_set	share;
 	struct timer		timer;
-	int64_t			since;
+	int64_t			since, idle_at;
 	struct h2_call		*calls;
 	uint8_t			*out;
 	size_t			out_len;

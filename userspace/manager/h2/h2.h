@@ -45,6 +45,7 @@ struct h2_chunk {
  * @share: whose it is
  * @timer: deadline, silence, a client that does not read
  * @headers: bytes of its headers
+ * @whole: all of them have come
  * @post: it is a POST
  * @grpc: its content-type is gRPC's
  * @packed: its messages are compressed
@@ -77,7 +78,7 @@ struct h2_call {
 	struct share_set	share;
 	struct timer		timer;
 	size_t			headers;
-	bool			post, grpc, packed, bad_time;
+	bool			whole, post, grpc, packed, bad_time;
 	bool			counted, silent, half;
 	bool			begun, ending, ended;
 	int64_t			born, deadline, moved;

@@ -149,6 +149,20 @@ static void add_conn(struct h2_server *s, struct conn *c)
 	conn_arm(c);
 }
 
+/* Returns -1, or the kind that has too much already. */
+static int take_idle(struct conn *c, char *why, size_t len)
+{
+	int full = share_take(&c->share, SHARE_IDLE, 1, why, len);
+
+	if (full >= 0)
+		return full;
+	full = share_take(&c->share, SHARE_CONNECTIONS, 1, why, len);
+	if (full >= 0)
+		share_give(&c->share, SHARE_IDLE, 1);
+	c->idle = full < 0;
+	return full;
+}
+
 /* Returns false if it cannot be taken. */
 static bool take_shares(struct h2_server *s, struct conn *c, const char *host)
 {
@@ -160,23 +174,17 @@ static bool take_shares(struct h2_server *s, struct conn *c, const char *host)
 	    !share_join(&c->share, SHARE_ALL, "") ||
 	    (*host && !share_join(&c->share, SHARE_HOST, host)))
 		return false;
-	full = share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why));
-	if (full >= 0) {
-		other = server_greedy(s, full == SHARE_HOST ?
-					 c->share.of[SHARE_HOST] : NULL, false);
-		if (!other)
-			return false;
+	full = take_idle(c, why, sizeof(why));
+	other = full < 0 ? NULL :
+		server_greedy(s, full == SHARE_HOST ?
+			      c->share.of[SHARE_HOST] : NULL, false);
+	if (other) {
 		conn_die(other);
-		full = share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why));
+		full = take_idle(c, why, sizeof(why));
 	}
-	c->idle = full < 0;
-	if (c->idle && share_take(&c->share, SHARE_CONNECTIONS, 1, why,
-				  sizeof(why)) < 0)
-		return true;
-	if (c->idle)
-		share_give(&c->share, SHARE_IDLE, 1);
-	s->handler->refused(s->ctx, c->peer, why);
-	return false;
+	if (full >= 0)
+		s->handler->refused(s->ctx, c->peer, why);
+	return full < 0;
 }
 
 /**
@@ -504,6 +512,7 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	reserve = limit.rlim_cur / 8 < RESERVE_MAX ? limit.rlim_cur / 8 :
 						     RESERVE_MAX;
 	s->most = limit.rlim_cur - reserve;
+	share_lower(SHARE_HOST, SHARE_CONNECTIONS, s->most / 2);
 	s->handler = handler;
 	s->ctx = ctx;
 	s->now = now_ms();

@@ -13,6 +13,7 @@
 
 #define STREAMS_MAX	1000	/* calls of a client that obeys */
 #define HEADERS_MAX	8192	/* bytes of a call's headers, as HTTP/2 counts */
+#define HEADERS_MS	10000	/* from their first byte to their last */
 #define SILENT_MS	10000	/* for a client to say what it wants */
 #define STUCK_MS	30000	/* and to read what it was sent */
 /* Frames that carry no call, at once and a second: RST, PING, SETTINGS, ... */
@@ -48,9 +49,11 @@ static void arm_call(struct h2_call *call)
 {
 	int64_t at = call->deadline, stuck = call->moved + STUCK_MS;
 
-	if (call->silent && !call->ending && call->born + SILENT_MS < at)
+	if (!call->whole)
+		at = call->born + HEADERS_MS;
+	else if (call->silent && !call->ending && call->born + SILENT_MS < at)
 		at = call->born + SILENT_MS;
-	if ((call->queue || call->ending) && stuck < at)
+	if (call->whole && (call->queue || call->ending) && stuck < at)
 		at = stuck;
 	timer_set(&call->conn->server->timers, &call->timer, at);
 }
@@ -355,6 +358,11 @@ static void call_timer(struct timer *timer)
 	struct h2_call *call = container_of(timer, struct h2_call, timer);
 	int64_t now = call->conn->server->now;
 
+	if (!call->whole) {
+		/* Nothing else can come before them. */
+		conn_end(call->conn);
+		return;
+	}
 	if ((call->queue || call->ending) && call->moved + STUCK_MS <= now) {
 		h2_cancel(call);
 	} else if (call->deadline <= now) {
@@ -425,7 +433,8 @@ static int begin_headers(nghttp2_session *h2, const nghttp2_frame *f,
 	share_copy(&call->share, &c->share);
 	call->next = c->calls;
 	c->calls = call;
-	conn_idle(c, false);
+	/* It is not counted before take_call(): of a connection there is one. */
+	arm_call(call);
 	nghttp2_session_set_stream_user_data(h2, call->id, call);
 	return 0;
 }
@@ -481,6 +490,8 @@ static void take_call(struct h2_call *call)
 	static const nghttp2_nv other[] = { NV(":status", "415", 3) };
 	const struct h2_server *s = call->conn->server;
 
+	call->whole = true;
+	conn_idle(call->conn, false);
 	if (call->headers > HEADERS_MAX) {
 		h2_finish(call, WIRE_EXHAUSTED,
 			  "the call's headers have more than 8 KiB");
@@ -497,6 +508,7 @@ static void take_call(struct h2_call *call)
 				  PACKED);
 	}
 	forget_token(call);
+	arm_call(call);
 	if (call->ending)
 		h2_count(call, 16, 0, "its calls are refused, again and again");
 }

@@ -15,7 +15,7 @@ static const char *const kinds[SHARE_KINDS] = {
 	"connection", "host", "tenant", "manager",
 };
 
-static const struct {
+static struct {
 	size_t		most[SHARE_KINDS];
 	const char	*full;
 } limits[SHARE_WHATS] = {
@@ -122,6 +122,18 @@ void share_leave(struct share_set *set)
 size_t share_limit(enum share_kind kind, enum share_what what)
 {
 	return limits[what].most[kind];
+}
+
+/**
+ * share_lower() - have one have less than usual
+ * @kind: of this kind
+ * @what: of what
+ * @most: number; if it is not less, nothing changes
+ */
+void share_lower(enum share_kind kind, enum share_what what, size_t most)
+{
+	if (most < limits[what].most[kind])
+		limits[what].most[kind] = most;
 }
 
 /**

@@ -84,6 +84,7 @@ int share_take(struct share_set *set, enum share_what what, size_t n,
 	       char *why, size_t len);
 void share_give(struct share_set *set, enum share_what what, size_t n);
 size_t share_limit(enum share_kind kind, enum share_what what);
+void share_lower(enum share_kind kind, enum share_what what, size_t most);
 bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,
 		    int64_t a_second);
 

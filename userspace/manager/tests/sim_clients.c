@@ -32,7 +32,7 @@
 #define WINDOW		30000	/* bytes after which it is opened again */
 #define TICK_MS		10
 #define OPEN_AT_ONCE	4
-#define PORTS		16384	/* connections of a source address */
+#define PORTS		4096	/* connections of a source address */
 
 /* Of frames, RFC 9113. */
 enum { DATA, HEADERS, RST = 3, SETTINGS, PING = 6, GOAWAY, WINDOW_UPDATE };

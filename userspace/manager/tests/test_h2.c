@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "h2/h2.h"
+#include "h2/conn.h"
 #include "tests/fuzz.h"
 
 #define DIALOGUES	2000
@@ -392,6 +393,72 @@ static void test_dialogues(unsigned long n)
 	check(tokens, "and tokens");
 }
 
+/* --- Connections without a call ------------------------------------------ */
+
+static const struct h2_handler plain = {
+	.tls = no_tls, .arrived = arrived, .message = message, .half = half,
+	.drained = drained, .gone = gone, .work = work, .refused = refused,
+	.cut = was_cut,
+};
+
+/* Headers that have no end are no call. */
+static void test_half_headers(void)
+{
+	struct h2_server *s = new_server(&plain);
+	uint8_t data[1024], back[1024];
+	size_t n = sizeof(preface) - 1;
+	int fds[2], i;
+	ssize_t got;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds))
+		abort();
+	h2_attach(s, fds[0], "192.0.2.1", 1);
+	memcpy(data, preface, n);
+	n += put_frame(data + n, 0, 4, 0, 0);
+	n += put_frame(data + n, 3, 1, 0, 1);
+	memcpy(data + n, "\x83\x86\x84", 3);
+	check(send(fds[1], data, n + 3, 0) > 0, "half a call");
+	for (i = 0; i < 3; i++)
+		h2_turn(s, 0);
+	check(s->conns && s->conns->idle, "its connection has no call");
+	check(timers_next(&s->timers) <= h2_now(s) + 10000,
+	      "it has 10 s to become whole");
+	timers_run(&s->timers, h2_now(s) + 10000);
+	h2_turn(s, 0);
+	while ((got = recv(fds[1], back, sizeof(back), 0)) > 0)
+		;
+	check(!got, "or its connection ends");
+	close(fds[1]);
+	end_server(s);
+}
+
+/* However many descriptors there are, a host has at most half of them. */
+static void test_one_host(void)
+{
+	const struct rlimit few = { 400, 400 };
+	struct h2_server *s;
+	int fds[2], ends[180], i;
+	char byte;
+
+	if (setrlimit(RLIMIT_NOFILE, &few))
+		abort();
+	s = new_server(&plain);
+	for (i = 0; i < 180; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds))
+			abort();
+		h2_attach(s, fds[0], "192.0.2.1", i);
+		ends[i] = fds[1];
+		h2_turn(s, 0);
+	}
+	check(s->conns->share.of[SHARE_HOST]->has[SHARE_CONNECTIONS] == 175,
+	      "a host leaves half of the descriptors to others");
+	check(!recv(ends[4], &byte, 1, 0) && recv(ends[5], &byte, 1, 0) < 0,
+	      "and its oldest connections without a call give way");
+	for (i = 0; i < 180; i++)
+		close(ends[i]);
+	end_server(s);
+}
+
 /* --- TLS ----------------------------------------------------------------- */
 
 static SSL_CTX *server_tls;
@@ -555,11 +622,13 @@ int main(int argc, char **argv)
 	test_shares();
 	test_allowance();
 	test_dialogues(n);
+	test_half_headers();
 	make_tls();
 	test_new_keys();
 	test_padding();
 	test_renegotiation();
 	SSL_CTX_free(server_tls);
+	test_one_host();
 	printf("%sok 1 - framing, limits, %lu dialogues, %u messages, seed %llu\n",
 	       failures ? "not " : "", n, messages, (unsigned long long)seed);
 	puts("1..1");
