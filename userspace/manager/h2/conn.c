@@ -108,13 +108,46 @@ void conn_arm(struct conn *c)
 		  ms < 0 ? TIMER_NEVER : since + ms);
 }
 
+/**
+ * conn_line() - find the line of a connection's host
+ * @c: connection
+ * @kind: what those of the line have in common
+ *
+ * Return: line.
+ */
+struct line *conn_line(struct conn *c, enum line_kind kind)
+{
+	struct share *host = c->share.of[SHARE_HOST];
+
+	return host ? &host->lines[kind] : &c->server->nobody[kind];
+}
+
+/* Go to the end of the line. */
+static void line_up(struct conn *c)
+{
+	struct crowd *crowds = c->server->crowds;
+
+	if (c->state == CONN_SHAKES)
+		line_join(&crowds[LINE_SHAKES], conn_line(c, LINE_SHAKES),
+			  &c->spot);
+	else if (c->state == CONN_WAITS)
+		line_join(&crowds[LINE_WAITS], conn_line(c, LINE_WAITS),
+			  &c->spot);
+}
+
+static void step_out(struct conn *c)
+{
+	line_leave(&c->server->crowds[c->state == CONN_SHAKES ?
+				      LINE_SHAKES : LINE_WAITS], &c->spot);
+}
+
 static void enter(struct conn *c, enum conn_state state)
 {
 	if (c->state == CONN_SHAKES)
 		share_give(&c->share, SHARE_HANDSHAKES, 1);
-	c->server->waiting -= c->state == CONN_WAITS;
-	c->server->waiting += state == CONN_WAITS;
+	step_out(c);
 	c->state = state;
+	line_up(c);
 	c->since = c->server->now;
 	if (state == CONN_OPEN)
 		c->idle_at = c->since;
@@ -128,15 +161,19 @@ static void enter(struct conn *c, enum conn_state state)
  */
 void conn_idle(struct conn *c, bool idle)
 {
+	struct crowd *crowd = &c->server->crowds[LINE_IDLE];
 	char why[160];
 
 	if (c->idle == idle)
 		return;
+	line_leave(crowd, &c->idle_spot);
 	if (!idle)
 		share_give(&c->share, SHARE_IDLE, 1);
 	/* If there is no room for it, its time is limited nevertheless. */
 	else if (share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why)) >= 0)
 		idle = false;
+	if (idle)
+		line_join(crowd, conn_line(c, LINE_IDLE), &c->idle_spot);
 	c->idle = idle;
 	c->idle_at = c->server->now;
 	conn_arm(c);
@@ -364,12 +401,15 @@ static void shake(struct conn *c)
 	if (c->server->shakes-- <= 0)
 		return;
 	ret = tls_shake(c);
-	if (ret < 0)
+	if (ret < 0) {
 		linger(c);
-	else if (ret)
+	} else if (ret) {
 		open_session(c);
-	else
+	} else {
 		c->since = c->server->now;
+		step_out(c);
+		line_up(c);
+	}
 }
 
 /**
@@ -395,13 +435,14 @@ bool conn_start(struct conn *c)
 		return true;
 	}
 	full = share_take(&c->share, SHARE_HANDSHAKES, 1, why, sizeof(why));
-	if (full >= 0) {
-		other = server_greedy(s, full == SHARE_HOST ?
-					 c->share.of[SHARE_HOST] : NULL, true);
-		if (other)
-			conn_die(other);
-		return false;
+	other = full < 0 ? NULL : server_greedy(s, c, full, true);
+	if (other) {
+		conn_die(other);
+		full = share_take(&c->share, SHARE_HANDSHAKES, 1, why,
+				  sizeof(why));
 	}
+	if (full >= 0)
+		return false;
 	enter(c, CONN_SHAKES);
 	if (!tls_open(c, tls))
 		conn_die(c);
@@ -412,7 +453,8 @@ bool conn_start(struct conn *c)
 
 static void begin(struct conn *c)
 {
-	if (conn_start(c)) {
+	/* Others of its host may have come before. */
+	if (!conn_line(c, LINE_WAITS)->n && conn_start(c)) {
 		if (c->state == CONN_SHAKES)
 			shake(c);
 		return;

@@ -45,6 +45,8 @@ enum conn_state {
  * @until: bytes that may have come, with those of TLS, by the end of the turn
  * @h2: HTTP/2, once it is CONN_OPEN
  * @share: whose it is
+ * @idle_spot: among those of its host that have no call
+ * @spot: among those that wait to shake hands, or shake hands
  * @timer: time limits
  * @since: milliseconds; when its state changed last, or it took something
  * @idle_at: likewise; since when it has no call
@@ -71,6 +73,7 @@ struct conn {
 	uint64_t		until;
 	nghttp2_session		*h2;
 	struct share_set	share;
+	struct spot		idle_spot, spot;
 	struct timer		timer;
 	int64_t			since, idle_at;
 	struct h2_call		*calls;
@@ -98,7 +101,8 @@ struct conn {
  * @most: connections, for descriptors
  * @conns: all connections
  * @shakes: steps of handshakes that this turn may still do
- * @waiting: number of those that wait to shake hands
+ * @crowds: of each kind of lines
+ * @nobody: lines of connections of no host
  * @dirty: those with something to send
  * @dead: those to be freed
  * @timers: timers
@@ -124,7 +128,8 @@ struct h2_server {
 	size_t				most;
 	struct conn			*conns;
 	int				shakes;
-	unsigned int			waiting;
+	struct crowd			crowds[LINES];
+	struct line			nobody[LINES];
 	struct conn			*dirty;
 	struct conn			*dead;
 	struct timers			timers;
@@ -161,6 +166,7 @@ void conn_flush(struct conn *c);
 void conn_mark(struct conn *c);
 void conn_die(struct conn *c);
 void conn_cut(struct conn *c, const char *why);
+struct line *conn_line(struct conn *c, enum line_kind kind);
 void conn_idle(struct conn *c, bool idle);
 void conn_arm(struct conn *c);
 void conn_wait(struct conn *c, uint32_t events);
@@ -169,7 +175,7 @@ void conn_timer(struct timer *timer);
 void conn_end(struct conn *c);
 
 /* server.c */
-struct conn *server_greedy(struct h2_server *s, const struct share *host,
+struct conn *server_greedy(struct h2_server *s, struct conn *c, int full,
 			   bool shakes);
 void server_bar(struct h2_server *s, const struct conn *c, const char *why);
 bool server_barred(const struct h2_server *s, const struct conn *c);

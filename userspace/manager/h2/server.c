@@ -20,6 +20,7 @@
 #define EVENTS		64	/* of a turn */
 #define ACCEPTS		16	/* likewise */
 #define SHAKES		4	/* each takes a millisecond */
+#define LOOKS		64	/* at hosts that want to begin one, or may give way */
 #define RESERVE_MAX	1024	/* descriptors for all but connections */
 #define STALE_MS	1000	/* a handshake without progress gives way */
 #define AGAIN_MS	100	/* when no connection can be accepted */
@@ -92,37 +93,57 @@ void server_bar(struct h2_server *s, const struct conn *c, const char *why)
 	s->handler->cut(s->ctx, c->peer, text);
 }
 
-static size_t host_has(const struct conn *c, enum share_what what)
+/* Returns the first one of a line, if it may give way, or NULL. */
+static struct conn *first_of(const struct h2_server *s, const struct line *l,
+			     bool shakes)
 {
-	return c->share.of[SHARE_HOST] ? c->share.of[SHARE_HOST]->has[what] : 0;
+	struct spot *p = TAILQ_FIRST(&l->spots);
+	struct conn *c;
+
+	if (!p)
+		return NULL;
+	if (!shakes)
+		return container_of(p, struct conn, idle_spot);
+	c = container_of(p, struct conn, spot);
+	return c->since + STALE_MS <= s->now ? c : NULL;
 }
 
 /**
  * server_greedy() - find a connection that may give way
  * @s: server
- * @host: of this host; NULL: of the one that has most
- * @shakes: one that shakes hands, and has said nothing for a second; else one
- *	that has no call
+ * @c: to this one; NULL: to any
+ * @full: of what kind that has too much
+ * @shakes: one that shakes hands, and has said nothing for a second, or whose host
+ *	has more of those than @c's; else one that has no call
  *
- * Return: the oldest one, or NULL.
+ * Return: the oldest one of the host that has most, or NULL. Of many hosts not all
+ * are asked.
  */
-struct conn *server_greedy(struct h2_server *s, const struct share *host,
+struct conn *server_greedy(struct h2_server *s, struct conn *c, int full,
 			   bool shakes)
 {
-	enum share_what what = shakes ? SHARE_HANDSHAKES : SHARE_IDLE;
-	struct conn *c, *best = NULL;
+	enum line_kind kind = shakes ? LINE_SHAKES : LINE_IDLE;
+	const struct crowd *crowd = &s->crowds[kind];
+	const struct line *l;
+	struct conn *other;
+	int left = LOOKS;
+	size_t n;
 
-	for (c = s->conns; c; c = c->next) {
-		if (shakes ? c->state != CONN_SHAKES ||
-			     c->since + STALE_MS > s->now : !c->idle)
-			continue;
-		if (host && c->share.of[SHARE_HOST] != host)
-			continue;
-		/* Newer ones come first. */
-		if (!best || host_has(c, what) >= host_has(best, what))
-			best = c;
+	if (full == SHARE_HOST)
+		return first_of(s, conn_line(c, kind), shakes);
+	for (n = crowd->most; n && left; n--) {
+		TAILQ_FOREACH(l, &crowd->by_n[n], entry) {
+			other = first_of(s, l, shakes);
+			if (other)
+				return other;
+			if (!--left)
+				break;
+		}
 	}
-	return best;
+	l = TAILQ_FIRST(&crowd->by_n[crowd->most]);
+	if (!shakes || !l || l->n <= conn_line(c, kind)->n + 1)
+		return NULL;
+	return container_of(TAILQ_FIRST(&l->spots), struct conn, spot);
 }
 
 /* --- New connections ----------------------------------------------------- */
@@ -145,7 +166,9 @@ static void add_conn(struct h2_server *s, struct conn *c)
 		c->next->at = &c->next;
 	s->conns = c;
 	epoll_ctl(s->ep, EPOLL_CTL_ADD, c->fd, &e);
-	c->since = s->now;
+	line_join(&s->crowds[LINE_IDLE], conn_line(c, LINE_IDLE),
+		  &c->idle_spot);
+	c->since = c->idle_at = s->now;
 	conn_arm(c);
 }
 
@@ -175,9 +198,7 @@ static bool take_shares(struct h2_server *s, struct conn *c, const char *host)
 	    (*host && !share_join(&c->share, SHARE_HOST, host)))
 		return false;
 	full = take_idle(c, why, sizeof(why));
-	other = full < 0 ? NULL :
-		server_greedy(s, full == SHARE_HOST ?
-			      c->share.of[SHARE_HOST] : NULL, false);
+	other = full < 0 ? NULL : server_greedy(s, c, full, false);
 	if (other) {
 		conn_die(other);
 		full = take_idle(c, why, sizeof(why));
@@ -255,9 +276,9 @@ static void accept_again(struct timer *timer)
 static void make_way(struct h2_server *s)
 {
 	static int64_t said = INT64_MIN / 2;
-	struct conn *c = server_greedy(s, NULL, false);
+	struct conn *c = server_greedy(s, NULL, SHARE_ALL, false);
 
-	if (c && c->since + STALE_MS <= s->now)
+	if (c && c->idle_at + STALE_MS <= s->now)
 		conn_die(c);
 	else
 		listen_to(s, true);
@@ -320,21 +341,19 @@ static void accept_some(struct h2_server *s, int fd)
 		;
 }
 
-/* Let those that wait shake hands, as far as there is room. */
+/* Let those that wait shake hands, one host after the other, if there is room. */
 static void start_waiting(struct h2_server *s)
 {
-	struct conn *c, *next;
+	struct crowd *crowd = &s->crowds[LINE_WAITS];
+	size_t hosts = crowd->lines < LOOKS ? crowd->lines : LOOKS;
 	int n = SHAKES;
+	struct spot *p;
 
-	for (c = s->conns; c && s->waiting && n; c = next) {
-		next = c->next;
-		if (c->state != CONN_WAITS)
-			continue;
-		if (conn_start(c))
+	while (n && hosts && (p = crowd_turn(crowd))) {
+		if (conn_start(container_of(p, struct conn, spot)))
 			n--;
-		/* What it has made give way may be the next one. */
-		if (next && next->state == CONN_DEAD)
-			break;
+		else
+			hosts--;
 	}
 }
 
@@ -374,7 +393,7 @@ static int wait_ms(const struct h2_server *s, int ms)
 
 	if (s->stopping && (ms < 0 || ms > 20))
 		ms = 20;
-	if (s->waiting && (ms < 0 || ms > 5))
+	if (s->crowds[LINE_WAITS].lines && (ms < 0 || ms > 5))
 		ms = 5;
 	if (due < 0)
 		return 0;
@@ -505,6 +524,7 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	struct epoll_event e = { .events = EPOLLIN };
 	struct rlimit limit = { .rlim_cur = 1024 };
 	size_t reserve;
+	int i;
 
 	if (!s)
 		return NULL;
@@ -519,7 +539,14 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	s->ep = epoll_create1(EPOLL_CLOEXEC);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	e.data.ptr = &s->wake;
+	for (i = 0; i < LINES; i++)
+		line_init(&s->nobody[i]);
 	if (s->ep >= 0 && s->wake >= 0 && !session_prepare(s) &&
+	    !crowd_init(&s->crowds[LINE_IDLE],
+			share_limit(SHARE_HOST, SHARE_IDLE)) &&
+	    !crowd_init(&s->crowds[LINE_SHAKES],
+			share_limit(SHARE_HOST, SHARE_HANDSHAKES)) &&
+	    !crowd_init(&s->crowds[LINE_WAITS], 1) &&
 	    !timer_add(&s->timers, &s->again, accept_again) &&
 	    !epoll_ctl(s->ep, EPOLL_CTL_ADD, s->wake, &e))
 		return s;
@@ -548,6 +575,8 @@ void h2_join(struct h2_server *s)
  */
 void h2_free(struct h2_server *s)
 {
+	int i;
+
 	while (s->nfds)
 		close(s->fds[--s->nfds]);
 	if (s->unix_path)
@@ -556,6 +585,8 @@ void h2_free(struct h2_server *s)
 	nghttp2_session_callbacks_del(s->session);
 	nghttp2_option_del(s->option);
 	timers_free(&s->timers);
+	for (i = 0; i < LINES; i++)
+		crowd_free(&s->crowds[i]);
 	if (s->wake >= 0)
 		close(s->wake);
 	if (s->ep >= 0)

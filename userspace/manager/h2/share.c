@@ -42,6 +42,7 @@ static struct share *find_share(enum share_kind kind, const char *name)
 	uint64_t hash = index_hash_text(kind, name);
 	struct index_node *node;
 	struct share *s;
+	int i;
 
 	for (node = index_first(&shares, hash); node; node = index_next(node)) {
 		s = (struct share *)node;
@@ -52,6 +53,8 @@ static struct share *find_share(enum share_kind kind, const char *name)
 	if (!s)
 		return NULL;
 	s->kind = kind;
+	for (i = 0; i < LINES; i++)
+		line_init(&s->lines[i]);
 	strcpy(s->name, name);
 	/* Connections are not searched. */
 	if (kind != SHARE_CONNECTION)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/index.h"
+#include "h2/line.h"
 
 enum share_kind {
 	SHARE_CONNECTION,
@@ -49,6 +50,7 @@ enum share_what {
  * @kind: kind
  * @uses: sets that it is in
  * @has: of each
+ * @lines: a host's connections
  * @name: host or tenant
  */
 struct share {
@@ -56,6 +58,7 @@ struct share {
 	enum share_kind		kind;
 	unsigned int		uses;
 	size_t			has[SHARE_WHATS];
+	struct line		lines[LINES];
 	char			name[];
 };
 

@@ -21,6 +21,7 @@
 #define DIALOGUES	2000
 #define BYTES		8192	/* of a dialogue */
 
+#define LINES_N		9
 #define UPDATES		2000	/* new keys that a client sends at once */
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -393,6 +394,55 @@ static void test_dialogues(unsigned long n)
 	check(tokens, "and tokens");
 }
 
+/* --- Lines --------------------------------------------------------------- */
+
+static void check_lines(const struct crowd *c, const struct line *lines)
+{
+	size_t most = 0, used = 0, n, i;
+	const struct spot *p;
+
+	for (i = 0; i < LINES_N; i++) {
+		n = 0;
+		TAILQ_FOREACH(p, &lines[i].spots, entry)
+			n++;
+		check(n == lines[i].n, "those of a line are counted");
+		most = n > most ? n : most;
+		used += n != 0;
+	}
+	check(c->most == (most < c->top ? most : c->top) && c->lines == used,
+	      "it is known who has most");
+}
+
+static void test_lines(size_t top)
+{
+	static struct spot spots[200];
+	struct line lines[LINES_N];
+	struct spot *p, *next;
+	struct crowd c;
+	int i;
+
+	if (crowd_init(&c, top))
+		abort();
+	for (i = 0; i < LINES_N; i++)
+		line_init(&lines[i]);
+	for (i = 0; i < 5000; i++) {
+		p = &spots[any(200)];
+		if (p->line)
+			line_leave(&c, p);
+		else if (i < 3000)
+			line_join(&c, &lines[any(any(2) ? LINES_N : 2)], p);
+		check_lines(&c, lines);
+	}
+	p = crowd_turn(&c);
+	next = crowd_turn(&c);
+	check(!p || c.lines < 2 || top > 1 || p->line != next->line,
+	      "one after the other");
+	for (i = 0; i < 200; i++)
+		line_leave(&c, &spots[i]);
+	check(!c.most && !c.lines && !crowd_turn(&c), "nobody is left");
+	crowd_free(&c);
+}
+
 /* --- Connections without a call ------------------------------------------ */
 
 static const struct h2_handler plain = {
@@ -462,6 +512,7 @@ static void test_one_host(void)
 /* --- TLS ----------------------------------------------------------------- */
 
 static SSL_CTX *server_tls;
+static unsigned int asked;
 
 /**
  * struct end - a client's end
@@ -480,6 +531,7 @@ struct end {
 static SSL_CTX *speak_tls(void *ctx)
 {
 	(void)ctx;
+	asked++;
 	return server_tls;
 }
 
@@ -513,18 +565,19 @@ static void make_tls(void)
 	EVP_PKEY_free(key);
 }
 
+static const struct h2_handler secret = {
+	.tls = speak_tls, .arrived = arrived, .message = message, .half = half,
+	.drained = drained, .gone = gone, .work = work, .refused = refused,
+	.cut = was_cut,
+};
+
 static void dial(struct end *e, int version, size_t padding)
 {
-	static const struct h2_handler handler = {
-		.tls = speak_tls, .arrived = arrived, .message = message,
-		.half = half, .drained = drained, .gone = gone, .work = work,
-		.refused = refused, .cut = was_cut,
-	};
 	uint8_t first[64];
 	size_t n = sizeof(preface) - 1;
 	int i, ret = 0;
 
-	e->s = new_server(&handler);
+	e->s = new_server(&secret);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, e->fds))
 		abort();
 	h2_attach(e->s, e->fds[1], "", 0);
@@ -596,6 +649,56 @@ static void test_padding(void)
 	hang_up(&e);
 }
 
+/* Returns a client's end, which has begun with a handshake. */
+static int begin_shake(struct h2_server *s, const char *host)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds))
+		abort();
+	h2_attach(s, fds[0], host, 1);
+	check(send(fds[1], "\x16\x03\x01\x02", 4, 0) == 4, "a few bytes");
+	h2_turn(s, 0);
+	return fds[1];
+}
+
+/* Of each host that waits one is asked a turn, not all. */
+static void test_waiting(void)
+{
+	struct h2_server *s = new_server(&secret);
+	int ends[200], i;
+
+	for (i = 0; i < 200; i++)
+		ends[i] = begin_shake(s, "192.0.2.2");
+	check(s->conns->share.of[SHARE_HOST]->has[SHARE_HANDSHAKES] == 128,
+	      "those that shake hands");
+	asked = 0;
+	h2_turn(s, 0);
+	check(asked && asked < 5, "those that wait take no time");
+	for (i = 0; i < 200; i++)
+		close(ends[i]);
+	end_server(s);
+}
+
+/* There is room for a host that has few, whatever others do. */
+static void test_turns(void)
+{
+	struct h2_server *s = new_server(&secret);
+	int ends[61], i;
+
+	share_lower(SHARE_ALL, SHARE_HANDSHAKES, 40);
+	for (i = 0; i < 60; i++)
+		ends[i] = begin_shake(s, i % 2 ? "192.0.2.3" : "192.0.2.4");
+	ends[60] = begin_shake(s, "192.0.2.5");
+	h2_turn(s, 0);
+	check(s->conns->state == CONN_SHAKES, "a host that has none begins");
+	check(s->conns->share.of[SHARE_ALL]->has[SHARE_HANDSHAKES] == 40,
+	      "others give way");
+	for (i = 0; i <= 60; i++)
+		close(ends[i]);
+	end_server(s);
+}
+
 static void test_renegotiation(void)
 {
 	struct end e;
@@ -623,10 +726,15 @@ int main(int argc, char **argv)
 	test_allowance();
 	test_dialogues(n);
 	test_half_headers();
+	test_lines(1);
+	test_lines(20);
+	test_lines(300);
 	make_tls();
 	test_new_keys();
 	test_padding();
 	test_renegotiation();
+	test_waiting();
+	test_turns();
 	SSL_CTX_free(server_tls);
 	test_one_host();
 	printf("%sok 1 - framing, limits, %lu dialogues, %u messages, seed %llu\n",
