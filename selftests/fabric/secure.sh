@@ -218,7 +218,7 @@ part_tls()
 	INC_AM_CERTS=$DIR/other/alice fails_job "another authority's manager" \
 		"certificate is not of the authority in $DIR/other/alice/ca.pem"
 	INC_AM_CA=$CA/ca.pem as sw fails_job "an agent's certificate" \
-		"accept this client"
+		"refuses the certificate .* not for this use"
 	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$DIR/other/alice/cert.pem \
 		INC_AM_KEY=$DIR/other/alice/key.pem \
 		fails_job "another authority's client" \

@@ -66,6 +66,8 @@ const char *inc_auth_alert(int reason)
 		return "it has expired, or one of the clocks is wrong";
 	case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
 		return "it has been revoked";
+	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+		return "it is not for this use, as an agent's or a server's";
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 		return "it is of another authority";
 	default:

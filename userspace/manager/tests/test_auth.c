@@ -168,7 +168,9 @@ static void known_verify(void)
 					     "amd", text, sizeof(text)),
 			     results[i].text), results[i].text);
 	check(strstr(inc_auth_alert(SSL_R_TLSV1_ALERT_UNKNOWN_CA),
-		     "another authority"), "an alert");
+		     "another authority") &&
+	      strstr(inc_auth_alert(SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE),
+		     "use"), "alerts");
 	check(!inc_auth_alert(SSL_R_TLSV1_ALERT_INTERNAL_ERROR),
 	      "an alert that says nothing");
 }
