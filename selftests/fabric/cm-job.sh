@@ -197,9 +197,22 @@ part_mixed()
 	left "mixed"
 }
 
-part_without()
+# The manager has lost each switch.
+ctl_down()
+{
+	! ctl topology | grep -q "^switch.*: up"
+}
+
+# Agents that are started again at once may not have been missed yet.
+agents_ended()
 {
 	agents_down
+	wait_for 10 ctl_down
+}
+
+part_without()
+{
+	agents_ended
 	agent_up sw "${CM[@]}" && agent_up l1 "${CM[@]}" && agent_up l0 || return
 	wait_for 10 ctl_up
 	long_job 4
@@ -209,7 +222,7 @@ part_without()
 	ctl group del "$JOB_NAME"
 	others_fail "a leaf without --cm" -1 operator
 	left "a leaf without --cm"
-	agents_down
+	agents_ended
 	all_agents_up || return
 	wait_for 10 ctl_up
 	am_start 4 --check --count 1000
@@ -218,7 +231,7 @@ part_without()
 		10000
 	INC_AM_CONNECT='' am_job "without CM, such a job runs" 4 --check \
 		--count 1000
-	agents_down
+	agents_ended
 	all_agents_up "${CM[@]}" || return
 	wait_for 10 ctl_up
 	am_job "an agent that was started again with --cm" 4 --check \
@@ -366,7 +379,7 @@ restart_over()
 	ktap $? "the next manager has the group" \
 		"$(ctl group show; tail -n 3 "$LAB_OUT/amd.log")"
 	connected_by "connected by RDMA CM"
-	agents_down
+	agents_ended
 	all_agents_up "${CM[@]}" || return
 	wait_for 10 ctl_up
 	job_wait
