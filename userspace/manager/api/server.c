@@ -82,7 +82,8 @@ static void answer(struct rpc_stream *s, const struct rpc_inbox *in)
 	rpc_stream_end(s, a.err, a.text);
 }
 
-static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in)
+/* A client that is @gone wants no answer any more. */
+static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in, bool gone)
 {
 	struct rpc_inbox *next;
 
@@ -91,7 +92,7 @@ static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in)
 		if (!s->told && is_join(s))
 			s->rpc->handler->message(s->rpc->ctx, s, in->data,
 						 in->len);
-		else if (!s->told)
+		else if (!s->told && !gone)
 			answer(s, in);
 		free(in->data);
 		free(in);
@@ -136,7 +137,7 @@ static void stream_work(struct work *work)
 			rpc->handler->opened(rpc->ctx, s);
 		}
 	}
-	take_inbox(s, in);
+	take_inbox(s, in, gone);
 	if (s->watch && !s->told && !gone && rpc_stream_idle(s))
 		s->watch->writable(s->watch);
 	if (gone || (half && is_join(s)))
@@ -285,6 +286,7 @@ static void arrived(void *ctx, struct h2_call *call)
 	s->who = who;
 	s->call = call;
 	s->work.fn = stream_work;
+	s->work.lane = share_lane(&call->share);
 	s->inbox_end = &s->inbox;
 	s->out_end = &s->out;
 	s->cert = h2_cert(call);
@@ -512,7 +514,8 @@ void rpc_stop(struct rpc *rpc)
 		loop_turn(rpc->loop, soon < until ? soon : until);
 	}
 	h2_join(rpc->server);
-	loop_turn(rpc->loop, 0);
+	while (loop_turn(rpc->loop, 0))
+		;
 	/* What the main loop has said since then. */
 	work(rpc);
 	h2_free(rpc->server);

@@ -9,25 +9,42 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/timer.h"
 
 /**
  * struct work - something for the main loop to do
  * @next: next in the queue
+ * @lane: whose it is, NULL: the manager's own
  * @fn: called once by the main loop; may free the work
  */
 struct work {
 	struct work	*next;
+	struct lane	*lane;
 	void		(*fn)(struct work *work);
 };
 
 /**
- * struct loop - the queue, and timers
- * @lock: guards @head and @tail
- * @wake: there is work
+ * struct lane - work of one client; zeroed it is empty
+ * @entry: among the lanes that have some
  * @head: first, NULL: none
+ * @tail: last
+ */
+struct lane {
+	STAILQ_ENTRY(lane)	entry;
+	struct work		*head, *tail;
+};
+
+STAILQ_HEAD(lanes, lane);
+
+/**
+ * struct loop - the queue, and timers
+ * @lock: guards @head, @tail and @lanes
+ * @wake: there is work
+ * @head: first one of the manager's own, NULL: none
  * @tail: where the next one is appended
+ * @lanes: those that have work: the first one's turn is next
  * @now: milliseconds of CLOCK_MONOTONIC, of the main loop's thread
  * @late_at: of these, when it last went on after it had stood still; 0: never
  * @busy_since: of these, for other threads: when its turn began; 0: it waits
@@ -38,6 +55,7 @@ struct loop {
 	pthread_cond_t	wake;
 	struct work	*head;
 	struct work	**tail;
+	struct lanes	lanes;
 	int64_t		now;
 	int64_t		late_at;
 	_Atomic int64_t	busy_since;
@@ -49,7 +67,7 @@ struct loop {
 
 void loop_init(struct loop *loop);
 void loop_post(struct loop *loop, struct work *work);
-void loop_turn(struct loop *loop, int64_t until);
+bool loop_turn(struct loop *loop, int64_t until);
 int64_t loop_busy_since(const struct loop *loop);
 
 int64_t now_ms(void);

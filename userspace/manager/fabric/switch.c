@@ -119,7 +119,7 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	op->next = NULL;
 	op->ret = 0;
 	op->err[0] = '\0';
-	op->work.fn = came_back;
+	op->work = (struct work){ .fn = came_back };
 	pthread_mutex_lock(&sw->lock);
 	*sw->tail = op;
 	sw->tail = &op->next;

@@ -116,6 +116,22 @@ void share_leave(struct share_set *set)
 }
 
 /**
+ * share_lane() - tell with whom one shares the main loop's time
+ * @set: whose shares, at least that of a connection
+ *
+ * Return: its tenant's lane; without a tenant its host's, without a host its
+ * connection's. It is there as long as the share, or a copy of it.
+ */
+struct lane *share_lane(const struct share_set *set)
+{
+	struct share *s = set->of[SHARE_TENANT];
+
+	if (!s)
+		s = set->of[SHARE_HOST];
+	return s ? &s->lane : &set->of[SHARE_CONNECTION]->lane;
+}
+
+/**
  * share_limit() - tell how much one may have
  * @kind: of this kind
  * @what: of what

@@ -2,7 +2,7 @@
 /*
  * What one connection, one host, one tenant, and all together may have of the
  * server at a time; and how often something may happen. All of it is the thread's
- * that serves the connections.
+ * that serves the connections, but for a share's lane, which is the main loop's.
  */
 #ifndef INC_MANAGER_H2_SHARE_H
 #define INC_MANAGER_H2_SHARE_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/index.h"
+#include "base/loop.h"
 #include "h2/line.h"
 
 enum share_kind {
@@ -51,6 +52,7 @@ enum share_what {
  * @uses: sets that it is in
  * @has: of each
  * @lines: a host's connections
+ * @lane: what the main loop has to do for it
  * @name: host or tenant
  */
 struct share {
@@ -59,6 +61,7 @@ struct share {
 	unsigned int		uses;
 	size_t			has[SHARE_WHATS];
 	struct line		lines[LINES];
+	struct lane		lane;
 	char			name[];
 };
 
@@ -86,6 +89,7 @@ void share_leave(struct share_set *set);
 int share_take(struct share_set *set, enum share_what what, size_t n,
 	       char *why, size_t len);
 void share_give(struct share_set *set, enum share_what what, size_t n);
+struct lane *share_lane(const struct share_set *set);
 size_t share_limit(enum share_kind kind, enum share_what what);
 void share_lower(enum share_kind kind, enum share_what what, size_t most);
 bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,

@@ -380,13 +380,91 @@ static void test_text(void)
 	ok(good, "texts of others are one line, of what is shown");
 }
 
+/* --- Turns --------------------------------------------------------------- */
+
+/* One letter for each that is done, in their order. */
+static char turns[64];
+
+struct chore {
+	struct work	work;
+	const char	*letter;
+	int		ms;
+};
+
+static void toil(struct work *work)
+{
+	struct chore *c = container_of(work, struct chore, work);
+	const struct timespec ts = { .tv_nsec = c->ms * 1000000 };
+
+	nanosleep(&ts, NULL);
+	strcat(turns, c->letter);
+}
+
+static void ring(struct timer *timer)
+{
+	(void)timer;
+	strcat(turns, "!");
+}
+
+/* @letters: A and B are clients, others the manager itself. */
+static void post_chores(struct loop *loop, struct lane *lanes,
+			struct chore *chores, const char *letters, int ms)
+{
+	static const char *const names[] = { "A", "B", "m" };
+	size_t i;
+	int k;
+
+	for (i = 0; i < strlen(letters); i++) {
+		k = letters[i] == 'A' ? 0 : letters[i] == 'B' ? 1 : 2;
+		chores[i] = (struct chore){
+			.work.fn = toil, .work.lane = k < 2 ? &lanes[k] : NULL,
+			.letter = names[k], .ms = ms,
+		};
+		loop_post(loop, &chores[i].work);
+	}
+}
+
+static void test_turns(void)
+{
+	struct lane lanes[2] = { 0 };
+	struct chore chores[16];
+	struct timer timer;
+	struct loop loop;
+	bool full;
+
+	loop_init(&loop);
+	if (timer_add(&loop.timers, &timer, ring))
+		exit(1);
+	post_chores(&loop, lanes, chores, "AAAABm", 0);
+	full = loop_turn(&loop, INT64_MAX);
+	ok(!full && !strcmp(turns, "mABAAA"),
+	   "the manager's own work first, then one of each client");
+	turns[0] = 0;
+	post_chores(&loop, lanes, chores, "AAAAAAAA", 30);
+	timer_set(&loop.timers, &timer, now_ms());
+	full = loop_turn(&loop, INT64_MAX);
+	ok(full && strlen(turns) <= 3 && strchr(turns, '!'),
+	   "timers do not wait until all is done for a client");
+	turns[0] = 0;
+	post_chores(&loop, lanes, chores + 8, "Bm", 0);
+	loop_turn(&loop, INT64_MAX);
+	ok(!strncmp(turns, "mAB", 3), "nor does another client");
+	while (loop_turn(&loop, now_ms()))
+		;
+	ok(!lanes[0].head && !lanes[1].head && STAILQ_EMPTY(&loop.lanes),
+	   "all is done in the end");
+	timer_remove(&loop.timers, &timer);
+	timers_free(&loop.timers);
+}
+
 int main(void)
 {
-	puts("KTAP version 1\n1..12");
+	puts("KTAP version 1\n1..16");
 	test_timers();
 	test_index();
 	test_keyed();
 	test_pool();
 	test_text();
+	test_turns();
 	return failures != 0;
 }
