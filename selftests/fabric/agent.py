@@ -17,10 +17,10 @@ from ncclient import manager
 from ncclient.operations import RPCError
 from ncclient.xml_ import to_ele
 
-from agentbase import (NC, NS, SOCKET, SW, attributes, case, clear, config,
-                       connect, data, edit, error, ids, member, only_served,
-                       refused, run, same, subtree, tool, tool_ids, tree,
-                       until)
+from agentbase import (NC, NS, SOCKET, SW, attributes, below, case, clear,
+                       config, connect, data, edit, error, ids, member,
+                       only_served, refused, run, same, subtree, tool,
+                       tool_ids, tree, until)
 
 
 # Values that inc-tool prints in another form than YANG.
@@ -48,14 +48,14 @@ def compare(name, element, obj, skip=()):
 
 
 def summary(member_node):
-    """What the tree's leaf member-counters has of a member."""
+    """What the tree's list member-counters has of a member."""
     def count(*names):
         return sum(int(member_node.findtext(f"s:state/s:stats/s:{n}", "0", NS))
                    for n in names)
-    return "%s %d %d %d %d;" % (
-        member_node.findtext("s:rank", None, NS), count("rx-bytes"),
-        count("tx-bytes"), count("rx-messages"),
-        count("tx-retransmits", "tx-errors", "tx-naks", "rx-naks"))
+    return [member_node.findtext("s:rank", None, NS)] + [str(count(*names))
+            for names in (("rx-bytes",), ("tx-bytes",), ("rx-messages",),
+                          ("tx-retransmits", "tx-errors", "tx-naks",
+                           "rx-naks"))]
 
 
 def part_dump(get, conf):
@@ -76,11 +76,12 @@ def part_edit():
     same("edit-config creates a tree", tool_ids(), [5])
     reply = data(m.get(filter=subtree("<tree/>")))
     node = reply.find(".//s:tree", NS)
-    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0],
-            ("member-counters",))
-    same("get: the members' counters in one leaf",
-         node.findtext("s:state/s:member-counters", None, NS),
-         "".join(summary(e) for e in node.findall("s:member", NS)))
+    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0])
+    same("get: the members' counters in a list",
+         [[e.findtext(f"s:{leaf}", None, NS) for leaf in
+           ("rank", "rx-bytes", "tx-bytes", "rx-messages", "trouble")]
+          for e in node.findall("s:state/s:member-counters", NS)],
+         [summary(e) for e in node.findall("s:member", NS)])
     for e, obj in zip(node.findall("s:member", NS), tool("member", "show")):
         # inc-tool's moves on between the two.
         compare(f"get: member {obj['rank']} is inc-tool's", e, obj,
@@ -359,10 +360,11 @@ def roles(m):
 def part_levels():
     m = connect()
     same("without trees, the switch has no role", roles(m), [])
-    edit(m, tree(5, 2, "<below>2 2</below>"))
+    edit(m, tree(5, 2, below((0, 2), (1, 2))))
     same("with a tree of its own it is a root", roles(m), ["root"])
     same("a parent of two leaves with two ranks each",
          tool("tree", "show")[0]["below"], [2, 2])
+    same("and by NETCONF", switches_below(m, 5), [("0", "2"), ("1", "2")])
     edit(m, tree(6, 2, "<job-ranks>4</job-ranks><first-rank>2</first-rank>"))
     same("with one below it is a child, too", roles(m), ["child", "root"])
     r = data(m.get(filter=subtree("<tree><id>6</id></tree>")))
@@ -385,6 +387,40 @@ def part_levels():
                     "</peer-addr><peer-qpn>8388700</peer-qpn><peer-psn>7"
                     "</peer-psn><peer-tree-id>5</peer-tree-id><peer-rkey>9"
                     "</peer-rkey></parent></tree>")))
+    clear(m)
+    levels_fixed(m)
+
+
+def switches_below(m, tree_id):
+    r = data(m.get_config(source="running", filter=subtree(
+        f"<tree><id>{tree_id}</id></tree>")))
+    return [(e.find("s:rank", NS).text, e.find("s:ranks", NS).text)
+            for e in r.findall(".//s:below", NS)]
+
+
+def levels_fixed(m):
+    """Which members are switches stays as it is."""
+    edit(m, tree(5, 4, below((2, 3), (1, 2)) + member(0)))
+    same("switches among hosts", tool("tree", "show")[0]["below"],
+         [0, 2, 3, 0])
+    same("NETCONF leaves the hosts out", switches_below(m, 5),
+         [("1", "2"), ("2", "3")])
+    edit(m, tree(5, 4, below((1, 2)) + "<window>17</window>"))
+    same("what is told again does not matter",
+         tool("tree", "show")[0]["window"], 17)
+    for what, entry, gone in (
+            ("other ranks", "<rank>1</rank><ranks>3</ranks>", ""),
+            ("one more", "<rank>3</rank><ranks>3</ranks>", ""),
+            ("one less", "<rank>1</rank>", " " + attributes("delete"))):
+        refused(m, f"switches of a tree that is there: {what}",
+                f"<tree><id>5</id><below{gone}>{entry}</below></tree>",
+                "invalid-value", "below[rank=", "cannot be changed")
+    refused(m, "switches and hosts that are more than the job has",
+            tree(6, 3, "<job-ranks>9</job-ranks><first-rank>4</first-rank>" +
+                 below((0, 4))), "operation-failed", "job-ranks",
+            "no more ranks than job-ranks")
+    edit(m, tree(6, 3, "<job-ranks>10</job-ranks><first-rank>4</first-rank>" +
+                 below((0, 4))))
     clear(m)
 
 

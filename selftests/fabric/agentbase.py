@@ -76,6 +76,12 @@ def tree(i, ranks=2, more="", attr=""):
             f"<msg-size>4096</msg-size><dead-time>50</dead-time>{more}</tree>")
 
 
+def below(*switches):
+    """Members that are switches: pairs of place and number of ranks."""
+    return "".join(f"<below><rank>{rank}</rank><ranks>{n}</ranks></below>"
+                   for rank, n in switches)
+
+
 def subtree(xml):
     return ("subtree", f'<switch xmlns="{SW}">{xml}</switch>')
 

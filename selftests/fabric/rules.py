@@ -9,8 +9,8 @@ import socket
 from ncclient.operations import RPCError
 from ncclient.xml_ import to_ele
 
-from agentbase import (NC, SOCKET, SW, attributes, case, clear, config,
-                       connect, data, edit, error, member, only_served,
+from agentbase import (NC, SOCKET, SW, attributes, below, case, clear,
+                       config, connect, data, edit, error, member, only_served,
                        refused, run, same, subtree, tool, tool_ids, tree)
 
 
@@ -173,9 +173,15 @@ def kernels_rules(m):
            "<tree><id>5</id><ranks>2</ranks><min-rto>350</min-rto></tree>",
            *violation)
     broken(m, "the model: a root with one switch",
-           tree(5, 1, "<below>4</below>"), *violation)
+           tree(5, 1, below((0, 4))), *violation)
     broken(m, "the model: switches among too many",
-           tree(5, 257, "<below>4</below>"), *violation)
+           tree(5, 257, below((0, 4))), *violation)
+    broken(m, "the model: a switch that there is no place for",
+           tree(5, 2, below((2, 4))), *violation)
+    broken(m, "the model: too many ranks below switches",
+           tree(5, 2, below((0, 1000), (1, 25))), *violation)
+    broken(m, "the model: a switch without ranks",
+           tree(5, 2, below((0, 0))), "invalid-value")
     broken(m, "the model: slots", tree(5).replace("<slots>4<", "<slots>3<"),
            "invalid-value")
     broken(m, "the model: path MTU", tree(5, 2, "<pmtu>1000</pmtu>"),

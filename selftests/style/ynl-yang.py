@@ -20,7 +20,8 @@ import yaml
 SPEC = "Documentation/netlink/specs/rdma-inc.yaml"
 PROTO = "kernel/include/uapi/linux/rdma_inc_proto.h"
 YANG = "userspace/agent/yang/rdma-inc-attributes.yang"
-REVISIONS = (("2026-11-25", "Rules that the kernel enforces."),
+REVISIONS = (("2026-11-25",
+              "Rules that the kernel enforces; below is a list."),
              ("2026-11-23", "Defaults, units, enumerations and booleans."),
              ("2026-11-21", "First revision."))
 TREE, OUT = map(Path, sys.argv[1:])
@@ -54,7 +55,11 @@ RANGES = {"pmtu": "256 | 512 | 1024 | 2048 | 4096",
 MANDATORY = ("ranks",)
 MUST = {"msg-size": (". mod 64 = 0", "must be a multiple of 64"),
         "traffic-class": (". mod 4 = 0", "the two ECN bits must be 0"),
-        "job-ranks": ("../below or sum(../first-rank) + ../ranks <= .",
+        "ranks": ("../job-ranks or "
+                  "sum(../below/ranks) - count(../below) + . <= 1024",
+                  "a job has at most 1024 ranks"),
+        "job-ranks": ("sum(../first-rank) + sum(../below/ranks) - "
+                      "count(../below) + ../ranks <= .",
                       "there are no more ranks than job-ranks"),
         "below": ("../ranks <= 256 and (../job-ranks or ../ranks >= 2)",
                   "a tree with switches below it has at most 256 members, and "
@@ -69,6 +74,15 @@ MUST = {"msg-size": (". mod 64 = 0", "must be a multiple of 64"),
                        "must be of the family of peer-addr"),
         **{mask: ("string-length(.) > 0", "must not be empty")
            for mask in BITS}}
+# A leaf-list of configuration must not have a value twice, so these are lists.
+# Netlink has an entry for each member, with 0 for those that are left out here.
+LISTS = {"below": (
+    "A member that is a switch, and how many ranks are below it. Those without "
+    "an entry are hosts. The job's ranks are numbered in the order of the "
+    "members; a member's own rank is its place among the members.",
+    ("rank", "0..255", "Place among the tree's members.",
+     (". < ../../ranks", "must be below the tree's ranks")),
+    ("ranks", "1..1024", "Number of ranks below it.", None))}
 WHEN = {"first-rank": "../job-ranks"}
 # The kernel has these until a member is connected.
 NO_DEFAULT = ("pkey", "first-rank")
@@ -165,12 +179,12 @@ def yang_type(depth, a, kind):
     return [f'{indent}type {TYPES[a["type"]]};']
 
 
-def must(depth, a):
-    """What a leaf has to be beside others."""
-    if a["name"] not in MUST:
+def must(depth, rule):
+    """What a node has to be beside others."""
+    if not rule:
         return []
     indent = "  " * depth
-    test, why = MUST[a["name"]]
+    test, why = rule
     *head, last = statement(depth, "must", test)
     return [*head, last[:-1] + " {",
             *statement(depth + 1, "error-message", why), indent + "}"]
@@ -184,12 +198,29 @@ def rules(depth, a, config):
         lines.append(f'{indent}units "{unit(a["name"])}";')
     if not config:
         return lines
-    lines += must(depth, a)
+    lines += must(depth, MUST.get(a["name"]))
     if a["name"] in MANDATORY:
         lines.append(f"{indent}mandatory true;")
     elif yang_default(a):
         lines.append(f'{indent}default "{yang_default(a)}";')
     return lines
+
+
+def pairs(depth, name):
+    """A list of numbers, each with the place that it is of."""
+    indent = "  " * depth
+    doc, key, value = LISTS[name]
+    lines = [f"{indent}list {name} {{", *must(depth + 1, MUST.get(name)),
+             f'{indent}  key "{key[0]}";',
+             *statement(depth + 1, "description", doc)]
+    for n, limits, what, rule in (key, value):
+        lines += [f"{indent}  leaf {n} {{", f"{indent}    type uint16 {{",
+                  *statement(depth + 3, "range", limits), f"{indent}    }}",
+                  *must(depth + 2, rule)]
+        if n != key[0]:
+            lines.append(f"{indent}    mandatory true;")
+        lines += statement(depth + 2, "description", what) + [indent + "  }"]
+    return lines + [indent + "}"]
 
 
 def leaf(depth, a, config, of):
@@ -200,11 +231,7 @@ def leaf(depth, a, config, of):
         lines += [f'{indent}  uses {a["nested-attributes"]};', indent + "}"]
         return lines
     if a.get("multi-attr") and config:
-        # A leaf-list of configuration must not have a value twice.
-        return [f'{indent}leaf {a["name"]} {{', f"{indent}  type string {{",
-                f'{indent}    pattern "[0-9]+( [0-9]+)*";', f"{indent}  }}",
-                *must(depth + 1, a), *statement(depth + 1, "description",
-                           a["doc"] + " Separated by spaces."), indent + "}"]
+        return pairs(depth, a["name"])
     kind = "leaf-list" if a.get("multi-attr") else "leaf"
     lines = [f'{indent}{kind} {a["name"]} {{']
     if config and a["name"] in WHEN:

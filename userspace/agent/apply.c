@@ -115,6 +115,18 @@ static const struct lyd_node *container(const struct lyd_node *parent,
 	return NULL;
 }
 
+/* A leaf, or an entry of a list that is no object of its own. */
+static bool is_setting(const struct lyd_node *node)
+{
+	return node->schema->nodetype == LYS_LEAF || is(node, "below");
+}
+
+static const char *setting_text(const struct lyd_node *node)
+{
+	return lyd_get_value(node->schema->nodetype == LYS_LEAF ? node :
+			     lyd_child(node)->next);
+}
+
 /* A leaf that differs between two nodes, or NULL. */
 static const struct lyd_node *differing(const struct lyd_node *node,
 					const struct lyd_node *old)
@@ -122,10 +134,10 @@ static const struct lyd_node *differing(const struct lyd_node *node,
 	const struct lyd_node *leaf, *was;
 
 	LY_LIST_FOR(lyd_child(node), leaf) {
-		if (leaf->schema->nodetype != LYS_LEAF)
+		if (!is_setting(leaf))
 			continue;
 		was = same(old, leaf);
-		if (was ? strcmp(lyd_get_value(leaf), lyd_get_value(was)) :
+		if (was ? strcmp(setting_text(leaf), setting_text(was)) :
 			  !(leaf->flags & LYD_DEFAULT))
 			return leaf;
 	}
@@ -161,7 +173,7 @@ static const struct lyd_node *lost(const struct lyd_node *node,
 	const struct lyd_node *leaf;
 
 	LY_LIST_FOR(lyd_child(old), leaf)
-		if (leaf->schema->nodetype == LYS_LEAF && !is_chosen(leaf) &&
+		if (is_setting(leaf) && !is_chosen(leaf) &&
 		    !same(node, leaf))
 			return leaf;
 	return NULL;
@@ -183,20 +195,20 @@ static int plan_set(struct plan *p)
 		leaf = lost(node, old);
 		if (leaf)
 			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
-					 TREE_IS_FIXED, lyd_get_value(leaf));
+					 TREE_IS_FIXED, setting_text(leaf));
 		set = false;
 		LY_LIST_FOR(lyd_child(node), leaf) {
-			if (leaf->schema->nodetype != LYS_LEAF)
+			if (!is_setting(leaf))
 				continue;
 			was = same(old, leaf);
-			if (was && !strcmp(lyd_get_value(leaf),
-					   lyd_get_value(was)))
+			if (was && !strcmp(setting_text(leaf),
+					   setting_text(was)))
 				continue;
 			if (!settable(leaf))
 				return fault_set(p->f, FAULT_INVALID_VALUE,
 						 leaf,
 						 TREE_IS_FIXED,
-						 was ? lyd_get_value(was) :
+						 was ? setting_text(was) :
 						       "not set");
 			set = true;
 		}
@@ -295,6 +307,9 @@ static int tree_new(struct plan *p, const struct step *s)
 
 	ds_object(s->node, NULL, &nl_tree, &tree);
 	INC_NL_SET(&tree, TREE_ID, id, tree_id(s->node));
+	/* The kernel wants the hosts', too, which are 0. */
+	if (INC_NL_HAS(&tree, TREE_BELOW))
+		tree.nbelow = tree.ranks;
 	return inc_nl_tree_new(&p->nl, &tree, NULL);
 }
 

@@ -56,16 +56,6 @@ static void enum_text(const struct lysc_type *type, uint64_t v, char *buf,
 	}
 }
 
-static void list_text(const uint16_t *list, char *buf, size_t len)
-{
-	size_t n = 0;
-	uint16_t i;
-
-	for (i = 0; i < list[-1] && n < len; i++)
-		n += (size_t)snprintf(buf + n, len - n, "%s%u", i ? " " : "",
-				      list[i]);
-}
-
 static void number_text(const struct lysc_type *type, uint64_t v, char *buf,
 			size_t len)
 {
@@ -101,9 +91,6 @@ static void value_text(const struct lysc_node *schema, const struct field *f,
 		if (addr->len)
 			inet_ntop(addr->len == 4 ? AF_INET : AF_INET6,
 				  addr->bytes, buf, (socklen_t)len);
-		break;
-	case FIELD_UINT16_LIST:
-		list_text(src, buf, len);
 		break;
 	default:
 		number_text(type, load(f, src), buf, len);
@@ -150,15 +137,45 @@ static void emit_list(struct lyd_node *parent, const struct field *f,
 	}
 }
 
+/* A list: who has not 0, by their places. */
+static void emit_pairs(struct lyd_node *parent, const struct lysc_node *schema,
+		       const uint16_t *list)
+{
+	const char *value = lysc_node_child(schema)->next->name;
+	char place[8], buf[8];
+	struct lyd_node *node;
+	uint16_t i;
+
+	for (i = 0; i < list[-1]; i++) {
+		if (!list[i])
+			continue;
+		snprintf(place, sizeof(place), "%u", i);
+		snprintf(buf, sizeof(buf), "%u", list[i]);
+		if (!lyd_new_list(parent, NULL, schema->name, 0, &node, place))
+			lyd_new_term(node, NULL, value, buf, 0, NULL);
+	}
+}
+
+static uint16_t kinds_of(const struct field *f)
+{
+	switch (f->type) {
+	case FIELD_STATS:
+		return LYS_CONTAINER;
+	case FIELD_UINT16_LIST:
+		return LYS_LIST | LYS_LEAFLIST;
+	default:
+		return LYS_LEAF;
+	}
+}
+
 static void emit_field(struct lyd_node *conf, struct lyd_node *state,
 		       const struct object *obj, const struct field *f,
 		       const void *src)
 {
-	uint16_t kinds = f->type == FIELD_STATS ? LYS_CONTAINER :
-						  LYS_LEAF | LYS_LEAFLIST;
+	uint16_t kinds = kinds_of(f);
 	const struct lysc_node *schema = child(conf, f->name, kinds);
 	struct lyd_node *parent = schema ? conf : state;
-	char buf[6 * RDMA_INC_MAX_RANKS];
+	char buf[1024];
 
 	if (!schema)
 		schema = child(state, f->name, kinds);
@@ -168,6 +185,8 @@ static void emit_field(struct lyd_node *conf, struct lyd_node *state,
 		emit_stats(parent, obj, f, src);
 	} else if (schema->nodetype == LYS_LEAFLIST) {
 		emit_list(parent, f, src);
+	} else if (schema->nodetype == LYS_LIST) {
+		emit_pairs(parent, schema, src);
 	} else {
 		value_text(schema, f, src, buf, sizeof(buf));
 		if (buf[0])
@@ -212,17 +231,19 @@ static uint64_t bits_value(const struct lyd_value *value)
 	return mask;
 }
 
-static void parse_list(const char *text, const struct field *f, void *dst)
+/* An entry of what emit_pairs() makes. */
+static void parse_pair(const struct lyd_node *node, const struct field *f,
+		       void *dst)
 {
+	const struct lyd_node *key = lyd_child(node);
 	uint16_t *list = dst, *count = list - 1;
-	size_t max = f->size / sizeof(*list);
-	char *end;
+	unsigned long place = strtoul(lyd_get_value(key), NULL, 10);
 
-	for (*count = 0; *text && *count < max; text = end) {
-		list[(*count)++] = (uint16_t)strtoul(text, &end, 10);
-		if (end == text)
-			break;
-	}
+	if (place >= f->size / sizeof(*list))
+		return;
+	list[place] = (uint16_t)strtoul(lyd_get_value(key->next), NULL, 10);
+	if (place >= *count)
+		*count = (uint16_t)(place + 1);
 }
 
 static void parse_addr(const char *text, struct inc_nl_addr *addr)
@@ -242,9 +263,6 @@ static void parse_value(const struct lyd_node *node, const struct field *f,
 	switch (f->type) {
 	case FIELD_ADDR:
 		parse_addr(text, dst);
-		return;
-	case FIELD_UINT16_LIST:
-		parse_list(text, f, dst);
 		return;
 	case FIELD_STRING:
 		snprintf(dst, f->size, "%s", text);
@@ -268,19 +286,18 @@ static void parse_value(const struct lyd_node *node, const struct field *f,
 	}
 }
 
-static bool same_leaf(const struct lyd_node *node, const struct lyd_node *old)
+static bool same_value(const struct lyd_node *node, const struct lyd_node *old)
 {
 	struct lyd_node *was;
 
-	if (lyd_find_sibling_val(lyd_child(old), node->schema, NULL, 0, &was))
-		return false;
-	return !strcmp(lyd_get_value(node), lyd_get_value(was));
+	return !lyd_find_sibling_first(lyd_child(old), node, &was) &&
+	       !lyd_compare_single(node, was, LYD_COMPARE_FULL_RECURSION);
 }
 
 /**
  * ds_object() - read an object from YANG data
- * @parent: node whose leafs are the attributes
- * @old: leave out leafs with the values that they have here, or NULL
+ * @parent: node whose leafs, and lists of numbers, are the attributes
+ * @old: leave out those with the values that they have here, or NULL
  * @obj: type of the object
  * @dst: the object, whose other attributes are kept
  *
@@ -294,18 +311,20 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 	uint64_t has, got = 0;
 
 	LY_LIST_FOR(lyd_child(parent), node) {
-		const struct field *f;
+		const struct field *f = nl_field(obj, LYD_NAME(node));
 
-		if (node->schema->nodetype != LYS_LEAF ||
+		if (!f || !(node->schema->nodetype & kinds_of(f)) ||
 		    lysc_is_key(node->schema))
 			continue;
 		/* The kernel's, too, unless there was another value. */
 		if (!old && node->flags & LYD_DEFAULT)
 			continue;
-		f = nl_field(obj, LYD_NAME(node));
-		if (!f || (old && same_leaf(node, old)))
+		if (old && same_value(node, old))
 			continue;
-		parse_value(node, f, (char *)dst + f->off);
+		if (f->type == FIELD_UINT16_LIST)
+			parse_pair(node, f, (char *)dst + f->off);
+		else
+			parse_value(node, f, (char *)dst + f->off);
 		got |= 1ULL << f->attr;
 	}
 	memcpy(&has, dst, sizeof(has));
@@ -419,37 +438,43 @@ static struct lyd_node *below(const struct lyd_node *node, const char *name)
 	return node && !lyd_find_path(node, name, 0, &found) ? found : NULL;
 }
 
-static void put_counters(FILE *f, const struct lyd_node *member)
+static void put_counter(struct lyd_node *to, const char *name,
+			unsigned long long value)
 {
-	const struct lyd_node *stats = below(member, "state/stats");
-	const struct lyd_node *rank = below(member, "rank");
+	char text[24];
 
-	if (stats && rank)
-		fprintf(f, "%s %llu %llu %llu %llu;", lyd_get_value(rank),
-			counter(stats, "rx-bytes"), counter(stats, "tx-bytes"),
-			counter(stats, "rx-messages"),
-			counter(stats, "tx-retransmits") +
-			counter(stats, "tx-errors") +
-			counter(stats, "tx-naks") + counter(stats, "rx-naks"));
+	snprintf(text, sizeof(text), "%llu", value);
+	lyd_new_term(to, NULL, name, text, 0, NULL);
 }
 
-/* The counters of all members, once more, in one leaf of their tree. */
+static void put_counters(struct lyd_node *state, const struct lyd_node *member)
+{
+	const struct lyd_node *stats = below(member, "state/stats");
+	struct lyd_node *to;
+
+	if (!stats || lyd_new_list(state, NULL, "member-counters", 0, &to,
+				   lyd_get_value(lyd_child(member))))
+		return;
+	put_counter(to, "rx-bytes", counter(stats, "rx-bytes"));
+	put_counter(to, "tx-bytes", counter(stats, "tx-bytes"));
+	put_counter(to, "rx-messages", counter(stats, "rx-messages"));
+	put_counter(to, "trouble",
+		    counter(stats, "tx-retransmits") +
+		    counter(stats, "tx-errors") +
+		    counter(stats, "tx-naks") + counter(stats, "rx-naks"));
+}
+
+/* The counters of all members, once more, beside those of their tree. */
 static void add_counters(struct lyd_node *tree)
 {
 	struct lyd_node *state = below(tree, "state");
 	const struct lyd_node *member;
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
 
-	if (!f)
+	if (!state)
 		return;
 	LY_LIST_FOR(lyd_child(tree), member)
 		if (!strcmp(LYD_NAME(member), "member"))
-			put_counters(f, member);
-	if (!fclose(f) && state)
-		lyd_new_term(state, NULL, "member-counters", text, 0, NULL);
-	free(text);
+			put_counters(state, member);
 }
 
 static void add_all_counters(struct lyd_node *sw)

@@ -101,7 +101,7 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 	/* The keys' names differ: a tree's is "id", a member's "tree-id". */
 	if (node && leaf &&
 	    lys_find_child(node->schema, node->schema->module, leaf, 0,
-			   LYS_LEAF, 0)) {
+			   LYS_LEAF | LYS_LIST, 0)) {
 		if (tag != FAULT_MISSING_ELEMENT)
 			fault_path(f, node, leaf);
 		snprintf(f->elem, sizeof(f->elem), "%s", leaf);

@@ -64,18 +64,15 @@ static void put_members(FILE *f, const struct tree *t)
 static void put_settings(FILE *f, const struct tree *t)
 {
 	const struct inc_rdv_joined *s = &t->settings;
-	bool below = false;
 	uint32_t i;
 
 	put_number(f, "ranks", t->n);
 	put_number(f, "job-ranks", t->job_ranks);
 	put_number(f, "first-rank", t->first_rank);
 	for (i = 0; i < t->n; i++)
-		below |= t->members[i].below;
-	for (i = 0; below && i < t->n; i++)
-		fprintf(f, "%s%u", i ? " " : "<below>", t->members[i].below);
-	if (below)
-		fputs("</below>", f);
+		if (t->members[i].below)
+			fprintf(f, "<below><rank>%u</rank><ranks>%u</ranks></below>",
+				i, t->members[i].below);
 	put_number(f, "slots", s->slots);
 	put_number(f, "msg-size", s->msg_size);
 	put_number(f, "pmtu", s->pmtu);

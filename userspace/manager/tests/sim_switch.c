@@ -164,13 +164,12 @@ static void put_stats(const struct sim_agent *a, FILE *out)
 	uint32_t i;
 
 	for (t = a->trees; t; t = t->next) {
-		fprintf(out, "<tree><id>%u</id><state><member-counters>",
-			t->id);
+		fprintf(out, "<tree><id>%u</id><state>", t->id);
 		for (i = 0; i < t->n; i++)
 			if (t->member[i])
-				fprintf(out, "%u %llu %llu %llu 0;", i, value,
-					value, value / 1000);
-		fputs("</member-counters></state></tree>", out);
+				fprintf(out, "<member-counters><rank>%u</rank><rx-bytes>%llu</rx-bytes><tx-bytes>%llu</tx-bytes><rx-messages>%llu</rx-messages><trouble>0</trouble></member-counters>",
+					i, value, value, value / 1000);
+		fputs("</state></tree>", out);
 	}
 }
 
