@@ -149,7 +149,7 @@ class Attack(threading.Thread):
 
 
 class Manager:
-    def __init__(self, path, where, token):
+    def __init__(self, path, where, token="", switches=range(88)):
         self.path = path
         with socket.create_server(("127.0.0.1", 0)) as s:
             self.port = s.getsockname()[1]
@@ -159,7 +159,7 @@ class Manager:
         assert self.agents.stdout.readline() == "ready\n"
         self.log = where / "log"
         conf = where / "amd.conf"
-        conf.write_text("".join(f"switch = {where}/{i}\n" for i in range(88)))
+        conf.write_text("".join(f"switch = {where}/{i}\n" for i in switches))
         cmd = [path / "inc-amd", "--config", conf, "--store", "none", "--http",
                "none", "--allow", "10.0.0.0/8", "--heartbeat", "1000",
                "--listen", f"127.0.0.1:{self.port}"]
@@ -321,4 +321,5 @@ def main():
     plan()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
 # netlink.sh [PART...]: only some of errors, tool, class, uc, levels, json,
-# batch, rights, budget, quota, save, events, debugfs, cli, dump, reply,
+# order, batch, rights, budget, quota, save, events, debugfs, cli, dump, reply,
 # failures, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
@@ -292,6 +292,48 @@ part_json()
 	tool tree del 4 2>/dev/null
 	tool tree del 3
 	tool tree del 1
+}
+
+# in_order NAME TEXT KEYS WANT ARGS...: do the numbers that TEXT, a pattern of sed,
+# finds in each line, and those of KEYS in JSON, come in the order of WANT?
+in_order()
+{
+	local name=$1 text=$2 keys=$3 want=$4 got
+
+	shift 4
+	got=$(tool "$@" | sed -nE "s/^$text( .*)?$/\1 \2/p" | xargs)
+	[ "$got" = "$want" ]
+	ktap $? "order: $name: text" "$got"
+	got=$(tool -j "$@" | python3 -c 'import json, sys
+print(*(e[k] for e in json.load(sys.stdin) for k in sys.argv[1].split()))' "$keys")
+	[ "$got" = "$want" ]
+	ktap $? "order: $name: JSON" "$got"
+}
+
+# Made in another order than they are shown in.
+part_order()
+{
+	local id rank
+
+	for id in 10 9 100 2; do
+		tool tree add id $id ranks 12 slots 16 >/dev/null
+	done
+	for id in 10 2; do
+		for rank in 10 9 2 11; do
+			tool member add tree $id rank $rank addr 10.9.0.2 \
+				qpn $((id * 100 + rank)) psn 3 >/dev/null
+		done
+	done
+	in_order trees 'tree ([0-9]+)()' id "2 9 10 100" tree show
+	in_order members 'tree ([0-9]+) rank ([0-9]+)' "tree-id rank" \
+		"2 2 2 9 2 10 2 11 10 2 10 9 10 10 10 11" member show
+	in_order "members of a tree" 'tree ([0-9]+) rank ([0-9]+)' \
+		"tree-id rank" "10 2 10 9 10 10 10 11" member show tree 10
+	in_order "trees at their counters" 'tree ([0-9]+)()' id "2 9 10 100" \
+		-s tree show
+	for id in 10 9 100 2; do
+		tool tree del $id
+	done
 }
 
 part_batch()
@@ -667,5 +709,5 @@ part_fuzz()
 		"${FUZZ_COUNT:-$((20000 / SLOW))}"
 }
 
-suite "errors tool class uc waits levels json batch rights budget quota save events
+suite "errors tool class uc waits levels json order batch rights budget quota save events
 	debugfs cli dump reply failures fuzz" "$@"

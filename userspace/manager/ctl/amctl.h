@@ -44,6 +44,8 @@ extern const char *ctl_manager;	/* or several, with commas between */
 int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
 bool ctl_is_show(const char *word);
+int ctl_by_name(const char *a, const char *a_tenant, const char *b,
+		const char *b_tenant);
 
 /* ask.c */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,

@@ -3,10 +3,18 @@
  * inc-amctl switch drain, and resume.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
+
+static int by_name(const void *a, const void *b)
+{
+	RdmaInc__V1__SwitchGroup *const *x = a, *const *y = b;
+
+	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
+}
 
 static void print(const RdmaInc__V1__SwitchGroups *list, const char *name)
 {
@@ -39,17 +47,20 @@ static void print(const RdmaInc__V1__SwitchGroups *list, const char *name)
 int ctl_drain(const char *name, const char *method)
 {
 	RdmaInc__V1__SwitchRequest req = RDMA_INC__V1__SWITCH_REQUEST__INIT;
-	ProtobufCMessage *list;
+	RdmaInc__V1__SwitchGroups *list;
 
 	req.name = (char *)name;
-	list = ctl_ask(method, &req.base,
-		       &rdma_inc__v1__switch_groups__descriptor);
+	list = (void *)ctl_ask(method, &req.base,
+			       &rdma_inc__v1__switch_groups__descriptor);
 	if (!list)
 		return CTL_REFUSED;
+	if (list->n_groups)
+		qsort(list->groups, list->n_groups, sizeof(*list->groups),
+		      by_name);
 	if (ctl_json)
-		ctl_print_json(list, NULL);
+		ctl_print_json(&list->base, NULL);
 	else
-		print((const RdmaInc__V1__SwitchGroups *)list, name);
-	ctl_free(list);
+		print(list, name);
+	ctl_free(&list->base);
 	return CTL_OK;
 }

@@ -3,6 +3,8 @@
  * inc-amctl group, and why.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
@@ -53,6 +55,13 @@ static void print_group(const RdmaInc__V1__Group *g)
 	}
 }
 
+static int by_name(const void *a, const void *b)
+{
+	RdmaInc__V1__Group *const *x = a, *const *y = b;
+
+	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
+}
+
 static int list_groups(void)
 {
 	RdmaInc__V1__ListGroupsRequest req =
@@ -64,6 +73,9 @@ static int list_groups(void)
 			       &rdma_inc__v1__list_groups_response__descriptor);
 	if (!list)
 		return CTL_REFUSED;
+	if (list->n_groups)
+		qsort(list->groups, list->n_groups, sizeof(*list->groups),
+		      by_name);
 	if (ctl_json)
 		ctl_print_json(&list->base, "groups");
 	for (i = 0; !ctl_json && i < list->n_groups; i++)
@@ -180,8 +192,16 @@ static void print_why(const RdmaInc__V1__Why *w)
 		print_connected(w->ranks, w->by_cm);
 }
 
+static int by_switch(const void *a, const void *b)
+{
+	RdmaInc__V1__Candidate *const *x = a, *const *y = b;
+
+	return strverscmp((*x)->switch_id, (*y)->switch_id);
+}
+
 static int run_why(int argc, char **argv)
 {
+	RdmaInc__V1__Why *why;
 	ProtobufCMessage *w;
 
 	if (argc && ctl_is_show(argv[0])) {
@@ -193,10 +213,14 @@ static int run_why(int argc, char **argv)
 	w = ask_of("WhyGroup", argv, &rdma_inc__v1__why__descriptor);
 	if (!w)
 		return CTL_REFUSED;
+	why = (RdmaInc__V1__Why *)w;
+	if (why->n_candidates)
+		qsort(why->candidates, why->n_candidates,
+		      sizeof(*why->candidates), by_switch);
 	if (ctl_json)
 		ctl_print_json(w, NULL);
 	else
-		print_why((const RdmaInc__V1__Why *)w);
+		print_why(why);
 	ctl_free(w);
 	return CTL_OK;
 }

@@ -35,9 +35,8 @@ static void print(const RdmaInc__V1__Reservation *r)
 static int by_name(const void *a, const void *b)
 {
 	RdmaInc__V1__Reservation *const *x = a, *const *y = b;
-	int diff = strverscmp((*x)->name, (*y)->name);
 
-	return diff ? diff : strverscmp((*x)->tenant, (*y)->tenant);
+	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
 }
 
 static int show(int argc, char **argv)

@@ -35,13 +35,13 @@ static void print_task(const RdmaInc__V1__Task *t)
 	putchar('\n');
 }
 
-/* job2 before job10 */
 static int by_name(const void *a, const void *b)
 {
 	RdmaInc__V1__Task *const *x = a, *const *y = b;
 	int diff = strcmp((*x)->kind, (*y)->kind);
 
-	return diff ? diff : strverscmp((*x)->name, (*y)->name);
+	return diff ? diff : ctl_by_name((*x)->name, (*x)->tenant, (*y)->name,
+					 (*y)->tenant);
 }
 
 static void sort(const ProtobufCMessage *msg)

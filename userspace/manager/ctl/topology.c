@@ -28,8 +28,9 @@ static int by_ends(const void *a, const void *b)
 	RdmaInc__V1__Link *const *x = a, *const *y = b;
 	int diff = strverscmp((*x)->from_switch, (*y)->from_switch);
 
-	return diff ? diff : strverscmp((*x)->from_interface,
-					(*y)->from_interface);
+	if (!diff)
+		diff = strverscmp((*x)->from_interface, (*y)->from_interface);
+	return diff ? diff : strverscmp((*x)->to_switch, (*y)->to_switch);
 }
 
 /* Their bytes are in the order of the network: IPv4 before IPv6. */
