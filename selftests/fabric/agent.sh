@@ -7,7 +7,7 @@
 # agent is built with AddressSanitizer.
 #
 # agent.sh [PART...]: only some of yang, edit, wrong, rules, state, filter, probe,
-# levels, job, events, restart, ssh, rude, options. Needs LAB_WITH=fabric.
+# levels, job, events, stp, restart, ssh, rude, options. Needs LAB_WITH=fabric.
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -29,12 +29,13 @@ suite_down()
 	rm -rf "$DIR"
 }
 
-# py_run PART ARGS...: let agent.py, or rules.py, write its cases to a file.
+# py_run PART ARGS...: let the script that has the part write its cases to a file.
 py_run()
 {
 	local script=agent.py
 
 	[[ $1 != rules && $1 != state ]] || script=rules.py
+	[[ $1 != stp ]] || script=spanning.py
 	sw timeout "$(scaled 60)" python3 "$ROOT/selftests/fabric/$script" \
 		"$SOCK" "$@" >"$DIR/cases" 2>&1
 }
@@ -130,6 +131,11 @@ part_job()
 part_events()
 {
 	py events
+}
+
+part_stp()
+{
+	py stp "$(topo_ip4 1)"
 }
 
 part_restart()
@@ -328,4 +334,4 @@ part_options()
 	SAYS_BY=(sw)
 }
 
-suite "yang edit wrong rules state filter probe levels job events restart ssh rude options" "$@"
+suite "yang edit wrong rules state filter probe levels job events stp restart ssh rude options" "$@"
