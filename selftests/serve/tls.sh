@@ -110,7 +110,7 @@ part_certificates()
 	refused "no certificate" "refuses this rank's certificate" \
 		"no certificate" INC_SERVER_CA="$CA/ca.pem"
 	refused "a stranger's certificate" "refuses this rank's certificate" \
-		"certificate of the client" INC_SERVER_CA="$CA/ca.pem" \
+		"certificate of the client is not of the authority in $CA/ca.pem" INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_CERT="$CA-other/stranger/cert.pem" \
 		INC_SERVER_KEY="$CA-other/stranger/key.pem"
 	refused "another authority" "certificate of the rendezvous daemon" \
@@ -123,7 +123,7 @@ part_certificates()
 	gone certificates
 	daemon --tls-cert "$CA/elsewhere/cert.pem" \
 		--tls-key "$CA/elsewhere/key.pem" || return
-	refused "another name" "mismatch" "refuses this daemon's" \
+	refused "another name" "does not name" "refuses this daemon's" \
 		INC_SERVER_CA="$CA/ca.pem"
 	gone "another name"
 }

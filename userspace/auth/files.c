@@ -2,6 +2,7 @@
 /* See files.h. */
 #include <errno.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,26 @@ static bool is_valid_now(const SSL_CTX *ctx)
 
 	return !cert || (X509_cmp_current_time(X509_get0_notAfter(cert)) > 0 &&
 			 X509_cmp_current_time(X509_get0_notBefore(cert)) < 0);
+}
+
+/* Why OpenSSL cannot use a file: what it has met first, not where that was. */
+static void unusable(char *err, size_t err_len, const char *file, bool key)
+{
+	unsigned long code = ERR_peek_error();
+	const char *reason = ERR_reason_error_string(code);
+
+	/* inc_auth_no_password() has ended it. */
+	if (ERR_GET_REASON(code) == ERR_R_INTERRUPTED_OR_CANCELLED)
+		snprintf(err, err_len, "TLS: %s: it has a password, and there is nobody to ask for it: store it without",
+			 file);
+	else if (ERR_GET_REASON(code) == PEM_R_NO_START_LINE ||
+		 (key && ERR_GET_LIB(code) == ERR_LIB_OSSL_DECODER))
+		snprintf(err, err_len, "TLS: %s: there is no %s in it, as PEM",
+			 file, key ? "private key" : "certificate");
+	else
+		snprintf(err, err_len, "TLS: %s: it is damaged, or of another format (OpenSSL: %s)",
+			 file, reason ? reason : "it does not say why");
+	ERR_clear_error();
 }
 
 /**
@@ -44,6 +65,7 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 			return -EINVAL;
 		}
 	}
+	ERR_clear_error();
 	SSL_CTX_set_default_passwd_cb(ctx, inc_auth_no_password);
 	if (ca && SSL_CTX_load_verify_file(ctx, ca) != 1)
 		what = ca;
@@ -60,10 +82,7 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		return -EINVAL;
 	}
 	if (what) {
-		snprintf(err, err_len, "TLS: %s: %s", what,
-			 ERR_reason_error_string(ERR_peek_last_error()) ?:
-			 "cannot be read");
-		ERR_clear_error();
+		unusable(err, err_len, what, what == key);
 		return -EINVAL;
 	}
 	if (is_valid_now(ctx))

@@ -2,6 +2,7 @@
 /*
  * See verify.h.
  */
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <stdio.h>
@@ -11,8 +12,9 @@
 /**
  * inc_auth_verify() - say why a peer's certificate is not accepted
  * @result: OpenSSL's result of verifying it
- * @ca: file with the authority's certificate
- * @name: by which the peer was asked for
+ * @ca: file with the authority's certificate, or the option that names it;
+ *	NULL: none is known
+ * @name: by which the peer was asked for; NULL: it is a client
  * @text: result
  * @len: size of @text in bytes
  *
@@ -34,7 +36,9 @@ const char *inc_auth_verify(long result, const char *ca, const char *name,
 	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
 	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
 	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-		snprintf(text, len, "is not of the authority in %s", ca);
+		snprintf(text, len, "is not of %s%s", ca ?
+			 "the authority in " : "an authority that is known here",
+			 ca ? ca : "");
 		break;
 	case X509_V_ERR_HOSTNAME_MISMATCH:
 	case X509_V_ERR_IP_ADDRESS_MISMATCH:
@@ -42,7 +46,22 @@ const char *inc_auth_verify(long result, const char *ca, const char *name,
 			 name);
 		break;
 	case X509_V_ERR_INVALID_PURPOSE:
-		snprintf(text, len, "is not one of a server");
+		snprintf(text, len, "is not one of a %s",
+			 name ? "server" : "client");
+		break;
+	case X509_V_ERR_CERT_REVOKED:
+		snprintf(text, len, "has been revoked");
+		break;
+	case X509_V_ERR_UNABLE_TO_GET_CRL:
+		snprintf(text, len, "cannot be checked: there is no list of revoked certificates of its authority");
+		break;
+	case X509_V_ERR_CRL_HAS_EXPIRED:
+		snprintf(text, len, "cannot be checked: its authority's list of revoked certificates has expired, and must be renewed");
+		break;
+	case X509_V_ERR_EE_KEY_TOO_SMALL:
+	case X509_V_ERR_CA_KEY_TOO_SMALL:
+	case X509_V_ERR_CA_MD_TOO_WEAK:
+		snprintf(text, len, "or its authority's has a key or a signature that is too weak: have it made anew");
 		break;
 	default:
 		snprintf(text, len, "is not accepted: %s",
@@ -70,7 +89,53 @@ const char *inc_auth_alert(int reason)
 		return "it is not for this use, as an agent's or a server's";
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 		return "it is of another authority";
+	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+		return "it does not have the name that was asked for, or is damaged";
+	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+		return "it is of the wrong kind, as a client's at a server";
 	default:
 		return NULL;
 	}
+}
+
+/**
+ * inc_auth_broken() - say why TLS has failed, if no certificate is the reason
+ * @code: OpenSSL's error; 0: none
+ * @text: result
+ * @len: size of @text in bytes
+ *
+ * Return: @text, which follows the name of the peer.
+ */
+const char *inc_auth_broken(unsigned long code, char *text, size_t len)
+{
+	const char *reason = ERR_reason_error_string(code);
+
+	switch (code ? ERR_GET_REASON(code) :
+		       SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+	case SSL_R_UNEXPECTED_EOF_WHILE_READING:
+		snprintf(text, len, "has closed the connection");
+		break;
+	case SSL_R_WRONG_VERSION_NUMBER:
+	case SSL_R_HTTP_REQUEST:
+	case SSL_R_HTTPS_PROXY_REQUEST:
+		snprintf(text, len, "does not speak it");
+		break;
+	case SSL_R_UNSUPPORTED_PROTOCOL:
+	case SSL_R_VERSION_TOO_LOW:
+	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+		snprintf(text, len, "speaks no version of it that is allowed here");
+		break;
+	case SSL_R_NO_SHARED_CIPHER:
+	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+		snprintf(text, len, "and this end have no cipher in common");
+		break;
+	case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
+	case SSL_R_SSLV3_ALERT_BAD_RECORD_MAC:
+		snprintf(text, len, "is not understood: bytes were changed on their way");
+		break;
+	default:
+		snprintf(text, len, "is not understood (OpenSSL: %s)",
+			 reason ? reason : "it does not say why");
+	}
+	return text;
 }

@@ -17,14 +17,17 @@
 
 #include "auth/files.h"
 #include "auth/token.h"
+#include "auth/verify.h"
 #include "tls/tls.h"
 
 /**
  * struct inc_tls_ctx - what was read from files
  * @ssl: OpenSSL's settings
+ * @ca: file with the authority's certificate, or NULL
  */
 struct inc_tls_ctx {
 	SSL_CTX	*ssl;
+	char	*ca;
 };
 
 /**
@@ -33,6 +36,8 @@ struct inc_tls_ctx {
  * @fd: socket
  * @pid: process that opened it
  * @server: we are the server
+ * @ca: as the settings', which may be gone
+ * @host: name that the server was asked for by, or NULL
  * @err: errno of the socket's last failure; 0: none
  * @failed: OpenSSL must not be used any more
  * @lock: guards @ssl, once hands were shaken
@@ -43,10 +48,12 @@ struct inc_tls {
 	int		fd;
 	pid_t		pid;
 	bool		server;
+	char		*ca;
+	char		*host;
 	int		err;
 	bool		failed;
 	pthread_mutex_t	lock;
-	char		why[256];
+	char		why[512];
 };
 
 static BIO_METHOD *method;
@@ -108,58 +115,46 @@ static void make_method(void)
 
 /* --- Errors -------------------------------------------------------------- */
 
-static const char *server_text(long verify, unsigned long code)
+/* What people can set right here. Return: false if it is something else. */
+static bool explain_own(struct inc_tls *t, unsigned long code)
 {
 	int reason = ERR_GET_REASON(code);
 
-	if (reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
-		return "it has no certificate: INC_SERVER_CERTS at the rank, --tls-cert at a child's daemon";
-	if (verify != X509_V_OK)
-		return X509_verify_cert_error_string(verify);
-	return NULL;
-}
-
-static const char *client_text(long verify, unsigned long code)
-{
-	int reason = ERR_GET_REASON(code);
-
-	if (verify != X509_V_OK)
-		return X509_verify_cert_error_string(verify);
-	if (reason == SSL_R_WRONG_VERSION_NUMBER)
-		return "it does not speak TLS: start it with --tls-cert, or unset INC_SERVER_CA and INC_SERVER_CERTS";
-	return NULL;
+	if (t->server && reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
+		snprintf(t->why, sizeof(t->why), "TLS: the client: it has no certificate: INC_SERVER_CERTS at the rank, --tls-cert at a child's daemon");
+	else if (!t->server && reason == SSL_R_WRONG_VERSION_NUMBER)
+		snprintf(t->why, sizeof(t->why), "TLS: the rendezvous daemon: it does not speak TLS: start it with --tls-cert, or unset INC_SERVER_CA and INC_SERVER_CERTS");
+	else
+		return false;
+	return true;
 }
 
 /* Remember what OpenSSL and the socket have met. */
 static void explain(struct inc_tls *t)
 {
+	const char *who = t->server ? "the client" : "the rendezvous daemon";
 	long verify = SSL_get_verify_result(t->ssl);
 	unsigned long code = ERR_peek_last_error();
-	const char *reason = ERR_reason_error_string(code);
-	const char *text = t->server ? server_text(verify, code) :
-				       client_text(verify, code);
-	const char *who = t->server ? "the client" : "the rendezvous daemon";
+	const char *refuses = inc_auth_alert(ERR_GET_REASON(code));
+	char text[400];
 
-	if (t->why[0])
+	if (t->why[0] || explain_own(t, code))
 		;
-	else if (text && verify != X509_V_OK)
-		snprintf(t->why, sizeof(t->why), "TLS: certificate of %s: %s",
-			 who, text);
-	else if (text)
-		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", who, text);
-	else if (reason && strstr(reason, "alert"))
+	else if (verify != X509_V_OK)
+		snprintf(t->why, sizeof(t->why), "TLS: the certificate of %s %s",
+			 who, inc_auth_verify(verify, t->ca, t->host, text,
+					      sizeof(text)));
+	else if (refuses)
 		snprintf(t->why, sizeof(t->why), "TLS: %s refuses %s: %s", who,
 			 t->server ? "this daemon's certificate" :
 				     "this rank's certificate (INC_SERVER_CERTS)",
-			 reason);
-	else if (t->err)
-		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", who,
-			 strerror(t->err));
+			 refuses);
+	else if (t->err && !code)
+		snprintf(t->why, sizeof(t->why), "TLS: the connection to %s was lost: %s",
+			 who, strerror(t->err));
 	else
-		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", who,
-			 reason && ERR_GET_REASON(code) !=
-				   SSL_R_UNEXPECTED_EOF_WHILE_READING ?
-			 reason : "closed the connection");
+		snprintf(t->why, sizeof(t->why), "TLS: %s %s", who,
+			 inc_auth_broken(code, text, sizeof(text)));
 	ERR_clear_error();
 }
 
@@ -242,10 +237,12 @@ static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 		return NULL;
 	}
 	set_modes(ctx->ssl, how);
+	ctx->ca = how->ca ? strdup(how->ca) : NULL;
 	if (!inc_auth_load(ctx->ssl, how->ca, how->cert, how->key, err,
 			   err_len))
 		return ctx;
 	SSL_CTX_free(ctx->ssl);
+	free(ctx->ca);
 	free(ctx);
 	return NULL;
 }
@@ -253,6 +250,7 @@ static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 static void ctx_free(struct inc_tls_ctx *ctx)
 {
 	SSL_CTX_free(ctx->ssl);
+	free(ctx->ca);
 	free(ctx);
 }
 
@@ -288,6 +286,8 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 	t->fd = fd;
 	t->pid = getpid();
 	t->server = !host;
+	t->ca = ctx->ca ? strdup(ctx->ca) : NULL;
+	t->host = host ? strdup(host) : NULL;
 	pthread_mutex_init(&t->lock, NULL);
 	BIO_set_data(bio, t);
 	BIO_set_init(bio, 1);
@@ -388,6 +388,8 @@ static void tls_close(struct inc_tls *t)
 	ERR_clear_error();
 	SSL_free(t->ssl);
 	pthread_mutex_destroy(&t->lock);
+	free(t->ca);
+	free(t->host);
 	free(t);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "auth/verify.h"
 #include "h2/conn.h"
 
 #define TURN	(CONN_READ + 512)	/* bytes per turn: a record, and its head */
@@ -124,19 +125,22 @@ static void weigh_message(int out, int version, int type, const void *data,
 static void put_why(const SSL *ssl, char *text, size_t len)
 {
 	unsigned long err = ERR_peek_last_error();
-	const char *reason = ERR_reason_error_string(err);
+	const char *refuses = inc_auth_alert(ERR_GET_REASON(err));
 	long verify = SSL_get_verify_result(ssl);
+	char words[200];
 
 	if (verify != X509_V_OK)
-		snprintf(text, len, "TLS: its certificate is not accepted: %s",
-			 X509_verify_cert_error_string(verify));
+		snprintf(text, len, "TLS: its certificate %s",
+			 inc_auth_verify(verify, "--tls-ca", NULL, words,
+					 sizeof(words)));
 	else if (ERR_GET_REASON(err) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
 		snprintf(text, len, "TLS: it has no certificate");
-	else if (ERR_GET_REASON(err) == SSL_R_WRONG_VERSION_NUMBER ||
-		 ERR_GET_REASON(err) == SSL_R_HTTP_REQUEST)
-		snprintf(text, len, "it does not speak TLS");
+	else if (refuses)
+		snprintf(text, len, "TLS: it refuses this manager's certificate: %s",
+			 refuses);
 	else
-		snprintf(text, len, "TLS: %s", reason ? reason : "it failed");
+		snprintf(text, len, "TLS: it %s",
+			 inc_auth_broken(err, words, sizeof(words)));
 }
 
 /**
@@ -149,7 +153,7 @@ int tls_shake(struct conn *c)
 {
 	const unsigned char *alpn = NULL;
 	unsigned int len;
-	char why[160];
+	char why[256];
 	int ret, err;
 
 	ERR_clear_error();

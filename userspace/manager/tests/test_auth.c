@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
@@ -158,7 +159,12 @@ static void known_verify(void)
 		{ X509_V_ERR_HOSTNAME_MISMATCH, "does not name amd" },
 		{ X509_V_ERR_IP_ADDRESS_MISMATCH, "does not name amd" },
 		{ X509_V_ERR_INVALID_PURPOSE, "one of a server" },
-		{ X509_V_ERR_CERT_REVOKED, "not accepted: certificate revoked" },
+		{ X509_V_ERR_CERT_REVOKED, "has been revoked" },
+		{ X509_V_ERR_UNABLE_TO_GET_CRL, "no list of revoked" },
+		{ X509_V_ERR_CRL_HAS_EXPIRED, "must be renewed" },
+		{ X509_V_ERR_EE_KEY_TOO_SMALL, "too weak" },
+		{ X509_V_ERR_PATH_LENGTH_EXCEEDED,
+		  "not accepted: path length constraint exceeded" },
 	};
 	char text[256];
 	size_t i;
@@ -173,6 +179,38 @@ static void known_verify(void)
 		     "use"), "alerts");
 	check(!inc_auth_alert(SSL_R_TLSV1_ALERT_INTERNAL_ERROR),
 	      "an alert that says nothing");
+	check(strstr(inc_auth_verify(X509_V_ERR_INVALID_PURPOSE, "x", NULL,
+				     text, sizeof(text)), "one of a client"),
+	      "a server's certificate at a client");
+	check(strstr(inc_auth_verify(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
+				     NULL, NULL, text, sizeof(text)),
+		     "an authority that is known here"), "no authority");
+}
+
+/* What else OpenSSL meets. */
+static void known_broken(void)
+{
+	static const struct {
+		int		reason;
+		const char	*text;
+	} errors[] = {
+		{ SSL_R_UNEXPECTED_EOF_WHILE_READING, "has closed" },
+		{ SSL_R_HTTP_REQUEST, "does not speak it" },
+		{ SSL_R_UNSUPPORTED_PROTOCOL, "no version of it" },
+		{ SSL_R_NO_SHARED_CIPHER, "no cipher in common" },
+		{ SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, "changed on" },
+		{ SSL_R_BAD_LENGTH, "(OpenSSL: " },
+	};
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		check(strstr(inc_auth_broken(ERR_PACK(ERR_LIB_SSL, 0,
+						      errors[i].reason),
+					     text, sizeof(text)),
+			     errors[i].text), errors[i].text);
+	check(!strcmp(inc_auth_broken(0, text, sizeof(text)),
+		      "has closed the connection"), "no error at all");
 }
 
 static int taken;
@@ -545,6 +583,7 @@ int main(void)
 	known_reasons();
 	known_words();
 	known_verify();
+	known_broken();
 	known_cm();
 	known_beats();
 	known_addresses();

@@ -101,15 +101,19 @@ static void set_why(struct am_tls *t, const char *fmt, ...)
 }
 
 /* The manager has said no. */
-static void refused(struct am_tls *t, const char *reason, int number)
+static void refused(struct am_tls *t, unsigned long code)
 {
-	const char *why = inc_auth_alert(number);
+	const char *why = inc_auth_alert(ERR_GET_REASON(code));
+	char text[160];
 
 	if (!t->auth->cert)
 		set_why(t, "TLS: the manager refuses this client, which shows no certificate: set INC_AM_CERTS, or INC_AM_CERT and INC_AM_KEY");
-	else
+	else if (why)
 		set_why(t, "TLS: the manager refuses the certificate %s (INC_AM_CERT): %s",
-			t->auth->cert, why ? why : reason);
+			t->auth->cert, why);
+	else
+		set_why(t, "TLS: the manager %s",
+			inc_auth_broken(code, text, sizeof(text)));
 }
 
 /* What OpenSSL has met; call after SSL_get_error() said that it failed. */
@@ -128,7 +132,7 @@ static void explain(struct am_tls *t, int kind)
 	else if (code && number == SSL_R_WRONG_VERSION_NUMBER)
 		set_why(t, "TLS: the manager does not speak it: is this the port of inc-amd? If it is without TLS, unset INC_AM_CA and INC_AM_CERTS");
 	else if (reason && strstr(reason, "alert"))
-		refused(t, reason, number);
+		refused(t, code);
 	else if (reason && number != SSL_R_UNEXPECTED_EOF_WHILE_READING)
 		set_why(t, "TLS: the manager is not understood (OpenSSL: %s): is this the port of inc-amd?",
 			reason);

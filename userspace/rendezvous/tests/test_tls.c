@@ -37,7 +37,14 @@ static bool make_files(void)
 			"--until 20210101000000Z client old && "
 		 CA_PROGRAM " -d a token bob - client tokens >token && "
 		 CA_PROGRAM " -d b init && " CA_PROGRAM " -d b client rank && "
-		 "chmod 600 tokens", dir);
+		 "mkdir a/junk a/swapped a/locked && echo x >a/junk/cert.pem && "
+		 "cp a/rank/key.pem a/junk/key.pem && "
+		 "cp a/rank/cert.pem a/swapped/cert.pem && "
+		 "cp a/rank/cert.pem a/swapped/key.pem && "
+		 "cp a/rank/cert.pem a/locked/cert.pem && "
+		 "openssl pkey -in a/rank/key.pem -aes128 -passout pass:x "
+			"-out a/locked/key.pem && "
+		 "chmod 600 tokens a/*/key.pem", dir);
 	return !system(cmd);
 }
 
@@ -148,6 +155,8 @@ static void fails(const char *ca, const char *who, const char *name, int at,
 		EQ(e.ret[0], 0);
 		OK(ops->recv(e.tls[0], buf, sizeof(buf)) == -EPROTO);
 		says(e.tls[0], "refuses this rank's certificate");
+		says(e.tls[0], who ? "(INC_SERVER_CERTS): it is of another authority" :
+				     "(INC_SERVER_CERTS): there is none");
 		OK(ops->send(e.tls[0], "x", 1) == -EPROTO);
 	}
 	hang_up(&e);
@@ -159,13 +168,19 @@ static void refused(void)
 {
 	char err[256] = "";
 
-	fails("b", "b/rank", NAME, 0, "certificate of the rendezvous daemon");
-	fails("a", "a/rank", "192.0.2.8", 0, "mismatch");
-	fails("a", "a/rank", "another.example", 0, "mismatch");
+	fails("b", "b/rank", NAME, 0, "certificate of the rendezvous daemon is not of the authority in /tmp/");
+	fails("a", "a/rank", "192.0.2.8", 0, "does not name 192.0.2.8: ask by");
+	fails("a", "a/rank", "another.example", 0, "does not name another.example: ask by");
 	fails("a", NULL, "name.example", 1, "it has no certificate");
-	fails("a", "b/rank", NAME, 1, "certificate of the client");
+	fails("a", "b/rank", NAME, 1, "certificate of the client is not of the authority in /tmp/");
 	OK(!ctx("a", "a/old", false, 0, err));
 	OK(strstr(err, "expired"));
+	OK(!ctx("a", "a/junk", false, 0, err));
+	OK(strstr(err, "a/junk/cert.pem: there is no certificate in it"));
+	OK(!ctx("a", "a/swapped", false, 0, err));
+	OK(strstr(err, "a/swapped/key.pem: there is no private key in it"));
+	OK(!ctx("a", "a/locked", false, 0, err));
+	OK(strstr(err, "a/locked/key.pem: it has a password"));
 	OK(!ctx("a", "a/absent", false, 0, err));
 	OK(!ctx("absent", NULL, false, 0, err));
 }
