@@ -21,8 +21,12 @@ static char *grow(char *line, size_t *room)
 	return line;
 }
 
-/* Read one logical line, counting physical ones. False at the end. */
-static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
+/*
+ * Read one logical line, counting physical ones. False at the end. What follows
+ * a NUL byte would be cut, so that @length tells of it.
+ */
+static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
+		      unsigned int *lineno)
 {
 	size_t len = 0;
 	int c;
@@ -43,6 +47,7 @@ static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
 		(*line)[len++] = (char)c;
 	}
 	(*line)[len] = '\0';
+	*length = len;
 	if (c == EOF && len)
 		++*lineno;
 	return c != EOF || len;
@@ -87,11 +92,15 @@ static int run_lines(FILE *f, const char *name)
 	char *words[MAX_WORDS], *line = NULL;
 	unsigned int lineno = 0;
 	int rc = TOOL_OK;
-	size_t room = 0;
+	size_t room = 0, len;
 
-	while (read_line(f, &line, &room, &lineno)) {
-		int n = split(line, words), err = TOOL_USAGE;
+	while (read_line(f, &line, &room, &len, &lineno)) {
+		int n = -1, err = TOOL_USAGE;
 
+		if (strlen(line) < len)
+			tool_fail("a NUL byte is in the line");
+		else
+			n = split(line, words);
 		if (!n)
 			continue;
 		if (n > 0) {

@@ -21,7 +21,7 @@ enum {
  * @expect: exit status
  * @args: arguments, separated by one blank each; in "" an empty one
  * @says: part of what it has to print, or NULL
- * @in: standard input
+ * @in: standard input; each \1 in it stands for a NUL byte
  */
 struct test {
 	int		expect;
@@ -344,6 +344,11 @@ static const struct test tests[] = {
 	{ USAGE, "-f -b -", "failed -:3", "tree help\ntree foo\ntree bar\n" },
 	{ USAGE, "-force -b -", "inc-tool member add", "tree foo\nmember help\n" },
 	{ USAGE, "-b -", "is not closed", "tree \"help\n" },
+	{ USAGE, "-b -", "NUL", "tree help\1 tree foo\n" },
+	{ USAGE, "-b -", "failed -:2", "tree help\n# a\1b\n" },
+	{ USAGE, "-b -", "failed -:1", "tree help\1" },
+	{ USAGE, "-f -b -", "inc-tool member add", "\1\nmember help\n" },
+	{ USAGE, "restore -", "failed -:1", "tree \1help\n" },
 	{ USAGE, "-b - tree", "\"tree\"", "" },
 	{ USAGE, "-b /no/such/file", "\"/no/such/file\"", NULL },
 	{ USAGE, "-b /", "\"/\"", NULL },
@@ -379,16 +384,18 @@ static void child(const char *tool, const struct test *t, int in, int out)
 /* Runs a test; its output goes to @text. Returns its exit status, or -1. */
 static int run(const char *tool, const struct test *t, char *text, size_t size)
 {
-	size_t len = 0;
 	int in, fd[2], status;
+	const char *p;
+	size_t len = 0;
 	ssize_t n;
 	pid_t pid;
 
 	in = open("/tmp", O_TMPFILE | O_RDWR, 0600);
 	if (in < 0 || pipe(fd))
 		return -1;
-	if (t->in && write(in, t->in, strlen(t->in)) < 0)
-		return -1;
+	for (p = t->in; p && *p; p++)
+		if (write(in, *p == '\1' ? "" : p, 1) != 1)
+			return -1;
 	lseek(in, 0, SEEK_SET);
 	pid = fork();
 	if (!pid)
