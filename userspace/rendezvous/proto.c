@@ -246,7 +246,7 @@ static void parse_versions(struct parse *p, struct json_object *obj)
 {
 	uint32_t version = get_num(p, obj, "version", 0, UINT32_MAX, true);
 	uint32_t oldest = json_object_object_get_ex(obj, "oldest", NULL) ?
-			  get_num(p, obj, "oldest", 0, UINT32_MAX, true) :
+			  get_num(p, obj, "oldest", 0, version, true) :
 			  version;
 	uint32_t mapping = json_object_object_get_ex(obj, "mapping", NULL) ?
 			   get_num(p, obj, "mapping", 0, UINT32_MAX, true) :
@@ -270,8 +270,9 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	get_str(p, obj, "job", join->job, sizeof(join->job), true);
 	if (!p->ret && !join->job[0])
 		fail(p, -EINVAL, "\"job\" is empty");
-	join->ranks = get_num(p, obj, "ranks", 1, UINT16_MAX, true);
-	join->rank = get_num(p, obj, "rank", 0, UINT16_MAX, true);
+	join->ranks = get_num(p, obj, "ranks", 1, INC_RDV_RANKS_MAX, true);
+	join->rank = get_num(p, obj, "rank", 0, INC_RDV_RANKS_MAX - 1,
+			     true);
 	if (!p->ret && join->rank >= join->ranks)
 		fail(p, -EINVAL, "rank %u of %u ranks: must be 0 ... %u",
 		     join->rank, join->ranks, join->ranks - 1);
@@ -317,8 +318,9 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 static void parse_placed(struct parse *p, struct json_object *obj,
 			 struct inc_rdv_placed *placed)
 {
-	placed->first = get_num(p, obj, "first", 0, UINT16_MAX, true);
-	placed->count = get_num(p, obj, "count", 1, UINT16_MAX, true);
+	placed->first = get_num(p, obj, "first", 0, INC_RDV_RANKS_MAX - 1,
+				true);
+	placed->count = get_num(p, obj, "count", 1, INC_RDV_RANKS_MAX, true);
 	parse_tree(p, obj, &placed->tree);
 }
 
@@ -377,8 +379,8 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_LEFT:
 		msg->rank = -1;
 		if (json_object_object_get_ex(obj, "rank", NULL))
-			msg->rank = (int)get_num(p, obj, "rank", 0, UINT16_MAX,
-						 true);
+			msg->rank = (int)get_num(p, obj, "rank", 0,
+						 INC_RDV_RANKS_MAX - 1, true);
 		break;
 	case INC_RDV_ERROR:
 		parse_error(p, obj, msg);

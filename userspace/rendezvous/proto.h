@@ -20,6 +20,7 @@
 #define INC_RDV_PORT		"18791"
 #define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
 #define INC_RDV_JOB_MAX		63	/* characters */
+#define INC_RDV_RANKS_MAX	1024	/* RDMA_INC_MAX_RANKS of the kernel */
 #define INC_RDV_TEXT_MAX	512
 #define INC_RDV_TOKEN_MAX	1024	/* characters */
 

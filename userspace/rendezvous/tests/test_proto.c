@@ -28,7 +28,7 @@ static void join(void)
 	struct inc_rdv_msg m = {
 		.type = INC_RDV_JOIN,
 		.join = {
-			.job = "a \"job\" / x", .ranks = 65535, .rank = 65534,
+			.job = "a \"job\" / x", .ranks = 1024, .rank = 1023,
 			.qpn = 0xffffff, .psn = 0, .mtu = 4096, .rts = true,
 			.wrong = true, .cm = true,
 			.tree = { .slots = 256, .msg_size = 65536, .pmtu = 1024,
@@ -40,8 +40,8 @@ static void join(void)
 	EQ(inc_rdv_addr_parse("10.1.2.3", &m.join.addr), 0);
 	r = again(&m);
 	OK(!strcmp(r.join.job, m.join.job));
-	EQ(r.join.ranks, 65535);
-	EQ(r.join.rank, 65534);
+	EQ(r.join.ranks, 1024);
+	EQ(r.join.rank, 1023);
 	EQ(r.join.qpn, 0xffffff);
 	OK(r.join.rts);
 	OK(r.join.wrong);
@@ -177,6 +177,8 @@ static void wrong(void)
 		  -EPROTONOSUPPORT, "protocol 0" },
 		{ "{\"cmd\":\"join\",\"version\":2,\"oldest\":1}", -EINVAL,
 		  "job" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"oldest\":2}", -EINVAL,
+		  "\"oldest\" is 2, must be 0 ... 1" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"mapping\":2}",
 		  -EPROTONOSUPPORT, "mapping 2" },
 		{ "{\"event\":\"joined\",\"version\":1,\"mapping\":2}",
@@ -193,6 +195,10 @@ static void wrong(void)
 		  -EINVAL, "ranks" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":99999999999999999999}",
 		  -EINVAL, "ranks" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":1025,\"rank\":0}",
+		  -EINVAL, "must be 1 ... 1024" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":1024}",
+		  -EINVAL, "must be 0 ... 1023" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2.5}",
 		  -EINVAL, "ranks" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":2}",
