@@ -188,6 +188,9 @@ part_ctl()
 	says "a name that could be an abbreviation: quota" 0 "tenant s" quota s
 	says "a name that is show" 2 'no task "show"' task show show
 	says "show" 0 "switch sw at" switch show
+	says "two formats" 1 "--dot or --json" -j topology --dot
+	says "two kinds" 1 "--switches or --clients" task --clients --switches
+	says "one kind, twice" 0 "switch sw:" task --switches --switches
 	for what in topology switch client group task quota reservation event; do
 		same_list "$what"
 		ktap $? "list is show: $what" "$(ctl "$what" list 2>&1)"

@@ -111,7 +111,8 @@ static int show(const RdmaInc__V1__TasksRequest *req, bool history)
 static int run(int argc, char **argv)
 {
 	RdmaInc__V1__TasksRequest req = RDMA_INC__V1__TASKS_REQUEST__INIT;
-	bool follow = false, history = false;
+	bool follow = false, history = false, switches = false;
+	bool clients = false;
 	int i;
 
 	req.kind = (char *)"task";
@@ -121,9 +122,9 @@ static int run(int argc, char **argv)
 		else if (!strcmp(argv[i], "--history"))
 			history = true;
 		else if (!strcmp(argv[i], "--switches"))
-			req.kind = (char *)"switch";
+			switches = true;
 		else if (!strcmp(argv[i], "--clients"))
-			req.kind = (char *)"client";
+			clients = true;
 		else if (req.name[0] && !req.tenant[0] &&
 			 (argv[i][0] != '-' || !argv[i][1]))
 			req.tenant = argv[i];
@@ -133,6 +134,10 @@ static int run(int argc, char **argv)
 		else if (i || !ctl_is_show(argv[i]))
 			req.name = argv[i];
 	}
+	if (switches && clients)
+		return ctl_wrong("task: --switches or --clients, not both");
+	if (switches || clients)
+		req.kind = (char *)(switches ? "switch" : "client");
 	if (req.tenant[0] && strcmp(req.kind, "task"))
 		return ctl_wrong("task: a tenant has no switches and clients");
 	if (history && (follow || !req.name[0]))

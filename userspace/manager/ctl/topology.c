@@ -173,6 +173,8 @@ static int run_topology(int argc, char **argv)
 }
 
 const struct ctl_object ctl_topology = {
+	if (dot && ctl_json)
+		return ctl_wrong("topology: --dot or --json, not both");
 	.name	= "topology",
 	.usage	=
 	"Usage: inc-amctl topology [show] [--dot]\n"
