@@ -217,6 +217,10 @@ part_ctl()
 	says "a refused connection, in words" 2 "connection is refused" \
 		-m 127.0.0.1:1 topology
 	says "no such host, in words" 2 "no host of this name" \
+	says "a port that is none" 1 "port from 1 to 65535" \
+		-m 127.0.0.1:99999 topology
+	says "a port that is none, in a list" 1 "port from 1 to 65535" \
+		-m "127.0.0.1:1,[::1]:0" topology
 		-m nohost.invalid topology
 	says "a time that is none" 1 "as in 90, 15m" \
 		reservation add x ranks 2 for 1x

@@ -194,7 +194,7 @@ static int run(int argc, char **argv)
 			sizeof(*argv) * (size_t)(argc - i));
 		argc--;
 	}
-	return o->run(argc, argv);
+	return ctl_check_managers() ? CTL_USAGE : o->run(argc, argv);
 }
 
 static bool option(const char *word, const char *letter, const char *name)

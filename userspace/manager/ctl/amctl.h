@@ -48,6 +48,7 @@ int ctl_by_name(const char *a, const char *a_tenant, const char *b,
 		const char *b_tenant);
 
 /* ask.c */
+int ctl_check_managers(void);
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type);
 int ctl_follow(const char *method, const ProtobufCMessage *req,

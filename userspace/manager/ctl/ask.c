@@ -55,6 +55,25 @@ static bool put_address(struct search *s, const char *addr)
 }
 
 /* Those that the user names, then the one that they name. False: no more. */
+/**
+ * ctl_check_managers() - check the addresses that the user has named
+ *
+ * Return: 0, or an exit status after a message. An empty one is passed over.
+ */
+int ctl_check_managers(void)
+{
+	struct search s = { 0 };
+	char one[ADDR_LEN];
+	unsigned int i = 0;
+
+	while (i < (unsigned int)reach_nth(ctl_manager, i, one, sizeof(one))) {
+		put_address(&s, one);
+		i++;
+	}
+	fputs(s.why, stderr);
+	return s.why[0] ? CTL_USAGE : CTL_OK;
+}
+
 static bool next_manager(struct search *s)
 {
 	char one[ADDR_LEN];
