@@ -47,8 +47,9 @@ json()
 
 	shift 2
 	out=$(ctl -j "$@" 2>&1)
-	python3 -c 'import json, sys
+	python3 -c 'import datetime, json, sys
 x = json.loads(sys.argv[1])
+at = lambda text: datetime.datetime.fromisoformat(text).tzinfo
 sys.exit(not eval("(" + sys.argv[2] + ")"))' "$out" "$expr" 2>/dev/null
 	ktap $? "$name" "$(tr '\n' '|' <<<"$out")"
 }
@@ -187,10 +188,10 @@ part_ctl()
 		'no task "sho"' task sho
 	says "a name that could be an abbreviation: quota" 0 "tenant s" quota s
 	says "a name that is show" 2 'no task "show"' task show show
-	says "show" 0 "switch sw at" switch show
 	says "two formats" 1 "--dot or --json" -j topology --dot
 	says "two kinds" 1 "--switches or --clients" task --clients --switches
 	says "one kind, twice" 0 "switch sw:" task --switches --switches
+	says "show" 0 "switch sw at" switch show
 	for what in topology switch client group task quota reservation event; do
 		same_list "$what"
 		ktap $? "list is show: $what" "$(ctl "$what" list 2>&1)"
@@ -216,11 +217,11 @@ part_ctl()
 	says "no such option" 1 "--help" --frobnicate topology
 	says "a refused connection, in words" 2 "connection is refused" \
 		-m 127.0.0.1:1 topology
-	says "no such host, in words" 2 "no host of this name" \
 	says "a port that is none" 1 "port from 1 to 65535" \
 		-m 127.0.0.1:99999 topology
 	says "a port that is none, in a list" 1 "port from 1 to 65535" \
 		-m "127.0.0.1:1,[::1]:0" topology
+	says "no such host, in words" 2 "no host of this name" \
 		-m nohost.invalid topology
 	says "a time that is none" 1 "as in 90, 15m" \
 		reservation add x ranks 2 for 1x
@@ -243,6 +244,10 @@ part_ctl()
 	json "-j topology: with it" \
 		"{l['load'] > 0 for l in x['links']} == {True}" topology
 	json "-j event" "x[-1]['kind'] == 'group-ready'" event
+	json "-j event: its time" "at(x[-1]['time'])" event
+	json "-j task --history: its time" "at(x['last'])" \
+		task "$JOB_NAME" --history
+	json "-j switch: not drained" "x[0]['drained-at'] == ''" switch l1
 	dot=$(ctl topology --dot)
 	[ "$(grep -c -- ' -- ' <<<"$dot")" = 9 ] && [[ $dot == graph*'}' ]]
 	ktap $? "topology --dot: 3 links and 6 hosts" "$dot"
@@ -254,6 +259,11 @@ part_ctl()
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
 	says "event" 0 "group-ended $JOB_NAME" event
+	ctl switch drain l1 >/dev/null
+	json "-j switch: drained" "at(x[0]['drained-at'])" switch l1
+	says "switch: drained, and since when" 0 " by anonymous since 20" \
+		switch l1
+	ctl switch resume l1 >/dev/null
 }
 
 # agree RC ARGS...: both commands end with that status.

@@ -11,6 +11,7 @@
 #include "api/json.h"
 #include "api/message.h"
 #include "auth/address.h"
+#include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "ctl/creds.h"
 #include "plugins/am/reach.h"
@@ -54,7 +55,6 @@ static bool put_address(struct search *s, const char *addr)
 	return true;
 }
 
-/* Those that the user names, then the one that they name. False: no more. */
 /**
  * ctl_check_managers() - check the addresses that the user has named
  *
@@ -74,6 +74,7 @@ int ctl_check_managers(void)
 	return s.why[0] ? CTL_USAGE : CTL_OK;
 }
 
+/* Those that the user names, then the one that they name. False: no more. */
 static bool next_manager(struct search *s)
 {
 	char one[ADDR_LEN];
@@ -253,6 +254,45 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	return CTL_REFUSED;
 }
 
+/* As inc-tool's: RFC 3339, in local time with its distance from UTC. */
+static struct json_object *clock_of(struct json_object *number, int64_t unit)
+{
+	int64_t at = json_object_get_int64(number);
+	char text[UNIT_TIME_LEN];
+
+	return json_object_new_string(at ? unit_clock(at * unit, text) : "");
+}
+
+/* Points in time, wherever they are. */
+static void put_times(struct json_object *obj)
+{
+	static const struct {
+		const char	*name;
+		int64_t		usec;	/* its unit */
+	} times[] = {
+		{ "time", 1000 }, { "read-at", 1000 },
+		{ "drained-at", 1000000 }, { "last", 1000000 },
+	};
+	struct json_object *at;
+	size_t i;
+
+	if (json_object_is_type(obj, json_type_array)) {
+		for (i = 0; i < json_object_array_length(obj); i++)
+			put_times(json_object_array_get_idx(obj, i));
+		return;
+	}
+	if (!json_object_is_type(obj, json_type_object))
+		return;
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (json_object_object_get_ex(obj, times[i].name, &at))
+			json_object_object_add(obj, times[i].name,
+					       clock_of(at, times[i].usec));
+	json_object_object_foreach(obj, key, val) {
+		(void)key;
+		put_times(val);
+	}
+}
+
 /**
  * ctl_put_json() - print JSON, and end the line
  * @obj: what
@@ -275,6 +315,7 @@ void ctl_print_json(const ProtobufCMessage *msg, const char *list)
 {
 	struct json_object *obj = am_json(msg), *part = obj;
 
+	put_times(obj);
 	if (list)
 		json_object_object_get_ex(obj, list, &part);
 	ctl_put_json(part, ctl_pretty);
@@ -289,6 +330,7 @@ void ctl_print_line(const ProtobufCMessage *msg)
 {
 	struct json_object *obj = am_json(msg);
 
+	put_times(obj);
 	ctl_put_json(obj, false);
 	json_object_put(obj);
 }

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/json.h"
-#include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
 
@@ -26,40 +24,6 @@ static void print_event(const RdmaInc__V1__Event *ev)
 	printf(ev->tenant[0] ? " (tenant %s)\n" : "\n", ev->tenant);
 }
 
-/* As inc-tool's: RFC 3339, in local time with its distance from UTC. */
-static void put_time(struct json_object *ev)
-{
-	struct json_object *at;
-	char text[UNIT_TIME_LEN];
-
-	if (json_object_object_get_ex(ev, "time", &at))
-		json_object_object_add(ev, "time", json_object_new_string(
-			unit_clock(json_object_get_int64(at) * 1000, text)));
-}
-
-static void print_line(const RdmaInc__V1__Event *event)
-{
-	struct json_object *ev = am_json(&event->base);
-
-	put_time(ev);
-	ctl_put_json(ev, false);
-	json_object_put(ev);
-}
-
-static void print_list(const RdmaInc__V1__Events *events)
-{
-	struct json_object *list = json_object_new_array(), *ev;
-	size_t i;
-
-	for (i = 0; i < events->n_events; i++) {
-		ev = am_json(&events->events[i]->base);
-		put_time(ev);
-		json_object_array_add(list, ev);
-	}
-	ctl_put_json(list, ctl_pretty);
-	json_object_put(list);
-}
-
 static bool print_events(const ProtobufCMessage *msg)
 {
 	const RdmaInc__V1__Events *list = (const RdmaInc__V1__Events *)msg;
@@ -68,7 +32,7 @@ static bool print_events(const ProtobufCMessage *msg)
 	for (i = 0; i < list->n_events; i++) {
 		/* One line for each, since a list would never end. */
 		if (ctl_json)
-			print_line(list->events[i]);
+			ctl_print_line(&list->events[i]->base);
 		else
 			print_event(list->events[i]);
 	}
@@ -84,7 +48,7 @@ static int show(RdmaInc__V1__EventsRequest *req)
 	if (!list)
 		return CTL_REFUSED;
 	if (ctl_json)
-		print_list((const RdmaInc__V1__Events *)list);
+		ctl_print_json(list, "events");
 	else
 		print_events(list);
 	ctl_free(list);

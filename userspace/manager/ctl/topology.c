@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "conf/unit.h"
 #include "ctl/amctl.h"
@@ -59,6 +60,21 @@ static RdmaInc__V1__Topology *get_topology(void)
 	return t;
 }
 
+static void print_drain(const RdmaInc__V1__Switch *s)
+{
+	time_t at = (time_t)s->drained_at;
+	char text[32] = "";
+	struct tm tm;
+
+	printf(", %s", s->drain);
+	if (s->drained_by[0])
+		printf(" by %s", s->drained_by);
+	if (at && localtime_r(&at, &tm)) {
+		strftime(text, sizeof(text), "%F %T", &tm);
+		printf(" since %s", text);
+	}
+}
+
 static void print_switch(const RdmaInc__V1__Switch *s)
 {
 	char used[UNIT_LEN], limit[UNIT_LEN];
@@ -73,9 +89,7 @@ static void print_switch(const RdmaInc__V1__Switch *s)
 		       unit_size(s->memory_used, used),
 		       unit_size(s->memory_limit, limit));
 	if (s->drain[0])
-		printf(", %s", s->drain);
-	if (s->drained_by[0])
-		printf(" by %s", s->drained_by);
+		print_drain(s);
 	putchar('\n');
 }
 
@@ -159,6 +173,8 @@ static int run_topology(int argc, char **argv)
 	if (argc > dot)
 		return ctl_wrong("topology: \"%s\": only --dot is known",
 				 argv[dot]);
+	if (dot && ctl_json)
+		return ctl_wrong("topology: --dot or --json, not both");
 	t = get_topology();
 	if (!t)
 		return CTL_REFUSED;
@@ -173,8 +189,6 @@ static int run_topology(int argc, char **argv)
 }
 
 const struct ctl_object ctl_topology = {
-	if (dot && ctl_json)
-		return ctl_wrong("topology: --dot or --json, not both");
 	.name	= "topology",
 	.usage	=
 	"Usage: inc-amctl topology [show] [--dot]\n"
@@ -301,7 +315,7 @@ const struct ctl_object ctl_switch = {
 	"       inc-amctl switch { drain | resume } NAME\n"
 	"\n"
 	"show:   switches: the address of the agent, \"up\", or \"down\" and why, trees\n"
-	"        and memory, and whether it is drained.\n"
+	"        and memory, and whether it is drained, by whom and since when.\n"
 	"drain:  make no more trees there. Groups that asked to be rebuilt move away,\n"
 	"        one after the other, if there is room elsewhere; all that have a tree\n"
 	"        there are listed. It lasts until it is resumed, and may be repeated to\n"
