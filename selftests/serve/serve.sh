@@ -182,8 +182,16 @@ part_segment()
 
 part_options()
 {
-	local at
+	local at log=$LAB_OUT/full pid
 
+	ip netns exec "$TOPO-sw" inc-tool serve --listen "$(topo_ip4 sw)" \
+		>/dev/full 2>"$log" &
+	pid=$!
+	wait_for 5 grep -q "serve: standard output: No space" "$log" &&
+		kill -0 "$pid"
+	ktap $? "serve: a full disk is told at once, and no end" "$(cat "$log")"
+	kill "$pid"
+	wait "$pid"
 	for at in "port 99999" "port http" "port -1" "slots 100" "slots 8192" \
 		  "pmtu 7" "pmtu 1500" "msg-size 63" "window 257" "hold 1" \
 		  "min-rto 10001" "dead-time 9" "traffic-class 3" "traffic-class 256" \

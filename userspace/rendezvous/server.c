@@ -432,7 +432,9 @@ int server_run(struct server *s, const struct options *o)
 		return -EIO;
 	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
 	       o->port);
-	fflush(stdout);
+	if (fflush(stdout))
+		fprintf(stderr, "inc-tool: serve: standard output: %s\n",
+			strerror(errno));
 	s->now = now_ms();
 	ret = main_loop(s, sig_fd);
 	close_all(s);
