@@ -335,7 +335,9 @@ int main(int argc, char **argv)
 	if (start_web(m, &web) || write_pid(m->o.pidfile))
 		return 1;
 	printf("listening on %s\n", m->o.listen);
-	fflush(stdout);
+	if (fflush(stdout))
+		fprintf(stderr, "inc-amd: standard output: %s\n",
+			strerror(errno));
 	inc_notify("READY=1");
 	run(m);
 	inc_notify("STOPPING=1");
