@@ -323,6 +323,18 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
 }
 
 /**
+ * inc_requester_oldest_len() - get the length of the oldest packet in flight
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: bytes of its payload; 0 without any.
+ */
+u32 inc_requester_oldest_len(struct inc_requester *r)
+{
+	return in_flight(r) ? wqe(r, r->una)->len : 0;
+}
+
+/**
  * inc_requester_known() - check whether a response is about a packet in flight
  * @r: requester
  * @psn: PSN that it names

@@ -207,6 +207,7 @@ struct inc_wqe *inc_requester_push(struct inc_requester *r);
 struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 				   enum inc_requester_end end, u32 *psn,
 				   bool *ackreq, enum inc_requester_kind *kind);
+u32 inc_requester_oldest_len(struct inc_requester *r);
 enum inc_requester_verdict inc_requester_known(const struct inc_requester *r,
 					       u32 psn);
 enum inc_requester_verdict inc_requester_ack(struct inc_requester *r, u32 psn,

@@ -11,7 +11,6 @@
 #include <net/ip6_route.h>
 #include <net/ip_fib.h>
 #include <net/ipv6.h>
-#include <net/lwtunnel.h>
 #include <net/nexthop.h>
 #include <net/route.h>
 #include <net/xfrm.h>
@@ -21,6 +20,7 @@
 #include "core/wire.h"
 #include "datapath/flow.h"
 #include "datapath/tx_gso.h"
+#include "datapath/tx_mtu.h"
 #include "datapath/tx_packet.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -246,44 +246,57 @@ static struct dst_entry *find_route(struct inc_qp *qp)
 	return dst;
 }
 
-/*
- * The largest packet that the route's device takes, less what encapsulation by
- * the route adds. Not dst_mtu(), see tx_output.c.
- */
-static unsigned int device_mtu(const struct dst_entry *dst)
-{
-	unsigned int mtu;
-
-#ifdef CONFIG_XFRM
-	if (dst->xfrm)
-		return xfrm_state_mtu(dst->xfrm,
-				      device_mtu(xfrm_dst_child(dst)));
-#endif
-	mtu = READ_ONCE(dst->dev->mtu);
-	return mtu - lwtunnel_headroom(dst->lwtstate, mtu);
-}
-
 static unsigned int ip_hdr_len(const struct inc_qp *qp)
 {
 	return qp->cfg.family == AF_INET ? sizeof(struct iphdr) :
 					   sizeof(struct ipv6hdr);
 }
 
+/* Upper bound of a packet from the IP header on. */
+static unsigned int packet_len(const struct inc_qp *qp,
+			       unsigned int payload_len)
+{
+	return ip_hdr_len(qp) + sizeof(struct udphdr) + INC_MAX_TRANSPORT_HDR +
+	       payload_len + IB_ICRC_BYTES;
+}
+
 /* Does the longest packet of the tree fit? */
-static int check_mtu(const struct inc_qp *qp, const struct dst_entry *dst,
+static int check_mtu(const struct inc_qp *qp, struct dst_entry *dst,
 		     struct netlink_ext_ack *extack)
 {
-	unsigned int mtu = device_mtu(dst);
-	unsigned int need = ip_hdr_len(qp) + sizeof(struct udphdr) +
-			    INC_MAX_TRANSPORT_HDR + qp->tree->cfg.pmtu +
-			    IB_ICRC_BYTES;
+	unsigned int need = packet_len(qp, qp->tree->cfg.pmtu);
+	struct inc_mtu mtu;
 
-	if (need <= mtu)
+	inc_mtu_way(qp, dst, &mtu);
+	if (need <= mtu.bytes)
 		return 0;
 	NL_SET_ERR_MSG_FMT_MOD(extack,
 			       "pmtu %u needs an MTU of %u, %s has %u: raise it, or choose a smaller pmtu",
-			       qp->tree->cfg.pmtu, need, dst->dev->name, mtu);
+			       qp->tree->cfg.pmtu, need, mtu.name, mtu.bytes);
 	return -EMSGSIZE;
+}
+
+/**
+ * inc_tx_too_long() - check whether a packet does not fit the way to a member
+ * @qp: QP
+ * @payload_len: bytes of its payload
+ *
+ * MTUs may change while members are connected, and what is too long for a
+ * bridge's port vanishes: only a packet that is lost again and again shows it.
+ *
+ * Context: BH off; no lock held.
+ * Return: true if a device on the way takes no packet of this length.
+ */
+bool inc_tx_too_long(struct inc_qp *qp, unsigned int payload_len)
+{
+	struct dst_entry *dst = find_route(qp);
+	struct inc_mtu mtu;
+
+	if (!dst)
+		return false;
+	inc_mtu_way(qp, dst, &mtu);
+	dst_release(dst);
+	return packet_len(qp, ALIGN(payload_len, 4)) > mtu.bytes;
 }
 
 /**
@@ -292,8 +305,9 @@ static int check_mtu(const struct inc_qp *qp, const struct dst_entry *dst,
  * @extack: set to the reason for an error
  *
  * Context: process.
- * Return: 0, -ENETUNREACH if there is no route, -EMSGSIZE if its interface's
- * MTU is too small for the tree's packets.
+ * Return: 0, -ENETUNREACH if there is no route, -EMSGSIZE if the MTU of its
+ * interface, or of the bridge's port behind it, is too small for the tree's
+ * packets.
  */
 int inc_tx_source(struct inc_qp *qp, struct netlink_ext_ack *extack)
 {
@@ -478,9 +492,8 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 	dst = b->dst;
 	if (!dst)
 		goto err_route;
-	len = ip_hdr_len(qp) + sizeof(struct udphdr) + INC_MAX_TRANSPORT_HDR +
-	      payload_len + trailer_len;
-	if (len > device_mtu(dst))
+	len = packet_len(qp, payload_len + pkt->pad);
+	if (len > inc_mtu_device(dst))
 		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
 	len += reserve + dst->dev->needed_tailroom;

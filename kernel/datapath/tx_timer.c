@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "datapath/liveness.h"
+#include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
 #include "object/qp.h"
@@ -30,15 +31,25 @@ static void note_life(struct inc_qp *qp, u64 now)
 	}
 }
 
-/* @rnr: set if the switch was waiting because of the member's RNR NAK */
+/**
+ * struct expiry - what is known of a timer that has expired
+ * @rnr: the switch was waiting because of the member's RNR NAK
+ * @len: bytes of the oldest packet that is not acknowledged
+ */
+struct expiry {
+	bool	rnr;
+	u32	len;
+};
+
 static enum inc_requester_timer handle_timeout(struct inc_qp *qp, bool reprieve,
-					       bool *rnr)
+					       struct expiry *x)
 {
 	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
 	u64 now = inc_now();
 
 	spin_lock(&qp->tx.lock);
-	*rnr = qp->tx.requester.rnr;
+	x->rnr = qp->tx.requester.rnr;
+	x->len = inc_requester_oldest_len(&qp->tx.requester);
 	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		goto out;
 	if (reprieve)
@@ -55,6 +66,23 @@ out:
 	return what;
 }
 
+/* Was the oldest packet lost for its length? One that was not would arrive. */
+static bool find_too_long(struct inc_qp *qp, const struct expiry *x)
+{
+	if (x->rnr || !inc_tx_too_long(qp, x->len))
+		return false;
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG);
+	return true;
+}
+
+static u8 cause(const struct expiry *x, bool too_long)
+{
+	if (x->rnr)
+		return RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED;
+	return too_long ? RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED :
+			  RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED;
+}
+
 /**
  * inc_tx_timer() - handle expiry of a QP's retransmission timer
  * @t: inc_qp.tx.timer
@@ -65,15 +93,16 @@ void inc_tx_timer(struct timer_list *t)
 {
 	struct inc_qp *qp = timer_container_of(qp, t, tx.timer);
 	enum inc_requester_timer what;
-	bool rnr;
+	bool too_long = false;
+	struct expiry x;
 
-	what = handle_timeout(qp, false, &rnr);
-	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_liveness_doubt(qp))
-		what = handle_timeout(qp, true, &rnr);
+	what = handle_timeout(qp, false, &x);
+	if (what == INC_REQ_TIMER_DEAD && !x.rnr && inc_liveness_doubt(qp))
+		what = handle_timeout(qp, true, &x);
+	if (what == INC_REQ_TIMER_BACK || what == INC_REQ_TIMER_DEAD)
+		too_long = find_too_long(qp, &x);
 	if (what == INC_REQ_TIMER_DEAD)
-		inc_qp_error(qp,
-			     rnr ? RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
-				   RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED);
+		inc_qp_error(qp, cause(&x, too_long));
 	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
 		inc_txq_kick(qp);
 }

@@ -95,6 +95,7 @@ static const char *const member_errors[] = {
 	[RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
 	[RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
 	[RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST] = "local-place-lost",
+	[RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED] = "mtu-exceeded",
 };
 
 const char *inc_member_error_name(u8 n)

@@ -5,7 +5,7 @@
 # the next job runs.
 #
 #   failure.sh [PART...]
-#	PART: killed cut cut_uc tree_del daemon timeout
+#	PART: killed cut cut_uc mtu tree_del daemon timeout
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -100,6 +100,57 @@ part_cut_uc()
 	unset INC_TRANSPORT
 }
 
+# narrowed DEV RANK NAME ARGS...: DEV's MTU is lowered under a job, and loses
+# the long results for RANK.
+narrowed()
+{
+	local dev=$1 victim=$2 name=$3 monitor tool
+
+	shift 3
+	: >"$LAB_OUT/events"
+	ip netns exec "$TOPO-sw" inc-tool monitor >"$LAB_OUT/events" \
+		2>/dev/null &
+	monitor=$!
+	exec {tool}> >(sw ip -batch -)
+	job_start 2 "$@" -t fp32 --count 262144 -i 1000000
+	wait_for 20 busy 50
+	echo "link set $dev mtu 1000" >&$tool
+	exec {tool}>&-
+	wait_for 10 grep -q mtu-exceeded "$LAB_OUT/events"
+	ktap $? "$name: the event tells the cause" \
+		"$(tr '\n' '|' <"$LAB_OUT/events")"
+	job_wait
+	grep -qh "mtu-exceeded: the MTU of a device on the way" \
+		"$JOB_LOG.$((1 - victim))"
+	ktap $? "$name: so does the other rank's error" "$(job_why)"
+	kill $monitor
+	wait $monitor 2>/dev/null
+	sw ip link set "$dev" mtu 1500
+	nothing_left "$name"
+}
+
+# A port's: the bridge's own stays, since somebody has set it. The host of rank
+# 1 sends nothing long, which the port would not take either.
+part_mtu()
+{
+	local out
+
+	sw ip link set br0 mtu 1400
+	sw ip link set br0 mtu 1500
+	narrowed br0 1 "the bridge's MTU lowered" broadcast --root 0
+	narrowed v1 1 "a port's MTU lowered" broadcast --root 0
+
+	sw ip link set v1 mtu 1000
+	sw ping -c 1 -W 5 "$(topo_ip4 1)" >/dev/null
+	sw inc-tool tree add id 9 ranks 2 slots 4 pmtu 1024 >/dev/null
+	out=$(sw inc-tool member add tree 9 rank 1 addr "$(topo_ip4 1)" \
+		qpn 0x11 psn 0 2>&1)
+	[[ $out == *"pmtu 1024 needs an MTU of 1088, v1 has 1000"* ]]
+	ktap $? "a port's MTU is too small for a new member" "$out"
+	sw inc-tool tree del 9
+	sw ip link set v1 mtu 1500
+}
+
 others_fail_but_cut()
 {
 	local start=$1 limit r rc now took
@@ -179,4 +230,4 @@ suite_up()
 	topo_up 4 && serve_up && clock_up
 }
 
-suite "killed cut cut_uc tree_del daemon timeout" "$@"
+suite "killed cut cut_uc mtu tree_del daemon timeout" "$@"

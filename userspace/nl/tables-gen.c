@@ -264,6 +264,7 @@ static const char *const member_stats_names[] = {
 	[RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES] = "tx-resend-replies",
 	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] = "tx-pending-replies",
 	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] = "rx-place-lost",
+	[RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG] = "tx-too-long",
 };
 
 LOOKUP(inc_nl_member_stat_name, member_stats_names)
@@ -538,6 +539,8 @@ static const char *const member_stats_docs[] = {
 		"UC: statuses sent that tell the member to wait for other ranks.",
 	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] =
 		"Requests that show that the member has lost its place: old packets with new PSNs. The QP goes to error.",
+	[RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG] =
+		"Expiries of the retransmission timeout after which the oldest packet proved longer than the MTU of a device on the way to the member.",
 };
 
 LOOKUP(inc_nl_member_stat_doc, member_stats_docs)
@@ -599,6 +602,7 @@ static const char *const member_error_names[] = {
 	[RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
 	[RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
 	[RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST] = "local-place-lost",
+	[RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED] = "mtu-exceeded",
 };
 
 LOOKUP(inc_nl_member_error_name, member_error_names)

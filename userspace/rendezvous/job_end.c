@@ -431,13 +431,15 @@ static int member_text(const struct job *job, uint32_t member, char *text,
 	return -1;
 }
 
-/* Why the switch has lost a member; the one cause that needs more than a name. */
+/* Why the switch has lost a member; some causes need more than a name. */
 static const char *member_why(const struct inc_nl_member *m)
 {
 	const char *why = inc_nl_member_error_name(m->error);
 
 	if (m->error == RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST)
 		return "local-place-lost: its RDMA device lost its place in a retransmission, see debugging.rst";
+	if (m->error == RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED)
+		return "mtu-exceeded: the MTU of a device on the way to it has become too small for its path MTU, see inc-tool check";
 	return why ? why : "error";
 }
 

@@ -330,6 +330,8 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 		  "wrong PSN on the host's side, or forged packets" },
 		{ RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR,
 		  "it keeps sending to a QP in error: restart the job" },
+		{ RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG,
+		  "an MTU was lowered: of which device, see links below" },
 		{ RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS,
 		  "its program posts too few receives, or polls too slowly" },
 	};

@@ -50,11 +50,14 @@ static int describe(const struct part *part, int member, char *text, size_t len)
 	return -1;
 }
 
-/* The one cause that needs more than its name. */
-static const char *place_lost(const char *why)
+/* Some causes need more than their name. */
+static const char *in_words(const char *why)
 {
-	return strcmp(why, "local-place-lost") ? "" :
-	       ": its RDMA device lost its place in a retransmission, see debugging.rst";
+	if (!strcmp(why, "local-place-lost"))
+		return ": its RDMA device lost its place in a retransmission, see debugging.rst";
+	if (!strcmp(why, "mtu-exceeded"))
+		return ": the MTU of a device on the way to it has become too small for its path MTU, see inc-tool check";
+	return "";
 }
 
 static void tree_failed(struct part *part, unsigned int status)
@@ -73,7 +76,7 @@ static void tree_failed(struct part *part, unsigned int status)
 	rank = describe(part, part->lost, who, sizeof(who));
 	group_fail(part->group, CAUSE_TREE, rank, status,
 		   "switch %s has lost %s (%s%s)", sw_name(part->sw), who,
-		   part->lost_why, place_lost(part->lost_why));
+		   part->lost_why, in_words(part->lost_why));
 }
 
 /* The kernel names the member before it reports that its tree has failed. */

@@ -780,6 +780,8 @@ static void who_died(void)
 		"rank 0: the switch has lost it (retry-exceeded)");
 	died_of(RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST,
 		"rank 0: the switch has lost it (local-place-lost: its RDMA device lost its place");
+	died_of(RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED,
+		"rank 0: the switch has lost it (mtu-exceeded: the MTU of a device on the way");
 }
 
 static void told_of_the_end(void)

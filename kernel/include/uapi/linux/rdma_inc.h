@@ -124,6 +124,9 @@ enum rdma_inc_slot_state {
  * @RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST: The member gave old packets new
  *   PSNs, as a stock rxe does that has lost its place in a retransmission; it
  *   got NAK - invalid request.
+ * @RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED: As for retry-exceeded, and the packet
+ *   that the member should have acknowledged is longer than the MTU of a
+ *   device on the way to it.
  */
 enum rdma_inc_member_error {
 	RDMA_INC_MEMBER_ERROR_NONE,
@@ -135,6 +138,7 @@ enum rdma_inc_member_error {
 	RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST,
 	RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS,
 	RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST,
+	RDMA_INC_MEMBER_ERROR_MTU_EXCEEDED,
 };
 
 enum {
@@ -298,6 +302,7 @@ enum {
 	RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES,
 	RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES,
 	RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST,
+	RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG,
 
 	__RDMA_INC_A_MEMBER_STATS_MAX,
 	RDMA_INC_A_MEMBER_STATS_MAX = (__RDMA_INC_A_MEMBER_STATS_MAX - 1)
