@@ -24,7 +24,6 @@
 #include "manager.h"
 
 #define BEARER		"Bearer "
-#define LOOK_MS		1000	/* between two looks at the certificate */
 
 /**
  * struct stamp - tells whether a file has changed
@@ -43,7 +42,6 @@ struct stamp {
  * @how: options
  * @lock: guards @crl, @tokens and @tokens_file, which the main loop asks, too
  * @tls: how to speak TLS, or NULL
- * @looked: milliseconds; when @files were looked at
  * @files: when the certificate, the key and the authority were read
  * @crl: revoked certificates, or NULL
  * @tokens: or NULL
@@ -53,7 +51,6 @@ struct creds {
 	const struct rpc_security	*how;
 	pthread_mutex_t			lock;
 	SSL_CTX				*tls;
-	int64_t				looked;
 	struct stamp			files[3];
 	struct crl			*crl;
 	struct tokens			*tokens;
@@ -273,9 +270,6 @@ SSL_CTX *creds_tls(struct creds *creds)
 
 	if (!how->cert)
 		return NULL;
-	if (creds->tls && now_ms() < creds->looked + LOOK_MS)
-		return creds->tls;
-	creds->looked = now_ms();
 	any = changed(how->cert, &creds->files[0]);
 	any |= changed(how->key, &creds->files[1]);
 	any |= changed(how->ca, &creds->files[2]);
