@@ -626,6 +626,8 @@ part_memory()
 
 	limits "tenant = red" "priority = 9"
 	reload
+	# What the trees before had is freed a moment after them.
+	wait_for 10 has_freed 1
 	low bob old 2 --slots 32
 	used=$(memory_used)
 	echo "# a tree of 2 ranks and 32 slots takes $used bytes"

@@ -91,8 +91,6 @@ const char *inc_auth_alert(int reason)
 		return "it is of another authority";
 	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
 		return "it does not have the name that was asked for, or is damaged";
-	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
-		return "it is of the wrong kind, as a client's at a server";
 	default:
 		return NULL;
 	}
