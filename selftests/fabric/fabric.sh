@@ -260,7 +260,7 @@ os.execvp(sys.argv[2], sys.argv[2:])' "$(mktemp -d)" "${SAYS_BY[@]}")
 	# 65536 more than the manager's.
 	says "INC_AM with a port that is none" 1 "of at most 65535" \
 		env INC_AM="$(topo_ip4 sw):84326" inc-perf -J x -n 1 -r 0
-	says "inc-amctl: a port that is none" 2 "from 1 to 65535" \
+	says "inc-amctl: a port that is none" 1 "from 1 to 65535" \
 		inc-amctl -m "$(topo_ip4 sw):84326" topology
 }
 
