@@ -271,7 +271,7 @@ static int check_mtu(const struct inc_qp *qp, struct dst_entry *dst,
 	if (need <= mtu.bytes)
 		return 0;
 	NL_SET_ERR_MSG_FMT_MOD(extack,
-			       "pmtu %u needs an MTU of %u, %s has %u: raise it, or choose a smaller pmtu",
+			       "pmtu %u needs an MTU of %u, %s has %u",
 			       qp->tree->cfg.pmtu, need, mtu.name, mtu.bytes);
 	return -EMSGSIZE;
 }
