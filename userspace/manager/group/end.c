@@ -18,6 +18,7 @@
 #define LEAVE_MS	2000
 #define CHILD_MS	300	/* ranks at other switches wait for results */
 #define ENDING_MS	60000
+#define LOST_SAID	16	/* lost ranks of a group, of which it is told */
 
 /**
  * group_tell_failed() - tell all ranks present that the tree has failed
@@ -354,7 +355,12 @@ void group_lost(struct rank *r, const char *why)
 	/* It has left, or the group is over. */
 	if (r->state != RANK_PRESENT)
 		return;
-	group_say(g, EVENT_RANK_LOST, "rank %u: %s", rank, why);
+	/* One host may have all of them, which go at once. */
+	g->nlost++;
+	if (g->nlost <= LOST_SAID)
+		group_say(g, EVENT_RANK_LOST, "rank %u: %s%s", rank, why,
+			  g->nlost < LOST_SAID ? "" :
+			  "; of more, there is no event");
 	group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
 	if (stream) {
 		rpc_stream_set(stream, NULL);
@@ -368,11 +374,14 @@ void group_lost(struct rank *r, const char *why)
 	}
 	group_begin_end(g);
 	keep_not(g);
-	group_tell_failed(g, (int)rank, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
-			  rank, why);
+	/* For the others the first one ends it. */
+	if (!g->told)
+		group_tell_failed(g, (int)rank, INC_STATUS_MEMBER_LEFT,
+				  "rank %u: %s", rank, why);
+	g->told = true;
 	if (!g->present)
 		group_end(g);
-	else
+	else if (g->nlost <= LOST_SAID)
 		del_member(r);
 }
 

@@ -39,11 +39,19 @@ void group_tell(struct rank *r, const struct am_message *msg)
 void group_tell_all(struct group *g, const struct inc_rdv_msg *msg)
 {
 	struct am_message out = { .rdv = *msg };
+	const struct rank *r;
+	uint8_t *data;
 	uint32_t i;
+	size_t len;
 
-	for (i = 0; i < g->like.ranks; i++)
-		if (g->ranks[i].state == RANK_PRESENT)
-			group_tell(&g->ranks[i], &out);
+	if (am_manager_pack(&out, &data, &len))
+		return;
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		if (r->state == RANK_PRESENT && r->stream)
+			rpc_stream_send(r->stream, data, len);
+	}
+	free(data);
 }
 
 /* --- Joining ------------------------------------------------------------- */
@@ -419,15 +427,6 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 	}
 }
 
-/* Returns why the client may not call any more, NULL if it may. */
-static const char *why_gone(const struct rpc_stream *stream)
-{
-	if (rpc_stream_revoked(stream))
-		return "its certificate has been revoked";
-	return stream && creds_dropped(rpc_stream_identity(stream)) ?
-	       "its token has been revoked" : NULL;
-}
-
 /* The group may be freed. */
 static void check_callers(struct group *g)
 {
@@ -436,7 +435,7 @@ static void check_callers(struct group *g)
 
 	for (i = 0; i < g->like.ranks; i++)
 		if (g->ranks[i].state == RANK_PRESENT &&
-		    (why = why_gone(g->ranks[i].stream))) {
+		    (why = rpc_stream_revoked(g->ranks[i].stream))) {
 			/* The others end with the group. */
 			group_lost(&g->ranks[i], why);
 			return;

@@ -194,8 +194,10 @@ struct group_vague {
  *	any rank's queue pair is
  * @state: its state
  * @ending: a rank has left or died, or it failed: the name is free
+ * @told: its ranks know that one of them was lost
  * @over: no rank is left, or none may stay: the trees are being deleted
  * @present: ranks that are present
+ * @nlost: ranks that were lost so far
  * @rts: number of these that can send and receive
  * @busy: operations on switches that are not done
  * @failed: error of the operations of this step, positive errno value
@@ -259,8 +261,10 @@ struct group {
 	struct inc_rdv_join	like;
 	enum group_state	state;
 	bool			ending;
+	bool			told;
 	bool			over;
 	uint32_t		present;
+	uint32_t		nlost;
 	uint32_t		rts;
 	unsigned int		busy;
 	int			failed;
