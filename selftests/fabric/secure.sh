@@ -369,6 +369,13 @@ part_role()
 		"the manager's certificate"
 	ca -f manager amd "$(topo_ip4 sw)"
 	am_job "and again" 2 --count 10
+	# Nobody calls meanwhile.
+	cp -p "$CA/amd/cert.pem" "$DIR/cert.pem"
+	echo nonsense >"$CA/amd/cert.pem"
+	event "credentials-wrong .*amd/cert.pem" 20
+	ktap $? "a certificate that cannot be read is an event within ten seconds" \
+		"$(tail -n 3 "$LAB_OUT/amd.log")"
+	mv "$DIR/cert.pem" "$CA/amd/cert.pem"
 	kill -0 "$pid"
 	ktap $? "the manager still runs"
 	unset INC_AM_CERTS
@@ -562,6 +569,11 @@ assert {c["of"] for c in x["certificates"]} == {"manager", "crl", "client"}, x' 
 	secured amd --tokens "$TOKENS"
 }
 
+is_over()
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
 # publish FILE: it is the list of revoked certificates now.
 publish()
 {
@@ -601,9 +613,9 @@ keeps_list()
 part_crl()
 {
 	local tls=(--tls-cert "$CA/amd/cert.pem" --tls-key "$CA/amd/key.pem"
-		--tls-ca "$CA/ca.pem")
+		--tls-ca "$CA/ca.pem") follow
 
-	ca client bob red && ca client carl red && ca crl
+	ca client bob red && ca client carl red && ca operator otto && ca crl
 	publish "$CA/crl.pem"
 	ca --from 20190101000000Z --until 20200101000000Z crl
 	mv "$CA/crl.pem" "$DIR/expired.pem"
@@ -615,12 +627,21 @@ part_crl()
 	secured amd --tokens "$TOKENS" --tls-crl "$DIR/crl.pem"
 	as alice am_job "nobody is revoked yet" 2 --check --count 100
 	as bob long_job 2
-	ca revoke alice bob
+	as otto ctl event --follow >"$DIR/follow" 2>&1 &
+	follow=$!
+	wait_for 20 grep -q group-ready "$DIR/follow"
+	ca revoke alice bob otto
 	publish "$CA/crl.pem"
 	SAYS_BY=(as olga ctl)
 	says "a job that runs goes on" 0 "$JOB_NAME: ready" group show "$JOB_NAME"
 	kill -HUP "$AMD"
 	others_fail "a revoked client's job after SIGHUP" -1 "has been revoked"
+	wait_for 10 is_over "$follow"
+	ktap $? "a revoked operator's watch ends"
+	is_over "$follow" || kill "$follow"
+	wait "$follow"
+	[ $? = 2 ] && grep -q "its certificate has been revoked" "$DIR/follow"
+	ktap $? "and says why" "$(tail -n 2 "$DIR/follow")"
 	as alice fails_job "a revoked client" "the certificate has been revoked"
 	SAYS_BY=(as alice ctl)
 	says "inc-amctl with a revoked certificate" 2 "has been revoked" topology

@@ -23,6 +23,7 @@
 #define STOP_MS		5000	/* to delete all trees at the end */
 #define TELL_MS		200
 #define HUNG_S		15	/* for a turn of the main loop, at most */
+#define REFRESH_MS	10000	/* between two looks at credentials */
 #define FILES		65536	/* descriptors */
 #define LARGE		(256 << 10)	/* bytes of an allocation */
 
@@ -43,7 +44,8 @@ static void reload(struct work *work)
 	free(work);
 	if (manager.stop)
 		return;
-	creds_refresh();
+	rpc_refresh(manager.rpc);
+	rpc_check_callers(manager.rpc);
 	group_check_callers(&manager);
 	switches_reload(&manager);
 	event_say(&manager.events,
@@ -146,7 +148,13 @@ static void turn(struct manager *m, int64_t until)
 		next = group_drain_deadline(m);
 	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
 		next = hosts_deadline(m);
+	if (m->refresh_at < next)
+		next = m->refresh_at;
 	loop_turn(&m->loop, next < until ? next : until);
+	if (m->loop.now >= m->refresh_at) {
+		m->refresh_at = m->loop.now + REFRESH_MS;
+		rpc_refresh(m->rpc);
+	}
 	reserve_expire(m);
 	group_drain_turn(m);
 	if (m->state.phase == PHASE_ACTIVE && hosts_turn(m))

@@ -113,6 +113,7 @@ struct options {
  * @loop: main loop
  * @events: what has happened
  * @rpc: gRPC server
+ * @refresh_at: milliseconds; when its credentials are looked at again
  * @state: what survives it
  * @crew: threads that talk with switches
  * @switches: switches, @o.nswitches of them; those that are gone stay
@@ -142,6 +143,7 @@ struct manager {
 	struct loop	loop;
 	struct events	events;
 	struct rpc	*rpc;
+	int64_t		refresh_at;
 	struct state	state;
 	struct sw_crew	crew;
 	struct sw	*switches;
@@ -203,8 +205,6 @@ enum creds_file {
 typedef void creds_read_fn(void *ctx, enum creds_file file, const char *why);
 
 void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx);
-void creds_refresh(void);
-bool creds_dropped(const struct identity *id);
 
 /* api/peer.c */
 bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr);

@@ -61,7 +61,6 @@ static struct {
 	struct loop	*loop;
 	creds_read_fn	*fn;
 	void		*ctx;
-	struct creds	*creds;
 } watch;
 
 /**
@@ -317,13 +316,12 @@ static void read_crl_again(struct creds *c)
 /**
  * creds_refresh() - read tokens and the list of revoked certificates again, if they
  * have changed, rather than when they are needed
+ * @c: who may call
+ *
+ * Context: Any thread.
  */
-void creds_refresh(void)
+void creds_refresh(struct creds *c)
 {
-	struct creds *c = watch.creds;
-
-	if (!c)
-		return;
 	pthread_mutex_lock(&c->lock);
 	if (c->how->tokens)
 		read_again(c);
@@ -334,16 +332,17 @@ void creds_refresh(void)
 
 /**
  * creds_dropped() - ask whether a caller's token was taken out of the file
+ * @c: who may call
  * @id: who it was when it was let in
  *
+ * Context: Any thread.
  * Return: true if so; false if it came without one.
  */
-bool creds_dropped(const struct identity *id)
+bool creds_dropped(struct creds *c, const struct identity *id)
 {
-	struct creds *c = watch.creds;
 	bool dropped;
 
-	if (!id->token || !c || !c->how->tokens)
+	if (!id->token || !c->how->tokens)
 		return false;
 	pthread_mutex_lock(&c->lock);
 	dropped = !tokens_have(c->tokens, id);
@@ -469,7 +468,6 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 		return NULL;
 	}
 	c->how = how;
-	watch.creds = c;
 	pthread_mutex_init(&c->lock, NULL);
 	if (how->cert && !creds_tls(c)) {
 		snprintf(err, err_len, "--tls-cert %s: OpenSSL cannot use it",
@@ -503,7 +501,6 @@ void creds_free(struct creds *creds)
 {
 	if (!creds)
 		return;
-	watch.creds = NULL;
 	tokens_free(creds->tokens);
 	crl_free(creds->crl);
 	SSL_CTX_free(creds->tls);

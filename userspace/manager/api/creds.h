@@ -17,6 +17,8 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 			char *err, size_t err_len);
 void creds_free(struct creds *creds);
 SSL_CTX *creds_tls(struct creds *creds);
+void creds_refresh(struct creds *c);
+bool creds_dropped(struct creds *c, const struct identity *id);
 bool creds_revoked(struct creds *creds, const X509 *cert);
 int creds_identify(struct creds *creds, const X509 *cert, const char *token,
 		   struct identity *id, char *err, size_t err_len);

@@ -76,8 +76,8 @@ struct rpc_answer {
  * struct rpc_watch - who sends a stream that answers a request
  * @writable: all that was sent is on its way: more may be sent. A client that
  *	reads slowly is asked for less often
- * @closed: the client is gone, and rpc_stream_end() was not called; the stream
- *	must not be used any more
+ * @closed: the client is gone, or may not call any more, and rpc_stream_end() was
+ *	not called; the stream must not be used any more
  */
 struct rpc_watch {
 	void (*writable)(struct rpc_watch *w);
@@ -116,6 +116,8 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 		      const struct rpc_security *how,
 		      const struct rpc_handler *handler, void *ctx,
 		      int *port, char *err, size_t err_len);
+void rpc_refresh(struct rpc *rpc);
+void rpc_check_callers(struct rpc *rpc);
 bool rpc_idle(const struct rpc *rpc);
 void rpc_stop(struct rpc *rpc);
 
@@ -125,7 +127,7 @@ void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch);
 bool rpc_stream_idle(const struct rpc_stream *stream);
 void rpc_stream_end(struct rpc_stream *stream, int err, const char *text);
 const struct identity *rpc_stream_identity(const struct rpc_stream *stream);
-bool rpc_stream_revoked(const struct rpc_stream *stream);
+const char *rpc_stream_revoked(const struct rpc_stream *stream);
 int64_t rpc_stream_heard(const struct rpc_stream *stream);
 const char *rpc_stream_peer(const struct rpc_stream *stream);
 void rpc_stream_set(struct rpc_stream *stream, void *data);

@@ -6,6 +6,7 @@
  * comes by: so neither waits, and nothing that one says can overtake another.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static void tell_closed(struct rpc_stream *s)
 {
 	if (s->told)
 		return;
-	s->told = true;
+	stream_told(s);
 	if (s->watch)
 		s->watch->closed(s->watch);
 	else if (is_join(s))
@@ -417,6 +418,8 @@ static void work(void *ctx)
 	struct h2_chunk *out;
 	bool end, over;
 
+	if (atomic_exchange(&rpc->look, false))
+		creds_tls(rpc->creds);
 	pthread_mutex_lock(&rpc->lock);
 	s = rpc->called;
 	rpc->called = NULL;
@@ -488,6 +491,37 @@ fail:
 	creds_free(rpc->creds);
 	free(rpc);
 	return NULL;
+}
+
+/**
+ * rpc_refresh() - read certificates, tokens and the list of revoked ones again, if
+ * they have changed, rather than when they are needed
+ * @rpc: server
+ */
+void rpc_refresh(struct rpc *rpc)
+{
+	creds_refresh(rpc->creds);
+	rpc->look = true;
+	h2_wake(rpc->server);
+}
+
+/**
+ * rpc_check_callers() - end the watches of those who may not call any more
+ * @rpc: server
+ */
+void rpc_check_callers(struct rpc *rpc)
+{
+	struct rpc_stream *s, *next;
+	const char *why;
+
+	for (s = LIST_FIRST(&rpc->watched); s; s = next) {
+		next = LIST_NEXT(s, watched);
+		why = rpc_stream_revoked(s);
+		if (!why)
+			continue;
+		tell_closed(s);
+		rpc_stream_end(s, EACCES, why);
+	}
 }
 
 /**

@@ -92,6 +92,17 @@ void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 }
 
 /**
+ * stream_told() - note that the user knows of a stream's end
+ * @s: stream
+ */
+void stream_told(struct rpc_stream *s)
+{
+	if (s->watch && !s->told)
+		LIST_REMOVE(s, watched);
+	s->told = true;
+}
+
+/**
  * rpc_stream_watch() - say who sends a stream that answers a request
  * @stream: stream
  * @watch: callbacks; @watch->writable is called soon
@@ -99,6 +110,7 @@ void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
 {
 	stream->watch = watch;
+	LIST_INSERT_HEAD(&stream->rpc->watched, stream, watched);
 	pthread_mutex_lock(&stream->rpc->lock);
 	stream_call(stream);
 	pthread_mutex_unlock(&stream->rpc->lock);
@@ -125,7 +137,7 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 {
 	if (!stream)
 		return;
-	stream->told = true;
+	stream_told(stream);
 	pthread_mutex_lock(&stream->rpc->lock);
 	if (!stream->ending) {
 		stream->ending = true;
@@ -137,15 +149,19 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 }
 
 /**
- * rpc_stream_revoked() - ask whether a client's certificate was revoked since
+ * rpc_stream_revoked() - ask whether a client may not call any more
  * @stream: stream, or NULL
  *
- * Return: true if so; false if it has none.
+ * Return: what was revoked since; NULL: nothing.
  */
-bool rpc_stream_revoked(const struct rpc_stream *stream)
+const char *rpc_stream_revoked(const struct rpc_stream *stream)
 {
-	return stream && stream->cert &&
-	       creds_revoked(stream->rpc->creds, stream->cert);
+	if (!stream)
+		return NULL;
+	if (stream->cert && creds_revoked(stream->rpc->creds, stream->cert))
+		return "its certificate has been revoked";
+	return creds_dropped(stream->rpc->creds, &stream->who) ?
+	       "its token has been revoked" : NULL;
 }
 
 /**

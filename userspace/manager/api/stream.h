@@ -6,10 +6,13 @@
 #define INC_MANAGER_STREAM_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "api/creds.h"
 #include "api/rpc.h"
 #include "h2/h2.h"
+
+LIST_HEAD(rpc_streams, rpc_stream);
 
 /**
  * struct rpc - the server
@@ -21,6 +24,8 @@
  * @lock: guards what the two threads have for each other
  * @called: streams for which the main loop has something
  * @calls: streams that the main loop knows
+ * @watched: those of them that somebody sends, and that have not ended
+ * @look: look at the certificate's files, too
  * @telling: refusals and cuts that it does not know yet
  */
 struct rpc {
@@ -32,6 +37,8 @@ struct rpc {
 	pthread_mutex_t			lock;
 	struct rpc_stream		*called;
 	unsigned int			calls;
+	struct rpc_streams		watched;
+	_Atomic bool			look;
 	_Atomic unsigned int		telling;
 };
 
@@ -87,6 +94,7 @@ struct rpc_inbox {
  * @told: the user knows that it has ended
  * @user: rpc_stream_set()
  * @watch: if the answer is a stream: who sends it; NULL: nobody, or not yet
+ * @watched: among those of the server
  * @sent: messages that were put into @out
  * @drained: of these, those that are on their way, and all before them
  */
@@ -123,12 +131,14 @@ struct rpc_stream {
 	bool			told;
 	void			*user;
 	struct rpc_watch	*watch;
+	LIST_ENTRY(rpc_stream)	watched;
 	unsigned int		sent;
 	_Atomic unsigned int	drained;
 };
 
 void stream_call(struct rpc_stream *s);
 int stream_adopt(struct rpc_stream *s, uint8_t *data, size_t len);
+void stream_told(struct rpc_stream *s);
 void stream_free(struct rpc_stream *s);
 
 #endif /* INC_MANAGER_STREAM_H */

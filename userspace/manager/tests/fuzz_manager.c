@@ -94,13 +94,6 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
 
 /* --- The manager, as main.c has it --------------------------------------- */
 
-/* In place of api/creds.c. */
-bool creds_dropped(const struct identity *id)
-{
-	(void)id;
-	return !fuzz_any(4);
-}
-
 static void name_switches(void)
 {
 	unsigned int i;
