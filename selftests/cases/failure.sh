@@ -5,7 +5,7 @@
 # the next job runs.
 #
 #   failure.sh [PART...]
-#	PART: killed cut cut_uc mtu tree_del daemon timeout
+#	PART: killed cut cut_uc mtu place tree_del daemon timeout
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -151,6 +151,27 @@ part_mtu()
 	sw ip link set v1 mtu 1500
 }
 
+# An rxe loses its place. The tree is lost, since there is no manager that makes
+# another one; all ranks, the rxe's too, say why.
+part_place()
+{
+	local r start
+
+	job_start 3 allreduce --count 1000 -i 1000000
+	wait_for 20 busy 50
+	host 1 "$ROOT/selftests/lib/misplace.py" eth0
+	ktap $? "place lost: the switch refuses what shows it"
+	now_ms start
+	others_fail -1 1000 "place lost" "$start"
+	for r in 0 1 2; do
+		grep -q "rank 1: .*(local-place-lost: its RDMA device lost" \
+			"$JOB_LOG.$r"
+		ktap $? "place lost: rank $r says why" "$(tail -n 1 "$JOB_LOG.$r")"
+	done
+	nothing_left "place lost"
+	job "place lost: the next job runs" 3 allreduce --count 1000 -i 5 --check
+}
+
 others_fail_but_cut()
 {
 	local start=$1 limit r rc now took
@@ -230,4 +251,4 @@ suite_up()
 	topo_up 4 && serve_up && clock_up
 }
 
-suite "killed cut cut_uc mtu tree_del daemon timeout" "$@"
+suite "killed cut cut_uc mtu place tree_del daemon timeout" "$@"
