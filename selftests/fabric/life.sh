@@ -211,6 +211,20 @@ cut_often()
 	[ $n -gt 0 ]
 }
 
+# An rxe loses its place: a QP that is new has none to lose.
+misplaced()
+{
+	am_start 4 mix --check="$CHECKS" --count 1000 --count 5000 -i 1 \
+		--pause 5000
+	wait_for 20 busy 50
+	host 2 "$ROOT/selftests/lib/misplace.py" eth0
+	ktap $? "place lost: the switch refuses what shows it"
+	event "group-failed $JOB_NAME: a tree failed: .* rank 2 \\(local-place-lost: its RDMA device"
+	ktap $? "place lost: an event tells why" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	goes_on "place lost"
+}
+
 # All results are compared with inc-perf's own.
 part_rebuild()
 {
@@ -233,6 +247,7 @@ part_rebuild()
 			"$(tail -n 5 "$LAB_OUT/amd.log")"
 		gone "rebuild, $transport"
 	done
+	misplaced
 	unset INC_AM_ON_FAILURE
 	says "a wrong value" 1 "must be end or rebuild" env \
 		INC_AM_ON_FAILURE=x INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0

@@ -292,6 +292,23 @@ void group_check_ready(struct group *g)
 	keep_then(g, group_begin);
 }
 
+/*
+ * A rank's tree does not work. If it has worked, a switch may be about to say why,
+ * and whose fault it is.
+ */
+static void tree_is_lost(const struct rank *r, const char *text)
+{
+	struct group *g = r->group;
+	uint32_t rank = r->join.rank;
+
+	if (g->state == GROUP_READY)
+		group_vague_tree(g, INC_STATUS_PEER_DEAD, "rank %u: %s", rank,
+				 text);
+	else
+		group_fail(g, CAUSE_TREE, (int)rank, INC_STATUS_PEER_DEAD,
+			   "rank %u: %s", rank, text);
+}
+
 static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 {
 	struct group *g = r->group;
@@ -317,13 +334,10 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 		group_leave(r);
 		return;
 	case INC_RDV_LOST:
-		if (g->like.rebuild && g->state >= GROUP_JOINED) {
-			group_fail(g, CAUSE_TREE, (int)r->join.rank,
-				   INC_STATUS_PEER_DEAD, "rank %u: %s",
-				   r->join.rank, msg->text);
-			return;
-		}
-		group_lost(r, msg->text);
+		if (g->like.rebuild && g->state >= GROUP_JOINED)
+			tree_is_lost(r, msg->text);
+		else
+			group_lost(r, msg->text);
 		return;
 	default:
 		group_lost(r, "it said \"join\" twice");

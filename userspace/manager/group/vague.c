@@ -2,8 +2,9 @@
 /*
  * Failures whose cause only another switch can name. The switch that has lost a
  * rank, or got its wrong request, knows which one that is; to the others, its
- * parent did it, or a child with many ranks. Who is heard first is chance. So
- * the others' word counts only if nobody has said more after a while.
+ * parent did it, or a child with many ranks; and a rank knows only that its tree
+ * does not work. Who is heard first is chance. So the others' word counts only
+ * if nobody has said more after a while.
  */
 #include <stdarg.h>
 #include <stdio.h>
