@@ -91,6 +91,16 @@ static int wait_said(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
 	return err;
 }
 
+/*
+ * The switch refuses so what breaks its rules, which ends the queue pair, or what
+ * comes for a tree that has failed.
+ */
+static bool is_refused(enum ibv_wc_status status)
+{
+	return status == IBV_WC_REM_INV_REQ_ERR ||
+	       status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_OP_ERR;
+}
+
 /**
  * inc_fail_wc() - let the communicator fail, as a completion has an error
  * @comm: communicator
@@ -125,8 +135,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 			what = "receiving";
 	}
 	err = cause.status == IBV_WC_RETRY_EXC_ERR ? -EHOSTUNREACH : -EIO;
-	/* The switch refuses so what comes for a tree that has failed. */
-	if (cause.status == IBV_WC_REM_OP_ERR && !comm->rebuild.on)
+	if (is_refused(cause.status) && !comm->rebuild.on)
 		said_err = wait_said(comm, said);
 	if (is_unsent(comm, cause.status) && !try_again(comm))
 		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",

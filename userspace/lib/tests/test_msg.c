@@ -189,17 +189,29 @@ static void tree_failed(void)
 	end();
 }
 
-/* A request arrives at a tree that has failed: the daemon knows why, again. */
+/*
+ * A request breaks a rule, or arrives at a tree that has failed: the daemon knows
+ * why, again.
+ */
 static void tree_refuses(void)
 {
-	begin();
-	sw.wc_status = IBV_WC_REM_OP_ERR;
-	result(0);
-	strcpy(comm->watchdog.said, "rank 1: connection lost");
-	comm->watchdog.said_err = -ECONNRESET;
-	EQ(reduce(1), -ECONNRESET);
-	EQ(strcmp(comm->error.text, "rank 1: connection lost"), 0);
-	end();
+	static const enum ibv_wc_status statuses[] = {
+		IBV_WC_REM_OP_ERR,
+		IBV_WC_REM_INV_REQ_ERR,
+		IBV_WC_REM_ACCESS_ERR,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		begin();
+		sw.wc_status = statuses[i];
+		result(0);
+		strcpy(comm->watchdog.said, "rank 1: connection lost");
+		comm->watchdog.said_err = -ECONNRESET;
+		EQ(reduce(1), -ECONNRESET);
+		EQ(strcmp(comm->error.text, "rank 1: connection lost"), 0);
+		end();
+	}
 	begin();
 	sw.wc_status = IBV_WC_REM_OP_ERR;
 	result(0);
