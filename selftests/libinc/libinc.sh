@@ -8,7 +8,7 @@
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
-#	cache memory many reasons jumbo stopped events wrong bandwidth pause huge
+#	cache memory many reasons jumbo route stopped events wrong bandwidth pause huge
 #	wide
 
 # shellcheck source=selftests/lib/suite.sh
@@ -346,6 +346,24 @@ part_jumbo()
 	hosts_mtu 1500
 }
 
+# route_mtu MTU: of rank 0's route to the switch. Its device has more.
+route_mtu()
+{
+	host 0 ip route replace "$(topo_ip4 sw)" dev eth0 mtu "$1"
+}
+
+part_route()
+{
+	route_mtu 1088
+	job "route: its MTU is just enough" 2 allreduce --count 10000 \
+		"${PERF[@]}"
+	route_mtu 1087
+	live_start 2 reason "$(errno EMSGSIZE)" \
+		"path MTU 1024 needs an MTU of 1088, the route to $(topo_ip4 sw) has 1087"
+	live_end "no communicator: the route's MTU is too small" 0
+	host 0 ip route del "$(topo_ip4 sw)" dev eth0
+}
+
 # Neither rank is at fault: one could not run.
 part_stopped()
 {
@@ -493,4 +511,4 @@ suite_up()
 }
 
 suite "device persistent wait window query log threads tsan fork signals cache
-	memory many reasons jumbo stopped events wrong bandwidth pause" "$@"
+	memory many reasons jumbo route stopped events wrong bandwidth pause" "$@"

@@ -3,8 +3,10 @@
  * Selection of device, port and GID; state transitions of RC and UC queue
  * pairs. libibverbs returns positive errno values; here they become negative.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "rdma_inc_proto.h"
 #include "verbs.h"
 
 #define RETRY_CNT	7	/* rxe: forever; the watchdog ends it */
@@ -23,6 +26,11 @@
 #define RTR_TRIES	20	/* if the transition to RTR is refused */
 #define RTR_TRIES_SLOW	3	/* if it fails otherwise, maybe slowly */
 #define RTR_PAUSE_MS	10
+
+/* UDP, BTH, RETH, Immediate and ICRC */
+#define HDRS_LEN	(8 + 12 + 16 + 4 + 4)
+#define IPV4_LEN	20
+#define IPV6_LEN	40
 
 /* verbs has an 8-bit field for it. */
 #define GID_INDEX_MAX	255
@@ -388,6 +396,78 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 	}
 }
 
+static socklen_t to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
+			     struct sockaddr_storage *ss)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (addr->len == 4) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+		memcpy(&in->sin_addr, addr->bytes, 4);
+		return sizeof(*in);
+	}
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = htons(port);
+	memcpy(&in6->sin6_addr, addr->bytes, 16);
+	return sizeof(*in6);
+}
+
+/*
+ * Ask the kernel for the MTU of its route to the peer, which an ICMP error may
+ * have made smaller than that of the device. Returns 0 if it is unknown.
+ */
+static unsigned int route_mtu(const struct inc_dev *dev,
+			      const struct inc_rdv_addr *peer)
+{
+	bool v4 = peer->len == 4;
+	struct sockaddr_storage from, to;
+	socklen_t to_len = to_sockaddr(peer, INC_UDP_PORT, &to);
+	socklen_t from_len = to_sockaddr(&dev->addr, 0, &from);
+	socklen_t len = sizeof(int);
+	int mtu = 0;
+	int fd;
+
+	fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if ((dev->addr.len == peer->len &&
+	     bind(fd, (struct sockaddr *)&from, from_len)) ||
+	    connect(fd, (struct sockaddr *)&to, to_len) ||
+	    getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+		       v4 ? IP_MTU : IPV6_MTU, &mtu, &len) || mtu < 0)
+		mtu = 0;
+	close(fd);
+	return (unsigned int)mtu;
+}
+
+/* Do the longest packets to the peer fit? rxe drops those that do not. */
+static int check_mtu(const struct inc_dev *dev, const struct inc_rc *rc,
+		     char *err, size_t err_len)
+{
+	unsigned int need = rc->pmtu + HDRS_LEN +
+			    (rc->addr.len == 4 ? IPV4_LEN : IPV6_LEN);
+	unsigned int mtu;
+	char addr[64];
+
+	if (rc->pmtu > dev->mtu) {
+		snprintf(err, err_len,
+			 "path MTU %u is more than this port's active MTU %u",
+			 rc->pmtu, dev->mtu);
+		return -EMSGSIZE;
+	}
+	mtu = route_mtu(dev, &rc->addr);
+	if (!mtu || need <= mtu)
+		return 0;
+	snprintf(err, err_len,
+		 "path MTU %u needs an MTU of %u, the route to %s has %u (ip route get): raise it, or choose a smaller pmtu",
+		 rc->pmtu, need, inc_rdv_addr_str(&rc->addr, addr, sizeof(addr)),
+		 mtu);
+	return -EMSGSIZE;
+}
+
 /**
  * inc_qp_to_rts() - connect a queue pair: INIT to RTR to RTS
  * @qp: queue pair
@@ -415,12 +495,9 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 	if (qp->qp_type == IBV_QPT_RC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
-	if (rc->pmtu > dev->mtu) {
-		snprintf(err, err_len,
-			 "path MTU %u is more than this port's active MTU %u",
-			 rc->pmtu, dev->mtu);
-		return -EMSGSIZE;
-	}
+	ret = check_mtu(dev, rc, err, err_len);
+	if (ret)
+		return ret;
 	ret = to_rtr(qp, dev, rc);
 	if (!ret)
 		ret = -ibv_modify_qp(qp, &attr, mask);
