@@ -31,6 +31,7 @@
 #include <libnetconf2/session_server.h>
 
 #include "netconf/chunk.h"
+#include "netconf/modules.h"
 #include "rendezvous/keepalive.h"
 
 /* How long a login may take; how often connections are looked at. */
@@ -113,6 +114,7 @@ static struct ly_ctx *new_ctx(const char *dirs)
 
 	if (ly_ctx_new(dirs, LY_CTX_DISABLE_SEARCHDIR_CWD, &ctx))
 		return NULL;
+	ly_ctx_set_module_imp_clb(ctx, inc_yang_find, NULL);
 	if (nc_server_init_ctx(&ctx))
 		goto fail;
 	if (!ly_ctx_load_module(ctx, "ietf-netconf", NULL,

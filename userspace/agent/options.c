@@ -44,7 +44,7 @@ static const char usage_text[] =
 "  -n, --max-sessions N     limit of sessions (default 32)\n"
 "      --max-memory MIB     limit of its memory (default 512); 0: none\n"
 "  -l, --lldp PATH          lldpd's socket (default: the usual one), or none\n"
-"  -y, --yang DIR           directory of the YANG modules\n"
+"  -y, --yang DIR           directory of YANG modules that are not part of it\n"
 "  -p, --pid-file FILE      file to write the process ID to\n"
 "  -v, --verbose            say more\n"
 "  -q, --quiet              only say what went wrong\n"

@@ -1,62 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The YANG modules, as part of the program, for all sessions together: an agent
- * is not asked for them, and cannot have others understood. AGENT_YANG and
- * NETCONF_YANG are the folders of the agent's, and of libnetconf2's.
+ * The YANG modules, for all sessions together: an agent is not asked for them, and
+ * cannot have others understood.
  */
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "fabric/schema.h"
-
-#define EMBED(name, file)					\
-	__asm__(".section .rodata\n"				\
-		"yang_" #name ":\n"				\
-		".incbin \"" file "\"\n"			\
-		".byte 0\n.previous\n");			\
-	extern const char yang_##name[]				\
-		__attribute__((visibility("hidden")))
-
-EMBED(switch, AGENT_YANG "/rdma-inc-switch.yang");
-EMBED(attributes, AGENT_YANG "/rdma-inc-attributes.yang");
-EMBED(notifications, AGENT_YANG "/notifications.yang");
-EMBED(netconf, NETCONF_YANG "/ietf-netconf@2013-09-29.yang");
-EMBED(acm, NETCONF_YANG "/ietf-netconf-acm@2018-02-14.yang");
-EMBED(monitoring, NETCONF_YANG "/ietf-netconf-monitoring@2010-10-04.yang");
-
-static const struct {
-	const char	*name;
-	const char	*text;
-} modules[] = {
-	{ "rdma-inc-switch", yang_switch },
-	{ "rdma-inc-attributes", yang_attributes },
-	{ "notifications", yang_notifications },
-	{ "ietf-netconf", yang_netconf },
-	{ "ietf-netconf-acm", yang_acm },
-	{ "ietf-netconf-monitoring", yang_monitoring },
-};
+#include "netconf/modules.h"
 
 static struct ly_ctx *shared;
-
-static LY_ERR find(const char *name, const char *revision, const char *sub,
-		   const char *sub_revision, void *ctx, LYS_INFORMAT *format,
-		   const char **text, ly_module_imp_data_free_clb *free_text)
-{
-	size_t i;
-
-	(void)revision;
-	(void)sub_revision;
-	(void)ctx;
-	for (i = 0; !sub && i < sizeof(modules) / sizeof(modules[0]); i++)
-		if (!strcmp(modules[i].name, name)) {
-			*format = LYS_IN_YANG;
-			*text = modules[i].text;
-			*free_text = NULL;
-			return LY_SUCCESS;
-		}
-	return LY_ENOTFOUND;
-}
 
 static void make(void)
 {
@@ -70,7 +23,7 @@ static void make(void)
 	if (ly_ctx_new(NULL, LY_CTX_DISABLE_SEARCHDIRS |
 		       LY_CTX_DISABLE_SEARCHDIR_CWD, &ctx))
 		return;
-	ly_ctx_set_module_imp_clb(ctx, find, NULL);
+	ly_ctx_set_module_imp_clb(ctx, inc_yang_find, NULL);
 	if (ly_ctx_load_module(ctx, "ietf-netconf", NULL,
 			       (const char **)features) &&
 	    ly_ctx_load_module(ctx, "notifications", NULL, NULL) &&
