@@ -297,7 +297,7 @@ part_agree()
 		agree 1 $args
 	done
 	AGREE_OUT=/dev/full
-	for args in help "switch help" switch "-j switch"; do
+	for args in help --help --version "switch help" switch "-j switch"; do
 		# shellcheck disable=SC2086 # words
 		agree 2 $args
 	done

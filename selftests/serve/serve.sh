@@ -180,9 +180,28 @@ part_segment()
 	gone segment
 }
 
+# all_null PID: its standard input, output and error lead nowhere.
+all_null()
+{
+	local fd
+
+	for fd in 0 1 2; do
+		[ "$(readlink "/proc/$1/fd/$fd")" = /dev/null ] || return
+	done
+}
+
 part_options()
 {
 	local at log=$LAB_OUT/full pid
+
+	ip netns exec "$TOPO-sw" inc-tool serve --listen "$(topo_ip4 sw)" \
+		<&- >&- 2>&- &
+	pid=$!
+	wait_for 5 all_null "$pid"
+	ktap $? "serve: closed descriptors are no one else's" \
+		"$(ls -l "/proc/$pid/fd")"
+	kill "$pid"
+	wait "$pid"
 
 	ip netns exec "$TOPO-sw" inc-tool serve --listen "$(topo_ip4 sw)" \
 		>/dev/full 2>"$log" &

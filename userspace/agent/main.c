@@ -13,6 +13,7 @@
 
 #include "cm.h"
 #include "conf/notify.h"
+#include "conf/output.h"
 #include "conf/pidfile.h"
 #include "lldp.h"
 #include "netconf.h"
@@ -126,6 +127,7 @@ int main(int argc, char **argv)
 	sigset_t set;
 	int sig;
 
+	inc_output_open();
 	/* Threads inherit it; only main() takes these signals. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);

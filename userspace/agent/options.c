@@ -15,6 +15,7 @@
 #include "auth/address.h"
 #include "cm-wire.h"
 #include "conf/conf.h"
+#include "conf/output.h"
 
 #define NETCONF_SSH_PORT	830	/* RFC 6242 */
 #define NETCONF_TLS_PORT	6513	/* RFC 7589 */
@@ -257,10 +258,10 @@ static int take(void *ctx, int opt, char *arg)
 		break;
 	case 'V':
 		puts("inc-agentd " AGENT_VERSION);
-		exit(0);
+		exit(inc_output_end("inc-agentd") ? 0 : 1);
 	case 'h':
 		fputs(usage_text, stdout);
-		exit(0);
+		exit(inc_output_end("inc-agentd") ? 0 : 1);
 	default:
 		fputs("see inc-agentd --help\n", stderr);
 		exit(2);

@@ -15,6 +15,7 @@
 
 #include "api/message.h"
 #include "conf/notify.h"
+#include "conf/output.h"
 #include "conf/pidfile.h"
 #include "manager.h"
 #include "stats/stats.h"
@@ -314,11 +315,12 @@ int main(int argc, char **argv)
 	struct web *web = NULL;
 	int ret;
 
+	inc_output_open();
 	/* gRPC would write a log of its own: what matters is in each error. */
 	setenv("GRPC_VERBOSITY", "NONE", 0);
 	ret = options_read(&m->o, argc, argv);
 	if (ret)
-		return ret < 0 ? 2 : 0;
+		return ret < 0 || !inc_output_end("inc-amd") ? 2 : 0;
 	log_open(m->o.verbose);
 	return_large();
 	raise_limit();
@@ -343,9 +345,7 @@ int main(int argc, char **argv)
 	if (start_web(m, &web) || write_pid(m->o.pidfile))
 		return 1;
 	printf("listening on %s\n", m->o.listen);
-	if (fflush(stdout))
-		fprintf(stderr, "inc-amd: standard output: %s\n",
-			strerror(errno));
+	inc_output_end("inc-amd");
 	inc_notify("READY=1");
 	run(m);
 	inc_notify("STOPPING=1");

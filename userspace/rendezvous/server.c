@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "conf/output.h"
 #include "conf/pidfile.h"
 #include "keepalive.h"
 #include "server.h"
@@ -432,9 +433,7 @@ int server_run(struct server *s, const struct options *o)
 		return -EIO;
 	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
 	       o->port);
-	if (fflush(stdout))
-		fprintf(stderr, "inc-tool: serve: standard output: %s\n",
-			strerror(errno));
+	inc_output_end("inc-tool: serve");
 	s->now = now_ms();
 	ret = main_loop(s, sig_fd);
 	close_all(s);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tool.h"
+#include "conf/output.h"
 
 #define NETNS_DIR	"/var/run/netns"
 
@@ -149,12 +150,7 @@ static int finish(int rc)
 {
 	if (connected)
 		inc_nl_close(&connection);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "inc-tool: standard output: %s\n",
-			strerror(errno));
-		return rc ? rc : TOOL_FAILED;
-	}
-	return rc;
+	return rc || inc_output_end("inc-tool") ? rc : TOOL_FAILED;
 }
 
 static int run(const struct option_value *v, int argc, char **argv)
@@ -195,6 +191,7 @@ int main(int argc, char **argv)
 	bool took;
 	int i;
 
+	inc_output_open();
 	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		if (!strcmp(argv[i], "--")) {
 			i++;

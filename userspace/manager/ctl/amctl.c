@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/message.h"
+#include "conf/output.h"
 #include "ctl/amctl.h"
 
 static const char usage[] =
@@ -204,6 +205,11 @@ static bool option(const char *word, const char *letter, const char *name)
 	       (word[1] != '-' && word[2] && ctl_is(word + 1, name));
 }
 
+static int finish(int ret)
+{
+	return ret || inc_output_end("inc-amctl") ? ret : CTL_REFUSED;
+}
+
 /* Returns the number of words that are options, or -1 after a message. */
 static int options(int argc, char **argv)
 {
@@ -218,11 +224,11 @@ static int options(int argc, char **argv)
 			ctl_manager = argv[++i];
 		} else if (option(argv[i], "-h", "help")) {
 			fputs(usage, stdout);
-			exit(CTL_OK);
+			exit(finish(CTL_OK));
 		} else if (option(argv[i], "-V", "version") ||
 			   option(argv[i], "-v", "version")) {
 			puts("inc-amctl " AM_VERSION);
-			exit(CTL_OK);
+			exit(finish(CTL_OK));
 		} else {
 			return -ctl_wrong("option \"%s\" is unknown, or lacks its value; try \"inc-amctl --help\"",
 					  argv[i]);
@@ -235,6 +241,7 @@ int main(int argc, char **argv)
 {
 	int n, ret;
 
+	inc_output_open();
 	/* gRPC would write its own log there: what matters is in each error. */
 	setenv("GRPC_VERBOSITY", "NONE", 0);
 	ctl_manager = getenv("INC_AM");
@@ -244,10 +251,5 @@ int main(int argc, char **argv)
 	if (!ctl_manager || !*ctl_manager)
 		ctl_manager = "127.0.0.1";
 	ret = run(argc - n, argv + n);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "inc-amctl: standard output: %s\n",
-			strerror(errno));
-		return ret ? ret : CTL_REFUSED;
-	}
-	return ret;
+	return finish(ret);
 }

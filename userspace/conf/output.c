@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See output.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/output.h"
+
+/**
+ * inc_output_open() - have standard input, output and error be there
+ *
+ * Else the next files that are opened become them: a socket would be sent the log.
+ *
+ * Context: Before anything is opened.
+ */
+void inc_output_open(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/**
+ * inc_output_end() - see to it that what was printed has been written
+ * @program: who says so if it cannot be
+ *
+ * Return: false after a message.
+ */
+bool inc_output_end(const char *program)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return true;
+	/* What could not be written before is lost, with its reason. */
+	fprintf(stderr, "%s: standard output: %s\n", program,
+		errno ? strerror(errno) : "not all of it could be written");
+	return false;
+}

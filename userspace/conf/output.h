@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What a program prints.
+ */
+#ifndef INC_CONF_OUTPUT_H
+#define INC_CONF_OUTPUT_H
+
+#include <stdbool.h>
+
+void inc_output_open(void);
+bool inc_output_end(const char *program);
+
+#endif /* INC_CONF_OUTPUT_H */
