@@ -61,7 +61,7 @@ void drain_seen(struct manager *m, struct sw *sw)
 	snprintf(d->id, sizeof(d->id), "%s", sw->info->id);
 	if (!m->state.store)
 		return;
-	store_del(m->state.store, key);
+	state_del(m, key);
 	keep(m, d);
 }
 
@@ -133,7 +133,7 @@ void drain_end(struct manager *m, struct sw *sw, const char *by)
 		return;
 	name_key(key, sw->drain);
 	if (m->state.store)
-		store_del(m->state.store, key);
+		state_del(m, key);
 	take_out(m, sw->drain);
 	event_say(&m->events, EVENT_SWITCH_RESUMED, sw_name(sw), "by %s", by);
 }

@@ -11,12 +11,9 @@
 
 #include "group/group.h"
 
-/* Of keys, which a group's name, and the root's tree follow. */
-#define PREFIX	"group/"
-
 static struct group *find(const struct manager *m, const char *key)
 {
-	const char *from = key + strlen(PREFIX), *end = strrchr(key, '/');
+	const char *from = key + strlen(GROUP_PREFIX), *end = strrchr(key, '/');
 	char name[INC_RDV_JOB_MAX + 1];
 	struct group *g;
 
@@ -72,7 +69,8 @@ static void make_key(struct group *g)
 	uint32_t id = g->parts[0].tree.id;
 
 	do {
-		snprintf(key, sizeof(key), PREFIX "%s/%u", g->like.job, id++);
+		snprintf(key, sizeof(key), GROUP_PREFIX "%s/%u", g->like.job,
+			 id++);
 	} while (find(g->manager, key));
 	memcpy(g->kept.key, key, sizeof(key));
 }
@@ -119,7 +117,7 @@ void keep_not(struct group *g)
 {
 	if (!g->kept.key[0])
 		return;
-	store_del(g->manager->state.store, g->kept.key);
+	state_del(g->manager, g->kept.key);
 	g->kept.key[0] = '\0';
 	g->kept.then = NULL;
 	g->kept.writing = false;

@@ -147,7 +147,7 @@ static void keep_switch(struct manager *m, const char *id,
 
 	snprintf(key, sizeof(key), PREFIX "%s", id);
 	if (!json_object_array_length(list)) {
-		store_del(m->state.store, key);
+		state_del(m, key);
 		return;
 	}
 	state_put(m, key, json_object_get(list));

@@ -4,6 +4,7 @@
  * next manager.
  */
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,30 +28,59 @@ static const char *reservation_of(const char *key, char tenant[IDENTITY_LEN])
 	return at + len + 1;
 }
 
-/* What a record is of, for an event. */
-static const char *subject_of(const char *key, char tenant[IDENTITY_LEN])
-{
-	const char *name = reservation_of(key, tenant);
+/**
+ * struct subject - what a record is of, for an event
+ * @tenant: whose it is; empty: nobody's, or it is not known
+ * @name: its name
+ */
+struct subject {
+	char	tenant[IDENTITY_LEN];
+	char	name[STORE_KEY_MAX + 1];
+};
 
-	if (name)
-		return name;
-	tenant[0] = '\0';
-	name = strchr(key, '/');
-	return name ? name + 1 : key;
+static void find_subject(struct subject *s, const char *key)
+{
+	const char *name = reservation_of(key, s->tenant);
+	char *end;
+
+	if (!name) {
+		s->tenant[0] = '\0';
+		name = strchr(key, '/');
+		name = name ? name + 1 : key;
+	}
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	/* The root's tree follows. */
+	end = strrchr(s->name, '/');
+	if (end && !strncmp(key, GROUP_PREFIX, strlen(GROUP_PREFIX)))
+		*end = '\0';
 }
 
-static void report_failure(void *ctx, const char *key,
-			   struct store_record *list, const char *err)
+static void tell(struct manager *m, const char *key, const char *what,
+		 const char *err)
 {
-	char tenant[IDENTITY_LEN];
-	struct manager *m = ctx;
-	const char *subject = subject_of(key, tenant);
+	struct subject s;
 
+	find_subject(&s, key);
+	event_say_of(&m->events, EVENT_STORE_FAILED, s.tenant, s.name,
+		     "the record %s is %s%s%.200s", key, what, err ? ": " : "",
+		     err ? err : "");
+}
+
+static void put_done(void *ctx, const char *key, struct store_record *list,
+		     const char *err)
+{
 	(void)list;
 	if (err)
-		event_say_of(&m->events, EVENT_STORE_FAILED, tenant, subject,
-			     "the record %s is not stored, and tried again: %.200s",
-			     key, err);
+		tell(ctx, key, "not stored, and tried again", err);
+}
+
+/* The next manager would take for real what has ended. */
+static void del_done(void *ctx, const char *key, struct store_record *list,
+		     const char *err)
+{
+	(void)list;
+	if (err)
+		tell(ctx, key, "not deleted, which is tried again", err);
 }
 
 /**
@@ -65,14 +95,11 @@ struct json_object *state_get(struct manager *m, const struct store_record *rec,
 			      enum json_type type)
 {
 	struct json_object *o = json_tokener_parse((const char *)rec->data);
-	char tenant[IDENTITY_LEN];
-	const char *subject = subject_of(rec->key, tenant);
 
 	if (o && json_object_is_type(o, type))
 		return o;
 	json_object_put(o);
-	event_say_of(&m->events, EVENT_STORE_FAILED, tenant, subject,
-		     "the record %s is damaged, and left out", rec->key);
+	tell(m, rec->key, "damaged, and left out", NULL);
 	return NULL;
 }
 
@@ -92,5 +119,17 @@ void state_put(struct manager *m, const char *key, struct json_object *o)
 	/* The text is the store's then. */
 	if (text)
 		store_put(m->state.store, key, (uint8_t *)text, strlen(text),
-			  report_failure, m);
+			  put_done, m);
+}
+
+/**
+ * state_del() - delete a record, if it exists
+ * @m: manager; has a store
+ * @key: the record's key
+ *
+ * If that fails there is an event.
+ */
+void state_del(struct manager *m, const char *key)
+{
+	store_del(m->state.store, key, del_done, m);
 }

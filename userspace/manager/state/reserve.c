@@ -57,7 +57,7 @@ static void restore(struct manager *m, const struct store_record *rec)
 	char why[256] = "its time is over";
 
 	if (!o) {
-		store_del(m->state.store, rec->key);
+		state_del(m, rec->key);
 		return;
 	}
 	snprintf(wish.name, sizeof(wish.name), "%s", text_of(o, "name"));
@@ -70,7 +70,7 @@ static void restore(struct manager *m, const struct store_record *rec)
 	if (!wish.tenant || (until && left <= 0) ||
 	    reservation_check(&m->tenants, &wish, why, sizeof(why)) ||
 	    reservation_add(&m->tenants, &wish, &made, why, sizeof(why))) {
-		store_del(m->state.store, rec->key);
+		state_del(m, rec->key);
 		event_say_of(&m->events, EVENT_RESERVATION_OVER,
 			     text_of(o, "tenant"), wish.name, "%s", why);
 	}
@@ -139,7 +139,7 @@ void reserve_end(struct manager *m, struct reservation *r, const char *why)
 
 	name_key(key, r);
 	if (m->state.store)
-		store_del(m->state.store, key);
+		state_del(m, key);
 	event_say_of(&m->events, EVENT_RESERVATION_OVER, r->tenant->name,
 		     r->name, "%s", why);
 	reservation_end(&m->tenants, r);

@@ -50,10 +50,10 @@ static void restore(struct manager *m, const struct store_record *rec)
 	uint32_t i;
 
 	if (!g) {
-		snprintf(name, sizeof(name), "%s", rec->key + strlen("group/"));
+		snprintf(name, sizeof(name), "%s", rec->key + strlen(GROUP_PREFIX));
 		name[strcspn(name, "/")] = '\0';
 		event_say(&m->events, EVENT_GROUP_LOST, name, "%s", err);
-		store_del(m->state.store, rec->key);
+		state_del(m, rec->key);
 		return;
 	}
 	snprintf(g->kept.key, sizeof(g->kept.key), "%s", rec->key);
@@ -85,7 +85,7 @@ static void restore(struct manager *m, const struct store_record *rec)
 void restore_all(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)
-		if (!strncmp(list->key, "group/", 6))
+		if (!strncmp(list->key, GROUP_PREFIX, strlen(GROUP_PREFIX)))
 			restore(m, list);
 }
 

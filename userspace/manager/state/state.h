@@ -98,6 +98,8 @@ void ids_start(struct manager *m);
 void ids_restore(struct manager *m, const struct store_record *list);
 
 /* keep.c */
+#define GROUP_PREFIX	"group/"	/* of keys; NAME/ID of the root's tree follow */
+
 void keep_then(struct group *g, void (*then)(struct group *g));
 void keep_changed(struct group *g);
 void keep_not(struct group *g);
@@ -106,6 +108,7 @@ void keep_not(struct group *g);
 struct json_object *state_get(struct manager *m, const struct store_record *rec,
 			      enum json_type type);
 void state_put(struct manager *m, const char *key, struct json_object *o);
+void state_del(struct manager *m, const char *key);
 
 /* record.c */
 char *record_of(const struct group *g);

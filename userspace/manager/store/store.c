@@ -497,13 +497,21 @@ void store_put(struct store *s, const char *key, const uint8_t *data,
  * store_del() - delete a record, if it exists
  * @s: store
  * @key: key
+ * @done: called when it is deleted, or that has failed for the first time; or NULL
+ * @ctx: for @done
  */
-void store_del(struct store *s, const char *key)
+void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 {
 	struct store_op *op = op_new(s, OP_DEL, key);
 
-	if (op)
-		submit(s, op);
+	if (!op) {
+		if (done)
+			done(ctx, key, NULL, "no memory");
+		return;
+	}
+	op->done = done;
+	op->ctx = ctx;
+	submit(s, op);
 }
 
 /**

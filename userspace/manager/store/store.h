@@ -130,7 +130,7 @@ struct store *store_start(struct loop *loop, struct store_db *db);
 void store_stop(struct store *s);
 void store_put(struct store *s, const char *key, const uint8_t *data,
 	       size_t len, store_done *done, void *ctx);
-void store_del(struct store *s, const char *key);
+void store_del(struct store *s, const char *key, store_done *done, void *ctx);
 void store_list(struct store *s, const char *prefix, store_done *done,
 		void *ctx);
 bool store_leads(const struct store *s);

@@ -203,10 +203,10 @@ void store_put(struct store *s, const char *key, const uint8_t *data,
 	submit(key, data, false, done, ctx);
 }
 
-void store_del(struct store *s, const char *key)
+void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 {
 	(void)s;
-	submit(key, NULL, false, NULL, NULL);
+	submit(key, NULL, false, done, ctx);
 }
 
 void store_list(struct store *s, const char *prefix, store_done *done,

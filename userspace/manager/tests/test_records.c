@@ -209,6 +209,42 @@ static void full(const char *tenant, const char *name)
 	end();
 }
 
+/* Else it would come back with the next manager, and nobody would know why. */
+static void not_deleted(const char *tenant, const char *name)
+{
+	struct reservation wish = {
+		.groups = 1, .ranks = 4, .until = INT64_MAX, .by = "ruth",
+	}, *made;
+	char why[256], what[96];
+
+	begin(false);
+	wish.tenant = tenant_get(&m.tenants, tenant);
+	snprintf(wish.name, sizeof(wish.name), "%s", name);
+	if (reserve_add(&m, &wish, &made, why, sizeof(why)))
+		abort();
+	wait_writes(1);
+	last.full = true;
+	reserve_end(&m, made, "by ruth");
+	wait_writes(2);
+	snprintf(what, sizeof(what), "%s of \"%s\" cannot be deleted: there is an event",
+		 name, tenant);
+	ok(last.text[0] &&
+	   said(tenant, name, "not deleted, which is tried again: full"), what);
+	last.full = false;
+	end();
+	ok(!last.text[0], "and it is deleted when there is room");
+}
+
+static void group_not_deleted(void)
+{
+	begin(true);
+	state_del(&m, "group/job/7");
+	wait_writes(1);
+	ok(said("", "job", "record group/job/7 is not deleted"),
+	   "the record of a group cannot be deleted: the event names the group");
+	end();
+}
+
 int main(void)
 {
 	good_share();
@@ -224,5 +260,8 @@ int main(void)
 	damaged("reserve/x", "", "x", reserve_restore);
 	full("", "r1");
 	full("a/b", "c/d");
+	not_deleted("", "r1");
+	not_deleted("a/b", "c/d");
+	group_not_deleted();
 	return failures != 0;
 }

@@ -393,7 +393,7 @@ static void test_full(void)
 	full.full = true;
 	full_write(s, 0, 1);
 	full_write(s, 0, 2);
-	store_del(s, keys[1]);
+	store_del(s, keys[1], NULL, NULL);
 	wait_told(&loop, 3, false, true);
 	CHECK(told == 3 && told_errors == 2);
 	full.full = false;
