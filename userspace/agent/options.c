@@ -258,10 +258,10 @@ static int take(void *ctx, int opt, char *arg)
 		break;
 	case 'V':
 		puts("inc-agentd " AGENT_VERSION);
-		exit(inc_output_end("inc-agentd") ? 0 : 1);
+		exit(inc_output_end("inc-agentd") ? 0 : 2);
 	case 'h':
 		fputs(usage_text, stdout);
-		exit(inc_output_end("inc-agentd") ? 0 : 1);
+		exit(inc_output_end("inc-agentd") ? 0 : 2);
 	default:
 		fputs("see inc-agentd --help\n", stderr);
 		exit(2);

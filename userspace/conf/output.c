@@ -28,6 +28,24 @@ void inc_output_open(void)
 		close(fd);
 }
 
+/* The first reason: it is told at the end. */
+static int lost;
+
+/**
+ * inc_output_flush() - write what was printed so far
+ *
+ * Return: false if something was lost; inc_output_end() says why.
+ */
+bool inc_output_flush(void)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return true;
+	if (!lost)
+		lost = errno;
+	return false;
+}
+
 /**
  * inc_output_end() - see to it that what was printed has been written
  * @program: who says so if it cannot be
@@ -36,11 +54,9 @@ void inc_output_open(void)
  */
 bool inc_output_end(const char *program)
 {
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
+	if (inc_output_flush())
 		return true;
-	/* What could not be written before is lost, with its reason. */
 	fprintf(stderr, "%s: standard output: %s\n", program,
-		errno ? strerror(errno) : "not all of it could be written");
+		lost ? strerror(lost) : "not all of it could be written");
 	return false;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 void inc_output_open(void);
+bool inc_output_flush(void);
 bool inc_output_end(const char *program);
 
 #endif /* INC_CONF_OUTPUT_H */

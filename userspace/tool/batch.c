@@ -6,6 +6,7 @@
  */
 #include "common.h"
 
+#include "conf/output.h"
 #include "tool.h"
 
 #define MAX_WORDS	128
@@ -107,7 +108,7 @@ static int run_lines(FILE *f, const char *name)
 			words[n] = NULL;
 			err = run_command(n, words);
 		}
-		fflush(stdout);
+		inc_output_flush();
 		if (!err)
 			continue;
 		fprintf(stderr, "Command failed %s:%u\n", name, lineno);

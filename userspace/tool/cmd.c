@@ -7,11 +7,12 @@
 
 #include <stdarg.h>
 
+#include "conf/output.h"
 #include "tool.h"
 
 static void complain_of(const char *fmt, va_list ap)
 {
-	fflush(stdout);
+	inc_output_flush();
 	fputs("inc-tool: ", stderr);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);

@@ -63,7 +63,7 @@ int tool_nl_fail(const struct inc_nl *nl)
 {
 	size_t len = strlen(nl->error);
 
-	fflush(stdout);
+	inc_output_flush();
 	if (nl->from_kernel)
 		fprintf(stderr, "Error: %s%s\n", nl->error,
 			len && nl->error[len - 1] == '.' ? "" : ".");
@@ -150,7 +150,9 @@ static int finish(int rc)
 {
 	if (connected)
 		inc_nl_close(&connection);
-	return rc || inc_output_end("inc-tool") ? rc : TOOL_FAILED;
+	if (!inc_output_end("inc-tool") && !rc)
+		return TOOL_FAILED;
+	return rc;
 }
 
 static int run(const struct option_value *v, int argc, char **argv)

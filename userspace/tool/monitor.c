@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <time.h>
 
+#include "conf/output.h"
 #include "conf/unit.h"
 #include "print.h"
 #include "tool.h"
@@ -69,7 +70,7 @@ static int show_event(const struct inc_nl_event *ev, void *arg)
 		show_member(&ev->member);
 	pr_endl();
 	pr_close_object();
-	fflush(stdout);
+	inc_output_flush();
 	return 0;
 }
 
@@ -89,7 +90,7 @@ static int watch(struct inc_nl *nl, struct wanted *wanted)
 		if (rc)
 			return tool_nl_fail(nl);
 		/* The reader of our output is gone. */
-		if (ferror(stdout))
+		if (!inc_output_flush())
 			return TOOL_FAILED;
 	}
 }

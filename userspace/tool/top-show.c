@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "collect.h"
+#include "conf/output.h"
 #include "conf/unit.h"
 #include "top.h"
 
@@ -217,7 +218,7 @@ void top_show(const struct screen *screen, const struct snapshot *before,
 		if (snapshot_parent(now, tree->id) && fits(&p))
 			show_member(&p, before, now, tree, RANK_PARENT);
 	}
-	fflush(stdout);
+	inc_output_flush();
 }
 
 static void json_put(struct json_object *o, const char *key, double value)
@@ -314,5 +315,5 @@ void top_json(const struct snapshot *before, const struct snapshot *now)
 	json_object_object_add(o, "trees", trees);
 	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
-	fflush(stdout);
+	inc_output_flush();
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collect.h"
+#include "conf/output.h"
 #include "conf/unit.h"
 #include "parse.h"
 #include "tool.h"
@@ -67,7 +68,7 @@ static void on_signal(int sig)
 static void screen_leave(void)
 {
 	fputs(SCREEN_LEAVE, stdout);
-	fflush(stdout);
+	inc_output_flush();
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved);
 }
 
@@ -120,7 +121,7 @@ static void draw(const struct top *top, const struct snapshot *before,
 	}
 	top_show(&screen, before, now);
 	fputs(top->batch ? "\n" : CLEAR_REST, stdout);
-	fflush(stdout);
+	inc_output_flush();
 }
 
 static double seconds(void)
@@ -181,7 +182,7 @@ static int run(const struct top *top, struct inc_nl *nl, const sigset_t *mask)
 		if (rc)
 			break;
 		draw(top, &before, &now);
-		if (ferror(stdout) || ++shown == top->count)
+		if (!inc_output_flush() || ++shown == top->count)
 			break;
 	}
 	snapshot_free(&before);

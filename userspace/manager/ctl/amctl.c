@@ -66,7 +66,7 @@ int ctl_wrong(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
+	inc_output_flush();
 	fputs("inc-amctl: ", stderr);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
@@ -207,7 +207,9 @@ static bool option(const char *word, const char *letter, const char *name)
 
 static int finish(int ret)
 {
-	return ret || inc_output_end("inc-amctl") ? ret : CTL_REFUSED;
+	if (!inc_output_end("inc-amctl") && !ret)
+		return CTL_REFUSED;
+	return ret;
 }
 
 /* Returns the number of words that are options, or -1 after a message. */

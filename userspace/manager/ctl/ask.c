@@ -11,6 +11,7 @@
 #include "api/json.h"
 #include "api/message.h"
 #include "auth/address.h"
+#include "conf/output.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "ctl/creds.h"
@@ -133,7 +134,7 @@ static uint8_t *pack(const ProtobufCMessage *req, size_t *len)
 
 static void complain(const struct search *s)
 {
-	fflush(stdout);
+	inc_output_flush();
 	fputs(s->why[0] ? s->why : "inc-amctl: no manager is named\n", stderr);
 }
 
@@ -212,7 +213,7 @@ static bool got(void *ctx, const uint8_t *data, size_t len)
 	ctl_free(msg);
 	f->begun = true;
 	/* Nobody reads: "| head" has enough. */
-	return more && !fflush(stdout);
+	return more && inc_output_flush();
 }
 
 /**
