@@ -94,12 +94,12 @@ run_test()
 # judge NAME: report whether one of its tests fails with it.
 judge()
 {
-	local name=$1 tests sign test set where limit cmd log since=$SECONDS
+	local name=$1 tests sign test set where limit _ cmd log since=$SECONDS
 
 	tests=$(head_line "$name" Tests)
 	sign=$(head_line "$name" Sign)
 	for test in $tests; do
-		read -r set where limit cmd < <(sed -nE "s/^$test\t+//p" \
+		read -r set where limit _ cmd < <(sed -nE "s/^$test\t+//p" \
 			selftests/tests)
 		where=${where%[=!]}
 		log=$OUT/$name.$test.log
