@@ -101,4 +101,5 @@ cocci()
 
 check "gcc -fanalyzer" gcc_analyzer
 check "coccicheck" cocci
+check "shellcheck with its analysis of the flow of data" shell_check
 check_end

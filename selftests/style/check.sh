@@ -2,13 +2,37 @@
 # shellcheck shell=bash
 #
 # Sourced by style.sh and analyze.sh, which have set LAB, OUT and ONLY: their
-# cases, and where the kernel's source is.
+# cases, where the kernel's source is, and what they both look at.
 
 N=0
 FAILED=0
 mkdir -p "$OUT"
 # shellcheck disable=SC2034 # for those who source this
 KSRC=$($LAB env | sed -n 's/^LAB_KSRC=//p')
+
+# sources [PATTERN...]: the files of the tree
+# shellcheck disable=SC2120 # style.sh gives patterns
+sources()
+{
+	git ls-files -co --exclude-standard "$@" | while read -r f; do
+		[ -f "$f" ] && echo "$f"
+	done
+}
+
+scripts()
+{
+	sources | while read -r f; do
+		case $f in *.sh) echo "$f"; continue ;; esac
+		head -n 1 "$f" | grep -qE '^#!.*(bash|/sh)' && echo "$f"
+	done
+}
+
+# shell_check OPTION...
+shell_check()
+{
+	# shellcheck disable=SC2046
+	$LAB exec -- shellcheck "$@" -x -P SCRIPTDIR -S warning $(scripts)
+}
 
 # check NAME CMD...: a case passes if CMD succeeds and prints nothing.
 check()
