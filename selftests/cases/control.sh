@@ -83,10 +83,7 @@ members()
 
 del_all()
 {
-	tool -j tree show | python3 -c '
-import json, sys
-for t in json.load(sys.stdin):
-    print("tree del", t["id"], "nowait")' | tool -b -
+	tool -j tree show | jq -r '.[] | "tree del \(.id) nowait"' | tool -b -
 	wait_for 20 switch_has leaving 0
 }
 
@@ -152,8 +149,7 @@ part_ceiling()
 		msg-size 64K 2>&1)
 	[[ $out == *"memory_ceiling of all namespaces is 8 MiB"* ]]
 	ktap $? "but no other one in another namespace" "$out"
-	ktap "$(ip netns exec "$other" inc-tool -j switch | python3 -c \
-		'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+	ktap "$(ip netns exec "$other" inc-tool -j switch | jq '."memory-used"')" \
 		"which is charged nothing"
 	del_all
 	ip netns exec "$other" inc-tool tree add ranks 2 slots 64 msg-size 64K \

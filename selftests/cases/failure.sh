@@ -203,8 +203,7 @@ part_tree_del()
 	exec {tool}> >(sw inc-tool -b -)
 	pid=$!
 	long_job 3
-	id=$(sw inc-tool -j tree show | python3 -c \
-		'import json, sys; print(json.load(sys.stdin)[0]["id"])')
+	id=$(sw inc-tool -j tree show | jq '.[0].id')
 	now_ms start
 	echo "tree del $id" >&"$tool"
 	exec {tool}>&-

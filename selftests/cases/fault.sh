@@ -64,9 +64,7 @@ faulty()
 
 switch_stat()
 {
-	sw inc-tool -j -s switch show | python3 -c '
-import json, sys
-print(json.load(sys.stdin)["stats"][sys.argv[1]])' "$1"
+	sw inc-tool -j -s switch show | jq --arg key "$1" '.stats[$key]'
 }
 
 # refused TEXT: TEXT is not a valid setting.

@@ -31,11 +31,8 @@ roles()
 	local name
 
 	for name in "${SWITCHES[@]}"; do
-		echo "$name $(at "$name" inc-tool -j tree show | python3 -c '
-import json, sys
-for t in json.load(sys.stdin):
-    print(t["role"], t["members"], t.get("first-rank", 0), t.get("job-ranks", 0),
-          t.get("below", ""))')"
+		echo "$name $(at "$name" inc-tool -j tree show | jq -r '.[] |
+			"\(.role) \(.members) \(."first-rank" // 0) \(."job-ranks" // 0) \(.below // "")"')"
 	done
 }
 
@@ -67,7 +64,7 @@ part_two()
 	kill "${JOB_PIDS[@]}"
 	wait "${JOB_PIDS[@]}" 2>/dev/null
 	diff "$LAB_OUT/roles" - <<-END | sed 's/^/# /'
-	sw root 2 0 0 [2, 2]
+	sw root 2 0 0 [2,2]
 	l0 child 2 0 4 
 	l1 child 2 2 4 
 	END
@@ -347,9 +344,8 @@ long_job()
 
 busy()
 {
-	[ "$(at l1 inc-tool -j -s member show | python3 -c '
-import json, sys
-print(sum(m["stats"]["rx-messages"] for m in json.load(sys.stdin)))')" -gt 50 ]
+	at l1 inc-tool -j -s member show |
+		jq -e 'map(.stats."rx-messages") | add > 50' >/dev/null
 }
 
 # cut SWITCH PORT STATE: set a port of its bridge, from a process that already

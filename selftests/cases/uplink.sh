@@ -31,9 +31,8 @@ busy()
 # Counters of l0's uplink, summed over its trees.
 uplink_stat()
 {
-	at l0 inc-tool -j stat show | python3 -c '
-import json, sys
-print(sum(p["stats"][sys.argv[1]] for p in json.load(sys.stdin)["parents"]))' "$1"
+	at l0 inc-tool -j stat show |
+		jq --arg key "$1" '.parents | map(.stats[$key]) | add // 0'
 }
 
 running_down()
@@ -46,16 +45,13 @@ running_down()
 # ID of the only tree at l0.
 tree_id()
 {
-	at l0 inc-tool -j tree show | python3 -c '
-import json, sys
-print(json.load(sys.stdin)[0]["id"])'
+	at l0 inc-tool -j tree show | jq '.[0].id'
 }
 
 waits_long()
 {
-	at l0 inc-tool -j slot show state busy | python3 -c '
-import json, sys
-sys.exit(not any(s.get("parent-age", 0) >= 1100 for s in json.load(sys.stdin)))'
+	at l0 inc-tool -j slot show state busy |
+		jq -e 'any(."parent-age" >= 1100)' >/dev/null
 }
 
 leaf_dir()

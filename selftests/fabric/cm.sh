@@ -60,10 +60,8 @@ tree_gone()
 # key TREE RANK: QPN and R_Key of a member.
 key()
 {
-	sw inc-tool -j member show tree "$1" rank "$2" | python3 -c '
-import json, sys
-m = json.load(sys.stdin)[0]
-print(m["qpn"], m["rkey"])'
+	sw inc-tool -j member show tree "$1" rank "$2" |
+		jq -r '.[0] | "\(.qpn) \(.rkey)"'
 }
 
 # attr OBJECT KEY ARGS...: an attribute of a tree or member.
@@ -71,9 +69,8 @@ attr()
 {
 	local key=$2
 
-	sw inc-tool -j "$1" show "${@:3}" 2>/dev/null | python3 -c '
-import json, sys
-print(json.load(sys.stdin)[0][sys.argv[1]])' "$key"
+	sw inc-tool -j "$1" show "${@:3}" 2>/dev/null |
+		jq -r --arg key "$key" '.[0][$key]'
 }
 
 is()

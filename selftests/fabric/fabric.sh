@@ -67,7 +67,7 @@ part_job()
 	# The kernel's own events arrive by NETCONF.
 	long_job 4
 	sw inc-tool tree del "$(sw inc-tool -j tree show |
-		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
+		jq '.[0].id')"
 	others_fail "deleted on the switch" -1 .
 	wait_for 5 no_group
 	ktap $? "deleted on the switch: the group is gone" "$(ctl group show)"

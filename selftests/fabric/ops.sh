@@ -387,8 +387,7 @@ part_task()
 	# The same data once more: all that the hosts sent.
 	am_job "a job of a known size" 6 allreduce --count 100000 -i 20 -x 0
 	sleep 2.2
-	in=$(ctl -j task "$JOB_NAME" | python3 -c \
-		'import json, sys; print(json.load(sys.stdin)[0]["rx-bytes"])')
+	in=$(ctl -j task "$JOB_NAME" | jq '.[0]."rx-bytes"')
 	((in >= 6 * 4 * 100000 * 20 && in < 6 * 4 * 100000 * 20 * 6 / 5))
 	ktap $? "task: every byte of its hosts is counted" "$in bytes"
 	timeout 10 ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \

@@ -5,7 +5,7 @@
 # kernel.
 
 PACKAGES="gcc make pkg-config kmod iproute2 procps rdma-core ibverbs-providers
-libibverbs-dev libnl-3-dev libnl-genl-3-dev libjson-c-dev python3"
+libibverbs-dev libnl-3-dev libnl-genl-3-dev libjson-c-dev python3 jq"
 [ -d "/lib/modules/$(uname -r)/build" ] ||
 	PACKAGES+=" linux-headers-$(uname -r)"
 

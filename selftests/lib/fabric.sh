@@ -172,14 +172,7 @@ stat_sum()
 
 	for name in "${SWITCHES[@]:-sw}"; do
 		ip netns exec "$TOPO-$name" inc-tool -j -s member show
-	done | python3 -c '
-import json, sys
-rest, decoder, total = sys.stdin.read().strip(), json.JSONDecoder(), 0
-while rest:
-    members, end = decoder.raw_decode(rest)
-    total += sum(m.get("stats", {}).get(sys.argv[1], 0) for m in members)
-    rest = rest[end:].strip()
-print(total)' "$1"
+	done | jq -s --arg key "$1" 'map(.[].stats[$key]) | add // 0'
 }
 
 # The switch that is the root of the last group's tree.
@@ -257,8 +250,7 @@ ctl()
 # The manager's, for Prometheus.
 metrics()
 {
-	sw python3 -c 'import urllib.request
-print(urllib.request.urlopen("http://127.0.0.1:18789/metrics").read().decode())'
+	sw curl -sS http://127.0.0.1:18789/metrics
 }
 
 no_group()
@@ -316,10 +308,7 @@ unready()
 # The ID of a switch's first tree; nothing if it has none.
 tree_of()
 {
-	at "$1" inc-tool -j tree show | python3 -c '
-import json, sys
-trees = json.load(sys.stdin)
-print(trees[0]["id"] if trees else "")'
+	at "$1" inc-tool -j tree show | jq '.[0].id // empty'
 }
 
 # rejoined NAME N: that many ranks of 4 are ready for another tree.

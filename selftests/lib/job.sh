@@ -133,9 +133,7 @@ counts()
 # stat_sum COUNTER: sum of a member counter over the live trees.
 stat_sum()
 {
-	sw inc-tool -j -s member show | python3 -c '
-import json, sys
-print(sum(m.get("stats", {}).get(sys.argv[1], 0) for m in json.load(sys.stdin)))' "$1"
+	sw inc-tool -j -s member show | jq --arg key "$1" 'map(.stats[$key]) | add // 0'
 }
 
 # busy N: the switch has received more than N messages.

@@ -100,9 +100,7 @@ inc_unload()
 # switch_attr KEY: an attribute of the switch.
 switch_attr()
 {
-	sw inc-tool -j switch show | python3 -c '
-import json, sys
-print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+	sw inc-tool -j switch show | jq -r --arg key "$1" '.[$key]'
 }
 
 # switch_has KEY VALUE
@@ -243,7 +241,7 @@ suite_lacks()
 	local cmd
 
 	[ "$(id -u)" = 0 ] || { echo "not root"; return; }
-	for cmd in ip rdma unshare python3 inc-tool inc-perf; do
+	for cmd in ip rdma unshare python3 jq inc-tool inc-perf; do
 		command -v "$cmd" >/dev/null || { echo "no $cmd"; return; }
 	done
 	[ -d /sys/module/rdma_inc ] || [ -e "$INC_KO" ] ||

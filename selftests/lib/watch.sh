@@ -17,14 +17,7 @@ watch_end()
 
 no_trees()
 {
-	switch_total | python3 -c '
-import json, sys
-rest, decoder = sys.stdin.read().strip(), json.JSONDecoder()
-while rest:
-    one, end = decoder.raw_decode(rest)
-    if one["trees"] or one["leaving"]:
-        sys.exit(1)
-    rest = rest[end:].strip()'
+	switch_total | jq -es 'all(.trees == 0 and .leaving == 0)' >/dev/null
 }
 
 totals()

@@ -217,7 +217,7 @@ part_levels()
 	tool switch set max-ranks 0
 	tool tree del 1
 	tool tree del 2
-	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+	ktap "$(tool -j switch | jq '."memory-used"')" \
 		"the uplink's memory came back"
 }
 
@@ -304,8 +304,8 @@ in_order()
 	got=$(tool "$@" | sed -nE "s/^$text( .*)?$/\1 \2/p" | xargs)
 	[ "$got" = "$want" ]
 	ktap $? "order: $name: text" "$got"
-	got=$(tool -j "$@" | python3 -c 'import json, sys
-print(*(e[k] for e in json.load(sys.stdin) for k in sys.argv[1].split()))' "$keys")
+	got=$(tool -j "$@" | jq -r --arg keys "$keys" \
+		'[.[] as $e | $keys | split(" ")[] | $e[.]] | join(" ")')
 	[ "$got" = "$want" ]
 	ktap $? "order: $name: JSON" "$got"
 }
@@ -488,7 +488,7 @@ part_quota()
 		"max-slots: 64 slots wanted" tree add ranks 2
 	says "memory beyond, members included" 2 "max-tree-memory: " tree add \
 		ranks 4 slots 16 msg-size 65536
-	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+	ktap "$(tool -j switch | jq '."memory-used"')" \
 		"nothing is used by what was refused"
 	says "a tree within" 0 "tree 1" $add id 1 ranks 4 dead-time 50
 	says "a second one" 0 "tree 2" $add id 2 ranks 1 dead-time 50
