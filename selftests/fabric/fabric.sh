@@ -320,9 +320,11 @@ part_start()
 		--listen "$(topo_ip4 sw):18790"
 	says "a second page at its address" 1 "Address already in use" \
 		--listen 127.0.0.1:0
+	says "a second one with its --pidfile" 1 "another process that runs has it" \
+		--insecure-plaintext --http none --listen 127.0.0.1:0
 	SAYS_BY=(sw)
 	[ "$(cat "$pidfile")" = "$AMD" ]
-	ktap $? "both leave its --pidfile alone" "$(cat "$pidfile")"
+	ktap $? "all leave its --pidfile alone" "$(cat "$pidfile")"
 	amd_down
 	[ ! -e "$pidfile" ]
 	ktap $? "--pidfile goes with the manager"

@@ -23,15 +23,6 @@
 
 #define LIBNETCONF2_YANG	"/usr/share/yang/modules/libnetconf2"
 
-static int write_pid(const char *path)
-{
-	int err = inc_pidfile_write(path);
-
-	if (err)
-		log_error("%s: %s", path, strerror(-err));
-	return err;
-}
-
 /*
  * libnetconf2 keeps all of a request, however long it is. Where there is no more
  * memory it drops the request, and others are served.
@@ -112,7 +103,7 @@ static int start(struct agent *a, const struct options *o)
 	if (netconf_listen_unix(o->sock, o->mode))
 		return -1;
 	drop_net_bind();
-	if (write_pid(o->pidfile))
+	if (inc_pidfile_write("inc-agentd", o->pidfile))
 		return -1;
 	if (!start_threads(a, o))
 		return 0;

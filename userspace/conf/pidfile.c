@@ -3,45 +3,104 @@
  * See pidfile.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf/pidfile.h"
 
+/* It is locked for as long as its process runs. */
+static int held = -1;
+
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
+/* Its owner may have removed it since it was opened. */
+static bool is_at(int fd, const char *path)
+{
+	struct stat st, at;
+
+	return !fstat(fd, &st) && !stat(path, &at) && st.st_dev == at.st_dev &&
+	       st.st_ino == at.st_ino;
+}
+
+static int open_locked(const char *path)
+{
+	int fd, err;
+
+	for (;;) {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+		if (fd < 0 || !is_file(fd))
+			return fd;
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			err = errno;
+			close(fd);
+			errno = err;
+			return -1;
+		}
+		if (is_at(fd, path))
+			return fd;
+		close(fd);
+	}
+}
+
+static int say(const char *program, const char *path)
+{
+	int err = errno;
+
+	fprintf(stderr, "%s: --pidfile %s: %s\n", program, path,
+		err == EWOULDBLOCK ? "another process that runs has it; give each its own" :
+		strerror(err));
+	return -err;
+}
+
 /**
  * inc_pidfile_write() - write this process's ID
+ * @program: who says so if that fails
  * @path: file; NULL: none
  *
- * If the disk is full, no file is left: what is in it would name nobody.
+ * If the disk is full, no file is left: what is in it would name nobody. The file
+ * of another process that runs stays as it is.
  *
- * Return: 0 or a negative errno value.
+ * Return: 0, or a negative errno value after a message.
  */
-int inc_pidfile_write(const char *path)
+int inc_pidfile_write(const char *program, const char *path)
 {
-	FILE *file = path ? fopen(path, "we") : NULL;
-	bool ok;
-	int err;
+	int fd = path ? open_locked(path) : -1;
 
-	if (!file)
-		return path ? -errno : 0;
-	ok = fprintf(file, "%d\n", (int)getpid()) >= 0;
-	if (!fclose(file) && ok)
+	if (fd < 0)
+		return path ? say(program, path) : 0;
+	if (is_file(fd)) {
+		held = fd;
+		if (!ftruncate(fd, 0) &&
+		    dprintf(fd, "%d\n", (int)getpid()) >= 0)
+			return 0;
+	} else if (dprintf(fd, "%d\n", (int)getpid()) >= 0 && !close(fd)) {
 		return 0;
-	err = -errno;
+	}
+	say(program, path);
 	inc_pidfile_remove(path);
-	return err;
+	return -EIO;
 }
 
 /**
  * inc_pidfile_remove() - remove the file
- * @path: file; NULL: none. A device, which is not ours, stays.
+ * @path: file; NULL: none. One that is not ours stays, as a device does.
  */
 void inc_pidfile_remove(const char *path)
 {
-	struct stat st;
-
-	if (path && !lstat(path, &st) && S_ISREG(st.st_mode))
+	if (held < 0)
+		return;
+	if (is_at(held, path))
 		unlink(path);
+	close(held);
+	held = -1;
 }

@@ -213,16 +213,6 @@ static void return_large(void)
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
-static int write_pid(const char *path)
-{
-	int err = inc_pidfile_write(path);
-
-	if (err)
-		fprintf(stderr, "inc-amd: --pidfile %s: %s\n", path,
-			strerror(-err));
-	return err;
-}
-
 static int start_hashes(void)
 {
 	if (!index_key())
@@ -342,7 +332,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	/* Whatever fails before would overwrite that of one that runs. */
-	if (start_web(m, &web) || write_pid(m->o.pidfile))
+	if (start_web(m, &web) || inc_pidfile_write("inc-amd", m->o.pidfile))
 		return 1;
 	printf("listening on %s\n", m->o.listen);
 	inc_output_end("inc-amd");

@@ -372,16 +372,6 @@ static int open_netlink(struct server *s)
 	return 0;
 }
 
-static int write_pid(const char *path)
-{
-	int err = inc_pidfile_write(path);
-
-	if (err)
-		fprintf(stderr, "inc-tool: serve: \"%s\": %s\n", path,
-			strerror(-err));
-	return err;
-}
-
 /* As inc_auth_address() takes it. */
 static int find_parent(struct server *s, const char *text)
 {
@@ -429,7 +419,7 @@ int server_run(struct server *s, const struct options *o)
 	if (s->listen_fd < 0)
 		return -EIO;
 	sig_fd = open_signals();
-	if (sig_fd < 0 || write_pid(o->pidfile))
+	if (sig_fd < 0 || inc_pidfile_write("inc-tool: serve", o->pidfile))
 		return -EIO;
 	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
 	       o->port);
