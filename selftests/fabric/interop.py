@@ -70,6 +70,14 @@ def calls(channel):
     got = status(lambda: call(channel, "GetGroup",
                               PB.GetGroupRequest(name="grün%")))
     says("a status", got, code.NOT_FOUND, "gr")
+    for name in "AddReservation", "DeleteReservation":
+        says(f"{name}: a name with a byte 0", status(
+            lambda: call(channel, name, PB.Reservation(name="a\0b"))),
+            code.INVALID_ARGUMENT, "byte 0")
+    says("GetGroup: a tenant with a byte 0", status(
+        lambda: call(channel, "GetGroup",
+                     PB.GetGroupRequest(name="a", tenant="b\0"))),
+        code.INVALID_ARGUMENT, "byte 0")
     says("a compressed call", status(
         lambda: call(channel, "ListGroups", compression=grpc.Compression.Gzip)),
         code.UNIMPLEMENTED, "compressed")
@@ -94,6 +102,9 @@ def streams(channel):
                                  response_deserializer=bytes)
     says("a stream whose message is wrong", status(
         lambda: list(join(iter([b"\xff\xff"])))), code.INVALID_ARGUMENT)
+    says("a stream's group with a byte 0", status(lambda: list(join(iter([
+        PB.RankMessage(join=PB.JoinRequest(group="a\0", ranks=2))])))),
+        code.INVALID_ARGUMENT, "byte 0")
     ktap(status(lambda: list(join(iter([])))) == (code.OK, ""),
          "a stream of nothing")
     many = [call(channel, "WatchEvents", many=True) for _ in range(200)]

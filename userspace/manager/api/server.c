@@ -15,6 +15,8 @@
 #include "api/creds.h"
 #include "api/message.h"
 #include "api/stream.h"
+#include "api/strings.h"
+#include "rdma_inc.pb-c.h"
 
 #define STOP_MS		2000
 #define QUEUE_MAX	64	/* messages that wait for a rank, which is then dropped */
@@ -83,23 +85,6 @@ static void answer(struct rpc_stream *s, const struct rpc_inbox *in)
 	rpc_stream_end(s, a.err, a.text);
 }
 
-/* A client that is @gone wants no answer any more. */
-static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in, bool gone)
-{
-	struct rpc_inbox *next;
-
-	for (; in; in = next) {
-		next = in->next;
-		if (!s->told && is_join(s))
-			s->rpc->handler->message(s->rpc->ctx, s, in->data,
-						 in->len);
-		else if (!s->told && !gone)
-			answer(s, in);
-		free(in->data);
-		free(in);
-	}
-}
-
 static void tell_closed(struct rpc_stream *s)
 {
 	if (s->told)
@@ -109,6 +94,42 @@ static void tell_closed(struct rpc_stream *s)
 		s->watch->closed(s->watch);
 	else if (is_join(s))
 		s->rpc->handler->closed(s->rpc->ctx, s);
+}
+
+/* A string with a byte 0 would be taken for another one. */
+static bool is_whole(const struct rpc_stream *s, const struct rpc_inbox *in)
+{
+	const ProtobufCMethodDescriptor *method =
+		protobuf_c_service_descriptor_get_method_by_name(
+			&rdma_inc__v1__manager__descriptor,
+			strrchr(methods[s->method].path, '/') + 1);
+
+	return strings_whole(method->input, in->data, in->len);
+}
+
+static void refuse_strings(struct rpc_stream *s)
+{
+	tell_closed(s);
+	rpc_stream_end(s, EINVAL, "a string of the request has a byte 0: names are text without that");
+}
+
+/* A client that is @gone wants no answer any more. */
+static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in, bool gone)
+{
+	struct rpc_inbox *next;
+
+	for (; in; in = next) {
+		next = in->next;
+		if (!s->told && !is_whole(s, in))
+			refuse_strings(s);
+		else if (!s->told && is_join(s))
+			s->rpc->handler->message(s->rpc->ctx, s, in->data,
+						 in->len);
+		else if (!s->told && !gone)
+			answer(s, in);
+		free(in->data);
+		free(in);
+	}
 }
 
 /* Something has come for a stream. */
