@@ -122,6 +122,8 @@ named_help()
 	says "names only" 2 'no reservation "-h"' reservation show -- -h -h
 	says "del of an odd tenant" 0 "" reservation del -- help -h
 	says "del" 0 "" reservation del x
+	event "reservation-over x: it was deleted, by anonymous"
+	ktap $? "an event tells who" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	! ctl reservation | grep -q .
 	ktap $? "none is left" "$(ctl reservation)"
 	says "a word twice" 1 '"ranks" is there twice' \

@@ -360,7 +360,9 @@ part_role()
 	says "a client deletes no groups" 2 "this is for operators" \
 		group del "$JOB_NAME"
 	INC_AM_CERTS=$CA/olga says "an operator does" 0 "" group del "$JOB_NAME"
-	others_fail "deleted" -1 operator
+	others_fail "deleted" -1 "operator olga has deleted"
+	event "group-ended $JOB_NAME: .*operator olga has deleted the group"
+	ktap $? "and an event tells who" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	gone "roles"
 	# Renewed while the manager runs, which is not restarted.
 	pid=$AMD

@@ -90,6 +90,17 @@ bool answer_hides(const struct rpc_answer *a)
 	return a->who && a->who->role < ROLE_OPERATOR;
 }
 
+/**
+ * answer_by() - name a caller, for what it does
+ * @a: answer
+ *
+ * Return: its name.
+ */
+const char *answer_by(const struct rpc_answer *a)
+{
+	return a->who ? a->who->name : "anonymous";
+}
+
 static bool sees(const struct rpc_answer *a, const struct group *g)
 {
 	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
@@ -419,10 +430,13 @@ static void delete_group(const struct manager *m, const char *name,
 	RdmaInc__V1__DeleteGroupResponse out =
 		RDMA_INC__V1__DELETE_GROUP_RESPONSE__INIT;
 	struct group *g = answer_group(m, name, tenant, a);
+	char why[IDENTITY_LEN + 64];
 
 	if (!g)
 		return;
-	group_delete(g, "an operator has deleted the group");
+	snprintf(why, sizeof(why), "operator %s has deleted the group",
+		 answer_by(a));
+	group_delete(g, why);
 	answer_reply(a, &out.base);
 }
 

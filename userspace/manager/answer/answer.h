@@ -18,6 +18,7 @@ void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg);
 const char *answer_state(const struct group *g);
 void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw);
 bool answer_hides(const struct rpc_answer *a);
+const char *answer_by(const struct rpc_answer *a);
 bool answer_is_of(const char *owner, const char *tenant);
 struct group *answer_group(const struct manager *m, const char *name,
 			   const char *tenant, struct rpc_answer *a);

@@ -97,7 +97,7 @@ void answer_switch(struct manager *m, enum rpc_method method,
 {
 	RdmaInc__V1__SwitchRequest *req =
 		rdma_inc__v1__switch_request__unpack(NULL, len, data);
-	const char *by = a->who ? a->who->name : "anonymous";
+	const char *by = answer_by(a);
 	struct sw *sw = req ? find(m, req->name) : NULL;
 
 	if (!req) {

@@ -60,7 +60,7 @@ static void reply(struct rpc_answer *a, const struct reservation *r)
 static bool set_by(struct reservation *wish, const char *by,
 		   struct rpc_answer *a)
 {
-	const char *own = a->who ? a->who->name : "anonymous";
+	const char *own = answer_by(a);
 	struct identity id;
 	char why[128];
 
@@ -168,6 +168,7 @@ static void delete(struct manager *m, const RdmaInc__V1__ReservationRequest *req
 {
 	const char *tenant = tenant_of(req->tenant, a);
 	struct reservation *r = m->tenants.reservations;
+	char why[IDENTITY_LEN + 32];
 
 	if (!tenant)
 		return;
@@ -180,7 +181,8 @@ static void delete(struct manager *m, const RdmaInc__V1__ReservationRequest *req
 		return;
 	}
 	reply(a, r);
-	reserve_end(m, r, "it was deleted");
+	snprintf(why, sizeof(why), "it was deleted, by %s", answer_by(a));
+	reserve_end(m, r, why);
 }
 
 static bool is_asked_for(const struct reservation *r, const char *name,
