@@ -212,7 +212,7 @@ part_options()
 	kill "$pid"
 	wait "$pid"
 	for at in "port 99999" "port http" "port -1" "slots 100" "slots 8192" \
-		  "pmtu 7" "pmtu 1500" "msg-size 63" "window 257" "hold 1" \
+		  "pmtu 7" "pmtu 1500" "msg-size 63" "msg-size 100" "window 257" "hold 1" \
 		  "min-rto 10001" "dead-time 9" "traffic-class 3" "traffic-class 256" \
 		  "psn 0x1000000" "join-time 0" "max-clients 0"; do
 		# shellcheck disable=SC2086	# two words
@@ -224,6 +224,19 @@ part_options()
 		says "serve --parent ${at:0:20}" 1 "must be HOST, HOST:PORT" \
 			inc-tool serve --parent "$at"
 	done
+	for at in "[::1" "[::1]x" "" "10.0.0.1:65536" "10.0.0.1:x"; do
+		says "serve --listen \"$at\"" 1 "must be ADDRESS, ADDRESS:PORT" \
+			inc-tool serve --listen "$at"
+	done
+	ip netns exec "$TOPO-sw" inc-tool serve -l "$(topo_ip4 sw):0" >"$log" &
+	pid=$!
+	wait_for 5 grep -qE "on $(topo_ip4 sw) port [1-9][0-9]+$" "$log"
+	ktap $? "serve: any port that is free is told" "$(cat "$log")"
+	kill "$pid"
+	wait "$pid"
+	says "serve: a tree that is none" 1 "--tree 99: " inc-tool serve --tree 99
+	says "serve: a tree and a parent" 1 "exclude each other" \
+		inc-tool serve --tree 99 --parent 10.0.0.1
 	says "a parent's name that is none" 1 "parent \"no.invalid\"" \
 		inc-tool serve --parent no.invalid:18790
 }

@@ -399,12 +399,39 @@ static int find_parent(struct server *s, const char *text)
 	return 0;
 }
 
+/* Port 0 has become another one. */
+static void say_listening(const struct server *s, const struct options *o)
+{
+	struct sockaddr_storage own = { 0 };
+	socklen_t len = sizeof(own);
+	char port[8] = "?";
+
+	if (!getsockname(s->listen_fd, (struct sockaddr *)&own, &len))
+		getnameinfo((struct sockaddr *)&own, len, NULL, 0, port,
+			    sizeof(port), NI_NUMERICSERV);
+	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
+	       port);
+	inc_output_end("inc-tool: serve");
+}
+
+/* Jobs would all fail. */
+static int find_tree(struct server *s)
+{
+	struct inc_nl_tree tree;
+
+	if (!s->tree_id || !inc_nl_tree_get(&s->nl, s->tree_id, &tree))
+		return 0;
+	fprintf(stderr, "inc-tool: serve: --tree %u: %s\n", s->tree_id,
+		s->nl.error);
+	return -EINVAL;
+}
+
 /**
  * server_run() - run the daemon until a signal ends it
  * @s: daemon, with the settings of the command line
  * @o: other options of the command line
  *
- * Return: 0; -EINVAL if the parent's address, or a file, is invalid; -EIO for any other
+ * Return: 0; -EINVAL if an address, a file or the tree is not valid; -EIO for any other
  * error. A message was printed.
  */
 int server_run(struct server *s, const struct options *o)
@@ -415,15 +442,15 @@ int server_run(struct server *s, const struct options *o)
 		return -EINVAL;
 	if (open_netlink(s))
 		return -EIO;
+	if (find_tree(s))
+		return -EINVAL;
 	s->listen_fd = listen_on(o->listen, o->port);
 	if (s->listen_fd < 0)
 		return -EIO;
 	sig_fd = open_signals();
 	if (sig_fd < 0 || inc_pidfile_write("inc-tool: serve", o->pidfile))
 		return -EIO;
-	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
-	       o->port);
-	inc_output_end("inc-tool: serve");
+	say_listening(s, o);
 	s->now = now_ms();
 	ret = main_loop(s, sig_fd);
 	close_all(s);

@@ -6,6 +6,7 @@
 
 #include <getopt.h>
 
+#include "auth/address.h"
 #include "conf/unit.h"
 #include "parse.h"
 #include "rendezvous/server.h"
@@ -18,8 +19,8 @@ static void usage(FILE *out)
 "\n"
 "Create trees for programs that use libinc: the ranks of a job meet here.\n"
 "\n"
-"  -l, --listen ADDR     address to listen on (default all)\n"
-"  -p, --port PORT       TCP port (default " INC_RDV_PORT ")\n"
+"  -l, --listen ADDR[:PORT]  address to listen on (default all)\n"
+"  -p, --port PORT       TCP port (default " INC_RDV_PORT "); 0: any that is free\n"
 "      --allow ADDR[/N]  accept these addresses of ranks, besides the address that\n"
 "                        a rank connects from; may be repeated\n"
 "      --max-trees N     maximum number of jobs (default 1024, or as many as\n"
@@ -144,23 +145,23 @@ static const struct range {
 	uint32_t	min;
 	uint32_t	max;
 	bool		power;	/* of two */
-	bool		dscp;	/* times 4: the rest is ECN's */
+	uint32_t	step;	/* what it is a multiple of; a DSCP: the rest is ECN's */
 	uint32_t	time;	/* milliseconds of a number without a unit */
 } ranges[] = {
-	{ 'p', 0, UINT16_MAX, false, false, 0 },
-	{ OPT_PMTU, 256, 4096, true, false, 0 },
-	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true, false, 0 },
-	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false, false, 0 },
-	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false, false, 0 },
-	{ OPT_PSN, 0, 0xffffff, false, false, 0 },
-	{ OPT_WINDOW, 1, 256, false, false, 0 },
-	{ OPT_HOLD, 1 << 16, 1 << 30, false, false, 0 },
-	{ OPT_MIN_RTO, 1, 10000, false, false, 1 },
-	{ OPT_DEAD_TIME, 10, 60000, false, false, 1 },
-	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false, true, 0 },
-	{ OPT_JOIN_TIME, 1, 1000000, false, false, 1000 },
-	{ OPT_FORMING_TIME, 1, 1000000, false, false, 1000 },
-	{ 0, 1, UINT32_MAX, false, false, 0 },
+	{ 'p', 0, UINT16_MAX, false, 1, 0 },
+	{ OPT_PMTU, 256, 4096, true, 1, 0 },
+	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true, 1, 0 },
+	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false, 64, 0 },
+	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false, 1, 0 },
+	{ OPT_PSN, 0, 0xffffff, false, 1, 0 },
+	{ OPT_WINDOW, 1, 256, false, 1, 0 },
+	{ OPT_HOLD, 1 << 16, 1 << 30, false, 1, 0 },
+	{ OPT_MIN_RTO, 1, 10000, false, 1, 1 },
+	{ OPT_DEAD_TIME, 10, 60000, false, 1, 1 },
+	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false, 4, 0 },
+	{ OPT_JOIN_TIME, 1, 1000000, false, 1, 1000 },
+	{ OPT_FORMING_TIME, 1, 1000000, false, 1, 1000 },
+	{ 0, 1, UINT32_MAX, false, 1, 0 },
 };
 
 static const char *option_name(int opt)
@@ -181,7 +182,7 @@ static bool get_value(const struct range *r, const char *text, uint64_t *val)
 	good = r->time ? unit_msec(text, r->time, val) :
 			 unit_number(text, UINT64_MAX, val);
 	return good && *val >= r->min * unit && *val <= r->max * unit &&
-	       !(r->power && (*val & (*val - 1))) && !(r->dscp && *val % 4);
+	       !(r->power && (*val & (*val - 1))) && !(*val % r->step);
 }
 
 static bool get_num(const char *text, int opt, uint32_t *num)
@@ -198,8 +199,10 @@ static bool get_num(const char *text, int opt, uint32_t *num)
 	}
 	if (r->power)
 		what = "a power of two";
-	else if (r->dscp)
+	else if (opt == OPT_TRAFFIC_CLASS)
 		what = "a DSCP times 4";
+	else if (r->step > 1)
+		what = "a multiple of 64";
 	else if (r->time)
 		what = r->time == 1 ? "milliseconds, or as in 2s" :
 				      "seconds, or as in 5m";
@@ -341,6 +344,25 @@ static bool security_option(struct security *sec, int opt, const char *arg)
 	return false;
 }
 
+/* As inc-amd has it. */
+static bool listen_option(struct options *o, const char *text)
+{
+	static char host[256], service[8];
+	int port = -1;
+
+	if (inc_auth_address(text, host, sizeof(host), &port)) {
+		fprintf(stderr, "inc-tool: serve: --listen \"%s\" must be ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT, with a port from 0 to 65535\n",
+			text);
+		return false;
+	}
+	o->listen = host;
+	if (port >= 0) {
+		snprintf(service, sizeof(service), "%u", (uint16_t)port);
+		o->port = service;
+	}
+	return true;
+}
+
 /**
  * cmd_serve() - run inc-tool serve
  * @argc: number of arguments
@@ -367,7 +389,8 @@ int cmd_serve(int argc, char **argv)
 				  NULL)) != -1) {
 		switch (opt) {
 		case 'l':
-			o.listen = optarg;
+			if (!listen_option(&o, optarg))
+				return TOOL_USAGE;
 			break;
 		case 'p':
 			if (!number_option(&s, opt, optarg))
@@ -409,6 +432,10 @@ int cmd_serve(int argc, char **argv)
 	if (optind != argc) {
 		fprintf(stderr, "inc-tool: serve: unexpected argument \"%s\"\n",
 			argv[optind]);
+		return TOOL_USAGE;
+	}
+	if (s.tree_id && o.parent) {
+		fprintf(stderr, "inc-tool: serve: --tree and --parent exclude each other: the trees below a parent are made for each job\n");
 		return TOOL_USAGE;
 	}
 	switch (server_run(&s, &o)) {
