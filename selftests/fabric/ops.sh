@@ -191,6 +191,14 @@ part_ctl()
 	says "a name that could be an abbreviation: quota" 0 "tenant s" quota s
 	says "a name that is show" 2 'no task "show"' task show show
 	says "two formats" 1 "--dot or --json" -j topology --dot
+	says "--dot twice" 0 "graph fabric" topology --dot --dot
+	says "an option behind its object" 1 "option -j stands before" topology -j
+	says "a word that is none, last" 1 '"foo" is none of' \
+		reservation add z ranks 4 foo
+	for what in "" "," ",,"; do
+		says "-m \"$what\"" 1 "must be a manager's address" \
+			-m "$what" topology
+	done
 	says "two kinds" 1 "--switches or --clients" task --clients --switches
 	says "one kind, twice" 0 "switch sw:" task --switches --switches
 	says "show" 0 "switch sw at" switch show

@@ -159,6 +159,14 @@ static const struct ctl_object *find(const char *word)
 	return found;
 }
 
+/* Those of all objects. A name that looks like one comes after "--". */
+static bool is_option(const char *word)
+{
+	return !strcmp(word, "-j") || !strcmp(word, "--json") ||
+	       !strcmp(word, "-p") || !strcmp(word, "--pretty") ||
+	       !strcmp(word, "-m") || !strcmp(word, "--manager");
+}
+
 static int run(int argc, char **argv)
 {
 	const struct ctl_object *o;
@@ -187,6 +195,9 @@ static int run(int argc, char **argv)
 		} else if (is_help(argv[i])) {
 			fputs(o->usage, stdout);
 			return CTL_OK;
+		} else if (is_option(argv[i])) {
+			return ctl_wrong("option %s stands before the object, as in \"inc-amctl %s ... %s\"",
+					 argv[i], argv[i], o->name);
 		}
 	}
 	/* What follows "--" is a name, whatever it looks like. */
@@ -224,6 +235,9 @@ static int options(int argc, char **argv)
 			ctl_pretty = true;
 		} else if (option(argv[i], "-m", "manager") && i + 1 < argc) {
 			ctl_manager = argv[++i];
+			if (!ctl_manager[strspn(ctl_manager, ",")])
+				return -ctl_wrong("-m \"%s\": must be a manager's address, or several with commas between",
+						  ctl_manager);
 		} else if (option(argv[i], "-h", "help")) {
 			fputs(usage, stdout);
 			exit(finish(CTL_OK));

@@ -123,7 +123,7 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 	unsigned int key, seen = 0;
 	int ret;
 
-	for (; argc > 1; argc -= 2, argv += 2) {
+	for (; argc; argc -= 2, argv += 2) {
 		for (key = 0; keywords[key] && !ctl_is(argv[0], keywords[key]);
 		     key++)
 			;
@@ -133,13 +133,14 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 		if (seen & 1U << key)
 			return ctl_wrong("reservation add: \"%s\" is there twice",
 					 argv[0]);
+		if (argc == 1)
+			return ctl_wrong("reservation add: %s needs a value",
+					 argv[0]);
 		seen |= 1U << key;
 		ret = read_value(req, key, argv[1]);
 		if (ret)
 			return ret;
 	}
-	if (argc)
-		return ctl_wrong("reservation add: %s needs a value", argv[0]);
 	return req->ranks ? CTL_OK :
 	       ctl_wrong("reservation add: how many ranks? \"ranks N\"");
 }

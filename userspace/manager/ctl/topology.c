@@ -163,16 +163,18 @@ static void print_dot(const RdmaInc__V1__Topology *t)
 static int run_topology(int argc, char **argv)
 {
 	RdmaInc__V1__Topology *t;
-	bool dot;
+	bool dot = false;
 
 	if (argc && (ctl_is(argv[0], "show") || ctl_is(argv[0], "list"))) {
 		argc--;
 		argv++;
 	}
-	dot = argc && (!strcmp(argv[0], "--dot") || !strcmp(argv[0], "-dot"));
-	if (argc > dot)
-		return ctl_wrong("topology: \"%s\": only --dot is known",
-				 argv[dot]);
+	for (; argc; argc--, argv++) {
+		if (strcmp(argv[0], "--dot") && strcmp(argv[0], "-dot"))
+			return ctl_wrong("topology: \"%s\": only --dot is known",
+					 argv[0]);
+		dot = true;
+	}
 	if (dot && ctl_json)
 		return ctl_wrong("topology: --dot or --json, not both");
 	t = get_topology();

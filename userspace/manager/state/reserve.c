@@ -122,8 +122,9 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 	if (m->state.store)
 		keep(m, *made);
 	event_say_of(&m->events, EVENT_RESERVED, wish->tenant->name,
-		     wish->name, "%u groups of %u ranks in all, by %s",
-		     wish->groups, wish->ranks, wish->by);
+		     wish->name, "%u group%s of %u ranks in all, by %s",
+		     wish->groups, wish->groups == 1 ? "" : "s", wish->ranks,
+		     wish->by);
 	return 0;
 }
 
