@@ -273,7 +273,7 @@ part_options()
 	says "a user without a key" 2 "NAME=FILE" -a admin
 	says "TLS without certificates" 2 "--tls needs" -t 127.0.0.1
 	says "certificates without TLS" 2 "need --tls" --tls-cert x
-	says "certificates that are not there" 1 "cannot listen for TLS" \
+	says "certificates that are not there" 1 "/nowhere: No such file" \
 		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-cert /nowhere \
 		--tls-key /nowhere --tls-ca /nowhere
 	mkfifo "$DIR/fifo"
@@ -301,7 +301,7 @@ part_options()
 	keys
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
 		-subj /CN=x -keyout "$DIR/tls.key" -out "$DIR/tls.pem" 2>/dev/null
-	says "a certificate with another's key" 1 "cannot listen for TLS" \
+	says "a certificate with another's key" 1 "is not the private key of" \
 		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-key "$DIR/hostkey" \
 		--tls-cert "$DIR/tls.pem" --tls-ca "$DIR/tls.pem"
 	for at in 127.0.0.1:0 127.0.0.1:65536 127.0.0.1: "[::1" "[::1]830" \

@@ -52,6 +52,14 @@ secured()
 	amd_up
 }
 
+# A client that does not look at its certificate.
+tries_expired()
+{
+	sw timeout 5 openssl s_client -connect "$(topo_ip4 sw):18790" -alpn h2 \
+		-cert "$CA/old/cert.pem" -key "$CA/old/key.pem" \
+		-CAfile "$CA/ca.pem" </dev/null
+}
+
 # as NAME CMD...: with NAME's certificate
 as()
 {
@@ -233,7 +241,10 @@ part_tls()
 	says "inc-amctl without TLS" 2 "set INC_AM_CERTS" topology
 	refused "TLS: it does not speak it"
 	SAYS_BY=(as old ctl)
-	says "inc-amctl, expired" 2 "still valid" topology
+	says "inc-amctl, expired" 2 "old/cert.pem: the certificate has expired, at" \
+		topology
+	# It does not even try; others do.
+	SAYS_BY=(tries_expired)
 	refused "TLS: its certificate has expired, or its authority's has"
 	INC_AM_CERTS=$DIR/other/alice
 	export INC_AM_CERTS
@@ -377,6 +388,12 @@ part_role()
 	event "credentials-wrong .*amd/cert.pem" 20
 	ktap $? "a certificate that cannot be read is an event within ten seconds" \
 		"$(tail -n 3 "$LAB_OUT/amd.log")"
+	cp "$CA/alice/cert.pem" "$CA/amd/cert.pem"
+	cp -p "$CA/amd/key.pem" "$DIR/key.pem"
+	cp "$CA/alice/key.pem" "$CA/amd/key.pem"
+	event "credentials-wrong .*not for servers" 20
+	ktap $? "so is a client's" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	mv "$DIR/key.pem" "$CA/amd/key.pem"
 	mv "$DIR/cert.pem" "$CA/amd/cert.pem"
 	kill -0 "$pid"
 	ktap $? "the manager still runs"
@@ -852,9 +869,25 @@ part_plain()
 			--tokens "$TOKENS"
 		says "a certificate without a key" 2 "need each other" $at \
 			--tls-cert "$CA/amd/cert.pem"
-		says "another's key" 1 "its private key" $at \
+		says "another's key" 1 \
+			"$CA/alice/key.pem is not the private key of" $at \
 			--tls-cert "$CA/amd/cert.pem" --tls-ca "$CA/ca.pem" \
 			--tls-key "$CA/alice/key.pem"
+		openssl pkey -in "$CA/amd/key.pem" -aes128 -passout pass:x \
+			-out "$DIR/locked.pem"
+		says "a key with a password" 1 "locked.pem: it has a password" \
+			$at --tls-cert "$CA/amd/cert.pem" --tls-ca "$CA/ca.pem" \
+			--tls-key "$DIR/locked.pem"
+		openssl x509 -in "$CA/amd/cert.pem" -outform DER -out "$DIR/der"
+		says "a certificate as DER" 1 "der: there is no certificate in it, as PEM" \
+			$at --tls-cert "$DIR/der" --tls-ca "$CA/ca.pem" \
+			--tls-key "$CA/amd/key.pem"
+		says "a client's certificate" 1 "alice/cert.pem: the certificate is not for servers" \
+			$at --tls-cert "$CA/alice/cert.pem" \
+			--tls-key "$CA/alice/key.pem" --tls-ca "$CA/ca.pem"
+		says "an authority that is none" 1 "alice/cert.pem: no certificate in it is an authority's" \
+			$at --tls-cert "$CA/amd/cert.pem" \
+			--tls-key "$CA/amd/key.pem" --tls-ca "$CA/alice/cert.pem"
 		says "a store of no kind" 2 "--store foo: must be" \
 			--switch /x --store foo
 		says "no known hosts" 2 "--known-hosts /nope: No such" \
@@ -866,7 +899,7 @@ part_plain()
 			--switch /x --known-hosts "$DIR/fifo"
 		for option in tls-cert tls-key tls-ca tls-crl; do
 			says "--$option: a FIFO" 1 \
-				"--$option $DIR/fifo: is not a regular file" $at \
+				"$DIR/fifo: is not a regular file" $at \
 				--tls-cert "$CA/amd/cert.pem" \
 				--tls-key "$CA/amd/key.pem" --tls-ca "$CA/ca.pem" \
 				"--$option" "$DIR/fifo"
@@ -888,7 +921,7 @@ part_plain()
 	SAYS_BY=(timeout 10 inc-amctl -m 127.0.0.1:1 topology)
 	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$CA/alice/cert.pem \
 		INC_AM_KEY=$CA/amd/key.pem says "a client with another's key" 2 \
-		"alice/cert.pem and $CA/amd/key.pem: must be a certificate and its"
+		"$CA/amd/key.pem is not the private key of the certificate $CA/alice/cert.pem"
 	INC_AM_CA=$DIR/fifo says "a client's authority: a FIFO" 2 "regular file"
 	SAYS_BY=(timeout 10 inc-amd --store none --switch /x --listen 127.0.0.1:0)
 	says "the page beyond loopback" 2 "http-insecure-plaintext" \

@@ -6,7 +6,7 @@
  */
 #include "remote.h"
 
-#include <openssl/pem.h>
+#include <errno.h>
 #include <openssl/x509.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +17,7 @@
 
 #include "auth/crl.h"
 #include "auth/expiry.h"
+#include "auth/files.h"
 #include "auth/open.h"
 
 #define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
@@ -197,33 +198,32 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 	rc = rc || lyd_new_path(*cfg, ctx, AUTH_TIMEOUT, text,
 				LYD_NEW_PATH_UPDATE, NULL);
 	if (rc)
-		log_error("cannot listen for SSH on %s port %u with host key %s",
+		log_error("SSH on %s port %u cannot have the host key %s",
 			  ssh->addr, ssh->port, ssh->hostkey);
 	return rc;
 }
 
 /* libnetconf2 would notice only when somebody connects. */
-static bool read_pair(const char *cert_file, const char *key_file)
+static bool read_pair(const struct netconf_tls *tls)
 {
-	const char *why;
-	FILE *f = inc_auth_open(cert_file, &why);
-	X509 *cert = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
-	EVP_PKEY *key;
-	bool fits;
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+	char err[512] = "no memory";
+	int ret = ctx ? inc_auth_load(ctx, tls->ca, tls->cert, tls->key, err,
+				      sizeof(err)) : -ENOMEM;
 
-	if (f)
-		fclose(f);
-	f = inc_auth_open(key_file, &why);
-	/* Without a passphrase OpenSSL would ask for one. */
-	key = f ? PEM_read_PrivateKey(f, NULL, NULL, (void *)"") : NULL;
-	if (f)
-		fclose(f);
-	fits = cert && key && X509_check_private_key(cert, key) == 1;
-	if (fits)
-		atomic_store(&expires, inc_auth_expiry(cert));
-	X509_free(cert);
-	EVP_PKEY_free(key);
-	return fits;
+	if (ret == -EKEYEXPIRED) {
+		log_error("%s: managers will refuse it", err);
+		ret = 0;
+	}
+	if (!ret)
+		ret = inc_auth_serves(ctx, tls->cert, err, sizeof(err));
+	if (ret)
+		log_error("%s", err);
+	else
+		atomic_store(&expires,
+			     inc_auth_expiry(SSL_CTX_get0_certificate(ctx)));
+	SSL_CTX_free(ctx);
+	return !ret;
 }
 
 static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
@@ -231,8 +231,7 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 {
 	int rc;
 
-	rc = !is_usable(tls->cert) || !is_usable(tls->key) ||
-	     !is_usable(tls->ca) || !read_pair(tls->cert, tls->key) ||
+	rc = !read_pair(tls) ||
 	     nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
 					       tls->port, cfg) ||
 	     nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,
@@ -241,7 +240,7 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 	     nc_server_config_add_tls_ctn(ctx, "tls", 1, NULL,
 					  NC_TLS_CTN_COMMON_NAME, "", cfg);
 	if (rc)
-		log_error("cannot listen for TLS on %s port %u with certificate %s, key %s, authority %s",
+		log_error("TLS on %s port %u cannot have the certificate %s, key %s, authority %s",
 			  tls->addr, tls->port, tls->cert, tls->key, tls->ca);
 	return rc;
 }

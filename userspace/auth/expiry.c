@@ -12,7 +12,13 @@
 
 #define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* as YANG's date-and-time */
 
-static int64_t seconds(const ASN1_TIME *at)
+/**
+ * inc_auth_time() - convert a time of OpenSSL's
+ * @at: time, or NULL
+ *
+ * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+ */
+int64_t inc_auth_time(const ASN1_TIME *at)
 {
 	struct tm tm;
 
@@ -28,7 +34,7 @@ static int64_t seconds(const ASN1_TIME *at)
  */
 int64_t inc_auth_expiry(const X509 *cert)
 {
-	return seconds(X509_get0_notAfter(cert));
+	return inc_auth_time(X509_get0_notAfter(cert));
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -59,7 +65,7 @@ int64_t inc_auth_expiry_of_file(const char *path)
 		if (info->x509)
 			expires = earlier(expires, inc_auth_expiry(info->x509));
 		if (info->crl)
-			expires = earlier(expires, seconds(
+			expires = earlier(expires, inc_auth_time(
 					  X509_CRL_get0_nextUpdate(info->crl)));
 	}
 	ERR_clear_error();

@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #define EXPIRY_UNKNOWN	0	/* instead of a time */
+#define EXPIRY_LEN	32	/* of a time as text */
 
+int64_t inc_auth_time(const ASN1_TIME *at);
 int64_t inc_auth_expiry(const X509 *cert);
 int64_t inc_auth_expiry_of_file(const char *path);
 void inc_auth_expiry_text(int64_t expires, char *buf, size_t len);

@@ -3,20 +3,53 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "auth/expiry.h"
 #include "auth/files.h"
 #include "auth/open.h"
 
 /* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
-static bool is_valid_now(const SSL_CTX *ctx)
+static int check_time(const SSL_CTX *ctx, const char *file, char *err,
+		      size_t err_len)
 {
 	const X509 *cert = SSL_CTX_get0_certificate(ctx);
+	char when[EXPIRY_LEN];
+	bool early;
 
-	return !cert || (X509_cmp_current_time(X509_get0_notAfter(cert)) > 0 &&
-			 X509_cmp_current_time(X509_get0_notBefore(cert)) < 0);
+	if (!cert)
+		return 0;
+	early = X509_cmp_current_time(X509_get0_notBefore(cert)) > 0;
+	if (!early && X509_cmp_current_time(X509_get0_notAfter(cert)) > 0)
+		return 0;
+	inc_auth_expiry_text(inc_auth_time(early ? X509_get0_notBefore(cert) :
+					   X509_get0_notAfter(cert)),
+			     when, sizeof(when));
+	snprintf(err, err_len, "TLS: %s: the certificate %s %s", file,
+		 early ? "is not valid yet, but from" : "has expired, at", when);
+	return -EKEYEXPIRED;
+}
+
+/*
+ * A certificate of a server or client, given as its authority's by mistake, verifies
+ * nobody. One that is signed by itself verifies itself.
+ */
+static bool has_authority(const SSL_CTX *ctx)
+{
+	STACK_OF(X509_OBJECT) *all =
+		X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
+	X509 *cert;
+	int i;
+
+	for (i = 0; i < sk_X509_OBJECT_num(all); i++) {
+		cert = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(all, i));
+		if (cert && (X509_check_ca(cert) ||
+			     X509_check_issued(cert, cert) == X509_V_OK))
+			return true;
+	}
+	return false;
 }
 
 /* Why OpenSSL cannot use a file: what it has met first, not where that was. */
@@ -30,7 +63,7 @@ static void unusable(char *err, size_t err_len, const char *file, bool key)
 		snprintf(err, err_len, "TLS: %s: it has a password, and there is nobody to ask for it: store it without",
 			 file);
 	else if (ERR_GET_REASON(code) == PEM_R_NO_START_LINE ||
-		 (key && ERR_GET_LIB(code) == ERR_LIB_OSSL_DECODER))
+		 ERR_GET_LIB(code) == ERR_LIB_X509 || (key && ERR_GET_LIB(code) == ERR_LIB_OSSL_DECODER))
 		snprintf(err, err_len, "TLS: %s: there is no %s in it, as PEM",
 			 file, key ? "private key" : "certificate");
 	else
@@ -48,8 +81,8 @@ static void unusable(char *err, size_t err_len, const char *file, bool key)
  * @err: error message, which names the file
  * @err_len: size of @err in bytes
  *
- * Return: 0, -EINVAL: a file cannot be used, -EKEYEXPIRED: the certificate is
- * not valid at this time.
+ * Return: 0, -EINVAL: a file cannot be used, -EKEYEXPIRED: they can, but the
+ * certificate is not valid at this time.
  */
 int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		  const char *key, char *err, size_t err_len)
@@ -85,9 +118,55 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		unusable(err, err_len, what, what == key);
 		return -EINVAL;
 	}
-	if (is_valid_now(ctx))
+	if (ca && !has_authority(ctx)) {
+		snprintf(err, err_len, "TLS: %s: no certificate in it is an authority's: it must be the one that has signed the peers'",
+			 ca);
+		return -EINVAL;
+	}
+	return check_time(ctx, cert, err, err_len);
+}
+
+/**
+ * inc_auth_serves() - check that the certificate is one for servers
+ * @ctx: OpenSSL's settings, after inc_auth_load()
+ * @cert: file of the certificate, for @err
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, -EINVAL: clients will refuse it.
+ */
+int inc_auth_serves(const SSL_CTX *ctx, const char *cert, char *err,
+		    size_t err_len)
+{
+	X509 *x = SSL_CTX_get0_certificate(ctx);
+
+	if (!x || X509_check_purpose(x, X509_PURPOSE_SSL_SERVER, 0) == 1)
 		return 0;
-	snprintf(err, err_len, "TLS: %s: the certificate has expired, or is not valid yet",
+	snprintf(err, err_len, "TLS: %s: the certificate is not for servers (extended key usage), and every client will refuse it",
 		 cert);
-	return -EKEYEXPIRED;
+	return -EINVAL;
+}
+
+/**
+ * inc_auth_is_of() - ask whether the certificate is one of the peers' authority
+ * @ctx: OpenSSL's settings, after inc_auth_load()
+ *
+ * Return: true if so, be it at its time or not.
+ */
+bool inc_auth_is_of(SSL_CTX *ctx)
+{
+	X509_STORE_CTX *v = X509_STORE_CTX_new();
+	STACK_OF(X509) *chain = NULL;
+	bool good;
+
+	SSL_CTX_get0_chain_certs(ctx, &chain);
+	good = v && X509_STORE_CTX_init(v, SSL_CTX_get_cert_store(ctx),
+					SSL_CTX_get0_certificate(ctx), chain);
+	if (good) {
+		X509_STORE_CTX_set_flags(v, X509_V_FLAG_NO_CHECK_TIME);
+		good = X509_verify_cert(v) == 1;
+	}
+	ERR_clear_error();
+	X509_STORE_CTX_free(v);
+	return good;
 }

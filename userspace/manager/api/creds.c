@@ -16,9 +16,8 @@
 
 #include "api/creds.h"
 #include "auth/address.h"
-#include "auth/client.h"
 #include "auth/crl.h"
-#include "auth/pair.h"
+#include "auth/files.h"
 #include "auth/token.h"
 #include "base/loop.h"
 #include "manager.h"
@@ -128,82 +127,6 @@ static bool changed(const char *path, struct stamp *last)
 
 /* --- Certificates -------------------------------------------------------- */
 
-/* Returns a file's text, to be freed, or NULL after a message. */
-static char *read_text(const char *option, const char *path, char *err,
-		       size_t err_len)
-{
-	char why[512], *text = inc_auth_file(path, why, sizeof(why));
-
-	if (!text)
-		snprintf(err, err_len, "--%s %s", option, why);
-	return text;
-}
-
-static bool is_over(const char *pem)
-{
-	X509 *cert = inc_auth_cert(pem);
-	bool over = cert && X509_cmp_current_time(X509_get0_notAfter(cert)) < 0;
-
-	X509_free(cert);
-	return over;
-}
-
-/**
- * struct pems - the files' texts
- * @cert: the manager's certificate, and those between it and the authority's
- * @key: its private key
- * @ca: the authority's certificate
- */
-struct pems {
-	char	*cert;
-	char	*key;
-	char	*ca;
-};
-
-static void free_pems(struct pems *p)
-{
-	free(p->cert);
-	if (p->key)
-		OPENSSL_cleanse(p->key, strlen(p->key));
-	free(p->key);
-	free(p->ca);
-}
-
-static int read_pems(const struct rpc_security *how, struct pems *p, char *err,
-		     size_t err_len)
-{
-	X509 *ca;
-
-	*p = (struct pems) {
-		.cert = read_text("tls-cert", how->cert, err, err_len),
-	};
-	if (p->cert)
-		p->key = read_text("tls-key", how->key, err, err_len);
-	if (p->key)
-		p->ca = read_text("tls-ca", how->ca, err, err_len);
-	if (!p->ca)
-		goto fail;
-	ca = inc_auth_cert(p->ca);
-	X509_free(ca);
-	if (!ca) {
-		snprintf(err, err_len, "--tls-ca %s: is no certificate (PEM)",
-			 how->ca);
-		goto fail;
-	}
-	if (!inc_auth_is_pair(p->cert, p->key)) {
-		snprintf(err, err_len, "--tls-cert %s and --tls-key %s: must be a certificate and its private key (PEM, without a password)",
-			 how->cert, how->key);
-		goto fail;
-	}
-	if (is_over(p->cert))
-		log_say("--tls-cert %s: the certificate has expired: clients will refuse it",
-			how->cert);
-	return 0;
-fail:
-	free_pems(p);
-	return -EINVAL;
-}
-
 static int select_h2(SSL *ssl, const unsigned char **out, unsigned char *len,
 		     const unsigned char *in, unsigned int in_len, void *ctx)
 {
@@ -234,22 +157,39 @@ static void set_up(SSL_CTX *ctx, const struct rpc_security *how)
 			   NULL);
 }
 
-/* The files have been found to be good, but may change meanwhile. */
-static SSL_CTX *new_tls(const struct rpc_security *how)
+static SSL_CTX *new_tls(const struct rpc_security *how, char *err, size_t err_len)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+	int ret;
 
-	if (!ctx)
+	if (!ctx) {
+		snprintf(err, err_len, "no memory");
 		return NULL;
+	}
 	set_up(ctx, how);
-	SSL_CTX_set_client_CA_list(ctx, SSL_load_client_CA_file(how->ca));
-	if (SSL_CTX_use_certificate_chain_file(ctx, how->cert) == 1 &&
-	    SSL_CTX_use_PrivateKey_file(ctx, how->key, SSL_FILETYPE_PEM) == 1 &&
-	    SSL_CTX_load_verify_locations(ctx, how->ca, NULL) == 1)
+	ret = inc_auth_load(ctx, how->ca, how->cert, how->key, err, err_len);
+	if (ret == -EKEYEXPIRED)
+		log_say("%s: clients will refuse it", err);
+	if ((!ret || ret == -EKEYEXPIRED) &&
+	    !inc_auth_serves(ctx, how->cert, err, err_len)) {
+		if (!inc_auth_is_of(ctx))
+			log_say("TLS: %s is not a certificate of the authority %s: clients that trust only that will refuse it",
+				how->cert, how->ca);
+		SSL_CTX_set_client_CA_list(ctx,
+					   SSL_load_client_CA_file(how->ca));
 		return ctx;
-	ERR_clear_error();
+	}
 	SSL_CTX_free(ctx);
 	return NULL;
+}
+
+static bool have_changed(struct creds *creds)
+{
+	const struct rpc_security *how = creds->how;
+	bool any = changed(how->cert, &creds->files[0]);
+
+	any |= changed(how->key, &creds->files[1]);
+	return any | changed(how->ca, &creds->files[2]);
 }
 
 /**
@@ -261,25 +201,13 @@ static SSL_CTX *new_tls(const struct rpc_security *how)
  */
 SSL_CTX *creds_tls(struct creds *creds)
 {
-	const struct rpc_security *how = creds->how;
-	char err[512] = "a file has changed";
-	struct pems p;
-	SSL_CTX *tls = NULL;
-	bool any;
+	SSL_CTX *tls;
+	char err[512];
 
-	if (!how->cert)
-		return NULL;
-	any = changed(how->cert, &creds->files[0]);
-	any |= changed(how->key, &creds->files[1]);
-	any |= changed(how->ca, &creds->files[2]);
-	if (!any)
+	if (!creds->tls || !have_changed(creds))
 		return creds->tls;
-	if (!read_pems(how, &p, err, sizeof(err))) {
-		free_pems(&p);
-		tls = new_tls(how);
-	}
-	if (creds->tls)
-		was_read(CREDS_CERT, tls ? "" : err);
+	tls = new_tls(creds->how, err, sizeof(err));
+	was_read(CREDS_CERT, tls ? "" : err);
 	if (tls) {
 		SSL_CTX_free(creds->tls);
 		creds->tls = tls;
@@ -452,28 +380,23 @@ static void warn(const struct rpc_security *how, const char *address)
 struct creds *creds_new(const struct rpc_security *how, const char *address,
 			char *err, size_t err_len)
 {
-	struct creds *c;
-	struct pems p;
+	struct creds *c = calloc(1, sizeof(*c));
 	char why[256];
 
 	warn(how, address);
-	if (how->cert) {
-		if (read_pems(how, &p, err, err_len))
-			return NULL;
-		free_pems(&p);
-	}
-	c = calloc(1, sizeof(*c));
 	if (!c) {
 		snprintf(err, err_len, "no memory");
 		return NULL;
 	}
 	c->how = how;
 	pthread_mutex_init(&c->lock, NULL);
-	if (how->cert && !creds_tls(c)) {
-		snprintf(err, err_len, "--tls-cert %s: OpenSSL cannot use it",
-			 how->cert);
-		creds_free(c);
-		return NULL;
+	if (how->cert) {
+		have_changed(c);
+		c->tls = new_tls(how, err, err_len);
+		if (!c->tls) {
+			creds_free(c);
+			return NULL;
+		}
 	}
 	if (how->crl) {
 		c->crl = crl_open(how->crl, how->ca, err, err_len);

@@ -4,13 +4,27 @@
  */
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/time.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "auth/client.h"
-#include "auth/pair.h"
+#include "auth/files.h"
 #include "base/call.h"
+
+/* gRPC takes any texts, and then says that it has no address. */
+static bool are_good(const char *ca, const char *cert, const char *key, char *err,
+		     size_t err_len)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	bool good = ctx && !inc_auth_load(ctx, ca, cert, key, err, err_len);
+
+	if (!ctx)
+		snprintf(err, err_len, "no memory");
+	SSL_CTX_free(ctx);
+	return good;
+}
 
 /**
  * call_creds() - read what a TLS client needs
@@ -27,19 +41,18 @@ grpc_channel_credentials *call_creds(const char *ca, const char *cert,
 {
 	grpc_ssl_pem_key_cert_pair pair = { NULL, NULL };
 	grpc_channel_credentials *creds = NULL;
-	char *root = inc_auth_file(ca, err, err_len);
-	char *chain = NULL, *private = NULL;
+	char *root, *chain = NULL, *private = NULL;
 
+	if (!are_good(ca, cert, key, err, err_len))
+		return NULL;
+	root = inc_auth_file(ca, err, err_len);
 	if (root && cert) {
 		chain = inc_auth_file(cert, err, err_len);
 		private = chain ? inc_auth_file(key, err, err_len) : NULL;
 		pair.cert_chain = chain;
 		pair.private_key = private;
 	}
-	if (private && !inc_auth_is_pair(chain, private))
-		snprintf(err, err_len, "%s and %s: must be a certificate and its private key (PEM, without a password)",
-			 cert, key);
-	else if (root && (!cert || private))
+	if (root && (!cert || private))
 		creds = grpc_ssl_credentials_create(root, private ? &pair : NULL,
 						    NULL, NULL);
 	if (private)

@@ -13,6 +13,9 @@
 #include "base/call.h"
 #include "ctl/creds.h"
 
+/* TLS, but nothing that says who the user is. */
+static bool nothing_shown;
+
 /**
  * ctl_creds() - make what proves who the user is
  * @manager: its address
@@ -38,6 +41,7 @@ grpc_channel_credentials *ctl_creds(const char *manager,
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
 		goto out;
 	}
+	nothing_shown = a.ca && !a.cert && !a.token;
 	creds = a.ca ? call_creds(a.ca, a.cert, a.key, err, err_len) :
 		grpc_insecure_credentials_create();
 	if (creds && a.token && asprintf(&text, "Bearer %s", a.token) > 0) {
@@ -68,6 +72,8 @@ static const char *hint(const char *err)
 		return "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?";
 	if (!inc_auth_was_cut(err))
 		return "";
+	if (nothing_shown)
+		return "; no certificate and no token were shown: is there a cert.pem in the directory of INC_AM_CERTS?";
 	if (secure_getenv("INC_AM_CERT") || secure_getenv("INC_AM_CERTS"))
 		return "; does the manager accept this certificate? Is it still valid?";
 	if (secure_getenv("INC_AM_CA"))
