@@ -133,15 +133,17 @@ def groups():
                 pb.ListGroupsResponse).groups
 
 
-many = [Stream(join(group=f"many{i}", ranks=1024)) for i in range(256)]
-while len(groups()) < 256:
-    time.sleep(0.1)
-refused_join("a host with 256 groups that wait", Code.RESOURCE_EXHAUSTED,
-             "256 groups", join(group="more", ranks=2))
-for one in many:
-    one.call.cancel()
-while groups():
-    time.sleep(0.1)
+for ranks, n in (64, 256), (1024, 16):
+    many = [Stream(join(group=f"many{i}", ranks=ranks)) for i in range(n)]
+    while len(groups()) < n:
+        time.sleep(0.1)
+    refused_join(f"a host with {n} groups of {ranks} ranks that wait",
+                 Code.RESOURCE_EXHAUSTED, f"{n} groups, of {n * ranks} ranks",
+                 join(group="more", ranks=2))
+    for one in many:
+        one.call.cancel()
+    while groups():
+        time.sleep(0.1)
 
 one = Stream(join(group="one", tree=pb.TreeWishes(slots=8, first_msg_id=0)))
 msg = next(one.call)

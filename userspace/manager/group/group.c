@@ -14,6 +14,7 @@
 #include "rdma_inc_proto.h"
 
 #define FORMING_MAX	256	/* groups that wait for ranks, of a host */
+#define FORMING_RANKS_MAX (16 * AM_RANKS_MAX)	/* and the ranks of these */
 
 /**
  * group_tell() - send a message to a rank
@@ -162,17 +163,21 @@ static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 		      struct inc_rdv_addr *from)
 {
 	const struct group *g;
-	unsigned int n = 0;
+	uint32_t n = 0, ranks = 0;
 
 	if (!addr_of_peer(rpc_stream_peer(stream), from))
 		*from = join->addr;
-	for (g = m->groups; g; g = g->next)
-		n += g->state == GROUP_GATHERING && !g->ending &&
-		     inc_rdv_addr_same(&g->from, from);
-	if (n < FORMING_MAX)
+	for (g = m->groups; g; g = g->next) {
+		if (g->state != GROUP_GATHERING || g->ending ||
+		    !inc_rdv_addr_same(&g->from, from))
+			continue;
+		n++;
+		ranks += g->like.ranks;
+	}
+	if (n < FORMING_MAX && ranks + join->ranks <= FORMING_RANKS_MAX)
 		return true;
-	refuse(stream, ENOBUFS, "group \"%s\": %u groups that were begun from this host wait for their ranks already: start those, or wait for --forming-time",
-	       join->job, n);
+	refuse(stream, ENOBUFS, "group \"%s\": %u groups, of %u ranks, that were begun from this host wait for their ranks already (at most %u of %u): start those, or wait for --forming-time",
+	       join->job, n, ranks, FORMING_MAX, FORMING_RANKS_MAX);
 	return false;
 }
 
