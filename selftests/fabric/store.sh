@@ -121,8 +121,15 @@ part_gone()
 	event "store-failed sqlite:$DB: .*$gone"
 	ktap $? "the file is gone: an event tells it" \
 		"$(cat "$LAB_OUT/amd.log")"
-	says "a reservation holds" 0 "" inc-amctl -m "$(topo_ip4 sw)" \
+	says "a reservation is not stored: its user is told" 2 \
+		"it is done, but not stored: " inc-amctl -m "$(topo_ip4 sw)" \
 		reservation add gone ranks 2
+	says "so is who drains a switch" 2 "it is done, but not stored: " \
+		inc-amctl -m "$(topo_ip4 sw)" switch sw drain
+	says "and who resumes it" 2 "it is done, but not stored: " \
+		inc-amctl -m "$(topo_ip4 sw)" switch sw resume
+	says "the reservation holds" 0 "gone: 0 of 1 groups" \
+		inc-amctl -m "$(topo_ip4 sw)" reservation
 	event "store-failed gone: .* tried again: .*$gone"
 	ktap $? "but is not stored: an event names it" \
 		"$(cat "$LAB_OUT/amd.log")"

@@ -495,9 +495,12 @@ void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 {
 	RdmaInc__V1__GetGroupRequest *req;
 	struct manager *m = ctx;
+	uint64_t since = state_writes(m);
 
-	if (answer_operator(m, method, data, len, stream, answer))
+	if (answer_operator(m, method, data, len, stream, answer)) {
+		answer_stored(m, stream, answer, since);
 		return;
+	}
 	/*
 	 * All others have a group's name or nothing: one of nothing is one with
 	 * an empty name, and unknown members do no harm.

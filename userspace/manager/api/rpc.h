@@ -62,12 +62,14 @@ struct rpc_security {
  * @len: their number
  * @err: 0 or a positive errno value
  * @text: if @err: what to do
+ * @later: the answer comes by rpc_stream_send(), and rpc_stream_watch() was called
  * @who: who asks; set by the server
  */
 struct rpc_answer {
 	uint8_t	*data;
 	size_t	len;
 	int	err;
+	bool	later;
 	char	text[512];
 	const struct identity *who;
 };

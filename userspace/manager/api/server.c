@@ -76,7 +76,7 @@ static void answer(struct rpc_stream *s, const struct rpc_inbox *in)
 	s->rpc->handler->identified(s->rpc->ctx, &s->who);
 	s->rpc->handler->call(s->rpc->ctx, (enum rpc_method)s->method, in->data,
 			      in->len, s, &a);
-	if (!a.err && methods[s->method].watch)
+	if (!a.err && (a.later || methods[s->method].watch))
 		return;
 	if (!a.err && stream_adopt(s, a.data, a.len))
 		a.err = ENOBUFS;

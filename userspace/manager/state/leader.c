@@ -318,6 +318,7 @@ void state_stop(struct manager *m)
 {
 	if (m->state.store)
 		store_stop(m->state.store);
+	state_wait_end(m);
 	store_list_free(m->state.list);
 	known_free(m);
 }

@@ -66,21 +66,111 @@ static void tell(struct manager *m, const char *key, const char *what,
 		     err ? err : "");
 }
 
+/* --- Who waits ----------------------------------------------------------- */
+
+/**
+ * struct write - a record is written or deleted
+ * @m: manager
+ * @number: its number, from 1
+ */
+struct write {
+	struct manager	*m;
+	uint64_t	number;
+};
+
+/* NULL: no memory; nobody is told then. */
+static struct write *write_new(struct manager *m)
+{
+	struct write *w = calloc(1, sizeof(*w));
+
+	m->state.writes++;
+	if (w)
+		*w = (struct write) { m, m->state.writes };
+	return w;
+}
+
+/* They end in their order. */
+static void write_end(const struct write *done, const char *err)
+{
+	struct state_wait **link = &done->m->state.waits, *w;
+
+	while ((w = *link)) {
+		if (err && !w->err[0] && done->number >= w->first)
+			snprintf(w->err, sizeof(w->err), "%s", err);
+		if (done->number < w->last) {
+			link = &w->next;
+			continue;
+		}
+		*link = w->next;
+		w->done(w, w->err[0] ? w->err : NULL);
+	}
+}
+
+/**
+ * state_writes() - count the records that were to be written or deleted
+ * @m: manager
+ *
+ * Return: the number so far.
+ */
+uint64_t state_writes(const struct manager *m)
+{
+	return m->state.writes;
+}
+
+/**
+ * state_wait() - be told when records are stored, or that they could not be
+ * @m: manager
+ * @w: who waits; only @w->done is set
+ * @since: state_writes() before the first of them; there is one
+ */
+void state_wait(struct manager *m, struct state_wait *w, uint64_t since)
+{
+	w->first = since + 1;
+	w->last = m->state.writes;
+	w->err[0] = '\0';
+	w->next = m->state.waits;
+	m->state.waits = w;
+}
+
+/**
+ * state_wait_end() - let nobody wait any more
+ * @m: manager, whose store is closed
+ */
+void state_wait_end(struct manager *m)
+{
+	struct state_wait *w;
+
+	while ((w = m->state.waits)) {
+		m->state.waits = w->next;
+		w->done(w, "the manager ends");
+	}
+}
+
+/* --- Records ------------------------------------------------------------- */
+
 static void put_done(void *ctx, const char *key, struct store_record *list,
 		     const char *err)
 {
+	struct write *w = ctx;
+
 	(void)list;
 	if (err)
-		tell(ctx, key, "not stored, and tried again", err);
+		tell(w->m, key, "not stored, and tried again", err);
+	write_end(w, err);
+	free(w);
 }
 
 /* The next manager would take for real what has ended. */
 static void del_done(void *ctx, const char *key, struct store_record *list,
 		     const char *err)
 {
+	struct write *w = ctx;
+
 	(void)list;
 	if (err)
-		tell(ctx, key, "not deleted, which is tried again", err);
+		tell(w->m, key, "not deleted, which is tried again", err);
+	write_end(w, err);
+	free(w);
 }
 
 /**
@@ -115,11 +205,14 @@ struct json_object *state_get(struct manager *m, const struct store_record *rec,
 void state_put(struct manager *m, const char *key, struct json_object *o)
 {
 	char *text = end_text(o);
+	struct write *w = text ? write_new(m) : NULL;
 
 	/* The text is the store's then. */
-	if (text)
+	if (w)
 		store_put(m->state.store, key, (uint8_t *)text, strlen(text),
-			  put_done, m);
+			  put_done, w);
+	else
+		free(text);
 }
 
 /**
@@ -131,5 +224,8 @@ void state_put(struct manager *m, const char *key, struct json_object *o)
  */
 void state_del(struct manager *m, const char *key)
 {
-	store_del(m->state.store, key, del_done, m);
+	struct write *w = write_new(m);
+
+	if (w)
+		store_del(m->state.store, key, del_done, w);
 }

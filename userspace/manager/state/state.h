@@ -32,6 +32,8 @@ enum phase {
 /**
  * struct state - of the manager
  * @store: store; NULL: none
+ * @writes: records that put.c was to write or delete
+ * @waits: those who wait for some of these
  * @phase: what it may do
  * @started_at: milliseconds; when this manager began, or began to lead
  * @until: if PHASE_LOOKING: milliseconds; when to look no longer
@@ -42,6 +44,8 @@ enum phase {
  */
 struct state {
 	struct store		*store;
+	uint64_t		writes;
+	struct state_wait	*waits;
 	enum phase		phase;
 	int64_t			started_at;
 	int64_t			until;
@@ -105,6 +109,26 @@ void keep_changed(struct group *g);
 void keep_not(struct group *g);
 
 /* put.c */
+
+/**
+ * struct state_wait - who waits until records are stored
+ * @next: next one
+ * @first: the first write that it waits for
+ * @last: and the last one
+ * @err: why one has failed; empty: none has
+ * @done: is told so, or NULL
+ */
+struct state_wait {
+	struct state_wait	*next;
+	uint64_t		first;
+	uint64_t		last;
+	char			err[STORE_ERROR_LEN];
+	void			(*done)(struct state_wait *w, const char *err);
+};
+
+uint64_t state_writes(const struct manager *m);
+void state_wait(struct manager *m, struct state_wait *w, uint64_t since);
+void state_wait_end(struct manager *m);
 struct json_object *state_get(struct manager *m, const struct store_record *rec,
 			      enum json_type type);
 void state_put(struct manager *m, const char *key, struct json_object *o);

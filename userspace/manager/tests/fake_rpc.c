@@ -169,7 +169,7 @@ static void answer(struct rpc_stream *call, const struct fake_message *m)
 	call->asked = true;
 	server.handler->call(server.ctx, (enum rpc_method)call->method, m->data,
 			     m->len, call, &a);
-	if (!a.err && (call->method == RPC_WATCH_EVENTS ||
+	if (!a.err && (a.later || call->method == RPC_WATCH_EVENTS ||
 		       call->method == RPC_WATCH_TASKS))
 		return;
 	free(a.data);

@@ -245,6 +245,63 @@ static void group_not_deleted(void)
 	end();
 }
 
+/* --- Who waits for records ------------------------------------------------ */
+
+static struct waiting {
+	struct state_wait	wait;
+	unsigned int		calls;
+	char			err[64];
+} waiting[2];
+
+static void was_told(struct state_wait *wait, const char *err)
+{
+	struct waiting *w = container_of(wait, struct waiting, wait);
+
+	w->calls++;
+	snprintf(w->err, sizeof(w->err), "%s", err ? err : "");
+}
+
+static void waits(struct waiting *w)
+{
+	uint64_t since = state_writes(&m);
+	int64_t until = now_ms() + PATIENCE_MS;
+
+	state_del(&m, "drain/a");
+	state_del(&m, "drain/b");
+	w->wait.done = was_told;
+	state_wait(&m, &w->wait, since);
+	while (!w->calls && now_ms() < until)
+		loop_turn(&m.loop, now_ms() + 10);
+}
+
+static void waited(void)
+{
+	memset(waiting, 0, sizeof(waiting));
+	begin(false);
+	waits(&waiting[0]);
+	ok(waiting[0].calls == 1 && !waiting[0].err[0] && last.writes == 2,
+	   "stored: who waits is told once, after the last record");
+	last.full = true;
+	waits(&waiting[1]);
+	ok(waiting[1].calls == 1 && !strcmp(waiting[1].err, "full") &&
+	   waiting[0].calls == 1, "not stored: who waits is told why");
+	end();
+}
+
+/* The manager ends: nothing is left behind. */
+static void waited_at_the_end(void)
+{
+	memset(waiting, 0, sizeof(waiting));
+	begin(false);
+	waiting[0].wait.done = was_told;
+	m.state.writes++;
+	state_wait(&m, &waiting[0].wait, 0);
+	state_wait_end(&m);
+	ok(waiting[0].calls == 1 && waiting[0].err[0] && !m.state.waits,
+	   "the manager ends: who waits is told");
+	end();
+}
+
 int main(void)
 {
 	good_share();
@@ -263,5 +320,7 @@ int main(void)
 	not_deleted("", "r1");
 	not_deleted("a/b", "c/d");
 	group_not_deleted();
+	waited();
+	waited_at_the_end();
 	return failures != 0;
 }
