@@ -10,6 +10,8 @@
 #include "tool.h"
 
 #define MAX_WORDS	128
+#define MAX_LINE	(1U << 16)	/* bytes, and those that continue it */
+#define MAX_DEPTH	8	/* of files whose commands restore others */
 
 static char *grow(char *line, size_t *room)
 {
@@ -24,7 +26,7 @@ static char *grow(char *line, size_t *room)
 
 /*
  * Read one logical line, counting physical ones. False at the end. What follows
- * a NUL byte would be cut, so that @length tells of it.
+ * a NUL byte would be cut, so that @length tells of it; MAX_LINE: it is longer.
  */
 static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
 		      unsigned int *lineno)
@@ -36,10 +38,13 @@ static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
 		if (len + 2 > *room)
 			*line = grow(*line, room);
 		c = fgetc(f);
-		if (c == EOF)
+		if (c == EOF || len == MAX_LINE)
 			break;
 		if (c == '\n') {
 			++*lineno;
+			/* as editors of other systems end lines */
+			if (len && (*line)[len - 1] == '\r')
+				len--;
 			if (!len || (*line)[len - 1] != '\\')
 				break;
 			(*line)[len - 1] = ' ';
@@ -98,6 +103,11 @@ static int run_lines(FILE *f, const char *name)
 	while (read_line(f, &line, &room, &len, &lineno)) {
 		int n = -1, err = TOOL_USAGE;
 
+		if (len == MAX_LINE) {
+			rc = tool_fail("%s:%u: a line has more than %u bytes: is this a file of commands?",
+				       name, lineno + 1, MAX_LINE);
+			break;
+		}
 		if (strlen(line) < len)
 			tool_fail("a NUL byte is in the line");
 		else
@@ -129,15 +139,21 @@ static int run_lines(FILE *f, const char *name)
  */
 int batch_run(const char *path)
 {
+	static unsigned int depth;
 	FILE *f = stdin;
 	int rc;
 
+	if (depth == MAX_DEPTH)
+		return tool_fail("\"%s\": files restore each other, %u deep: does one restore itself?",
+				 path, depth);
 	if (strcmp(path, "-")) {
 		f = fopen(path, "r");
 		if (!f)
 			return tool_fail("\"%s\": %s", path, strerror(errno));
 	}
+	depth++;
 	rc = run_lines(f, path);
+	depth--;
 	if (ferror(f))
 		rc = tool_fail("\"%s\": %s", path, strerror(errno));
 	if (f != stdin)

@@ -12,10 +12,13 @@
 
 static void complain_of(const char *fmt, va_list ap)
 {
+	char text[1024];
+
 	inc_output_flush();
-	fputs("inc-tool: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	/* A word that is quoted may be of any length. */
+	if (vsnprintf(text, sizeof(text), fmt, ap) >= (int)sizeof(text))
+		memcpy(text + sizeof(text) - 4, "...", 4);
+	fprintf(stderr, "inc-tool: %s\n", text);
 }
 
 /**

@@ -30,6 +30,10 @@ struct test {
 	const char	*in;
 };
 
+#define LONG_64		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LONG_256	LONG_64 LONG_64 LONG_64 LONG_64
+#define LONG		LONG_256 LONG_256 LONG_256 LONG_256
+
 static const struct test tests[] = {
 	/* help on every level */
 	{ OK, "-h", "Usage: inc-tool", NULL },
@@ -349,6 +353,11 @@ static const struct test tests[] = {
 	{ USAGE, "-b -", "failed -:1", "tree help\1" },
 	{ USAGE, "-f -b -", "inc-tool member add", "\1\nmember help\n" },
 	{ USAGE, "restore -", "failed -:1", "tree \1help\n" },
+	{ OK, "-b -", "inc-tool tree add", "tree \\\r\n help\r\n" },
+	{ USAGE, "-b -", "aaa...\n", "tree " LONG LONG "\n" },
+	{ USAGE, "-b /dev/zero", "more than 65536 bytes", NULL },
+	{ USAGE, "-b /proc/self/fd/0", "does one restore itself",
+	  "restore /proc/self/fd/0\n" },
 	{ USAGE, "-b - tree", "\"tree\"", "" },
 	{ USAGE, "-b /no/such/file", "\"/no/such/file\"", NULL },
 	{ USAGE, "-b /", "\"/\"", NULL },
