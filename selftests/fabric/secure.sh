@@ -170,6 +170,7 @@ part_ca()
 	says "an unknown role" 2 "must be client" token a - god "$DIR/x"
 	says "an address that is none" 2 "must be one of IPv4" \
 		manager x 10.0.0.999
+	says "a port behind an address" 2 "without a port" manager x a:99
 	ca_lists
 	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/none")
 	says "no authority" 1 "has no authority" client x
