@@ -38,6 +38,20 @@ static void use_share(struct manager *m, uint32_t share)
 	log_debug("trees have IDs %u-%u", m->ids.first, m->ids.last);
 }
 
+/**
+ * ids_used() - let new trees have other IDs than one that was here before
+ * @m: manager, which has taken over that tree, or deletes it
+ * @id: its ID
+ *
+ * They begin behind it: what a switch says of its end may come when a new tree
+ * that had the same ID would be taken for it.
+ */
+void ids_used(struct manager *m, uint32_t id)
+{
+	if (id >= m->ids.next && id <= m->ids.last)
+		m->ids.next = id == m->ids.last ? m->ids.first : id + 1;
+}
+
 static uint32_t mix(uint32_t hash, const char *text)
 {
 	do

@@ -61,8 +61,10 @@ static void restore(struct manager *m, const struct store_record *rec)
 		g->parts[i].lost = -1;
 	if (group_enter(g))
 		abort();
-	for (i = 0; i < g->nparts; i++)
+	for (i = 0; i < g->nparts; i++) {
 		part_enter(&g->parts[i]);
+		ids_used(m, g->parts[i].tree.id);
+	}
 	await_ranks(g);
 	if (g->rebuilding)
 		group_rebuild_on(g);
@@ -105,9 +107,11 @@ void restore_check(struct manager *m, struct sw *sw)
 
 	for (i = 0; i < sw->info->ntrees; i++) {
 		id = sw->info->trees[i].id;
-		if (id >= m->ids.first && id <= m->ids.last &&
-		    !group_find_part(m, sw, id))
-			group_clear_tree(sw, id);
+		if (id < m->ids.first || id > m->ids.last ||
+		    group_find_part(m, sw, id))
+			continue;
+		ids_used(m, id);
+		group_clear_tree(sw, id);
 	}
 }
 

@@ -100,6 +100,7 @@ struct ids {
 
 void ids_start(struct manager *m);
 void ids_restore(struct manager *m, const struct store_record *list);
+void ids_used(struct manager *m, uint32_t id);
 
 /* keep.c */
 #define GROUP_PREFIX	"group/"	/* of keys; NAME/ID of the root's tree follow */

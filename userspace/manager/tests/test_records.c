@@ -152,6 +152,31 @@ static void good_share(void)
 	end();
 }
 
+/* What is said of such a tree's end may come late. */
+static void used_ids(void)
+{
+	uint32_t next;
+
+	begin(false);
+	m.o.first_tree = 100;
+	m.o.last_tree = 200;
+	ids_start(&m);
+	m.ids.next = 150;
+	ids_used(&m, 150);
+	next = m.ids.next;
+	ids_used(&m, 120);
+	ok(next == 151 && m.ids.next == 151,
+	   "new trees have other IDs than one that was taken over");
+	ids_used(&m, 160);
+	ids_used(&m, 155);
+	ok(m.ids.next == 161, "than all of them");
+	ids_used(&m, 201);
+	ok(m.ids.next == 161, "another manager's do not count");
+	ids_used(&m, 200);
+	ok(m.ids.next == 100, "the first comes after the last");
+	end();
+}
+
 static void damaged_share(const char *text)
 {
 	struct store_record *rec = record("tree-ids", text);
@@ -305,6 +330,7 @@ static void waited_at_the_end(void)
 int main(void)
 {
 	good_share();
+	used_ids();
 	damaged_share("{");
 	damaged_share("[5]");
 	damaged_share("{}");
