@@ -87,6 +87,23 @@ def calls(channel):
     ktap(call(channel, "ListGroups") == b"", "the next call")
 
 
+def health(channel):
+    """As grpc_health_probe asks."""
+    code = grpc.StatusCode
+    check = channel.unary_unary("/grpc.health.v1.Health/Check")
+    ktap(check(b"") == b"\x08\x01", "health: the leader serves")
+    name = SERVICE.strip("/").encode()
+    ktap(check(b"\x0a" + bytes([len(name)]) + name) == b"\x08\x01",
+         "health: and its service")
+    says("health: another service", status(lambda: check(b"\x0a\x01x")),
+         code.NOT_FOUND, '"x"')
+    says("health: no such message", status(lambda: check(b"\xff\xff")),
+         code.INVALID_ARGUMENT)
+    watch = channel.unary_stream("/grpc.health.v1.Health/Watch")
+    says("health: watched", status(lambda: list(watch(b""))),
+         code.UNIMPLEMENTED)
+
+
 def streams(channel):
     code = grpc.StatusCode
     watch = call(channel, "WatchEvents", many=True)
@@ -192,6 +209,7 @@ def main():
                     real, (("grpc.use_local_subchannel_pool", 1),)) as channel:
                 grpc.channel_ready_future(channel).result(timeout=10)
                 calls(channel)
+                health(channel)
                 streams(channel)
             if not address.startswith("unix:"):
                 frames(real)

@@ -433,10 +433,20 @@ answered()
 	grep -q "$1" <<<"$SAID"
 }
 
+# health PORT: what it answers to gRPC's own question.
+health()
+{
+	sw python3 -c 'import grpc, sys
+check = grpc.insecure_channel(sys.argv[1]).unary_unary(
+    "/grpc.health.v1.Health/Check")
+print({b"\x08\x01": "serving", b"\x08\x02": "not serving"}[check(b"")])' \
+		"$(topo_ip4 sw):$1" 2>&1
+}
+
 # asked_of IP LEADER OTHER: inc-amctl finds the leader, whoever is asked first.
 asked_of()
 {
-	local addr=$1:$2 other=$1:$3 list
+	local addr=$1:$2 other=$1:$3 list out
 
 	# There is no such host, and nobody at the port.
 	for list in "$addr,$other" "$other,$addr" \
@@ -449,11 +459,14 @@ asked_of()
 	ktap $? "inc-amctl --follow: $2 leads" "$SAID"
 	says "inc-amctl: none of these" 2 "manager $1:18796: the connection is refused" \
 		inc-amctl -m "$1:18796,$1:18797" topology
-	says "inc-amctl: an empty list" 2 "no manager is named" \
+	says "inc-amctl: an empty list" 1 "must be a manager's address" \
 		inc-amctl -m , topology
 	kill -0 "$first" || return
 	wait_for 20 answered "^switch sw at" "$other" topology
 	ktap $? "inc-amctl: the standby names the leader" "$SAID"
+	out="$(health "$2"), $(health "$3")"
+	[ "$out" = "serving, not serving" ]
+	ktap $? "health: the leader serves, the standby does not" "$out"
 }
 
 part_standby()

@@ -475,6 +475,9 @@ static bool answer_operator(struct manager *m, enum rpc_method method,
 	case RPC_RESUME_SWITCH:
 		answer_switch(m, method, data, len, a);
 		return true;
+	case RPC_HEALTH_CHECK:
+		answer_health(m, data, len, a);
+		return true;
 	default:
 		return false;
 	}

@@ -52,6 +52,10 @@ const char *answer_drain(const struct sw *sw);
 void answer_switch(struct manager *m, enum rpc_method method,
 		   const uint8_t *data, size_t len, struct rpc_answer *a);
 
+/* health.c */
+void answer_health(const struct manager *m, const uint8_t *data, size_t len,
+		   struct rpc_answer *a);
+
 /* stored.c */
 void answer_stored(struct manager *m, struct rpc_stream *stream,
 		   struct rpc_answer *a, uint64_t since);

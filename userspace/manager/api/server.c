@@ -16,6 +16,7 @@
 #include "api/message.h"
 #include "api/stream.h"
 #include "api/strings.h"
+#include "health.pb-c.h"
 #include "rdma_inc.pb-c.h"
 
 #define STOP_MS		2000
@@ -58,6 +59,8 @@ static const struct method methods[RPC_METHODS + 1] = {
 				    .client = true },
 	[RPC_DRAIN_SWITCH]	= { .path = PATH("DrainSwitch") },
 	[RPC_RESUME_SWITCH]	= { .path = PATH("ResumeSwitch") },
+	[RPC_HEALTH_CHECK]	= { .path = "/grpc.health.v1.Health/Check",
+				    .client = true },
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
 };
 
@@ -101,6 +104,8 @@ static bool is_whole(const struct rpc_stream *s, const struct rpc_inbox *in)
 {
 	const ProtobufCMethodDescriptor *method =
 		protobuf_c_service_descriptor_get_method_by_name(
+			s->method == RPC_HEALTH_CHECK ?
+			&grpc__health__v1__health__descriptor :
 			&rdma_inc__v1__manager__descriptor,
 			strrchr(methods[s->method].path, '/') + 1);
 

@@ -252,7 +252,7 @@ bool state_refuses(const struct manager *m, char *text, size_t len)
 }
 
 /**
- * leader_call() - answer a request if this manager leads
+ * leader_call() - answer a request if this manager leads, or it is asked for that
  * @ctx: manager
  * @method: what is requested
  * @data: the request's bytes
@@ -264,7 +264,8 @@ void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,
 		 struct rpc_answer *answer)
 {
-	if (state_refuses(ctx, answer->text, sizeof(answer->text)))
+	if (method != RPC_HEALTH_CHECK &&
+	    state_refuses(ctx, answer->text, sizeof(answer->text)))
 		answer->err = EHOSTUNREACH;
 	else
 		answer_call(ctx, method, data, len, stream, answer);
