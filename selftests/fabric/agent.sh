@@ -279,7 +279,7 @@ part_options()
 	mkfifo "$DIR/fifo"
 	says "a certificate that is a FIFO" 1 "$DIR/fifo: is not a regular" \
 		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-cert "$DIR/fifo" \
-		--tls-key /nowhere --tls-ca /nowhere
+		--tls-key "$DIR/fifo" --tls-ca "$DIR/fifo"
 	says "a host key that is a FIFO" 1 "$DIR/fifo: is not a regular" \
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1 -k "$DIR/fifo" \
 		-a admin=/nowhere
@@ -332,7 +332,7 @@ part_options()
 	ktap $? "they are still there"
 	full_disk
 	other_socket
-	says "a host key that does not exist" 1 "cannot listen for SSH" \
+	says "a host key that does not exist" 1 "/nowhere: No such file" \
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1:8301 -k /nowhere \
 		-a a=/nowhere
 	SAYS_BY=(sw)

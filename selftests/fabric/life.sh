@@ -60,7 +60,7 @@ part_leave()
 	long_job 4
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
-	ended "deleted" "by hand: an operator"
+	ended "deleted" "by hand: operator anonymous"
 }
 
 part_beat()
@@ -457,7 +457,7 @@ unharmed()
 		inc-amctl -m "$(topo_ip4 sw)" group show "$JOB_NAME"
 	ctl group del "$JOB_NAME"
 	others_fail "$2" -1 operator
-	ended "$2" "by hand: an operator"
+	ended "$2" "by hand: operator anonymous"
 }
 
 # A manager that is away for a while: the job does not notice.
