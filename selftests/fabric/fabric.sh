@@ -342,6 +342,10 @@ part_start()
 		"$ROOT/userspace/manager/systemd/inc-amd.service.in"
 	ktap $? "the unit waits for that"
 	early_hup
+	amd_up --switch /nowhere
+	am_start 2 --count 1000
+	others_fail "no switch answers" -1 "1 of 1 switches do not answer" 20000
+	amd_down
 	amd_up
 }
 

@@ -423,9 +423,24 @@ static bool await_hosts(struct group *g)
 	return true;
 }
 
+/* A host at a switch that does not answer is seen by nobody. */
+static void say_down(const struct manager *m, char *text, size_t len)
+{
+	unsigned int i, n = 0, down = 0;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		n += !m->switches[i].gone;
+		down += !m->switches[i].gone && !m->switches[i].up;
+	}
+	text[0] = '\0';
+	if (down)
+		snprintf(text, len, " %u of %u switches do not answer: \"inc-amctl switch\" says why",
+			 down, n);
+}
+
 static void no_place(struct group *g, bool located, uint32_t lost)
 {
-	char text[INC_RDV_TEXT_MAX - 256];
+	char text[INC_RDV_TEXT_MAX - 256], addr[INET6_ADDRSTRLEN];
 	const char *others = g->tenant->limits->priority ? PREEMPT_NO_HELP : "";
 	const char *why;
 	int err;
@@ -442,9 +457,10 @@ static void no_place(struct group *g, bool located, uint32_t lost)
 		group_refuse(g, err, "no switch can serve it: %.300s%s", why,
 			     others);
 	} else {
-		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?",
+		say_down(g->manager, text, sizeof(text));
+		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?%s",
 			     lost, inc_rdv_addr_str(&g->ranks[lost].join.addr,
-						    text, sizeof(text)));
+						    addr, sizeof(addr)), text);
 	}
 }
 
