@@ -140,11 +140,12 @@ void news_heard(struct manager *m, const struct sw_news *news)
 			tree_failed(part, news->status);
 		return;
 	case SW_NEWS_TREE_DELETED:
-		if (part && part->made)
-			group_fail(part->group, CAUSE_TREE, -1,
-				   INC_STATUS_TREE_GONE,
-				   "tree %u of switch %s was deleted there",
-				   news->tree, sw_name(news->sw));
+		/*
+		 * Its ID was free before its members had heard of it, so this
+		 * may be an earlier tree: the switch knows which there are.
+		 */
+		if (part && part->made && !m->stop)
+			sw_refresh(news->sw);
 		return;
 	case SW_NEWS_MEMBER_ERROR:
 		if (part)
@@ -242,7 +243,7 @@ static void check_parts(struct group *g, const struct sw *sw)
 		group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
 			   "tree %u of switch %s is gone", part->tree.id,
 			   sw_name(sw));
-	else
+	else if (g->state >= GROUP_JOINED)
 		group_check_links(g, sw);
 }
 
@@ -295,7 +296,8 @@ void news_seen(struct manager *m, struct sw *sw,
 	for (at = LIST_FIRST(&sw->groups); at; at = next) {
 		next = LIST_NEXT(at, by_sw);
 		g = at->g;
-		if (!g->over && g->state >= GROUP_JOINED)
+		/* What is made yet may be gone already. */
+		if (!g->over && g->state >= GROUP_MAKING && !g->failed)
 			check_parts(g, sw);
 	}
 }
