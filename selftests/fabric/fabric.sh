@@ -303,6 +303,27 @@ early_hup()
 	amd_down
 }
 
+# There is one ID for all trees, and the switch tells of a tree's end when its ID
+# may be another one's already.
+one_id()
+{
+	local first
+
+	AMD_ARGS=(--tree-ids 500-500 --dead-time 3000)
+	amd_up
+	AMD_ARGS=()
+	long_job 2
+	first=("${JOB_PIDS[@]}")
+	am_start 2 --count 1000
+	others_fail "no tree's ID is free" -1 "all IDs of trees from 500 to 500"
+	kill -9 "${first[@]}"
+	wait "${first[@]}" 2>/dev/null
+	wait_for 5 no_group
+	am_job "a tree with the ID of one that has just ended" 2 --count 1000 \
+		--check -i 50
+	amd_down
+}
+
 part_start()
 {
 	local pidfile=$LAB_OUT/amd.pid
@@ -342,9 +363,10 @@ part_start()
 		"$ROOT/userspace/manager/systemd/inc-amd.service.in"
 	ktap $? "the unit waits for that"
 	early_hup
-	amd_up --switch /nowhere
+	one_id
+	amd_up --switch /nowhere --switch /nowhere/else
 	am_start 2 --count 1000
-	others_fail "no switch answers" -1 "1 of 1 switches do not answer" 20000
+	others_fail "no switch answers" -1 "2 of 2 switches do not answer" 20000
 	amd_down
 	amd_up
 }

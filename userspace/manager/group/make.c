@@ -227,6 +227,13 @@ bool group_fits(struct group *g)
 	return fits;
 }
 
+/* Is there an ID for each of so many trees more? */
+static bool has_ids(const struct manager *m, uint32_t trees)
+{
+	return (uint64_t)m->by_tree.n + trees <=
+	       (uint64_t)m->ids.last - m->ids.first + 1;
+}
+
 static uint32_t new_tree_id(struct manager *m)
 {
 	uint32_t id;
@@ -464,6 +471,28 @@ static void no_place(struct group *g, bool located, uint32_t lost)
 	}
 }
 
+/* The group may be freed. */
+static void begin_trees(struct group *g, const struct place *p,
+			const uint32_t *at)
+{
+	const struct ids *ids = &g->manager->ids;
+	bool built;
+
+	if (!has_ids(g->manager, p->n)) {
+		group_refuse(g, ENOBUFS, "all IDs of trees from %u to %u are in use (--tree-ids)",
+			     ids->first, ids->last);
+		return;
+	}
+	built = build(g, p);
+	g->charge = topo_charge(g->manager, p, at);
+	if (!built) {
+		group_refuse(g, ENOMEM, "no memory");
+		return;
+	}
+	group_note_links(g);
+	make(g);
+}
+
 /**
  * group_place() - compute the tree of a group, and begin to make it
  * @g: group, all ranks of which are present
@@ -471,8 +500,8 @@ static void no_place(struct group *g, bool located, uint32_t lost)
 void group_place(struct group *g)
 {
 	uint32_t at[g->like.ranks], lost = 0;
-	bool located, built;
 	struct place p;
+	bool located;
 
 	group_touch(g);
 	if (group_waits(g))
@@ -484,15 +513,8 @@ void group_place(struct group *g)
 		located = locate(g, true, at, &lost);
 	}
 	if (located && !g->claims && compute(g, at, &p)) {
-		built = build(g, &p);
-		g->charge = topo_charge(g->manager, &p, at);
+		begin_trees(g, &p, at);
 		place_free(&p);
-		if (built) {
-			group_note_links(g);
-			make(g);
-		} else {
-			group_refuse(g, ENOMEM, "no memory");
-		}
 		return;
 	}
 	/* What is known may be two seconds old. */
