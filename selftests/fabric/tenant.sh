@@ -385,9 +385,13 @@ figure()
 	metrics | sed -n "s/^inc_am_task_received_bytes_total{tenant=\"$1\",task=\"$JOB_NAME\"} //p"
 }
 
+# has_figure TENANT MIN
 has_figure()
 {
-	[ "$(figure "$1")" ]
+	local n
+
+	n=$(figure "$1")
+	((${n:-0} >= $2))
 }
 
 # Two tenants choose one name, and one sends ten times as much.
@@ -403,7 +407,7 @@ part_names()
 	as bob am_rank 1 2 allreduce --count 100000 -i 20 -x 0
 	job_wait
 	ktap $? "one of blue, with the same name" "$(cat "$JOB_LOG".*)"
-	wait_for 20 has_figure blue
+	wait_for 20 has_figure blue 16000000
 	red=$(figure red)
 	blue=$(figure blue)
 	((red >= 1600000 && red < 2400000 && blue >= 16000000 &&
