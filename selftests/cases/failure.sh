@@ -194,6 +194,12 @@ serve_restart()
 	serve_up
 }
 
+# The first tree's ID; fails if there is none.
+a_tree()
+{
+	sw inc-tool -j tree show | jq -e '.[0].id'
+}
+
 part_tree_del()
 {
 	local tool pid start id
@@ -203,7 +209,8 @@ part_tree_del()
 	exec {tool}> >(sw inc-tool -b -)
 	pid=$!
 	long_job 3
-	id=$(sw inc-tool -j tree show | jq '.[0].id')
+	wait_for 10 a_tree
+	id=$(a_tree)
 	now_ms start
 	echo "tree del $id" >&"$tool"
 	exec {tool}>&-

@@ -31,6 +31,7 @@
 struct shared {
 	int		trees;
 	int		trees_made;
+	bool		gone;
 	int		members;
 	int		links;
 	int		refuse;		/* errno of the next tree-new */
@@ -118,7 +119,7 @@ int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 /* The administrator's tree: 77, for two ranks. */
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
 {
-	if (id != 77) {
+	if (id != 77 || k->gone) {
 		strcpy(nl->error, "there is no such tree");
 		return -ENOENT;
 	}
@@ -822,7 +823,8 @@ static void given_tree(void)
 	EQ(k->trees, 0);
 	EQ(k->trees_made, 0);
 	EQ(daemon_end(), 0);
-	daemon_start("--tree", "78");
+	daemon_start("--tree", "77");
+	k->gone = true;
 	a = dial();
 	say_join(&a, &j);
 	hear_error(&a, ENOENT, "no such tree");
