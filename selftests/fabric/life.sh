@@ -694,6 +694,9 @@ hypervisor_up()
 	local n
 
 	ip netns add "$TOPO-hv" || return
+	# A bridge without an address of its own would have this one, and leave
+	# it to the host.
+	ip -n "$TOPO-l1" link set v3 address 00:00:00:00:00:01
 	for n in 0 1; do
 		ip -n "$TOPO-hv" link add "u$n" type bridge mcast_snooping 0 &&
 			ip -n "$TOPO-hv" link add "up$n" type veth \

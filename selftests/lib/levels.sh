@@ -27,8 +27,8 @@ switch_ip4()
 	echo "10.$TOPO_NET.0.$((1 + NUMBER[$1]))"
 }
 
-# switch_up NAME [PARENT]: a bridge; up$NUMBER of the parent leads to it, and
-# its own port leads up to the parent.
+# switch_up NAME [PARENT]: a bridge, with an address that is no port's, which may be
+# moved; up$NUMBER of the parent leads to it, and its own port leads up to the parent.
 switch_up()
 {
 	local name=$1 parent=${2:-} n=${#SWITCHES[@]}
@@ -39,7 +39,8 @@ switch_up()
 	ip netns add "$TOPO-$name" || return 1
 	ip -n "$TOPO-$name" -batch - <<-END || return 1
 	link set lo up
-	link add br0 type bridge mcast_snooping 0
+	link add br0 address $(printf '02:00:0a:%02x:00:%02x' "$TOPO_NET" "$n") \
+		type bridge mcast_snooping 0
 	addr add $(switch_ip4 "$name")/16 dev br0
 	link set br0 up
 	END
