@@ -5,7 +5,7 @@
 # finds out what is where, and computes trees of two levels, and of three.
 #
 #   levels.sh [VAR=VALUE]... [PART...]
-#	PART: job order placed die full three
+#	PART: job order placed die full narrow three
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -141,6 +141,45 @@ part_full()
 	done
 }
 
+# narrow MTU: a port of the root, which forwards only; its agent tells of that.
+narrow()
+{
+	at sw ip link set down2 mtu "$1"
+	sleep 2
+}
+
+# A port on the way lets through shorter packets than the ranks and the switches of
+# the tree do: what is longer would vanish there.
+part_narrow()
+{
+	local JOB_HOSTS=(0 2)
+
+	at sw inc-tool switch set memory-limit 4K
+	# By itself it follows the ports.
+	at sw ip link set br0 mtu 1500
+	narrow 700
+	INC_LOG=info am_start 2 --check --count 100000
+	job_wait
+	ktap $? "a narrow port on the way: a job" "$(job_why)"
+	grep -q "PMTU 512" "$JOB_LOG.0"
+	ktap $? "a narrow port on the way: shorter packets" "$(cat "$JOB_LOG.0")"
+	am_start 2 --pmtu 1024
+	job_wait
+	ktap $(($? == 0)) "a path MTU that was wished for: an error"
+	grep -q "1024 needs an MTU of 1108, and sw:down2, on the way, has 700" \
+		"$JOB_LOG.0"
+	ktap $? "a path MTU that was wished for: where" "$(cat "$JOB_LOG.0")"
+	narrow 300
+	am_start 2
+	job_wait
+	ktap $(($? == 0)) "a port that is too narrow: an error"
+	grep -q "MTU of 340, and sw:down2, on the way, has 300" "$JOB_LOG.0"
+	ktap $? "a port that is too narrow: which" "$(cat "$JOB_LOG.0")"
+	narrow 1500
+	at sw inc-tool switch set memory-limit 1G
+	gone "narrow"
+}
+
 # A root, two switches below it, four leaves, eight hosts.
 part_three()
 {
@@ -168,4 +207,4 @@ part_three()
 	JOB_HOSTS=()
 }
 
-suite "job order placed die full three" "$@"
+suite "job order placed die full narrow three" "$@"

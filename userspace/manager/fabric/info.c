@@ -63,6 +63,7 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	itf->port = yang_text(node, "bridge");
 	itf->index = (uint32_t)yang_number(node, "if-index");
 	itf->speed = yang_number(node, "speed");
+	itf->mtu = (uint32_t)yang_number(node, "mtu");
 	take_addrs(node, &itf->addrs, &itf->naddrs);
 	itf->neighs = room_for(node, "neighbour", sizeof(*itf->neighs));
 	if (!itf->neighs)

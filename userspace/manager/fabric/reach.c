@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * By which address a switch is reached from another, or from a rank.
+ * By which address a switch is reached from another, or from a rank, and how long
+ * packets on the way may be.
  */
-#include "fabric/topo.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "manager.h"
+#include "fabric/graph.h"
 
 /* Bits that two addresses begin with alike; -1: they are of different kinds. */
 static int common_bits(const struct inc_rdv_addr *a,
@@ -32,6 +37,36 @@ bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr)
 	const struct sw_if *itf;
 
 	return topo_find(m, addr, &itf) && itf;
+}
+
+/**
+ * topo_say_taken() - tell of a switch's address which looks like a host's
+ * @m: manager
+ * @sw: switch
+ * @text: result: empty if there is none
+ * @len: size of @text in bytes
+ */
+void topo_say_taken(const struct manager *m, const struct sw *sw, char *text,
+		    size_t len)
+{
+	const struct sw_if *itf, *at;
+	const struct sw *other;
+	char addr[INET6_ADDRSTRLEN];
+	unsigned int i, k;
+
+	text[0] = '\0';
+	for (i = 0; i < sw->info->nifs && !text[0]; i++) {
+		itf = &sw->info->ifs[i];
+		for (k = 0; k < itf->naddrs && !text[0]; k++) {
+			other = topo_find(m, &itf->addrs[k], &at);
+			if (other && at)
+				snprintf(text, len, ": others reach %s, which %s has at %s, at %s:%s; a bridge needs a MAC address of its own",
+					 inc_rdv_addr_str(&itf->addrs[k], addr,
+							  sizeof(addr)),
+					 sw_name(sw), itf->name, sw_name(other),
+					 at->name);
+		}
+	}
 }
 
 static bool link_local(const struct inc_rdv_addr *addr)
@@ -138,4 +173,66 @@ bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		}
 	}
 	return best >= 0;
+}
+
+/* The first link between two switches, or where it would be. */
+static uint32_t first_link(const struct topo *t, uint32_t a, uint32_t b)
+{
+	uint32_t low = 0, high = t->nlinks, mid;
+	const struct topo_link *l;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		l = &t->links[mid];
+		if (l->a < a || (l->a == a && l->b < b))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/**
+ * topo_narrow() - keep the narrower one of two interfaces
+ * @port: one that packets pass, or none; result
+ * @sw: switch
+ * @itf: another one, of this switch
+ */
+void topo_narrow(struct topo_port *port, const struct sw *sw,
+		 const struct sw_if *itf)
+{
+	if (itf->mtu && (!port->itf || itf->mtu < port->itf->mtu))
+		*port = (struct topo_port){ sw, itf };
+}
+
+/**
+ * topo_narrowest() - find the interface that lets through the shortest packets only
+ * @m: manager
+ * @c: links that packets pass, of topo_charge(), or NULL
+ * @port: one that they pass, too, or none; result
+ *
+ * A bridge drops a packet that is longer than the MTU of the port by which it would
+ * leave, and nobody is told. Of links beside each other each may be used.
+ */
+void topo_narrowest(const struct manager *m, const struct topo_charge *c,
+		    struct topo_port *port)
+{
+	const struct topo *t = m->topo;
+	const struct sw *x, *y;
+	uint32_t i, k, a, b;
+
+	for (i = 0; c && i < c->n; i++) {
+		a = c->pairs[i][0] < c->pairs[i][1] ? c->pairs[i][0] :
+						      c->pairs[i][1];
+		b = c->pairs[i][0] + c->pairs[i][1] - a;
+		for (k = first_link(t, a, b); k < t->nlinks &&
+		     t->links[k].a == a && t->links[k].b == b; k++) {
+			x = &m->switches[a];
+			y = &m->switches[b];
+			topo_narrow(port, x, &x->info->ifs[t->links[k].a_if]);
+			if (t->links[k].b_if != SEEN_OWN)
+				topo_narrow(port, y,
+					    &y->info->ifs[t->links[k].b_if]);
+		}
+	}
 }

@@ -51,6 +51,7 @@ struct sw_neigh {
  * @members: of an aggregation: number of its first member, and 1; 0: it has none
  * @next_member: of a member: likewise, of the aggregation's next one
  * @speed: bits per second, 0: unknown
+ * @mtu: of its packets, bytes; 0: unknown
  * @neighs: who is reached through it
  * @nneighs: their number
  * @addrs: its own IP addresses
@@ -69,6 +70,7 @@ struct sw_if {
 	unsigned int		members;
 	unsigned int		next_member;
 	uint64_t		speed;
+	uint32_t		mtu;
 	struct sw_neigh		*neighs;
 	unsigned int		nneighs;
 	struct inc_rdv_addr	*addrs;

@@ -68,6 +68,16 @@ struct topo_charge {
 	uint32_t		*nodes;
 };
 
+/**
+ * struct topo_port - an interface of a switch
+ * @sw: switch; NULL: there is none
+ * @itf: its interface
+ */
+struct topo_port {
+	const struct sw		*sw;
+	const struct sw_if	*itf;
+};
+
 /* hosts.c */
 struct hosts *hosts_new(void);
 void hosts_free(struct hosts *h);
@@ -95,10 +105,16 @@ void topo_hosts(const struct manager *m,
 const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 			     const struct sw *to);
 bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr);
+void topo_say_taken(const struct manager *m, const struct sw *sw, char *text,
+		    size_t len);
 bool topo_addr(const struct manager *m, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr);
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr);
+void topo_narrow(struct topo_port *port, const struct sw *sw,
+		 const struct sw_if *itf);
+void topo_narrowest(const struct manager *m, const struct topo_charge *c,
+		    struct topo_port *port);
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
 struct place_fabric *topo_fabric(const struct manager *m);
 void topo_avoid(const struct manager *m, const struct sw *sw);

@@ -13,8 +13,6 @@
 
 /* Of rdma-inc-attributes.yang. */
 #define ALIGN		64	/* bytes, of messages */
-#define PMTU_MIN	256
-#define PMTU_MAX	4096
 #define DEAD_TIME_MAX	60000	/* ms */
 #define BTH_MAX		0xffffff /* QPN, PSN */
 
@@ -146,7 +144,7 @@ static bool take_settings(struct tree *t, const struct lyd_node *node)
 			 &s->slots) ||
 	    !take_number(node, "msg-size", s->msg_size, ALIGN,
 			 RDMA_INC_MAX_MSG_SIZE, &s->msg_size) ||
-	    !take_number(node, "pmtu", s->pmtu, PMTU_MIN, PMTU_MAX,
+	    !take_number(node, "pmtu", s->pmtu, TREE_PMTU_MIN, TREE_PMTU_MAX,
 			 &s->pmtu) ||
 	    !take_number(node, "first-msg-id", t->has_first_msg_id, 0,
 			 UINT32_MAX, &s->first_msg_id) ||

@@ -7,6 +7,10 @@
 
 #include "fabric/switch.h"
 
+/* Of rdma-inc-attributes.yang: path MTUs, bytes. */
+#define TREE_PMTU_MIN	256
+#define TREE_PMTU_MAX	4096
+
 /**
  * struct tree_end - one end of a queue pair
  * @addr: address

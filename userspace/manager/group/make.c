@@ -18,12 +18,16 @@
 
 #include "group/group.h"
 #include "place/place.h"
+#include "rdma_inc.h"
 #include "rdma_inc_proto.h"
 #include "tenant/preempt.h"
 
 /* Of trees with a UC rank: as many bytes in flight as over RC. */
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
+
+/* Headers and ICRC of the longest packet, over IPv6. */
+#define ROCE_LEN	84
 
 /*
  * Hosts that no switch has seen are asked for, for as long as the kernel does so
@@ -471,21 +475,62 @@ static void no_place(struct group *g, bool located, uint32_t lost)
 	}
 }
 
+static struct topo_port find_narrowest(const struct group *g)
+{
+	struct topo_port port = { NULL };
+	const struct sw_if *itf;
+	const struct sw *sw;
+	uint32_t i;
+
+	topo_narrowest(g->manager, g->charge, &port);
+	for (i = 0; i < g->like.ranks; i++) {
+		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		if (sw && itf)
+			topo_narrow(&port, sw, itf);
+	}
+	return port;
+}
+
+/*
+ * The longest packets have to fit all ports on the way, of switches that forward
+ * them only, too. What was not wished for gets smaller.
+ */
+static bool pmtu_fits(struct group *g)
+{
+	const struct topo_port port = find_narrowest(g);
+	uint32_t wish = g->like.tree.pmtu, pmtu = TREE_PMTU_MAX;
+
+	if (!port.itf)
+		return true;
+	while (pmtu >= TREE_PMTU_MIN && pmtu + ROCE_LEN > port.itf->mtu)
+		pmtu /= 2;
+	if (pmtu < TREE_PMTU_MIN || wish > pmtu) {
+		wish = wish ? wish : TREE_PMTU_MIN;
+		group_refuse(g, EMSGSIZE, "a path MTU of %u needs an MTU of %u, and %s:%s, on the way, has %u: raise that, or choose a smaller pmtu",
+			     wish, wish + ROCE_LEN, sw_name(port.sw),
+			     port.itf->name, port.itf->mtu);
+		return false;
+	}
+	if ((g->like.mtu ? g->like.mtu : RDMA_INC_DEFAULT_PMTU) > pmtu)
+		g->like.mtu = pmtu;
+	return true;
+}
+
 /* The group may be freed. */
 static void begin_trees(struct group *g, const struct place *p,
 			const uint32_t *at)
 {
 	const struct ids *ids = &g->manager->ids;
-	bool built;
 
 	if (!has_ids(g->manager, p->n)) {
 		group_refuse(g, ENOBUFS, "all IDs of trees from %u to %u are in use (--tree-ids)",
 			     ids->first, ids->last);
 		return;
 	}
-	built = build(g, p);
 	g->charge = topo_charge(g->manager, p, at);
-	if (!built) {
+	if (!pmtu_fits(g))
+		return;
+	if (!build(g, p)) {
 		group_refuse(g, ENOMEM, "no memory");
 		return;
 	}
@@ -568,10 +613,12 @@ static bool connect_up(struct group *g, struct part *part)
 {
 	const struct part *up = part->parent;
 	struct tree_member *m = &up->tree.members[part->place];
+	char taken[256];
 
 	if (!topo_addr(g->manager, part->sw, up->sw, &part->tree.up.addr)) {
-		group_refuse(g, EHOSTUNREACH, "switches %s and %s have no addresses of the same kind that are no host's",
-			     sw_name(part->sw), sw_name(up->sw));
+		topo_say_taken(g->manager, part->sw, taken, sizeof(taken));
+		group_refuse(g, EHOSTUNREACH, "switch %s has no address by which %s reaches it%s",
+			     sw_name(part->sw), sw_name(up->sw), taken);
 		return false;
 	}
 	m->known = true;

@@ -781,6 +781,7 @@ static void claimed_as_own(void)
 	struct inc_rdv_addr addr, *wanted = addr_of(9);
 	const struct event *ev;
 	struct sw_if *itf;
+	char text[256];
 
 	begin(2);
 	add_if(0, "up");
@@ -800,6 +801,9 @@ static void claimed_as_own(void)
 	told();
 	check(!topo_addr(&m, &m.switches[1], &m.switches[0], &addr),
 	      "own address: a host's is not used");
+	topo_say_taken(&m, &m.switches[1], text, sizeof(text));
+	check(strstr(text, "which s1 has at br0, at s0:v7"),
+	      "own address: where it is, in words");
 	check(topo_addr(&m, &m.switches[0], &m.switches[1], &addr),
 	      "own address: another one's is");
 	m.loop.now = 1000000;
@@ -822,6 +826,44 @@ static void claimed_as_own(void)
 	events_free(&m.events);
 	m.events.last = 0;
 	free(wanted);
+	end();
+}
+
+/* Three switches in a row, two links between the first ones. */
+static void narrowest(void)
+{
+	static uint32_t pairs[][2] = { { 1, 0 }, { 1, 2 } };
+	struct topo_charge c = { .n = 2, .pairs = pairs };
+	struct topo_port port = { NULL };
+	uint32_t n;
+
+	begin(3);
+	add_if(0, "a")->mtu = 9000;
+	add_if(0, "b")->mtu = 1400;
+	add_if(1, "a")->mtu = 9000;
+	add_if(1, "b")->mtu = 9000;
+	add_if(1, "c")->mtu = 1500;
+	add_if(1, "unused")->mtu = 600;
+	add_if(2, "c");
+	announce(0, "a", 1, "a");
+	announce(1, "a", 0, "a");
+	announce(0, "b", 1, "b");
+	announce(1, "b", 0, "b");
+	announce(1, "c", 2, "c");
+	announce(2, "c", 1, "c");
+	told();
+	check(topo_links(&m, &n) && n == 3, "narrow: links");
+	topo_narrowest(&m, &c, &port);
+	check(port.sw == &m.switches[0] && !strcmp(port.itf->name, "b"),
+	      "narrow: the narrowest port, of links beside each other too");
+	port = (struct topo_port){ NULL };
+	c.pairs = pairs + 1;
+	c.n = 1;
+	topo_narrowest(&m, &c, &port);
+	check(port.sw == &m.switches[1] && !strcmp(port.itf->name, "c"),
+	      "narrow: a port whose MTU is unknown does not count");
+	topo_narrow(&port, &m.switches[2], if_of(0, "a"));
+	check(port.sw == &m.switches[1], "narrow: a wider one does not count");
 	end();
 }
 
@@ -848,6 +890,7 @@ int main(int argc, char **argv)
 	ring_by_lldp();
 	local_address();
 	claimed_as_own();
+	narrowest();
 	random_trees(fabrics);
 	return failed > 0;
 }
