@@ -144,6 +144,11 @@ def part_wrong():
             "tree[id='6']", default_operation="none")
     refused(m, "a range of YANG", "<tree><id>6</id><ranks>1025</ranks></tree>",
             "invalid-value", "ranks", "range")
+    refused(m, "two values for a leaf",
+            "<tree><id>6</id><ranks>2</ranks><order>ranks</order><ranks>3"
+            "</ranks></tree>", "bad-element", "tree[id='6']/ranks", "twice")
+    refused(m, "an entry of a list twice", tree(6, 4, below((0, 2), (0, 1))),
+            "bad-element", "below[rank='0']", "twice")
     refused(m, "an enumeration",
             "<tree><id>6</id><ranks>2</ranks><order>no</order></tree>",
             "invalid-value", "order")

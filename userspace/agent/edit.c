@@ -108,6 +108,48 @@ bool edit_has_sense(const struct lyd_node *edit, enum edit_op op)
 	return true;
 }
 
+/* Another one of the same name, and keys. */
+static bool is_twice(const struct lyd_node *siblings,
+		     const struct lyd_node *node)
+{
+	struct lyd_node *first = NULL;
+
+	if (!node->schema)
+		return false;
+	/* The parser has nodes of one kind follow each other. */
+	if (node->schema->nodetype & (LYS_LEAF | LYS_CONTAINER))
+		return node->next && node->next->schema == node->schema;
+	return node->schema->nodetype == LYS_LIST &&
+	       !lyd_find_sibling_first(siblings, node, &first) && first != node;
+}
+
+/**
+ * edit_is_unique() - check that an edit says nothing twice
+ * @edit: the edit's first node
+ * @f: result: what is there twice
+ *
+ * Of two values for one leaf nobody could tell which is meant.
+ *
+ * Return: true if nothing is.
+ */
+bool edit_is_unique(const struct lyd_node *edit, struct fault *f)
+{
+	const struct lyd_node *node;
+
+	LY_LIST_FOR(edit, node) {
+		if (is_twice(edit, node)) {
+			fault_set(f, FAULT_BAD_ELEMENT, node,
+				  "it is there twice");
+			snprintf(f->elem, sizeof(f->elem), "%s",
+				 LYD_NAME(node));
+			return false;
+		}
+		if (!edit_is_unique(lyd_child(node), f))
+			return false;
+	}
+	return true;
+}
+
 static bool np_container(const struct lyd_node *node)
 {
 	return node->schema && node->schema->nodetype == LYS_CONTAINER &&

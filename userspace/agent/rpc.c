@@ -173,12 +173,15 @@ static int parse_config(const struct lyd_node *config, enum edit_op op,
 				  "only module " AGENT_MODULE " can be configured");
 			snprintf(f->elem, sizeof(f->elem), "%s",
 				 LYD_NAME(node));
-			lyd_free_siblings(*out);
-			*out = NULL;
-			return -1;
+			goto bad;
 		}
 	}
-	return 0;
+	if (edit_is_unique(*out, f))
+		return 0;
+bad:
+	lyd_free_siblings(*out);
+	*out = NULL;
+	return -1;
 }
 
 /* Collects the errors of an edit. */
