@@ -3,7 +3,7 @@
 """
 interop.py BIN: gRPC's own client library, and frames by hand, against inc-amd:
 calls and streams, statuses, metadata, deadlines, what is cancelled, compressed,
-cut off or unknown. BIN has inc-amd.
+cut off or unknown; and inc-amctl. BIN has both.
 """
 import pathlib
 import socket
@@ -184,6 +184,15 @@ def frames(address):
     ktap(b"too_many_pings" in got, "too many of them", got[-200:])
 
 
+def command(address):
+    """inc-amctl, first of one that is not there."""
+    got = subprocess.run(
+        [pathlib.Path(sys.argv[1]) / "inc-amctl",
+         "-m", f"unix:/nonexistent,{address}", "switch"],
+        capture_output=True, text=True, check=False)
+    ktap(got.returncode == 0 and "none" in got.stdout, "inc-amctl", got)
+
+
 def any_address(where):
     """All addresses of both families, whichever one was named."""
     for address in "0.0.0.0:0", "[::]:0":
@@ -211,6 +220,7 @@ def main():
                 calls(channel)
                 health(channel)
                 streams(channel)
+            command(real)
             if not address.startswith("unix:"):
                 frames(real)
             amd.terminate()

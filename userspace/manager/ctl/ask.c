@@ -20,6 +20,7 @@
 #define TIMEOUT_MS	5000
 #define REACH_MS	1000	/* for each of several managers */
 #define ADDR_LEN	264	/* a name of DNS, and a port */
+#define UNIX		"unix:"
 
 /**
  * struct search - for the manager that leads
@@ -35,6 +36,12 @@ struct search {
 	char		why[4096];
 };
 
+/* A socket in the file system. */
+static bool is_path(const char *addr)
+{
+	return !strncmp(addr, UNIX, strlen(UNIX)) && addr[strlen(UNIX)];
+}
+
 /* Add the port if there is none. Returns false if it is no address. */
 static bool put_address(struct search *s, const char *addr)
 {
@@ -43,10 +50,14 @@ static bool put_address(struct search *s, const char *addr)
 	char host[ADDR_LEN];
 	const char *six;
 
+	if (is_path(addr)) {
+		snprintf(s->addr, sizeof(s->addr), "%s", addr);
+		return true;
+	}
 	if (inc_auth_address(addr, host, sizeof(host), &port) || !port) {
 		if (*addr)
 			snprintf(s->why + len, sizeof(s->why) - len,
-				 "inc-amctl: manager \"%s\": must be HOST, HOST:PORT or [ADDRESS]:PORT, with a port from 1 to 65535\n",
+				 "inc-amctl: manager \"%s\": must be HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH, with a port from 1 to 65535\n",
 				 addr);
 		return false;
 	}
@@ -95,7 +106,7 @@ static bool is_reached(const struct search *s, char *err, size_t len)
 {
 	int fd;
 
-	if (s->n == 1 && !strchr(ctl_manager, ','))
+	if (is_path(s->addr) || (s->n == 1 && !strchr(ctl_manager, ',')))
 		return true;
 	fd = reach_connect(s->addr, REACH_MS);
 	if (fd >= 0) {

@@ -15,6 +15,8 @@
 
 /* TLS, but nothing that says who the user is. */
 static bool nothing_shown;
+/* A token, and no certificate. */
+static bool token_shown;
 
 /**
  * ctl_creds() - make what proves who the user is
@@ -37,11 +39,13 @@ grpc_channel_credentials *ctl_creds(const char *manager,
 	*n = 0;
 	if (inc_auth_read(&a, "INC_AM", err, err_len))
 		goto out;
-	if (a.token && !a.ca && !inc_auth_is_loopback(manager)) {
+	if (a.token && !a.ca && strncmp(manager, "unix:", 5) &&
+	    !inc_auth_is_loopback(manager)) {
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
 		goto out;
 	}
 	nothing_shown = a.ca && !a.cert && !a.token;
+	token_shown = a.token && !a.cert;
 	creds = a.ca ? call_creds(a.ca, a.cert, a.key, err, err_len) :
 		grpc_insecure_credentials_create();
 	if (creds && a.token && asprintf(&text, "Bearer %s", a.token) > 0) {
@@ -74,6 +78,8 @@ static const char *hint(const char *err)
 		return "";
 	if (nothing_shown)
 		return "; no certificate and no token were shown: is there a cert.pem in the directory of INC_AM_CERTS?";
+	if (token_shown)
+		return "; does the manager take tokens (--tokens of inc-amd)?";
 	if (secure_getenv("INC_AM_CERT") || secure_getenv("INC_AM_CERTS"))
 		return "; does the manager accept this certificate? Is it still valid?";
 	if (secure_getenv("INC_AM_CA"))
