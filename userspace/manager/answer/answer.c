@@ -289,8 +289,8 @@ static void put_part(struct list *list, const struct group *g,
 		     const struct part *part)
 {
 	RdmaInc__V1__TreePart *out = append(list, sizeof(*out));
+	uint32_t i, end = part->first + part->count;
 	ProtobufCBinaryData *host;
-	uint32_t i;
 
 	if (!out)
 		return;
@@ -298,9 +298,9 @@ static void put_part(struct list *list, const struct group *g,
 	out->switch_id = (char *)sw_name(part->sw);
 	out->tree_id = part->tree.id;
 	out->parent = (char *)(part->parent ? sw_name(part->parent->sw) : "");
-	out->ranks = calloc(g->like.ranks, sizeof(*out->ranks));
-	out->hosts = calloc(g->like.ranks, sizeof(*out->hosts));
-	for (i = 0; out->ranks && out->hosts && i < g->like.ranks; i++) {
+	out->ranks = calloc(part->count, sizeof(*out->ranks));
+	out->hosts = calloc(part->count, sizeof(*out->hosts));
+	for (i = part->first; out->ranks && out->hosts && i < end; i++) {
 		if (g->ranks[i].part != part)
 			continue;
 		out->ranks[out->n_ranks++] = i;

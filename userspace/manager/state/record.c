@@ -7,6 +7,7 @@
  * member, a part for the parent's.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,12 @@ static int take_part(struct json_object *o, struct group *g, struct part *part,
 	for (i = 0; i < NSETTINGS; i++)
 		*setting(&t->settings, i) = number32(o, settings[i].name);
 	t->settings.tree_id = t->id;
+	if (part->first > g->like.ranks ||
+	    part->count > g->like.ranks - part->first)
+		return store_failed(err, -EPROTO, "its tree has ranks from %u to %" PRIu64 ", the group has %u",
+				    part->first,
+				    (uint64_t)part->first + part->count,
+				    g->like.ranks);
 	if (!json_object_is_type(list, json_type_array) || take_members(list, t))
 		return store_failed(err, -EPROTO, "its members cannot be read");
 	part->sw = find_switch(g->manager, id, text_of(o, "address"));
