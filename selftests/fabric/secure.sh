@@ -252,16 +252,17 @@ part_tls()
 	SAYS_BY=(ctl)
 	says "inc-amctl, another authority" 2 "authority" topology
 	unset INC_AM_CERTS
-	SAYS_BY=(env INC_AM_CA="$CA/ca.pem" INC_AM_TOKEN=some ip netns exec
-		"$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)")
-	says "inc-amctl, a token for a manager that takes none" 2 \
-		"does the manager take tokens" topology
 	grep -q "caller-refused" "$LAB_OUT/amd.log"
 	ktap $? "violations are reported" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	# The manager's certificate has another name.
 	secured elsewhere
 	as alice fails_job "a manager of another name" \
 		"the manager's certificate does not name $(topo_ip4 sw)"
+	secured amd
+	SAYS_BY=(env INC_AM_CA="$CA/ca.pem" INC_AM_TOKEN=some ip netns exec
+		"$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)")
+	says "inc-amctl, a token for a manager that takes none" 2 \
+		"does the manager take tokens" topology
 	secured amd --tokens "$TOKENS"
 	as alice no_manager ssh "does not speak it: is this the port" \
 		"it has ended the connection while TLS began"
