@@ -176,6 +176,11 @@ part_narrow()
 	grep -q "MTU of 340, and sw:down2, on the way, has 300" "$JOB_LOG.0"
 	ktap $? "a port that is too narrow: which" "$(cat "$JOB_LOG.0")"
 	narrow 1500
+	long_job 2
+	at sw ip link set down2 mtu 700
+	others_fail "a port that becomes too narrow" -1 \
+		"sw:down2, on the way, has an MTU of 700, too small for the path MTU 1024" 4000
+	narrow 1500
 	at sw inc-tool switch set memory-limit 1G
 	gone "narrow"
 }

@@ -73,6 +73,7 @@ static uint64_t print_self(const struct sw_info *info)
 		h = mix(h, &itf->member, sizeof(itf->member));
 		h = mix(h, &itf->upper, sizeof(itf->upper));
 		h = mix(h, &itf->speed, sizeof(itf->speed));
+		h = mix(h, &itf->mtu, sizeof(itf->mtu));
 		h = mix_addrs(h, itf->addrs, itf->naddrs);
 	}
 	return h;

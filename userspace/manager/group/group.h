@@ -315,6 +315,7 @@ void group_begin(struct group *g);
 void group_wishes(const struct group *g, struct tree *t);
 bool group_elsewhere(struct group *g);
 void group_place(struct group *g);
+bool group_is_narrow(const struct group *g, char *text, size_t len);
 void group_look_again(struct group *g);
 void group_tell_joined(struct rank *r);
 

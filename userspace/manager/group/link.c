@@ -2,7 +2,8 @@
 /*
  * The interfaces that a group's tree needs: those of its ranks' hosts, and both
  * ends of the way between two of its switches. A link between others, on the
- * way, is noticed by the switches whose packets are lost. Whenever the fabric has
+ * way, is noticed by the switches whose packets are lost, if it goes down; but its
+ * MTU is looked at. Whenever the fabric has
  * changed they are found anew: a host may have moved, or a spanning tree may have
  * opened another way.
  */
@@ -166,19 +167,32 @@ void group_find_links(struct manager *m)
 			set_links(g, find_links(g));
 }
 
+/*
+ * Short packets pass a port whose MTU has become too small, acknowledgements and
+ * signs of life among them: neither a switch nor a rank would ever give up.
+ */
+static void check_mtu(struct group *g)
+{
+	char text[192];
+
+	if (g->nparts && group_is_narrow(g, text, sizeof(text)))
+		group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "%s", text);
+}
+
 /**
  * group_note_again() - record what the groups' trees need now
- * @m: manager, after hosts have moved, or links have come or gone
+ * @m: manager, after hosts have moved, or links have come, gone, or changed
  *
  * An interface is not forgotten because a bridge has forgotten for a while what
  * is behind it.
  */
 void group_note_again(struct manager *m)
 {
+	struct group *g, *next;
 	struct links l;
-	struct group *g;
 
-	for (g = m->groups; g; g = g->next) {
+	for (g = m->groups; g; g = next) {
+		next = g->next;
 		if (g->ending || (g->state != GROUP_JOINED &&
 				  g->state != GROUP_READY))
 			continue;
@@ -188,6 +202,7 @@ void group_note_again(struct manager *m)
 		else
 			free(l.list);
 		move_look(g);
+		check_mtu(g);
 	}
 }
 

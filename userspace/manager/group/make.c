@@ -26,8 +26,9 @@
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
 
-/* Headers and ICRC of the longest packet, over IPv6. */
+/* Headers and ICRC of the longest packet, over IPv6, and over IPv4. */
 #define ROCE_LEN	84
+#define ROCE_LEN_IPV4	64
 
 /*
  * Hosts that no switch has seen are asked for, for as long as the kernel does so
@@ -489,6 +490,28 @@ static struct topo_port find_narrowest(const struct group *g)
 			topo_narrow(&port, sw, itf);
 	}
 	return port;
+}
+
+/**
+ * group_is_narrow() - look for a port that lets the longest packets not through
+ * @g: group that has trees
+ * @text: result: which it is
+ * @len: size of @text in bytes
+ *
+ * Its MTU has become smaller since the trees were made, or it is another one.
+ *
+ * Return: true if there is one.
+ */
+bool group_is_narrow(const struct group *g, char *text, size_t len)
+{
+	const struct topo_port port = find_narrowest(g);
+	uint32_t pmtu = g->parts[0].tree.settings.pmtu;
+
+	if (!port.itf || pmtu + ROCE_LEN_IPV4 <= port.itf->mtu)
+		return false;
+	snprintf(text, len, "%s:%s, on the way, has an MTU of %u, too small for the path MTU %u",
+		 sw_name(port.sw), port.itf->name, port.itf->mtu, pmtu);
+	return true;
 }
 
 /*
