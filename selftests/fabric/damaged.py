@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 damaged.py BIN: start a manager with a store that somebody has changed, or that is
-damaged. It starts soon, and inc-amctl learns what is wrong. BIN has inc-amd and
-inc-amctl. It needs no kernel module.
+damaged. It starts soon, and inc-amctl learns what is wrong; or it does not start.
+BIN has inc-amd and inc-amctl. It needs no kernel module.
 """
 import json
 import os
@@ -50,6 +50,16 @@ class Manager:
         self.amd.wait()
 
 
+def refused(store, name):
+    """It does not start, and says what to do."""
+    got = subprocess.run(
+        [BIN / "inc-amd", "--listen", "127.0.0.1:0", "--switch", "/none",
+         "--http", "none", "--store", f"sqlite:{store}"],
+        capture_output=True, text=True, check=False, timeout=SOON)
+    ktap(got.returncode == 1 and "damaged" in got.stderr and
+         "move it away" in got.stderr, name, got)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         store = f"{tmp}/amd.db"
@@ -88,11 +98,10 @@ def main():
             for at in range(3 * 4096, size, 4096):
                 f.seek(at)
                 f.write(b"\xff" * 64)
-        m = Manager(store)
-        said, good, took = m.wait(lambda out: "malformed" in out.stderr)
-        ktap(good and "store" in said, "inc-amctl says that the store is damaged",
-             said)
-        m.end()
+        refused(store, "pages that are damaged")
+        for at in 20000, 5000:
+            os.truncate(store, at)
+            refused(store, f"cut off at {at}")
     plan()
 
 

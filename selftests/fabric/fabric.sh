@@ -343,6 +343,15 @@ part_start()
 		--listen 127.0.0.1:0
 	says "a second one with its --pidfile" 1 "another process that runs has it" \
 		--insecure-plaintext --http none --listen 127.0.0.1:0
+	echo precious >"$LAB_OUT/precious"
+	SAYS_BY=(sw timeout 10 inc-amd --switch /x --store none
+		--insecure-plaintext --http none)
+	says "one with a --pidfile that is none" 1 "something else than a process" \
+		--pidfile "$LAB_OUT/precious" --listen 127.0.0.1:0
+	grep -qx precious "$LAB_OUT/precious"
+	ktap $? "and that stays as it is" "$(cat "$LAB_OUT/precious")"
+	says "one that listens at a file" 1 "something else of this name" \
+		--listen "unix:$LAB_OUT/precious"
 	SAYS_BY=(sw)
 	[ "$(cat "$pidfile")" = "$AMD" ]
 	ktap $? "all leave its --pidfile alone" "$(cat "$pidfile")"

@@ -191,6 +191,11 @@ def command(address):
          "-m", f"unix:/nonexistent,{address}", "switch"],
         capture_output=True, text=True, check=False)
     ktap(got.returncode == 0 and "none" in got.stdout, "inc-amctl", got)
+    got = subprocess.run(
+        [pathlib.Path(sys.argv[1]) / "inc-amctl", "-m", "unix:/nonexistent",
+         "switch"], capture_output=True, text=True, check=False)
+    ktap(got.returncode == 2 and "there is no such socket" in got.stderr,
+         "inc-amctl, no socket", got)
 
 
 def any_address(where):

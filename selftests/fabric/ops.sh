@@ -166,6 +166,11 @@ to_full()
 	ctl "$@" >/dev/full
 }
 
+to_nowhere()
+{
+	ctl "$@" >&-
+}
+
 # same_list OBJECT: but for numbers, which move on.
 same_list()
 {
@@ -316,6 +321,9 @@ part_agree()
 	SAYS_BY=(to_full)
 	says "inc-amctl event --follow: what is not written ends it" 2 \
 		"standard output: No space left" event --follow
+	SAYS_BY=(to_nowhere)
+	says "inc-amctl without standard output" 2 \
+		"standard output: Bad file descriptor" switch
 	SAYS_BY=(sw)
 	sw inc-tool -j -t monitor >"$log.tool" &
 	sleep 1

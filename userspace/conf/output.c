@@ -14,6 +14,7 @@
  * inc_output_open() - have standard input, output and error be there
  *
  * Else the next files that are opened become them: a socket would be sent the log.
+ * What is printed where there was no output is lost, and inc_output_end() says so.
  *
  * Context: Before anything is opened.
  */
@@ -22,7 +23,7 @@ void inc_output_open(void)
 	int fd;
 
 	do {
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);

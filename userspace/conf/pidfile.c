@@ -52,12 +52,26 @@ static int open_locked(const char *path)
 	}
 }
 
+/* What another program keeps there, in a database or a key, would be lost. */
+static bool has_more(int fd)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return true;
+	text[n] = '\0';
+	n -= (ssize_t)strspn(text, "0123456789");
+	return n && (n != 1 || text[strlen(text) - 1] != '\n');
+}
+
 static int say(const char *program, const char *path)
 {
 	int err = errno;
 
 	fprintf(stderr, "%s: --pidfile %s: %s\n", program, path,
 		err == EWOULDBLOCK ? "another process that runs has it; give each its own" :
+		err == EEXIST ? "there is something else than a process ID in it; give another file" :
 		strerror(err));
 	return -err;
 }
@@ -68,7 +82,7 @@ static int say(const char *program, const char *path)
  * @path: file; NULL: none
  *
  * If the disk is full, no file is left: what is in it would name nobody. The file
- * of another process that runs stays as it is.
+ * of another process that runs stays as it is, as does one with something else.
  *
  * Return: 0, or a negative errno value after a message.
  */
@@ -78,6 +92,11 @@ int inc_pidfile_write(const char *program, const char *path)
 
 	if (fd < 0)
 		return path ? say(program, path) : 0;
+	if (is_file(fd) && has_more(fd)) {
+		close(fd);
+		errno = EEXIST;
+		return say(program, path);
+	}
 	if (is_file(fd)) {
 		held = fd;
 		if (!ftruncate(fd, 0) &&

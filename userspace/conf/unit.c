@@ -25,10 +25,16 @@ struct step {
 static const char *scale(double value, const char *gap,
 			 const struct step *unit, char text[UNIT_LEN])
 {
+	double most;
+
 	while (unit->next && value >= unit->next) {
 		value /= unit->next;
 		unit++;
 	}
+	/* Not 60.0 minutes. */
+	most = unit->next - (unit->next > 99 ? 1 : 0.1);
+	if (unit->next && value > most)
+		value = most;
 	snprintf(text, UNIT_LEN, value < 99.95 &&
 		 value - (double)(uint64_t)value >= 0.05 ? "%.1f%s%s" :
 		 "%.0f%s%s", value, gap, unit->name);

@@ -52,9 +52,12 @@ static int listen_unix(struct h2_server *s, const char *path)
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(addr.sun_path, path);
-	/* What the last manager has left. */
-	if (!lstat(path, &st) && S_ISSOCK(st.st_mode))
+	if (!lstat(path, &st)) {
+		if (!S_ISSOCK(st.st_mode))
+			return -EEXIST;
+		/* What the last manager has left. */
 		unlink(path);
+	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
@@ -103,6 +106,7 @@ static int fail(const char *address, int ret, const char *why, char *err,
 	snprintf(err, len, "--listen %s: %s", address, why ? why :
 		 ret == -EADDRINUSE ?
 		 "this address is in use: is another manager running?" :
+		 ret == -EEXIST ? "there is something else of this name" :
 		 ret == -EADDRNOTAVAIL ?
 		 "no interface of this host has this address (ip address)" :
 		 strerror(-ret));

@@ -249,6 +249,20 @@ static int take_lock(struct sqlite *s, const char *path, const char *self,
 	return 0;
 }
 
+/* Nothing is left beside what cannot be one. */
+static int check_kind(const struct sqlite *s, char *err)
+{
+	static const char magic[] = "SQLite format 3";
+	char head[sizeof(magic)] = "";
+
+	if (S_ISREG(s->was.st_mode) &&
+	    (!s->was.st_size ||
+	     (pread(s->file, head, sizeof(head), 0) == sizeof(head) &&
+	      !memcmp(head, magic, sizeof(magic)))))
+		return 0;
+	return store_failed(err, -EINVAL, "it is no database of inc-amd, or damaged: move it away, or give another file");
+}
+
 /* Make the file, if it is not there yet, and lock it, however it is called. */
 static int take_file(struct sqlite *s, const char *path, const char *self,
 		     char *err)
@@ -263,7 +277,9 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	if (!real)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    path, strerror(errno));
-	ret = take_lock(s, real, self, err);
+	ret = check_kind(s, err);
+	if (!ret)
+		ret = take_lock(s, real, self, err);
 	free(real);
 	if (!ret && flock(s->file, LOCK_EX | LOCK_NB))
 		ret = store_failed(err, -EBUSY, "another manager uses it by another name (a hard link)");
@@ -304,6 +320,25 @@ static int get_number(struct sqlite *s, const char *pragma, int *value,
 	}
 	if (ret)
 		unusable(s, err);
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
+/* A file that was cut off may look like one with fewer records. */
+static int check_whole(struct sqlite *s, char *err)
+{
+	sqlite3_stmt *stmt;
+	const char *text;
+	int ret;
+
+	if (sqlite3_prepare_v2(s->sql, "PRAGMA integrity_check(1)", -1, &stmt,
+			       NULL) != SQLITE_OK)
+		return unusable(s, err);
+	text = sqlite3_step(stmt) == SQLITE_ROW ?
+	       (const char *)sqlite3_column_text(stmt, 0) : NULL;
+	ret = text && !strcmp(text, "ok") ? 0 :
+	      store_failed(err, -EIO, "it is damaged (%.100s): take a copy of it back, or move it away: groups that run end then",
+			   text ? text : sqlite3_errmsg(s->sql));
 	sqlite3_finalize(stmt);
 	return ret;
 }
@@ -360,6 +395,8 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 	/* What a power failure takes is found out at the switches. */
 	ret = run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
 		  err);
+	if (!ret)
+		ret = check_whole(s, err);
 	if (!ret)
 		ret = migrate(s, err);
 	if (!ret)

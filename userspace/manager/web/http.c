@@ -589,8 +589,9 @@ struct http *http_start(const char *address, char *err, size_t len)
 	h->loopback = is_loopback(list->ai_addr);
 	fd = bind_to(list);
 	if (fd < 0)
-		snprintf(err, len, "this address cannot be used: %s",
-			 strerror(errno));
+		snprintf(err, len, "this address cannot be used: %s%s",
+			 strerror(errno), errno == EADDRINUSE ?
+			 ": is another manager running? Give another --http, or none" : "");
 	else
 		snprintf(err, len, "the server cannot be started");
 	freeaddrinfo(list);
