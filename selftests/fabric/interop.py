@@ -28,7 +28,8 @@ def start(where, address):
     amd = subprocess.Popen(
         [pathlib.Path(sys.argv[1]) / "inc-amd", "--config", "/dev/null",
          "--store", "none", "--http", "none", "--switch", f"{where}/none",
-         "--insecure-plaintext", "--listen", address],
+         "--insecure-plaintext", "--allow", "192.0.2.0/24",
+         "--listen", address],
         stdout=subprocess.PIPE, text=True)
     line = amd.stdout.readline()
     assert line.startswith("listening on "), line
@@ -104,6 +105,12 @@ def health(channel):
          code.UNIMPLEMENTED)
 
 
+def slowly(*messages):
+    """And then nothing, for longer than the manager waits for a message."""
+    yield from messages
+    time.sleep(15)
+
+
 def streams(channel):
     code = grpc.StatusCode
     watch = call(channel, "WatchEvents", many=True)
@@ -124,6 +131,18 @@ def streams(channel):
         code.INVALID_ARGUMENT, "byte 0")
     ktap(status(lambda: list(join(iter([])))) == (code.OK, ""),
          "a stream of nothing")
+    for name, first in (("empty", b""), ("a heartbeat", PB.RankMessage(
+            heartbeat=PB.Empty()))):
+        says(f"a stream whose first message is {name}", status(
+            lambda first=first: list(join(slowly(first), timeout=20))),
+             code.FAILED_PRECONDITION, "must be join")
+    ask = PB.RankMessage(join=PB.JoinRequest(
+        group="a", ranks=2, qpn=17, mapping=1,
+        addr=bytes([192, 0, 2, 1])))
+    says("a rank that rejoins what has not failed", status(
+        lambda: list(join(slowly(ask, PB.RankMessage(
+            rejoin=PB.RejoinRequest(qpn=17, psn=1))), timeout=20))),
+         code.ABORTED, "rejoin")
     many = [call(channel, "WatchEvents", many=True) for _ in range(200)]
     ktap(all(next(one) is not None for one in many), "200 streams at a time")
     for one in many:

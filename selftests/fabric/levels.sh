@@ -155,7 +155,8 @@ part_narrow()
 	local JOB_HOSTS=(0 2)
 
 	at sw inc-tool switch set memory-limit 4K
-	# By itself it follows the ports.
+	# By itself it follows the ports, until it is changed by hand.
+	at sw ip link set br0 mtu 1400
 	at sw ip link set br0 mtu 1500
 	narrow 700
 	INC_LOG=info am_start 2 --check --count 100000
@@ -176,6 +177,15 @@ part_narrow()
 	grep -q "MTU of 340, and sw:down2, on the way, has 300" "$JOB_LOG.0"
 	ktap $? "a port that is too narrow: which" "$(cat "$JOB_LOG.0")"
 	narrow 1500
+	# The bridge of a switch of the tree.
+	at l0 ip link set br0 mtu 700
+	sleep 2
+	INC_LOG=info am_start 2 --check --count 100000
+	job_wait
+	grep -q "PMTU 512" "$JOB_LOG.0"
+	ktap $? "a narrow bridge: shorter packets" "$(job_why; cat "$JOB_LOG.0")"
+	at l0 ip link set br0 mtu 1500
+	sleep 2
 	long_job 2
 	at sw ip link set down2 mtu 700
 	others_fail "a port that becomes too narrow" -1 \

@@ -434,12 +434,16 @@ static bool leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
 static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_rdv_msg msg;
-	bool known = leave(comm, &msg) && *msg.text;
+	bool am = comm->watchdog.conn.am, said = leave(comm, &msg);
+	bool known = said && *msg.text;
 
 	inc_conn_close(&comm->watchdog.conn);
 	if (comm->rebuild.round)
 		return opt_error(o, -ETIMEDOUT, "the tree has failed, and no other one was ready within %u ms",
 				 o->join_timeout_ms);
+	if (am && said && !known)
+		return opt_error(o, -ETIMEDOUT, "job \"%s\" was not ready within %u ms, although no rank is missing: does a switch answer slowly? See inc-amctl event",
+				 o->job, o->join_timeout_ms);
 	return opt_error(o, -ETIMEDOUT, "not all %d ranks of job \"%s\" came within %u ms%s%s",
 			 o->nranks, o->job, o->join_timeout_ms,
 			 known ? ": missing: " : "", known ? msg.text : "");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
+#include "base/text.h"
 #include "fabric/seen.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
@@ -27,6 +28,8 @@ void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(a->text, sizeof(a->text), fmt, ap);
 	va_end(ap);
+	/* It may have words of the caller's. */
+	text_clean(a->text);
 }
 
 /**

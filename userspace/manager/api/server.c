@@ -337,7 +337,8 @@ static bool message(struct h2_call *call, uint8_t *data, size_t len)
 	struct rpc_inbox *in;
 	bool full;
 
-	if (is_join(s) && rpc->handler->is_beat(data, len)) {
+	/* The first message says who it is. */
+	if (is_join(s) && s->spoke && rpc->handler->is_beat(data, len)) {
 		s->heard = h2_now(rpc->server);
 		free(data);
 		return false;
@@ -354,6 +355,7 @@ static bool message(struct h2_call *call, uint8_t *data, size_t len)
 	}
 	in->data = data;
 	in->len = len;
+	s->spoke = true;
 	pthread_mutex_lock(&rpc->lock);
 	s->seen = true;
 	*s->inbox_end = in;

@@ -69,6 +69,7 @@ struct rpc_inbox {
  * @share: then, whose it was
  * @counted: and it counts as a call
  * @seen: it has something for the main loop, or has had
+ * @spoke: a message has come; used by the other thread only
  * @taken: messages that it has taken from @out
  *
  * Under the lock:
@@ -110,6 +111,7 @@ struct rpc_stream {
 	struct share_set	share;
 	bool			counted;
 	bool			seen;
+	bool			spoke;
 	unsigned int		taken;
 
 	struct work		work;

@@ -97,12 +97,17 @@ static struct sw_if *named(const struct sw_info *info,
 static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
-	struct sw_if *bridge;
+	struct sw_if *bridge, *itf = info->ifs;
 
 	LY_LIST_FOR(lyd_child(node), child) {
+		if (strcmp(LYD_NAME(child), "interface"))
+			continue;
 		bridge = named(info, child, "bridge");
-		if (bridge)
+		if (bridge) {
 			bridge->bridge = true;
+			itf->master = (unsigned int)(bridge - info->ifs) + 1;
+		}
+		itf++;
 	}
 }
 

@@ -192,17 +192,39 @@ static uint32_t first_link(const struct topo *t, uint32_t a, uint32_t b)
 	return low;
 }
 
-/**
- * topo_narrow() - keep the narrower one of two interfaces
- * @port: one that packets pass, or none; result
- * @sw: switch
- * @itf: another one, of this switch
- */
-void topo_narrow(struct topo_port *port, const struct sw *sw,
-		 const struct sw_if *itf)
+static void keep_narrower(struct topo_port *port, const struct sw *sw,
+			  const struct sw_if *itf)
 {
 	if (itf->mtu && (!port->itf || itf->mtu < port->itf->mtu))
 		*port = (struct topo_port){ sw, itf };
+}
+
+static bool is_node(const struct topo_charge *c, const struct sw *sw)
+{
+	uint32_t i;
+
+	for (i = 0; c && i < c->nnodes; i++)
+		if (c->nodes[i] == sw->index)
+			return true;
+	return false;
+}
+
+/**
+ * topo_narrow() - keep the narrowest one of some interfaces
+ * @port: one that packets pass, or none; result
+ * @c: switches that are nodes of the tree, of topo_charge(), or NULL
+ * @sw: switch
+ * @itf: another one, of this switch
+ *
+ * What a node itself sends passes the port's bridge, too; what is forwarded does
+ * not.
+ */
+void topo_narrow(struct topo_port *port, const struct topo_charge *c,
+		 const struct sw *sw, const struct sw_if *itf)
+{
+	keep_narrower(port, sw, itf);
+	if (itf->master && is_node(c, sw))
+		keep_narrower(port, sw, &sw->info->ifs[itf->master - 1]);
 }
 
 /**
@@ -231,9 +253,10 @@ void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 		     t->links[k].a == a && t->links[k].b == b; k++) {
 			x = &m->switches[a];
 			y = &m->switches[b];
-			topo_narrow(port, x, &x->info->ifs[t->links[k].a_if]);
+			topo_narrow(port, c, x,
+				    &x->info->ifs[t->links[k].a_if]);
 			if (t->links[k].b_if != SEEN_OWN)
-				topo_narrow(port, y,
+				topo_narrow(port, c, y,
 					    &y->info->ifs[t->links[k].b_if]);
 		}
 	}

@@ -46,6 +46,7 @@ struct sw_neigh {
  * @blocked: it is a port of a bridge whose spanning tree does not use it, now
  * @bridge: it is a bridge; its own neighbours may be behind any port
  * @port: it is a port of a bridge
+ * @master: if so: number of the bridge, and 1; 0: it is not known
  * @member: it is a member of an aggregation, which takes its place
  * @upper: if so: the aggregation's number
  * @members: of an aggregation: number of its first member, and 1; 0: it has none
@@ -65,6 +66,7 @@ struct sw_if {
 	bool			blocked;
 	bool			bridge;
 	bool			port;
+	unsigned int		master;
 	bool			member;
 	unsigned int		upper;
 	unsigned int		members;

@@ -111,8 +111,8 @@ bool topo_addr(const struct manager *m, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr);
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr);
-void topo_narrow(struct topo_port *port, const struct sw *sw,
-		 const struct sw_if *itf);
+void topo_narrow(struct topo_port *port, const struct topo_charge *c,
+		 const struct sw *sw, const struct sw_if *itf);
 void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 		    struct topo_port *port);
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n);

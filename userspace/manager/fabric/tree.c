@@ -15,6 +15,7 @@
 #define ALIGN		64	/* bytes, of messages */
 #define DEAD_TIME_MAX	60000	/* ms */
 #define BTH_MAX		0xffffff /* QPN, PSN */
+#define QPN_MIN		2	/* others are the subnet's */
 
 #define OPEN	"<switch xmlns=\"urn:rdma-inc:switch\" " \
 		"xmlns:nc=\"urn:ietf:params:xml:ns:netconf:base:1.0\">"
@@ -95,7 +96,7 @@ static void take_end(const struct lyd_node *config, const struct lyd_node *own,
 	end->psn = (uint32_t)psn;
 	end->rkey = (uint32_t)rkey;
 	/* None has 0. */
-	if (qpn > BTH_MAX || psn > BTH_MAX || rkey > UINT32_MAX)
+	if (qpn < QPN_MIN || qpn > BTH_MAX || psn > BTH_MAX || rkey > UINT32_MAX)
 		end->qpn = 0;
 }
 

@@ -320,7 +320,10 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 
 	switch (msg->type) {
 	case INC_RDV_REJOIN:
-		group_rejoin(r, &msg->join);
+		if (g->state < GROUP_JOINED && !g->rebuilding)
+			group_lost(r, "it said \"rejoin\", and there is no tree that has failed");
+		else
+			group_rejoin(r, &msg->join);
 		return;
 	case INC_RDV_RTS:
 		/* It may be about a tree that has failed since. */
@@ -394,7 +397,7 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		group_lost(r, err);
 	else if (ret)
 		refuse(stream, -ret, "%s", err);
-	else if (msg.heartbeat || (r && r->state != RANK_PRESENT))
+	else if (r && (msg.heartbeat || r->state != RANK_PRESENT))
 		return;
 	else if (r && msg.failure)
 		group_lost(r, msg.rdv.text);

@@ -487,7 +487,7 @@ static struct topo_port find_narrowest(const struct group *g)
 	for (i = 0; i < g->like.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		if (sw && itf)
-			topo_narrow(&port, sw, itf);
+			topo_narrow(&port, g->charge, sw, itf);
 	}
 	return port;
 }

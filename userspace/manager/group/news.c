@@ -8,6 +8,8 @@
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 
+#define LINKS_TOLD_MAX	64	/* at a time */
+
 /* Kinds of failures of messages that a rank could have made. */
 static const char *const statuses[] = {
 	[INC_STATUS_VERSION]	= "version",
@@ -160,23 +162,30 @@ void news_heard(struct manager *m, const struct sw_news *news)
 
 /* --- Switches ------------------------------------------------------------ */
 
+/* Who has 20,000 interfaces could fill the list of events with them. */
 static void compare_links(struct manager *m, const struct sw *sw,
 			  const struct sw_info *before)
 {
 	const struct sw_if *was, *is;
-	unsigned int i;
+	unsigned int i, told = 0;
 
 	for (i = 0; i < before->nifs; i++) {
 		was = &before->ifs[i];
 		is = sw_if_again(sw->info, was->index, was->name);
-		if (was->up && (!is || !is->up))
+		if (was->up == (is && is->up) || told++ >= LINKS_TOLD_MAX)
+			continue;
+		if (was->up)
 			event_say(&m->events, EVENT_LINK_DOWN, sw_name(sw),
 				  "interface %s%s", was->name,
 				  is ? "" : " is gone");
-		else if (!was->up && is && is->up)
+		else
 			event_say(&m->events, EVENT_LINK_UP, sw_name(sw),
 				  "interface %s", was->name);
 	}
+	if (told > LINKS_TOLD_MAX)
+		event_say(&m->events, EVENT_LINK_DOWN, sw_name(sw),
+			  "%u interfaces more have gone down or come up",
+			  told - LINKS_TOLD_MAX);
 }
 
 static const struct sw_tree *find_tree(const struct sw_info *info, uint32_t id)

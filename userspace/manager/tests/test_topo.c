@@ -835,7 +835,7 @@ static void narrowest(void)
 	static uint32_t pairs[][2] = { { 1, 0 }, { 1, 2 } };
 	struct topo_charge c = { .n = 2, .pairs = pairs };
 	struct topo_port port = { NULL };
-	uint32_t n;
+	uint32_t n, node = 1;
 
 	begin(3);
 	add_if(0, "a")->mtu = 9000;
@@ -862,8 +862,18 @@ static void narrowest(void)
 	topo_narrowest(&m, &c, &port);
 	check(port.sw == &m.switches[1] && !strcmp(port.itf->name, "c"),
 	      "narrow: a port whose MTU is unknown does not count");
-	topo_narrow(&port, &m.switches[2], if_of(0, "a"));
+	topo_narrow(&port, &c, &m.switches[2], if_of(0, "a"));
 	check(port.sw == &m.switches[1], "narrow: a wider one does not count");
+	if_of(1, "br0")->mtu = 1200;
+	if_of(1, "c")->master = 1;
+	c.nodes = &node;
+	topo_narrowest(&m, &c, &port);
+	check(!strcmp(port.itf->name, "c"),
+	      "narrow: nor the bridge of one that forwards");
+	c.nnodes = 1;
+	topo_narrowest(&m, &c, &port);
+	check(!strcmp(port.itf->name, "br0"),
+	      "narrow: but that of one that sends");
 	end();
 }
 
