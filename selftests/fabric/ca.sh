@@ -1,0 +1,330 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# inc-am-ca when files are missing or damaged, the disk is full, it is killed, or
+# several run at once. As root; it needs no kernel module.
+
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+# shellcheck source=selftests/lib/ktap.sh
+. "$ROOT/selftests/lib/ktap.sh"
+
+DIR=$(mktemp -d) || exit 1
+CA=$DIR/full/ca
+FILL=$DIR/full/fill
+trap 'umount "$DIR/full" 2>/dev/null; rm -rf "$DIR"' EXIT
+
+ca()
+{
+	"$ROOT/userspace/manager/ca/inc-am-ca" -d "$CA" "$@"
+}
+
+# says NAME STATUS TEXT ARGS...: inc-am-ca ends with STATUS and says TEXT, in a
+# line of its own.
+says()
+{
+	local name=$1 rc=$2 text=$3 out got
+
+	shift 3
+	out=$(ca "$@" 2>&1)
+	got=$?
+	[ $got = "$rc" ] && [[ $out == *"$text"* ]] &&
+		[[ -z $out || $out == "inc-am-ca: "* ]] &&
+		[[ ${out//$'\n'inc-am-ca: /} != *$'\n'* ]]
+	ktap $? "$name" "status $got: $(tr '\n' '|' <<<"$out")"
+}
+
+# state: all that DIR has, but the lock
+state()
+{
+	find "$CA" ! -name .lock \( -type d -print -o -printf '%p %s %i %T@\n' \)
+}
+
+# stays NAME STATE: and nothing is left behind.
+stays()
+{
+	local is
+
+	is=$(state)
+	[ "$is" = "$2" ]
+	ktap $? "$1" "${is//$'\n'/|}"
+}
+
+# is_revoked NAME: in the index, and in the list, too
+is_revoked()
+{
+	local serial
+
+	serial=$(ca list | awk -v name="$1" \
+		'$2 == name && $6 == "revoked" { print $1 }')
+	[ -n "$serial" ] && openssl crl -in "$CA/crl.pem" -noout -text |
+		grep -q ": $serial\$"
+	ktap $? "$1 is revoked" "serial $serial"
+}
+
+# lacks FILE COMMAND...: each says so, and changes nothing.
+lacks()
+{
+	local file=$1 command was
+
+	shift
+	mv "$CA/$file" "$DIR/kept"
+	was=$(state)
+	for command; do
+		# shellcheck disable=SC2086	# words
+		says "no $file: ${command%% *}" 1 \
+			"$file is missing; it has to come from a backup" $command
+	done
+	stays "no $file: nothing changes" "$was"
+	mv "$DIR/kept" "$CA/$file"
+}
+
+test_missing()
+{
+	lacks index.txt list "revoke bob" crl
+	lacks issued.txt list "revoke bob" "client new"
+	lacks ca.key init
+	lacks ca.pem crl
+	rm "$CA/crl.pem"
+	says "a list that is gone is made anew" 0 "" crl
+	# A copy that is older than the list.
+	cp "$CA/index.txt" "$DIR/kept"
+	: >"$CA/index.txt"
+	says "an index that is too old: crl" 1 "index.txt lacks" crl
+	mv "$DIR/kept" "$CA/index.txt"
+}
+
+# is_damaged FILE LINE TEXT COMMAND...: a line TEXT more.
+is_damaged()
+{
+	local file=$1 line=$2 text=$3 command was
+
+	shift 3
+	cp "$CA/$file" "$DIR/kept"
+	printf '%b' "$text" >>"$CA/$file"
+	was=$(state)
+	for command; do
+		# shellcheck disable=SC2086	# words
+		says "a damaged $file: ${command%% *}" 1 \
+			"$file: line $line is damaged; it has to come from a backup" \
+			$command
+	done
+	stays "a damaged $file: nothing changes" "$was"
+	cp "$DIR/kept" "$CA/$file"
+}
+
+# no_pem FILE: it has nothing of what it should.
+no_pem()
+{
+	local command was
+
+	cp -p "$CA/$1" "$DIR/kept"
+	echo nothing >"$CA/$1"
+	was=$(state)
+	for command in "client new" crl; do
+		# shellcheck disable=SC2086	# words
+		says "a damaged $1: ${command%% *}" 1 "$1 is damaged" $command
+	done
+	stays "a damaged $1: nothing changes" "$was"
+	cp -p "$DIR/kept" "$CA/$1"
+}
+
+test_damaged()
+{
+	is_damaged index.txt 2 'junk\n' list crl
+	is_damaged index.txt 2 'R\t491231235959Z\t269931235959Z\tAB\tunknown\t/\n' crl
+	is_damaged issued.txt 3 '\0\0' list "client new"
+	no_pem ca.key
+	no_pem ca.pem
+	cp "$CA/ca.pem" "$DIR/kept"
+	openssl req -x509 -newkey rsa:1024 -nodes -keyout /dev/null -subj /CN=other \
+		-out "$CA/ca.pem" 2>/dev/null
+	says "another authority's ca.pem" 1 "is not the certificate of" crl
+	cp "$DIR/kept" "$CA/ca.pem"
+}
+
+# fill PAGES: so many are free.
+fill()
+{
+	rm -f "$FILL"
+	dd if=/dev/zero of="$FILL" bs=4096 2>/dev/null
+	truncate -s -$(($1 * 4096)) "$FILL"
+}
+
+# full COMMAND...: fails until there is room enough, and nothing comes of it.
+full()
+{
+	local pages out was bad='' rc=1
+
+	was=$(state)
+	for ((pages = 1; rc != 0 && pages < 12; pages += 3)); do
+		fill "$pages"
+		out=$(ca "$@" 2>&1)
+		rc=$?
+		[ $rc != 0 ] || break
+		[ $rc = 1 ] && [ "$(state)" = "$was" ] && [[ $out =~ \
+			^inc-am-ca:\ cannot\ write\ [^$'\n']*:\ No\ space\ left\ on\ device$ ]] ||
+			bad+="$pages pages: status $rc: $out; "
+	done
+	[ -z "$bad" ] && [ $rc = 0 ] && [ $pages -gt 1 ]
+	ktap $? "a full disk: $*" "$pages pages, status $rc, $bad$out"
+	rm -f "$FILL"
+}
+
+test_full()
+{
+	full revoke bob
+	is_revoked bob
+	full client dora
+	printf 'x - client 0' >"$DIR/full/tokens"
+	truncate -s 4090 "$DIR/full/tokens"
+	fill 0
+	says "a full disk: token" 1 "tokens: No space left on device" \
+		token tom - client "$DIR/full/tokens"
+	[ "$(stat -c %s "$DIR/full/tokens")" = 4090 ]
+	ktap $? "nothing of the token is left"
+	CA=$DIR/full/ca2 says "a full disk: init" 1 "No space left on device" init
+	[ -z "$(ls "$DIR/full/ca2")" ]
+	ktap $? "nothing of the authority is left"
+	rm -f "$FILL" "$DIR/full/tokens"
+}
+
+test_reads()
+{
+	mount -o remount,ro "$DIR/full" && says "a disk that can only be read" 1 \
+		"Read-only file system" crl
+	ca list >"$DIR/list" 2>&1 && grep -q "bob .*revoked" "$DIR/list"
+	ktap $? "list only reads" "$(cat "$DIR/list")"
+	mount -o remount,rw "$DIR/full"
+}
+
+test_output()
+{
+	local command out no="inc-am-ca: cannot write to standard output"
+
+	for command in --help list "token tom - client $DIR/tokens"; do
+		# shellcheck disable=SC2086	# words
+		out=$(ca $command 2>&1 >/dev/full)
+		[ $? = 1 ] && [ "$out" = "$no: No space left on device" ]
+		ktap $? "${command%% *}: standard output is full" "$out"
+		# shellcheck disable=SC2086	# words
+		out=$(ca $command 2>&1 >&-)
+		[ $? = 1 ] && [ "$out" = "$no: Bad file descriptor" ]
+		ktap $? "${command%% *}: standard output is closed" "$out"
+	done
+	[ ! -s "$DIR/tokens" ]
+	ktap $? "a token that nobody has got is not in the file"
+	ca client quiet <&- >&- 2>&- && openssl verify -CAfile "$CA/ca.pem" \
+		"$CA/quiet/cert.pem" >/dev/null
+	ktap $? "what prints nothing needs no output"
+}
+
+# at_once COMMAND...: of all clients
+at_once()
+{
+	local i pids=() bad=0
+
+	for i in 1 2 3; do
+		ca "$@" "p$i" 2>>"$DIR/said" &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || bad=1
+	done
+	ktap $bad "3 at once: $*" "$(cat "$DIR/said")"
+}
+
+test_parallel()
+{
+	local i
+
+	at_once client
+	at_once revoke
+	[ "$(ca list | grep -c " p[1-3] .* revoked$")" = 3 ] &&
+		[ "$(openssl crl -in "$CA/crl.pem" -noout -text |
+			grep -c "Serial Number:")" = 3 ]
+	ktap $? "the list has them all" "$(cat "$CA/index.txt")"
+	for i in 1 2 3; do
+		ca token "p$i" - client "$DIR/tokens" >/dev/null &
+	done
+	wait
+	[ "$(grep -cE '^p[1-3] - client [0-9a-f]{64}$' "$DIR/tokens")" = 3 ]
+	ktap $? "3 tokens at once" "$(cat "$DIR/tokens")"
+}
+
+# killed PROGRAM WORD ARGS...: inc-am-ca ARGS, when it has called PROGRAM with WORD.
+killed()
+{
+	local real
+
+	real=$(command -v "$1")
+	mkdir -p "$DIR/bin"
+	cat >"$DIR/bin/$1" <<-END
+		#!/bin/bash
+		$real "\$@"
+		rc=\$?
+		[[ " \$* " != *" $2 "* ]] || kill -9 0
+		exit \$rc
+	END
+	chmod +x "$DIR/bin/$1"
+	{
+		PATH=$DIR/bin:$PATH setsid "$ROOT/userspace/manager/ca/inc-am-ca" \
+			-d "$CA" "${@:3}"
+	} >/dev/null 2>&1
+	[ $? = 137 ]
+	ktap $? "$3 is killed after $1"
+	rm "$DIR/bin/$1"
+}
+
+test_killed()
+{
+	local was
+
+	was=$(state)
+	killed openssl -req client new
+	[ -n "$(find "$CA" -path '*/.new.*' -name key.pem)" ]
+	ktap $? "a key is left" "$(state)"
+	says "one more call" 0 "" crl
+	rm "$CA/crl.pem"
+	stays "and it is gone" "$(grep -v 'crl\.pem' <<<"$was")"
+	killed mv "$CA/index.txt" revoke bob
+	says "revoke again" 0 "" revoke bob
+	is_revoked bob
+	[ -z "$(find "$CA" -name '.new.*')" ]
+	ktap $? "nothing is left"
+	CA=$DIR/killed
+	killed mv "$CA/ca.pem" init
+	says "init again" 0 "" init
+	says "and it is one" 0 "" client x
+	CA=$DIR/ca
+}
+
+# One that was made before there were lists.
+test_old()
+{
+	local CA=$DIR/old
+
+	ca init && ca client x
+	rm "$CA/issued.txt" "$CA/index.txt"
+	ca list | grep -q "x .*valid"
+	ktap $? "an old authority: list"
+	says "an old authority: crl" 0 "" crl
+	[ "$(wc -l <"$CA/issued.txt")" = 1 ] && [ -e "$CA/index.txt" ]
+	ktap $? "it has its lists then" "$(ls "$CA")"
+}
+
+mkdir "$DIR/full" && mount -t tmpfs -o size=96k none "$DIR/full" || exit 1
+ca init && ca client alice && ca client bob && ca revoke alice
+ktap $? "an authority"
+is_revoked alice
+test_missing
+test_damaged
+test_full
+test_reads
+umount "$DIR/full" && CA=$DIR/ca && ca init && ca client bob && ca crl
+ktap $? "an authority with room"
+test_output
+test_parallel
+test_killed
+test_old
+ktap_plan
