@@ -21,7 +21,7 @@ static const struct {
 	bool		cut;	/* it has ended the connection */
 } meanings[] = {
 	{ "Connection refused", "the connection is refused: is %s running there, and with this --listen?", false },
-	{ "No such file", "there is no such socket: is %s running there, and with this --listen?", false },
+	{ "UNKNOWN: unix:", "there is no such socket: is %s running there, and with this --listen?", false },
 	{ "VERIFY_FAILED", "its certificate cannot be verified", false },
 	{ "WRONG_VERSION_NUMBER", "it speaks no TLS", false },
 	{ "DNS resolution failed", "there is no host of this name", false },

@@ -123,6 +123,11 @@ static void known_reasons(void)
 static void known_words(void)
 {
 	static const char *const texts[][2] = {
+		{ "failed to connect to all addresses; last error: UNKNOWN: unix:/x: No such file or directory",
+		  "there is no such socket: is inc-amd running there, and with this --listen?" },
+		/* A manager's own words. */
+		{ "no switch can serve it: /x: No such file or directory",
+		  "no switch can serve it: /x: No such file or directory" },
 		{ "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host: Connection refused",
 		  "the connection is refused: is inc-amd running there, and with this --listen?" },
 		{ "DNS resolution failed for amd:1: C-ares status is not ARES_SUCCESS qtype=A name=amd is_balancer=0: Domain name not found",
