@@ -350,6 +350,9 @@ part_start()
 		--pidfile "$LAB_OUT/precious" --listen 127.0.0.1:0
 	grep -qx precious "$LAB_OUT/precious"
 	ktap $? "and that stays as it is" "$(cat "$LAB_OUT/precious")"
+	printf '\0' >"$LAB_OUT/zero"
+	says "one whose --pidfile has a zero" 1 "something else than a process" \
+		--pidfile "$LAB_OUT/zero" --listen 127.0.0.1:0
 	says "one that listens at a file" 1 "something else of this name" \
 		--listen "unix:$LAB_OUT/precious"
 	SAYS_BY=(sw)

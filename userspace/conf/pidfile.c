@@ -57,12 +57,13 @@ static bool has_more(int fd)
 {
 	char text[32];
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	size_t digits;
 
 	if (n < 0)
 		return true;
 	text[n] = '\0';
-	n -= (ssize_t)strspn(text, "0123456789");
-	return n && (n != 1 || text[strlen(text) - 1] != '\n');
+	digits = strspn(text, "0123456789");
+	return (size_t)n != digits + (text[digits] == '\n');
 }
 
 static int say(const char *program, const char *path)
