@@ -241,10 +241,11 @@ void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 {
 	const struct topo *t = m->topo;
 	const struct sw *x, *y;
-	uint32_t i, k, a, b, n;
+	uint32_t i, k, a, b;
 
-	/* They may have changed. */
-	topo_links(m, &n);
+	/* Links may have changed. */
+	if (!topo_fabric(m))
+		return;
 	for (i = 0; c && i < c->n; i++) {
 		a = c->pairs[i][0] < c->pairs[i][1] ? c->pairs[i][0] :
 						      c->pairs[i][1];

@@ -27,6 +27,7 @@
 #define BUSY_MS	2000	/* for a backup to let us write */
 #define LOOK_MS	1000	/* between looks at the file */
 #define APP_ID	0x494e4341	/* "INCA", for file(1) */
+#define NO_DB	"it is no database of inc-amd, or damaged: move it away, or give another file"
 
 /*
  * Each brings the schema from its index to the next version. They are never
@@ -260,7 +261,7 @@ static int check_kind(const struct sqlite *s, char *err)
 	     (pread(s->file, head, sizeof(head), 0) == sizeof(head) &&
 	      !memcmp(head, magic, sizeof(magic)))))
 		return 0;
-	return store_failed(err, -EINVAL, "it is no database of inc-amd, or damaged: move it away, or give another file");
+	return store_failed(err, -EINVAL, NO_DB);
 }
 
 /* Make the file, if it is not there yet, and lock it, however it is called. */
@@ -293,7 +294,7 @@ static int unusable(const struct sqlite *s, char *err)
 		return failed(s, err, "no room: make some, or give another file");
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
-		return failed(s, err, "it is no database of inc-amd, or damaged: move it away, or give another file");
+		return failed(s, err, NO_DB);
 	default:
 		return failed(s, err, "it cannot be used: give another file, or --store none");
 	}
