@@ -21,7 +21,7 @@ help:
 	@echo '                  RANKS=4 SIZE=1M DTYPE=fp32 OP=sum LAB=auto|uml|vm|host'
 	@echo '  make demo-fabric  2 spines, 4 leaves, 16 hosts, their manager, an MPI job'
 	@echo '  make check      the tests; TESTS="name..." for some of them'
-	@echo '  make check-all  the tests that take longer, too'
+	@echo '  make check-all  the tests that take longer, too; WITHIN=MINUTES'
 	@echo '  make check-night  those that take hours, too'
 	@echo '  make bench      how fast it is, beside its alternatives; REPS=5'
 	@echo '  make patch-series KDIR=linux-7.x'
@@ -99,7 +99,7 @@ check:
 	@selftests/run $(TESTS)
 
 check-all:
-	@selftests/run -a $(TESTS)
+	@selftests/run -a $(if $(WITHIN),-w $(WITHIN)) $(TESTS)
 
 check-night:
 	@selftests/run -n $(TESTS)

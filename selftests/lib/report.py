@@ -4,7 +4,7 @@
 results.json and results.xml (JUnit), and print a summary.
 
 DIR/table has a line "RUN RESULT SECONDS CPU PASSED FAILED SKIPPED WHERE" for each
-run of a test; RESULT is ok, failed, flaky or kept. DIR/RUN.log is KTAP, and
+run of a test; RESULT is ok, failed, flaky, kept or left-out. DIR/RUN.log is KTAP, and
 DIR/NAME.log the first try of a flaky one.
 """
 
@@ -75,23 +75,23 @@ def junit(runs, seconds):
 def summary(runs, seconds):
     """What a person wants to know at the end."""
     count = {r: sum(x["result"] == r for x in runs)
-             for r in ("ok", "kept", "flaky", "failed")}
+             for r in ("ok", "kept", "flaky", "failed", "left-out")}
     print()
     print("%d tests: " % len(runs) + ", ".join(
         f"{n} {r}" for r, n in count.items() if n) +
         "; %d:%02d min, CPU %d:%02d min" % (
             *divmod(seconds, 60),
             *divmod(sum(r["cpu_seconds"] for r in runs), 60)))
-    shown = [r for r in runs if r["result"] in ("flaky", "failed")]
+    shown = [r for r in runs if r["result"] in ("flaky", "failed", "left-out")]
     ran = sorted((r for r in runs if r["result"] == "ok"),
                  key=lambda r: -r["seconds"])[:LONGEST]
     if not shown and not ran:
         return
-    print(f"{'':8}{'test':16}{'passed':>8}{'failed':>8}{'skipped':>8}"
+    print(f"{'':9}{'test':16}{'passed':>8}{'failed':>8}{'skipped':>8}"
           f"{'seconds':>9}{'CPU':>6}")
     for r in shown + ran:
         mark = r["result"] if r["result"] != "ok" else "longest"
-        print(f"{mark:8}{r['run']:16}{r['passed']:8}{r['failed']:8}"
+        print(f"{mark:9}{r['run']:16}{r['passed']:8}{r['failed']:8}"
               f"{r['skipped']:8}{r['seconds']:9}{r['cpu_seconds']:6}")
     print()
 

@@ -171,5 +171,6 @@ check "completion evaluates no names" selftests/style/completion.sh
 check "cases that a program does not reach count" selftests/lib/ktap-test.sh
 check "what is tried again" selftests/lib/again-test.sh
 check "which results are kept" selftests/lib/keep-test.sh
+check "which tests still fit" selftests/lib/within-test.sh
 check "flaky cases are few and new" selftests/style/flaky.sh
 check_end
