@@ -19,6 +19,8 @@
 #define AM_NOT_LEADER	"not the leader"
 #define AM_NO_LEADER	AM_NOT_LEADER ", and it is not known who is"
 #define AM_STARTING	"the manager has just started"
+/* How one begins that is final, whatever its status: the group's, not the manager's. */
+#define AM_GROUP	"group \""
 /* A rank asks whether its silent manager is there, and waits for the answer. */
 #define AM_ASK_MS	5000
 #define AM_ANSWER_MS	4000

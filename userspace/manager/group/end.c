@@ -268,7 +268,7 @@ void group_refuse(struct group *g, int err, const char *fmt, ...)
 	va_end(ap);
 	if (group_try_again(g, why))
 		return;
-	snprintf(text, sizeof(text), "group \"%s\": %s", g->like.job, why);
+	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->like.job, why);
 	/* These would try to resume, or not learn more than that they cannot. */
 	if (g->rebuilding)
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);

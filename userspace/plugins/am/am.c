@@ -415,10 +415,20 @@ static bool take_message(struct inc_am *am)
 	return write_line(am, &msg.rdv);
 }
 
-/* Is @text gRPC's? What a manager that was @reached says is another matter. */
-static bool is_lost(int status, const char *text, bool reached)
+/*
+ * Is it the manager that is lost, or does not serve? If a group is refused because
+ * the fabric cannot be reached, that is UNAVAILABLE, too, and all its ranks end.
+ */
+static bool manager_fails(int status, const char *text)
 {
-	if (status == GRPC_STATUS_UNAVAILABLE && !reached)
+	return status == GRPC_STATUS_UNAVAILABLE &&
+	       strncmp(text, AM_GROUP, strlen(AM_GROUP)) != 0;
+}
+
+/* Is @text gRPC's? What a manager that was @reached says is another matter. */
+static bool is_lost(bool fails, const char *text, bool reached)
+{
+	if (fails && !reached)
 		return true;
 	return inc_auth_is_stranger(text) || inc_auth_was_cut(text) ||
 	       strstr(text, "keepalive watchdog");
@@ -570,16 +580,17 @@ static bool is_begun(const char *text)
 static bool find_again(struct inc_am *am, bool reached)
 {
 	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
-	bool found = false;
+	bool found = false, fails;
 	char *text;
 	int status;
 
 	status = am_stream_status(&am->stream, &text);
+	fails = manager_fails(status, text);
 	am->worked |= now_ms() - am->opened_at >= WORKED_MS || is_begun(text);
-	if (status == GRPC_STATUS_UNAVAILABLE && !am->lost_at)
+	if (fails && !am->lost_at)
 		am->lost_at = now_ms();
-	while (status == GRPC_STATUS_UNAVAILABLE && !found &&
-	       !is_closing(am) && now_ms() - am->lost_at < patience(am)) {
+	while (fails && !found && !is_closing(am) &&
+	       now_ms() - am->lost_at < patience(am)) {
 		nanosleep(&pause, NULL);
 		found = open_next(am);
 	}
@@ -587,7 +598,7 @@ static bool find_again(struct inc_am *am, bool reached)
 		say_again(am);
 	else if (status == GRPC_STATUS_OK || status == GRPC_STATUS_CANCELLED)
 		;	/* it has ended as it should */
-	else if (is_lost(status, text, reached))
+	else if (is_lost(fails, text, reached))
 		tell_lost(am, am_errno_of(status), text, reached);
 	else
 		tell_error(am, am_errno_of(status), text);
