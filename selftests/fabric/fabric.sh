@@ -59,6 +59,7 @@ part_job()
 	says "how its ranks are connected" 0 \
 		"queue pairs: connected by the manager" group show "$JOB_NAME"
 	says "topology" 0 "host $(topo_ip4 2) at sw:v2" topology
+	says "topology after --" 0 "host $(topo_ip4 2) at sw:v2" -- topology
 	says "group del" 0 "" group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
 	says "group del of none" 2 "there is no group" group del "$JOB_NAME"

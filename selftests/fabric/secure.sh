@@ -898,6 +898,16 @@ part_plain()
 			--switch /x --store foo
 		says "no known hosts" 2 "--known-hosts /nope: No such" \
 			--switch /x --known-hosts /nope
+		says "no SSH key" 2 "--ssh-key /nope: No such" \
+			--switch /x --ssh-key /nope
+		says "an SSH key that is a directory" 2 \
+			"--ssh-key $DIR: is not a regular file" \
+			--switch /x --ssh-key "$DIR"
+		for option in ca=x cert=x key=x insecure-plaintext; do
+			says "--etcd-$option without etcd" 2 \
+				"are for --store etcd:" \
+				--switch /x --store none "--etcd-$option"
+		done
 		says "an address of nobody here" 1 "no interface of this host" \
 			--switch /x --insecure-plaintext --listen 192.0.2.77:1
 		mkfifo "$DIR/fifo"

@@ -526,21 +526,27 @@ static int check_store(const struct options *o)
 {
 	if (!strncmp(o->store, "etcd:", 5))
 		return check_etcd(o, o->store + 5);
-	if (!strncmp(o->store, "sqlite:/", 8) || !strcmp(o->store, "none"))
-		return 0;
-	return wrong("--store %s: must be sqlite:/FILE, etcd:HOST:PORT,... or none",
-		     o->store);
+	if (strncmp(o->store, "sqlite:/", 8) && strcmp(o->store, "none"))
+		return wrong("--store %s: must be sqlite:/FILE, etcd:HOST:PORT,... or none",
+			     o->store);
+	if (o->etcd.ca || o->etcd.cert || o->etcd.key || o->etcd.plaintext)
+		return wrong("--store %s: --etcd-ca, --etcd-cert, --etcd-key and --etcd-insecure-plaintext are for --store etcd:HOST:PORT,...",
+			     o->store);
+	return 0;
 }
 
-/* libssh says only that no agent's key is known. */
-static int check_known_hosts(const struct options *o)
+static int check_file(const char *option, const char *path)
 {
-	const char *why = o->known_hosts ? inc_auth_unusable(o->known_hosts) :
-					   NULL;
+	const char *why = path ? inc_auth_unusable(path) : NULL;
 
-	if (why)
-		wrong("--known-hosts %s: %s", o->known_hosts, why);
-	return why ? -1 : 0;
+	return why ? wrong("%s %s: %s", option, path, why) : 0;
+}
+
+/* libssh says only that no agent's key is known, or none of its own accepted. */
+static int check_ssh(const struct options *o)
+{
+	return check_file("--known-hosts", o->known_hosts) ? -1 :
+	       check_file("--ssh-key", o->key);
 }
 
 static int by_target(const void *a, const void *b)
@@ -580,7 +586,7 @@ static int check(const struct options *o)
 	for (i = 0; i < o->nswitches; i++)
 		if (check_switch(o, o->switches[i]))
 			return -1;
-	return check_security(o) || check_store(o) || check_known_hosts(o) ?
+	return check_security(o) || check_store(o) || check_ssh(o) ?
 	       -1 : check_twins(o);
 }
 

@@ -229,6 +229,8 @@ static int options(int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
 		if (option(argv[i], "-j", "json")) {
 			ctl_json = true;
 		} else if (option(argv[i], "-p", "pretty")) {
