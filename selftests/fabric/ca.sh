@@ -313,6 +313,49 @@ test_old()
 	ktap $? "it has its lists then" "$(ls "$CA")"
 }
 
+# What was given by mistake is refused; nothing is changed.
+test_mistakes()
+{
+	local was command
+
+	was=$(state)
+	for command in "revoke b0" "revoke DEADBEEF"; do
+		# shellcheck disable=SC2086	# words
+		says "a name that could be a number: $command" 1 "neither does" \
+			$command
+	done
+	for command in "-n 1" "--until 20980101000000Z" -f; do
+		# shellcheck disable=SC2086	# words
+		says "token $command" 2 "token: takes no" $command \
+			token tim - client "$DIR/tim"
+	done
+	stays "mistakes: nothing changes" "$was"
+	[ ! -e "$DIR/tim" ]
+	ktap $? "mistakes: no token"
+	cp "$CA/crl.pem" "$DIR/kept"
+	: >"$CA/crl.pem"
+	was=$(state)
+	says "a list that is empty: crl" 1 "crl.pem is damaged" crl
+	says "a list that is empty: revoke" 1 "crl.pem is damaged" revoke bob
+	stays "a list that is empty: nothing changes" "$was"
+	mv "$DIR/kept" "$CA/crl.pem"
+}
+
+# The daemon that reads a key reads the next one, too.
+test_replaced()
+{
+	local CA=$DIR/replaced
+
+	ca init && ca client bob
+	chown -R 65534:65534 "$CA/bob"
+	says "replaced: the one before counts yet" 0 "is still valid" -f client bob
+	[ "$(stat -c %u:%g "$CA"/bob/*.pem | sort -u)" = 65534:65534 ]
+	ktap $? "replaced: it belongs to whom it did" "$(ls -l "$CA/bob")"
+	ca revoke bob
+	[ -z "$(ca -f client bob 2>&1)" ]
+	ktap $? "replaced: nothing is said of one that was revoked"
+}
+
 mkdir "$DIR/full" && mount -t tmpfs -o size=96k none "$DIR/full" || exit 1
 ca init && ca client alice && ca client bob && ca revoke alice
 ktap $? "an authority"
@@ -323,6 +366,8 @@ test_full
 test_reads
 umount "$DIR/full" && CA=$DIR/ca && ca init && ca client bob && ca crl
 ktap $? "an authority with room"
+test_mistakes
+test_replaced
 test_output
 test_parallel
 test_killed

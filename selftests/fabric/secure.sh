@@ -655,6 +655,7 @@ part_crl()
 	as otto ctl event --follow >"$DIR/follow" 2>&1 &
 	follow=$!
 	wait_for 20 grep -q group-ready "$DIR/follow"
+	cp "$DIR/crl.pem" "$DIR/older.pem"
 	ca revoke alice bob otto
 	publish "$CA/crl.pem"
 	SAYS_BY=(as olga ctl)
@@ -678,6 +679,7 @@ part_crl()
 	keeps_list "an expired list" "$DIR/expired.pem"
 	keeps_list "another authority's list" "$DIR/other/crl.pem"
 	keeps_list "nonsense" "$DIR/tom"
+	keeps_list "an older list" "$DIR/older.pem"
 	ca revoke carl
 	publish "$CA/crl.pem"
 	as carl fails_job "the next good list is taken" "has been revoked"

@@ -51,6 +51,15 @@ static bool is_signed(X509_CRL *list, FILE *ca)
 	return found;
 }
 
+/* Is it one that the same authority has made before that other one? */
+static bool is_older(const X509_CRL *list, const X509_CRL *other)
+{
+	return other && !X509_NAME_cmp(X509_CRL_get_issuer(list),
+				       X509_CRL_get_issuer(other)) &&
+	       ASN1_TIME_compare(X509_CRL_get0_lastUpdate(list),
+				 X509_CRL_get0_lastUpdate(other)) == -1;
+}
+
 static const char *judge(const struct crl *crl, X509_CRL *list)
 {
 	const ASN1_TIME *next;
@@ -69,6 +78,8 @@ static const char *judge(const struct crl *crl, X509_CRL *list)
 	next = X509_CRL_get0_nextUpdate(list);
 	if (next && X509_cmp_current_time(next) < 0)
 		return "has expired: get a new one (\"inc-am-ca crl\")";
+	if (is_older(list, crl->list))
+		return "is older than the list that is in use: whom that one has revoked since would be let in again";
 	return NULL;
 }
 
