@@ -578,6 +578,15 @@ assert {c["of"] for c in x["certificates"]} == {"manager", "crl", "client"}, x' 
 	ca -f -n 400 manager brief "$(topo_ip4 sw)" 127.0.0.1 2>/dev/null
 	wait_for 30 has_left manager brief/cert.pem 399
 	ktap $? "a renewed one is noticed" "$(days_left manager brief/cert.pem)"
+	# The one before is valid yet.
+	ca -f --from 20200101000000Z --until 20210101000000Z \
+		manager brief "$(topo_ip4 sw)" 127.0.0.1 2>/dev/null
+	kill -HUP "$AMD"
+	event "credentials-wrong .*still counts: .*brief/cert.pem: .* has expired"
+	ktap $? "an expired one is not taken" "$(cat "$LAB_OUT/amd.log")"
+	SAYS_BY=(as alice ctl)
+	says "clients are served" 0 "" group
+	SAYS_BY=(sw)
 	ca -n 9 manager etcd 127.0.0.1
 	AMD_STORE=etcd:127.0.0.1:1
 	AMD_ARGS=(--etcd-ca "$CA/ca.pem" --etcd-cert "$CA/etcd/cert.pem"

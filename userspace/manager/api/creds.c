@@ -157,7 +157,9 @@ static void set_up(SSL_CTX *ctx, const struct rpc_security *how)
 			   NULL);
 }
 
-static SSL_CTX *new_tls(const struct rpc_security *how, char *err, size_t err_len)
+/* With @at_start, a certificate that is not valid now is better than none. */
+static SSL_CTX *new_tls(const struct rpc_security *how, bool at_start, char *err,
+			size_t err_len)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 	int ret;
@@ -168,10 +170,11 @@ static SSL_CTX *new_tls(const struct rpc_security *how, char *err, size_t err_le
 	}
 	set_up(ctx, how);
 	ret = inc_auth_load(ctx, how->ca, how->cert, how->key, err, err_len);
-	if (ret == -EKEYEXPIRED)
+	if (ret == -EKEYEXPIRED && at_start) {
 		log_say("%s: clients will refuse it", err);
-	if ((!ret || ret == -EKEYEXPIRED) &&
-	    !inc_auth_serves(ctx, how->cert, err, err_len)) {
+		ret = 0;
+	}
+	if (!ret && !inc_auth_serves(ctx, how->cert, err, err_len)) {
 		if (!inc_auth_is_of(ctx))
 			log_say("TLS: %s is not a certificate of the authority %s: clients that trust only that will refuse it",
 				how->cert, how->ca);
@@ -206,7 +209,7 @@ SSL_CTX *creds_tls(struct creds *creds)
 
 	if (!creds->tls || !have_changed(creds))
 		return creds->tls;
-	tls = new_tls(creds->how, err, sizeof(err));
+	tls = new_tls(creds->how, false, err, sizeof(err));
 	was_read(CREDS_CERT, tls ? "" : err);
 	if (tls) {
 		SSL_CTX_free(creds->tls);
@@ -392,7 +395,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	pthread_mutex_init(&c->lock, NULL);
 	if (how->cert) {
 		have_changed(c);
-		c->tls = new_tls(how, err, err_len);
+		c->tls = new_tls(how, true, err, err_len);
 		if (!c->tls) {
 			creds_free(c);
 			return NULL;
