@@ -301,6 +301,9 @@ run_backend()
 	wait -n "$pid" "$timer"		# no polling: somebody may be measuring
 	if ! kill -0 "$timer" 2>/dev/null; then
 		timed_out=1
+		# what it says while it is ended is not its own
+		check_log
+		report=$?
 		kill_job "$pid"
 	fi
 	kill "$timer" 2>/dev/null
@@ -309,8 +312,10 @@ run_backend()
 	forget_pid "$pid"
 	forget_pid "$tail"
 	forget_pid "$timer"
-	check_log
-	report=$?
+	if ! ((timed_out)); then
+		check_log
+		report=$?
+	fi
 	if [[ -s $LAB_OUT/status ]]; then
 		rc=$(<"$LAB_OUT/status")
 	elif ((timed_out)); then
