@@ -280,7 +280,7 @@ static void test_files(void)
 	for (int i = 0; i < 5000; i++)
 		fputs("no database", f);
 	fclose(f);
-	CHECK(try_open(where) < 0 && strstr(err, "not a database") &&
+	CHECK(try_open(where) < 0 && strstr(err, "no database of inc-amd") &&
 	      strstr(err, "move it away"));
 	CHECK(try_open("sqlite:/nonexistent/x/y.db") == -ENOENT &&
 	      strstr(err, "the directory /nonexistent/x is missing"));
