@@ -321,7 +321,8 @@ one_id()
 	long_job 2
 	first=("${JOB_PIDS[@]}")
 	am_start 2 --count 1000
-	others_fail "no tree's ID is free" -1 "all IDs of trees from 500 to 500"
+	# Their programs have to start first.
+	others_fail "no tree's ID is free" -1 "all IDs of trees from 500 to 500" 5000
 	kill -9 "${first[@]}"
 	wait "${first[@]}" 2>/dev/null
 	wait_for 5 no_group
