@@ -176,15 +176,14 @@ test_full()
 	full revoke bob
 	is_revoked bob
 	full client dora
-	printf 'x - client 0' >"$DIR/full/tokens"
-	truncate -s 4090 "$DIR/full/tokens"
+	head -c 4090 /dev/zero | tr '\0' '#' >"$DIR/full/tokens"
 	fill 0
 	says "a full disk: token" 1 "tokens: No space left on device" \
 		token tom - client "$DIR/full/tokens"
 	[ "$(stat -c %s "$DIR/full/tokens")" = 4090 ]
 	ktap $? "nothing of the token is left"
 	CA=$DIR/full/ca2 says "a full disk: init" 1 "No space left on device" init
-	[ -z "$(ls "$DIR/full/ca2")" ]
+	[ ! -e "$DIR/full/ca2" ]
 	ktap $? "nothing of the authority is left"
 	rm -f "$FILL" "$DIR/full/tokens"
 }
@@ -341,6 +340,74 @@ test_mistakes()
 	mv "$DIR/kept" "$CA/crl.pem"
 }
 
+# dates NAME: from when until when its certificate is valid
+dates()
+{
+	openssl x509 -in "$CA/$1/cert.pem" -noout -dates -dateopt iso_8601 |
+		sed 's/.*=//' | tr '\n' ' '
+}
+
+test_validity()
+{
+	local CA=$DIR/dates got
+
+	ca -n 20 --from 20300228120000Z init 'A/O=b + c\d'
+	got=$(openssl x509 -in "$CA/ca.pem" -noout -subject -dates -nameopt multiline,-esc_msb)
+	[[ $got == *"commonName                = A/O=b + c"* &&
+		$got == *"notBefore=Feb 28 12:00:00 2030"* &&
+		$got == *"notAfter=Mar 20 12:00:00 2030"* ]]
+	ktap $? "--days count from --from; a name's / and + are its own" "$got"
+	rm -r "$CA"
+	says "--from: no date" 2 "no date" --from 20301399120000Z init
+	[ ! -e "$CA" ]
+	ktap $? "nothing is left of it"
+	says "a name that is too long" 2 "1 to 64 printable" init "$(printf %65s x)"
+	ca -n 10 init
+	says "a certificate that outlives its authority" 0 \
+		"the authority's certificate ends before" client bob
+	says "crl: --from later" 2 "not valid yet" crl --from 20900101000000Z
+	says "a host's long name" 0 "ends before" agent sw \
+		"$(printf 'a%.0s' {1..60}).$(printf 'b%.0s' {1..60}).example"
+	says "a host's long label" 2 "1 to 63" agent sw2 "$(printf 'a%.0s' {1..64}).b"
+	rm -r "$CA"
+	# openssl refuses no such dates.
+	ca --from 20200101000000Z --until 20210101000000Z init
+	says "an authority that has expired" 1 "has expired, 2021-01-01" client bob
+	got=$(ca list 2>&1 >/dev/null)
+	[[ $got == *"has expired, 2021-01-01"* ]]
+	ktap $? "an authority that has expired: list" "$got"
+}
+
+# What is no file of ours, or not all of it
+test_others()
+{
+	local was
+
+	mkfifo "$DIR/fifo"
+	printf 'key = value\n' >"$DIR/other"
+	says "token: a FIFO" 1 "is no file" token tom - client "$DIR/fifo"
+	says "token: another file" 1 "other lines than tokens" \
+		token tom - client "$DIR/other"
+	says "token: the list of certificates" 1 "other lines than tokens" \
+		token tom - client "$CA/issued.txt"
+	mv "$CA/crl.pem" "$DIR/real" && ln -s "$DIR/real" "$CA/crl.pem"
+	was=$(state)
+	says "crl.pem is a link" 1 "is a symbolic link" crl
+	stays "crl.pem is a link: nothing changes" "$was"
+	mv "$DIR/real" "$CA/crl.pem"
+	ca client dir && mv "$CA/dir/cert.pem" "$DIR/kept" && mkdir "$CA/dir/cert.pem"
+	was=$(state)
+	says "cert.pem is a directory" 1 "is no file" -f client dir
+	stays "cert.pem is a directory: nothing changes" "$was"
+	rmdir "$CA/dir/cert.pem" && mv "$DIR/kept" "$CA/dir/cert.pem"
+	cp "$CA/issued.txt" "$DIR/kept" && : >"$CA/issued.txt"
+	was=$(state)
+	says "issued.txt is empty: revoke" 1 "issued.txt lacks" revoke bob
+	says "issued.txt is empty: client" 1 "issued.txt lacks" -f client bob
+	stays "issued.txt is empty: nothing changes" "$was"
+	mv "$DIR/kept" "$CA/issued.txt"
+}
+
 # The daemon that reads a key reads the next one, too.
 test_replaced()
 {
@@ -368,6 +435,8 @@ umount "$DIR/full" && CA=$DIR/ca && ca init && ca client bob && ca crl
 ktap $? "an authority with room"
 test_mistakes
 test_replaced
+test_validity
+test_others
 test_output
 test_parallel
 test_killed

@@ -215,8 +215,6 @@ static bool read_pair(const struct netconf_tls *tls)
 		log_error("%s: managers will refuse it", err);
 		ret = 0;
 	}
-	if (!ret)
-		ret = inc_auth_serves(ctx, tls->cert, err, sizeof(err));
 	if (ret)
 		log_error("%s", err);
 	else

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "auth/crl.h"
 #include "auth/open.h"
+#include "auth/stamp.h"
 
 /**
  * struct crl - a list of revoked certificates
@@ -25,15 +25,8 @@ struct crl {
 	char		*path;
 	char		*ca;
 	X509_CRL	*list;
-	struct stat	file;
+	struct auth_stamp file;
 };
-
-static bool same(const struct stat *a, const struct stat *b)
-{
-	return a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_size == b->st_size && a->st_ino == b->st_ino;
-}
 
 /* Has one of the authority's certificates signed it? */
 static bool is_signed(X509_CRL *list, FILE *ca)
@@ -130,8 +123,7 @@ struct crl *crl_open(const char *path, const char *ca, char *err,
 		crl_free(crl);
 		return NULL;
 	}
-	/* If it changes while it is read, it is read again. */
-	stat(path, &crl->file);
+	inc_auth_changed(path, &crl->file);
 	if (!read_list(crl, err, err_len))
 		return crl;
 	crl_free(crl);
@@ -149,13 +141,8 @@ struct crl *crl_open(const char *path, const char *ca, char *err,
  */
 int crl_refresh(struct crl *crl, char *err, size_t err_len)
 {
-	struct stat now = { .st_size = 0 };
-
-	if (stat(crl->path, &now))
-		now = (struct stat) { .st_size = -1 };
-	if (same(&now, &crl->file))
+	if (!inc_auth_changed(crl->path, &crl->file))
 		return 0;
-	crl->file = now;
 	return read_list(crl, err, err_len) ?: 1;
 }
 

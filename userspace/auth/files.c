@@ -32,6 +32,22 @@ static int check_time(const SSL_CTX *ctx, const char *file, char *err,
 	return -EKEYEXPIRED;
 }
 
+/* Peers refuse one that is for the other side; TLS 1.3 may not say why. */
+static int check_purpose(const SSL_CTX *ctx, const char *file, char *err,
+			 size_t err_len)
+{
+	bool server = SSL_CTX_get_ssl_method(ctx) == TLS_server_method();
+	X509 *cert = SSL_CTX_get0_certificate(ctx);
+
+	if (!cert || X509_check_purpose(cert, server ? X509_PURPOSE_SSL_SERVER :
+					X509_PURPOSE_SSL_CLIENT, 0) == 1)
+		return 0;
+	snprintf(err, err_len, "TLS: %s: the certificate is not for %s (extended key usage), and every %s will refuse it",
+		 file, server ? "servers" : "clients",
+		 server ? "client" : "server");
+	return -EINVAL;
+}
+
 /*
  * A certificate of a server or client, given as its authority's by mistake, verifies
  * nobody. One that is signed by itself verifies itself.
@@ -74,7 +90,7 @@ static void unusable(char *err, size_t err_len, const char *file, bool key)
 
 /**
  * inc_auth_load() - read the files of one side of a connection
- * @ctx: OpenSSL's settings
+ * @ctx: OpenSSL's settings, of TLS_server_method() or TLS_client_method()
  * @ca: the peers' authority (PEM), or NULL
  * @cert: own certificate, and those between it and its authority's, or NULL
  * @key: its private key; without a password
@@ -123,28 +139,8 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 			 ca);
 		return -EINVAL;
 	}
-	return check_time(ctx, cert, err, err_len);
-}
-
-/**
- * inc_auth_serves() - check that the certificate is one for servers
- * @ctx: OpenSSL's settings, after inc_auth_load()
- * @cert: file of the certificate, for @err
- * @err: error message
- * @err_len: size of @err in bytes
- *
- * Return: 0, -EINVAL: clients will refuse it.
- */
-int inc_auth_serves(const SSL_CTX *ctx, const char *cert, char *err,
-		    size_t err_len)
-{
-	X509 *x = SSL_CTX_get0_certificate(ctx);
-
-	if (!x || X509_check_purpose(x, X509_PURPOSE_SSL_SERVER, 0) == 1)
-		return 0;
-	snprintf(err, err_len, "TLS: %s: the certificate is not for servers (extended key usage), and every client will refuse it",
-		 cert);
-	return -EINVAL;
+	return check_purpose(ctx, cert, err, err_len) ?:
+	       check_time(ctx, cert, err, err_len);
 }
 
 /**

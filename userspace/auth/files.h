@@ -33,8 +33,6 @@ static inline int inc_auth_no_password(char *buf, int size, int writing,
 
 int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		  const char *key, char *err, size_t err_len);
-int inc_auth_serves(const SSL_CTX *ctx, const char *cert, char *err,
-		    size_t err_len);
 bool inc_auth_is_of(SSL_CTX *ctx);
 
 #endif /* INC_AUTH_FILES_H */

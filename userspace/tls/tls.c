@@ -239,8 +239,7 @@ static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 	set_modes(ctx->ssl, how);
 	ctx->ca = how->ca ? strdup(how->ca) : NULL;
 	if (!inc_auth_load(ctx->ssl, how->ca, how->cert, how->key, err,
-			   err_len) &&
-	    (!how->server || !inc_auth_serves(ctx->ssl, how->cert, err, err_len)))
+			   err_len))
 		return ctx;
 	SSL_CTX_free(ctx->ssl);
 	free(ctx->ca);

@@ -18,23 +18,12 @@
 #include "auth/address.h"
 #include "auth/crl.h"
 #include "auth/files.h"
+#include "auth/stamp.h"
 #include "auth/token.h"
 #include "base/loop.h"
 #include "manager.h"
 
 #define BEARER		"Bearer "
-
-/**
- * struct stamp - tells whether a file has changed
- * @time: when it was last
- * @size: bytes
- * @inode: inode
- */
-struct stamp {
-	struct timespec	time;
-	off_t		size;
-	ino_t		inode;
-};
 
 /**
  * struct creds - who may call
@@ -50,10 +39,10 @@ struct creds {
 	const struct rpc_security	*how;
 	pthread_mutex_t			lock;
 	SSL_CTX				*tls;
-	struct stamp			files[3];
+	struct auth_stamp		files[3];
 	struct crl			*crl;
 	struct tokens			*tokens;
-	struct stamp			tokens_file;
+	struct auth_stamp		tokens_file;
 };
 
 static struct {
@@ -110,21 +99,6 @@ void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx)
 	watch.ctx = ctx;
 }
 
-static bool changed(const char *path, struct stamp *last)
-{
-	struct stamp now = { .size = 0 };
-	struct stat st;
-
-	if (!stat(path, &st))
-		now = (struct stamp) { st.st_mtim, st.st_size, st.st_ino };
-	if (now.time.tv_sec == last->time.tv_sec &&
-	    now.time.tv_nsec == last->time.tv_nsec &&
-	    now.size == last->size && now.inode == last->inode)
-		return false;
-	*last = now;
-	return true;
-}
-
 /* --- Certificates -------------------------------------------------------- */
 
 static int select_h2(SSL *ssl, const unsigned char **out, unsigned char *len,
@@ -174,7 +148,7 @@ static SSL_CTX *new_tls(const struct rpc_security *how, bool at_start, char *err
 		log_say("%s: clients will refuse it", err);
 		ret = 0;
 	}
-	if (!ret && !inc_auth_serves(ctx, how->cert, err, err_len)) {
+	if (!ret) {
 		if (!inc_auth_is_of(ctx))
 			log_say("TLS: %s is not a certificate of the authority %s: clients that trust only that will refuse it",
 				how->cert, how->ca);
@@ -189,10 +163,10 @@ static SSL_CTX *new_tls(const struct rpc_security *how, bool at_start, char *err
 static bool have_changed(struct creds *creds)
 {
 	const struct rpc_security *how = creds->how;
-	bool any = changed(how->cert, &creds->files[0]);
+	bool any = inc_auth_changed(how->cert, &creds->files[0]);
 
-	any |= changed(how->key, &creds->files[1]);
-	return any | changed(how->ca, &creds->files[2]);
+	any |= inc_auth_changed(how->key, &creds->files[1]);
+	return any | inc_auth_changed(how->ca, &creds->files[2]);
 }
 
 /**
@@ -226,7 +200,7 @@ static void read_again(struct creds *c)
 	struct tokens *fresh;
 	char err[256] = "";
 
-	if (!changed(c->how->tokens, &c->tokens_file))
+	if (!inc_auth_changed(c->how->tokens, &c->tokens_file))
 		return;
 	if (!tokens_read(&fresh, c->how->tokens, err, sizeof(err))) {
 		tokens_free(c->tokens);
@@ -319,18 +293,6 @@ static int from_token(struct creds *c, const char *token, struct identity *id,
 	return -EKEYREJECTED;
 }
 
-static int from_cert(struct creds *c, const X509 *cert, struct identity *id,
-		     char *err, size_t err_len)
-{
-	if (!cert)
-		snprintf(err, err_len, "this manager needs a certificate (INC_AM_CERTS) or a token (INC_AM_TOKEN)");
-	else if (creds_revoked(c, cert))
-		snprintf(err, err_len, "the certificate has been revoked");
-	else
-		return identity_of_cert(id, cert, err, err_len) ? -EACCES : 0;
-	return -EKEYREJECTED;
-}
-
 /**
  * creds_identify() - find out who calls
  * @creds: who may call
@@ -340,7 +302,7 @@ static int from_cert(struct creds *c, const X509 *cert, struct identity *id,
  * @err: error message
  * @err_len: size of @err in bytes
  *
- * A token goes before a certificate.
+ * A token goes before a certificate; one that was revoked is refused all the same.
  *
  * Context: One thread.
  * Return: 0, -EKEYREJECTED: it does not prove who it is, -EACCES: it is nobody
@@ -349,12 +311,18 @@ static int from_cert(struct creds *c, const X509 *cert, struct identity *id,
 int creds_identify(struct creds *creds, const X509 *cert, const char *token,
 		   struct identity *id, char *err, size_t err_len)
 {
+	if (cert && creds_revoked(creds, cert)) {
+		snprintf(err, err_len, "the certificate has been revoked");
+		return -EKEYREJECTED;
+	}
 	if (creds->how->tokens && token)
 		return from_token(creds, token, id, err, err_len);
-	if (creds->how->cert)
-		return from_cert(creds, cert, id, err, err_len);
-	if (creds->how->tokens) {
-		snprintf(err, err_len, "this manager needs a token (INC_AM_TOKEN)");
+	if (cert)
+		return identity_of_cert(id, cert, err, err_len) ? -EACCES : 0;
+	if (creds->how->cert || creds->how->tokens) {
+		snprintf(err, err_len, "this manager needs %sa token (INC_AM_TOKEN)",
+			 creds->how->cert ? "a certificate (INC_AM_CERTS) or " :
+			 "");
 		return -EKEYREJECTED;
 	}
 	return identity_set(id, "anonymous", "", "admin", err, err_len);
@@ -410,7 +378,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	}
 	if (!how->tokens)
 		return c;
-	changed(how->tokens, &c->tokens_file);
+	inc_auth_changed(how->tokens, &c->tokens_file);
 	if (tokens_read(&c->tokens, how->tokens, why, sizeof(why))) {
 		snprintf(err, err_len, "--tokens %s: %s", how->tokens, why);
 		creds_free(c);

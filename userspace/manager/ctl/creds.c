@@ -73,7 +73,7 @@ static bool is_of_the_way(grpc_status_code status, const char *err)
 static const char *hint(const char *err)
 {
 	if (inc_auth_unverified(err))
-		return "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?";
+		return "; is the certificate of INC_AM_CA the manager's authority's, its name that of the manager's certificate, and is that valid now?";
 	if (!inc_auth_was_cut(err))
 		return "";
 	if (nothing_shown)
