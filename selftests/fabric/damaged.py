@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-damaged.py BIN: start a manager with a store that somebody has changed, or that is
-damaged. It starts soon, and inc-amctl learns what is wrong; or it does not start.
-BIN has inc-amd and inc-amctl. It needs no kernel module.
+damaged.py BIN: start a manager with a store that somebody has changed, that is
+damaged, or on a full disk. It starts soon, and inc-amctl learns what is wrong; or it
+does not start. BIN has inc-amd and inc-amctl. As root; it needs no kernel module.
 """
 import json
 import os
@@ -50,14 +50,31 @@ class Manager:
         self.amd.wait()
 
 
+def start(store, switch="/none"):
+    """Start one that is to end at once, as it cannot use what it was given."""
+    return subprocess.run(
+        [BIN / "inc-amd", "--listen", "127.0.0.1:0", "--switch", switch,
+         "--http", "none", "--store", store],
+        capture_output=True, text=True, check=False, timeout=SOON)
+
+
 def refused(store, name):
     """It does not start, and says what to do."""
-    got = subprocess.run(
-        [BIN / "inc-amd", "--listen", "127.0.0.1:0", "--switch", "/none",
-         "--http", "none", "--store", f"sqlite:{store}"],
-        capture_output=True, text=True, check=False, timeout=SOON)
+    got = start(f"sqlite:{store}")
     ktap(got.returncode == 1 and "damaged" in got.stderr and
          "move it away" in got.stderr, name, got)
+
+
+def full(tmp, kib):
+    """A disk without room: nobody is told to move a store away that is whole."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k", "none", tmp],
+                   check=True)
+    try:
+        got = start(f"sqlite:{tmp}/db")
+    finally:
+        subprocess.run(["umount", tmp], check=True)
+    ktap(got.returncode == 1 and "no room: make some" in got.stderr and
+         "damaged" not in got.stderr, f"a disk of {kib} KiB", got)
 
 
 def main():
@@ -102,6 +119,13 @@ def main():
         for at in 20000, 5000:
             os.truncate(store, at)
             refused(store, f"cut off at {at}")
+
+        os.mkdir(f"{tmp}/full")
+        for kib in 8, 12, 32, 48:
+            full(f"{tmp}/full", kib)
+        got = start("none", "/a, /b")
+        ktap(got.returncode == 2 and "one address each" in got.stderr,
+             "two switches in one option", got)
     plan()
 
 

@@ -241,6 +241,9 @@ static int add_switch(struct options *o, const char *text)
 	struct netconf_target target = { .port = 0 };
 	const char **list;
 
+	if (text[strcspn(text, ", \t")])
+		return wrong("--switch %s: one address each, without spaces and commas: give a line, or the option, for each switch",
+			     text);
 	if (is_relative_path(text))
 		return wrong("--switch %s: the path of a UNIX socket begins with /",
 			     text);

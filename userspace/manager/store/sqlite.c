@@ -78,11 +78,14 @@ static struct sqlite *from_db(struct store_db *db)
 	return container_of(db, struct sqlite, db);
 }
 
+/* SQLite calls whatever the system refuses an I/O error. */
 static int failed(const struct sqlite *s, char *err, const char *what)
 {
 	int code = sqlite3_errcode(s->sql) & 0xff;
+	int why = code == SQLITE_IOERR ? sqlite3_system_errno(s->sql) : 0;
 
-	store_failed(err, 0, "%s: %s", what, sqlite3_errmsg(s->sql));
+	store_failed(err, 0, "%s: %s%s%s", what, sqlite3_errmsg(s->sql),
+		     why ? ": " : "", why ? strerror(why) : "");
 	switch (code) {
 	case SQLITE_FULL:
 		return -ENOSPC;
@@ -287,11 +290,24 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	return ret;
 }
 
+/* The file of the index of the log cannot grow, or the system says so. */
+static bool is_full(const struct sqlite *s)
+{
+	int code = sqlite3_extended_errcode(s->sql);
+	int why = sqlite3_system_errno(s->sql);
+
+	return code == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE ||
+	       ((code & 0xff) == SQLITE_IOERR &&
+		(why == ENOSPC || why == EDQUOT));
+}
+
 static int unusable(const struct sqlite *s, char *err)
 {
+	if (is_full(s)) {
+		failed(s, err, "no room: make some, or give another file");
+		return -ENOSPC;
+	}
 	switch (sqlite3_errcode(s->sql) & 0xff) {
-	case SQLITE_FULL:
-		return failed(s, err, "no room: make some, or give another file");
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
 		return failed(s, err, NO_DB);
@@ -337,9 +353,14 @@ static int check_whole(struct sqlite *s, char *err)
 		return unusable(s, err);
 	text = sqlite3_step(stmt) == SQLITE_ROW ?
 	       (const char *)sqlite3_column_text(stmt, 0) : NULL;
-	ret = text && !strcmp(text, "ok") ? 0 :
-	      store_failed(err, -EIO, "it is damaged (%.100s): take a copy of it back, or move it away: groups that run end then",
-			   text ? text : sqlite3_errmsg(s->sql));
+	/* One that cannot be read now may be whole. */
+	if (!text && (sqlite3_errcode(s->sql) & 0xff) != SQLITE_CORRUPT)
+		ret = unusable(s, err);
+	else if (text && !strcmp(text, "ok"))
+		ret = 0;
+	else
+		ret = store_failed(err, -EIO, "it is damaged (%.100s): take a copy of it back, or move it away: groups that run end then",
+				   text ? text : sqlite3_errmsg(s->sql));
 	sqlite3_finalize(stmt);
 	return ret;
 }
