@@ -227,7 +227,7 @@ part_tls()
 	INC_AM_CERTS=$DIR/other/alice fails_job "another authority's manager" \
 		"certificate is not of the authority in $DIR/other/alice/ca.pem"
 	INC_AM_CA=$CA/ca.pem as sw fails_job "an agent's certificate" \
-		"refuses the certificate .* not for this use"
+		"sw/cert.pem: the certificate is not for clients"
 	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$DIR/other/alice/cert.pem \
 		INC_AM_KEY=$DIR/other/alice/key.pem \
 		fails_job "another authority's client" \
@@ -907,10 +907,10 @@ part_plain()
 			--tls-key "$CA/amd/key.pem" --tls-ca "$CA/alice/cert.pem"
 		says "a store of no kind" 2 "--store foo: must be" \
 			--switch /x --store foo
-		says "no known hosts" 2 "--known-hosts /nope: No such" \
-			--switch /x --known-hosts /nope
-		says "no SSH key" 2 "--ssh-key /nope: No such" \
-			--switch /x --ssh-key /nope
+		says "no known hosts" 2 "--known-hosts $DIR/none: No such" \
+			--switch /x --known-hosts "$DIR/none"
+		says "no SSH key" 2 "--ssh-key $DIR/none: No such" \
+			--switch /x --ssh-key "$DIR/none"
 		says "an SSH key that is a directory" 2 \
 			"--ssh-key $DIR: is not a regular file" \
 			--switch /x --ssh-key "$DIR"
