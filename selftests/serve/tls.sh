@@ -34,6 +34,7 @@ make_certificates()
 	rm -rf "$CA" "$CA-other" "$TOKENS"
 	ca init && ca manager daemon "$ip" && ca manager root "$root" &&
 		ca manager elsewhere 192.0.2.1 && ca client rank &&
+		ca agent server "$ip" &&
 		ca --from 20200101000000Z --until 20210101000000Z \
 			client expired &&
 		ca token rank - client "$TOKENS" >"$LAB_OUT/token" &&
@@ -126,10 +127,17 @@ part_certificates()
 	refused "another name" "does not name" "refuses this daemon's" \
 		INC_SERVER_CA="$CA/ca.pem"
 	gone "another name"
+	daemon --tls-cert "$CA/server/cert.pem" --tls-ca "$CA/ca.pem" \
+		--tls-key "$CA/server/key.pem"
+	ktap $? "a certificate for servers only, without a parent" "$(cat "$LOG")"
+	fits "for servers only" INC_SERVER_CERTS="$CA/rank"
+	gone "for servers only"
 }
 
 part_tokens()
 {
+	# Whole seconds, which any file system can keep.
+	touch -d 2026-01-01 "$TOKENS"
 	tls --tokens "$TOKENS" || return
 	fits "right token" INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
@@ -141,6 +149,17 @@ part_tokens()
 		grep -q "over TLS only" "$LAB_OUT/rank.log"
 	ktap $? "a token is not sent without TLS" \
 		"$(tail -n 1 "$LAB_OUT/rank.log")"
+	cp -p "$TOKENS" "$TOKENS.was"
+	sed -E "s/[0-9a-f]{64}/$(printf '0%.0s' {1..64})/" "$TOKENS.was" >"$TOKENS"
+	touch -d 2026-01-01 "$TOKENS"
+	sleep 1.1
+	refused "another token, at the same time" "does not know the token" \
+		"not known" INC_SERVER_CA="$CA/ca.pem" \
+		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
+	cp "$TOKENS.was" "$TOKENS"
+	sleep 1.1
+	fits "the token again" INC_SERVER_CA="$CA/ca.pem" \
+		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
 	echo >"$TOKENS"
 	sleep 1.1
 	refused "revoked token" "does not know the token" "not known" \

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "auth/address.h"
 #include "server.h"
@@ -71,8 +70,9 @@ static struct inc_tls_ctx *make_ctx(const struct security *sec, bool server,
 }
 
 /* Read everything; what was read before stays if anything is wrong. */
-static bool read_files(struct security *sec, char *err, size_t err_len)
+static bool read_files(struct server *s, char *err, size_t err_len)
 {
+	struct security *sec = &s->security;
 	struct inc_tls_ctx *down = NULL, *up = NULL;
 	struct tokens *tokens = NULL;
 	char why[256];
@@ -84,9 +84,10 @@ static bool read_files(struct security *sec, char *err, size_t err_len)
 	}
 	if (sec->cert)
 		down = make_ctx(sec, true, err, err_len);
-	if (down && sec->ca)
+	/* Without a parent, the certificate need not be one for clients. */
+	if (down && s->parent_len)
 		up = make_ctx(sec, false, err, err_len);
-	if (sec->cert && (!down || (sec->ca && !up))) {
+	if (sec->cert && (!down || (s->parent_len && !up))) {
 		if (down)
 			sec->ops->ctx_free(down);
 		sec->ops->tokens_free(tokens);
@@ -99,24 +100,17 @@ static bool read_files(struct security *sec, char *err, size_t err_len)
 	return true;
 }
 
-/* A number that differs when any of the files is another one. */
-static uint64_t look_at_files(const struct security *sec)
+static bool have_changed(struct security *sec)
 {
 	const char *const paths[] = { sec->ca, sec->cert, sec->key,
 				      sec->tokens_path };
-	uint64_t sum = 0;
-	struct stat st;
+	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-		if (!paths[i] || stat(paths[i], &st))
-			continue;
-		sum = sum * 1000003 + (uint64_t)st.st_ino;
-		sum = sum * 1000003 + (uint64_t)st.st_mtim.tv_sec;
-		sum = sum * 1000003 + (uint64_t)st.st_mtim.tv_nsec;
-		sum = sum * 1000003 + (uint64_t)st.st_size;
-	}
-	return sum;
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		if (paths[i])
+			any |= inc_auth_changed(paths[i], &sec->files[i]);
+	return any;
 }
 
 /* Certificates are renewed, and tokens revoked, while the daemon runs. */
@@ -124,16 +118,11 @@ static void read_again(struct server *s)
 {
 	struct security *sec = &s->security;
 	char err[512];
-	uint64_t seen;
 
 	if (!sec->ops || s->now < sec->look_at)
 		return;
 	sec->look_at = s->now + LOOK_MS;
-	seen = look_at_files(sec);
-	if (seen == sec->seen)
-		return;
-	sec->seen = seen;
-	if (!read_files(sec, err, sizeof(err)))
+	if (have_changed(sec) && !read_files(s, err, sizeof(err)))
 		fprintf(stderr, "inc-tool: serve: %s: what was read before is used on\n",
 			err);
 }
@@ -193,10 +182,9 @@ bool secure_start(struct server *s, const struct options *o)
 	}
 	if (!what) {
 		sec->ops = inc_tls_load(err, sizeof(err));
-		if (sec->ops && read_files(sec, err, sizeof(err))) {
-			sec->seen = look_at_files(sec);
+		have_changed(sec);
+		if (sec->ops && read_files(s, err, sizeof(err)))
 			return true;
-		}
 		what = err;
 	}
 	fprintf(stderr, "inc-tool: serve: %s\n", what);

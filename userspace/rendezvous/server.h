@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "auth/stamp.h"
 #include "network.h"
 #include "proto.h"
 #include "nl/nl.h"
@@ -169,7 +170,7 @@ struct limits {
  * @down: TLS with ranks and children, or NULL
  * @up: TLS with the parent's daemon, or NULL
  * @tokens: tokens, or NULL
- * @seen: what the files looked like when they were read
+ * @files: what they were when they were read: @ca, @cert, @key, @tokens_path
  * @look_at: milliseconds; when to look again
  * @refused: number of connections that were refused
  * @log_since: milliseconds; when the log's period began
@@ -185,7 +186,7 @@ struct security {
 	struct inc_tls_ctx		*down;
 	struct inc_tls_ctx		*up;
 	struct tokens			*tokens;
-	uint64_t			seen;
+	struct auth_stamp		files[4];
 	int64_t				look_at;
 	uint64_t			refused;
 	int64_t				log_since;
