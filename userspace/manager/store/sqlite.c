@@ -78,6 +78,17 @@ static struct sqlite *from_db(struct store_db *db)
 	return container_of(db, struct sqlite, db);
 }
 
+/* The file of the index of the log cannot grow, or the system says so. */
+static bool is_full(const struct sqlite *s)
+{
+	int code = sqlite3_extended_errcode(s->sql);
+	int why = sqlite3_system_errno(s->sql);
+
+	return code == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE ||
+	       ((code & 0xff) == SQLITE_IOERR &&
+		(why == ENOSPC || why == EDQUOT));
+}
+
 /* SQLite calls whatever the system refuses an I/O error. */
 static int failed(const struct sqlite *s, char *err, const char *what)
 {
@@ -86,9 +97,9 @@ static int failed(const struct sqlite *s, char *err, const char *what)
 
 	store_failed(err, 0, "%s: %s%s%s", what, sqlite3_errmsg(s->sql),
 		     why ? ": " : "", why ? strerror(why) : "");
-	switch (code) {
-	case SQLITE_FULL:
+	if (is_full(s))
 		return -ENOSPC;
+	switch (code) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return -EBUSY;
@@ -290,23 +301,10 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	return ret;
 }
 
-/* The file of the index of the log cannot grow, or the system says so. */
-static bool is_full(const struct sqlite *s)
-{
-	int code = sqlite3_extended_errcode(s->sql);
-	int why = sqlite3_system_errno(s->sql);
-
-	return code == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE ||
-	       ((code & 0xff) == SQLITE_IOERR &&
-		(why == ENOSPC || why == EDQUOT));
-}
-
 static int unusable(const struct sqlite *s, char *err)
 {
-	if (is_full(s)) {
-		failed(s, err, "no room: make some, or give another file");
-		return -ENOSPC;
-	}
+	if (is_full(s))
+		return failed(s, err, "no room: make some, or give another file");
 	switch (sqlite3_errcode(s->sql) & 0xff) {
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
