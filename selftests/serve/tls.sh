@@ -108,9 +108,9 @@ part_certificates()
 	fits "right certificate" INC_SERVER_CERTS="$CA/rank"
 	INC_SERVER_CERTS=$CA/rank job "a job over TLS" 2 "${PERF[@]}"
 	INC_SERVER_CERTS=$CA/rank job "a job over TLS, UC" 2 "${PERF[@]}" --transport uc
-	refused "no certificate" "refuses this rank's certificate" \
+	refused "no certificate" "which shows no certificate" \
 		"no certificate" INC_SERVER_CA="$CA/ca.pem"
-	refused "a stranger's certificate" "refuses this rank's certificate" \
+	refused "a stranger's certificate" "refuses the certificate" \
 		"certificate of the client is not of the authority in $CA/ca.pem" INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_CERT="$CA-other/stranger/cert.pem" \
 		INC_SERVER_KEY="$CA-other/stranger/key.pem"

@@ -24,10 +24,16 @@
  * struct inc_tls_ctx - what was read from files
  * @ssl: OpenSSL's settings
  * @ca: file with the authority's certificate, or NULL
+ * @cert: file with the own one, or NULL
+ * @alpn: what must be spoken over it, or NULL
+ * @words: of a client
  */
 struct inc_tls_ctx {
-	SSL_CTX	*ssl;
-	char	*ca;
+	SSL_CTX				*ssl;
+	char				*ca;
+	char				*cert;
+	char				*alpn;
+	const struct inc_tls_words	*words;
 };
 
 /**
@@ -37,6 +43,9 @@ struct inc_tls_ctx {
  * @pid: process that opened it
  * @server: we are the server
  * @ca: as the settings', which may be gone
+ * @cert: likewise
+ * @alpn: a server has to agree to it
+ * @words: of a client
  * @host: name that the server was asked for by, or NULL
  * @err: errno of the socket's last failure; 0: none
  * @failed: OpenSSL must not be used any more
@@ -49,11 +58,20 @@ struct inc_tls {
 	pid_t		pid;
 	bool		server;
 	char		*ca;
+	char		*cert;
+	bool		alpn;
+	const struct inc_tls_words *words;
 	char		*host;
 	int		err;
 	bool		failed;
 	pthread_mutex_t	lock;
 	char		why[512];
+};
+
+static const struct inc_tls_words of_ranks = {
+	.peer	= "the rendezvous daemon",
+	.cert	= "INC_SERVER_CERTS",
+	.plain	= "start it with --tls-cert, or unset INC_SERVER_CA and INC_SERVER_CERTS",
 };
 
 static BIO_METHOD *method;
@@ -123,16 +141,31 @@ static bool explain_own(struct inc_tls *t, unsigned long code)
 	if (t->server && reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
 		snprintf(t->why, sizeof(t->why), "TLS: the client: it has no certificate: INC_SERVER_CERTS at the rank, --tls-cert at a child's daemon");
 	else if (!t->server && reason == SSL_R_WRONG_VERSION_NUMBER)
-		snprintf(t->why, sizeof(t->why), "TLS: the rendezvous daemon: it does not speak TLS: start it with --tls-cert, or unset INC_SERVER_CA and INC_SERVER_CERTS");
+		snprintf(t->why, sizeof(t->why), "TLS: %s does not speak it: %s",
+			 t->words->peer, t->words->plain);
 	else
 		return false;
 	return true;
 }
 
+/* The peer has said no: @why is its reason. */
+static void refused(struct inc_tls *t, const char *who, const char *why)
+{
+	if (t->server)
+		snprintf(t->why, sizeof(t->why), "TLS: %s refuses this daemon's certificate: %s",
+			 who, why);
+	else if (t->cert)
+		snprintf(t->why, sizeof(t->why), "TLS: %s refuses the certificate %s (%s): %s",
+			 who, t->cert, t->words->cert, why);
+	else
+		snprintf(t->why, sizeof(t->why), "TLS: %s refuses this client, which shows no certificate (%s)",
+			 who, t->words->cert);
+}
+
 /* Remember what OpenSSL and the socket have met. */
 static void explain(struct inc_tls *t)
 {
-	const char *who = t->server ? "the client" : "the rendezvous daemon";
+	const char *who = t->server ? "the client" : t->words->peer;
 	long verify = SSL_get_verify_result(t->ssl);
 	unsigned long code = ERR_peek_last_error();
 	const char *refuses = inc_auth_alert(ERR_GET_REASON(code));
@@ -145,10 +178,7 @@ static void explain(struct inc_tls *t)
 			 who, inc_auth_verify(verify, t->ca, t->host, text,
 					      sizeof(text)));
 	else if (refuses)
-		snprintf(t->why, sizeof(t->why), "TLS: %s refuses %s: %s", who,
-			 t->server ? "this daemon's certificate" :
-				     "this rank's certificate (INC_SERVER_CERTS)",
-			 refuses);
+		refused(t, who, refuses);
 	else if (t->err && !code)
 		snprintf(t->why, sizeof(t->why), "TLS: the connection to %s was lost: %s",
 			 who, strerror(t->err));
@@ -220,6 +250,15 @@ static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
 	SSL_CTX_set_verify(ctx, verify, NULL);
 }
 
+static void ctx_free(struct inc_tls_ctx *ctx)
+{
+	SSL_CTX_free(ctx->ssl);
+	free(ctx->ca);
+	free(ctx->cert);
+	free(ctx->alpn);
+	free(ctx);
+}
+
 static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 				   size_t err_len)
 {
@@ -238,20 +277,14 @@ static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 	}
 	set_modes(ctx->ssl, how);
 	ctx->ca = how->ca ? strdup(how->ca) : NULL;
+	ctx->cert = how->cert ? strdup(how->cert) : NULL;
+	ctx->alpn = how->alpn ? strdup(how->alpn) : NULL;
+	ctx->words = how->words ? how->words : &of_ranks;
 	if (!inc_auth_load(ctx->ssl, how->ca, how->cert, how->key, err,
 			   err_len))
 		return ctx;
-	SSL_CTX_free(ctx->ssl);
-	free(ctx->ca);
-	free(ctx);
+	ctx_free(ctx);
 	return NULL;
-}
-
-static void ctx_free(struct inc_tls_ctx *ctx)
-{
-	SSL_CTX_free(ctx->ssl);
-	free(ctx->ca);
-	free(ctx);
 }
 
 /* --- Connections --------------------------------------------------------- */
@@ -266,6 +299,16 @@ static bool expect_name(SSL *ssl, const char *host)
 	       SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
+static bool offer(SSL *ssl, const char *alpn)
+{
+	unsigned char list[32];
+	size_t n = strlen(alpn);
+
+	list[0] = (unsigned char)n;
+	memcpy(list + 1, alpn, n);
+	return !SSL_set_alpn_protos(ssl, list, (unsigned int)n + 1);
+}
+
 static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 				const char *host)
 {
@@ -276,7 +319,8 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 		t->ssl = SSL_new(ctx->ssl);
 	if (t && t->ssl)
 		bio = BIO_new(method);
-	if (!bio || (host && !expect_name(t->ssl, host))) {
+	if (!bio || (host && !expect_name(t->ssl, host)) ||
+	    (ctx->alpn && !offer(t->ssl, ctx->alpn))) {
 		BIO_free(bio);
 		if (t)
 			SSL_free(t->ssl);
@@ -287,6 +331,9 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 	t->pid = getpid();
 	t->server = !host;
 	t->ca = ctx->ca ? strdup(ctx->ca) : NULL;
+	t->cert = ctx->cert ? strdup(ctx->cert) : NULL;
+	t->alpn = ctx->alpn;
+	t->words = ctx->words;
 	t->host = host ? strdup(host) : NULL;
 	pthread_mutex_init(&t->lock, NULL);
 	BIO_set_data(bio, t);
@@ -301,14 +348,19 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 
 static int tls_shake(struct inc_tls *t, short *events)
 {
+	const unsigned char *alpn = NULL;
+	unsigned int len;
 	int ret;
 
 	before(t);
 	ret = SSL_do_handshake(t->ssl);
-	if (ret == 1)
-		return 0;
-	ret = outcome(t, ret, events);
-	return ret ? ret : -ECONNRESET;
+	if (ret != 1) {
+		ret = outcome(t, ret, events);
+		return ret ? ret : -ECONNRESET;
+	}
+	if (t->alpn)
+		SSL_get0_alpn_selected(t->ssl, &alpn, &len);
+	return t->alpn && !alpn ? -ENOPROTOOPT : 0;
 }
 
 static ssize_t tls_recv(struct inc_tls *t, void *buf, size_t len)
@@ -389,6 +441,7 @@ static void tls_close(struct inc_tls *t)
 	SSL_free(t->ssl);
 	pthread_mutex_destroy(&t->lock);
 	free(t->ca);
+	free(t->cert);
 	free(t->host);
 	free(t);
 }

@@ -31,12 +31,27 @@ enum inc_tls_ask {
 };
 
 /**
+ * struct inc_tls_words - what a client calls things, in messages
+ * @peer: the server: "the manager"
+ * @cert: the option or variable that names the client's certificate
+ * @plain: what to do if the server does not speak TLS
+ */
+struct inc_tls_words {
+	const char	*peer;
+	const char	*cert;
+	const char	*plain;
+};
+
+/**
  * struct inc_tls_how - files, and what is asked of clients
  * @ca: certificates of the authorities that are trusted, or NULL
  * @cert: own certificate, and those between it and the authority's, or NULL
  * @key: its private key
  * @server: we answer
  * @ask: if @server
+ * @alpn: what is spoken over it, that a server must agree to (RFC 7301); NULL:
+ *	that is not negotiated
+ * @words: of a client, constant; NULL: those of a rank at a rendezvous daemon
  */
 struct inc_tls_how {
 	const char		*ca;
@@ -44,6 +59,8 @@ struct inc_tls_how {
 	const char		*key;
 	bool			server;
 	enum inc_tls_ask	ask;
+	const char		*alpn;
+	const struct inc_tls_words *words;
 };
 
 /**
@@ -54,7 +71,8 @@ struct inc_tls_how {
  *	name or address that the server's certificate must have; NULL: we are
  *	the server
  * @shake: shake hands. Returns 0, -EAGAIN: again when the socket has one of
- *	@events, or another error: it has failed, see @why
+ *	@events, -ENOPROTOOPT: the server does not speak @alpn, or another error:
+ *	it has failed, see @why
  * @recv: as recv(); -EAGAIN: nothing is there; other errors: see @why
  * @send: as send(), likewise. After -EAGAIN the same bytes must be sent again
  * @pending: bytes were received that poll() does not tell of

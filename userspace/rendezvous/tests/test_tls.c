@@ -154,9 +154,10 @@ static void fails(const char *ca, const char *who, const char *name, int at,
 	if (at) {
 		EQ(e.ret[0], 0);
 		OK(ops->recv(e.tls[0], buf, sizeof(buf)) == -EPROTO);
-		says(e.tls[0], "refuses this rank's certificate");
+		says(e.tls[0], who ? "the rendezvous daemon refuses the certificate /tmp/" :
+				     "the rendezvous daemon refuses this client, which shows no certificate");
 		says(e.tls[0], who ? "(INC_SERVER_CERTS): it is of another authority" :
-				     "(INC_SERVER_CERTS): there is none");
+				     "(INC_SERVER_CERTS)");
 		OK(ops->send(e.tls[0], "x", 1) == -EPROTO);
 	}
 	hang_up(&e);
