@@ -593,7 +593,7 @@ part_many()
 		ktap $? "$what: $MANY"
 		wait_for 20 settled
 		ktap $? "$what: no group and no tree is left" "$(ctl group show)"
-		# gRPC's threads come and go.
+		# Connections end a little later.
 		sleep 1
 		after=$(holds)
 		echo "# $what: threads, descriptors, KiB before: $before, after: $after"

@@ -187,8 +187,8 @@ refused()
 	ktap $? "an event: $1" "$(tail -n 5 "$LAB_OUT/amd.log")"
 }
 
-# no_manager ssh|http|closes TEXT WORDS: a rank and inc-amctl ask what is no
-# manager; the rank is told TEXT, the user WORDS.
+# no_manager ssh|http|closes TEXT: a rank and inc-amctl ask what is no manager, and
+# are told TEXT.
 no_manager()
 {
 	local AM_OTHERS=:18797 SAYS_BY=(ctl -m "$(topo_ip4 sw):18797") pid
@@ -203,7 +203,8 @@ no_manager()
 	! grep -qE "last error|Stream removed|http1|^[EIW][0-9]{4} " "$JOB_LOG.0"
 	ktap $? "no manager, $1: nothing of a library's" "$(cat "$JOB_LOG.0")"
 	says "no manager, $1: inc-amctl" 2 \
-		"manager $(topo_ip4 sw):18797: $3" topology
+		"manager $(topo_ip4 sw):18797: " topology
+	says "no manager, $1: inc-amctl says why" 2 "$2" topology
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 }
@@ -225,7 +226,7 @@ part_tls()
 		"/old/cert.pem: the certificate has expired"
 	as early fails_job "a certificate of the future" "not valid yet"
 	INC_AM_CERTS=$DIR/other/alice fails_job "another authority's manager" \
-		"certificate is not of the authority in $DIR/other/alice/ca.pem"
+		"certificate of the manager is not of the authority in $DIR/other/alice/ca.pem"
 	INC_AM_CA=$CA/ca.pem as sw fails_job "an agent's certificate" \
 		"sw/cert.pem: the certificate is not for clients"
 	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$DIR/other/alice/cert.pem \
@@ -257,17 +258,16 @@ part_tls()
 	# The manager's certificate has another name.
 	secured elsewhere
 	as alice fails_job "a manager of another name" \
-		"the manager's certificate does not name $(topo_ip4 sw)"
+		"certificate of the manager does not name $(topo_ip4 sw)"
 	secured amd
 	SAYS_BY=(env INC_AM_CA="$CA/ca.pem" INC_AM_TOKEN=some ip netns exec
 		"$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)")
 	says "inc-amctl, a token for a manager that takes none" 2 \
 		"does the manager take tokens" topology
 	secured amd --tokens "$TOKENS"
-	as alice no_manager ssh "does not speak it: is this the port" \
-		"it has ended the connection while TLS began"
-	as alice no_manager closes "at once: is this the port" \
-		"it has ended the connection"
+	as alice no_manager ssh "does not speak it: is this the port"
+	as alice no_manager closes \
+		"it has ended the connection; is this the port"
 }
 
 # The first manager is on this host, the second one is not, or may not be.
@@ -968,12 +968,10 @@ print(urllib.request.urlopen(sys.argv[1]).status)')
 	ktap $? "plaintext: a warning" "$(cat "$LAB_OUT/amd.log")"
 	am_job "plaintext" 2 --check --count 1000
 	as alice fails_job "TLS with a manager without" "does not speak it"
-	no_manager ssh "something else: is this the port of inc-amd?" \
-		"what listens there speaks something else"
-	no_manager http "something else: is this the port of inc-amd?" \
-		"what listens there speaks something else"
-	no_manager closes "is this the port of inc-amd?" \
-		"it has ended the connection"
+	no_manager ssh "something else: is this the port of inc-amd?"
+	no_manager http "something else: is this the port of inc-amd?"
+	no_manager closes \
+		"it has ended the connection; is this the port of inc-amd?"
 	AM_OTHERS=:18798 fails_job "no manager at all" "does it run there"
 }
 

@@ -411,14 +411,14 @@ etcd_strangers()
 		"etcd: $server: it has ended the connection; .*--etcd-ca" \
 		--etcd-insecure-plaintext
 	amd2_fails "etcd without a certificate" \
-		"etcd: $server: it has ended .*want a certificate \(--etcd-cert" \
+		"etcd: $server: TLS: etcd refuses this client, which shows no certificate \(--etcd-cert" \
 		--etcd-ca "$ca/ca.pem"
 	amd2_fails "etcd with another authority's certificate" \
-		"etcd: $server: it has ended .*does it accept --etcd-cert" \
+		"etcd: $server: TLS: etcd refuses the certificate $ca-other/amd/cert.pem \(--etcd-cert" \
 		--etcd-ca "$ca/ca.pem" --etcd-cert "$ca-other/amd/cert.pem" \
 		--etcd-key "$ca-other/amd/key.pem"
 	amd2_fails "etcd is another's" \
-		"etcd: $server: it.*; is its certificate of --etcd-ca" \
+		"etcd: $server: TLS: the certificate of etcd is not of the authority in $ca-other/ca.pem" \
 		--etcd-ca "$ca-other/ca.pem" --etcd-cert "$ca/amd/cert.pem" \
 		--etcd-key "$ca/amd/key.pem"
 	! grep -qE "last error|^[EIW][0-9]{4} " "$LAB_OUT/amd-18791.log"

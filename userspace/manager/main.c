@@ -306,8 +306,6 @@ int main(int argc, char **argv)
 	int ret;
 
 	inc_output_open();
-	/* gRPC would write a log of its own: what matters is in each error. */
-	setenv("GRPC_VERBOSITY", "NONE", 0);
 	ret = options_read(&m->o, argc, argv);
 	if (ret)
 		return ret < 0 || !inc_output_end("inc-amd") ? 2 : 0;

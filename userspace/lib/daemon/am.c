@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Loads libinc-am, which speaks gRPC with an aggregation manager, when it is
- * needed, and not before: programs without a manager need no gRPC.
+ * needed, and not before: programs without a manager need no HTTP/2 and no TLS.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static inc_am_start_fn *start;
 static inc_am_stop_fn *stop;
 
-/* It stays loaded: gRPC has threads. */
+/* It stays loaded: OpenSSL has functions that run when the program ends. */
 static int load(char *err, size_t err_len)
 {
 	void *lib;

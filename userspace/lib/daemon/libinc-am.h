@@ -2,7 +2,7 @@
 /*
  * libinc-am: the part of libinc that speaks gRPC with an aggregation manager.
  * libinc loads it when it is told of a manager, so that other programs need no
- * gRPC. To libinc, it is a rendezvous daemon at the other end of a socket.
+ * HTTP/2 and no TLS. To libinc, it is a rendezvous daemon at the other end of a socket.
  */
 #ifndef INC_LIB_LIBINC_AM_H
 #define INC_LIB_LIBINC_AM_H

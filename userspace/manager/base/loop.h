@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The main loop: all of the manager's state belongs to one thread. Threads that
- * wait, for gRPC or for a switch, hand it work.
+ * wait, for clients or for a switch, hand it work.
  */
 #ifndef INC_MANAGER_LOOP_H
 #define INC_MANAGER_LOOP_H

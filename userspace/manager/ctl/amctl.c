@@ -260,8 +260,6 @@ int main(int argc, char **argv)
 	int n, ret;
 
 	inc_output_open();
-	/* gRPC would write its own log there: what matters is in each error. */
-	setenv("GRPC_VERBOSITY", "NONE", 0);
 	ctl_manager = getenv("INC_AM");
 	n = options(argc, argv);
 	if (n < 0)

@@ -65,12 +65,12 @@ const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len);
 int ctl_drain(const char *name, const char *method);
 
 /* rpc.c */
-int amctl_call(const char *manager, const char *method, int timeout_ms,
-	       const uint8_t *in, size_t in_len, uint8_t **out, size_t *out_len,
-	       char *err, size_t err_len);
-int amctl_stream(const char *manager, const char *method, const uint8_t *in,
-		 size_t in_len, bool (*got)(void *ctx, const uint8_t *data,
-					    size_t len),
+int amctl_call(const char *manager, int connect_ms, const char *method,
+	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,
+	       size_t *out_len, char *err, size_t err_len);
+int amctl_stream(const char *manager, int connect_ms, const char *method,
+		 const uint8_t *in, size_t in_len,
+		 bool (*got)(void *ctx, const uint8_t *data, size_t len),
 		 void *ctx, char *err, size_t err_len);
 
 #endif /* INC_MANAGER_AMCTL_H */

@@ -11,16 +11,14 @@
 #include "api/json.h"
 #include "api/message.h"
 #include "auth/address.h"
+#include "channel/reach.h"
 #include "conf/output.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
-#include "ctl/creds.h"
-#include "plugins/am/reach.h"
 
 #define TIMEOUT_MS	5000
 #define REACH_MS	1000	/* for each of several managers */
 #define ADDR_LEN	264	/* a name of DNS, and a port */
-#define UNIX		"unix:"
 
 /**
  * struct search - for the manager that leads
@@ -36,12 +34,6 @@ struct search {
 	char		why[4096];
 };
 
-/* A socket in the file system. */
-static bool is_path(const char *addr)
-{
-	return !strncmp(addr, UNIX, strlen(UNIX)) && addr[strlen(UNIX)];
-}
-
 /* Add the port if there is none. Returns false if it is no address. */
 static bool put_address(struct search *s, const char *addr)
 {
@@ -50,7 +42,7 @@ static bool put_address(struct search *s, const char *addr)
 	char host[ADDR_LEN];
 	const char *six;
 
-	if (is_path(addr)) {
+	if (reach_is_path(addr)) {
 		snprintf(s->addr, sizeof(s->addr), "%s", addr);
 		return true;
 	}
@@ -102,20 +94,9 @@ static bool next_manager(struct search *s)
 }
 
 /* A lost packet must not take all of the time that another one would need. */
-static bool is_reached(const struct search *s, char *err, size_t len)
+static int reach_ms(const struct search *s)
 {
-	int fd;
-
-	if (is_path(s->addr) || (s->n == 1 && !strchr(ctl_manager, ',')))
-		return true;
-	fd = reach_connect(s->addr, REACH_MS);
-	if (fd >= 0) {
-		close(fd);
-		return true;
-	}
-	snprintf(err, len, "%s", strerror(-fd));
-	ctl_explain(GRPC_STATUS_UNAVAILABLE, err, len);
-	return false;
+	return s->n == 1 && !strchr(ctl_manager, ',') ? 0 : REACH_MS;
 }
 
 /* Note why a manager has not done it. Returns whether another one may. */
@@ -156,10 +137,8 @@ static int ask_one(const struct search *s, const char *method,
 {
 	if (!in)
 		return -ENOMEM;
-	if (!is_reached(s, err, err_len))
-		return -EHOSTUNREACH;
-	return amctl_call(s->addr, method, TIMEOUT_MS, in, n, out, len, err,
-			  err_len);
+	return amctl_call(s->addr, reach_ms(s), method, TIMEOUT_MS, in, n, out,
+			  len, err, err_len);
 }
 
 /**
@@ -250,11 +229,9 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 
 	in = pack(req, &n);
 	while (ret && more && next_manager(&s)) {
-		if (in && is_reached(&s, err, sizeof(err)))
-			ret = amctl_stream(s.addr, method, in, n, got, &f, err,
-					   sizeof(err));
-		else
-			ret = in ? -EHOSTUNREACH : -ENOMEM;
+		if (in)
+			ret = amctl_stream(s.addr, reach_ms(&s), method, in, n,
+					   got, &f, err, sizeof(err));
 		/* What was printed must not come again. */
 		more = ret && failed(&s, ret, err[0] ? err :
 				     "the connection was lost") && !f.begun;

@@ -3,78 +3,79 @@
  * inc-amctl's gRPC: one request and its answer, or a stream of answers.
  */
 #include <errno.h>
-#include <grpc/grpc.h>
-#include <grpc/grpc_security.h>
-#include <grpc/support/alloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/message.h"
-#include "base/call.h"
+#include "auth/address.h"
+#include "auth/hint.h"
+#include "channel/channel.h"
+#include "channel/reach.h"
 #include "ctl/amctl.h"
-#include "ctl/creds.h"
 
 /**
  * struct request - a call, with a connection of its own
- * @call: call
  * @channel: connection
- * @header: that proves who calls
+ * @auth: what proves who the user is
+ * @path: method
  */
 struct request {
-	struct call		call;
-	grpc_channel		*channel;
-	grpc_metadata		header;
+	struct channel		*channel;
+	struct auth_client	auth;
+	char			path[128];
 };
 
-/* No @timeout_ms: no time limit. Returns false after a message. */
-static bool begin(struct request *r, const char *manager, const char *method,
-		  int timeout_ms, const uint8_t *in, size_t in_len, char *err,
-		  size_t err_len)
+/* Returns false after a message. */
+static bool prepare(struct request *r, const char *manager, int connect_ms,
+		    const char *method, char *err, size_t err_len)
 {
-	grpc_channel_credentials *creds;
-	char path[128];
-	size_t n;
+	struct channel_how how = {
+		.address	= manager,
+		.program	= "inc-amd",
+		.connect_ms	= connect_ms,
+		.ask_ms		= AM_ASK_MS,
+		.answer_ms	= AM_ANSWER_MS,
+	};
 
-	grpc_init();
-	creds = ctl_creds(manager, &r->header, &n, err, err_len);
-	if (!creds) {
-		grpc_shutdown();
-		return false;
+	r->channel = NULL;
+	snprintf(r->path, sizeof(r->path), "/rdma_inc.v1.Manager/%s", method);
+	if (inc_auth_read(&r->auth, "INC_AM", err, err_len))
+		goto fail;
+	if (r->auth.token && !r->auth.ca && !reach_is_path(manager) &&
+	    !inc_auth_is_loopback(manager)) {
+		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
+		goto fail;
 	}
-	snprintf(path, sizeof(path), "/rdma_inc.v1.Manager/%s", method);
-	r->channel = grpc_channel_create(manager, creds, NULL);
-	grpc_channel_credentials_release(creds);
-	call_init(&r->call, r->channel,
-		  grpc_completion_queue_create_for_pluck(NULL), path,
-		  timeout_ms, in, in_len);
-	r->call.headers = &r->header;
-	r->call.nheaders = n;
-	return true;
+	how.tls = auth_tls(&r->auth);
+	how.token = r->auth.token;
+	r->channel = channel_new(&how, err, err_len);
+	if (r->channel)
+		return true;
+fail:
+	inc_auth_free(&r->auth);
+	return false;
 }
 
 /* Get the status, and close all. Returns 0 or a negative errno value. */
 static int finish(struct request *r, char *err, size_t err_len)
 {
-	struct call *c = &r->call;
-	char *text = grpc_slice_to_c_string(c->details);
-	int ret = -am_errno_of((int)c->status);
+	enum fault fault;
+	const char *text;
+	int status = channel_status(r->channel, &text, &fault);
 
-	snprintf(err, err_len, "%s", text);
-	gpr_free(text);
-	ctl_explain(c->status, err, err_len);
-	call_fini(c);
-	if (c->nheaders)
-		grpc_slice_unref(r->header.value);
-	grpc_channel_destroy(r->channel);
-	grpc_completion_queue_shutdown(c->cq);
-	grpc_completion_queue_destroy(c->cq);
-	grpc_shutdown();
-	return ret;
+	if (!*text)
+		text = "it gives no reason";
+	snprintf(err, err_len, "%s%s", status ? text : "",
+		 fault == FAULT_CUT ? auth_hint(&r->auth) : "");
+	channel_free(r->channel);
+	inc_auth_free(&r->auth);
+	return -am_errno_of(status);
 }
 
 /**
  * amctl_call() - send a request to a manager and wait for its answer
  * @manager: "host:port"
+ * @connect_ms: time limit for the connection, 0: that of the call
  * @method: name of the method
  * @timeout_ms: time limit
  * @in: the request's bytes
@@ -86,22 +87,22 @@ static int finish(struct request *r, char *err, size_t err_len)
  *
  * Return: 0 or a negative errno value.
  */
-int amctl_call(const char *manager, const char *method, int timeout_ms,
-	       const uint8_t *in, size_t in_len, uint8_t **out, size_t *out_len,
-	       char *err, size_t err_len)
+int amctl_call(const char *manager, int connect_ms, const char *method,
+	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,
+	       size_t *out_len, char *err, size_t err_len)
 {
 	struct request r;
 
-	if (!begin(&r, manager, method, timeout_ms, in, in_len, err, err_len))
+	if (!prepare(&r, manager, connect_ms, method, err, err_len))
 		return -EINVAL;
-	call_run(&r.call);
-	call_take(&r.call, out, out_len);
+	channel_call(r.channel, r.path, timeout_ms, in, in_len, out, out_len);
 	return finish(&r, err, err_len);
 }
 
 /**
  * amctl_stream() - send a request to a manager, and take a stream of answers
  * @manager: "host:port"
+ * @connect_ms: time limit for the connection, 0: the system's
  * @method: name of the method
  * @in: the request's bytes
  * @in_len: their number
@@ -112,28 +113,26 @@ int amctl_call(const char *manager, const char *method, int timeout_ms,
  *
  * Return: 0 or a negative errno value.
  */
-int amctl_stream(const char *manager, const char *method, const uint8_t *in,
-		 size_t in_len, bool (*got)(void *ctx, const uint8_t *data,
-					    size_t len),
+int amctl_stream(const char *manager, int connect_ms, const char *method,
+		 const uint8_t *in, size_t in_len,
+		 bool (*got)(void *ctx, const uint8_t *data, size_t len),
 		 void *ctx, char *err, size_t err_len)
 {
-	bool more, enough = false;
 	struct request r;
+	bool more = true;
 	uint8_t *data;
 	size_t len;
+	int ret;
 
-	if (!begin(&r, manager, method, 0, in, in_len, err, err_len))
+	if (!prepare(&r, manager, connect_ms, method, err, err_len))
 		return -EINVAL;
-	more = call_begin(&r.call);
-	while (more && call_read(&r.call, &data, &len)) {
+	channel_begin(r.channel, r.path, 0);
+	channel_send(r.channel, in, in_len);
+	channel_half(r.channel);
+	while (more && channel_receive(r.channel, &data, &len)) {
 		more = got(ctx, data, len);
 		free(data);
-		enough = !more;
 	}
-	if (enough)
-		grpc_call_cancel(r.call.call, NULL);
-	call_end(&r.call);
-	if (enough)
-		r.call.status = GRPC_STATUS_OK;
-	return finish(&r, err, err_len);
+	ret = finish(&r, err, err_len);
+	return more ? ret : 0;
 }

@@ -13,6 +13,7 @@
 
 #define CONN_READ	16384	/* bytes of a connection per turn: a TLS record */
 #define CONN_WRITE	65536	/* bytes to a connection per turn */
+#define MESSAGE_MAX	65536	/* bytes of one message from a client */
 
 /**
  * enum conn_state - what a connection does

@@ -13,7 +13,7 @@
 
 #include "base/timer.h"
 #include "h2/share.h"
-#include "h2/wire.h"
+#include "channel/wire.h"
 
 struct h2_server;
 struct conn;

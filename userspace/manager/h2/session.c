@@ -605,7 +605,7 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 
 	while (len && !call->ending && call->user) {
 		room = call->in.room;
-		ret = wire_take(&call->in, &data, &len);
+		ret = wire_take(&call->in, MESSAGE_MAX, &data, &len);
 		if (call->in.room > room &&
 		    share_take(&call->share, SHARE_HELD, call->in.room - room,
 			       why, sizeof(why)) >= 0) {

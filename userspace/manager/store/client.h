@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A request to a gRPC server, and its answer: for etcd.c, which knows
- * nothing of gRPC.
+ * A request to etcd, and its answer: for etcd.c, which knows nothing of
+ * connections.
  */
 #ifndef INC_MANAGER_CLIENT_H
 #define INC_MANAGER_CLIENT_H

@@ -24,7 +24,6 @@
 #include "auth/address.h"
 #include "auth/client.h"
 #include "auth/identity.h"
-#include "auth/reason.h"
 #include "auth/token.h"
 #include "auth/verify.h"
 #include "conf/conf.h"
@@ -96,58 +95,6 @@ static void known_files(void)
 	check(!text && strstr(err, "/: is not a regular file"), "a directory");
 	text = inc_auth_file("/dev/null", err, sizeof(err));
 	check(!text && strstr(err, "is not a regular file"), "a device");
-}
-
-/* gRPC's texts, and those of managers that refuse. */
-static void known_reasons(void)
-{
-	static const char *const cut[] = {
-		"failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed",
-		"recvmsg:Connection reset by peer",
-		"Ssl handshake failed: SSL_ERROR_SSL",
-	};
-	static const char *const others[] = {
-		"no switch sees rank 0 at 10.47.1.10, and it answers none",
-		"ipv4:127.0.0.1:1: Failed to connect to remote host: Connection refused",
-		"DNS resolution failed for amd:1: Domain name not found",
-		"not the leader, it is at 192.0.2.1:18790",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
-		check(inc_auth_was_cut(cut[i]), cut[i]);
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		check(!inc_auth_was_cut(others[i]), others[i]);
-}
-
-static void known_words(void)
-{
-	static const char *const texts[][2] = {
-		{ "failed to connect to all addresses; last error: UNKNOWN: unix:/x: No such file or directory",
-		  "there is no such socket: is inc-amd running there, and with this --listen?" },
-		/* A manager's own words. */
-		{ "no switch can serve it: /x: No such file or directory",
-		  "no switch can serve it: /x: No such file or directory" },
-		{ "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host: Connection refused",
-		  "the connection is refused: is inc-amd running there, and with this --listen?" },
-		{ "DNS resolution failed for amd:1: C-ares status is not ARES_SUCCESS qtype=A name=amd is_balancer=0: Domain name not found",
-		  "there is no host of this name" },
-		{ "failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Endpoint read failed",
-		  "it has ended the connection" },
-		{ "Trying to connect an http1.x server",
-		  "what listens there speaks something else: is this the port of inc-amd?" },
-		{ "not the leader, it is at 192.0.2.1:18790",
-		  "not the leader, it is at 192.0.2.1:18790" },
-		{ "", "it gives no reason" },
-	};
-	char text[512];
-	size_t i;
-
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		snprintf(text, sizeof(text), "%s", texts[i][0]);
-		inc_auth_words(text, sizeof(text), "inc-amd");
-		check(!strcmp(text, texts[i][1]), texts[i][1]);
-	}
 }
 
 /* What OpenSSL holds against certificates. */
@@ -585,8 +532,6 @@ int main(void)
 	fflush(stdout);
 	known_tokens();
 	known_files();
-	known_reasons();
-	known_words();
 	known_verify();
 	known_broken();
 	known_cm();

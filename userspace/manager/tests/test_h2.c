@@ -41,7 +41,7 @@ static void split_at(const uint8_t *data, size_t len, size_t at)
 	for (i = 0; i < 2; i++) {
 		part = i ? len - at : at;
 		while (part) {
-			ret = wire_take(&m, &p, &part);
+			ret = wire_take(&m, MESSAGE_MAX, &p, &part);
 			if (ret < 0)
 				check(false, "a message in pieces");
 			if (ret != 1)
@@ -68,19 +68,19 @@ static void test_messages(void)
 	memset(data + 2 * WIRE_HEAD, 7, 300);
 	for (i = 0; i <= sizeof(data); i++)
 		split_at(data, sizeof(data), i);
-	wire_put_head(head, WIRE_MESSAGE_MAX + 1);
-	check(wire_take(&m, &p, &len) == -EMSGSIZE, "one that is too long");
+	wire_put_head(head, MESSAGE_MAX + 1);
+	check(wire_take(&m, MESSAGE_MAX, &p, &len) == -EMSGSIZE, "one that is too long");
 	wire_reset(&m);
-	wire_put_head(head, WIRE_MESSAGE_MAX);
+	wire_put_head(head, MESSAGE_MAX);
 	p = head;
 	len = sizeof(head);
-	check(!wire_take(&m, &p, &len) && m.room < 1024,
+	check(!wire_take(&m, MESSAGE_MAX, &p, &len) && m.room < 1024,
 	      "room only for what has come");
 	wire_reset(&m);
 	head[0] = 1;
 	p = head;
 	len = sizeof(head);
-	check(wire_take(&m, &p, &len) == -EOPNOTSUPP, "one that is compressed");
+	check(wire_take(&m, MESSAGE_MAX, &p, &len) == -EOPNOTSUPP, "one that is compressed");
 	wire_reset(&m);
 }
 

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grpc/status.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,14 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auth/reason.h"
+#include "auth/hint.h"
+#include "channel/reach.h"
 #include "cm.h"
 #include "env.h"
 #include "lib/daemon/libinc-am.h"
 #include "manager/api/message.h"
-#include "reach.h"
 #include "stream.h"
-#include "tls.h"
 
 #define CONNECT_MS	1000
 #define AGAIN_MS	100	/* between attempts to find a manager */
@@ -53,9 +51,7 @@
  * @say: guards writing to libinc, and @cm and @joined
  * @cm: connection by RDMA CM; NULL: none
  * @joined: "joined" of the tree that it is for
- * @lock: guards @stream, @sending, @usable and @closing
- * @idle: @sending has been cleared
- * @sending: "up" uses @stream
+ * @lock: guards @stream, @usable and @closing
  * @usable: "up" may use it
  * @closing: libinc has closed its end
  * @asked: what the rank asked for first; it has, if its job is not empty
@@ -88,8 +84,6 @@ struct inc_am {
 	struct am_cm		*cm;
 	struct inc_rdv_msg	joined;
 	pthread_mutex_t		lock;
-	pthread_cond_t		idle;
-	bool			sending;
 	bool			usable;
 	bool			closing;
 	struct inc_rdv_join	asked;
@@ -154,18 +148,9 @@ static void tell_error(struct inc_am *am, int err, const char *text)
 /* If there is no stream now, or it is lost, "down" sends it over the next. */
 static void try_send(struct inc_am *am, const struct am_message *msg)
 {
-	bool usable;
-
 	pthread_mutex_lock(&am->lock);
-	usable = am->usable;
-	am->sending = usable;
-	pthread_mutex_unlock(&am->lock);
-	if (!usable)
-		return;
-	am_stream_send(&am->stream, msg);
-	pthread_mutex_lock(&am->lock);
-	am->sending = false;
-	pthread_cond_signal(&am->idle);
+	if (am->usable)
+		am_stream_send(&am->stream, msg);
 	pthread_mutex_unlock(&am->lock);
 }
 
@@ -421,44 +406,17 @@ static bool take_message(struct inc_am *am)
  */
 static bool manager_fails(int status, const char *text)
 {
-	return status == GRPC_STATUS_UNAVAILABLE &&
+	return status == WIRE_UNAVAILABLE &&
 	       strncmp(text, AM_GROUP, strlen(AM_GROUP)) != 0;
-}
-
-/* Is @text gRPC's? What a manager that was @reached says is another matter. */
-static bool is_lost(bool fails, const char *text, bool reached)
-{
-	if (fails && !reached)
-		return true;
-	return inc_auth_is_stranger(text) || inc_auth_was_cut(text) ||
-	       strstr(text, "keepalive watchdog");
-}
-
-/* The manager could not be asked, or refuses: say what is known of it. */
-static void tell_lost(struct inc_am *am, int err, const char *details,
-		      bool reached)
-{
-	char text[INC_RDV_TEXT_MAX];
-	size_t len;
-
-	snprintf(text, sizeof(text), "%s", details);
-	inc_auth_words(text, sizeof(text), "inc-amd");
-	len = strlen(text);
-	if (am->stream.tls && !reached)
-		am_tls_why(am->stream.tls, text, sizeof(text));
-	else if (!reached && inc_auth_was_cut(details))
-		snprintf(text + len, sizeof(text) - len,
-			 "; is this the port of inc-amd? " AUTH_HINT);
-	tell_error(am, err, text);
 }
 
 /* --- Another manager ----------------------------------------------------- */
 
-static int start_stream(struct inc_am *am, char *err, size_t err_len)
+static int start_stream(struct inc_am *am, int tcp, char *err, size_t err_len)
 {
 	am->opened_at = now_ms();
 	am->opened++;
-	return am_stream_open(&am->stream, am->manager, &am->auth, err,
+	return am_stream_open(&am->stream, tcp, am->manager, &am->auth, err,
 			      err_len);
 }
 
@@ -476,25 +434,21 @@ static bool is_closing(struct inc_am *am)
 static bool open_next(struct inc_am *am)
 {
 	char err[INC_RDV_TEXT_MAX];
+	bool opened;
 	int tcp;
 
 	reach_nth(am->list, am->next++, am->manager, sizeof(am->manager));
-	tcp = reach_connect(am->manager, CONNECT_MS);
+	tcp = reach_connect(am->manager, atoi(AM_PORT), CONNECT_MS);
 	if (tcp < 0)
 		return false;
 	pthread_mutex_lock(&am->lock);
 	am->usable = false;
-	while (am->sending)
-		pthread_cond_wait(&am->idle, &am->lock);
 	am_stream_close(&am->stream);
-	am->stream.tcp = tcp;
-	if (am->closing || start_stream(am, err, sizeof(err))) {
-		am_stream_close(&am->stream);
-		pthread_mutex_unlock(&am->lock);
-		return false;
-	}
+	opened = !start_stream(am, tcp, err, sizeof(err));
+	if (am->closing)
+		am_stream_cancel(&am->stream);
 	pthread_mutex_unlock(&am->lock);
-	return true;
+	return opened;
 }
 
 /* Messages that are said again, in this order: 1 << enum inc_rdv_type. */
@@ -558,8 +512,8 @@ static void say_again(struct inc_am *am)
 /*
  * The stream is lost: for how long to look for another manager? If there is one
  * only, and it did not take the stream, nobody else will, unless it says so. But
- * on a host with no CPU to spare, the first connection may have waited for gRPC to
- * be loaded for longer than the manager waits for its first words.
+ * on a host with no CPU to spare, the first connection may have waited for longer
+ * than the manager waits for its first words.
  */
 static int64_t patience(const struct inc_am *am)
 {
@@ -576,15 +530,27 @@ static bool is_begun(const char *text)
 	       !strncmp(text, AM_NO_LEADER, strlen(AM_NO_LEADER));
 }
 
+/* Why the stream has ended, and what may help. Returns gRPC's status. */
+static int end_stream(struct inc_am *am, char *text, size_t len)
+{
+	enum fault fault;
+	const char *why;
+	int status = am_stream_status(&am->stream, &why, &fault);
+
+	snprintf(text, len, "%s%s", *why ? why : "it gives no reason", fault == FAULT_CUT ?
+		 auth_hint(&am->auth) : "");
+	return status;
+}
+
 /* Find the manager again, or another one. Else tell libinc why not. */
-static bool find_again(struct inc_am *am, bool reached)
+static bool find_again(struct inc_am *am)
 {
 	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
 	bool found = false, fails;
-	char *text;
+	char text[INC_RDV_TEXT_MAX];
 	int status;
 
-	status = am_stream_status(&am->stream, &text);
+	status = end_stream(am, text, sizeof(text));
 	fails = manager_fails(status, text);
 	am->worked |= now_ms() - am->opened_at >= WORKED_MS || is_begun(text);
 	if (fails && !am->lost_at)
@@ -596,26 +562,19 @@ static bool find_again(struct inc_am *am, bool reached)
 	}
 	if (found)
 		say_again(am);
-	else if (status == GRPC_STATUS_OK || status == GRPC_STATUS_CANCELLED)
-		;	/* it has ended as it should */
-	else if (is_lost(fails, text, reached))
-		tell_lost(am, am_errno_of(status), text, reached);
-	else
+	else if (status != WIRE_OK && status != WIRE_CANCELLED)
 		tell_error(am, am_errno_of(status), text);
-	free(text);
 	return found;
 }
 
 static void *down(void *arg)
 {
 	struct inc_am *am = arg;
-	bool reached;
 
 	do {
-		reached = false;
 		while (take_message(am))
-			reached = true;
-	} while (find_again(am, reached));
+			;
+	} while (find_again(am));
 	/* libinc may still write, and reads the reason when it has. */
 	shutdown(am->fd, SHUT_WR);
 	return NULL;
@@ -623,19 +582,16 @@ static void *down(void *arg)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-/* gRPC's threads and ours leave signals to the program's. */
-static int make_threads(struct inc_am *am, char *err, size_t err_len)
+/* They leave signals to the program's. */
+static int make_threads(struct inc_am *am)
 {
 	sigset_t all, old;
 	int ret;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	am_stream_init();
-	ret = start_stream(am, err, err_len);
-	am->usable = !ret;
-	if (!ret)
-		ret = -pthread_create(&am->up, NULL, up, am);
+	am->usable = true;
+	ret = -pthread_create(&am->up, NULL, up, am);
 	if (!ret) {
 		ret = -pthread_create(&am->down, NULL, down, am);
 		if (ret) {
@@ -672,25 +628,21 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	}
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	a->pid = getpid();
-	a->stream.tcp = tcp;
 	a->fd = pair[1];
 	a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&a->say, NULL);
 	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->idle, NULL);
 	snprintf(a->list, sizeof(a->list), "%s", manager);
 	reach_nth(a->list, a->next++, a->manager, sizeof(a->manager));
 	*am = a;
 	*fd = pair[0];
 	ret = am_env_read(&a->auth, a->reservation, err, sizeof(err));
-	if (!ret) {
-		ret = make_threads(a, err, sizeof(err));
-		if (!ret)
-			return 0;
-		am_stream_close(&a->stream);
-		inc_auth_free(&a->auth);
-		am_stream_exit();
-	}
+	if (ret)
+		close(tcp);
+	else
+		ret = start_stream(a, tcp, err, sizeof(err)) ?: make_threads(a);
+	if (!ret)
+		return 0;
 	am_stream_close(&a->stream);
 	/* The text would be lost if this failed. */
 	a->failed = true;
@@ -729,7 +681,6 @@ void inc_am_stop(struct inc_am *am)
 	am_cm_stop(am->cm);
 	am_stream_close(&am->stream);
 	inc_auth_free(&am->auth);
-	am_stream_exit();
 	close(am->fd);
 	close(am->wake);
 	free(am);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h2/wire.h"
+#include "channel/wire.h"
 
 #define ROOM_MIN	128
 #define DIGITS_MAX	8	/* of a timeout */
 
-static int read_head(struct wire_message *m)
+static int read_head(struct wire_message *m, size_t most)
 {
 	const uint8_t *h = m->head;
 
@@ -20,7 +20,7 @@ static int read_head(struct wire_message *m)
 		return -EOPNOTSUPP;
 	m->len = (size_t)h[1] << 24 | (size_t)h[2] << 16 | (size_t)h[3] << 8 |
 		 h[4];
-	return m->len > WIRE_MESSAGE_MAX ? -EMSGSIZE : 0;
+	return m->len > most ? -EMSGSIZE : 0;
 }
 
 /* Who says that much comes has not sent it yet: room grows with what has come. */
@@ -45,13 +45,15 @@ static int make_room(struct wire_message *m, size_t need)
 /**
  * wire_take() - take bytes of a message
  * @m: message
+ * @most: bytes that it may have
  * @data: bytes; is moved behind those that were taken
  * @len: their number; becomes that of those that are left
  *
  * Return: 1: the message is whole; 0: more is to come; -EOPNOTSUPP: it is
  * compressed; -EMSGSIZE: it is too long; -ENOMEM.
  */
-int wire_take(struct wire_message *m, const uint8_t **data, size_t *len)
+int wire_take(struct wire_message *m, size_t most, const uint8_t **data,
+	      size_t *len)
 {
 	size_t n, got;
 	int ret;
@@ -64,7 +66,7 @@ int wire_take(struct wire_message *m, const uint8_t **data, size_t *len)
 		*len -= n;
 		if (m->have < WIRE_HEAD)
 			return 0;
-		ret = read_head(m);
+		ret = read_head(m, most);
 		if (ret)
 			return ret;
 	}
@@ -178,4 +180,41 @@ size_t wire_encode(char *out, size_t size, const char *text)
 	}
 	out[n] = '\0';
 	return n;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/**
+ * wire_decode() - read a text as grpc-message has it
+ * @text: its value; what is not encoded as it should be stays as it is
+ * @len: and its length
+ *
+ * Return: text without control characters, to be freed, or NULL.
+ */
+char *wire_decode(const char *text, size_t len)
+{
+	char *out = malloc(len + 1);
+	size_t i, n = 0;
+
+	for (i = 0; out && i < len; i++) {
+		if (text[i] == '%' && i + 2 < len && digit(text[i + 1]) >= 0 &&
+		    digit(text[i + 2]) >= 0) {
+			out[n++] = (char)(digit(text[i + 1]) << 4 |
+					  digit(text[i + 2]));
+			i += 2;
+		} else {
+			out[n++] = text[i];
+		}
+		/* It goes to somebody's terminal. */
+		if ((unsigned char)out[n - 1] < ' ' || out[n - 1] == 0x7f)
+			out[n - 1] = ' ';
+	}
+	if (out)
+		out[n] = '\0';
+	return out;
 }

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See channel.h. The thread of the calls reads and writes the socket while it
+ * waits for an answer; what others send waits in a buffer, and an eventfd wakes it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "channel/channel.h"
+#include "channel/link.h"
+#include "channel/http2.h"
+
+#define OUT_LEN		16384	/* bytes that are written at once; a TLS record */
+#define FRAME_MAX	(16384 + 64)	/* bytes that nghttp2 gives at once */
+#define IN_LEN		16384
+#define UNSENT_MAX	(1U << 20)	/* bytes that a server does not read */
+#define IDLE_READS	16	/* of a connection between two calls */
+#define CONNECT_MS	20000	/* of calls without a time limit */
+#define NEVER		INT64_MAX
+
+/**
+ * struct channel - a server
+ * @how: how it is reached; its texts are copies, in @texts
+ * @texts: texts of @how
+ * @link: connection
+ * @http2: its HTTP/2
+ * @out: bytes to be written
+ * @out_len: their number
+ * @out_at: the first that was not written
+ * @adopted: the connection was given for the next call
+ * @deaf: nobody takes them any more
+ * @heard_at: milliseconds; when something came last
+ * @asked: it was asked to say something since
+ * @until: milliseconds; the call's time limit
+ * @wake: event: @unsent, @half or @cancelled has changed
+ * @lock: guards what follows
+ * @unsent: messages with their heads
+ * @unsent_len: their length in bytes
+ * @unsent_at: the first byte that was not taken
+ * @unsent_room: room
+ * @half: no more messages follow
+ * @cancelled: the call is to end
+ */
+struct channel {
+	struct channel_how	how;
+	char			*texts[2];
+	struct link		link;
+	struct http2		http2;
+	uint8_t			out[OUT_LEN + FRAME_MAX];
+	size_t			out_len;
+	size_t			out_at;
+	bool			adopted;
+	bool			deaf;
+	int64_t			heard_at;
+	bool			asked;
+	int64_t			until;
+	int			wake;
+	pthread_mutex_t		lock;
+	uint8_t			*unsent;
+	size_t			unsent_len;
+	size_t			unsent_at;
+	size_t			unsent_room;
+	bool			half;
+	bool			cancelled;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- What other threads say ---------------------------------------------- */
+
+static void wake_up(struct channel *c)
+{
+	const uint64_t one = 1;
+
+	if (write(c->wake, &one, sizeof(one)) < 0)
+		return;	/* it has been woken already */
+}
+
+/* The caller holds @c->lock. */
+static bool put_unsent(struct channel *c, const uint8_t *data, size_t len)
+{
+	size_t need = c->unsent_len + WIRE_HEAD + len;
+	uint8_t *bytes;
+
+	if (c->half || c->cancelled || need > UNSENT_MAX + len)
+		return false;
+	if (need > c->unsent_room) {
+		bytes = realloc(c->unsent, 2 * need);
+		if (!bytes)
+			return false;
+		c->unsent = bytes;
+		c->unsent_room = 2 * need;
+	}
+	wire_put_head(c->unsent + c->unsent_len, len);
+	if (len)
+		memcpy(c->unsent + c->unsent_len + WIRE_HEAD, data, len);
+	c->unsent_len = need;
+	return true;
+}
+
+/**
+ * channel_send() - send a message
+ * @c: channel, during a call
+ * @data: its bytes
+ * @len: their number
+ *
+ * Does not wait: channel_receive() sends it.
+ *
+ * Return: false: the call's messages have ended, or too many were not read.
+ */
+bool channel_send(struct channel *c, const uint8_t *data, size_t len)
+{
+	bool put;
+
+	pthread_mutex_lock(&c->lock);
+	put = put_unsent(c, data, len);
+	pthread_mutex_unlock(&c->lock);
+	wake_up(c);
+	return put;
+}
+
+/**
+ * channel_half() - send no more messages
+ * @c: channel, during a call
+ */
+void channel_half(struct channel *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->half = true;
+	pthread_mutex_unlock(&c->lock);
+	wake_up(c);
+}
+
+/**
+ * channel_cancel() - end a call at once
+ * @c: channel, during a call
+ */
+void channel_cancel(struct channel *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->cancelled = true;
+	pthread_mutex_unlock(&c->lock);
+	wake_up(c);
+}
+
+static size_t pull_messages(void *ctx, uint8_t *buf, size_t len, bool *end)
+{
+	struct channel *c = ctx;
+	size_t n;
+
+	pthread_mutex_lock(&c->lock);
+	n = c->unsent_len - c->unsent_at;
+	n = n < len ? n : len;
+	if (n)
+		memcpy(buf, c->unsent + c->unsent_at, n);
+	c->unsent_at += n;
+	if (c->unsent_at == c->unsent_len) {
+		c->unsent_at = c->unsent_len = 0;
+		*end = c->half;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
+
+static bool is_cancelled(struct channel *c)
+{
+	bool ret;
+
+	pthread_mutex_lock(&c->lock);
+	ret = c->cancelled;
+	pthread_mutex_unlock(&c->lock);
+	return ret;
+}
+
+/* --- The connection ------------------------------------------------------ */
+
+/* It has failed, and so has the call: @c->link says why. */
+static void lose_link(struct channel *c)
+{
+	if (c->http2.stranger || (c->link.heard && !c->http2.greeted))
+		link_fail(&c->link, FAULT_STRANGER, 0);
+	link_fail(&c->link, c->link.heard ? FAULT_LOST : FAULT_CUT, 0);
+	http2_finish(&c->http2, WIRE_UNAVAILABLE, c->link.why);
+	c->http2.leaving = true;
+}
+
+/* Write what there is. */
+static void write_frames(struct channel *c)
+{
+	const uint8_t *data;
+	ssize_t n = 1;
+
+	while (!c->deaf) {
+		while (c->out_len < OUT_LEN &&
+		       (n = http2_give(&c->http2, &data)) > 0) {
+			memcpy(c->out + c->out_len, data, (size_t)n);
+			c->out_len += (size_t)n;
+		}
+		if (c->out_at == c->out_len)
+			return;
+		n = link_write(&c->link, c->out + c->out_at,
+			       c->out_len - c->out_at);
+		c->deaf = n < 0;
+		if (n <= 0)
+			return;
+		c->out_at += (size_t)n;
+		if (c->out_at == c->out_len)
+			c->out_at = c->out_len = 0;
+	}
+}
+
+/* Read, once. Returns false if there is nothing now. */
+static bool read_frames(struct channel *c)
+{
+	uint8_t buf[IN_LEN];
+	ssize_t n = link_read(&c->link, buf, sizeof(buf));
+
+	if (!n)
+		return false;
+	if (n < 0) {
+		lose_link(c);
+		return true;
+	}
+	c->heard_at = now_ms();
+	c->asked = false;
+	http2_take(&c->http2, buf, (size_t)n);
+	return true;
+}
+
+/* When something has to be done though nothing comes. */
+static int64_t alarm_at(const struct channel *c)
+{
+	int64_t at = NEVER;
+
+	if (c->how.ask_ms)
+		at = c->heard_at + c->how.ask_ms +
+		     (c->asked ? c->how.answer_ms : 0);
+	return at < c->until ? at : c->until;
+}
+
+/* It is time. */
+static void take_alarm(struct channel *c, int64_t now)
+{
+	if (now >= c->until) {
+		link_fail(&c->link, FAULT_LATE, 0);
+		http2_cancel(&c->http2);
+		c->http2.status = WIRE_DEADLINE;
+	} else if (c->asked) {
+		link_fail(&c->link, c->link.heard ? FAULT_DEAD : FAULT_LATE, 0);
+		lose_link(c);
+	} else {
+		c->asked = true;
+		http2_ping(&c->http2);
+	}
+}
+
+/* Wait for the server, another thread, or the time. */
+static void await_event(struct channel *c)
+{
+	struct pollfd pfd[] = {
+		{ .fd = c->wake, .events = POLLIN },
+		{ .fd = c->link.fd, .events = c->link.events },
+	};
+	int64_t at = alarm_at(c), left = at - now_ms();
+	uint64_t count;
+
+	if (c->link.ready && c->out_at < c->out_len && !c->deaf)
+		pfd[1].events |= POLLOUT;
+	if (left > INT_MAX)
+		left = at == NEVER ? -1 : INT_MAX;
+	else if (left < 0)
+		left = 0;
+	poll(pfd, 2, (int)left);
+	if (pfd[0].revents && read(c->wake, &count, sizeof(count)) > 0)
+		http2_resume(&c->http2);
+	if (now_ms() >= at)
+		take_alarm(c, now_ms());
+}
+
+/* Do what can be done, or wait for it. */
+static void take_turn(struct channel *c)
+{
+	int ret = link_shake(&c->link);
+
+	if (is_cancelled(c)) {
+		http2_cancel(&c->http2);
+		return;
+	}
+	if (ret < 0) {
+		lose_link(c);
+		return;
+	}
+	if (ret)
+		write_frames(c);
+	if (ret && http2_has_ended(&c->http2)) {
+		c->http2.stranger = true;
+		lose_link(c);
+	} else if (!ret || !read_frames(c)) {
+		await_event(c);
+	}
+}
+
+static void drop_link(struct channel *c)
+{
+	http2_close(&c->http2);
+	link_close(&c->link);
+	c->out_at = c->out_len = 0;
+	c->deaf = c->asked = false;
+}
+
+/* Files are read again for each connection: they may have been renewed. */
+static bool read_files(struct channel *c, char *err, size_t err_len)
+{
+	const struct inc_tls_how *how = &c->how.tls;
+	struct inc_tls_ctx *ctx;
+
+	if (!how->ca)
+		return true;
+	ctx = inc_tls_ops_1.ctx_new(how, err, err_len);
+	if (!ctx)
+		return false;
+	if (c->link.ctx)
+		inc_tls_ops_1.ctx_free(c->link.ctx);
+	c->link.ctx = ctx;
+	return true;
+}
+
+static bool start_http2(struct channel *c)
+{
+	c->heard_at = now_ms();
+	c->http2.pull = pull_messages;
+	c->http2.ctx = c;
+	if (!http2_open(&c->http2))
+		return true;
+	link_fail(&c->link, FAULT_SYSTEM, ENOMEM);
+	return false;
+}
+
+static bool connect_to(struct channel *c, int timeout_ms)
+{
+	char err[sizeof(c->link.why)];
+	int limit = c->how.connect_ms;
+
+	drop_link(c);
+	if (!read_files(c, err, sizeof(err))) {
+		c->link.fault = FAULT_TLS;
+		snprintf(c->link.why, sizeof(c->link.why), "%s", err);
+		return false;
+	}
+	if (!limit || (timeout_ms && timeout_ms < limit))
+		limit = timeout_ms ? timeout_ms : CONNECT_MS;
+	return link_connect(&c->link, c->how.address, c->how.port, limit) &&
+	       start_http2(c);
+}
+
+/* Is the connection of the last call still there? */
+static bool is_alive(struct channel *c)
+{
+	int i;
+
+	if (c->link.fd < 0 || c->link.fault || c->http2.leaving)
+		return false;
+	/* It may have said that it ends; who says more than that is left, too. */
+	for (i = 0; i < IDLE_READS && c->link.ready && !c->http2.leaving; i++)
+		if (!read_frames(c))
+			return true;
+	return false;
+}
+
+/* --- Calls --------------------------------------------------------------- */
+
+/**
+ * channel_adopt() - use a connection that exists for the next call
+ * @c: channel
+ * @fd: socket, connected; belongs to @c
+ */
+void channel_adopt(struct channel *c, int fd)
+{
+	drop_link(c);
+	c->adopted = true;
+	if (!link_adopt(&c->link, fd, c->how.address) || !start_http2(c))
+		lose_link(c);
+}
+
+/* The text between the last call and this one was somebody else's. */
+static void reset_call(struct channel *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->unsent_at = c->unsent_len = 0;
+	c->half = c->cancelled = false;
+	pthread_mutex_unlock(&c->lock);
+}
+
+/**
+ * channel_begin() - begin a call
+ * @c: channel, without a call, or with one that is over
+ * @path: method, "/package.Service/Method"
+ * @timeout_ms: time limit, also for connecting; 0: none
+ *
+ * Does not wait, but for a connection if there is none. If that fails,
+ * channel_status() says so.
+ */
+void channel_begin(struct channel *c, const char *path, int timeout_ms)
+{
+	struct http2_call call = {
+		.path = path,
+		.authority = *c->how.address == '/' ||
+			     !strncmp(c->how.address, "unix:", 5) ?
+			     "localhost" : c->how.address,
+		.tls = c->how.tls.ca,
+		.token = c->how.token,
+		.timeout_ms = timeout_ms,
+	};
+
+	c->until = timeout_ms ? now_ms() + timeout_ms : NEVER;
+	reset_call(c);
+	if (!c->adopted && !is_alive(c) && !connect_to(c, timeout_ms))
+		lose_link(c);
+	c->adopted = false;
+	if (c->link.fault)
+		return;
+	if (http2_begin(&c->http2, &call)) {
+		link_fail(&c->link, FAULT_SYSTEM, ENOMEM);
+		lose_link(c);
+	}
+}
+
+/**
+ * channel_receive() - wait for a message
+ * @c: channel, in a call
+ * @data: result: its bytes, to be freed
+ * @len: their number
+ *
+ * Return: false if there are no more, and channel_status() says why.
+ */
+bool channel_receive(struct channel *c, uint8_t **data, size_t *len)
+{
+	while (!http2_message(&c->http2, data, len)) {
+		if (c->http2.over)
+			return false;
+		take_turn(c);
+	}
+	return true;
+}
+
+/**
+ * channel_status() - get a call's status
+ * @c: channel; a call that is not over is cancelled
+ * @text: result: its text; until the next call
+ * @fault: result: what has gone wrong on the way, and @text says so; FAULT_NONE:
+ *	the text is the server's
+ *
+ * Return: one of gRPC's statuses.
+ */
+int channel_status(struct channel *c, const char **text, enum fault *fault)
+{
+	struct http2 *s = &c->http2;
+
+	if (!s->over) {
+		http2_cancel(s);
+		if (c->link.ready)
+			write_frames(c);
+	}
+	/* Another server's gRPC. */
+	if (s->stranger || (s->given && s->status == WIRE_UNIMPLEMENTED &&
+			    s->text && strcasestr(s->text, "unknown service")))
+		link_fail(&c->link, FAULT_STRANGER, 0);
+	*fault = s->given && c->link.fault != FAULT_STRANGER ? FAULT_NONE :
+							       c->link.fault;
+	*text = *fault ? c->link.why : s->text ? s->text : "";
+	return s->status;
+}
+
+/**
+ * channel_call() - send a message, and wait for the one answer
+ * @c: channel, without a call, or with one that is over
+ * @path: method
+ * @timeout_ms: time limit
+ * @in: the message's bytes
+ * @in_len: their number
+ * @out: result: the answer's, to be freed; NULL: none
+ * @out_len: their number
+ *
+ * Return: false if there was none; channel_status() tells more in any case.
+ */
+bool channel_call(struct channel *c, const char *path, int timeout_ms,
+		  const uint8_t *in, size_t in_len, uint8_t **out,
+		  size_t *out_len)
+{
+	uint8_t *more;
+	bool got;
+	size_t n;
+
+	*out = NULL;
+	*out_len = 0;
+	channel_begin(c, path, timeout_ms);
+	channel_send(c, in, in_len);
+	channel_half(c);
+	got = channel_receive(c, out, out_len);
+	while (got && channel_receive(c, &more, &n))
+		free(more);
+	return got;
+}
+
+/* --- Channels ------------------------------------------------------------ */
+
+/**
+ * channel_new() - prepare calls to a server
+ * @how: how it is reached; its address and token are copied
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: channel, for channel_free(), or NULL.
+ */
+struct channel *channel_new(const struct channel_how *how, char *err,
+			    size_t err_len)
+{
+	struct channel *c = calloc(1, sizeof(*c));
+
+	snprintf(err, err_len, "no memory");
+	if (!c)
+		return NULL;
+	pthread_mutex_init(&c->lock, NULL);
+	c->how = *how;
+	c->how.address = c->texts[0] = strdup(how->address);
+	c->how.token = c->texts[1] = how->token ? strdup(how->token) : NULL;
+	c->link.program = how->program;
+	c->link.fd = -1;
+	c->http2.tail = &c->http2.queue;
+	c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->texts[0] && (c->texts[1] || !how->token) && c->wake >= 0 &&
+	    read_files(c, err, err_len))
+		return c;
+	channel_free(c);
+	return NULL;
+}
+
+/**
+ * channel_free() - end the connection, and forget the server
+ * @c: channel, or NULL
+ */
+void channel_free(struct channel *c)
+{
+	if (!c)
+		return;
+	drop_link(c);
+	if (c->link.ctx)
+		inc_tls_ops_1.ctx_free(c->link.ctx);
+	if (c->wake >= 0)
+		close(c->wake);
+	if (c->texts[1])
+		explicit_bzero(c->texts[1], strlen(c->texts[1]));
+	free(c->texts[0]);
+	free(c->texts[1]);
+	free(c->unsent);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/**
+ * channel_forked() - close a child's copies of a channel's descriptors
+ * @c: channel of the parent, which goes on with it
+ */
+void channel_forked(struct channel *c)
+{
+	if (c->link.fd >= 0)
+		close(c->link.fd);
+	close(c->wake);
+}

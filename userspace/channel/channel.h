@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * gRPC calls of a client, one at a time, over a connection that lasts for several.
+ * All functions are one thread's, but for channel_send(), channel_half() and
+ * channel_cancel(), which any thread may call during a call.
+ */
+#ifndef INC_CHANNEL_CHANNEL_H
+#define INC_CHANNEL_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channel/fault.h"
+#include "channel/wire.h"
+#include "tls/tls.h"
+
+struct channel;
+
+/**
+ * struct channel_how - how a server is reached
+ * @address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH; its certificate must have
+ *	the name, or the address, of HOST
+ * @port: if @address has none
+ * @program: that should be there, constant
+ * @tls: what TLS needs; without @tls.ca it is not spoken
+ * @token: that proves who the client is, or NULL
+ * @connect_ms: milliseconds for a connection to be made; 0: all of a call's
+ * @ask_ms: after so many milliseconds of silence the server is asked to say
+ *	something; 0: never
+ * @answer_ms: if it does not within so many more, it is lost
+ */
+struct channel_how {
+	const char		*address;
+	int			port;
+	const char		*program;
+	struct inc_tls_how	tls;
+	const char		*token;
+	int			connect_ms;
+	int			ask_ms;
+	int			answer_ms;
+};
+
+struct channel *channel_new(const struct channel_how *how, char *err,
+			    size_t err_len);
+void channel_free(struct channel *c);
+void channel_adopt(struct channel *c, int fd);
+void channel_begin(struct channel *c, const char *path, int timeout_ms);
+bool channel_send(struct channel *c, const uint8_t *data, size_t len);
+void channel_half(struct channel *c);
+void channel_cancel(struct channel *c);
+bool channel_receive(struct channel *c, uint8_t **data, size_t *len);
+int channel_status(struct channel *c, const char **text, enum fault *fault);
+bool channel_call(struct channel *c, const char *path, int timeout_ms,
+		  const uint8_t *in, size_t in_len, uint8_t **out,
+		  size_t *out_len);
+void channel_forked(struct channel *c);
+
+#endif /* INC_CHANNEL_CHANNEL_H */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See fault.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channel/fault.h"
+
+/* %s is the server's program. */
+static const char *const words[] = {
+	[FAULT_NO_HOST]	= "there is no host of this name",
+	[FAULT_NO_SOCKET] = "there is no such socket: is %s running there, and does it listen at this path?",
+	[FAULT_REFUSED]	= "the connection is refused: is %s running there, and does it listen at this address?",
+	[FAULT_NO_ROUTE] = "no route to this host: is it up?",
+	[FAULT_NO_NETWORK] = "the network of this host cannot be reached",
+	[FAULT_SILENT]	= "the host does not answer: is it up, and the port not filtered?",
+	[FAULT_LATE]	= "it does not answer in time",
+	[FAULT_DEAD]	= "it does not answer any more",
+	[FAULT_CUT]	= "it has ended the connection",
+	[FAULT_LOST]	= "it has ended the connection",
+	[FAULT_STRANGER] = "what listens there speaks something else: is this the port of %s?",
+};
+
+/**
+ * fault_of() - find out what an error of connecting means
+ * @err: errno value; ENXIO: there is no such name
+ *
+ * Return: the fault.
+ */
+enum fault fault_of(int err)
+{
+	static const struct {
+		int		err;
+		enum fault	fault;
+	} faults[] = {
+		{ ENXIO, FAULT_NO_HOST },
+		{ ENOENT, FAULT_NO_SOCKET },
+		{ ECONNREFUSED, FAULT_REFUSED },
+		{ EHOSTUNREACH, FAULT_NO_ROUTE },
+		{ ENETUNREACH, FAULT_NO_NETWORK },
+		{ ETIMEDOUT, FAULT_SILENT },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i].err == err)
+			return faults[i].fault;
+	return FAULT_SYSTEM;
+}
+
+/**
+ * fault_words() - say what has gone wrong, to people
+ * @fault: what, but not FAULT_NONE or FAULT_TLS
+ * @err: errno value, of FAULT_SYSTEM
+ * @server: the program that should be there
+ * @text: result
+ * @len: size of @text in bytes
+ */
+void fault_words(enum fault fault, int err, const char *server, char *text,
+		 size_t len)
+{
+	const char *w = fault == FAULT_SYSTEM ? strerror(err) : words[fault];
+	const char *at = fault == FAULT_SYSTEM ? NULL : strstr(w, "%s");
+
+	if (at)
+		snprintf(text, len, "%.*s%s%s", (int)(at - w), w, server,
+			 at + 2);
+	else
+		snprintf(text, len, "%s", w);
+}

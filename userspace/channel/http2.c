@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See http2.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel/http2.h"
+
+#define WINDOW		(1 << 20)	/* bytes that a server may send ahead */
+#define MESSAGE_MAX	(256U << 20)	/* room grows with what has come */
+
+#define NV(name, value, flags) \
+	{ (uint8_t *)(name), (uint8_t *)(value), strlen(name), strlen(value), \
+	  flags }
+
+/* --- The call's end ------------------------------------------------------ */
+
+/**
+ * http2_finish() - end a call here
+ * @s: session
+ * @status: one of gRPC's
+ * @text: and its text
+ *
+ * The first end counts.
+ */
+void http2_finish(struct http2 *s, int status, const char *text)
+{
+	if (s->over)
+		return;
+	s->over = true;
+	if (s->given)
+		return;
+	s->status = status;
+	free(s->text);
+	s->text = strdup(text);
+}
+
+/* The stream was closed, and the server gave no status. */
+static void finish_by(struct http2 *s, uint32_t err)
+{
+	static const struct {
+		uint32_t	err;
+		int		status;
+		const char	*text;
+	} ends[] = {
+		{ NGHTTP2_NO_ERROR, WIRE_UNKNOWN, "it gives no status" },
+		{ NGHTTP2_REFUSED_STREAM, WIRE_UNAVAILABLE,
+		  "it takes no calls now" },
+		{ NGHTTP2_CANCEL, WIRE_CANCELLED, "it has cancelled the call" },
+		{ NGHTTP2_ENHANCE_YOUR_CALM, WIRE_EXHAUSTED,
+		  "calls come too fast for it" },
+		{ NGHTTP2_INADEQUATE_SECURITY, WIRE_DENIED,
+		  "this connection is not secure enough for it" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends[i].err == err)
+			break;
+	if (i < sizeof(ends) / sizeof(ends[0]))
+		http2_finish(s, ends[i].status, ends[i].text);
+	else
+		http2_finish(s, WIRE_INTERNAL, nghttp2_http2_strerror(err));
+}
+
+/* --- What is sent -------------------------------------------------------- */
+
+static ssize_t read_messages(nghttp2_session *h2, int32_t id, uint8_t *buf,
+			     size_t len, uint32_t *flags,
+			     nghttp2_data_source *src, void *ctx)
+{
+	struct http2 *s = ctx;
+	bool end = false;
+	size_t n = s->pull(s->ctx, buf, len, &end);
+
+	(void)h2;
+	(void)id;
+	(void)src;
+	s->half = end;
+	if (end)
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	return n || end ? (ssize_t)n : NGHTTP2_ERR_DEFERRED;
+}
+
+static void forget_call(struct http2 *s)
+{
+	struct http2_message *m;
+
+	while ((m = s->queue)) {
+		s->queue = m->next;
+		free(m->data);
+		free(m);
+	}
+	s->tail = &s->queue;
+	wire_reset(&s->in);
+	free(s->text);
+	s->text = NULL;
+	s->id = 0;
+	s->half = s->over = s->given = false;
+	s->status = WIRE_UNKNOWN;
+}
+
+/**
+ * http2_begin() - begin a call
+ * @s: session, whose last call is over
+ * @call: call
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int http2_begin(struct http2 *s, const struct http2_call *call)
+{
+	nghttp2_data_provider data = { .read_callback = read_messages };
+	char limit[16], *bearer = NULL;
+	nghttp2_nv nv[9] = {
+		NV(":method", "POST", 0),
+		NV(":scheme", call->tls ? "https" : "http", 0),
+		NV(":path", call->path, 0),
+		NV(":authority", call->authority, 0),
+		NV("te", "trailers", 0),
+		NV("content-type", "application/grpc", 0),
+		NV("user-agent", "rdma_inc", 0),
+	};
+	size_t n = 7;
+
+	forget_call(s);
+	if (call->token && asprintf(&bearer, "Bearer %s", call->token) < 0)
+		return -ENOMEM;
+	if (call->token)
+		nv[n++] = (nghttp2_nv)NV("authorization", bearer,
+					 NGHTTP2_NV_FLAG_NO_INDEX);
+	snprintf(limit, sizeof(limit), "%dm", call->timeout_ms % 100000000);
+	if (call->timeout_ms)
+		nv[n++] = (nghttp2_nv)NV("grpc-timeout", limit, 0);
+	s->id = nghttp2_submit_request(s->h2, NULL, nv, n, &data, NULL);
+	if (bearer)
+		explicit_bzero(bearer, strlen(bearer));
+	free(bearer);
+	return s->id > 0 ? 0 : -ENOMEM;
+}
+
+/**
+ * http2_resume() - there is something to pull again
+ * @s: session
+ */
+void http2_resume(struct http2 *s)
+{
+	if (s->id > 0 && !s->over)
+		nghttp2_session_resume_data(s->h2, s->id);
+}
+
+/**
+ * http2_ping() - have the server say something
+ * @s: session
+ */
+void http2_ping(struct http2 *s)
+{
+	nghttp2_submit_ping(s->h2, NGHTTP2_FLAG_NONE, NULL);
+}
+
+/**
+ * http2_cancel() - give up a call
+ * @s: session
+ */
+void http2_cancel(struct http2 *s)
+{
+	if (s->id > 0 && !s->over)
+		nghttp2_submit_rst_stream(s->h2, NGHTTP2_FLAG_NONE, s->id,
+					  NGHTTP2_CANCEL);
+	http2_finish(s, WIRE_CANCELLED, "cancelled");
+}
+
+/**
+ * http2_give() - get what is to be sent
+ * @s: session
+ * @data: result: bytes, until it is called again
+ *
+ * Return: their number; 0: nothing; -1: no memory.
+ */
+ssize_t http2_give(struct http2 *s, const uint8_t **data)
+{
+	ssize_t n = nghttp2_session_mem_send(s->h2, data);
+
+	return n < 0 ? -1 : n;
+}
+
+/* --- What comes ---------------------------------------------------------- */
+
+static bool is_name(const uint8_t *name, size_t len, const char *text)
+{
+	return len == strlen(text) && !memcmp(name, text, len);
+}
+
+/* It is no gRPC. Later ones of the same answer change nothing. */
+static void take_stranger(struct http2 *s)
+{
+	s->stranger = true;
+	http2_finish(s, WIRE_UNAVAILABLE, "");
+}
+
+static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
+		       const uint8_t *name, size_t name_len,
+		       const uint8_t *value, size_t len, uint8_t flags,
+		       void *ctx)
+{
+	struct http2 *s = ctx;
+	const char *v = (const char *)value;
+
+	(void)h2;
+	(void)flags;
+	if (f->hd.stream_id != s->id || s->over)
+		return 0;
+	if (is_name(name, name_len, ":status") && *v != '1' &&
+	    !is_name(value, len, "200"))
+		take_stranger(s);
+	else if (is_name(name, name_len, "content-type") && !wire_is_grpc(v))
+		take_stranger(s);
+	else if (is_name(name, name_len, "grpc-status")) {
+		s->status = atoi(v);
+		s->given = true;
+	} else if (is_name(name, name_len, "grpc-message")) {
+		free(s->text);
+		s->text = wire_decode(v, len);
+	}
+	return 0;
+}
+
+/* The server has said all: what is not sent yet, nobody will read. */
+static void take_end(struct http2 *s)
+{
+	if (!s->half && !s->over)
+		nghttp2_submit_rst_stream(s->h2, NGHTTP2_FLAG_NONE, s->id,
+					  NGHTTP2_NO_ERROR);
+	finish_by(s, NGHTTP2_NO_ERROR);
+}
+
+static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
+{
+	struct http2 *s = ctx;
+
+	(void)h2;
+	if (f->hd.type == NGHTTP2_SETTINGS)
+		s->greeted = true;
+	if (f->hd.type == NGHTTP2_GOAWAY)
+		s->leaving = true;
+	if ((f->hd.type == NGHTTP2_HEADERS || f->hd.type == NGHTTP2_DATA) &&
+	    f->hd.flags & NGHTTP2_FLAG_END_STREAM && f->hd.stream_id == s->id)
+		take_end(s);
+	return 0;
+}
+
+static void queue_message(struct http2 *s)
+{
+	struct http2_message *m = malloc(sizeof(*m));
+
+	/* An empty one is a message, too. */
+	if (m && !s->in.data)
+		s->in.data = malloc(1);
+	if (m && s->in.data) {
+		*m = (struct http2_message) {
+			.data = s->in.data, .len = s->in.len,
+		};
+		*s->tail = m;
+		s->tail = &m->next;
+		s->in.data = NULL;
+	} else {
+		free(m);
+		http2_finish(s, WIRE_EXHAUSTED, "no memory");
+	}
+	wire_reset(&s->in);
+}
+
+static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
+		     const uint8_t *data, size_t len, void *ctx)
+{
+	struct http2 *s = ctx;
+	int ret = 0;
+
+	(void)h2;
+	(void)flags;
+	while (id == s->id && len && !s->over && ret >= 0) {
+		ret = wire_take(&s->in, MESSAGE_MAX, &data, &len);
+		if (ret == 1)
+			queue_message(s);
+	}
+	if (ret < 0) {
+		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, id,
+					  NGHTTP2_CANCEL);
+		http2_finish(s, ret == -EOPNOTSUPP ? WIRE_INTERNAL :
+						       WIRE_EXHAUSTED,
+			       ret == -EOPNOTSUPP ?
+			       "its answer is compressed, which was not asked for" :
+			       "its answer is too long");
+	}
+	return 0;
+}
+
+static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx)
+{
+	struct http2 *s = ctx;
+
+	(void)h2;
+	if (id == s->id)
+		finish_by(s, err);
+	return 0;
+}
+
+/**
+ * http2_take() - take what has come
+ * @s: session
+ * @data: bytes
+ * @len: their number
+ */
+void http2_take(struct http2 *s, const uint8_t *data, size_t len)
+{
+	s->stranger |= nghttp2_session_mem_recv(s->h2, data, len) < 0;
+}
+
+/**
+ * http2_has_ended() - is there nothing more to be read or written?
+ * @s: session
+ *
+ * What the other end sends that is not HTTP/2 ends a session, when the end was
+ * told that it did.
+ *
+ * Return: true if so.
+ */
+bool http2_has_ended(const struct http2 *s)
+{
+	return s->stranger || (!nghttp2_session_want_read(s->h2) &&
+			       !nghttp2_session_want_write(s->h2));
+}
+
+/**
+ * http2_message() - get the next message
+ * @s: session
+ * @data: result: its bytes, to be freed
+ * @len: their number
+ *
+ * Return: false if there is none now.
+ */
+bool http2_message(struct http2 *s, uint8_t **data, size_t *len)
+{
+	struct http2_message *m = s->queue;
+
+	if (!m)
+		return false;
+	s->queue = m->next;
+	if (!s->queue)
+		s->tail = &s->queue;
+	*data = m->data;
+	*len = m->len;
+	free(m);
+	return true;
+}
+
+/* --- Sessions ------------------------------------------------------------ */
+
+/**
+ * http2_open() - begin to speak HTTP/2
+ * @s: session with @s->pull and @s->ctx, all else 0
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int http2_open(struct http2 *s)
+{
+	static const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_ENABLE_PUSH, 0 },
+		{ NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW },
+	};
+	nghttp2_session_callbacks *cb;
+	int ret;
+
+	s->tail = &s->queue;
+	if (nghttp2_session_callbacks_new(&cb))
+		return -ENOMEM;
+	nghttp2_session_callbacks_set_on_header_callback(cb, take_header);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(cb, take_frame);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb,
+								  take_data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(cb,
+							       close_stream);
+	ret = nghttp2_session_client_new(&s->h2, cb, s);
+	nghttp2_session_callbacks_del(cb);
+	if (ret ||
+	    nghttp2_submit_settings(s->h2, NGHTTP2_FLAG_NONE, settings, 2) ||
+	    nghttp2_session_set_local_window_size(s->h2, NGHTTP2_FLAG_NONE, 0,
+						  WINDOW))
+		return -ENOMEM;
+	return 0;
+}
+
+/**
+ * http2_close() - free a session, and its call
+ * @s: session, or all 0
+ */
+void http2_close(struct http2 *s)
+{
+	nghttp2_session_del(s->h2);
+	s->h2 = NULL;
+	forget_call(s);
+	s->greeted = s->leaving = s->stranger = false;
+}

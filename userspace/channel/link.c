@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See link.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "auth/address.h"
+#include "channel/link.h"
+#include "channel/reach.h"
+
+static const struct inc_tls_ops *const ops = &inc_tls_ops_1;
+
+/**
+ * link_fail() - take note of what has gone wrong
+ * @l: connection
+ * @fault: what; the first one is the cause of the others
+ * @err: errno value, of FAULT_SYSTEM
+ */
+void link_fail(struct link *l, enum fault fault, int err)
+{
+	if (l->fault)
+		return;
+	l->fault = fault;
+	if (fault == FAULT_TLS)
+		snprintf(l->why, sizeof(l->why), "%s", ops->why(l->tls));
+	else if (fault != FAULT_LATE || !l->tls || l->ready)
+		fault_words(fault, err, l->program, l->why, sizeof(l->why));
+	else
+		snprintf(l->why, sizeof(l->why), "TLS: it does not answer in time: is this the port of %s, and does it use TLS?",
+			 l->program);
+}
+
+/* The server, or the network, has ended it. */
+static void note_cut(struct link *l)
+{
+	link_fail(l, l->heard ? FAULT_LOST : FAULT_CUT, 0);
+}
+
+/**
+ * link_adopt() - use a connection that exists
+ * @l: connection, closed
+ * @fd: socket, which becomes non-blocking, and is @l's in any case
+ * @address: of the server, whose certificate must have the host's name
+ *
+ * Return: false if it cannot be used.
+ */
+bool link_adopt(struct link *l, int fd, const char *address)
+{
+	char host[256] = "";
+
+	l->fd = fd;
+	l->events = POLLIN;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	if (!l->ctx) {
+		l->ready = true;
+		return true;
+	}
+	if (!reach_is_path(address) &&
+	    inc_auth_host(address, host, sizeof(host)))
+		l->tls = ops->open(l->ctx, fd, host);
+	if (!l->tls)
+		link_fail(l, FAULT_SYSTEM, *host ? ENOMEM : EPROTONOSUPPORT);
+	return l->tls;
+}
+
+/**
+ * link_connect() - connect to a server
+ * @l: connection, closed
+ * @address: of the server
+ * @port: if @address has none
+ * @timeout_ms: how long to try
+ *
+ * Return: false if it cannot be reached.
+ */
+bool link_connect(struct link *l, const char *address, int port,
+		  int timeout_ms)
+{
+	int fd = reach_connect(address, port, timeout_ms);
+
+	if (fd < 0)
+		link_fail(l, fault_of(-fd), -fd);
+	return fd >= 0 && link_adopt(l, fd, address);
+}
+
+/**
+ * link_shake() - go on with a handshake
+ * @l: connection
+ *
+ * Return: 1: done; 0: when the socket has @l->events; -1: it has failed.
+ */
+int link_shake(struct link *l)
+{
+	int ret = l->ready ? 0 : ops->shake(l->tls, &l->events);
+
+	if (ret == -EAGAIN)
+		return 0;
+	l->ready = !ret;
+	if (ret == -ENOPROTOOPT)
+		link_fail(l, FAULT_STRANGER, 0);
+	else if (ret == -ECONNRESET)
+		note_cut(l);
+	else if (ret)
+		link_fail(l, FAULT_TLS, 0);
+	l->events = POLLIN;
+	return ret ? -1 : 1;
+}
+
+/* What became of reading or writing: bytes, 0: not now, -1: the end. */
+static ssize_t judge_result(struct link *l, ssize_t n)
+{
+	if (n > 0)
+		return n;
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (n == -EPROTO && l->tls)
+		link_fail(l, FAULT_TLS, 0);
+	else
+		note_cut(l);
+	return -1;
+}
+
+/**
+ * link_read() - read
+ * @l: connection that is ready
+ * @buf: result
+ * @len: its size in bytes
+ *
+ * Return: number of bytes; 0: none now; -1: the end.
+ */
+ssize_t link_read(struct link *l, void *buf, size_t len)
+{
+	ssize_t n = l->tls ? ops->recv(l->tls, buf, len) :
+			     recv(l->fd, buf, len, MSG_DONTWAIT);
+
+	n = judge_result(l, n < 0 && !l->tls ? -errno : n);
+	l->heard |= n > 0;
+	return n;
+}
+
+/**
+ * link_write() - write
+ * @l: connection that is ready
+ * @buf: bytes; after 0 the same ones must be given again
+ * @len: their number
+ *
+ * Return: number of bytes; 0: none now; -1: nobody takes them, but the server
+ * may have said why before: link_read() will tell.
+ */
+ssize_t link_write(struct link *l, const void *buf, size_t len)
+{
+	ssize_t n = l->tls ? ops->send(l->tls, buf, len) :
+			     send(l->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (l->tls)
+		return judge_result(l, n);
+	return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? 0 : -1;
+}
+
+/**
+ * link_close() - end a connection
+ * @l: connection, or none
+ */
+void link_close(struct link *l)
+{
+	if (l->tls)
+		ops->close(l->tls);
+	if (l->fd >= 0)
+		close(l->fd);
+	l->tls = NULL;
+	l->fd = -1;
+	l->ready = false;
+	l->heard = false;
+	l->fault = FAULT_NONE;
+	l->why[0] = '\0';
+}
