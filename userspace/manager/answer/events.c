@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Events for operators: those of the past, and a stream of new ones. The stream
- * reads from the ring whenever its client can take more, so one that reads
+ * reads from the list whenever its client can take more, so one that reads
  * slowly misses events, but takes no memory.
  */
 #include <errno.h>
@@ -45,17 +45,12 @@ struct event_watch {
 static uint64_t collect(const struct events *e, uint64_t from, size_t max,
 			struct batch *b)
 {
+	const struct event *ev = event_from(e, from);
 	RdmaInc__V1__Event *out;
-	const struct event *ev;
 
 	rdma_inc__v1__events__init(&b->msg);
 	b->msg.events = b->list;
-	if (e->last >= EVENT_MAX && from <= e->last - EVENT_MAX)
-		from = e->last - EVENT_MAX + 1;
-	for (; from <= e->last && b->msg.n_events < max; from++) {
-		ev = event_get(e, from);
-		if (!ev)
-			continue;
+	for (; ev && b->msg.n_events < max; ev = TAILQ_NEXT(ev, by_seq)) {
 		out = &b->events[b->msg.n_events];
 		rdma_inc__v1__event__init(out);
 		out->seq = ev->seq;
@@ -66,7 +61,7 @@ static uint64_t collect(const struct events *e, uint64_t from, size_t max,
 		out->tenant = (char *)ev->tenant;
 		b->list[b->msg.n_events++] = out;
 	}
-	return from;
+	return ev ? ev->seq : e->last + 1;
 }
 
 /* Returns false after an error. */

@@ -6,10 +6,72 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/event.h"
+#include "base/index.h"
 #include "base/loop.h"
 #include "base/text.h"
+
+/**
+ * enum half - what is kept apart
+ * @FABRIC: events that are nobody's; each kind is an owner
+ * @TENANTS: events of tenants, who are the owners
+ * @HALVES: their number
+ */
+enum half {
+	FABRIC,
+	TENANTS,
+	HALVES
+};
+
+/**
+ * struct event_owner - who has events, or a kind of them
+ * @key: tenant, or kind
+ * @by_key: in the index of the half
+ * @by_n: among those that have as many
+ * @events: its events, the oldest first
+ * @n: their number
+ */
+struct event_owner {
+	char				key[64];
+	struct index_node		by_key;
+	TAILQ_ENTRY(event_owner)	by_n;
+	struct event_list		events;
+	unsigned int			n;
+};
+
+TAILQ_HEAD(owner_list, event_owner);
+
+/**
+ * struct shared - what owners share
+ * @owners: by their keys
+ * @n: number of events
+ * @most: how many the owner has who has most
+ * @by_n: owners, by the number of their events
+ */
+struct shared {
+	struct index		owners;
+	unsigned int		n;
+	unsigned int		most;
+	struct owner_list	by_n[EVENT_HALF + 2];
+};
+
+/**
+ * struct event_store - where events are
+ * @half: both halves
+ * @free: events that are free
+ * @idle: owners that have none
+ * @events: all events: a new one is there before an old one goes
+ * @owners: all owners: each has an event
+ */
+struct event_store {
+	struct shared		half[HALVES];
+	struct event_list	free;
+	struct owner_list	idle;
+	struct event		events[EVENT_MAX + 1];
+	struct event_owner	owners[EVENT_MAX + 1];
+};
 
 /**
  * events_init() - begin to collect events
@@ -19,8 +81,23 @@
  */
 int events_init(struct events *e)
 {
-	e->ring = calloc(EVENT_MAX, sizeof(*e->ring));
-	return e->ring ? 0 : -ENOMEM;
+	struct event_store *st = calloc(1, sizeof(*st));
+	unsigned int i, h;
+
+	if (!st)
+		return -ENOMEM;
+	TAILQ_INIT(&st->free);
+	TAILQ_INIT(&st->idle);
+	for (i = 0; i <= EVENT_MAX; i++) {
+		TAILQ_INSERT_TAIL(&st->free, &st->events[i], by_seq);
+		TAILQ_INSERT_TAIL(&st->idle, &st->owners[i], by_n);
+	}
+	for (h = 0; h < HALVES; h++)
+		for (i = 0; i < EVENT_HALF + 2; i++)
+			TAILQ_INIT(&st->half[h].by_n[i]);
+	TAILQ_INIT(&e->list);
+	e->store = st;
+	return 0;
 }
 
 /**
@@ -29,21 +106,104 @@ int events_init(struct events *e)
  */
 void events_free(struct events *e)
 {
-	free(e->ring);
-	e->ring = NULL;
+	unsigned int h;
+
+	for (h = 0; e->store && h < HALVES; h++)
+		index_free(&e->store->half[h].owners);
+	free(e->store);
+	e->store = NULL;
+	TAILQ_INIT(&e->list);
 }
+
+/* --- Who loses an event -------------------------------------------------- */
+
+static struct event_owner *get_owner(struct event_store *st, struct shared *s,
+				     const char *key)
+{
+	uint64_t hash = index_hash_text(0, key);
+	struct index_node *node;
+	struct event_owner *o;
+
+	for (node = index_first(&s->owners, hash); node;
+	     node = index_next(node)) {
+		o = container_of(node, struct event_owner, by_key);
+		if (!strcmp(o->key, key))
+			return o;
+	}
+	o = TAILQ_FIRST(&st->idle);
+	TAILQ_REMOVE(&st->idle, o, by_n);
+	memset(o, 0, sizeof(*o));
+	snprintf(o->key, sizeof(o->key), "%s", key);
+	TAILQ_INIT(&o->events);
+	index_add(&s->owners, &o->by_key, hash);
+	TAILQ_INSERT_HEAD(&s->by_n[0], o, by_n);
+	return o;
+}
+
+static void count(struct shared *s, struct event_owner *o, int more)
+{
+	TAILQ_REMOVE(&s->by_n[o->n], o, by_n);
+	o->n += more;
+	s->n += more;
+	TAILQ_INSERT_HEAD(&s->by_n[o->n], o, by_n);
+}
+
+/*
+ * Of several who have most it is the one who has had as many for longest, so that
+ * the event that has just been put in stays even if each has one.
+ */
+static void displace(struct events *e, struct shared *s)
+{
+	struct event_owner *o = TAILQ_LAST(&s->by_n[s->most], owner_list);
+	struct event_store *st = e->store;
+	struct event *ev = TAILQ_FIRST(&o->events);
+
+	TAILQ_REMOVE(&o->events, ev, by_owner);
+	TAILQ_REMOVE(&e->list, ev, by_seq);
+	TAILQ_INSERT_HEAD(&st->free, ev, by_seq);
+	count(s, o, -1);
+	if (TAILQ_EMPTY(&s->by_n[s->most]))
+		s->most--;
+	if (o->n)
+		return;
+	TAILQ_REMOVE(&s->by_n[0], o, by_n);
+	index_remove(&o->by_key);
+	TAILQ_INSERT_HEAD(&st->idle, o, by_n);
+}
+
+/* @tenant: NULL: it is nobody's. */
+static struct event *add(struct events *e, const char *kind, const char *tenant)
+{
+	struct event_store *st = e->store;
+	struct shared *s = &st->half[tenant ? TENANTS : FABRIC];
+	struct event_owner *o = get_owner(st, s, tenant ? tenant : kind);
+	struct event *ev = TAILQ_FIRST(&st->free);
+
+	TAILQ_REMOVE(&st->free, ev, by_seq);
+	TAILQ_INSERT_TAIL(&e->list, ev, by_seq);
+	TAILQ_INSERT_TAIL(&o->events, ev, by_owner);
+	count(s, o, 1);
+	if (o->n > s->most)
+		s->most = o->n;
+	if (s->n > EVENT_HALF)
+		displace(e, s);
+	ev->owner = o;
+	ev->seq = ++e->last;
+	ev->time = unix_ms();
+	ev->kind = kind;
+	snprintf(ev->tenant, sizeof(ev->tenant), "%s", tenant ? tenant : "");
+	return ev;
+}
+
+/* --- What is said -------------------------------------------------------- */
 
 static void say(struct events *e, const char *kind, const char *tenant,
 		const char *subject, const char *fmt, va_list ap)
 {
-	struct event *ev = &e->ring[++e->last % EVENT_MAX];
 	struct event_listener *l, *next;
+	struct event *ev = add(e, kind, tenant);
 
-	ev->seq = e->last;
-	ev->time = unix_ms();
-	ev->kind = kind;
 	snprintf(ev->subject, sizeof(ev->subject), "%s", subject);
-	snprintf(ev->tenant, sizeof(ev->tenant), "%s", tenant);
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
 	text_clean(ev->subject);
 	text_clean(ev->text);
@@ -67,7 +227,7 @@ void event_say(struct events *e, const char *kind, const char *subject,
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(e, kind, "", subject, fmt, ap);
+	say(e, kind, NULL, subject, fmt, ap);
 	va_end(ap);
 }
 
@@ -75,7 +235,8 @@ void event_say(struct events *e, const char *kind, const char *subject,
  * event_say_of() - report that something has happened to what is a tenant's
  * @e: events
  * @kind: what, a constant of event.h
- * @tenant: whose it is: others may have one of the same name
+ * @tenant: whose it is: others may have one of the same name; empty: a caller's
+ *	without a tenant; NULL: nobody's
  * @subject: the group or reservation
  * @fmt: more, for people; one line
  */
@@ -90,6 +251,27 @@ void event_say_of(struct events *e, const char *kind, const char *tenant,
 }
 
 /**
+ * event_from() - find the first event that is not older
+ * @e: events
+ * @seq: number
+ *
+ * Those who follow the events ask for the last ones, so it is soon found.
+ *
+ * Return: the first that is left from this number on, or NULL: none yet.
+ */
+const struct event *event_from(const struct events *e, uint64_t seq)
+{
+	const struct event *ev, *found = NULL;
+
+	TAILQ_FOREACH_REVERSE(ev, &e->list, event_list, by_seq) {
+		if (ev->seq < seq)
+			break;
+		found = ev;
+	}
+	return found;
+}
+
+/**
  * event_get() - find an event
  * @e: events
  * @seq: its number
@@ -99,9 +281,9 @@ void event_say_of(struct events *e, const char *kind, const char *tenant,
  */
 const struct event *event_get(const struct events *e, uint64_t seq)
 {
-	const struct event *ev = &e->ring[seq % EVENT_MAX];
+	const struct event *ev = event_from(e, seq);
 
-	return seq && ev->seq == seq ? ev : NULL;
+	return ev && ev->seq == seq ? ev : NULL;
 }
 
 /**

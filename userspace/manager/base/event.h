@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What has happened, for operators: the last EVENT_MAX events, and listeners
- * that get each new one. All of it is the main loop's.
+ * What has happened, for operators: the last events, and listeners that get each
+ * new one. All of it is the main loop's.
+ *
+ * Somebody who makes many events displaces only his own: half of those that are
+ * kept are the fabric's, the others are tenants'. If a half is full, the oldest
+ * event goes of whoever has most of it. So a tenant loses none as long as it has
+ * no more than EVENT_HALF, divided by the number of tenants that have some. It is
+ * the same with kinds of the fabric's events: who calls what he may not, or moves
+ * his hosts all the time, hides no lost switch.
  */
 #ifndef INC_MANAGER_EVENT_H
 #define INC_MANAGER_EVENT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #define EVENT_MAX	4096
+#define EVENT_HALF	(EVENT_MAX / 2)
+
+struct event_owner;
+struct event_store;
 
 /**
  * struct event - something that has happened
@@ -20,6 +32,9 @@
  * @text: more, for people; one line
  * @tenant: whose group or reservation it is about; empty: of callers without a
  *	tenant, or it is about something else
+ * @owner: whose it is
+ * @by_seq: in list of struct events
+ * @by_owner: among the owner's
  */
 struct event {
 	uint64_t	seq;
@@ -28,7 +43,12 @@ struct event {
 	char		subject[64];
 	char		text[256];
 	char		tenant[64];
+	struct event_owner	*owner;
+	TAILQ_ENTRY(event)	by_seq;
+	TAILQ_ENTRY(event)	by_owner;
 };
+
+TAILQ_HEAD(event_list, event);
 
 #define EVENT_SWITCH_UP		"switch-up"
 #define EVENT_SWITCH_DOWN	"switch-down"
@@ -82,12 +102,14 @@ struct event_listener {
 
 /**
  * struct events - the last events
- * @ring: event number n is at n % EVENT_MAX
+ * @store: where they are
+ * @list: in order of their numbers, of which some are missing
  * @last: number of the last one, 0: none
  * @listeners: listeners
  */
 struct events {
-	struct event		*ring;
+	struct event_store	*store;
+	struct event_list	list;
 	uint64_t		last;
 	struct event_listener	*listeners;
 };
@@ -99,6 +121,7 @@ void event_say(struct events *e, const char *kind, const char *subject,
 void event_say_of(struct events *e, const char *kind, const char *tenant,
 		  const char *subject, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+const struct event *event_from(const struct events *e, uint64_t seq);
 const struct event *event_get(const struct events *e, uint64_t seq);
 void event_listen(struct events *e, struct event_listener *l);
 void event_ignore(struct events *e, struct event_listener *l);

@@ -91,7 +91,7 @@ const struct ctl_object ctl_event = {
 	.usage	=
 	"Usage: inc-amctl event [show] [--follow] [from NUMBER]\n"
 	"\n"
-	"The last 4096 events: number, time, kind, what it happened to, and more.\n"
+	"Up to 4096 events: number, time, kind, what it happened to, and more.\n"
 	"--follow: wait for more, until interrupted. from: begin with this number.\n"
 	"With -j, --follow prints one object per line.\n",
 	.run	= run,

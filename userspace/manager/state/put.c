@@ -61,7 +61,8 @@ static void tell(struct manager *m, const char *key, const char *what,
 	struct subject s;
 
 	find_subject(&s, key);
-	event_say_of(&m->events, EVENT_STORE_FAILED, s.tenant, s.name,
+	event_say_of(&m->events, EVENT_STORE_FAILED,
+		     s.tenant[0] ? s.tenant : NULL, s.name,
 		     "the record %s is %s%s%.200s", key, what, err ? ": " : "",
 		     err ? err : "");
 }

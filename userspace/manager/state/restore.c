@@ -153,9 +153,8 @@ static const char *why_lost(const struct manager *m, const char *tenant,
 			    const char *name)
 {
 	const struct event *ev;
-	uint64_t seq;
 
-	for (seq = m->events.last; (ev = event_get(&m->events, seq)); seq--)
+	TAILQ_FOREACH_REVERSE(ev, &m->events.list, event_list, by_seq)
 		if ((!strcmp(ev->kind, EVENT_GROUP_LOST) ||
 		     !strcmp(ev->kind, EVENT_GROUP_FAILED)) &&
 		    !strcmp(ev->tenant, tenant) &&

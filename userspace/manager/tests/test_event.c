@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Events: who loses some if there are too many, compared with an array that is
+ * searched from end to end. KTAP.
+ *
+ *   test_event [SEED]
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/event.h"
+
+#define FLOOD	10000
+#define STEPS	12000
+#define OWNERS	3000
+#define KINDS	4
+
+static const char *const kinds[KINDS] = {
+	EVENT_SWITCH_UP, EVENT_SWITCH_DOWN, EVENT_HOST_MOVED, EVENT_REFUSED
+};
+
+static unsigned int number, failures;
+static struct events e;
+static uint64_t state;
+
+static void ok(bool passed, const char *what)
+{
+	printf("%sok %u - %s\n", passed ? "" : "not ", ++number, what);
+	failures += !passed;
+}
+
+static uint32_t draw(uint32_t below)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % below;
+}
+
+static void begin(void)
+{
+	memset(&e, 0, sizeof(e));
+	if (events_init(&e))
+		abort();
+}
+
+/* How many of these are left; -1: they are not in order. */
+static int left(const char *kind, const char *tenant)
+{
+	const struct event *ev;
+	uint64_t last = 0;
+	int n = 0;
+
+	for (ev = event_from(&e, 0); ev; ev = event_from(&e, ev->seq + 1)) {
+		if (ev->seq <= last || event_get(&e, ev->seq) != ev)
+			return -1;
+		last = ev->seq;
+		n += !strcmp(ev->kind, kind) && !strcmp(ev->tenant, tenant);
+	}
+	return n;
+}
+
+static void flood(void)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < FLOOD; i++) {
+		if (i % 20 == 0)
+			event_say(&e, EVENT_SWITCH_DOWN, "s0", "%u", i);
+		if (i % 20 == 1)
+			event_say_of(&e, EVENT_GROUP_READY, "blue", "g", "%u", i);
+		if (i % 50 == 2)
+			event_say_of(&e, EVENT_GROUP_READY, "", "g", "%u", i);
+		event_say_of(&e, EVENT_RESERVED, "red", "r", "%u", i);
+	}
+	ok(left(EVENT_SWITCH_DOWN, "") == FLOOD / 20,
+	   "a tenant floods: the fabric's events are all there");
+	ok(left(EVENT_GROUP_READY, "blue") == FLOOD / 20,
+	   "and another tenant's");
+	ok(left(EVENT_GROUP_READY, "") == FLOOD / 50,
+	   "and those of callers without a tenant");
+	ok(left(EVENT_RESERVED, "red") ==
+	   EVENT_HALF - FLOOD / 20 - FLOOD / 50, "and its last ones");
+	ok(event_get(&e, e.last) && !event_get(&e, e.last + 1) &&
+	   !event_from(&e, e.last + 1) && !event_get(&e, 0) &&
+	   event_get(&e, 1), "by number");
+	for (i = 0; i < FLOOD; i++)
+		event_say(&e, EVENT_REFUSED, "somebody", "%u", i);
+	ok(left(EVENT_SWITCH_DOWN, "") == FLOOD / 20 &&
+	   left(EVENT_REFUSED, "") == EVENT_HALF - FLOOD / 20 &&
+	   left(EVENT_GROUP_READY, "blue") == FLOOD / 20,
+	   "refused callers hide nothing else");
+	events_free(&e);
+}
+
+/* --- Compared with an array ---------------------------------------------- */
+
+/**
+ * struct seen - an event that is to be there
+ * @seq: its number
+ * @owner: tenant, or kind
+ * @fabric: it is the fabric's
+ */
+struct seen {
+	uint64_t	seq;
+	unsigned int	owner;
+	bool		fabric;
+};
+
+static struct seen all[EVENT_MAX + 1];
+static unsigned int n;
+
+static unsigned int has(const struct seen *of)
+{
+	unsigned int i, sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += all[i].owner == of->owner && all[i].fabric == of->fabric;
+	return sum;
+}
+
+/* May this one go? All are there, the last one, too. */
+static bool may_go(unsigned int at)
+{
+	static unsigned int sums[OWNERS];
+	unsigned int i, sum = 0, most = 0;
+
+	memset(sums, 0, sizeof(sums));
+	for (i = 0; i < n; i++) {
+		if (all[i].fabric != all[at].fabric)
+			continue;
+		if (i < at && all[i].owner == all[at].owner)
+			return false;
+		if (++sums[all[i].owner] > most)
+			most = sums[all[i].owner];
+		sum++;
+	}
+	return at != n - 1 && sum > EVENT_HALF && has(&all[at]) == most;
+}
+
+/* One may have gone, none must have gone otherwise. */
+static bool is_right(const struct seen *new)
+{
+	const struct event *ev = event_from(&e, 0);
+	unsigned int i, sum = 0;
+	int gone = -1;
+
+	for (i = 0; i < n; i++) {
+		sum += all[i].fabric == new->fabric;
+		if (ev && ev->seq == all[i].seq)
+			ev = TAILQ_NEXT(ev, by_seq);
+		else if (gone < 0)
+			gone = (int)i;
+		else
+			return false;
+	}
+	if (ev)
+		return false;
+	if (gone < 0)
+		return sum <= EVENT_HALF;
+	if (all[gone].fabric != new->fabric || !may_go((unsigned int)gone))
+		return false;
+	n--;
+	memmove(&all[gone], &all[gone + 1], (n - gone) * sizeof(all[0]));
+	return true;
+}
+
+static bool finds(void)
+{
+	uint64_t seq = draw((uint32_t)e.last + 2);
+	const struct event *ev = event_from(&e, seq);
+	unsigned int i = 0;
+
+	while (i < n && all[i].seq < seq)
+		i++;
+	return i == n ? !ev : ev && ev->seq == all[i].seq;
+}
+
+/* @owners: few, or so many that not each can have an event. */
+static bool random_events(unsigned int owners)
+{
+	char tenant[16], text[16];
+	const struct event *ev;
+	struct seen new;
+	unsigned int i;
+
+	n = 0;
+	begin();
+	for (i = 0; i < STEPS; i++) {
+		new = (struct seen){ e.last + 1, draw(owners), !draw(3) };
+		/* Some have more to say. */
+		if (draw(2))
+			new.owner = draw(1 + new.owner / 8);
+		if (new.fabric)
+			new.owner %= KINDS;
+		snprintf(tenant, sizeof(tenant), "t%u", new.owner);
+		snprintf(text, sizeof(text), "%u", i);
+		if (new.fabric)
+			event_say(&e, kinds[new.owner], "s0", "%s", text);
+		else
+			event_say_of(&e, EVENT_RESERVED, tenant, "r", "%s",
+				     text);
+		all[n++] = new;
+		ev = event_get(&e, new.seq);
+		if (!ev || strcmp(ev->text, text) ||
+		    strcmp(ev->tenant, new.fabric ? "" : tenant) ||
+		    !is_right(&new) || !finds())
+			break;
+	}
+	events_free(&e);
+	if (i < STEPS)
+		printf("# event %u of %u owners\n", i + 1, owners);
+	return i == STEPS;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) :
+				   (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
+
+	puts("KTAP version 1");
+	if (!freopen("/dev/null", "w", stderr))
+		abort();
+	flood();
+	state = seed;
+	printf("# seed %" PRIu64 "\n", seed);
+	ok(random_events(2), "random events: two tenants");
+	ok(random_events(40), "random events: 40 tenants");
+	ok(random_events(OWNERS), "random events: more tenants than events");
+	printf("1..%u\n", number);
+	return failures ? 1 : 0;
+}
