@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,10 @@
 #include "base/index.h"
 #include "base/loop.h"
 #include "base/text.h"
+
+/* journald takes only so much of a service: a tenant must not use that up. */
+#define LOG_LINES	100
+#define LOG_MS		10000
 
 /**
  * enum half - what is kept apart
@@ -32,6 +37,8 @@ enum half {
  * @by_n: among those that have as many
  * @events: its events, the oldest first
  * @n: their number
+ * @logged: lines that it has had, or would have, in the log since @since
+ * @since: milliseconds
  */
 struct event_owner {
 	char				key[64];
@@ -39,6 +46,8 @@ struct event_owner {
 	TAILQ_ENTRY(event_owner)	by_n;
 	struct event_list		events;
 	unsigned int			n;
+	unsigned int			logged;
+	int64_t				since;
 };
 
 TAILQ_HEAD(owner_list, event_owner);
@@ -197,6 +206,25 @@ static struct event *add(struct events *e, const char *kind, const char *tenant)
 
 /* --- What is said -------------------------------------------------------- */
 
+/* Or say in its place that lines are left out, once, and how many there were. */
+static bool may_log(struct event_owner *o)
+{
+	const char *whose = *o->key ? "tenant " : "callers without a tenant";
+	int64_t now = now_ms();
+
+	if (!o->logged || now - o->since >= LOG_MS) {
+		if (o->logged > LOG_LINES)
+			log_say("%u events of %s%s are not in this log",
+				o->logged - LOG_LINES, whose, o->key);
+		o->since = now;
+		o->logged = 0;
+	}
+	if (o->logged++ == LOG_LINES)
+		log_say("too many events of %s%s for this log: \"inc-amctl event\" has the next ones",
+			whose, o->key);
+	return o->logged <= LOG_LINES;
+}
+
 static void say(struct events *e, const char *kind, const char *tenant,
 		const char *subject, const char *fmt, va_list ap)
 {
@@ -207,7 +235,10 @@ static void say(struct events *e, const char *kind, const char *tenant,
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
 	text_clean(ev->subject);
 	text_clean(ev->text);
-	log_say("%s %s: %s", kind, ev->subject, ev->text);
+	/* Others may have a group of the same name. */
+	if (!tenant || may_log(ev->owner))
+		log_say(*ev->tenant ? "%s %s: %s (tenant %s)" : "%s %s: %s",
+			kind, ev->subject, ev->text, ev->tenant);
 	for (l = e->listeners; l; l = next) {
 		next = l->next;
 		l->heard(l, ev);

@@ -442,7 +442,8 @@ void group_delete(struct group *g, const char *why)
 {
 	if (g->over)
 		return;
-	log_say("group \"%s\": %s", g->like.job, why);
+	/* An event says it to all; whoever calls must not fill the log. */
+	log_debug("group \"%s\": %s", g->like.job, why);
 	group_dismantle(g, g->manager->stop ? CAUSE_STOP : CAUSE_HAND, why);
 }
 

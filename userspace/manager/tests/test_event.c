@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Events: who loses some if there are too many, compared with an array that is
- * searched from end to end. KTAP.
+ * searched from end to end; and what the log has of them. KTAP.
  *
  *   test_event [SEED]
  */
@@ -27,7 +27,18 @@ static const char *const kinds[KINDS] = {
 
 static unsigned int number, failures;
 static struct events e;
+static int64_t clock_ms = 1000;
 static uint64_t state;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	(void)clock;
+	ts->tv_sec = clock_ms / 1000;
+	ts->tv_nsec = clock_ms % 1000 * 1000000;
+	return 0;
+}
 
 static void ok(bool passed, const char *what)
 {
@@ -218,20 +229,76 @@ static bool random_events(unsigned int owners)
 	return i == STEPS;
 }
 
+/* --- The log ------------------------------------------------------------- */
+
+static FILE *err;
+
+/* Lines of the log with this text, since the last call of log_begin(). */
+static unsigned int logged(const char *text)
+{
+	unsigned int lines = 0;
+	char line[600];
+
+	rewind(err);
+	while (fgets(line, sizeof(line), err))
+		lines += strstr(line, text) != NULL;
+	return lines;
+}
+
+static void log_begin(void)
+{
+	if (!err || dup2(fileno(err), STDERR_FILENO) < 0 ||
+	    ftruncate(fileno(err), 0) || lseek(fileno(err), 0, SEEK_SET))
+		abort();
+}
+
+static void log_lines(void)
+{
+	unsigned int i;
+
+	begin();
+	log_begin();
+	event_say_of(&e, EVENT_GROUP_ENDED, "red", "job", "by hand");
+	event_say_of(&e, EVENT_GROUP_ENDED, "", "job", "by hand");
+	event_say(&e, EVENT_SWITCH_UP, "s0", "there");
+	ok(logged("group-ended job: by hand (tenant red)\n") == 1 &&
+	   logged("group-ended job: by hand\n") == 1 &&
+	   logged("switch-up s0: there\n") == 1,
+	   "the log says whose a group is");
+	for (i = 0; i < FLOOD; i++) {
+		event_say_of(&e, EVENT_RESERVED, "red", "r", "%u", i);
+		event_say(&e, EVENT_SWITCH_UP, "s0", "%u", i);
+		if (i % 200 == 0)
+			event_say_of(&e, EVENT_RESERVED, "blue", "r", "%u", i);
+	}
+	ok(logged("(tenant red)\n") == 100 &&
+	   logged("too many events of tenant red") == 1,
+	   "it has only so many lines of a tenant");
+	ok(logged("(tenant blue)\n") == FLOOD / 200 &&
+	   logged("switch-up") == FLOOD + 1, "but all of others");
+	clock_ms += 20000;
+	event_say_of(&e, EVENT_RESERVED, "red", "r", "later");
+	ok(logged("9901 events of tenant red are not in this log\n") == 1 &&
+	   logged("later (tenant red)\n") == 1,
+	   "later it says how many there were");
+	events_free(&e);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) :
 				   (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
 
 	puts("KTAP version 1");
-	if (!freopen("/dev/null", "w", stderr))
-		abort();
+	err = tmpfile();
+	log_begin();
 	flood();
 	state = seed;
 	printf("# seed %" PRIu64 "\n", seed);
 	ok(random_events(2), "random events: two tenants");
 	ok(random_events(40), "random events: 40 tenants");
 	ok(random_events(OWNERS), "random events: more tenants than events");
+	log_lines();
 	printf("1..%u\n", number);
 	return failures ? 1 : 0;
 }
