@@ -283,13 +283,22 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 	return 0;
 }
 
-/* It is shown to people. */
+/*
+ * It is shown to people, and is to be told from what the manager has found: the
+ * words are between marks, of which they have none, and not so many that an event
+ * has no room for the second one.
+ */
 static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
 			struct am_message *msg)
 {
-	snprintf(msg->rdv.text, sizeof(msg->rdv.text), "%.200s",
-		 *failure->reason ? failure->reason : none);
-	text_clean(msg->rdv.text);
+	char words[201], *mark;
+
+	snprintf(words, sizeof(words), "%s", failure->reason);
+	text_clean(words);
+	while ((mark = strchr(words, '"')))
+		*mark = '\'';
+	snprintf(msg->rdv.text, sizeof(msg->rdv.text),
+		 *words ? "it says \"%s\"" : "%s", *words ? words : none);
 	msg->rdv.type = INC_RDV_LOST;
 	return 0;
 }

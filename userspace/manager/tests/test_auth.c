@@ -366,9 +366,19 @@ static void known_cm(void)
 	in = (struct am_message){ .failure = true };
 	strcpy(in.rdv.text, "no\033cable");
 	check(!repack(&in, &out, err, sizeof(err)) && out.failure &&
-	      !strcmp(out.rdv.text, "no?cable"), "a failure");
+	      !strcmp(out.rdv.text, "it says \"no?cable\""), "a failure");
+	strcpy(in.rdv.text, "x\" (tenant red); \"y");
+	check(!repack(&in, &out, err, sizeof(err)) &&
+	      !strcmp(out.rdv.text, "it says \"x' (tenant red); 'y\""),
+	      "a failure whose words would end like the manager's");
+	memset(in.rdv.text, 'x', sizeof(in.rdv.text) - 1);
+	in.rdv.text[sizeof(in.rdv.text) - 1] = '\0';
+	check(!repack(&in, &out, err, sizeof(err)) &&
+	      strlen(out.rdv.text) == 210 && out.rdv.text[209] == '"',
+	      "a failure of many words");
 	in.rdv.text[0] = '\0';
-	check(!repack(&in, &out, err, sizeof(err)) && out.rdv.text[0],
+	check(!repack(&in, &out, err, sizeof(err)) &&
+	      !strcmp(out.rdv.text, "it cannot connect"),
 	      "a failure without a reason");
 	in = (struct am_message){ .rdv.type = INC_RDV_JOINED };
 	in.rdv.joined.addr.len = 4;
