@@ -24,6 +24,7 @@ struct group *answer_group(const struct manager *m, const char *name,
 			   const char *tenant, struct rpc_answer *a);
 
 /* events.c */
+void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev);
 void answer_events(struct manager *m, const uint8_t *data, size_t len,
 		   struct rpc_answer *a);
 void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,

@@ -41,6 +41,22 @@ struct event_watch {
 	uint64_t		next;
 };
 
+/**
+ * answer_fill_event() - fill an event of a message
+ * @out: result, which lasts as long as @ev
+ * @ev: event
+ */
+void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev)
+{
+	rdma_inc__v1__event__init(out);
+	out->seq = ev->seq;
+	out->time = ev->time;
+	out->kind = (char *)ev->kind;
+	out->subject = (char *)ev->subject;
+	out->text = (char *)ev->text;
+	out->tenant = (char *)ev->tenant;
+}
+
 /* Events that have been forgotten are skipped. Returns the next one's number. */
 static uint64_t collect(const struct events *e, uint64_t from, size_t max,
 			struct batch *b)
@@ -52,13 +68,7 @@ static uint64_t collect(const struct events *e, uint64_t from, size_t max,
 	b->msg.events = b->list;
 	for (; ev && b->msg.n_events < max; ev = TAILQ_NEXT(ev, by_seq)) {
 		out = &b->events[b->msg.n_events];
-		rdma_inc__v1__event__init(out);
-		out->seq = ev->seq;
-		out->time = ev->time;
-		out->kind = (char *)ev->kind;
-		out->subject = (char *)ev->subject;
-		out->text = (char *)ev->text;
-		out->tenant = (char *)ev->tenant;
+		answer_fill_event(out, ev);
 		b->list[b->msg.n_events++] = out;
 	}
 	return ev ? ev->seq : e->last + 1;

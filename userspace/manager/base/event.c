@@ -318,6 +318,34 @@ const struct event *event_get(const struct events *e, uint64_t seq)
 }
 
 /**
+ * event_recent() - choose a few events that are shown at once
+ * @e: events
+ * @list: result: the newest first
+ * @max: how many there may be
+ *
+ * No more than half of them are one tenant's, or of one kind: whoever makes many
+ * must not be all that is seen.
+ *
+ * Return: their number.
+ */
+size_t event_recent(const struct events *e, const struct event **list,
+		    size_t max)
+{
+	const struct event *ev;
+	size_t n = 0, same, i;
+
+	TAILQ_FOREACH_REVERSE(ev, &e->list, event_list, by_seq) {
+		if (n == max)
+			break;
+		for (same = 0, i = 0; i < n; i++)
+			same += list[i]->owner == ev->owner;
+		if (same < max / 2)
+			list[n++] = ev;
+	}
+	return n;
+}
+
+/**
  * event_listen() - get each new event
  * @e: events
  * @l: listener, with @l->heard

@@ -75,6 +75,21 @@ static int left(const char *kind, const char *tenant)
 	return n;
 }
 
+/* Of 50 events that are chosen to be shown; -1: they are not the newest first. */
+static int shown(const char *kind)
+{
+	const struct event *list[50];
+	size_t n = event_recent(&e, list, 50), i;
+	int of = 0;
+
+	for (i = 0; i < n; i++) {
+		if (i && list[i]->seq >= list[i - 1]->seq)
+			return -1;
+		of += !strcmp(list[i]->kind, kind);
+	}
+	return of;
+}
+
 static void flood(void)
 {
 	unsigned int i;
@@ -97,6 +112,8 @@ static void flood(void)
 	   "and those of callers without a tenant");
 	ok(left(EVENT_RESERVED, "red") ==
 	   EVENT_HALF - FLOOD / 20 - FLOOD / 50, "and its last ones");
+	ok(shown(EVENT_RESERVED) == 25 && shown(EVENT_GROUP_READY) +
+	   shown(EVENT_SWITCH_DOWN) == 25, "half of those that are shown");
 	ok(event_get(&e, e.last) && !event_get(&e, e.last + 1) &&
 	   !event_from(&e, e.last + 1) && !event_get(&e, 0) &&
 	   event_get(&e, 1), "by number");

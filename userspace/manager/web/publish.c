@@ -162,6 +162,22 @@ static struct json_object *make_expiry(const struct stats *st)
 	return out;
 }
 
+/* As ListEvents has them, the oldest first. */
+static struct json_object *make_events(const struct events *e)
+{
+	RdmaInc__V1__Events msg = RDMA_INC__V1__EVENTS__INIT;
+	RdmaInc__V1__Event *list[EVENTS], events[EVENTS];
+	const struct event *shown[EVENTS];
+	size_t n = event_recent(e, shown, EVENTS);
+
+	msg.events = list;
+	while (n) {
+		list[msg.n_events] = &events[msg.n_events];
+		answer_fill_event(list[msg.n_events++], shown[--n]);
+	}
+	return am_json(&msg.base);
+}
+
 /* For EventSource: one line that begins with "data:". */
 static char *make_state(struct web *w, int64_t now)
 {
@@ -169,12 +185,9 @@ static char *make_state(struct web *w, int64_t now)
 		RDMA_INC__V1__GET_TOPOLOGY_REQUEST__INIT;
 	RdmaInc__V1__ListGroupsRequest groups =
 		RDMA_INC__V1__LIST_GROUPS_REQUEST__INIT;
-	RdmaInc__V1__EventsRequest events = RDMA_INC__V1__EVENTS_REQUEST__INIT;
 	struct json_object *out = json_object_new_object(), *topology;
-	uint64_t last = w->m->events.last;
 	enum series_kind kind;
 
-	events.from = last > EVENTS ? last - EVENTS + 1 : 1;
 	topology = ask(w->m, RPC_GET_TOPOLOGY, &topo.base,
 		       &rdma_inc__v1__topology__descriptor);
 	put_standby(out, w->m);
@@ -186,9 +199,7 @@ static char *make_state(struct web *w, int64_t now)
 	json_object_object_add(out, "groups",
 			       ask(w->m, RPC_LIST_GROUPS, &groups.base,
 				   &rdma_inc__v1__list_groups_response__descriptor));
-	json_object_object_add(out, "events",
-			       ask(w->m, RPC_LIST_EVENTS, &events.base,
-				   &rdma_inc__v1__events__descriptor));
+	json_object_object_add(out, "events", make_events(&w->m->events));
 	for (kind = 0; kind < SERIES_KINDS; kind++)
 		put_tasks(w, out, kind);
 	return copy_text(out, "data: ", "\n\n");
