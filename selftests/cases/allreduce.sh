@@ -229,8 +229,11 @@ suite_up()
 
 suite_part()
 {
-	"part_$1"
+	local rc=0
+
+	"part_$1" || rc=$?
 	ktap "$(stat_sum rx-bad-request)" "$1: no request was refused"
+	return $rc
 }
 
 suite "ranks types special ipv6 two repeat rxe bursts class" "$@"

@@ -62,11 +62,10 @@ times_ok()
 	read -r n8 n256 <<<"$3"
 	[ -n "$n256" ]
 	ktap $? "$name: the other tree works" "$3" || return
-	[ -n "$n256" ] || return
 	echo "# $name: 8 B $b8 us alone, $n8 us now, ratio $(ratio "$n8" "$b8")"
 	echo "# $name: 256 KiB $b256 us alone, $n256 us now, ratio $(ratio "$n256" "$b256")"
 	# Times mean nothing in a debug kernel on shared CPUs.
-	[ "$SLOW" = 1 ] || return
+	[ "$SLOW" = 1 ] || return 0
 	[ "$n8" -le $((LIMIT * b8)) ]
 	ktap $? "$name: its latency" "$n8 us, alone $b8 us"
 	[ "$n256" -le $((LIMIT * b256)) ]

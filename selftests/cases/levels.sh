@@ -474,7 +474,9 @@ hash_of()
 {
 	local n=$3
 
-	levels_up "$1" "$2" "${4:-0}" && serves_up && shuffle || return
+	HASH=
+	levels_up "$1" "$2" "${4:-0}" && serves_up && shuffle ||
+		ktap 1 "$1 leaves, $2 hosts each: they come up" || return
 	job_start "$n" allreduce -t fp32 -o sum --count 300 --repeat-hash \
 		--runs "$RUNS" --seed 7
 	job_wait

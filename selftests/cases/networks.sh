@@ -597,10 +597,7 @@ suite_part()
 
 	cable_up
 	"net_$net"
-	serve_up --window 16 --pmtu 1024 || {
-		ktap 1 "$net: the daemon runs"
-		return
-	}
+	serve_up --window 16 --pmtu 1024 || return
 	if [[ $net == icmp_* ]]; then
 		"$net"
 	elif [[ $net != segments ]]; then
@@ -613,6 +610,7 @@ suite_part()
 	serve_down
 	cable_down
 	host 1 ip link del eth0 2>/dev/null
+	return 0
 }
 
 suite "filter vlan qinq act_vlan act_mpls ipip vxlan geneve bridged_vxlan

@@ -65,7 +65,7 @@ part_traffic()
 	local i
 
 	for ((i = 1; i <= ROUNDS; i++)); do
-		round "$i"
+		round "$i" || return
 	done
 }
 

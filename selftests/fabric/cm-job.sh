@@ -493,6 +493,7 @@ impostor()
 	SAYS_BY=(sw)
 	kill "$pid"
 	wait "$pid" 2>/dev/null
+	return 0
 }
 
 part_options()

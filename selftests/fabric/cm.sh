@@ -303,9 +303,7 @@ part_uc()
 {
 	local TYPE=uc
 
-	part_leave
-	part_killed
-	part_restart
+	part_leave && part_killed && part_restart
 }
 
 part_flood()

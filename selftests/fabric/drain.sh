@@ -112,6 +112,7 @@ part_move()
 	on l0
 	ktap $? "resume: a job has a tree there again" "$(ctl group)"
 	job_wait
+	ktap $? "and ends well, too" "$(job_why)"
 }
 
 part_stay()

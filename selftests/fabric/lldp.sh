@@ -50,10 +50,9 @@ lldpd_up()
 	ip netns exec "$TOPO-$name" lldpd -d -u "$(lldpd_sock "$name")" \
 		-I 'v*,up*,down*' >"$LAB_OUT/lldpd-$name.log" 2>&1 &
 	LLDPD[$name]=$!
-	wait_for 10 test -S "$(lldpd_sock "$name")" || {
-		echo "# lldpd of $name: $(cat "$LAB_OUT/lldpd-$name.log")"
-		return 1
-	}
+	wait_for 10 test -S "$(lldpd_sock "$name")" ||
+		ktap 1 "lldpd of $name comes up" \
+			"$(cat "$LAB_OUT/lldpd-$name.log")" || return
 	# Else it tells what is new every 30 s.
 	at "$name" lldpcli -u "$(lldpd_sock "$name")" \
 		configure lldp tx-interval 3 >/dev/null
@@ -563,7 +562,8 @@ mute_ssh()
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	for name in host user; do
-		ssh-keygen -q -m PEM -t ecdsa -N '' -f "$dir/$name" || return
+		ssh-keygen -q -m PEM -t ecdsa -N '' -f "$dir/$name" ||
+			ktap 1 "there is a key for SSH" || return
 	done
 	kill "${AGENT[l0]}"
 	wait "${AGENT[l0]}"

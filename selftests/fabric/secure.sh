@@ -207,6 +207,7 @@ no_manager()
 	says "no manager, $1: inc-amctl says why" 2 "$2" topology
 	kill "$pid"
 	wait "$pid" 2>/dev/null
+	return 0
 }
 
 part_tls()

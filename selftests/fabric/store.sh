@@ -461,7 +461,7 @@ asked_of()
 		inc-amctl -m "$1:18796,$1:18797" topology
 	says "inc-amctl: an empty list" 1 "must be a manager's address" \
 		inc-amctl -m , topology
-	kill -0 "$first" || return
+	kill -0 "$first" || return 0
 	wait_for 20 answered "^switch sw at" "$other" topology
 	ktap $? "inc-amctl: the standby names the leader" "$SAID"
 	out="$(health "$2"), $(health "$3")"

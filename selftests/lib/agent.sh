@@ -26,10 +26,8 @@ agent_up()
 	ip netns exec "$TOPO-sw" "$AGENTD" $UNLIMITED -u "$SOCK" -y "$YANG" \
 		"${AGENT_ARGS[@]}" "$@" >"$DIR/log" 2>&1 &
 	AGENT=$!
-	wait_for 20 grep -q ready "$DIR/log" || {
-		echo "# inc-agentd did not come up: $(cat "$DIR/log")"
-		return 1
-	}
+	wait_for 20 grep -q ready "$DIR/log" ||
+		ktap 1 "inc-agentd comes up" "$(cat "$DIR/log")"
 }
 
 # Ends it; fails unless it ends in order (23: AddressSanitizer has a report).

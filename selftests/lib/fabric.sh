@@ -40,11 +40,9 @@ agent_up()
 		-y "$ROOT/userspace/agent/yang" "${SAN_ARGS[@]}" "$@" \
 		>"$LAB_OUT/agentd-$name.log" 2>&1 &
 	AGENT[$name]=$!
-	wait_for 20 test -S "$sock" || {
-		echo "# inc-agentd of $name did not come up: $(cat \
-			"$LAB_OUT/agentd-$name.log")"
-		return 1
-	}
+	wait_for 20 test -S "$sock" ||
+		ktap 1 "inc-agentd of $name comes up" \
+			"$(cat "$LAB_OUT/agentd-$name.log")"
 }
 
 agents_down()
@@ -80,10 +78,8 @@ amd_up()
 		--store "$AMD_STORE" \
 		"${AMD_ARGS[@]}" >"$LAB_OUT/amd.log" 2>&1 &
 	AMD=$!
-	wait_for 20 grep -q listening "$LAB_OUT/amd.log" || {
-		echo "# inc-amd did not come up: $(cat "$LAB_OUT/amd.log")"
-		return 1
-	}
+	wait_for 20 grep -q listening "$LAB_OUT/amd.log" ||
+		ktap 1 "inc-amd comes up" "$(cat "$LAB_OUT/amd.log")"
 }
 
 # Returns its exit status.

@@ -5,7 +5,8 @@
 
 SERVE_PID=
 
-# serve_up ARGS...: the rendezvous daemon on the bridge host.
+# serve_up ARGS...: the rendezvous daemon on the bridge host. As with all that puts a
+# program up, it is a failed case if that does not come up, whoever asks.
 serve_up()
 {
 	# Not the last one's.
@@ -14,10 +15,8 @@ serve_up()
 	ip netns exec "$TOPO-sw" inc-tool serve --dead-time "$(scaled 350)" \
 		"$@" >"$LAB_OUT/serve.log" 2>&1 &
 	SERVE_PID=$!
-	wait_for 20 grep -q listening "$LAB_OUT/serve.log" || {
-		echo "# inc-tool serve did not come up: $(cat "$LAB_OUT/serve.log")"
-		return 1
-	}
+	wait_for 20 grep -q listening "$LAB_OUT/serve.log" ||
+		ktap 1 "inc-tool serve comes up" "$(cat "$LAB_OUT/serve.log")"
 }
 
 # serve_ends NAME LOG [WHEN]: the daemon ends well; otherwise print what

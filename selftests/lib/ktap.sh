@@ -21,7 +21,8 @@ ktap_line()
 	fi
 }
 
-# ktap STATUS NAME [DIAGNOSIS]: report a test case; STATUS is 0 for success.
+# ktap STATUS NAME [DIAGNOSIS]: report a test case; STATUS is 0 for success. Fails
+# if the case has failed.
 ktap()
 {
 	KTAP_N=$((KTAP_N + 1))
@@ -30,6 +31,7 @@ ktap()
 	else
 		KTAP_FAILED=$((KTAP_FAILED + 1))
 		ktap_line "not ok $KTAP_N - $2${3:+ # $3}"
+		return 1
 	fi
 }
 

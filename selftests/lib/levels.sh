@@ -125,10 +125,9 @@ serves_up()
 			${parent:+--parent "$(switch_ip4 "$parent")"} \
 			>"$log" 2>&1 &
 		SERVE[$name]=$!
-		wait_for 20 grep -q listening "$log" || {
-			echo "# inc-tool serve of $name did not come up: $(cat "$log")"
-			return 1
-		}
+		wait_for 20 grep -q listening "$log" ||
+			ktap 1 "inc-tool serve of $name comes up" \
+				"$(cat "$log")" || return
 	done
 }
 

@@ -224,8 +224,8 @@ suite_end()
 	ktap_plan
 }
 
-# suite_part NAME: run a part. A test whose parts are no functions of their own
-# overrides it.
+# suite_part NAME: run a part; fails if it has ended early. A test whose parts are
+# no functions of their own overrides it.
 suite_part()
 {
 	if declare -F "part_$1" >/dev/null; then
@@ -233,6 +233,38 @@ suite_part()
 	else
 		ktap 1 "there is a part $1"
 	fi
+}
+
+# Where the last part ended: at a "return", or at the line of its "{" if its last
+# command ended it.
+SUITE_AT=
+
+# suite_run NAME: run a part. If it ends with another status than 0, the rest of it
+# has not run, and that is a failed case unless it has one already.
+suite_run()
+{
+	local failed=$KTAP_FAILED rc
+
+	SUITE_AT=
+	# Only functions with this attribute take the trap, and hand it down.
+	declare -ft suite_part
+	! declare -F "part_$1" >/dev/null || declare -ft "part_$1"
+	trap '[[ -n $SUITE_AT && ${FUNCNAME[0]} = suite_part ]] ||
+		SUITE_AT="${BASH_SOURCE[0]##*/}:$LINENO"' RETURN
+	suite_part "$1"
+	rc=$?
+	trap - RETURN
+	[ $rc = 0 ] || [ "$KTAP_FAILED" != "$failed" ] ||
+		ktap 1 "$1: runs to its end" "status $rc, $SUITE_AT"
+}
+
+# For EXIT: nobody has called suite_end.
+suite_exit()
+{
+	ktap 1 "the test runs to its end" "status $1"
+	suite_clear
+	inc_unload
+	exit 1
 }
 
 # suite_lacks: print what this machine lacks for any suite, or nothing.
@@ -279,14 +311,14 @@ suite()
 	# and its end
 	suite_nest $((${#parts[@]} + 1))
 	echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-	trap 'suite_clear; inc_unload' EXIT
+	trap 'suite_exit $?' EXIT
 	rxe_load && inc_load && suite_up || {
 		ktap 1 "what the test needs is there"
 		suite_end
 		return 1
 	}
 	for part in "${parts[@]}"; do
-		suite_part "$part"
+		suite_run "$part"
 		wait_for 5 no_tree
 		ktap $? "$part: no tree is left"
 		ktap_part "$part"

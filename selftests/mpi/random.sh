@@ -128,6 +128,7 @@ part_errors()
 	programs errors 1 "$RANKS" errors
 	kill $pid
 	wait $pid
+	return 0
 }
 
 suite "flat now room hosts threads faults errors" "$@"

@@ -49,7 +49,7 @@ compare()
 {
 	local name=$1 per=$2 n=$3 dir=$4 prog=$5 input=${6:-} since=$SECONDS cmd
 
-	[[ $name == *$PATTERN* ]] || return
+	[[ $name == *$PATTERN* ]] || return 0
 	cmd="cd '$dir' && exec ./$prog${input:+ <$input}"
 	MPI_ARGS=(--mca coll_inc_priority 0)
 	mpi "$name.stock" "$per" "$n" sh -c "$cmd" && good "$name.stock"

@@ -53,10 +53,8 @@ daemon()
 	ip netns exec "$TOPO-l0" inc-tool serve --dead-time "$(scaled 350)" \
 		"$@" >"$LOG" 2>&1 &
 	SERVE_PID=$!
-	wait_for 20 grep -q listening "$LOG" || {
-		echo "# inc-tool serve did not come up: $(cat "$LOG")"
-		return 1
-	}
+	wait_for 20 grep -q listening "$LOG" ||
+		ktap 1 "inc-tool serve comes up" "$(cat "$LOG")"
 }
 
 # tls ARGS...: the daemon with its certificate.
