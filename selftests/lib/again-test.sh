@@ -42,7 +42,7 @@ try no 1 uml+mpi 'not ok 2 - allreduce # wrong elements'
 try no 139 here 'x.sh: line 3: 77 Segmentation fault'
 
 for i in $(seq 23); do
-	printf 'a ok %d\nb %s 7\n' "$i" "$([ $((i % 4)) = 0 ] && echo flaky || echo ok)" \
+	printf 'a ok %d 9%d\nb %s 7 5\n' "$i" "$i" "$([ $((i % 4)) = 0 ] && echo flaky || echo ok)" \
 		>"$DIR/run"
 	history_keep "$DIR/history" "$DIR/run"
 	mv "$DIR/history/"*."$$.run" "$DIR/history/$(printf '%010d' "$i").run"
@@ -50,6 +50,8 @@ done
 history_keep "$DIR/history" "$DIR/run"
 same "runs kept" "$(history_files "$DIR/history" | wc -l)" $HISTORY_KEPT
 same "the last time" "$(history_seconds "$DIR/history" | sort | xargs)" "a 23 b 7"
+same "cases" "$(history_cases "$DIR/history" a)" 923
+same "cases of what is new" "$(history_cases "$DIR/history" c)" ""
 same "flaky" "$(history_flaky "$DIR/history" b)" 4
 same "not flaky" "$(history_flaky "$DIR/history" a)" 0
 same "no history" "$(history_seconds "$DIR/none")$(history_flaky "$DIR/none" a)" 0

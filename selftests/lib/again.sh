@@ -4,7 +4,7 @@
 # Sourced by the runner: which failed tests may be tried once more, and what the
 # last runs on this machine were like.
 
-# The files of the last runs, one each: NAME RESULT SECONDS, oldest first.
+# The files of the last runs, one each: NAME RESULT SECONDS CASES, oldest first.
 HISTORY_KEPT=20
 
 # Signs of an error in the product that another try must not hide.
@@ -34,6 +34,16 @@ history_seconds()
 	mapfile -t files < <(history_files "$1")
 	[ ${#files[@]} = 0 ] || awk '$2 == "ok" || $2 == "flaky" { s[$1] = $3 }
 		END { for (n in s) print n, s[n] }' "${files[@]}"
+}
+
+# history_cases DIR NAME: how many cases NAME had when it last passed, or nothing.
+history_cases()
+{
+	local files
+
+	mapfile -t files < <(history_files "$1")
+	[ ${#files[@]} = 0 ] || awk -v n="$2" \
+		'$1 == n && $2 == "ok" { c = $4 } END { print c }' "${files[@]}"
 }
 
 # history_flaky DIR NAME: in how many of the last runs was NAME flaky?
