@@ -140,6 +140,18 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 }
 
 /**
+ * inc_wire_ext_len() - get how much follows a BTH before the payload
+ * @bth: BTH, any alignment
+ *
+ * Context: any.
+ * Return: bytes of the opcode's extended headers; 0 if it is unknown.
+ */
+unsigned int inc_wire_ext_len(const void *bth)
+{
+	return ext_hdr_len(flags_of(ib_bth_get_opcode((void *)bth)));
+}
+
+/**
  * inc_wire_build() - write BTH and extended headers
  * @bth: destination with room for INC_MAX_TRANSPORT_HDR bytes
  * @pkt: opcode, pkey, pad, ackreq, qpn, psn and the opcode's other fields

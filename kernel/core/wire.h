@@ -86,6 +86,7 @@ enum inc_wire_error {
 
 enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 				   struct inc_pkt *pkt);
+unsigned int inc_wire_ext_len(const void *bth);
 unsigned int inc_wire_build(void *bth, const struct inc_pkt *pkt);
 
 #endif /* _INC_WIRE_H */

@@ -50,7 +50,8 @@ static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 /**
  * inc_engine_rx() - process a checked packet for a QP
  * @qp: QP
- * @skb: packet, skb->data at its BTH, linear, nothing after its ICRC; consumed
+ * @skb: packet, skb->data at its BTH, its payload in one piece, see
+ *	inc_rx_gather(), nothing after its ICRC; consumed
  * @pkt: the packet, parsed
  *
  * Context: softirq, RCU read side.

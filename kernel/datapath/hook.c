@@ -69,14 +69,20 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 
 #if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
 
-/* Offset of the UDP header after a plain and valid IP header, or 0. */
-static unsigned int plain_ipv4(const struct sk_buff *skb)
+/*
+ * Offset of the UDP header after a plain and valid IP header, or 0. A driver may
+ * have left them in a page.
+ */
+static unsigned int plain_ipv4(struct sk_buff *skb)
 {
-	const struct iphdr *ih = ip_hdr(skb);
-	const struct udphdr *uh = (const struct udphdr *)(ih + 1);
+	const struct udphdr *uh;
+	const struct iphdr *ih;
 
-	if (skb_headlen(skb) < sizeof(*ih) + sizeof(*uh) ||
-	    ih->version != IPVERSION || ih->ihl != sizeof(*ih) / 4 ||
+	if (!pskb_may_pull(skb, sizeof(*ih) + sizeof(*uh)))
+		return 0;
+	ih = ip_hdr(skb);
+	uh = (const struct udphdr *)(ih + 1);
+	if (ih->version != IPVERSION || ih->ihl != sizeof(*ih) / 4 ||
 	    ih->protocol != IPPROTO_UDP || ip_is_fragment(ih) ||
 	    ntohs(ih->tot_len) > skb->len ||
 	    ntohs(ih->tot_len) != sizeof(*ih) + ntohs(uh->len) ||
@@ -85,12 +91,16 @@ static unsigned int plain_ipv4(const struct sk_buff *skb)
 	return sizeof(*ih);
 }
 
-static unsigned int plain_ipv6(const struct sk_buff *skb)
+static unsigned int plain_ipv6(struct sk_buff *skb)
 {
-	const struct ipv6hdr *ih = ipv6_hdr(skb);
-	const struct udphdr *uh = (const struct udphdr *)(ih + 1);
+	const struct ipv6hdr *ih;
+	const struct udphdr *uh;
 
-	if (skb_headlen(skb) < sizeof(*ih) + sizeof(*uh) || ih->version != 6 ||
+	if (!pskb_may_pull(skb, sizeof(*ih) + sizeof(*uh)))
+		return 0;
+	ih = ipv6_hdr(skb);
+	uh = (const struct udphdr *)(ih + 1);
+	if (ih->version != 6 ||
 	    ih->nexthdr != IPPROTO_UDP || ih->payload_len != uh->len ||
 	    ntohs(ih->payload_len) > skb->len - sizeof(*ih))
 		return 0;

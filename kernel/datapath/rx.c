@@ -22,6 +22,7 @@
 #include "datapath/fault.h"
 #include "datapath/ingress.h"
 #include "datapath/rx.h"
+#include "datapath/rx_payload.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "report/trace.h"
@@ -60,18 +61,20 @@ static unsigned int check_udp(struct sk_buff *skb, unsigned int udp_off)
 {
 	const struct udphdr *uh;
 	unsigned int len;
+	__sum16 check;
 
-	if (skb_linearize(skb))
+	/* inc_rx_qpn() has seen more than this. */
+	if (!pskb_may_pull(skb, udp_off + sizeof(*uh)))
 		return RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY;
-
 	uh = (struct udphdr *)(skb->data + udp_off);
 	len = ntohs(uh->len);
+	check = uh->check;
 	if (len < sizeof(*uh) || len > skb->len - udp_off)
 		return RDMA_INC_A_SWITCH_STATS_RX_SHORT;
 	/* Bytes that IP carried beyond the datagram. */
 	if (pskb_trim_rcsum(skb, udp_off + len))
 		return RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY;
-	if (uh->check &&
+	if (check &&
 	    nf_checksum(skb, NF_INET_LOCAL_IN, udp_off, IPPROTO_UDP,
 			skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6))
 		return RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM;
@@ -105,11 +108,19 @@ static bool from_member(const struct sk_buff *skb, const struct inc_qp *qp)
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &qp->cfg.local);
 }
 
+/* As inc_rx_payload(), while skb->data is at the IP header. */
+static const u8 *find_payload(const struct sk_buff *skb, unsigned int off)
+{
+	return skb_is_nonlinear(skb) ?
+	       skb_frag_address(&skb_shinfo(skb)->frags[0]) : skb->data + off;
+}
+
 static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
 		    const struct inc_pkt *pkt)
 {
 	const u8 *udp = skb->data + udp_off;
-	const u8 *rest = udp + sizeof(struct udphdr) + pkt->hdr_len;
+	const u8 *rest = find_payload(skb, udp_off + sizeof(struct udphdr) +
+				      pkt->hdr_len);
 	const u8 *icrc = rest + pkt->payload_len + pkt->pad;
 	u32 crc;
 
@@ -132,6 +143,8 @@ static unsigned int check_packet(struct inc_qp *qp, struct sk_buff *skb,
 	err = check_udp(skb, udp_off);
 	if (err)
 		return err;
+	if (inc_rx_gather(skb, udp_off + sizeof(struct udphdr)))
+		return RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY;
 	err = parse_bth(skb, udp_off + sizeof(struct udphdr), pkt);
 	if (err)
 		return err;

@@ -25,6 +25,7 @@
 #include "datapath/fanout.h"
 #include "datapath/liveness.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/rx_payload.h"
 #include "datapath/rx_rc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_packet.h"
@@ -69,7 +70,7 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 				   const struct inc_pkt *pkt,
 				   struct inc_verdict *v)
 {
-	if (!inc_uplink_result(qp, pkt, skb->data + pkt->hdr_len, v))
+	if (!inc_uplink_result(qp, pkt, inc_rx_payload(skb, pkt), v))
 		return INC_TAKE_INVALID;
 	inc_responder_accept(&qp->rx.responder, pkt);
 	inc_qp_count_rx(qp, pkt);

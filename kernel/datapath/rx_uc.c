@@ -17,6 +17,7 @@
 #include "core/psn.h"
 #include "core/wire.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/rx_payload.h"
 #include "datapath/rx_uc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
@@ -90,7 +91,7 @@ static enum uc_verdict judge_packet(struct inc_qp *qp,
 	/* A stranger's packet changes nothing, the expected PSN included. */
 	if (!inc_responder_check_uc(&qp->rx.responder, pkt))
 		goto bad;
-	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+	memcpy(&hdr, inc_rx_payload(skb, pkt), sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
 	if (pkt->va != (u64)(msg_id & (cfg->slots - 1)) * cfg->msg_size ||
 	    pkt->imm != (msg_id & INC_IMM_MSG_ID_MASK))

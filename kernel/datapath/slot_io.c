@@ -20,6 +20,7 @@
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
 #include "datapath/liveness.h"
+#include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_tx.h"
@@ -266,7 +267,7 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	lockdep_assert_held(&qp->rx.lock);
 	qp->rx.to_slot = false;
 	qp->rx.truesize = skb->truesize;
-	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+	memcpy(&hdr, inc_rx_payload(skb, pkt), sizeof(hdr));
 	status = parse_header(qp, pkt, &hdr, &msg);
 	qp->rx.msg_len = inc_msg_request_len(&qp->tree->geom, qp->cfg.index,
 					     &msg);
@@ -302,7 +303,7 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 		consume_skb(skb);
 		return;
 	}
-	part->data = skb->data + pkt->hdr_len + hdr;
+	part->data = inc_rx_payload(skb, pkt) + hdr;
 	part->len = pkt->payload_len - hdr;
 	if (unlikely(skb->truesize > qp->rx.truesize))
 		inc_hold_more(qp, qp->rx.msg_id,

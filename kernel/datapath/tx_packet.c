@@ -427,6 +427,8 @@ static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
 {
 	get_page(page);
 	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, off, len, len);
+	/* A switch on this machine that receives it must not reduce there. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }
 
 /* The page of a slot's memory, see tree_mem.c. */

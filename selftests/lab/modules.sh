@@ -14,7 +14,8 @@ uml-debug, 6.12, 7.2 and newest (Debian's headers), or host (the running kernel)
 DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 
 With KIND bonding: the kernel's bonding driver, which uml does not have. With
-KIND rxe: the kernel's rdma_rxe with the patch of Documentation/upstream.
+KIND rxe: the kernel's rdma_rxe with the patch of Documentation/upstream. With
+KIND pktgen: inc_pktgen of selftests/bench, for uml; pktgen-debug, pktgen-smp.
 EOF
 }
 
@@ -22,8 +23,9 @@ EOF
 kdir()
 {
 	case $1 in
-	uml | bonding | rxe) uml_path up ;;
+	uml | bonding | rxe | pktgen) uml_path up ;;
 	uml-*) uml_path "${1#uml-}" ;;
+	pktgen-*) uml_path "${1#pktgen-}" ;;
 	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
 	7.2) echo "/lib/modules/$(<"$(kernel_path)/.lab-kver")/build" ;;
 	newest) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-new")/build" ;;
@@ -64,17 +66,19 @@ modules_build()
 	return "$rc"
 }
 
-# Runs where the compiler is: bonding|rxe KDIR DIR
+# Runs where the compiler is: bonding|rxe|pktgen KDIR DIR
 driver_build()
 {
-	local kdir=$2 dir=$3 from=drivers/net/bonding config=CONFIG_BONDING
+	local kdir=$2 dir=$3 from=$2/source/drivers/net/bonding
+	local config=CONFIG_BONDING
 
-	if [[ $1 == rxe ]]; then
-		from=drivers/infiniband/sw/rxe config=CONFIG_RDMA_RXE
-	fi
+	case $1 in
+	rxe)	from=$kdir/source/drivers/infiniband/sw/rxe config=CONFIG_RDMA_RXE ;;
+	pktgen*) from=$LAB_TREE/selftests/bench/pktgen config=CONFIG_INC_PKTGEN ;;
+	esac
 	mkdir -p "$dir" &&
-		rsync -a --include='*.[ch]' --include=Makefile --exclude='*' \
-			"$kdir/source/$from/" "$dir/" || return
+		rsync -a --include='*.[ch]' --include=Makefile --include=Kbuild \
+			--exclude='*' "$from/" "$dir/" || return
 	if [[ $1 == rxe ]]; then
 		patch -s -d "$dir" -p5 \
 			<"$LAB_TREE/Documentation/upstream/rxe-place.patch" ||
@@ -93,8 +97,8 @@ cmd_modules()
 
 	case $kind in
 	-h | --help) help_modules; return 0 ;;
-	uml | bonding | rxe) prepare_uml up || return ;;
-	uml-*) prepare_uml "${kind#uml-}" || return ;;
+	uml | bonding | rxe | pktgen) prepare_uml up || return ;;
+	uml-* | pktgen-*) prepare_uml "${kind#*-}" || return ;;
 	6.12 | newest) prepare_vm || return; root=$(vm_path) ;;
 	7.2)
 		prepare_vm && prepare_kernel || return
@@ -111,7 +115,7 @@ cmd_modules()
 	dir=$(realpath -m "$dir")
 	[[ $dir/ == "$LAB_TREE"/?* ]] || die "modules: DIR must lie in the tree"
 	need_root
-	if [[ $kind == bonding || $kind == rxe ]]; then
+	if [[ $kind == bonding || $kind == rxe || $kind == pktgen* ]]; then
 		enter "$root" "$LAB_DIR/lab" __driver "$kind" \
 			"$(kdir "$kind")" "$dir"
 	elif [[ $kind == host ]]; then

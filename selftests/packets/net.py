@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Namespaces, raw ports and the switch's netlink, out of one process."""
 import contextlib
+import mmap
 import os
 import select
 import socket
@@ -100,6 +101,10 @@ class Port:
         self.sock.send(self.peer_mac + self.mac + struct.pack("!H", kind) +
                        packet)
 
+    def hear_own(self, on):
+        """Does the socket get what others send there?"""
+        self.sock.setsockopt(263, 23, int(not on))  # PACKET_IGNORE_OUTGOING
+
     def recv(self):
         """IP packets that wait, and when the kernel had them."""
         out = []
@@ -136,6 +141,39 @@ class CsumPort(Port):
                           gso_size, 14 + off, 6)
         self.sock.send(hdr + self.peer_mac + self.mac +
                        struct.pack("!H", kind) + packet)
+
+
+class RingPort:
+    """A port whose frames stay in memory that the program and the kernel share:
+    but for the Ethernet header, a packet lies in pages of a ring."""
+
+    FRAME, COUNT, DATA = 16384, 4, 32   # TPACKET2_HDRLEN less sockaddr_ll
+
+    def __init__(self, ns, dev, peer_mac):
+        with in_ns(ns):
+            self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        self.sock.bind((dev, 0))
+        self.sock.setsockopt(263, 10, 1)        # PACKET_VERSION: TPACKET_V2
+        self.sock.setsockopt(263, 13, struct.pack(      # PACKET_TX_RING
+            "=IIII", self.FRAME * self.COUNT, 1, self.FRAME, self.COUNT))
+        self.ring = mmap.mmap(self.sock.fileno(), self.FRAME * self.COUNT)
+        self.mac = self.sock.getsockname()[4]
+        self.peer_mac, self.at = peer_mac, 0
+
+    def send(self, packet):
+        """Returns where the packet lies in the ring."""
+        kind = ETH_P_IP if packet[0] >> 4 == 4 else ETH_P_IPV6
+        base, self.at = self.at, (self.at + self.FRAME) % len(self.ring)
+        frame = self.peer_mac + self.mac + struct.pack("!H", kind) + packet
+        where = base + self.DATA
+        self.ring[where:where + len(frame)] = frame
+        struct.pack_into("=II", self.ring, base, 1, len(frame))
+        self.sock.send(b"")
+        return slice(where + 14, where + len(frame))
+
+    def close(self):
+        self.ring.close()
+        self.sock.close()
 
 
 def mac_of(ns, dev):

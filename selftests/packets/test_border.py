@@ -10,7 +10,7 @@ import counters
 import peer
 import roce
 from ktap import check, expect, test
-from net import CsumPort
+from net import CsumPort, RingPort
 from roce import build, fix_ip, udp_offset
 
 
@@ -300,6 +300,30 @@ def partial(lab, family):
             port.send_partial(build(p))
             return []
         try_packets(lab, t, make, None)
+
+
+@test("packets whose headers and payload are in pages",
+      cases={"%d bytes" % n: (n,) for n in (4, 300, 900)})
+def ring(lab, family, size):
+    """The sender's are read before it uses them again, and not reduced there."""
+    port = RingPort(lab.net + "-h0", "eth0", lab.ports[0].peer_mac)
+    lab.ports[0].hear_own(False)        # it would hold a clone
+    with lab.tree(family=family, ranks=2, pmtu=1024) as t:
+        a, b = t.m
+        for msg_id in range(3):
+            values = [i + msg_id for i in range(size // 4)]
+            p, = a.request(msg_id, peer.ints(values))
+            raw = build(p)
+            where = port.send(raw)
+            check(lab.until(lambda: a.acks), "no acknowledgement")
+            a.acks.clear()
+            expect("packet in the ring", bytes(port.ring[where]), raw)
+            port.ring[where] = bytes(len(raw))
+            b.allreduce(msg_id, values)
+            t.check(msg_id, [2 * v for v in values])
+            expect("ring", bytes(port.ring[where]), bytes(len(raw)))
+    lab.ports[0].hear_own(True)
+    port.close()
 
 
 @test("a packet to UDP segmentation harms nobody")

@@ -21,6 +21,7 @@
 #define REPEATED	(PG_PATTERN + PG_PMTU_MAX / 4)
 /* How much of a packet drivers put into the linear part: up to UDP. */
 #define HEAD_LEN	(ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr))
+#define HEAD_ROOM	256	/* bytes of the buffer before a fragment */
 #define AETH_ACK	0x1f
 
 static __le32 pattern[REPEATED];
@@ -224,7 +225,8 @@ static struct sk_buff *receive_frame(const struct pg_member *m, unsigned int len
 				     unsigned int frag)
 {
 	unsigned int head = frag ? min_t(unsigned int, len, HEAD_LEN) : len;
-	struct sk_buff *skb = alloc_head(head);
+	/* The head of a packet in fragments is as large as drivers have it. */
+	struct sk_buff *skb = alloc_head(frag ? HEAD_ROOM : head);
 
 	if (!skb)
 		return NULL;
