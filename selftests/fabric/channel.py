@@ -26,7 +26,7 @@ OK, CANCELLED, UNKNOWN, INVALID, LATE, EXHAUSTED = 0, 1, 2, 3, 4, 8
 UNIMPLEMENTED, INTERNAL, UNAVAILABLE = 12, 13, 14
 # enum fault
 (NONE, NO_HOST, NO_SOCKET, REFUSED, NO_ROUTE, NO_NETWORK, SILENT, SYSTEM, TLS,
- FLATE, DEAD, CUT, LOST, STRANGER) = range(14)
+ BARE, TOO_LATE, DEAD, CUT, LOST, STRANGER) = range(15)
 SETTINGS = bytes.fromhex("000000040000000000")
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
 
@@ -151,7 +151,7 @@ def stock(server, service, client, name):
                                    for i in range(20000))))
     check("no answer", client.ask("/t/none"), OK, NONE, 0)
     check("a status with a text", client.ask("/t/refuses"), INVALID, NONE, 0,
-          0, 0, "no: 100 % \u00fc  [31mred")
+          0, 0, "no: 100 % \u00fc??[31mred")
     check("a status after an answer", client.ask("/t/half"), EXHAUSTED, NONE,
           1, 5, checksum(b"first"), "enough")
     check("an end before the client's", client.ask("/t/early", 0, 40, 10), OK,
@@ -261,6 +261,25 @@ PAGE = frame(1, 5, 1, b"\x88" + text(b"content-type", b"text/html"))
 NOT_FOUND = frame(1, 5, 1, b"\x8d")
 
 
+def floods(kind, first=HEADERS):
+    """Frames of this kind without end."""
+    def fn(raw, conn):
+        conn.recv(65536)
+        conn.sendall(SETTINGS + first)
+        until = time.monotonic() + 6
+        while time.monotonic() < until:
+            conn.sendall(kind * 200)
+    return fn
+
+
+def trailers(*fields, flags=5):
+    return frame(1, flags, 1, b"".join(text(*f) for f in fields))
+
+
+ANSWER = frame(0, 0, 1, b"\0\0\0\0\1x")
+GARBLED = b"a%c2%9bb%e2%80%aec%zz%7f%"
+
+
 def wrong():
     """Servers that are none of ours."""
     for name, fn, status, fault, words in (
@@ -274,7 +293,7 @@ def wrong():
             ("it ends at once", cuts, UNAVAILABLE, CUT, "it has ended"),
             ("it ends in a call", answers(HEADERS, frame(7, 0, 0, bytes(8))),
              UNAVAILABLE, NONE, "takes no calls"),
-            ("it says nothing", silent, UNAVAILABLE, FLATE,
+            ("it says nothing", silent, UNAVAILABLE, TOO_LATE,
              "does not answer in time"),
             ("it answers no ping", dies, UNAVAILABLE, DEAD,
              "does not answer any more"),
@@ -286,15 +305,44 @@ def wrong():
             ("no status", answers(HEADERS, frame(0, 1, 1, b"\0\0\0\0\1x")),
              UNKNOWN, NONE, "no status"),
             ("a message that is cut off",
-             answers(HEADERS, frame(0, 1, 1, b"\0\0\0\0\5x")), UNKNOWN, NONE,
-             "no status"),
+             answers(HEADERS, frame(0, 1, 1, b"\0\0\0\0\5x")), INTERNAL, NONE,
+             "cut off"),
+            ("a status in a message",
+             answers(HEADERS, frame(0, 0, 1, b"\0\0\0\0\5x"),
+                     trailers((b"grpc-status", b"0"))), INTERNAL, NONE,
+             "cut off"),
+            ("two statuses", answers(HEADERS, trailers(
+                (b"grpc-status", b"0"), (b"grpc-status", b"5"))), UNKNOWN,
+             NONE, ""),
+            ("a status of a web page", answers(frame(
+                1, 5, 1, b"\x88" + text(b"grpc-status", b"0") +
+                text(b"content-type", b"text/html"))), UNAVAILABLE, STRANGER,
+             "something else"),
             ("it refuses the stream", answers(frame(3, 0, 1, b"\0\0\0\7")),
              UNAVAILABLE, NONE, "takes no calls"),
+            ("PING without end", floods(frame(6, 0, 0, bytes(8))), UNAVAILABLE,
+             STRANGER, ""),
+            ("answers without end", floods(ANSWER), LATE, TOO_LATE, "in time"),
+            ("1xx without end", floods(frame(1, 4, 1, b"\x08\x03100"), b""),
+             LATE, TOO_LATE, "in time"),
+            *((f"grpc-status {word.decode()}",
+               answers(HEADERS, ANSWER, trailers((b"grpc-status", word))),
+               UNKNOWN, NONE, "")
+              for word in (b"abc", b"", b"0x0", b"-1", b"17", b"4294967296")),
+            ("a status in front, and a cut",
+             lambda raw, conn: (conn.recv(65536), conn.sendall(
+                 SETTINGS + frame(1, 4, 1, HEADERS[9:] +
+                                  text(b"grpc-status", b"0")))),
+             UNAVAILABLE, LOST, "it has ended"),
+            ("controls in a text",
+             answers(HEADERS, trailers((b"grpc-status", b"3"),
+                                       (b"grpc-message", GARBLED))),
+             INVALID, NONE, "a?b?c%zz?%"),
             ("it pushes", answers(frame(5, 4, 1, b"\0\0\0\2\x88")),
              UNAVAILABLE, DEAD, "")):
         raw = Raw(fn)
         client = Client(raw.address)
-        got = client.ask("/t/echo", 6000)
+        got = client.ask("/t/echo", 2000 if fault == TOO_LATE else 6000)
         ktap(got[:2] == (status, fault) and words in got[-1], name, got)
         ktap(client.end() == 0, f"{name}: no report")
         if fn is dies:
@@ -355,7 +403,7 @@ def main():
         ktap(client.end() == 0, "TLS: no report")
         server, service, real = serve(where, "127.0.0.1:0", creds)
         for name, want, env in (
-                ("no certificate", (TLS, CUT), {"INC_AM_CA": str(ca / "ca.pem")}),
+                ("no certificate", (BARE, CUT), {"INC_AM_CA": str(ca / "ca.pem")}),
                 ("no TLS", (CUT, LOST, STRANGER), {})):
             client = Client(real, None, **env)
             got = client.ask("/t/echo")

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
-"""eavesdrop.py TOKEN ADDRESS:PORT...: listen there, close each connection when it
-has said something, and print who has heard the token."""
-import socket
+"""eavesdrop.py TOKEN ADDRESS:PORT...: managers there that lead nobody, and print who
+has heard the token."""
 import sys
-import threading
+from concurrent import futures
 
-token = sys.argv[1].encode()
-
-
-def listen(address):
-    host, port = address.rsplit(":", 1)
-    server = socket.create_server((host, int(port)))
-    while True:
-        sock = server.accept()[0]
-        sock.settimeout(2)
-        data = b""
-        try:
-            while token not in data:
-                more = sock.recv(4096)
-                if not more:
-                    break
-                data += more
-        except OSError:
-            pass
-        sock.close()
-        print(f"{address} {'token' if token in data else 'nothing'}",
-              flush=True)
+import grpc
 
 
+class Handler(grpc.GenericRpcHandler):
+    def __init__(self, address):
+        self.address = address
+
+    def service(self, details):
+        heard = ("authorization", f"Bearer {sys.argv[1]}") in \
+            details.invocation_metadata
+        print(f"{self.address} {'token' if heard else 'nothing'}", flush=True)
+        return grpc.stream_stream_rpc_method_handler(self.refuse)
+
+    @staticmethod
+    def refuse(_, context):
+        context.abort(grpc.StatusCode.UNAVAILABLE, "not the leader")
+
+
+servers = []
 for name in sys.argv[2:]:
-    threading.Thread(target=listen, args=(name,)).start()
+    servers.append(grpc.server(futures.ThreadPoolExecutor(2)))
+    servers[-1].add_generic_rpc_handlers((Handler(name),))
+    assert servers[-1].add_insecure_port(name)
+    servers[-1].start()
 print("listening", flush=True)
+for server in servers:
+    server.wait_for_termination()

@@ -118,6 +118,9 @@ const char *inc_auth_broken(unsigned long code, char *text, size_t len)
 	case SSL_R_HTTPS_PROXY_REQUEST:
 		snprintf(text, len, "does not speak it");
 		break;
+	case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
+		snprintf(text, len, "speaks something else over it: is this the right port?");
+		break;
 	case SSL_R_UNSUPPORTED_PROTOCOL:
 	case SSL_R_VERSION_TOO_LOW:
 	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:

@@ -96,8 +96,14 @@ static bool put_unsent(struct channel *c, const uint8_t *data, size_t len)
 	size_t need = c->unsent_len + WIRE_HEAD + len;
 	uint8_t *bytes;
 
-	if (c->half || c->cancelled || need > UNSENT_MAX + len)
+	if (c->half || c->cancelled || need - c->unsent_at > UNSENT_MAX + len)
 		return false;
+	if (c->unsent_at)
+		memmove(c->unsent, c->unsent + c->unsent_at,
+			c->unsent_len - c->unsent_at);
+	c->unsent_len -= c->unsent_at;
+	need -= c->unsent_at;
+	c->unsent_at = 0;
 	if (need > c->unsent_room) {
 		bytes = realloc(c->unsent, 2 * need);
 		if (!bytes)
@@ -176,14 +182,18 @@ static size_t pull_messages(void *ctx, uint8_t *buf, size_t len, bool *end)
 	return n;
 }
 
-static bool is_cancelled(struct channel *c)
+/* Take over what other threads have said. Returns false if the call is cancelled. */
+static bool take_wishes(struct channel *c)
 {
-	bool ret;
+	bool more, cancelled;
 
 	pthread_mutex_lock(&c->lock);
-	ret = c->cancelled;
+	cancelled = c->cancelled;
+	more = c->unsent_at < c->unsent_len || c->half != c->http2.half;
 	pthread_mutex_unlock(&c->lock);
-	return ret;
+	if (more)
+		http2_resume(&c->http2);
+	return !cancelled;
 }
 
 /* --- The connection ------------------------------------------------------ */
@@ -285,19 +295,25 @@ static void await_event(struct channel *c)
 	else if (left < 0)
 		left = 0;
 	poll(pfd, 2, (int)left);
-	if (pfd[0].revents && read(c->wake, &count, sizeof(count)) > 0)
-		http2_resume(&c->http2);
-	if (now_ms() >= at)
-		take_alarm(c, now_ms());
+	if (pfd[0].revents && read(c->wake, &count, sizeof(count)) < 0)
+		return;	/* it has been taken already */
 }
 
-/* Do what can be done, or wait for it. */
+/*
+ * Do what can be done, or wait for it. A server that sends without end does not
+ * keep the call from its time limit, nor its messages from being sent.
+ */
 static void take_turn(struct channel *c)
 {
 	int ret = link_shake(&c->link);
+	int64_t now = now_ms();
 
-	if (is_cancelled(c)) {
+	if (!take_wishes(c)) {
 		http2_cancel(&c->http2);
+		return;
+	}
+	if (now >= alarm_at(c)) {
+		take_alarm(c, now);
 		return;
 	}
 	if (ret < 0) {

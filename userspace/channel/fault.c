@@ -52,7 +52,7 @@ enum fault fault_of(int err)
 
 /**
  * fault_words() - say what has gone wrong, to people
- * @fault: what, but not FAULT_NONE or FAULT_TLS
+ * @fault: what, but not FAULT_NONE, FAULT_TLS or FAULT_BARE
  * @err: errno value, of FAULT_SYSTEM
  * @server: the program that should be there
  * @text: result

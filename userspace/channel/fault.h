@@ -18,6 +18,7 @@
  * @FAULT_SILENT: no answer of TCP's
  * @FAULT_SYSTEM: the system says what
  * @FAULT_TLS: TLS says what
+ * @FAULT_BARE: TLS says that a certificate is wanted, and none was shown
  * @FAULT_LATE: the call's time is over
  * @FAULT_DEAD: no answer on a connection that is open
  * @FAULT_CUT: it has ended the connection before it said anything
@@ -34,6 +35,7 @@ enum fault {
 	FAULT_SILENT,
 	FAULT_SYSTEM,
 	FAULT_TLS,
+	FAULT_BARE,
 	FAULT_LATE,
 	FAULT_DEAD,
 	FAULT_CUT,

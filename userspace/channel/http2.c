@@ -31,8 +31,6 @@ void http2_finish(struct http2 *s, int status, const char *text)
 	if (s->over)
 		return;
 	s->over = true;
-	if (s->given)
-		return;
 	s->status = status;
 	free(s->text);
 	s->text = strdup(text);
@@ -100,6 +98,7 @@ static void forget_call(struct http2 *s)
 	s->text = NULL;
 	s->id = 0;
 	s->half = s->over = s->given = false;
+	s->said = -1;
 	s->status = WIRE_UNKNOWN;
 }
 
@@ -200,6 +199,15 @@ static void take_stranger(struct http2 *s)
 	http2_finish(s, WIRE_UNAVAILABLE, "");
 }
 
+/* gRPC has 0 to 16; what is no number is no status. */
+static int read_status(const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+	int status = n && n <= 2 && !text[n] ? atoi(text) : WIRE_UNKNOWN;
+
+	return status <= WIRE_STATUS_MAX ? status : WIRE_UNKNOWN;
+}
+
 static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 		       const uint8_t *name, size_t name_len,
 		       const uint8_t *value, size_t len, uint8_t flags,
@@ -217,10 +225,11 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 		take_stranger(s);
 	else if (is_name(name, name_len, "content-type") && !wire_is_grpc(v))
 		take_stranger(s);
-	else if (is_name(name, name_len, "grpc-status")) {
-		s->status = atoi(v);
-		s->given = true;
-	} else if (is_name(name, name_len, "grpc-message")) {
+	else if (!(f->hd.flags & NGHTTP2_FLAG_END_STREAM))
+		return 0;	/* not its end */
+	else if (is_name(name, name_len, "grpc-status"))
+		s->said = s->said < 0 ? read_status(v) : WIRE_UNKNOWN;
+	else if (is_name(name, name_len, "grpc-message")) {
 		free(s->text);
 		s->text = wire_decode(v, len);
 	}
@@ -233,7 +242,14 @@ static void take_end(struct http2 *s)
 	if (!s->half && !s->over)
 		nghttp2_submit_rst_stream(s->h2, NGHTTP2_FLAG_NONE, s->id,
 					  NGHTTP2_NO_ERROR);
-	finish_by(s, NGHTTP2_NO_ERROR);
+	if (s->in.have)
+		http2_finish(s, WIRE_INTERNAL, "its answer is cut off");
+	if (s->said < 0 || s->over) {
+		finish_by(s, NGHTTP2_NO_ERROR);
+		return;
+	}
+	s->status = s->said;
+	s->given = s->over = true;
 }
 
 static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)

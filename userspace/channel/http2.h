@@ -36,6 +36,7 @@ struct http2_message {
  * @id: stream of the call; 0: there was none
  * @half: all was sent that is to be
  * @over: the call has ended
+ * @said: status in the headers that are coming, if they end the call
  * @status: its status, one of gRPC's
  * @given: the server gave it
  * @text: and its text, or NULL
@@ -54,6 +55,7 @@ struct http2 {
 	int32_t			id;
 	bool			half;
 	bool			over;
+	int			said;
 	int			status;
 	bool			given;
 	char			*text;

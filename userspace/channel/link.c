@@ -27,7 +27,7 @@ void link_fail(struct link *l, enum fault fault, int err)
 	if (l->fault)
 		return;
 	l->fault = fault;
-	if (fault == FAULT_TLS)
+	if (fault == FAULT_TLS || fault == FAULT_BARE)
 		snprintf(l->why, sizeof(l->why), "%s", ops->why(l->tls));
 	else if (fault != FAULT_LATE || !l->tls || l->ready)
 		fault_words(fault, err, l->program, l->why, sizeof(l->why));
@@ -40,6 +40,16 @@ void link_fail(struct link *l, enum fault fault, int err)
 static void note_cut(struct link *l)
 {
 	link_fail(l, l->heard ? FAULT_LOST : FAULT_CUT, 0);
+}
+
+static void note_tls(struct link *l)
+{
+	enum inc_tls_end end = ops->end(l->tls);
+
+	if (end == INC_TLS_CLOSED)
+		note_cut(l);
+	else
+		link_fail(l, end == INC_TLS_BARE ? FAULT_BARE : FAULT_TLS, 0);
 }
 
 /**
@@ -106,7 +116,7 @@ int link_shake(struct link *l)
 	else if (ret == -ECONNRESET)
 		note_cut(l);
 	else if (ret)
-		link_fail(l, FAULT_TLS, 0);
+		note_tls(l);
 	l->events = POLLIN;
 	return ret ? -1 : 1;
 }
@@ -119,7 +129,7 @@ static ssize_t judge_result(struct link *l, ssize_t n)
 	if (n == -EAGAIN || n == -EINTR)
 		return 0;
 	if (n == -EPROTO && l->tls)
-		link_fail(l, FAULT_TLS, 0);
+		note_tls(l);
 	else
 		note_cut(l);
 	return -1;

@@ -18,7 +18,8 @@
 #include "channel/reach.h"
 #include "rendezvous/keepalive.h"
 
-#define UNIX	"unix:"
+#define UNIX		"unix:"
+#define AGAIN_MS	20
 
 /**
  * reach_nth() - take an address out of a list
@@ -69,22 +70,29 @@ static int try_one(const struct sockaddr *addr, socklen_t addr_len,
 	return fd;
 }
 
-static int connect_path(const char *path, int timeout_ms)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(addr.sun_path, path, strlen(path) + 1);
-	return try_one((struct sockaddr *)&addr, sizeof(addr), timeout_ms);
-}
-
 static int64_t now_ms(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int connect_path(const char *path, int timeout_ms)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int64_t until = now_ms() + timeout_ms;
+	int fd;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(addr.sun_path, path, strlen(path) + 1);
+	do {
+		fd = try_one((struct sockaddr *)&addr, sizeof(addr),
+			     timeout_ms);
+		/* Others wait to be accepted, and poll() tells of no turn. */
+	} while (fd == -EAGAIN && now_ms() < until && !poll(NULL, 0, AGAIN_MS));
+	return fd == -EAGAIN ? -ETIMEDOUT : fd;
 }
 
 static int count(const struct addrinfo *ai)

@@ -194,7 +194,7 @@ static int digit(char c)
  * @text: its value; what is not encoded as it should be stays as it is
  * @len: and its length
  *
- * Return: text without control characters, to be freed, or NULL.
+ * Return: text, with any characters, to be freed, or NULL.
  */
 char *wire_decode(const char *text, size_t len)
 {
@@ -210,9 +210,6 @@ char *wire_decode(const char *text, size_t len)
 		} else {
 			out[n++] = text[i];
 		}
-		/* It goes to somebody's terminal. */
-		if ((unsigned char)out[n - 1] < ' ' || out[n - 1] == 0x7f)
-			out[n - 1] = ' ';
 	}
 	if (out)
 		out[n] = '\0';

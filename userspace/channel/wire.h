@@ -24,6 +24,7 @@ enum wire_status {
 	WIRE_UNIMPLEMENTED	= 12,
 	WIRE_INTERNAL		= 13,
 	WIRE_UNAVAILABLE	= 14,
+	WIRE_STATUS_MAX		= 16,
 };
 
 /**

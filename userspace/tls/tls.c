@@ -50,7 +50,8 @@ struct inc_tls_ctx {
  * @err: errno of the socket's last failure; 0: none
  * @failed: OpenSSL must not be used any more
  * @lock: guards @ssl, once hands were shaken
- * @why: why it has failed
+ * @end: what it has failed by
+ * @why: and in words
  */
 struct inc_tls {
 	SSL		*ssl;
@@ -65,6 +66,7 @@ struct inc_tls {
 	int		err;
 	bool		failed;
 	pthread_mutex_t	lock;
+	enum inc_tls_end end;
 	char		why[512];
 };
 
@@ -160,6 +162,15 @@ static void refused(struct inc_tls *t, const char *who, const char *why)
 	else
 		snprintf(t->why, sizeof(t->why), "TLS: %s refuses this client, which shows no certificate (%s)",
 			 who, t->words->cert);
+	if (!t->server && !t->cert)
+		t->end = INC_TLS_BARE;
+}
+
+static void closed(struct inc_tls *t, const char *who)
+{
+	t->end = INC_TLS_CLOSED;
+	snprintf(t->why, sizeof(t->why), "TLS: %s has closed the connection",
+		 who);
 }
 
 /* Remember what OpenSSL and the socket have met. */
@@ -182,6 +193,8 @@ static void explain(struct inc_tls *t)
 	else if (t->err && !code)
 		snprintf(t->why, sizeof(t->why), "TLS: the connection to %s was lost: %s",
 			 who, strerror(t->err));
+	else if (!code || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+		closed(t, who);
 	else
 		snprintf(t->why, sizeof(t->why), "TLS: %s %s", who,
 			 inc_auth_broken(code, text, sizeof(text)));
@@ -231,8 +244,7 @@ static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
 			      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 			      SSL_MODE_RELEASE_BUFFERS);
 	/* Records without data, as those with new keys, are taken in turns. */
-	if (how->server)
-		SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
+	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	/*
 	 * A connection lasts as long as a job, so nothing is resumed, and
 	 * everyone is asked for a certificate. A client cannot make the server
@@ -427,6 +439,11 @@ static const char *tls_why(const struct inc_tls *t)
 	return t->why[0] ? t->why : "TLS: closed the connection";
 }
 
+static enum inc_tls_end tls_end(const struct inc_tls *t)
+{
+	return t->end;
+}
+
 static void tls_close(struct inc_tls *t)
 {
 	/*
@@ -469,6 +486,7 @@ const struct inc_tls_ops inc_tls_ops_1 = {
 	.pending	= tls_pending,
 	.client		= tls_client,
 	.why		= tls_why,
+	.end		= tls_end,
 	.close		= tls_close,
 	.tokens_read	= tokens_read,
 	.tokens_name	= tokens_name,

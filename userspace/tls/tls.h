@@ -64,6 +64,18 @@ struct inc_tls_how {
 };
 
 /**
+ * enum inc_tls_end - why a connection has failed, for programs
+ * @INC_TLS_FAILED: another reason
+ * @INC_TLS_CLOSED: the peer has closed it, and does not say why
+ * @INC_TLS_BARE: the server wants a certificate, and we have shown none
+ */
+enum inc_tls_end {
+	INC_TLS_FAILED,
+	INC_TLS_CLOSED,
+	INC_TLS_BARE,
+};
+
+/**
  * struct inc_tls_ops - the library's functions
  * @ctx_new: read the files. Returns NULL, and a text, if they cannot be used
  * @ctx_free: forget them; connections keep what they need
@@ -79,6 +91,7 @@ struct inc_tls_how {
  * @client: name in the verified certificate of the client, for the log.
  *	Returns false if it has none
  * @why: why the connection has failed
+ * @end: and the kind of that
  * @close: say good-bye, if the socket takes it, and forget the connection. In a
  *	child of fork() nothing is said
  * @tokens_read: read a file of tokens. Returns 0 or a negative errno value
@@ -100,6 +113,7 @@ struct inc_tls_ops {
 	bool (*pending)(struct inc_tls *tls);
 	bool (*client)(struct inc_tls *tls, char *name, size_t len);
 	const char *(*why)(const struct inc_tls *tls);
+	enum inc_tls_end (*end)(const struct inc_tls *tls);
 	void (*close)(struct inc_tls *tls);
 	int (*tokens_read)(struct tokens **tokens, const char *path, char *err,
 			   size_t err_len);

@@ -624,5 +624,10 @@ int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
 		return -EPROTO;
 	ret = take_manager(in, msg);
 	rdma_inc__v1__manager_message__free_unpacked(in, NULL);
+	/* Escaped, controls would not fit into a line to libinc. */
+	if (!ret && (msg->rdv.type == INC_RDV_FAILED ||
+		     msg->rdv.type == INC_RDV_WRONG ||
+		     msg->rdv.type == INC_RDV_REBUILD))
+		text_clean(msg->rdv.text);
 	return ret;
 }

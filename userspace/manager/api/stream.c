@@ -159,9 +159,9 @@ const char *rpc_stream_revoked(const struct rpc_stream *stream)
 	if (!stream)
 		return NULL;
 	if (stream->cert && creds_revoked(stream->rpc->creds, stream->cert))
-		return "its certificate has been revoked";
+		return "the caller's certificate has been revoked";
 	return creds_dropped(stream->rpc->creds, &stream->who) ?
-	       "its token has been revoked" : NULL;
+	       "the caller's token has been revoked" : NULL;
 }
 
 /**

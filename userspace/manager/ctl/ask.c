@@ -11,6 +11,7 @@
 #include "api/json.h"
 #include "api/message.h"
 #include "auth/address.h"
+#include "base/text.h"
 #include "channel/reach.h"
 #include "conf/output.h"
 #include "conf/unit.h"
@@ -103,14 +104,15 @@ static int reach_ms(const struct search *s)
 static bool failed(struct search *s, int ret, const char *err)
 {
 	static const char at[] = AM_NOT_LEADER ", it is at ";
-	size_t len = ret == -EHOSTUNREACH ? strlen(s->why) : 0;
+	bool away = ret == -EHOSTUNREACH || ret == -ETIMEDOUT;
+	size_t len = away ? strlen(s->why) : 0;
 
 	/* What the leader says is what matters. */
 	snprintf(s->why + len, sizeof(s->why) - len,
 		 "inc-amctl: manager %s: %s\n", s->addr, err);
 	if (!strncmp(err, at, strlen(at)))
 		snprintf(s->leader, sizeof(s->leader), "%s", err + strlen(at));
-	return ret == -EHOSTUNREACH;
+	return away;
 }
 
 static uint8_t *pack(const ProtobufCMessage *req, size_t *len)
@@ -141,6 +143,52 @@ static int ask_one(const struct search *s, const char *method,
 			  len, err, err_len);
 }
 
+static void clean_message(ProtobufCMessage *msg);
+
+static void clean_field(const ProtobufCFieldDescriptor *f, void *value)
+{
+	char *text = *(char **)value;
+
+	if (f->type == PROTOBUF_C_TYPE_STRING && text && *text)
+		text_clean(text);
+	else if (f->type == PROTOBUF_C_TYPE_MESSAGE && text)
+		clean_message((ProtobufCMessage *)text);
+}
+
+/* Whoever answers does not write on the user's terminal: no controls in texts. */
+static void clean_message(ProtobufCMessage *msg)
+{
+	const ProtobufCFieldDescriptor *f = msg->descriptor->fields;
+	unsigned int i;
+	size_t n, k;
+	char *at;
+
+	for (i = 0; i < msg->descriptor->n_fields; i++, f++) {
+		if (f->type != PROTOBUF_C_TYPE_STRING &&
+		    f->type != PROTOBUF_C_TYPE_MESSAGE)
+			continue;
+		at = (char *)msg + f->offset;
+		if (f->label != PROTOBUF_C_LABEL_REPEATED) {
+			clean_field(f, at);
+			continue;
+		}
+		n = *(size_t *)((char *)msg + f->quantifier_offset);
+		for (k = 0; k < n; k++)
+			clean_field(f, *(char ***)at + k);
+	}
+}
+
+static ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *type,
+				const uint8_t *data, size_t len)
+{
+	ProtobufCMessage *msg = protobuf_c_message_unpack(type, NULL, len,
+							  data);
+
+	if (msg)
+		clean_message(msg);
+	return msg;
+}
+
 /**
  * ctl_ask() - send a request and wait for its answer
  * @method: name of the method
@@ -166,7 +214,7 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 		ret = ask_one(&s, method, in, n, &out, &len, err, sizeof(err));
 		if (!ret && out) {
 			snprintf(err, sizeof(err), "its answer is not understood; is it of the same version?");
-			msg = protobuf_c_message_unpack(type, NULL, len, out);
+			msg = unpack(type, out, len);
 		}
 		free(out);
 		more = !msg && failed(&s, ret, err);
@@ -196,8 +244,7 @@ struct follow {
 static bool got(void *ctx, const uint8_t *data, size_t len)
 {
 	struct follow *f = ctx;
-	ProtobufCMessage *msg =
-		protobuf_c_message_unpack(f->type, NULL, len, data);
+	ProtobufCMessage *msg = unpack(f->type, data, len);
 	bool more = msg && f->print(msg);
 
 	ctl_free(msg);
@@ -249,7 +296,8 @@ static struct json_object *clock_of(struct json_object *number, int64_t unit)
 	int64_t at = json_object_get_int64(number);
 	char text[UNIT_TIME_LEN];
 
-	return json_object_new_string(at ? unit_clock(at * unit, text) : "");
+	return json_object_new_string(at > 0 && at <= INT64_MAX / unit ?
+				      unit_clock(at * unit, text) : "");
 }
 
 /* Points in time, wherever they are. */

@@ -208,7 +208,10 @@ static int run_why(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	if (argc < 1 || argc > 2)
+	if (argc > 2)
+		return ctl_wrong("why: one group, and its tenant, not \"%s\"",
+				 argv[2]);
+	if (argc < 1)
 		return ctl_wrong("why: which group? \"inc-amctl group\" lists them");
 	w = ask_of("WhyGroup", argv, &rdma_inc__v1__why__descriptor);
 	if (!w)

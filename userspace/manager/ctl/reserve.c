@@ -82,8 +82,8 @@ static bool get_number(const char *text, uint32_t *value)
 static int read_number(const char *key, const char *text, uint32_t *value)
 {
 	return get_number(text, value) ? CTL_OK :
-	       ctl_wrong("reservation add: %s %s: must be a number, from 1 on",
-			 key, text);
+	       ctl_wrong("reservation add: %s %s: must be a number from 1 to %u",
+			 key, text, UINT32_MAX);
 }
 
 /* The manager counts whole seconds. */

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/hint.h"
 #include "api/message.h"
 #include "auth/address.h"
-#include "auth/hint.h"
+#include "base/text.h"
 #include "channel/channel.h"
 #include "channel/reach.h"
 #include "ctl/amctl.h"
@@ -46,7 +47,7 @@ static bool prepare(struct request *r, const char *manager, int connect_ms,
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
 		goto fail;
 	}
-	how.tls = auth_tls(&r->auth);
+	how.tls = am_tls(&r->auth);
 	how.token = r->auth.token;
 	r->channel = channel_new(&how, err, err_len);
 	if (r->channel)
@@ -66,7 +67,8 @@ static int finish(struct request *r, char *err, size_t err_len)
 	if (!*text)
 		text = "it gives no reason";
 	snprintf(err, err_len, "%s%s", status ? text : "",
-		 fault == FAULT_CUT ? auth_hint(&r->auth) : "");
+		 am_hint(&r->auth, fault));
+	text_clean(err);
 	channel_free(r->channel);
 	inc_auth_free(&r->auth);
 	return -am_errno_of(status);
@@ -92,11 +94,15 @@ int amctl_call(const char *manager, int connect_ms, const char *method,
 	       size_t *out_len, char *err, size_t err_len)
 {
 	struct request r;
+	int ret;
 
 	if (!prepare(&r, manager, connect_ms, method, err, err_len))
 		return -EINVAL;
 	channel_call(r.channel, r.path, timeout_ms, in, in_len, out, out_len);
-	return finish(&r, err, err_len);
+	ret = finish(&r, err, err_len);
+	if (!ret && !*out)
+		snprintf(err, err_len, "it sends no answer");
+	return ret;
 }
 
 /**

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "channel/channel.h"
 #include "store/client.h"
 #include "store/store.h"
@@ -127,5 +128,6 @@ int client_call(struct client *s, const char *path, int timeout_ms,
 	store_failed(err, 0, "etcd: %s: %s%s", s->address,
 		     *text ? text : "it gives no reason",
 		     fault == FAULT_CUT ? hint(s) : "");
+	text_clean(err);
 	return status == WIRE_NOT_FOUND ? -ENOENT : -EHOSTUNREACH;
 }

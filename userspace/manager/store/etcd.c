@@ -20,6 +20,7 @@
 #define LEADER		PREFIX "leader"
 #define RESIGNED	PREFIX "resigned"
 #define TTL		2	/* seconds; less is refused by etcd's defaults */
+#define TTL_MAX		3600
 #define LEAD_MS		250	/* between renewals, or attempts */
 #define CALL_MS		700
 #define SERVERS_MAX	8
@@ -152,6 +153,13 @@ static int del(struct store_db *db, const char *key, char *err)
 	return change(from_db(db), &op, err);
 }
 
+static bool is_ours(const Etcdserverpb__KeyValue *kv)
+{
+	size_t len = strlen(PREFIX);
+
+	return kv->key.len > len && !memcmp(kv->key.data, PREFIX, len);
+}
+
 static struct store_record *record_new(const Etcdserverpb__KeyValue *kv)
 {
 	size_t skip = sizeof(PREFIX) - 1;
@@ -189,6 +197,10 @@ static int list(struct store_db *db, const char *prefix,
 		if (ans->kvs[i]->key.len == strlen(LEADER) &&
 		    !memcmp(ans->kvs[i]->key.data, LEADER, strlen(LEADER)))
 			continue;
+		if (!is_ours(ans->kvs[i])) {
+			ret = store_failed(err, -EPROTO, "etcd: it lists what was not asked for");
+			break;
+		}
 		r = record_new(ans->kvs[i]);
 		if (!r) {
 			ret = store_failed(err, -ENOMEM, "no memory");
@@ -224,7 +236,7 @@ static int64_t renew(struct etcd *e, int *ret, char *err)
 		  &etcdserverpb__lease_response__descriptor, ret, err);
 	if (!ans)
 		return 0;
-	ttl = ans->ttl * 1000;
+	ttl = ans->ttl < TTL_MAX ? ans->ttl * 1000 : TTL_MAX * 1000;
 	if (ttl <= 0) {
 		/* It has run out: there will be another one. */
 		e->lease = 0;

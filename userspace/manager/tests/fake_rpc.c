@@ -353,7 +353,7 @@ const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
 
 const char *rpc_stream_revoked(const struct rpc_stream *stream)
 {
-	return stream && !fuzz_any(2) ? "its token has been revoked" : NULL;
+	return stream && !fuzz_any(2) ? "the caller's token has been revoked" : NULL;
 }
 
 int64_t rpc_stream_heard(const struct rpc_stream *stream)

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auth/hint.h"
+#include "api/hint.h"
+#include "base/text.h"
 #include "channel/channel.h"
 
 static void *cancel(void *arg)
@@ -47,9 +48,10 @@ static void call(struct channel *c, const char *path, int timeout_ms,
 	size_t n, i, messages = 0, bytes = 0;
 	unsigned int sum = 0;
 	enum fault fault;
-	const char *text;
+	const char *said;
 	pthread_t thread;
 	uint8_t *data;
+	char *text;
 	int status;
 
 	channel_begin(c, path, timeout_ms);
@@ -65,9 +67,12 @@ static void call(struct channel *c, const char *path, int timeout_ms,
 	}
 	if (len < 0)
 		pthread_join(thread, NULL);
-	status = channel_status(c, &text, &fault);
+	status = channel_status(c, &said, &fault);
+	text = strdup(said);
+	text_clean(text);
 	printf("%d %d %zu %zu %u %s%s\n", status, fault, messages, bytes, sum,
 	       text, fault == FAULT_CUT ? "+" : "");
+	free(text);
 	fflush(stdout);
 }
 
@@ -87,7 +92,7 @@ int main(int argc, char **argv)
 		return 1;
 	how.address = argv[1];
 	how.token = argv[2];
-	how.tls = auth_tls(&a);
+	how.tls = am_tls(&a);
 	c = channel_new(&how, err, sizeof(err));
 	if (!c) {
 		printf("%s\n", err);

@@ -25,12 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auth/hint.h"
 #include "channel/reach.h"
 #include "cm.h"
 #include "env.h"
 #include "lib/daemon/libinc-am.h"
+#include "manager/api/hint.h"
 #include "manager/api/message.h"
+#include "manager/base/text.h"
 #include "stream.h"
 
 #define CONNECT_MS	1000
@@ -51,7 +52,7 @@
  * @say: guards writing to libinc, and @cm and @joined
  * @cm: connection by RDMA CM; NULL: none
  * @joined: "joined" of the tree that it is for
- * @lock: guards @stream, @usable and @closing
+ * @lock: guards @stream, @manager, @usable and @closing
  * @usable: "up" may use it
  * @closing: libinc has closed its end
  * @asked: what the rank asked for first; it has, if its job is not empty
@@ -138,8 +139,10 @@ static void tell_error(struct inc_am *am, int err, const char *text)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
 
+	pthread_mutex_lock(&am->lock);
 	snprintf(msg.text, sizeof(msg.text), "aggregation manager %s: %s",
 		 am->manager, text);
+	pthread_mutex_unlock(&am->lock);
 	write_line(am, &msg);
 }
 
@@ -353,13 +356,13 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 	}
 	switch (msg->rdv.type) {
 	case INC_RDV_JOINED:
-		if (am->asked.uc)
-			atomic_store(&am->alive_ms,
-				     msg->rdv.joined.dead_time / INC_RDV_BEATS);
 		set_beat(am, msg);
 		am->tree_id = msg->rdv.joined.tree_id;
 		done = 1U << INC_RDV_JOIN | 1U << INC_RDV_REJOIN;
 		pthread_mutex_lock(&am->lock);
+		if (am->asked.uc)
+			atomic_store(&am->alive_ms,
+				     msg->rdv.joined.dead_time / INC_RDV_BEATS);
 		if (atomic_load(&am->owed) & 1U << INC_RDV_REJOIN) {
 			am->asked.qpn = am->rejoin.qpn;
 			am->asked.psn = am->rejoin.psn;
@@ -433,15 +436,18 @@ static bool is_closing(struct inc_am *am)
 /* Make another stream to the next manager. */
 static bool open_next(struct inc_am *am)
 {
-	char err[INC_RDV_TEXT_MAX];
+	char err[INC_RDV_TEXT_MAX], manager[sizeof(am->manager)];
 	bool opened;
 	int tcp;
 
-	reach_nth(am->list, am->next++, am->manager, sizeof(am->manager));
-	tcp = reach_connect(am->manager, atoi(AM_PORT), CONNECT_MS);
-	if (tcp < 0)
-		return false;
+	reach_nth(am->list, am->next++, manager, sizeof(manager));
+	tcp = reach_connect(manager, atoi(AM_PORT), CONNECT_MS);
 	pthread_mutex_lock(&am->lock);
+	memcpy(am->manager, manager, sizeof(manager));
+	if (tcp < 0) {
+		pthread_mutex_unlock(&am->lock);
+		return false;
+	}
 	am->usable = false;
 	am_stream_close(&am->stream);
 	opened = !start_stream(am, tcp, err, sizeof(err));
@@ -537,8 +543,9 @@ static int end_stream(struct inc_am *am, char *text, size_t len)
 	const char *why;
 	int status = am_stream_status(&am->stream, &why, &fault);
 
-	snprintf(text, len, "%s%s", *why ? why : "it gives no reason", fault == FAULT_CUT ?
-		 auth_hint(&am->auth) : "");
+	snprintf(text, len, "%s%s", *why ? why : "it gives no reason",
+		 am_hint(&am->auth, fault));
+	text_clean(text);
 	return status;
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
-#include "auth/hint.h"
+#include "manager/api/hint.h"
 #include "stream.h"
 
 /**
@@ -29,7 +29,7 @@ int am_stream_open(struct am_stream *s, int tcp, const char *manager,
 	const struct channel_how how = {
 		.address	= manager,
 		.program	= "inc-amd",
-		.tls		= auth_tls(auth),
+		.tls		= am_tls(auth),
 		.token		= auth->token,
 		.ask_ms		= AM_ASK_MS,
 		.answer_ms	= AM_ANSWER_MS,

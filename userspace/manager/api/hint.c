@@ -2,15 +2,15 @@
 /*
  * See hint.h.
  */
-#include "auth/hint.h"
+#include "api/hint.h"
 
 /**
- * auth_tls() - get what TLS with a manager needs
+ * am_tls() - get what TLS with a manager needs
  * @a: what the client has; has to stay
  *
  * Return: files and words; without @ca no TLS.
  */
-struct inc_tls_how auth_tls(const struct auth_client *a)
+struct inc_tls_how am_tls(const struct auth_client *a)
 {
 	static const struct inc_tls_words words = {
 		.peer	= "the manager",
@@ -25,13 +25,16 @@ struct inc_tls_how auth_tls(const struct auth_client *a)
 }
 
 /**
- * auth_hint() - say what may help with a manager that ends a connection at once
+ * am_hint() - say what may help with a manager that ends a connection at once
  * @a: what the client has
+ * @fault: what has happened
  *
- * Return: text, which follows what has happened.
+ * Return: text, which follows that of @fault; empty: nothing is known.
  */
-const char *auth_hint(const struct auth_client *a)
+const char *am_hint(const struct auth_client *a, enum fault fault)
 {
+	if (fault != FAULT_CUT && fault != FAULT_BARE)
+		return "";
 	if (a->cert)
 		return "; is this the port of inc-amd, with TLS, and does it accept this certificate (INC_AM_CERT)? Is it still valid?";
 	if (a->token)
