@@ -5,7 +5,7 @@
 # say, and that nothing is left.
 #
 #   life.sh [VAR=VALUE]... [PART...]
-#	PART: leave beat link agent silent timeouts tree wrong rebuild away hung
+#	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
 #	early late killed clock restored module spines moved; by hand: many
 #	(MANY=1000)
 
@@ -475,6 +475,51 @@ part_away()
 	unharmed "the manager is back" "found again" "it knows the group"
 }
 
+# All that has died comes back, the manager first, and there is a new job meanwhile,
+# which would like to know where its hosts are. It takes no agent for lost earlier,
+# nor the hosts behind them for moved.
+part_absent()
+{
+	local -x INC_AM_ON_FAILURE=rebuild
+	local name running
+
+	long_job 4
+	running=$JOB_NAME
+	kill_amd
+	kill -9 "${AGENT[@]}"
+	agents_down
+	amd_up
+	am_start 4 --check --count 1000
+	sleep 5
+	! grep -q "switch-lost" "$LAB_OUT/amd.log"
+	ktap $? "agents are away for 5 s, and not lost" \
+		"$(grep "switch-lost" "$LAB_OUT/amd.log")"
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name"
+		sleep 1
+	done
+	# It may have come too early.
+	job_wait
+	fabric_known
+	sleep 3
+	! grep -qE "host-moved|group-moves" "$LAB_OUT/amd.log"
+	ktap $? "nobody has moved" \
+		"$(grep -E "host-moved|group-moves" "$LAB_OUT/amd.log")"
+	says "the job of before goes on" 0 "ready, 4 of 4 ranks" \
+		inc-amctl -m "$(topo_ip4 sw)" group show "$running"
+	ctl group del "$running"
+	wait_for 10 no_tree
+	pkill -9 inc-perf
+	wait 2>/dev/null
+	return 0
+}
+
+# came N: so many of the group's four ranks
+came()
+{
+	ctl group show "$JOB_NAME" | grep -q "$1 of 4 ranks"
+}
+
 # The only manager stands still for longer than it waits for a heartbeat: ranks
 # give it up, and come back to it.
 part_hung()
@@ -487,6 +532,17 @@ part_hung()
 	kill -CONT "$AMD"
 	sleep "$(scaled 5)"
 	unharmed "the manager goes on" "went on" "it has lost nobody"
+
+	JOB_LATE=1 am_start 4 --check --count 1000
+	wait_for 10 came 3
+	kill -STOP "$AMD"
+	# Longer than AM_ASK_MS and AM_ANSWER_MS: ranks look for it again.
+	sleep "$(scaled 12)"
+	am_rank 3 4 --check --count 1000
+	kill -CONT "$AMD"
+	job_wait
+	ktap $? "the manager hangs while a group is formed" "$(job_why)"
+	gone "hung while forming"
 }
 
 # A manager takes a group over while the agent of a leaf is silent: it still knows
@@ -790,5 +846,5 @@ part_wrong()
 	gone "wrong"
 }
 
-suite "leave beat link agent silent timeouts tree wrong rebuild away hung \
+suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
 	early late killed clock restored module spines moved" "$@"

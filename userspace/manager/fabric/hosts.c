@@ -27,6 +27,7 @@
  * @addr: its address
  * @sw: its switch, or NULL: not known yet
  * @itf: interface there
+ * @at: milliseconds; when it was seen there first
  * @rival: another switch that claims to have it, or NULL
  * @owner: a switch that has its address itself, or NULL
  * @owned: when that was so last, counted in turns
@@ -38,6 +39,7 @@ struct host {
 	struct inc_rdv_addr	addr;
 	const struct sw		*sw;
 	char			itf[32];
+	int64_t			at;
 	const struct sw		*rival;
 	const struct sw		*owner;
 	uint64_t		owned;
@@ -158,17 +160,21 @@ static void look_for_rival(struct hosts *h, struct host *host, const char *text,
 static void look_for_move(struct hosts *h, struct host *host, const char *text,
 			  const struct sw *sw, const struct sw_if *itf)
 {
-	if (!host->sw) {
+	if (host->sw == sw && !strcmp(host->itf, itf->name))
+		return;
+	/* A switch that has not answered before may have had it all the time. */
+	if (!host->sw || sw->known_at > host->at) {
 		if (may_tell(h))
 			event_say(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
-	} else if (host->sw != sw || strcmp(host->itf, itf->name)) {
+	} else {
 		if (may_tell(h))
 			event_say(&h->m->events, EVENT_HOST_MOVED, text,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
 	}
 	host->sw = sw;
+	host->at = h->m->loop.now;
 	memcpy(host->itf, itf->name, sizeof(host->itf));
 }
 

@@ -186,6 +186,16 @@ static bool is_taken(struct sw *sw, struct refresh *r)
 	return true;
 }
 
+static void note_missed(struct sw *sw)
+{
+	int64_t now = sw->loop->now;
+
+	if (sw->missed && now - sw->missed_at < sw->interval_ms)
+		return;
+	sw->missed++;
+	sw->missed_at = now;
+}
+
 static void refresh_done(struct sw_op *op)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
@@ -204,7 +214,12 @@ static void refresh_done(struct sw_op *op)
 	else if (!up && (sw->up || strcmp(sw->why, op->err)))
 		log_say("switch %s: down: %s", sw_name(sw), op->err);
 	sw->up = up;
-	sw->missed = up ? 0 : sw->missed + 1;
+	if (up)
+		sw->missed = 0;
+	else
+		note_missed(sw);
+	if (up && !sw->known_at)
+		sw->known_at = sw->loop->now;
 	snprintf(sw->why, sizeof(sw->why), "%s", op->err);
 	if (up) {
 		before = sw->info;
@@ -259,7 +274,7 @@ static void overdue(struct sw *sw)
 	if (sw->up || strcmp(sw->why, why))
 		log_say("switch %s: down: %s", sw_name(sw), why);
 	sw->up = false;
-	sw->missed++;
+	note_missed(sw);
 	snprintf(sw->why, sizeof(sw->why), "%s", why);
 	set_timer(sw, sw->loop->now + sw->interval_ms);
 	sw->seen(sw, NULL);

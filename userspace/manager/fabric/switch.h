@@ -284,7 +284,10 @@ struct sw_watch {
  * @quiet: it is not to be asked any more
  * @interval_ms: how often to ask
  * @told_up: the last event about it said that it is up
- * @missed: answers that were missed, one after another
+ * @missed: answers that were missed, one after another, as often as it is asked of
+ *	itself: who asks it more often does not make it lost earlier
+ * @missed_at: milliseconds; when the last of them was
+ * @known_at: milliseconds; when it answered first; 0: it has not
  * @asked_at: milliseconds; when it was asked last
  * @seen: called after each answer, or without one, with the @info before,
  *	without interfaces if they are the same; NULL: it has not changed
@@ -324,6 +327,8 @@ struct sw {
 	uint32_t		interval_ms;
 	bool			told_up;
 	unsigned int		missed;
+	int64_t			missed_at;
+	int64_t			known_at;
 	int64_t			asked_at;
 	void			(*seen)(struct sw *sw,
 					const struct sw_info *before);

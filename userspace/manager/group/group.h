@@ -54,6 +54,7 @@ struct rank_qp {
  * @part: tree that it is a member of, once that is known
  * @member: its place there
  * @home: switch of its host when the tree was made; NULL: unknown
+ * @home_at: milliseconds; when that was noted
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
  * @alive_at: milliseconds; when it is told next that the switch is alive; 0:
  *	never
@@ -71,6 +72,7 @@ struct rank {
 	struct part		*part;
 	uint32_t		member;
 	const struct sw		*home;
+	int64_t			home_at;
 	int64_t			heard_at;
 	int64_t			alive_at;
 };

@@ -12,6 +12,12 @@
 #define CERTAIN_MS	1000	/* a bridge may have been wrong for a moment */
 #define AGAIN_MS	30000	/* until there may be room elsewhere */
 
+static void note_home(struct rank *r, const struct sw *sw)
+{
+	r->home = sw;
+	r->home_at = r->group->manager->loop.now;
+}
+
 /**
  * move_begin() - record where the hosts of a group's ranks are
  * @g: group, whose tree is made for that, with its links
@@ -26,7 +32,17 @@ void move_begin(struct group *g)
 		g->ranks[i].home = NULL;
 	for (link = g->links; link < g->links + g->nlinks; link++)
 		if (link->rank >= 0)
-			g->ranks[link->rank].home = link->sw;
+			note_home(&g->ranks[link->rank], link->sw);
+}
+
+/*
+ * Where a host was is only known if the switch where it is now could have told. A
+ * manager that has just begun sees hosts behind the links to switches that have
+ * not answered yet.
+ */
+static bool was_guessed(const struct rank *r, const struct sw *now)
+{
+	return !r->home || now->known_at > r->home_at;
 }
 
 /* The first link of a rank whose host is elsewhere than it was. */
@@ -37,8 +53,8 @@ static const struct group_link *moved(struct group *g)
 
 	for (link = g->links; link < g->links + g->nlinks; link++) {
 		r = link->rank < 0 ? NULL : &g->ranks[link->rank];
-		if (r && !r->home)
-			r->home = link->sw;
+		if (r && was_guessed(r, link->sw))
+			note_home(r, link->sw);
 		if (r && r->home != link->sw)
 			return link;
 	}

@@ -296,7 +296,8 @@ void news_seen(struct manager *m, struct sw *sw,
 		return;
 	tell_state(m, sw);
 	if (!sw->up) {
-		if (sw->missed == m->o.agent_misses + 1)
+		if (sw->missed == m->o.agent_misses + 1 &&
+		    sw->missed_at == m->loop.now)
 			switch_lost(m, sw);
 		return;
 	}

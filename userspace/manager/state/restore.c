@@ -201,8 +201,9 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
  * @stream: stream
  * @join: its request
  *
- * The manager that made its tree was killed before the rank was told "joined". The
- * tree may have failed since.
+ * The manager that made its tree was killed before the rank was told "joined", and
+ * the tree may have failed since. Or the rank took this manager for lost while its
+ * group was formed.
  *
  * Return: false if it is none of those.
  */
@@ -211,14 +212,17 @@ bool restore_join(struct group *g, struct rpc_stream *stream,
 {
 	struct rank *r;
 
-	if ((g->state != GROUP_JOINED && !g->rebuilding) ||
-	    join->ranks != g->like.ranks)
+	if (join->ranks != g->like.ranks)
 		return false;
 	r = &g->ranks[join->rank];
 	if (r->state != RANK_PRESENT || r->rts ||
 	    !inc_rdv_addr_same(&r->join.addr, &join->addr) ||
 	    r->join.qpn != join->qpn || r->join.psn != join->psn)
 		return false;
+	if (g->state < GROUP_JOINED && !g->rebuilding) {
+		set_stream(r, stream);
+		return true;
+	}
 	if (g->state != GROUP_JOINED) {
 		group_join_again(r);
 		take_stream(r, stream);
