@@ -41,17 +41,26 @@
 /* Size of a dst_cache on each CPU, as near as can be told from outside. */
 #define DST_CACHE_PCPU	48
 
+static u64 ring_memory(u32 entries)
+{
+	return inc_mem_kvmalloc(entries * sizeof(struct inc_wqe));
+}
+
 /**
  * inc_member_memory() - compute the memory that a member takes
  * @sw: switch
- * @slots: slots of its tree
+ * @cfg: its tree, defaults filled in
  *
  * Context: any.
  * Return: bytes.
  */
-u64 inc_member_memory(const struct inc_switch *sw, u16 slots)
+u64 inc_member_memory(const struct inc_switch *sw,
+		      const struct inc_tree_cfg *cfg)
 {
+	u16 slots = cfg->slots;
+
 	return inc_mem_kvmalloc(sizeof(struct inc_qp)) +
+	       ring_memory(inc_requester_entries(cfg->window)) +
 	       inc_mem_kvmalloc(slots * sizeof(struct inc_out)) +
 	       inc_mem_kvmalloc(slots * sizeof(u16)) +
 	       inc_mem_kvmalloc(slots * sizeof(struct inc_oldest_entry)) +
@@ -63,14 +72,15 @@ u64 inc_member_memory(const struct inc_switch *sw, u16 slots)
 /**
  * inc_member_parent_memory() - compute the memory that a child's parent takes
  * @sw: switch
- * @slots: slots of its tree
+ * @cfg: its tree, defaults filled in
  *
  * Context: any.
  * Return: bytes.
  */
-u64 inc_member_parent_memory(const struct inc_switch *sw, u16 slots)
+u64 inc_member_parent_memory(const struct inc_switch *sw,
+			     const struct inc_tree_cfg *cfg)
 {
-	return inc_member_memory(sw, slots) + inc_uplink_memory(slots);
+	return inc_member_memory(sw, cfg) + inc_uplink_memory(cfg->slots);
 }
 
 static void free_qp(struct inc_qp *qp)
@@ -78,6 +88,7 @@ static void free_qp(struct inc_qp *qp)
 	dst_cache_destroy(&qp->dst);
 	inc_uplink_free(qp->uplink);
 	free_percpu(qp->stats);
+	kvfree(qp->tx.requester.ring);
 	kvfree(qp->tx.results.out);
 	kvfree(qp->tx.results.fifo);
 	kvfree(qp->tx.results.waiting.entry);
@@ -87,19 +98,23 @@ static void free_qp(struct inc_qp *qp)
 static struct inc_qp *alloc_qp(struct inc_tree *tree)
 {
 	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	u32 entries = inc_requester_entries(tree->cfg.window);
 	struct inc_oldest_entry *waiting;
 	u16 slots = tree->cfg.slots;
+	struct inc_wqe *ring;
 	struct inc_out *out;
 	u16 *fifo;
 
 	if (!qp)
 		return NULL;
+	ring = kvcalloc(entries, sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	inc_requester_init(&qp->tx.requester, ring, entries, 0);
 	out = kvcalloc(slots, sizeof(*out), GFP_KERNEL_ACCOUNT);
 	fifo = kvcalloc(slots, sizeof(*fifo), GFP_KERNEL_ACCOUNT);
 	waiting = kvcalloc(slots, sizeof(*waiting), GFP_KERNEL_ACCOUNT);
 	inc_resultq_init(&qp->tx.results, &tree->geom, out, fifo, waiting);
 	qp->stats = inc_stats_alloc();
-	if (!out || !fifo || !waiting || !qp->stats ||
+	if (!ring || !out || !fifo || !waiting || !qp->stats ||
 	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
 		free_qp(qp);
 		return NULL;
@@ -175,6 +190,18 @@ static int check_transport(const struct inc_tree *tree,
 	return 0;
 }
 
+/* Let a QP that has sent nothing begin with a PSN. */
+static void restart_requester(struct inc_qp *qp, u32 psn)
+{
+	struct inc_requester *r = &qp->tx.requester;
+
+	spin_lock_bh(&qp->tx.lock);
+	qp->tx.uc_psn = psn;
+	inc_requester_init(r, r->ring, r->mask + 1, psn);
+	spin_unlock_bh(&qp->tx.lock);
+	inc_qp_tune(qp);
+}
+
 static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 		    const struct inc_member_cfg *cfg)
 {
@@ -207,9 +234,7 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	};
 	inc_msg_loss_init(&qp->rx.loss, tree->cfg.first_msg_id,
 			  tree->cfg.slots);
-	qp->tx.uc_psn = qp->cfg.psn;
-	inc_requester_init(&qp->tx.requester, qp->cfg.psn);
-	inc_qp_tune(qp);
+	restart_requester(qp, qp->cfg.psn);
 }
 
 /* Charge for a QP and make it, but for its number. */
@@ -231,6 +256,46 @@ static struct inc_qp *make_qp(struct inc_tree *tree,
 	init_qp(qp, tree, cfg);
 	qp->memory = memory;
 	return qp;
+}
+
+/**
+ * inc_member_grow() - make room for a larger window
+ * @qp: QP of a member, or to the parent
+ * @window: maximum number of packets in flight
+ * @extack: set to the reason for an error
+ *
+ * The room stays when the window becomes smaller again.
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: 0, -ENOBUFS over the memory limit, -ENOMEM.
+ */
+int inc_member_grow(struct inc_qp *qp, u16 window,
+		    struct netlink_ext_ack *extack)
+{
+	u32 entries = inc_requester_entries(window);
+	u32 has = qp->tx.requester.mask + 1;
+	struct inc_wqe *ring;
+	u64 more;
+	int err;
+
+	lockdep_assert_held(&qp->sw->lock);
+	if (entries <= has)
+		return 0;
+	more = ring_memory(entries) - ring_memory(has);
+	err = inc_switch_charge(qp->sw, more, extack);
+	if (err)
+		return err;
+	ring = kvcalloc(entries, sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	if (!ring) {
+		inc_switch_uncharge(qp->sw, more);
+		return -ENOMEM;
+	}
+	qp->memory += more;
+	spin_lock_bh(&qp->tx.lock);
+	ring = inc_requester_grow(&qp->tx.requester, ring, entries);
+	spin_unlock_bh(&qp->tx.lock);
+	kvfree(ring);
+	return 0;
 }
 
 /* Undo make_qp(). */
@@ -306,7 +371,7 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	if (err)
 		return ERR_PTR(err);
 
-	qp = make_qp(tree, cfg, inc_member_memory(sw, tree->cfg.slots), extack);
+	qp = make_qp(tree, cfg, inc_member_memory(sw, &tree->cfg), extack);
 	if (IS_ERR(qp))
 		return qp;
 	qp->is_switch = tree->below && tree->below[cfg->index];
@@ -357,7 +422,7 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	struct inc_qp *qp;
 	int err;
 
-	qp = make_qp(tree, &cfg, inc_member_parent_memory(sw, tree->cfg.slots),
+	qp = make_qp(tree, &cfg, inc_member_parent_memory(sw, &tree->cfg),
 		     extack);
 	if (IS_ERR(qp))
 		return qp;
@@ -380,16 +445,6 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 err_discard:
 	discard_qp(qp);
 	return ERR_PTR(err);
-}
-
-/* Let a member's QP that has sent nothing begin with another PSN. */
-static void restart_requester(struct inc_qp *qp, u32 psn)
-{
-	spin_lock_bh(&qp->tx.lock);
-	qp->tx.uc_psn = psn;
-	inc_requester_init(&qp->tx.requester, psn);
-	spin_unlock_bh(&qp->tx.lock);
-	inc_qp_tune(qp);
 }
 
 /*

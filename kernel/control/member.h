@@ -11,10 +11,15 @@ struct inc_member_cfg;
 struct inc_qp;
 struct inc_switch;
 struct inc_tree;
+struct inc_tree_cfg;
 struct netlink_ext_ack;
 
-u64 inc_member_memory(const struct inc_switch *sw, u16 slots);
-u64 inc_member_parent_memory(const struct inc_switch *sw, u16 slots);
+u64 inc_member_memory(const struct inc_switch *sw,
+		      const struct inc_tree_cfg *cfg);
+u64 inc_member_parent_memory(const struct inc_switch *sw,
+			     const struct inc_tree_cfg *cfg);
+int inc_member_grow(struct inc_qp *qp, u16 window,
+		    struct netlink_ext_ack *extack);
 struct inc_qp *inc_member_new(struct inc_tree *tree,
 			      const struct inc_member_cfg *cfg,
 			      struct netlink_ext_ack *extack);

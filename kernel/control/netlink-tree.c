@@ -358,9 +358,7 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
 	err = parse_tunables(info, &cfg);
 	if (!err && cfg.hold > tree->cfg.hold)
 		err = inc_quota_check_hold(sw, &cfg, tree->below, info->extack);
-	if (!err)
-		inc_tree_set(tree, &cfg);
-	return err;
+	return err ? err : inc_tree_set(tree, &cfg, info->extack);
 }
 
 /**

@@ -169,10 +169,10 @@ static void publish(struct inc_tree *tree)
 static u64 qps_memory(const struct inc_switch *sw,
 		      const struct inc_tree_cfg *cfg)
 {
-	u64 bytes = cfg->members * inc_member_memory(sw, cfg->slots);
+	u64 bytes = cfg->members * inc_member_memory(sw, cfg);
 
 	if (cfg->job_ranks)
-		bytes += inc_member_parent_memory(sw, cfg->slots);
+		bytes += inc_member_parent_memory(sw, cfg);
 	return bytes;
 }
 
@@ -240,19 +240,45 @@ err_charge:
 	return ERR_PTR(err);
 }
 
+static int grow_members(struct inc_tree *tree, u16 window,
+			struct netlink_ext_ack *extack)
+{
+	struct inc_qp *qp = inc_tree_parent(tree);
+	int err = 0;
+	u16 member;
+
+	if (!window)
+		return 0;
+	if (qp)
+		err = inc_member_grow(qp, window, extack);
+	for (member = 0; member < tree->cfg.members && !err; member++) {
+		qp = inc_qp_find(tree, member);
+		if (qp)
+			err = inc_member_grow(qp, window, extack);
+	}
+	return err;
+}
+
 /**
  * inc_tree_set() - change settings of a working tree
  * @tree: tree
  * @cfg: window, hold, min_rto, dead_time; 0 leaves one unchanged
+ * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
+ * Return: 0; -ENOBUFS over the memory limit, -ENOMEM: nothing was changed.
  */
-void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
+int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
+		 struct netlink_ext_ack *extack)
 {
 	struct inc_qp *parent = inc_tree_parent(tree);
 	u16 member;
+	int err;
 
 	lockdep_assert_held(&tree->sw->lock);
+	err = grow_members(tree, cfg->window, extack);
+	if (err)
+		return err;
 	if (cfg->window)
 		WRITE_ONCE(tree->cfg.window, cfg->window);
 	if (cfg->hold)
@@ -270,4 +296,5 @@ void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
 	}
 	if (parent)
 		inc_qp_tune(parent);
+	return 0;
 }

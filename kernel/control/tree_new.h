@@ -14,6 +14,7 @@ struct netlink_ext_ack;
 struct inc_tree *inc_tree_new(struct inc_switch *sw,
 			      const struct inc_tree_cfg *cfg,
 			      struct netlink_ext_ack *extack);
-void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg);
+int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
+		 struct netlink_ext_ack *extack);
 
 #endif /* _INC_TREE_NEW_H */

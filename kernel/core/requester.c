@@ -12,6 +12,7 @@
  * behind what the member sends, and the link would be idle meanwhile.
  */
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/string.h>
 
 #include "core/psn.h"
@@ -54,7 +55,7 @@ static const u32 rnr_time[32] = {
 
 static struct inc_wqe *wqe(struct inc_requester *r, u32 psn)
 {
-	return &r->ring[psn % INC_REQ_MAX_WINDOW];
+	return &r->ring[psn & r->mask];
 }
 
 static u32 in_flight(const struct inc_requester *r)
@@ -63,13 +64,32 @@ static u32 in_flight(const struct inc_requester *r)
 }
 
 /**
+ * inc_requester_entries() - get how large a requester's ring has to be
+ * @window: maximum number of packets in flight, 1 ... INC_REQ_MAX_WINDOW
+ *
+ * PSNs wrap, so it is a power of two.
+ *
+ * Context: any.
+ * Return: entries.
+ */
+u32 inc_requester_entries(u16 window)
+{
+	return roundup_pow_of_two(window);
+}
+
+/**
  * inc_requester_init() - initialize a requester that has sent nothing
  * @r: requester, to be tuned before use
+ * @ring: room for packets in flight; stays the caller's
+ * @entries: of @ring, inc_requester_entries() of the largest window
  * @psn: first PSN
  */
-void inc_requester_init(struct inc_requester *r, u32 psn)
+void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
+			u32 entries, u32 psn)
 {
 	memset(r, 0, sizeof(*r));
+	r->ring = ring;
+	r->mask = entries - 1;
 	r->una = psn;
 	r->next = psn;
 	r->fresh = psn;
@@ -79,9 +99,31 @@ void inc_requester_init(struct inc_requester *r, u32 psn)
 }
 
 /**
+ * inc_requester_grow() - give a requester a larger ring
+ * @r: requester
+ * @ring: room for packets in flight
+ * @entries: of @ring, more than it has
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: the last ring, which is not used any more.
+ */
+struct inc_wqe *inc_requester_grow(struct inc_requester *r,
+				   struct inc_wqe *ring, u32 entries)
+{
+	struct inc_wqe *last = r->ring;
+	u32 psn;
+
+	for (psn = r->una; psn != r->max; psn = inc_psn_add(psn, 1))
+		ring[psn & (entries - 1)] = *wqe(r, psn);
+	r->ring = ring;
+	r->mask = entries - 1;
+	return last;
+}
+
+/**
  * inc_requester_tune() - change settings, at any time
  * @r: requester
- * @window: maximum number of packets in flight, 1 ... INC_REQ_MAX_WINDOW
+ * @window: maximum number of packets in flight, 1 to the entries of its ring
  * @min_rto_us: lower limit of the timeout, microseconds
  * @dead_us: time without progress after which the member is dead, microseconds,
  *	if it was tried at least 5 times meanwhile

@@ -100,6 +100,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  *	or a later sign of life
  * @proved_at: the same without signs of life
  * @resume: when sending may continue after an RNR NAK
+ * @mask: entries of @ring less one; a power of two less one
  * @ring: packets in flight, by PSN
  */
 struct inc_requester {
@@ -134,7 +135,8 @@ struct inc_requester {
 	u64		progress_at;
 	u64		proved_at;
 	u64		resume;
-	struct inc_wqe	ring[INC_REQ_MAX_WINDOW];
+	u32		mask;
+	struct inc_wqe	*ring;
 };
 
 /**
@@ -196,7 +198,11 @@ enum inc_requester_timer {
 	INC_REQ_TIMER_DEAD,
 };
 
-void inc_requester_init(struct inc_requester *r, u32 psn);
+u32 inc_requester_entries(u16 window);
+void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
+			u32 entries, u32 psn);
+struct inc_wqe *inc_requester_grow(struct inc_requester *r,
+				   struct inc_wqe *ring, u32 entries);
 void inc_requester_heard(struct inc_requester *r, u64 now);
 void inc_requester_reprieve(struct inc_requester *r, u64 now);
 void inc_requester_alive(struct inc_requester *r, u64 at);

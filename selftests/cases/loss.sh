@@ -5,7 +5,7 @@
 # are right, no QP goes to error, nothing hangs.
 #
 #   loss.sh [VAR=VALUE]... [PART...]
-#	PART: lost doubled reordered corrupted all
+#	PART: lost doubled reordered corrupted window all
 #
 #   RXE  a rdma_rxe.ko that the hosts have instead of the kernel's
 
@@ -85,10 +85,42 @@ part_corrupted()
 	impaired "corruption 1 %" 65536 3 0.01 corrupted corrupt 1%
 }
 
+# Of the job's tree, again and again until the job ends.
+change_windows()
+{
+	local window tree
+
+	while kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
+		tree=$(sw inc-tool -j tree show | jq -r '.[0].id')
+		[ "$tree" != null ] || continue
+		for window in 1 256 3 100 2 17; do
+			sw inc-tool tree set "$tree" window "$window" 2>/dev/null &&
+				CHANGED=$((CHANGED + 1))
+		done
+	done
+}
+
+# More and fewer packets may be in flight while some are lost.
+part_window()
+{
+	local before CHANGED=0
+
+	impair loss 2%
+	before=$(failed_trees)
+	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i 6 -x 0 \
+		--reps 1 --check --seed "$SEED"
+	change_windows
+	job_wait
+	ktap $? "the window changes, and packets are lost" "$(job_why)"
+	[ "$CHANGED" -gt 5 ]
+	ktap $? "it has changed" "$CHANGED times"
+	ktap $(($(failed_trees) - before)) "window: no QP error"
+}
+
 part_all()
 {
 	impaired "all of it" 65536 2 0.005 "lost doubled reordered corrupted" \
 		delay 1ms 500us loss 1% duplicate 1% corrupt 0.5%
 }
 
-suite "lost doubled reordered corrupted all" "$@"
+suite "lost doubled reordered corrupted window all" "$@"

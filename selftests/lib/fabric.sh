@@ -378,7 +378,11 @@ killed_early()
 # The manager has an answer from each switch.
 ctl_up()
 {
-	! ctl topology | grep "^switch" | grep -qv ": up"
+	local switches
+
+	# A manager that has just started shows none.
+	switches=$(ctl topology | grep "^switch") &&
+		! grep -qv ": up" <<<"$switches"
 }
 
 # ready_ms N: from the last rank's request to the moment when all N may begin,

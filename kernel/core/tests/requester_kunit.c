@@ -46,6 +46,46 @@ static void window_shrinks(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 }
 
+/* The ring has no entry more than the window needs, and grows with it. */
+static void window_grows(struct kunit *test)
+{
+	static const u16 windows[] = { 1, 2, 3, 5, 16, 17, 100, 256 };
+	struct req_test *t = test->priv;
+	struct inc_wqe *more = kunit_kcalloc(test, INC_REQ_MAX_WINDOW,
+					     sizeof(*more), GFP_KERNEL);
+	struct inc_requester *r = &t->r;
+
+	KUNIT_ASSERT_NOT_NULL(test, more);
+	for (u32 psn = 0xfffffe; psn < 0x1000000 + 4; psn++) {
+		struct inc_wqe *ring = t->ring;
+
+		inc_requester_init(r, ring, 1, psn & INC_PSN_MASK);
+		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++) {
+			u32 entries = inc_requester_entries(windows[i]);
+			struct inc_wqe *to = ring == more ? t->ring : more;
+			struct inc_wqe *last = ring;
+
+			KUNIT_ASSERT_GE(test, entries, (u32)windows[i]);
+			KUNIT_ASSERT_LT(test, entries, 2U * windows[i]);
+			if (entries > r->mask + 1) {
+				last = inc_requester_grow(r, to, entries);
+				KUNIT_ASSERT_PTR_EQ(test, last, ring);
+				memset(last, 0x5a, INC_REQ_MAX_WINDOW *
+				       sizeof(*last));
+				ring = to;
+			}
+			inc_requester_tune(r, windows[i], MIN_RTO, DEAD);
+			send(test, windows[i] - inc_psn_diff(r->max, r->una));
+			KUNIT_ASSERT_NULL(test, inc_requester_push(r));
+			/* All are there, in their places. */
+			r->nak_seen = false;
+			inc_requester_nak_seq(r, r->una, *clock(test));
+			inc_requester_tune(r, windows[i], MIN_RTO, DEAD);
+			expect_again(test, r->una, windows[i]);
+		}
+	}
+}
+
 /* No stretch without AckReq is longer than min(16, window / 2) packets. */
 static void ackreq_distance(struct kunit *test)
 {
@@ -433,6 +473,7 @@ static void window_recovers(struct kunit *test)
 static struct kunit_case req_cases[] = {
 	KUNIT_CASE(window),
 	KUNIT_CASE(window_shrinks),
+	KUNIT_CASE(window_grows),
 	KUNIT_CASE(ackreq_distance),
 	KUNIT_CASE(ackreq_at_end),
 	KUNIT_CASE(coalesced_ack),

@@ -55,6 +55,7 @@ struct model {
 	struct inc_rng	rng;
 	struct link	link;
 	struct inc_requester	r;
+	struct inc_wqe ring[INC_REQ_MAX_WINDOW];
 	u64		now, timer, wire_free;
 	u32		first_psn;
 	/* The switch. */
@@ -266,7 +267,7 @@ static void prepare(struct model *m, u64 seed, u16 window)
 		       0xffffff - inc_rnd_below(&m->rng, NPKT);
 	m->epsn = m->first_psn;
 	m->now = 1000000;
-	inc_requester_init(&m->r, m->first_psn);
+	inc_requester_init(&m->r, m->ring, INC_REQ_MAX_WINDOW, m->first_psn);
 	inc_requester_tune(&m->r, window, 2500, 10000000);
 }
 

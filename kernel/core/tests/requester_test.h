@@ -20,6 +20,8 @@
 struct req_test {
 	struct inc_requester	r;
 	struct inc_requester	before;
+	struct inc_wqe		ring[INC_REQ_MAX_WINDOW];
+	struct inc_wqe		ring_before[INC_REQ_MAX_WINDOW];
 	u64		now;
 };
 
@@ -29,7 +31,7 @@ static inline struct inc_requester *setup(struct kunit *test, u32 psn,
 	struct req_test *t = test->priv;
 
 	t->now = START;
-	inc_requester_init(&t->r, psn);
+	inc_requester_init(&t->r, t->ring, INC_REQ_MAX_WINDOW, psn);
 	inc_requester_tune(&t->r, window, MIN_RTO, DEAD);
 	return &t->r;
 }
@@ -44,13 +46,15 @@ static inline void remember(struct kunit *test)
 	struct req_test *t = test->priv;
 
 	t->before = t->r;
+	memcpy(t->ring_before, t->ring, sizeof(t->ring));
 }
 
 static inline bool unchanged(struct kunit *test)
 {
 	struct req_test *t = test->priv;
 
-	return !memcmp(&t->r, &t->before, sizeof(t->r));
+	return !memcmp(&t->r, &t->before, sizeof(t->r)) &&
+	       !memcmp(t->ring, t->ring_before, sizeof(t->ring));
 }
 
 struct sent {

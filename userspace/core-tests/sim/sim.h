@@ -29,6 +29,7 @@
 #include "core/tests/pkt.h"
 #include "core/uplink_queue.h"
 
+#define WINDOW_MAX	64	/* packets in flight to a member */
 #define MAX_RANKS	9
 #define SLOTS		8
 #define PMTU		256
@@ -93,6 +94,7 @@ struct qp {
 	struct inc_responder	resp;
 	struct inc_replay	replay;
 	struct inc_requester	req;
+	struct inc_wqe		ring[WINDOW_MAX];
 	enum inc_requester_end end;
 	u32		rx_msg_id;
 	u32		rx_msg_len;

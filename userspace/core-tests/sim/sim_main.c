@@ -275,8 +275,8 @@ static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
 		.slots = SLOTS, .pmtu = PMTU,
 	};
-	inc_requester_init(&q->req, down);
-	inc_requester_tune(&q->req, 1 + below(below(2) ? 8 : 64), 2500,
+	inc_requester_init(&q->req, q->ring, WINDOW_MAX, down);
+	inc_requester_tune(&q->req, 1 + below(below(2) ? 8 : WINDOW_MAX), 2500,
 			   60 * FNS);
 	q->psn = down;
 	inc_msg_loss_init(&q->gap, first_msg, SLOTS);
