@@ -350,6 +350,26 @@ def wrong():
         raw.sock.close()
 
 
+def last_words():
+    """What was said before a call is cancelled is sent before that."""
+    raw = Raw(dies)
+    client = Client(raw.address)
+    got = client.ask("/t/echo", 0, 3, -2)
+    ktap(got[0] == CANCELLED and client.end() == 0, "cancelled at once", got)
+    time.sleep(.5)
+    kinds, at = [], 24
+    while at < len(raw.seen):
+        length = int.from_bytes(raw.seen[at:at + 3], "big")
+        kinds.append((raw.seen[at + 3], raw.seen[at + 9:at + 9 + length]))
+        at += 9 + length
+    data = [n for n, (kind, _) in enumerate(kinds) if kind == 0]
+    resets = [n for n, (kind, _) in enumerate(kinds) if kind == 3]
+    ktap(data and resets and max(data) < min(resets) and
+         b"".join(kinds[n][1] for n in data) ==
+         b"\0\0\0\0\1a\0\0\0\0\1b\0\0\0\0\1c", "its last words", kinds)
+    raw.sock.close()
+
+
 def garbage():
     """Frames of all kinds in any order, and bytes of none."""
     rng = random.Random(SEED)
@@ -418,6 +438,7 @@ def main():
         client.end()
         server.stop(0)
     wrong()
+    last_words()
     garbage()
     plan()
 

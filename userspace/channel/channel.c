@@ -152,8 +152,10 @@ void channel_half(struct channel *c)
 }
 
 /**
- * channel_cancel() - end a call at once
+ * channel_cancel() - end a call
  * @c: channel, during a call
+ *
+ * Messages before it are sent if that needs no wait.
  */
 void channel_cancel(struct channel *c)
 {
@@ -299,6 +301,16 @@ static void await_event(struct channel *c)
 		return;	/* it has been taken already */
 }
 
+/* What was said before the end is sent before it, if the socket takes it. */
+static void end_call(struct channel *c, bool ready)
+{
+	if (ready)
+		write_frames(c);
+	http2_cancel(&c->http2);
+	if (ready)
+		write_frames(c);
+}
+
 /*
  * Do what can be done, or wait for it. A server that sends without end does not
  * keep the call from its time limit, nor its messages from being sent.
@@ -309,7 +321,7 @@ static void take_turn(struct channel *c)
 	int64_t now = now_ms();
 
 	if (!take_wishes(c)) {
-		http2_cancel(&c->http2);
+		end_call(c, ret > 0);
 		return;
 	}
 	if (now >= alarm_at(c)) {

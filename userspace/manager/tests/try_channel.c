@@ -7,7 +7,7 @@
  *
  *   PATH TIMEOUT_MS COUNT LEN        COUNT messages of LEN bytes; then it waits.
  *                                    LEN -1: the call is cancelled by a thread
- *                                    300 ms after its first message
+ *                                    300 ms after its messages; -2: at once
  *
  * Prints of each call "STATUS FAULT MESSAGES BYTES SUM TEXT".
  */
@@ -34,8 +34,8 @@ static void send_messages(struct channel *c, unsigned int count, long len)
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		memset(data, 'a' + (int)i % 26, len > 0 ? (size_t)len : 0);
-		channel_send(c, data, len > 0 ? (size_t)len : 0);
+		memset(data, 'a' + (int)i % 26, len > 0 ? (size_t)len : 1);
+		channel_send(c, data, len >= 0 ? (size_t)len : 1);
 	}
 	free(data);
 	if (len >= 0)
@@ -56,7 +56,9 @@ static void call(struct channel *c, const char *path, int timeout_ms,
 
 	channel_begin(c, path, timeout_ms);
 	send_messages(c, count, len);
-	if (len < 0)
+	if (len == -2)
+		channel_cancel(c);
+	else if (len < 0)
 		pthread_create(&thread, NULL, cancel, c);
 	while (channel_receive(c, &data, &n)) {
 		messages++;
@@ -65,7 +67,7 @@ static void call(struct channel *c, const char *path, int timeout_ms,
 			sum = sum * 31 + data[i];
 		free(data);
 	}
-	if (len < 0)
+	if (len == -1)
 		pthread_join(thread, NULL);
 	status = channel_status(c, &said, &fault);
 	text = strdup(said);
