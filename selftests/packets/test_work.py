@@ -228,14 +228,15 @@ def forming_uc(lab, family):
 
 
 @test("work: a little data in a large buffer takes little memory",
-      families=(4,))
-def oversized(lab, family):
+      families=(4,), cases={"one buffer": (3000, 64), "pages": (8000, 0)})
+def oversized(lab, family, trail, copied):
     with lab.tree(family=family, slots=64, ranks=2) as t:
         a, b = t.m
         # inside the IP packet, behind the end of UDP
-        pkts = [a.request(n, peer.ints([n]))[0].but(trail=bytes(8000))
+        pkts = [a.request(n, peer.ints([n]))[0].but(trail=bytes(trail))
                 for n in range(64)]
-        with counters.member(a, rx_messages=64, rx_copied=64):
+        # Pages behind the data go when they are cut off.
+        with counters.member(a, rx_messages=64, rx_copied=copied):
             a.send(*pkts)
         check(64 * 600 < a.get()["held"] < 64 * 2048,
               "%d bytes held" % a.get()["held"])

@@ -171,7 +171,7 @@ part_plain()
 	daemon || return
 	grep -q "WARNING: without TLS" "$LOG"
 	ktap $? "without TLS: a warning" "$(head -n 1 "$LOG")"
-	refused "TLS to a daemon without" "does not speak TLS" "it speaks TLS" \
+	refused "TLS to a daemon without" "does not speak it" "it speaks TLS" \
 		INC_SERVER_CERTS="$CA/rank"
 	fits "without TLS" A=
 	gone plain
@@ -264,7 +264,7 @@ part_levels()
 	root=$!
 	wait_for 20 grep -q listening "$LAB_OUT/root.log" || return
 	tls --tls-ca "$CA/ca.pem" --parent "$(switch_ip4 sw)" || return
-	refused_up "a parent without TLS" "does not speak TLS" \
+	refused_up "a parent without TLS" "does not speak it" \
 		INC_SERVER_CERTS="$CA/rank"
 	gone "a parent without TLS"
 	kill "$root"
