@@ -55,9 +55,12 @@ int am_stream_open(struct am_stream *s, int tcp, const char *manager,
  */
 void am_stream_close(struct am_stream *s)
 {
-	channel_free(s->channel);
+	struct channel *c = s->channel;
+
+	/* A child of fork() must not find what is freed. */
 	s->channel = NULL;
 	s->brief = false;
+	channel_free(c);
 }
 
 /**
