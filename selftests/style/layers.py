@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The layers of the module, of libinc and of the manager: what a file includes
 and calls is in its own folder of kernel/, userspace/lib/ or userspace/manager/,
-or in a lower one, and no files of a folder need each other in a circle.
+or in a lower one, and no files of a folder need each other in a circle. The same
+for the folders of userspace/, by what they include.
 
     layers.py [BUILD [LIB]]    the first two; BUILD: where the module was built,
                                LIB: where libinc was, for their symbols
@@ -18,7 +19,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PREFIXES = ["lib/", "manager/"]
+PREFIXES = ["lib/", "manager/", "userspace/"]
 EXCEPTIONS = TOP / "selftests/style/layers"
 
 
@@ -110,6 +111,36 @@ class Tree:
         return arrows, circles
 
 
+class UserSpace(Tree):
+    """The folders of userspace/. Those that are trees of their own are a room."""
+
+    # What both ends of a rendezvous have, which is below the daemon.
+    PROTOCOL = ["proto", "network", "keepalive"]
+    TREES = ["lib", "manager"]
+
+    def __init__(self):
+        super().__init__("userspace", "Makefile",
+                         ["core-tests", "examples", "shim"], "userspace/",
+                         None)
+
+    def folders(self):
+        text = self.makefile.read_text().replace("\\\n", " ")
+        order = re.search(r"^LAYERS\s*:=(.*)", text, re.M)[1].split()
+        for folder in self.top.iterdir():
+            if folder.is_dir() and folder.name not in order + self.skip:
+                sys.exit(f"userspace/{folder.name}: is in no layer of "
+                         "userspace/Makefile")
+        return order
+
+    def room(self, path):
+        parts = path.relative_to(self.top).with_suffix("").parts
+        if parts[0] in self.TREES:
+            return f"{parts[0]}/{parts[0]}"
+        if parts[0] == "rendezvous" and parts[1] in self.PROTOCOL:
+            return f"protocol/{parts[1]}"
+        return "/".join(parts)
+
+
 def prefix_of(room):
     """The prefix of the tree that a room of EXCEPTIONS is in."""
     return next((p for p in PREFIXES if room.startswith(p)), "")
@@ -192,6 +223,7 @@ def main():
           builds[0] and builds[0] / "kernel")
     check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/", None),
           builds[1])
+    check(UserSpace(), None)
 
 
 if __name__ == "__main__":
