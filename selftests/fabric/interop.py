@@ -101,8 +101,14 @@ def health(channel):
     says("health: no such message", status(lambda: check(b"\xff\xff")),
          code.INVALID_ARGUMENT)
     watch = channel.unary_stream("/grpc.health.v1.Health/Watch")
-    says("health: watched", status(lambda: list(watch(b""))),
-         code.UNIMPLEMENTED)
+    told = watch(b"")
+    ktap(next(told) == b"\x08\x01", "health: watched, it serves")
+    told.cancel()
+    told = watch(b"\x0a\x01x")
+    ktap(next(told) == b"\x08\x03", "health: another service is watched")
+    told.cancel()
+    says("health: watched, no such message",
+         status(lambda: list(watch(b"\xff\xff"))), code.INVALID_ARGUMENT)
 
 
 def slowly(*messages):

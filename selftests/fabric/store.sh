@@ -443,6 +443,18 @@ print({b"\x08\x01": "serving", b"\x08\x02": "not serving"}[check(b"")])' \
 		"$(topo_ip4 sw):$1" 2>&1
 }
 
+# watch_health PORT: as it changes, in $LAB_OUT/health; its PID in WATCHER.
+watch_health()
+{
+	ip netns exec "$TOPO-sw" python3 -uc 'import grpc, sys
+watch = grpc.insecure_channel(sys.argv[1]).unary_stream(
+    "/grpc.health.v1.Health/Watch")
+for told in watch(b""):
+    print({b"\x08\x01": "serving", b"\x08\x02": "not serving"}[told])' \
+		"$(topo_ip4 sw):$1" >"$LAB_OUT/health" 2>&1 &
+	WATCHER=$!
+}
+
 # asked_of IP LEADER OTHER: inc-amctl finds the leader, whoever is asked first.
 asked_of()
 {
@@ -486,11 +498,19 @@ part_standby()
 		"$LAB_OUT/amd-18792.log"
 	ktap $? "the standby says for whom" "$(cat "$LAB_OUT/amd-18792.log")"
 	asked_of "$(topo_ip4 sw)" 18790 18792
+	watch_health 18792
+	wait_for 20 grep -q serving "$LAB_OUT/health"
 	checked_job
 	kill -9 "$first"
 	wait_for 10 grep -q "this manager leads" "$LAB_OUT/amd-18792.log"
 	ktap $? "killed leader: the standby leads" \
 		"$(cat "$LAB_OUT/amd-18792.log")"
+	wait_for 5 grep -qx serving "$LAB_OUT/health"
+	[ "$(tr '\n' , <"$LAB_OUT/health")" = "not serving,serving," ]
+	ktap $? "health: who watches the standby is told" \
+		"$(cat "$LAB_OUT/health")"
+	kill "$WATCHER"
+	wait "$WATCHER" 2>/dev/null
 	asked_of "$(topo_ip4 sw)" 18792 18790
 	has_ended "killed leader: no rank sees an error"
 	wait_for 15 no_tree

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "answer/answer.h"
 #include "api/message.h"
 #include "conf/notify.h"
 #include "conf/output.h"
@@ -161,6 +162,7 @@ static void turn(struct manager *m, int64_t until)
 	if (m->state.phase == PHASE_ACTIVE && hosts_turn(m))
 		group_note_again(m);
 	state_turn(m);
+	answer_health_turn(m);
 	stats_expire(m->stats);
 }
 

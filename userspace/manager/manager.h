@@ -136,6 +136,7 @@ struct options {
  * @freed: how many were freed, modulo 2^32
  * @ids: IDs of trees
  * @stats: statistics
+ * @healths: clients that are told whether it serves
  * @stop: end
  */
 struct manager {
@@ -166,6 +167,7 @@ struct manager {
 	uint32_t	freed;
 	struct ids	ids;
 	struct stats	*stats;
+	LIST_HEAD(, health_watch)	healths;
 	bool		stop;
 };
 

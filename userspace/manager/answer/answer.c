@@ -455,6 +455,9 @@ static bool answer_operator(struct manager *m, enum rpc_method method,
 	case RPC_WATCH_EVENTS:
 		answer_watch_events(m, data, len, stream, a);
 		return true;
+	case RPC_HEALTH_WATCH:
+		answer_watch_health(m, data, len, stream, a);
+		return true;
 	case RPC_LIST_TASKS:
 		answer_tasks(m, data, len, a);
 		return true;

@@ -56,6 +56,9 @@ void answer_switch(struct manager *m, enum rpc_method method,
 /* health.c */
 void answer_health(const struct manager *m, const uint8_t *data, size_t len,
 		   struct rpc_answer *a);
+void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
+			 struct rpc_stream *stream, struct rpc_answer *a);
+void answer_health_turn(struct manager *m);
 
 /* stored.c */
 void answer_stored(struct manager *m, struct rpc_stream *stream,

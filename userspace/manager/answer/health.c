@@ -1,12 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * gRPC's own question, whether the manager serves: the leader does.
+ * gRPC's own question, whether the manager serves: the leader does. Who watches is
+ * told when that changes.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/answer.h"
 #include "health.pb-c.h"
+
+#define STATUS(name) \
+	GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__##name
+
+typedef Grpc__Health__V1__HealthCheckRequest request;
+typedef Grpc__Health__V1__HealthCheckResponse response;
+
+/**
+ * struct health_watch - a client that is told
+ * @rpc: the stream's callbacks
+ * @all: among all of them
+ * @m: manager
+ * @stream: stream
+ * @known: it asks for a service that there is
+ * @told: what it was told last; -1: nothing
+ */
+struct health_watch {
+	struct rpc_watch		rpc;
+	LIST_ENTRY(health_watch)	all;
+	struct manager			*m;
+	struct rpc_stream		*stream;
+	bool				known;
+	int				told;
+};
+
+/* Returns 0, or -ENOENT or -EINVAL after an error. */
+static int read_request(const uint8_t *data, size_t len, struct rpc_answer *a)
+{
+	request *req = grpc__health__v1__health_check_request__unpack(NULL, len,
+								      data);
+	int ret = 0;
+
+	if (!req) {
+		answer_refuse(a, EINVAL, "the request is no HealthCheckRequest");
+		return -EINVAL;
+	}
+	if (*req->service && strcmp(req->service, "rdma_inc.v1.Manager")) {
+		answer_refuse(a, ENOENT, "there is no service \"%.63s\" but rdma_inc.v1.Manager",
+			      req->service);
+		ret = -ENOENT;
+	}
+	grpc__health__v1__health_check_request__free_unpacked(req, NULL);
+	return ret;
+}
+
+static void put_status(const struct manager *m, bool known, response *out)
+{
+	grpc__health__v1__health_check_response__init(out);
+	if (!known)
+		out->status = STATUS(SERVICE_UNKNOWN);
+	else
+		out->status = m->state.phase == PHASE_ACTIVE ?
+			      STATUS(SERVING) : STATUS(NOT_SERVING);
+}
 
 /**
  * answer_health() - answer Check of grpc.health.v1.Health
@@ -18,23 +74,90 @@
 void answer_health(const struct manager *m, const uint8_t *data, size_t len,
 		   struct rpc_answer *a)
 {
-	Grpc__Health__V1__HealthCheckRequest *req =
-		grpc__health__v1__health_check_request__unpack(NULL, len, data);
-	Grpc__Health__V1__HealthCheckResponse out =
-		GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
-	char why[256];
+	int ret = read_request(data, len, a);
+	response out;
 
-	if (!req) {
-		answer_refuse(a, EINVAL, "the request is no HealthCheckRequest");
+	if (ret)
+		return;
+	put_status(m, true, &out);
+	answer_reply(a, &out.base);
+}
+
+static void tell_status(struct health_watch *w)
+{
+	struct rpc_answer a = { .err = 0 };
+	response out;
+
+	put_status(w->m, w->known, &out);
+	if (w->told == (int)out.status)
+		return;
+	answer_reply(&a, &out.base);
+	if (!a.data)
+		return;
+	w->told = (int)out.status;
+	rpc_stream_send(w->stream, a.data, a.len);
+	free(a.data);
+}
+
+static void writable(struct rpc_watch *rpc)
+{
+	tell_status(container_of(rpc, struct health_watch, rpc));
+}
+
+static void closed(struct rpc_watch *rpc)
+{
+	struct health_watch *w = container_of(rpc, struct health_watch, rpc);
+
+	LIST_REMOVE(w, all);
+	free(w);
+}
+
+/**
+ * answer_watch_health() - answer Watch of grpc.health.v1.Health
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @stream: where the answers go
+ * @a: answer, if it is an error
+ *
+ * A service that there is not is no error: it might come.
+ */
+void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
+			 struct rpc_stream *stream, struct rpc_answer *a)
+{
+	int ret = read_request(data, len, a);
+	struct health_watch *w = ret == -EINVAL ? NULL : calloc(1, sizeof(*w));
+
+	if (ret == -EINVAL)
+		return;
+	a->err = 0;
+	if (!w) {
+		answer_refuse(a, ENOMEM, "no memory");
 		return;
 	}
-	out.status = state_refuses(m, why, sizeof(why)) ?
-		GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING :
-		GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING;
-	if (*req->service && strcmp(req->service, "rdma_inc.v1.Manager"))
-		answer_refuse(a, ENOENT, "there is no service \"%.63s\" but rdma_inc.v1.Manager",
-			      req->service);
-	else
-		answer_reply(a, &out.base);
-	grpc__health__v1__health_check_request__free_unpacked(req, NULL);
+	w->rpc.writable = writable;
+	w->rpc.closed = closed;
+	w->m = m;
+	w->stream = stream;
+	w->known = !ret;
+	w->told = -1;
+	LIST_INSERT_HEAD(&m->healths, w, all);
+	rpc_stream_watch(stream, &w->rpc);
+}
+
+/**
+ * answer_health_turn() - tell who watches what has changed
+ * @m: manager
+ *
+ * Who reads slowly hears the latest when it has read.
+ */
+void answer_health_turn(struct manager *m)
+{
+	struct health_watch *w, *next;
+
+	for (w = LIST_FIRST(&m->healths); w; w = next) {
+		next = LIST_NEXT(w, all);
+		if (rpc_stream_idle(w->stream))
+			tell_status(w);
+	}
 }

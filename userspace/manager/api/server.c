@@ -61,6 +61,8 @@ static const struct method methods[RPC_METHODS + 1] = {
 	[RPC_RESUME_SWITCH]	= { .path = PATH("ResumeSwitch") },
 	[RPC_HEALTH_CHECK]	= { .path = "/grpc.health.v1.Health/Check",
 				    .client = true },
+	[RPC_HEALTH_WATCH]	= { .path = "/grpc.health.v1.Health/Watch",
+				    .watch = true, .client = true },
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
 };
 
@@ -104,7 +106,8 @@ static bool is_whole(const struct rpc_stream *s, const struct rpc_inbox *in)
 {
 	const ProtobufCMethodDescriptor *method =
 		protobuf_c_service_descriptor_get_method_by_name(
-			s->method == RPC_HEALTH_CHECK ?
+			s->method == RPC_HEALTH_CHECK ||
+			s->method == RPC_HEALTH_WATCH ?
 			&grpc__health__v1__health__descriptor :
 			&rdma_inc__v1__manager__descriptor,
 			strrchr(methods[s->method].path, '/') + 1);

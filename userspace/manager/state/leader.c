@@ -264,7 +264,7 @@ void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,
 		 struct rpc_answer *answer)
 {
-	if (method != RPC_HEALTH_CHECK &&
+	if (method != RPC_HEALTH_CHECK && method != RPC_HEALTH_WATCH &&
 	    state_refuses(ctx, answer->text, sizeof(answer->text)))
 		answer->err = EHOSTUNREACH;
 	else

@@ -42,6 +42,7 @@ static const char *const paths[RPC_METHODS + 1] = {
 	[RPC_DRAIN_SWITCH] = PATH("DrainSwitch"),
 	[RPC_RESUME_SWITCH] = PATH("ResumeSwitch"),
 	[RPC_HEALTH_CHECK] = "/grpc.health.v1.Health/Check",
+	[RPC_HEALTH_WATCH] = "/grpc.health.v1.Health/Watch",
 	[RPC_METHODS] = AM_JOIN,
 #undef PATH
 };
