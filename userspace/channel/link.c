@@ -91,7 +91,7 @@ bool link_adopt(struct link *l, int fd, const char *address)
 bool link_connect(struct link *l, const char *address, int port,
 		  int timeout_ms)
 {
-	int fd = reach_connect(address, port, timeout_ms);
+	int fd = reach_connect(address, port, timeout_ms, NULL);
 
 	if (fd < 0)
 		link_fail(l, fault_of(-fd), -fd);

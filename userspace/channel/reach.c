@@ -43,8 +43,14 @@ int reach_nth(const char *list, unsigned int n, char *addr, size_t len)
 	return (int)count;
 }
 
+static void show(_Atomic int *seen, int fd)
+{
+	if (seen)
+		*seen = fd;
+}
+
 static int try_one(const struct sockaddr *addr, socklen_t addr_len,
-		   int timeout_ms)
+		   int timeout_ms, _Atomic int *seen)
 {
 	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC |
 			SOCK_NONBLOCK, 0);
@@ -54,6 +60,7 @@ static int try_one(const struct sockaddr *addr, socklen_t addr_len,
 
 	if (fd < 0)
 		return -errno;
+	show(seen, fd);
 	if (connect(fd, addr, addr_len))
 		err = errno;
 	if (err == EINPROGRESS) {
@@ -62,6 +69,7 @@ static int try_one(const struct sockaddr *addr, socklen_t addr_len,
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 	}
 	if (err) {
+		show(seen, -1);
 		close(fd);
 		return -err;
 	}
@@ -89,7 +97,7 @@ static int connect_path(const char *path, int timeout_ms)
 	memcpy(addr.sun_path, path, strlen(path) + 1);
 	do {
 		fd = try_one((struct sockaddr *)&addr, sizeof(addr),
-			     timeout_ms);
+			     timeout_ms, NULL);
 		/* Others wait to be accepted, and poll() tells of no turn. */
 	} while (fd == -EAGAIN && now_ms() < until && !poll(NULL, 0, AGAIN_MS));
 	return fd == -EAGAIN ? -ETIMEDOUT : fd;
@@ -121,11 +129,14 @@ bool reach_is_path(const char *addr)
  * @port: if @addr has none
  * @timeout_ms: how long to try, in fair parts for each of its IP addresses; how
  *	long the host's name may take is the resolver's
+ * @seen: the socket from the moment when there is one, for a child of fork() to
+ *	close; left as it is on success, else -1; or NULL
  *
  * Return: socket, non-blocking, or a negative errno value; -ENXIO: there is no
  * host of this name.
  */
-int reach_connect(const char *addr, int port, int timeout_ms)
+int reach_connect(const char *addr, int port, int timeout_ms,
+		  _Atomic int *seen)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	int64_t until = now_ms() + timeout_ms, left;
@@ -143,7 +154,7 @@ int reach_connect(const char *addr, int port, int timeout_ms)
 	for (ai = list; ai && ret < 0; ai = ai->ai_next) {
 		left = (until - now_ms()) / count(ai);
 		ret = try_one(ai->ai_addr, ai->ai_addrlen,
-			      left > 0 ? (int)left : 0);
+			      left > 0 ? (int)left : 0, seen);
 	}
 	freeaddrinfo(list);
 	return ret;

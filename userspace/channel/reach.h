@@ -10,6 +10,7 @@
 
 int reach_nth(const char *list, unsigned int n, char *addr, size_t len);
 bool reach_is_path(const char *addr);
-int reach_connect(const char *addr, int port, int timeout_ms);
+int reach_connect(const char *addr, int port, int timeout_ms,
+		  _Atomic int *seen);
 
 #endif /* INC_CHANNEL_REACH_H */

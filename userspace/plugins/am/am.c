@@ -48,6 +48,7 @@
  * @list: addresses of all managers, the first one's first
  * @next: of these, the one to try next
  * @manager: address of this one
+ * @connecting: socket that is not the stream's yet; -1: none
  * @wake: event for "up": @beat_ms has changed, or @cm is done
  * @say: guards writing to libinc, and @cm and @joined
  * @cm: connection by RDMA CM; NULL: none
@@ -80,6 +81,7 @@ struct inc_am {
 	char			list[1024];
 	unsigned int		next;
 	char			manager[256];
+	_Atomic int		connecting;
 	int			wake;
 	pthread_mutex_t		say;
 	struct am_cm		*cm;
@@ -441,7 +443,8 @@ static bool open_next(struct inc_am *am)
 	int tcp;
 
 	reach_nth(am->list, am->next++, manager, sizeof(manager));
-	tcp = reach_connect(manager, atoi(AM_PORT), CONNECT_MS);
+	tcp = reach_connect(manager, atoi(AM_PORT), CONNECT_MS,
+			    &am->connecting);
 	pthread_mutex_lock(&am->lock);
 	memcpy(am->manager, manager, sizeof(manager));
 	if (tcp < 0) {
@@ -450,6 +453,7 @@ static bool open_next(struct inc_am *am)
 	}
 	am->usable = false;
 	am_stream_close(&am->stream);
+	am->connecting = -1;
 	opened = !start_stream(am, tcp, err, sizeof(err));
 	if (am->closing)
 		am_stream_cancel(&am->stream);
@@ -636,6 +640,7 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	a->pid = getpid();
 	a->fd = pair[1];
+	a->connecting = -1;
 	a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&a->say, NULL);
 	pthread_mutex_init(&a->lock, NULL);
@@ -669,6 +674,8 @@ void inc_am_stop(struct inc_am *am)
 {
 	if (am->pid != getpid()) {
 		am_stream_forked(&am->stream);
+		if (am->connecting >= 0)
+			close(am->connecting);
 		am_cm_forked(am->cm);
 		close(am->fd);
 		close(am->wake);
