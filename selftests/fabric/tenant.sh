@@ -5,7 +5,7 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota reserve switch reload hide names priority preempt memory slow restart
+#	PART: quota reserve switch reload hide names host priority preempt memory slow restart
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -394,6 +394,31 @@ has_figure()
 	((${n:-0} >= $2))
 }
 
+# A tenant has begun as many groups as one host may, and they wait for ranks: that is
+# nothing to another tenant there.
+part_host()
+{
+	local i waiting=()
+
+	for ((i = 0; i < 16; i++)); do
+		JOB_LATE=1023 as ruth am_start 1024 --count 10
+		waiting+=("${JOB_PIDS[@]}")
+	done
+	wait_for 20 forming 16
+	ktap $? "16 groups of 1,024 ranks wait" "$(as olga ctl group)"
+	refused "one more of the same tenant" rita 1 "wait for their ranks already"
+	as bob am_job "another tenant's, of the same host" 1 --check --count 100
+	kill "${waiting[@]}"
+	wait "${waiting[@]}" 2>/dev/null
+	gone "host"
+}
+
+# forming N: so many groups
+forming()
+{
+	[ "$(as olga ctl group | grep -c "1 of 1024 ranks")" = "$1" ]
+}
+
 # Two tenants choose one name, and one sends ten times as much.
 part_names()
 {
@@ -744,4 +769,4 @@ part_restart()
 	amd_up
 }
 
-suite "quota reserve switch reload hide names priority preempt memory slow restart" "$@"
+suite "quota reserve switch reload hide names host priority preempt memory slow restart" "$@"

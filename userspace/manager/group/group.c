@@ -156,10 +156,10 @@ static void add(struct group *g, struct rpc_stream *stream,
 
 /*
  * A group has memory for all of its ranks when the first one comes; so nobody
- * begins any number of them.
+ * begins any number of them. Tenants on one host do not take that from each other.
  */
 static bool may_begin(const struct manager *m, struct rpc_stream *stream,
-		      const struct inc_rdv_join *join,
+		      const struct tenant *tn, const struct inc_rdv_join *join,
 		      struct inc_rdv_addr *from)
 {
 	const struct group *g;
@@ -169,7 +169,7 @@ static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 		*from = join->addr;
 	for (g = m->groups; g; g = g->next) {
 		if (g->state != GROUP_GATHERING || g->ending ||
-		    !inc_rdv_addr_same(&g->from, from))
+		    g->tenant != tn || !inc_rdv_addr_same(&g->from, from))
 			continue;
 		n++;
 		ranks += g->like.ranks;
@@ -192,7 +192,7 @@ static struct group *form(struct manager *m, struct rpc_stream *stream,
 	struct group *g;
 	bool claims;
 
-	if (!may_begin(m, stream, join, &from))
+	if (!may_begin(m, stream, tn, join, &from))
 		return NULL;
 	if (msg->reservation[0]) {
 		r = reservation_find(&m->tenants, tn, msg->reservation);

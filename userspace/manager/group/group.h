@@ -169,7 +169,7 @@ struct group_at {
 struct group_vague {
 	int64_t			tree_at;
 	unsigned int		tree_status;
-	char			tree[128];
+	char			tree[256];
 	int64_t			msg_at;
 	struct inc_rdv_msg	msg;
 };
