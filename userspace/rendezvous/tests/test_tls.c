@@ -202,7 +202,7 @@ static void plaintext(void)
 	EQ(write(fd[1], line, sizeof(line) - 1), sizeof(line) - 1);
 	ret = ops->shake(t, &events);
 	OK(ret < 0 && ret != -EAGAIN);
-	says(t, "does not speak TLS");
+	says(t, "the rendezvous daemon does not speak it: start it with");
 	ops->close(t);
 	close(fd[0]);
 	close(fd[1]);
