@@ -415,8 +415,13 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		refuse(stream, EPROTO, "the first message must be join");
 }
 
-/* Have we stood still, so that ranks look for another manager? */
-static bool was_late(const struct manager *m)
+/**
+ * group_was_late() - have we stood still, so that ranks look for another manager?
+ * @m: manager
+ *
+ * Return: true if so, a short time ago.
+ */
+bool group_was_late(const struct manager *m)
 {
 	return m->loop.late_at && m->loop.now - m->loop.late_at < AM_NOTICE_MS;
 }
@@ -436,7 +441,7 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 	if (r && r->group->last == stream) {
 		r->group->last = NULL;
 	} else if (r && r->state == RANK_PRESENT && state_resume_ms(m) &&
-		   (r->group->rebuilding || was_late(m))) {
+		   (r->group->rebuilding || group_was_late(m))) {
 		/*
 		 * What has failed may have led to the rank, or the rank may have
 		 * taken us for lost: await it.

@@ -311,6 +311,7 @@ struct group {
 void group_tell(struct rank *r, const struct am_message *msg);
 void group_tell_all(struct group *g, const struct inc_rdv_msg *msg);
 void group_check_ready(struct group *g);
+bool group_was_late(const struct manager *m);
 void group_begin(struct group *g);
 
 /* make.c */

@@ -220,6 +220,9 @@ bool restore_join(struct group *g, struct rpc_stream *stream,
 	    r->join.qpn != join->qpn || r->join.psn != join->psn)
 		return false;
 	if (g->state < GROUP_JOINED && !g->rebuilding) {
+		/* That the last one has ended may be the next that we hear. */
+		if (r->stream && !group_was_late(g->manager))
+			return false;
 		set_stream(r, stream);
 		return true;
 	}
