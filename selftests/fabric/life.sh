@@ -481,10 +481,11 @@ part_away()
 part_absent()
 {
 	local -x INC_AM_ON_FAILURE=rebuild
-	local name running
+	local name running pids
 
 	long_job 4
 	running=$JOB_NAME
+	pids=("${JOB_PIDS[@]}")
 	kill_amd
 	kill -9 "${AGENT[@]}"
 	agents_down
@@ -508,10 +509,8 @@ part_absent()
 	says "the job of before goes on" 0 "ready, 4 of 4 ranks" \
 		inc-amctl -m "$(topo_ip4 sw)" group show "$running"
 	ctl group del "$running"
-	wait_for 10 no_tree
-	pkill -9 inc-perf
-	wait 2>/dev/null
-	return 0
+	wait "${pids[@]}"
+	gone "absent"
 }
 
 # came N: so many of the group's four ranks
