@@ -107,6 +107,8 @@ struct options {
 	char		**argv;
 };
 
+LIST_HEAD(health_list, health_watch);
+
 /**
  * struct manager - the manager
  * @o: options
@@ -167,7 +169,7 @@ struct manager {
 	uint32_t	freed;
 	struct ids	ids;
 	struct stats	*stats;
-	LIST_HEAD(, health_watch)	healths;
+	struct health_list healths;
 	bool		stop;
 };
 
