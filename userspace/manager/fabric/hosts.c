@@ -317,8 +317,11 @@ struct hosts *hosts_new(void)
 {
 	struct hosts *h = calloc(1, sizeof(*h));
 
-	if (h)
-		h->at = INT64_MAX;
+	if (!h)
+		return NULL;
+	h->at = INT64_MAX;
+	/* However short a time ago the machine was started. */
+	h->credit = TOLD_MAX;
 	return h;
 }
 
