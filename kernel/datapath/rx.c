@@ -108,19 +108,12 @@ static bool from_member(const struct sk_buff *skb, const struct inc_qp *qp)
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &qp->cfg.local);
 }
 
-/* As inc_rx_payload(), while skb->data is at the IP header. */
-static const u8 *find_payload(const struct sk_buff *skb, unsigned int off)
-{
-	return skb_is_nonlinear(skb) ?
-	       skb_frag_address(&skb_shinfo(skb)->frags[0]) : skb->data + off;
-}
-
 static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
 		    const struct inc_pkt *pkt)
 {
 	const u8 *udp = skb->data + udp_off;
-	const u8 *rest = find_payload(skb, udp_off + sizeof(struct udphdr) +
-				      pkt->hdr_len);
+	const u8 *rest = inc_rx_payload_at(skb, udp_off + sizeof(struct udphdr) +
+					   pkt->hdr_len);
 	const u8 *icrc = rest + pkt->payload_len + pkt->pad;
 	u32 crc;
 

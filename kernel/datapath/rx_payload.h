@@ -13,6 +13,21 @@
 int inc_rx_gather(struct sk_buff *skb, unsigned int bth_off);
 
 /**
+ * inc_rx_payload_at() - get the payload of a packet, wherever its header begins
+ * @skb: packet that inc_rx_gather() has seen
+ * @off: offset of what is behind the packet's headers from skb->data
+ *
+ * Context: any.
+ * Return: its first byte; pad and ICRC follow the last one.
+ */
+static inline u8 *inc_rx_payload_at(const struct sk_buff *skb, unsigned int off)
+{
+	if (!skb_is_nonlinear(skb))
+		return skb->data + off;
+	return skb_frag_address(&skb_shinfo(skb)->frags[0]);
+}
+
+/**
  * inc_rx_payload() - get a packet's payload
  * @skb: packet that inc_rx_gather() has seen, skb->data at its BTH
  * @pkt: the packet, parsed
@@ -23,9 +38,7 @@ int inc_rx_gather(struct sk_buff *skb, unsigned int bth_off);
 static inline u8 *inc_rx_payload(const struct sk_buff *skb,
 				 const struct inc_pkt *pkt)
 {
-	if (!skb_is_nonlinear(skb))
-		return skb->data + pkt->hdr_len;
-	return skb_frag_address(&skb_shinfo(skb)->frags[0]);
+	return inc_rx_payload_at(skb, pkt->hdr_len);
 }
 
 #endif /* _INC_RX_PAYLOAD_H */
