@@ -367,7 +367,7 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
  * @info: parsed
  *
  * Return: 0; -EINVAL: nothing to change, or a wrong value; -ENOENT: no such
- * tree; -EDQUOT: over a quota.
+ * tree; -EDQUOT: over a quota; -ENOBUFS: over the memory limit; -ENOMEM.
  */
 int rdma_inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -266,7 +266,8 @@ static int grow_members(struct inc_tree *tree, u16 window,
  * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
- * Return: 0; -ENOBUFS over the memory limit, -ENOMEM: nothing was changed.
+ * Return: 0; -ENOBUFS over the memory limit, -ENOMEM: no setting was changed;
+ * members that have got their larger rings by then keep them.
  */
 int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 		 struct netlink_ext_ack *extack)
