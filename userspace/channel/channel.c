@@ -17,6 +17,7 @@
 #include "channel/channel.h"
 #include "channel/link.h"
 #include "channel/http2.h"
+#include "channel/reach.h"
 
 #define OUT_LEN		16384	/* bytes that are written at once; a TLS record */
 #define FRAME_MAX	(16384 + 64)	/* bytes that nghttp2 gives at once */
@@ -446,8 +447,7 @@ void channel_begin(struct channel *c, const char *path, int timeout_ms)
 {
 	struct http2_call call = {
 		.path = path,
-		.authority = *c->how.address == '/' ||
-			     !strncmp(c->how.address, "unix:", 5) ?
+		.authority = reach_is_path(c->how.address) ?
 			     "localhost" : c->how.address,
 		.tls = c->how.tls.ca,
 		.token = c->how.token,
