@@ -117,61 +117,104 @@ u32 inc_crc_payload(const void *data, unsigned int len)
 	return crc32_le(crc32_le(0, data, len), zero, -len & 3);
 }
 
-/*
- * Copy the UDP header to the last extended header. With a constant size this
- * takes a few instructions, and nearly all packets have one of these sizes.
- */
-static void copy_transport(void *dst, const void *src, unsigned int len)
+/* The bytes of a packet's headers that routers may change. */
+struct variant {
+	u8	ip[4];
+	u8	hop;
+	__sum16	ip_check;
+	__sum16	udp_check;
+	u8	becn;
+};
+
+/* Set a packet's variant fields to ones, and note what they were in @v. */
+static void mask_variant(u8 *ip, unsigned int ip_len, struct variant *v)
 {
-	const unsigned int bare = sizeof(struct udphdr) + IB_BTH_BYTES;
-	const unsigned int write = bare + sizeof(struct ib_reth);
+	struct udphdr *uh = (struct udphdr *)(ip + ip_len);
+	/* FECN, BECN and the reserved bits beside them. */
+	u8 *becn = (u8 *)(uh + 1) + 4;
 
-	if (len == bare)
-		memcpy(dst, src, bare);
-	else if (len == write)
-		memcpy(dst, src, write);
-	else
-		memcpy(dst, src, len);
-}
-
-/**
- * inc_icrc_hdr() - compute the CRC of a packet's headers, variant fields masked
- * @ip: IPv4 header without options, or IPv6 header
- * @ip_len: its length, which tells the two apart
- * @udp: UDP header, followed by BTH and extended headers, nothing in between
- * @transport_len: bytes of BTH and extended headers
- *
- * Context: any.
- * Return: CRC to continue with over payload and pad; the ICRC is the complement
- * of the final value, little-endian.
- * Spec: IBTA annex A17.3.1.
- */
-u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, const void *udp,
-		 unsigned int transport_len)
-{
-	u8 buf[sizeof(struct ipv6hdr) + sizeof(struct udphdr) +
-	       INC_MAX_TRANSPORT_HDR];
-	struct udphdr *uh = (struct udphdr *)(buf + ip_len);
-	unsigned int len = sizeof(*uh) + transport_len;
-
-	copy_transport(uh, udp, len);
 	if (ip_len == sizeof(struct iphdr)) {
-		struct iphdr *ih = (struct iphdr *)buf;
+		struct iphdr *ih = (struct iphdr *)ip;
 
-		memcpy(buf, ip, sizeof(*ih));
+		v->ip[1] = ih->tos;
+		v->hop = ih->ttl;
+		v->ip_check = ih->check;
 		ih->tos = 0xff;
 		ih->ttl = 0xff;
 		ih->check = (__force __sum16)0xffff;
 	} else {
-		memcpy(buf, ip, sizeof(struct ipv6hdr));
-		/* Traffic class, flow label and hop limit. */
-		buf[0] |= 0x0f;
-		memset(buf + 1, 0xff, 3);
-		((struct ipv6hdr *)buf)->hop_limit = 0xff;
-	}
-	uh->check = (__force __sum16)0xffff;
-	/* FECN, BECN and the reserved bits beside them. */
-	buf[ip_len + sizeof(*uh) + 4] = 0xff;
+		struct ipv6hdr *ih = (struct ipv6hdr *)ip;
 
-	return crc32_le(ICRC_SEED, buf, ip_len + len);
+		/* Traffic class, flow label and hop limit. */
+		memcpy(v->ip, ip, sizeof(v->ip));
+		v->hop = ih->hop_limit;
+		ip[0] |= 0x0f;
+		memset(ip + 1, 0xff, 3);
+		ih->hop_limit = 0xff;
+	}
+	v->udp_check = uh->check;
+	v->becn = *becn;
+	uh->check = (__force __sum16)0xffff;
+	*becn = 0xff;
+}
+
+static void restore_variant(u8 *ip, unsigned int ip_len,
+			    const struct variant *v)
+{
+	struct udphdr *uh = (struct udphdr *)(ip + ip_len);
+
+	if (ip_len == sizeof(struct iphdr)) {
+		struct iphdr *ih = (struct iphdr *)ip;
+
+		ih->tos = v->ip[1];
+		ih->ttl = v->hop;
+		ih->check = v->ip_check;
+	} else {
+		memcpy(ip, v->ip, sizeof(v->ip));
+		((struct ipv6hdr *)ip)->hop_limit = v->hop;
+	}
+	uh->check = v->udp_check;
+	*((u8 *)(uh + 1) + 4) = v->becn;
+}
+
+/**
+ * inc_icrc() - compute the CRC of a packet's first bytes, variant fields masked
+ * @ip: IPv4 header without options, or IPv6 header; UDP and BTH follow it
+ * @ip_len: its length, which tells the two apart
+ * @len: bytes from @ip on, BTH included
+ *
+ * The variant fields are changed meanwhile: nobody else may look.
+ *
+ * Context: any.
+ * Return: CRC to continue with over the rest of the payload and pad; the ICRC is
+ * the complement of the final value, little-endian.
+ * Spec: IBTA annex A17.3.1.
+ */
+u32 inc_icrc(void *ip, unsigned int ip_len, unsigned int len)
+{
+	struct variant v;
+	u32 crc;
+
+	mask_variant(ip, ip_len, &v);
+	crc = crc32_le(ICRC_SEED, ip, len);
+	restore_variant(ip, ip_len, &v);
+	return crc;
+}
+
+/**
+ * inc_icrc_hdr() - compute the CRC of headers that others may look at
+ * @ip: as for inc_icrc()
+ * @ip_len: the same
+ * @len: the same, no further than the extended headers
+ *
+ * Context: any.
+ * Return: as inc_icrc().
+ */
+u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, unsigned int len)
+{
+	u8 buf[sizeof(struct ipv6hdr) + sizeof(struct udphdr) +
+	       INC_MAX_TRANSPORT_HDR];
+
+	memcpy(buf, ip, len);
+	return inc_icrc(buf, ip_len, len);
 }

@@ -44,7 +44,7 @@ static inline u32 inc_crc_shift(const struct inc_crc_shift *s, u32 crc)
 void inc_icrc_init(void);
 u32 inc_crc_shift_any(u32 crc, unsigned int len);
 u32 inc_crc_payload(const void *data, unsigned int len);
-u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, const void *udp,
-		 unsigned int transport_len);
+u32 inc_icrc(void *ip, unsigned int ip_len, unsigned int len);
+u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, unsigned int len);
 
 #endif /* _INC_ICRC_H */

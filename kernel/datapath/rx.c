@@ -108,18 +108,22 @@ static bool from_member(const struct sk_buff *skb, const struct inc_qp *qp)
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &qp->cfg.local);
 }
 
-static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
+static bool icrc_ok(struct sk_buff *skb, unsigned int udp_off,
 		    const struct inc_pkt *pkt)
 {
-	const u8 *udp = skb->data + udp_off;
-	const u8 *rest = inc_rx_payload_at(skb, udp_off + sizeof(struct udphdr) +
-					   pkt->hdr_len);
-	const u8 *icrc = rest + pkt->payload_len + pkt->pad;
+	unsigned int hdr = udp_off + sizeof(struct udphdr) + pkt->hdr_len;
+	unsigned int len = pkt->payload_len + pkt->pad;
+	const u8 *rest = inc_rx_payload_at(skb, hdr);
 	u32 crc;
 
-	crc = inc_icrc_hdr(skb->data, udp_off, udp, pkt->hdr_len);
-	crc = crc32_le(crc, rest, pkt->payload_len + pkt->pad);
-	return get_unaligned_le32(icrc) == ~crc;
+	/* Somebody who has a clone may look at the headers. */
+	if (unlikely(skb_cloned(skb)))
+		crc = crc32_le(inc_icrc_hdr(skb->data, udp_off, hdr), rest, len);
+	else if (rest == skb->data + hdr)
+		crc = inc_icrc(skb->data, udp_off, hdr + len);
+	else
+		crc = crc32_le(inc_icrc(skb->data, udp_off, hdr), rest, len);
+	return get_unaligned_le32(rest + len) == ~crc;
 }
 
 static u8 packet_transport(const struct inc_pkt *pkt)

@@ -394,7 +394,7 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 		put_ipv4(skb, qp, len, id);
 	else
 		put_ipv6(skb, qp, len);
-	return inc_icrc_hdr(skb_network_header(skb), ip_len, uh, transport);
+	return inc_icrc(skb->data, ip_len, skb->len);
 }
 
 #define SHINFO_SIZE	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))

@@ -35,7 +35,7 @@ static u32 ref_crc(u32 crc, const u8 *p, unsigned int len)
 
 static u32 hdr_crc(const struct golden *g, const u8 *pkt)
 {
-	return inc_icrc_hdr(pkt, g->ip_len, pkt + g->ip_len, g->hdr_len);
+	return inc_icrc_hdr(pkt, g->ip_len, g->ip_len + UDP_LEN + g->hdr_len);
 }
 
 static u32 golden_icrc(const struct golden *g)
@@ -136,23 +136,37 @@ static void rewritten(struct kunit *test)
 	}
 }
 
-/* Headers that begin at an odd address, the two parts apart from each other. */
+/* Headers that begin at an odd address. */
 static void alignment(struct kunit *test)
 {
-	u8 ip[48], udp[64];
+	u8 pkt[128];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(golden); i++) {
+		const struct golden *g = &golden[i];
+		unsigned int len = g->ip_len + UDP_LEN + g->hdr_len;
+
+		for (unsigned int off = 0; off < 4; off++) {
+			memcpy(pkt + off, g->pkt, len);
+			KUNIT_EXPECT_EQ(test,
+					inc_icrc_hdr(pkt + off, g->ip_len, len),
+					hdr_crc(g, g->pkt));
+		}
+	}
+}
+
+/* A whole packet in one call, which leaves it as it was. */
+static void in_place(struct kunit *test)
+{
+	u8 pkt[512];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(golden); i++) {
 		const struct golden *g = &golden[i];
 
-		for (unsigned int off = 0; off < 4; off++) {
-			memcpy(ip + off, g->pkt, g->ip_len);
-			memcpy(udp + 3 - off, g->pkt + g->ip_len,
-			       UDP_LEN + g->hdr_len);
-			KUNIT_EXPECT_EQ(test, inc_icrc_hdr(ip + off, g->ip_len,
-							   udp + 3 - off,
-							   g->hdr_len),
-					hdr_crc(g, g->pkt));
-		}
+		KUNIT_ASSERT_LE(test, g->len, sizeof(pkt));
+		memcpy(pkt, g->pkt, g->len);
+		KUNIT_EXPECT_EQ_MSG(test, ~inc_icrc(pkt, g->ip_len, g->len - 4),
+				    golden_icrc(g), "%s", g->name);
+		KUNIT_EXPECT_MEMEQ_MSG(test, pkt, g->pkt, g->len, "%s", g->name);
 	}
 }
 
@@ -260,6 +274,7 @@ static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(every_header_bit),
 	KUNIT_CASE(rewritten),
 	KUNIT_CASE(alignment),
+	KUNIT_CASE(in_place),
 	KUNIT_CASE(shift_lengths),
 	KUNIT_CASE(shift_any),
 	KUNIT_CASE(combine),

@@ -11,10 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t hdr[INC_MAX_TRANSPORT_HDR], ip[40] = { 0x45 }, udp[8 + 64] = {};
+	uint8_t hdr[INC_MAX_TRANSPORT_HDR], ip[40 + 8 + 64] = { 0x45 };
 	struct inc_pkt pkt, again;
 	/* The exact size, so that AddressSanitizer guards the end. */
 	uint8_t *copy = calloc(1, size);
+	unsigned int ip_len = size & 1 ? 20 : 40;
 
 	if (size)
 		memcpy(copy, data, size);
@@ -23,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(pkt.hdr_len <= INC_MAX_TRANSPORT_HDR);
 		require(pkt.pad < 4 && pkt.qpn <= 0xffffff &&
 			pkt.psn <= 0xffffff);
-		memcpy(udp + 8, copy, pkt.hdr_len);
-		inc_icrc_hdr(ip, size & 1 ? 20 : 40, udp, pkt.hdr_len);
+		memcpy(ip + ip_len + 8, copy, pkt.hdr_len);
+		inc_icrc_hdr(ip, ip_len, ip_len + 8 + pkt.hdr_len);
 		inc_crc_payload(copy + pkt.hdr_len, pkt.payload_len);
 	}
 	/* Packets that this side sends. */
