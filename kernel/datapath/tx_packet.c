@@ -401,18 +401,17 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 
 /*
  * Allocate a packet whose payload is in shared pages: its own are the headers,
- * and a trailer of pad and ICRC, which lies after the end of its buffer. If the
- * allocator does not care, the buffer has room for the payload: then a receiver
- * on this machine that linearizes it need not allocate another.
+ * and a trailer of pad and ICRC, which lies after the end of its buffer.
+ * @room: of the buffer for the payload, if the allocator does not care.
  */
-static struct sk_buff *alloc_paged(unsigned int size, unsigned int payload_len)
+static struct sk_buff *alloc_paged(unsigned int size, unsigned int room)
 {
-	unsigned int end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
+	unsigned int end = SKB_DATA_ALIGN(size + room) + SHINFO_SIZE;
 	struct sk_buff *skb;
 	void *buf;
 
 	if (end + TX_TRAILER_MAX > PAGE_SIZE)
-		end = SKB_DATA_ALIGN(size - payload_len) + SHINFO_SIZE;
+		end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
 	buf = napi_alloc_frag(end + TX_TRAILER_MAX);
 	if (!buf)
 		return NULL;
@@ -474,6 +473,15 @@ static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
 }
 
 /*
+ * A receiver on this machine that linearizes a packet need not allocate another
+ * buffer if there is room in this one. Its device takes lists, see may_join().
+ */
+static unsigned int linear_room(const struct dst_entry *dst, unsigned int len)
+{
+	return dst->dev->features & NETIF_F_FRAGLIST ? len : 0;
+}
+
+/*
  * Build one more packet of a burst, except its pad and ICRC. Returns where they
  * belong, or NULL. @crc takes the CRC of the headers.
  */
@@ -499,7 +507,8 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
 	len += reserve + dst->dev->needed_tailroom;
-	skb = paged ? alloc_paged(len, payload_len) : alloc_skb(len, GFP_ATOMIC);
+	skb = paged ? alloc_paged(len - payload_len, linear_room(dst, payload_len)) :
+		      alloc_skb(len, GFP_ATOMIC);
 	if (!skb)
 		goto err_mem;
 	skb_reserve(skb, reserve);
