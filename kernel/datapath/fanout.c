@@ -24,7 +24,8 @@
 #include "report/trace.h"
 
 /*
- * Chunks are quick if one follows another within this time in microseconds ...
+ * Chunks are quick if one follows another within this time in microseconds, not
+ * counting what it takes to send to all members meanwhile ...
  */
 #define QUICK_US	20
 /* ... and this many did so in a row. Up to INC_GSO_MAX chunks then wait. */
@@ -107,6 +108,7 @@ void inc_fanout_kick(struct inc_tree *tree)
 		/* See above: another CPU's entries are that CPU's to send. */
 		if (!data_race(inc_resultq_empty(&qp->tx.results)))
 			inc_txq_kick(qp);
+	WRITE_ONCE(tree->kicked_at, inc_now());
 }
 
 /**
@@ -172,16 +174,17 @@ void inc_fanout_begin(struct inc_tree_slot *ts)
 }
 
 /* Another chunk of a message is complete: will the next one be soon? */
-static bool may_wait(struct inc_tree_slot *ts)
+static bool may_wait(const struct inc_tree *tree, struct inc_tree_slot *ts)
 {
 	const struct inc_slot *s = &ts->m;
-	u64 now;
+	u64 now, since;
 
 	if (s->geom->child || s->gathered == s->msg.nchunks)
 		return false;
 	now = inc_now();
+	since = max(ts->done_at, READ_ONCE(tree->kicked_at));
 	if (ts->done_at)
-		ts->quick = now - ts->done_at > QUICK_US ? 0 :
+		ts->quick = (s64)(now - since) > QUICK_US ? 0 :
 			    min(ts->quick + 1, QUICK_RUN);
 	ts->done_at = now;
 	return ts->quick == QUICK_RUN &&
@@ -226,7 +229,7 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 		    struct inc_progress *p)
 {
 	lockdep_assert_held(&ts->lock);
-	if (may_wait(ts)) {
+	if (may_wait(tree, ts)) {
 		defer_chunks(tree, ts);
 		return false;
 	}

@@ -139,6 +139,7 @@ struct inc_tree_slot {
  * @stats: counters of the tree
  * @gone: sum of the counters of removed members; under inc_switch.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
+ * @kicked_at: time when chunks were last sent to all members, microseconds
  * @delayed_slots: slots with chunks that @delay_timer may have to pass on
  * @delay_timer: passes on chunks that have waited long enough, see fanout.c
  * @fail_work: tells members and parent that the tree has failed
@@ -190,6 +191,7 @@ struct inc_tree {
 	struct timer_list		scan;
 	atomic64_t			held;
 	atomic_t			opened;
+	u64				kicked_at;
 	struct llist_head		delayed_slots;
 	struct timer_list		delay_timer;
 	struct work_struct		fail_work;
