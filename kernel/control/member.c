@@ -544,7 +544,7 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	err = connect_qp(qp, cfg, extack);
 	if (err)
 		return err;
-	inc_txq_kick(qp);
+	inc_txq_kick(qp, inc_now());
 	return 0;
 }
 

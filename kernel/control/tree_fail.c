@@ -82,7 +82,7 @@ static void kick_all(struct inc_tree *tree)
 		qp = rcu_dereference(tree->member_qp[member]);
 		/* Ours are queued already; whoever adds others kicks for them. */
 		if (qp && !data_race(inc_resultq_empty(&qp->tx.results)))
-			inc_txq_kick(qp);
+			inc_txq_kick(qp, inc_now());
 		rcu_read_unlock();
 		yield_after(READ_ONCE(tree->cfg.window), &done);
 	}

@@ -134,14 +134,13 @@ static bool same_terms(const struct inc_msg *a, const struct inc_msg *b)
 	       a->op == b->op && a->root == b->root && a->nelem == b->nelem;
 }
 
-static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg, u64 now)
+static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg)
 {
 	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
 	u16 i;
 
 	s->msg = *msg;
 	s->state = RDMA_INC_SLOT_STATE_BUSY;
-	s->started = now;
 	s->ops = coll && coll->reduce && msg->gather_len ?
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
 	for (i = 0; i < msg->gather_chunks && (!s->ops || s->geom->child); i++)
@@ -255,15 +254,13 @@ static void place_parked(struct inc_slot *s)
  * @member: index of the member
  * @msg: its parsed header
  * @status: from inc_msg_parse()
- * @now: time, kept in @s->started if this is the first rank
  *
  * Context: the slot's lock is held.
  * Return: enum inc_slot_verdict; the status to send is @s->status, or
  * INC_STATUS_MSG_ID for INC_SLOT_REFUSE.
  */
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
-				     const struct inc_msg *msg, u8 status,
-				     u64 now)
+				     const struct inc_msg *msg, u8 status)
 {
 	u16 unlike = INC_SLOT_NOBODY;
 
@@ -284,7 +281,7 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 		return INC_SLOT_FAILED;
 
 	if (s->state == RDMA_INC_SLOT_STATE_IDLE) {
-		adopt_terms(s, msg, now);
+		adopt_terms(s, msg);
 	} else if (!status && !same_terms(&s->msg, msg)) {
 		status = INC_STATUS_MISMATCH;
 		unlike = find_other(s, member);

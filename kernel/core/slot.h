@@ -40,8 +40,7 @@ size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
-				     const struct inc_msg *msg, u8 status,
-				     u64 now);
+				     const struct inc_msg *msg, u8 status);
 bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);

@@ -79,7 +79,6 @@ struct inc_chunk {
  * @arrived: number of ranks that have arrived, for a message without data
  * @owner: message that the buffers' bytes belong to, or soon will: the newest
  *	that all ranks have begun; set before any byte changes
- * @started: when the first request arrived, in the caller's clock
  * @got: for each rank, chunks received + 1, or 0 before its request began
  * @done: for each rank that is a switch, how many of its ranks have arrived of
  *	its next chunk: a request may have a part for each block of them
@@ -110,7 +109,6 @@ struct inc_slot {
 	u16				arrived;
 	u32				owner;
 	u32				uplink_msg_id;
-	u64				started;
 	u16				*got;
 	u16				*done;
 	struct inc_part			**parked;

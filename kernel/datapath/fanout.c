@@ -102,12 +102,13 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status,
  */
 void inc_fanout_kick(struct inc_tree *tree)
 {
+	u64 now = inc_now();
 	struct inc_qp *qp;
 
 	inc_tree_for_each_member(tree, qp)
 		/* See above: another CPU's entries are that CPU's to send. */
 		if (!data_race(inc_resultq_empty(&qp->tx.results)))
-			inc_txq_kick(qp);
+			inc_txq_kick(qp, now);
 	WRITE_ONCE(tree->kicked_at, inc_now());
 }
 
@@ -123,13 +124,14 @@ void inc_fanout_kick(struct inc_tree *tree)
  */
 void inc_fanout_kick_begun(struct inc_tree *tree, const struct inc_begun *b)
 {
+	u64 now = inc_now();
 	struct inc_qp *qp;
 	u16 rank;
 
 	for_each_set_bit(rank, b->ranks, tree->cfg.members) {
 		qp = rcu_dereference(tree->member_qp[rank]);
 		if (qp)
-			inc_txq_kick(qp);
+			inc_txq_kick(qp, now);
 	}
 }
 

@@ -114,7 +114,7 @@ static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 	watch_wait(&qp->wait, lacks, begun);
 	if (probe_due(&qp->wait, probe_interval(tree))) {
 		inc_txq_probe(qp);
-		inc_txq_kick(qp);
+		inc_txq_kick(qp, inc_now());
 	}
 	if (tree->scan_all ||
 	    (lacks && time_after_eq(jiffies,
@@ -201,7 +201,7 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 		if (qp == who)
 			continue;
 		inc_txq_probe(qp);
-		inc_txq_kick(qp);
+		inc_txq_kick(qp, inc_now());
 	}
 }
 

@@ -77,5 +77,5 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	if (error)
 		inc_qp_error(qp, error);
 	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)
-		inc_txq_kick(qp);
+		inc_txq_kick(qp, now);
 }

@@ -105,12 +105,12 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	if (READ_ONCE(tree->error)) {
 		status = READ_ONCE(tree->error);
 	} else {
-		verdict = inc_slot_begin(&ts->m, qp->cfg.index, msg, status,
-					 inc_now());
+		verdict = inc_slot_begin(&ts->m, qp->cfg.index, msg, status);
 		status = ts->m.status;
 		if (opens_slot(&ts->m, verdict)) {
 			atomic_inc(&tree->opened);
 			WRITE_ONCE(tree->used, true);
+			ts->begun_at = jiffies;
 			inc_fanout_begin(ts);
 		}
 		/* Others' chunks may have waited for the last rank to begin. */

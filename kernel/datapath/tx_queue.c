@@ -388,9 +388,8 @@ static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
 }
 
 /* Build up to a batch of packets. Returns whether there may be more. */
-static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
+static bool make_batch(struct inc_qp *qp, struct inc_gso *b, u64 now)
 {
-	u64 now = inc_now();
 	int i;
 
 	lockdep_assert_held(&qp->tx.lock);
@@ -429,7 +428,7 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 #define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_GSO_MAX)
 
 /* Send everything queued, or have inc_qp.tx.more continue after this turn. */
-static void send_batches(struct inc_qp *qp, struct inc_gso *b)
+static void send_batches(struct inc_qp *qp, struct inc_gso *b, u64 now)
 {
 	int left = MAX_BATCHES;
 	bool more;
@@ -441,11 +440,13 @@ static void send_batches(struct inc_qp *qp, struct inc_gso *b)
 			return;
 		}
 		qp->tx.recheck = false;
-		more = make_batch(qp, b);
+		more = make_batch(qp, b, now);
 		spin_unlock(&qp->tx.lock);
 		inc_gso_send(b, qp);
 		spin_lock(&qp->tx.lock);
 		qp->tx.recheck |= more;
+		if (qp->tx.recheck)
+			now = inc_now();
 	}
 	qp->tx.busy = false;
 }
@@ -453,13 +454,14 @@ static void send_batches(struct inc_qp *qp, struct inc_gso *b)
 /**
  * inc_txq_kick() - send what is ready
  * @qp: QP
+ * @now: time, from inc_now() not long ago
  *
  * One CPU transmits for a QP at a time, so that PSNs leave in order without a
  * lock held across the IP stack; a second one leaves its packets to the first.
  *
  * Context: any but hard interrupt, RCU read side or a reference to the QP.
  */
-void inc_txq_kick(struct inc_qp *qp)
+void inc_txq_kick(struct inc_qp *qp, u64 now)
 {
 	struct inc_gso burst;
 	bool lone = false;
@@ -470,7 +472,7 @@ void inc_txq_kick(struct inc_qp *qp)
 	qp->tx.recheck = true;
 	if (!qp->tx.busy) {
 		qp->tx.busy = true;
-		send_batches(qp, &burst);
+		send_batches(qp, &burst, now);
 		lone = !qp->tx.results.waiting.n;
 	}
 	spin_unlock(&qp->tx.lock);
@@ -493,7 +495,7 @@ void inc_txq_more(struct work_struct *work)
 
 	inc_gso_init(&burst);
 	spin_lock(&qp->tx.lock);
-	send_batches(qp, &burst);
+	send_batches(qp, &burst, inc_now());
 	spin_unlock(&qp->tx.lock);
 	inc_gso_end(&burst);
 }
@@ -509,7 +511,7 @@ void inc_txq_kick_parent(struct inc_tree *tree)
 	struct inc_qp *qp = rcu_dereference(tree->parent);
 
 	if (qp)
-		inc_txq_kick(qp);
+		inc_txq_kick(qp, inc_now());
 }
 
 /**
@@ -540,9 +542,11 @@ bool inc_txq_probe_parent(struct inc_tree *tree)
  */
 void inc_txq_heard(struct inc_qp *qp)
 {
+	u64 now = inc_now();
+
 	spin_lock(&qp->tx.lock);
 	WRITE_ONCE(qp->heard, true);
-	inc_requester_heard(&qp->tx.requester, inc_now());
+	inc_requester_heard(&qp->tx.requester, now);
 	spin_unlock(&qp->tx.lock);
-	inc_txq_kick(qp);
+	inc_txq_kick(qp, now);
 }

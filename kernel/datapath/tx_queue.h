@@ -25,7 +25,7 @@ void inc_txq_status(struct inc_qp *qp, u32 msg_id, u8 status);
 bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status);
 void inc_txq_farewell(struct inc_qp *qp, u8 status);
 void inc_txq_probe(struct inc_qp *qp);
-void inc_txq_kick(struct inc_qp *qp);
+void inc_txq_kick(struct inc_qp *qp, u64 now);
 void inc_txq_kick_parent(struct inc_tree *tree);
 bool inc_txq_probe_parent(struct inc_tree *tree);
 void inc_txq_more(struct work_struct *work);

@@ -104,5 +104,5 @@ void inc_tx_timer(struct timer_list *t)
 	if (what == INC_REQ_TIMER_DEAD)
 		inc_qp_error(qp, cause(&x, too_long));
 	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
-		inc_txq_kick(qp);
+		inc_txq_kick(qp, inc_now());
 }

@@ -80,7 +80,7 @@ void inc_verdict_flush(const struct inc_verdict *v, struct inc_qp *qp)
 	else if (v->kick_begun)
 		inc_fanout_kick_begun(qp->tree, v->begun);
 	else if (v->kick_self)
-		inc_txq_kick(qp);
+		inc_txq_kick(qp, inc_now());
 	if (v->kick_parent)
 		inc_txq_kick_parent(qp->tree);
 }

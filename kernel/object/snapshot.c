@@ -3,7 +3,6 @@
  * Copies of slots and QPs. They take the locks of the data path, and only for
  * copying: nothing is allocated or printed under them.
  */
-#include <linux/math64.h>
 #include <linux/slab.h>
 
 #include "core/psn.h"
@@ -11,7 +10,6 @@
 #include "object/qp.h"
 #include "object/snapshot.h"
 #include "object/tree.h"
-#include "object/wait.h"
 
 /**
  * inc_slot_snapshot_alloc() - allocate a copy of a slot
@@ -52,9 +50,7 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 {
 	struct inc_tree_slot *slot = &tree->slot[index];
 	const struct inc_slot *m = &slot->m;
-	unsigned long gathered_at;
-	u64 now = inc_now();
-	u64 started;
+	unsigned long begun_at, gathered_at;
 
 	v->index = index;
 	v->members = tree->cfg.members;
@@ -68,7 +64,7 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 	v->msg = m->msg;
 	v->begun = m->begun;
 	v->ready = m->ready;
-	started = m->started;
+	begun_at = slot->begun_at;
 	v->waits_parent =
 		m->geom->child && m->state == RDMA_INC_SLOT_STATE_BUSY &&
 		m->gathered == m->msg.gather_chunks && !m->parent_answered;
@@ -78,8 +74,8 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 
 	v->used = v->state != RDMA_INC_SLOT_STATE_IDLE ||
 		  v->msg.msg_id != first_msg_id(tree, index);
-	v->age_ms = v->state == RDMA_INC_SLOT_STATE_IDLE || now <= started ? 0 :
-		    min_t(u64, div_u64(now - started, USEC_PER_MSEC), U32_MAX);
+	v->age_ms = v->state == RDMA_INC_SLOT_STATE_IDLE ? 0 :
+		    jiffies_to_msecs(jiffies - begun_at);
 	/* It is set a moment after the last request arrived. */
 	v->parent_ms = v->waits_parent ?
 		       min(jiffies_to_msecs(jiffies - gathered_at), v->age_ms) : 0;

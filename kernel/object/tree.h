@@ -82,6 +82,8 @@ struct inc_tree_cfg {
  * @listed: the slot is in inc_tree.delayed_slots
  * @delayed_node: entry in inc_tree.delayed_slots
  * @done_at: time when the last chunk completed, microseconds, or 0
+ * @begun_at: jiffies when the first request of its message arrived, for
+ *	diagnosis
  * @gathered_at: jiffies when all requests of a child's message had arrived, for
  *	diagnosis
  */
@@ -95,6 +97,7 @@ struct inc_tree_slot {
 	bool			listed;
 	struct llist_node	delayed_node;
 	u64			done_at;
+	unsigned long		begun_at;
 	unsigned long		gathered_at;
 } ____cacheline_aligned_in_smp;
 

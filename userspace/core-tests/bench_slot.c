@@ -92,7 +92,7 @@ static double run(const struct row *row)
 		start = now();
 		for (m = 0; m < MEMBERS; m++) {
 			if (inc_msg_parse(&g, m, &hdr, CHUNKS * PMTU, false, &msg) ||
-			    inc_slot_begin(&s, m, &msg, 0, 1))
+			    inc_slot_begin(&s, m, &msg, 0))
 				abort();
 		}
 		send_chunks(&s, &msg);

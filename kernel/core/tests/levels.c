@@ -278,7 +278,7 @@ static void step_rank(struct job *j, u16 rank)
 		return;
 	if (!chunk)
 		KUNIT_ASSERT_EQ(j->test, inc_slot_begin(&h->sw->s, h->member,
-							msg, 0, 1),
+							msg, 0),
 				INC_SLOT_TAKE);
 	h->sw->sent[h->member]++;
 	inc_slot_add(&h->sw->s, h->member, 0,
@@ -314,7 +314,7 @@ static void step_up(struct job *j, u16 node)
 						       &up->msg[sw->place]), 0);
 		KUNIT_ASSERT_EQ(j->test, inc_slot_begin(&up->s, sw->place,
 							&up->msg[sw->place],
-							0, 1), INC_SLOT_TAKE);
+							0), INC_SLOT_TAKE);
 	}
 	inc_slot_add(&up->s, sw->place, 0,
 		     test_part(payload + skip, w.len - skip));

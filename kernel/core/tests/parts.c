@@ -240,7 +240,7 @@ enum inc_slot_verdict test_begin(struct slot_test *t, u16 rank,
 				 const struct inc_msg *msg)
 {
 	t->sent[rank] = 1;
-	return inc_slot_begin(&t->s, rank, msg, INC_STATUS_OK, 1);
+	return inc_slot_begin(&t->s, rank, msg, INC_STATUS_OK);
 }
 
 /**

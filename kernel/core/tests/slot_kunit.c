@@ -217,7 +217,7 @@ static void expect_untouched(struct kunit *test, u16 rank,
 	struct slot_test *t = test->priv;
 	struct inc_slot before = t->s;
 
-	KUNIT_EXPECT_EQ_MSG(test, inc_slot_begin(&t->s, rank, msg, INC_STATUS_OK, 9),
+	KUNIT_EXPECT_EQ_MSG(test, inc_slot_begin(&t->s, rank, msg, INC_STATUS_OK),
 			    want, "message 0x%x of rank %u", msg->msg_id, rank);
 	KUNIT_EXPECT_EQ(test, memcmp(&before, &t->s, sizeof(before)), 0);
 }
@@ -290,18 +290,6 @@ static void begin_twice(struct kunit *test)
 	expect_repeat(test, 1, &msg);
 }
 
-static void first_sets_time(struct kunit *test)
-{
-	struct slot_test *t = test->priv;
-	struct inc_msg msg;
-
-	slot_test_tree(test, 2, 256, 4, 0);
-	msg = floats(test, 0, 1);
-	inc_slot_begin(&t->s, 1, &msg, INC_STATUS_OK, 77);
-	inc_slot_begin(&t->s, 0, &msg, INC_STATUS_OK, 78);
-	KUNIT_EXPECT_EQ(test, t->s.started, 77ULL);
-}
-
 /* Ranks disagree: all learn of it, late ones included. */
 static void mismatch(struct kunit *test)
 {
@@ -360,7 +348,7 @@ static void bad_header_fails(struct kunit *test)
 			test_begin(t, 2, &msg);
 			test_add(t, 2, &msg);
 		}
-		KUNIT_EXPECT_EQ(test, inc_slot_begin(&t->s, 0, &bad, status, 1),
+		KUNIT_EXPECT_EQ(test, inc_slot_begin(&t->s, 0, &bad, status),
 				INC_SLOT_FAIL);
 		KUNIT_EXPECT_EQ(test, t->s.status, status);
 		KUNIT_EXPECT_EQ(test, t->s.wrong, 0);
@@ -597,7 +585,6 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(chunk_geometry),
 	KUNIT_CASE(window),
 	KUNIT_CASE(begin_twice),
-	KUNIT_CASE(first_sets_time),
 	KUNIT_CASE(mismatch),
 	KUNIT_CASE(bad_header_fails),
 	KUNIT_CASE(advance_after_failure),

@@ -235,7 +235,7 @@ static void step_rank(struct sw *sw, uint16_t member, const uint8_t *data)
 		return;
 	if (!chunk) {
 		enum inc_slot_verdict v =
-			inc_slot_begin(&sw->s, member, msg, 0, 1);
+			inc_slot_begin(&sw->s, member, msg, 0);
 
 		require(v == INC_SLOT_TAKE || j.failed || sw->lied_to);
 		if (v != INC_SLOT_TAKE)
@@ -272,7 +272,7 @@ static void step_up(int i)
 			hdr.flags = cpu_to_be16(INC_HDR_F_WIDE);
 		require(!inc_msg_parse(&root->geom, i, &hdr, len, false,
 				       &root->msg[i]));
-		if (inc_slot_begin(&root->s, i, &root->msg[i], 0, 1) !=
+		if (inc_slot_begin(&root->s, i, &root->msg[i], 0) !=
 		    INC_SLOT_TAKE) {
 			require(j.failed);
 			return;

@@ -284,7 +284,7 @@ static void begin(struct oracle *o, int rank)
 	status = header(o, choice,
 			o->id + step * o->geom.slots + (where == 0xff), &msg);
 	want = expected(o, rank, &msg, status);
-	require(inc_slot_begin(&o->s, rank, &msg, status, 1) == want);
+	require(inc_slot_begin(&o->s, rank, &msg, status) == want);
 	if (want == INC_SLOT_FAIL || want == INC_SLOT_FAILED)
 		require(o->s.status == o->status);
 	/* An accepted request becomes the QP's current one. */

@@ -133,7 +133,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		return false;
 	}
 	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0);
-	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status, now)) {
+	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status)) {
 	case INC_SLOT_TAKE:
 		q->rx_take = true;
 		break;
