@@ -24,11 +24,15 @@
 #include "report/debugfs.h"
 #include "report/notify.h"
 
-/* The sum over all members is below netdev_max_backlog (1,000). */
+/*
+ * The sum over a few members is below netdev_max_backlog (1,000). Of many, each
+ * may still be sent a burst: their ports have queues of their own, and a machine
+ * with so many veth gets a longer backlog.
+ */
 static u16 default_window(u16 ranks)
 {
-	return clamp(RDMA_INC_DEFAULT_WINDOW_SUM / ranks, 1,
-		     RDMA_INC_DEFAULT_WINDOW);
+	return clamp(RDMA_INC_DEFAULT_WINDOW_SUM / ranks,
+		     RDMA_INC_DEFAULT_WINDOW_MIN, RDMA_INC_DEFAULT_WINDOW);
 }
 
 static void fill_defaults(struct inc_tree_cfg *cfg)

@@ -17,7 +17,7 @@ NET = '10.49'
 FULL = 16               # packets of a message, as libinc's
 SLOTS = 64              # the default
 FEW_SLOTS = 8           # of many trees
-WINDOW = 768            # packets of all ranks in flight, as libinc's
+WINDOW = 768            # packets of all ranks in flight, a message at least
 AHEAD = 128             # packets that are prepared, and so in the cache
 RANKS_PER_HOST = 8
 FRAG = 2048             # half a page
@@ -54,7 +54,7 @@ class Case:
         # Short messages have a tree of their own: how soon they are
         # acknowledged depends on those before.
         self.form = (ranks, trees, pmtu, bool(size))
-        count = max(1, min(FULL, WINDOW // ranks))
+        count = FULL
         self.size = size or count * pmtu - 32
         if size:
             self.messages, self.rounds = 1, 200

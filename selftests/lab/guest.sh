@@ -71,6 +71,8 @@ setup_common()
 		mount -t tracefs tracefs /sys/kernel/tracing
 	hostname lab
 	ip link set lo up
+	# All veth of a CPU share its backlog: a burst for each of 1,024 ranks.
+	[[ $kind == host ]] || echo 20000 >/proc/sys/net/core/netdev_max_backlog
 	ulimit -l unlimited
 	ulimit -c 0
 	if [[ -z ${LAB_NO_RXE:-} ]]; then

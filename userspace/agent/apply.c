@@ -479,11 +479,12 @@ static void put_default(struct lyd_node *tree, const struct lyd_node *old,
 /* What the kernel computes from its defaults. */
 static unsigned long default_window(unsigned long ranks)
 {
+	const unsigned long least = RDMA_INC_DEFAULT_WINDOW_MIN;
 	const unsigned long most = RDMA_INC_DEFAULT_WINDOW;
 	unsigned long window = ranks ? RDMA_INC_DEFAULT_WINDOW_SUM / ranks :
 				       most;
 
-	return window < 1 ? 1 : window > most ? most : window;
+	return window < least ? least : window > most ? most : window;
 }
 
 static unsigned long default_hold(unsigned long pmtu)

@@ -391,7 +391,7 @@ static const char *const tree_docs[] = {
 	[RDMA_INC_A_TREE_TRAFFIC_CLASS] =
 		"IPv4 TOS and IPv6 traffic class of all packets that the switch sends to the tree's members and to its parent: a DSCP times 4. The two ECN bits must be 0, since the switch does not react to marks. Default 0.",
 	[RDMA_INC_A_TREE_WINDOW] =
-		"Maximum number of result packets in flight to a member. Default: 128, or less if the sum over all members would exceed 768.",
+		"Maximum number of result packets in flight to a member. Default: 128, or less if the sum over all members would exceed 768, but at least 16.",
 	[RDMA_INC_A_TREE_HOLD] =
 		"Maximum number of bytes of packets, buffers included, that are held of one member while other ranks are missing; a request beyond it gets an RNR NAK. Default 4194304; with a pmtu above 1024, larger in the same proportion.",
 	[RDMA_INC_A_TREE_MIN_RTO] =
