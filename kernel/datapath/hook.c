@@ -6,7 +6,9 @@
  * IP's local input, ahead of all other hooks, sees all of these packets.
  * Packets from a bridge, which most are, are already taken in the bridge's
  * local input, after all other hooks there: they need not climb through the
- * bridge's device and IP to get here. Anything unusual still takes the long way
+ * bridge's device and IP to get here. Most of these are even taken where they
+ * enter the bridge (shortcut.c), after all other hooks there, and if there are
+ * no others in its local input. Anything unusual still takes the long way
  * through IP.
  */
 #include <linux/ip.h>
@@ -138,24 +140,67 @@ static bool watched(struct net_device *dev, __be16 protocol)
 	       listened(inc_packet_sockets(dev), protocol);
 }
 
+/*
+ * The QPN and the offset of the UDP header, or 0, of a frame for the bridge. It
+ * may be VLAN-tagged, for another host, or GSO.
+ */
+static u32 bridged_qpn(struct sk_buff *skb, unsigned int *udp_off)
+{
+	if (skb->pkt_type != PACKET_HOST || skb_vlan_tag_present(skb) ||
+	    skb_is_gso(skb))
+		return 0;
+	*udp_off = 0;
+	if (skb->protocol == htons(ETH_P_IP))
+		*udp_off = plain_ipv4(skb);
+	else if (skb->protocol == htons(ETH_P_IPV6))
+		*udp_off = plain_ipv6(skb);
+	return *udp_off ? inc_rx_qpn(skb, *udp_off) : 0;
+}
+
 static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
-	unsigned int udp_off = 0;
-	u32 qpn;
+	unsigned int udp_off;
+	u32 qpn = bridged_qpn(skb, &udp_off);
 
-	/* VLAN-tagged, for another host, GSO, or watched. */
-	if (skb_vlan_tag_present(skb) || skb->pkt_type != PACKET_HOST ||
-	    skb_is_gso(skb) || watched(skb->dev, skb->protocol))
+	if (!qpn || watched(skb->dev, skb->protocol) ||
+	    !inc_rx_early(priv, skb, udp_off, qpn, state->in))
 		return NF_ACCEPT;
-	if (skb->protocol == htons(ETH_P_IP))
-		udp_off = plain_ipv4(skb);
-	else if (skb->protocol == htons(ETH_P_IPV6))
-		udp_off = plain_ipv6(skb);
-	if (!udp_off)
+	return NF_STOLEN;
+}
+
+/* Is ours the only hook in the bridges' local input? */
+static bool alone_in_local_in(const struct net *net)
+{
+	const struct nf_hook_entries *e;
+
+	e = rcu_dereference(net->nf.hooks_bridge[NF_BR_LOCAL_IN]);
+	return e && e->num_hook_entries == 1;
+}
+
+/* Does br_netfilter keep account of the frame? */
+static bool in_br_netfilter(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	return nf_bridge_info_exists(skb);
+#else
+	return false;
+#endif
+}
+
+static unsigned int hook_port(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	struct net_device *bridge;
+	unsigned int udp_off;
+	u32 qpn = bridged_qpn(skb, &udp_off);
+
+	if (!qpn || in_br_netfilter(skb) || !alone_in_local_in(state->net))
 		return NF_ACCEPT;
-	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn || !inc_rx_early(priv, skb, udp_off, qpn))
+	bridge = netdev_master_upper_dev_get_rcu(skb->dev);
+	if (!bridge || !netif_is_bridge_master(bridge) ||
+	    watched(bridge, skb->protocol) ||
+	    !inc_rx_shortcut(priv, skb, udp_off, qpn, bridge))
 		return NF_ACCEPT;
 	return NF_STOLEN;
 }
@@ -164,6 +209,12 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 
 static const struct nf_hook_ops hooks[] = {
 #if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
+	{
+		.hook		= hook_port,
+		.pf		= NFPROTO_BRIDGE,
+		.hooknum	= NF_BR_PRE_ROUTING,
+		.priority	= NF_BR_PRI_LAST,
+	},
 	{
 		.hook		= hook_bridge,
 		.pf		= NFPROTO_BRIDGE,

@@ -98,14 +98,16 @@ static int ingress_ifindex(const struct inc_qp *qp, const struct sk_buff *skb)
  * inc_ingress_early() - check whether a packet may skip IP's input
  * @qp: QP that it is for, whose addresses it has
  * @skb: packet
+ * @dev: device at which IP would receive it
  *
  * Context: softirq, RCU read side.
  * Return: false if IP has to process it first.
  */
-bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
+bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb,
+		       const struct net_device *dev)
 {
 	/* The address may have been removed, or the route moved, since. */
-	if (skb->dev->ifindex != READ_ONCE(qp->iif) ||
+	if (dev->ifindex != READ_ONCE(qp->iif) ||
 	    inc_flow_genid(qp) != READ_ONCE(qp->genid))
 		return false;
 #ifdef CONFIG_XFRM

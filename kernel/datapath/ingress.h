@@ -8,9 +8,11 @@
 #include <linux/types.h>
 
 struct inc_qp;
+struct net_device;
 struct sk_buff;
 
-bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb);
+bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb,
+		       const struct net_device *dev);
 unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb);
 
 #endif /* _INC_INGRESS_H */

@@ -11,6 +11,7 @@
 #include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/udp.h>
 #include <net/gso.h>
@@ -23,6 +24,7 @@
 #include "datapath/ingress.h"
 #include "datapath/rx.h"
 #include "datapath/rx_payload.h"
+#include "datapath/shortcut.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "report/trace.h"
@@ -295,23 +297,52 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 }
 
 /**
+ * inc_rx_shortcut() - take a packet to one of our QPs before its bridge
+ * @sw: switch
+ * @skb: packet, skb->data at its IP header, which is plain and right; consumed
+ *	if true
+ * @udp_off: offset of its UDP header
+ * @qpn: QPN from inc_rx_qpn()
+ * @bridge: whose port it arrived at, and whose MAC address it is for
+ *
+ * Context: softirq, RCU read side.
+ * Return: false if it has to continue through the bridge.
+ */
+bool inc_rx_shortcut(struct inc_switch *sw, struct sk_buff *skb,
+		     unsigned int udp_off, u32 qpn, struct net_device *bridge)
+{
+	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
+
+	if (!qp || !from_member(skb, qp) || !inc_shortcut_is_open(qp, skb) ||
+	    !inc_ingress_early(qp, skb, bridge))
+		return false;
+	skb->dev = bridge;
+	dev_sw_netstats_rx_add(bridge, skb->len);
+	rx_one(qp, skb, udp_off);
+	return true;
+}
+
+/**
  * inc_rx_early() - take a packet to one of our QPs before IP has seen it
  * @sw: switch
  * @skb: packet, skb->data at its IP header, which is plain and right; consumed
  *	if true
  * @udp_off: offset of its UDP header
  * @qpn: QPN from inc_rx_qpn()
+ * @port: port of the bridge that it arrived at
  *
  * Context: softirq, RCU read side.
  * Return: false if it has to continue to IP.
  */
 bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
-		  unsigned int udp_off, u32 qpn)
+		  unsigned int udp_off, u32 qpn, const struct net_device *port)
 {
 	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 
-	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb))
+	if (!qp || !from_member(skb, qp) ||
+	    !inc_ingress_early(qp, skb, skb->dev))
 		return false;
+	inc_shortcut_open(qp, skb, port);
 	rx_one(qp, skb, udp_off);
 	return true;
 }

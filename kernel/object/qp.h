@@ -124,6 +124,11 @@ struct inc_member_cfg {
  * @traffic_class: that of the tree
  * @iif: device over which the route to the member goes
  * @genid: generation of the routes and addresses, see flow.h, that @iif is of
+ * @way: how the bridge has passed on a packet of the member, see shortcut.c
+ * @way.addr: from which MAC address
+ * @way.until: jiffies until which that counts
+ * @way.port: from which port
+ * @way.open: packets that come this way may be taken before the bridge
  * @stats: counters
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet arrived, or the QP was made
@@ -153,6 +158,12 @@ struct inc_qp {
 	struct inc_uplink_queue		*uplink;
 	struct inc_stats __percpu	*stats;
 	struct inc_member_cfg		cfg;
+	struct {
+		u64			addr;
+		unsigned long		until;
+		int			port;
+		bool			open;
+	} way;
 	unsigned long			last_rx;
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct inc_fault		*fault;

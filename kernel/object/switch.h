@@ -27,7 +27,7 @@ struct sock;
 #define INC_MEMORY_LIMIT	BIT_ULL(30)
 
 /* Bridge, IPv4, IPv6. */
-#define INC_HOOKS	3
+#define INC_HOOKS	4
 
 /**
  * struct inc_switch - the switch of one network namespace

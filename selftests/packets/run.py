@@ -10,8 +10,8 @@ import peer
 from net import Lab
 
 # Each adds its tests when it is imported, in this order.
-MODULES = ("basic", "border", "ingress", "responder", "header", "requester",
-           "life", "uc",
+MODULES = ("basic", "border", "ingress", "shortcut", "responder", "header",
+           "requester", "life", "uc",
            "trust", "work", "random")
 
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Packets that need not climb through their bridge.
+ */
+#ifndef _INC_SHORTCUT_H
+#define _INC_SHORTCUT_H
+
+#include <linux/types.h>
+
+struct inc_qp;
+struct net_device;
+struct sk_buff;
+
+void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
+		       const struct net_device *port);
+bool inc_shortcut_is_open(const struct inc_qp *qp, const struct sk_buff *skb);
+
+#endif /* _INC_SHORTCUT_H */
