@@ -3,32 +3,47 @@
  * A bridge looks up the sender and the receiver of each frame, its VLAN and what
  * its port allows, to come to the same end for all packets of a member: its own
  * device. So once it has passed a packet there, the packets that follow from the
- * same port and MAC address are taken before it, for a moment.
+ * same port and MAC address are taken before it, for a moment; and results, whose
+ * next hop has that address, are given to that port, without a look at IP's and
+ * the bridge's output if nobody else has one.
  *
- * Then another one goes all the way: the bridge keeps what it has learned of the
- * sender, however soon it forgets, and a port that has been locked or blocked
- * meanwhile is respected. With VLAN filtering the bridge sees all packets, for
- * it counts them.
+ * Then another packet goes all the way: the bridge keeps what it has learned of
+ * the sender, however soon it forgets, and a port that has been locked or blocked
+ * meanwhile is respected. With VLAN filtering the bridge sees all packets, for it
+ * counts them.
  */
 #include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/jiffies.h>
 #include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
 #include <linux/skbuff.h>
 #include <linux/unaligned.h>
+#include <net/dst.h>
+#include <net/ip.h>
+#include <net/sch_generic.h>
 
+#include "datapath/hop.h"
 #include "datapath/shortcut.h"
 #include "object/qp.h"
+#include "object/switch.h"
 
 /* How long a packet stands for those that follow, and how often one is tried. */
 #define OPEN_TIME	(HZ / 20)
 
-/* All of the sender's MAC address in one word. */
-static u64 source_addr(const struct sk_buff *skb)
+/* All of a MAC address in one word. */
+static u64 load_addr(const u8 *addr)
 {
-	const u8 *addr = eth_hdr(skb)->h_source;
-
 	return (u64)get_unaligned((u32 *)addr) << 16 |
 	       get_unaligned((u16 *)(addr + 4));
+}
+
+static void store_addr(u8 *addr, u64 word)
+{
+	put_unaligned((u32)(word >> 16), (u32 *)addr);
+	put_unaligned((u16)word, (u16 *)(addr + 4));
 }
 
 /* Has the bridge learned the sender at @port, and does it filter no VLANs? */
@@ -45,6 +60,23 @@ static bool knows_sender(const struct sk_buff *skb,
 	       ctx.dev == port && !path.bridge.vlan_id;
 }
 
+/* Do results go where the member's packets come from? */
+static bool leads_back(struct inc_qp *qp, const struct net_device *bridge,
+		       u64 addr)
+{
+	struct dst_entry *dst = dst_cache_get(&qp->dst);
+	u8 hop[ETH_ALEN];
+	bool back;
+
+	if (!dst)
+		return false;
+	back = dst->dev == bridge && !dst_xfrm(dst) && !dst->lwtstate &&
+	       !netif_is_l3_slave(bridge) && inc_hop_addr(qp, dst, hop) &&
+	       load_addr(hop) == addr;
+	dst_release(dst);
+	return back;
+}
+
 /**
  * inc_shortcut_open() - note that the bridge has passed on a member's packet
  * @qp: the member's QP
@@ -56,7 +88,7 @@ static bool knows_sender(const struct sk_buff *skb,
 void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct net_device *port)
 {
-	u64 addr = source_addr(skb);
+	u64 addr = load_addr(eth_hdr(skb)->h_source);
 
 	/* Also if it is closed: the question would be asked for each packet. */
 	if (time_before(jiffies, READ_ONCE(qp->way.until)) &&
@@ -64,10 +96,14 @@ void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
 	    addr == READ_ONCE(qp->way.addr))
 		return;
 	WRITE_ONCE(qp->way.open, false);
+	WRITE_ONCE(qp->way.back, false);
 	WRITE_ONCE(qp->way.port, port->ifindex);
 	WRITE_ONCE(qp->way.addr, addr);
 	WRITE_ONCE(qp->way.until, jiffies + OPEN_TIME);
-	WRITE_ONCE(qp->way.open, knows_sender(skb, port));
+	if (!knows_sender(skb, port))
+		return;
+	WRITE_ONCE(qp->way.open, true);
+	WRITE_ONCE(qp->way.back, leads_back(qp, skb->dev, addr));
 }
 
 /**
@@ -83,5 +119,100 @@ bool inc_shortcut_is_open(const struct inc_qp *qp, const struct sk_buff *skb)
 	return READ_ONCE(qp->way.open) &&
 	       skb->dev->ifindex == READ_ONCE(qp->way.port) &&
 	       time_before(jiffies, READ_ONCE(qp->way.until)) &&
-	       source_addr(skb) == READ_ONCE(qp->way.addr);
+	       load_addr(eth_hdr(skb)->h_source) == READ_ONCE(qp->way.addr);
+}
+
+/* Does anybody look at what IP and bridges send? */
+static bool output_hooked(const struct net *net, u8 family)
+{
+	struct nf_hook_entries __rcu *const *hooks =
+		family == AF_INET ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
+
+#ifdef CONFIG_NETFILTER_FAMILY_BRIDGE
+	if (rcu_access_pointer(net->nf.hooks_bridge[NF_BR_LOCAL_OUT]) ||
+	    rcu_access_pointer(net->nf.hooks_bridge[NF_BR_POST_ROUTING]))
+		return true;
+#endif
+	return rcu_access_pointer(hooks[NF_INET_LOCAL_OUT]) ||
+	       rcu_access_pointer(hooks[NF_INET_POST_ROUTING]);
+}
+
+/* Is what a bridge's own device sends captured, filtered or queued? */
+static bool output_watched(struct net_device *bridge)
+{
+#ifdef CONFIG_NET_XGRESS
+	if (rcu_access_pointer(bridge->tcx_egress))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER_EGRESS
+	if (rcu_access_pointer(bridge->nf_hooks_egress))
+		return true;
+#endif
+	return dev_nit_active(bridge) ||
+	       rcu_dereference_bh(netdev_get_tx_queue(bridge, 0)->qdisc)->enqueue;
+}
+
+/**
+ * inc_shortcut_port() - find the port that a member's results leave by
+ * @qp: the member's QP
+ * @dst: its route
+ *
+ * Context: BH off, RCU read side.
+ * Return: the port, for inc_shortcut_xmit(); NULL if IP and the bridge have to
+ * choose it.
+ */
+struct net_device *inc_shortcut_port(const struct inc_qp *qp,
+				     const struct dst_entry *dst)
+{
+	struct net *net = qp->sw->net;
+	struct net_device *port;
+
+	if (!READ_ONCE(qp->way.back) ||
+	    !time_before(jiffies, READ_ONCE(qp->way.until)) ||
+	    output_hooked(net, qp->cfg.family) || output_watched(dst->dev))
+		return NULL;
+	port = dev_get_by_index_rcu(net, READ_ONCE(qp->way.port));
+	return port && netdev_master_upper_dev_get_rcu(port) == dst->dev ?
+	       port : NULL;
+}
+
+/* What IP does with the headers of a packet before it leaves. */
+static void finish_ip(struct sk_buff *skb)
+{
+	if (skb->protocol == htons(ETH_P_IP)) {
+		ip_hdr(skb)->tot_len = htons(skb->len);
+		ip_send_check(ip_hdr(skb));
+	} else {
+		ipv6_hdr(skb)->payload_len =
+			htons(skb->len - sizeof(struct ipv6hdr));
+	}
+}
+
+/**
+ * inc_shortcut_xmit() - send a packet by a bridge's port
+ * @qp: QP of the member that it is for
+ * @skb: packet, or several as one GSO packet, from its IP header on; consumed
+ * @bridge: the bridge
+ * @port: from inc_shortcut_port()
+ *
+ * Context: BH off, RCU read side.
+ * Return: as dev_queue_xmit().
+ */
+int inc_shortcut_xmit(const struct inc_qp *qp, struct sk_buff *skb,
+		      struct net_device *bridge, struct net_device *port)
+{
+	struct ethhdr *eth;
+
+	finish_ip(skb);
+	eth = skb_push(skb, sizeof(*eth));
+	store_addr(eth->h_dest, READ_ONCE(qp->way.addr));
+	ether_addr_copy(eth->h_source, bridge->dev_addr);
+	eth->h_proto = skb->protocol;
+	dev_sw_netstats_tx_add(bridge, 1, skb->len);
+	skb->dev = port;
+	if (!is_skb_forwardable(port, skb)) {
+		kfree_skb(skb);
+		return NET_XMIT_DROP;
+	}
+	return dev_queue_xmit(skb);
 }

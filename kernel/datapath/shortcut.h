@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets that need not climb through their bridge.
+ * Packets that need not go through their bridge.
  */
 #ifndef _INC_SHORTCUT_H
 #define _INC_SHORTCUT_H
 
 #include <linux/types.h>
 
+struct dst_entry;
 struct inc_qp;
 struct net_device;
 struct sk_buff;
@@ -14,5 +15,9 @@ struct sk_buff;
 void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct net_device *port);
 bool inc_shortcut_is_open(const struct inc_qp *qp, const struct sk_buff *skb);
+struct net_device *inc_shortcut_port(const struct inc_qp *qp,
+				     const struct dst_entry *dst);
+int inc_shortcut_xmit(const struct inc_qp *qp, struct sk_buff *skb,
+		      struct net_device *bridge, struct net_device *port);
 
 #endif /* _INC_SHORTCUT_H */

@@ -148,8 +148,7 @@ void inc_gso_send(struct inc_gso *b, struct inc_qp *qp)
 	while (!skb_queue_empty(&b->packets)) {
 		skb = may_join(b) ? join_packets(&b->packets) :
 				    __skb_dequeue(&b->packets);
-		skb_dst_set(skb, dst_clone(b->dst));
-		inc_tx_xmit(qp, skb);
+		inc_tx_xmit(qp, skb, b->dst);
 	}
 	b->apart = false;
 }

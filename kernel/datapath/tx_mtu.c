@@ -12,9 +12,9 @@
 #include <linux/string.h>
 #include <net/dst.h>
 #include <net/lwtunnel.h>
-#include <net/neighbour.h>
 #include <net/xfrm.h>
 
+#include "datapath/hop.h"
 #include "datapath/tx_mtu.h"
 #include "object/qp.h"
 
@@ -39,24 +39,6 @@ unsigned int inc_mtu_device(const struct dst_entry *dst)
 #endif
 	mtu = READ_ONCE(dst->dev->mtu);
 	return mtu - lwtunnel_headroom(dst->lwtstate, mtu);
-}
-
-/* The Ethernet address of the next hop. Returns false if it is not known. */
-static bool find_hop_addr(const struct inc_qp *qp, struct dst_entry *dst,
-			  u8 *addr)
-{
-	const struct in6_addr *peer = &qp->cfg.peer;
-	struct neighbour *n;
-	bool known;
-
-	n = dst_neigh_lookup(dst, qp->cfg.family == AF_INET ?
-				  (const void *)&peer->s6_addr32[3] : peer);
-	if (IS_ERR_OR_NULL(n))
-		return false;
-	known = READ_ONCE(n->nud_state) & NUD_VALID;
-	neigh_ha_snapshot(addr, n, dst->dev);
-	neigh_release(n);
-	return known;
 }
 
 /* Only below these lies another device of this namespace's. */
@@ -96,7 +78,7 @@ void inc_mtu_way(const struct inc_qp *qp, struct dst_entry *dst,
 	mtu->bytes = UINT_MAX;
 	take_smaller(mtu, dst->dev, inc_mtu_device(dst));
 	if (dst_xfrm(dst) || dst->lwtstate || !is_above_another(dst->dev) ||
-	    !find_hop_addr(qp, dst, ctx.daddr))
+	    !inc_hop_addr(qp, dst, ctx.daddr))
 		return;
 	rcu_read_lock();
 	for (depth = 0; depth < NET_DEVICE_PATH_STACK_MAX; depth++) {

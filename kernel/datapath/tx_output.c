@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Complete packets take the ordinary way out, through netfilter, bridge and
- * queueing disciplines.
+ * queueing disciplines, or a short one that comes to the same (shortcut.c).
  *
  * Only the device limits their size. Path MTUs are learned from ICMP messages,
  * which anyone can forge, and a RoCEv2 packet cannot be made shorter: one such
@@ -19,6 +19,7 @@
 #include <net/sock.h>
 
 #include "datapath/fault.h"
+#include "datapath/shortcut.h"
 #include "datapath/tx_output.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -68,17 +69,32 @@ static unsigned int wire_bytes(const struct sk_buff *skb)
 	return skb->len + (skb_shinfo(skb)->gso_segs - 1) * hdr;
 }
 
-/**
- * inc_tx_xmit() - give a packet to the IP stack
- * @qp: QP
- * @skb: packet, or several as one GSO packet; has its route; consumed
- *
- * Context: BH off; no lock held.
- */
-void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
+static void count_error(struct inc_qp *qp, int err)
 {
+	if (net_xmit_eval(err))
+		inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_ERROR);
+}
+
+/**
+ * inc_tx_xmit() - send a packet by the IP stack, or past it
+ * @qp: QP
+ * @skb: packet, or several as one GSO packet; consumed
+ * @dst: its route
+ *
+ * Context: BH off, RCU read side; no lock held.
+ */
+void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb, struct dst_entry *dst)
+{
+	struct net_device *port;
+
 	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES,
 		      wire_bytes(skb));
+	port = inc_shortcut_port(qp, dst);
+	if (port && !inc_fault_enabled()) {
+		count_error(qp, inc_shortcut_xmit(qp, skb, dst->dev, port));
+		return;
+	}
+	skb_dst_set(skb, dst_clone(dst));
 	if (inc_fault_enabled() && inc_fault_tx(qp, skb, inc_tx_output))
 		return;
 	inc_tx_output(qp, skb);
@@ -113,6 +129,5 @@ void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 	}
 	err = ipv4 ? ip_local_out(qp->sw->net, sk, skb) :
 		     ip6_local_out(qp->sw->net, sk, skb);
-	if (net_xmit_eval(err))
-		inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_ERROR);
+	count_error(qp, err);
 }

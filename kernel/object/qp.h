@@ -129,6 +129,7 @@ struct inc_member_cfg {
  * @way.until: jiffies until which that counts
  * @way.port: from which port
  * @way.open: packets that come this way may be taken before the bridge
+ * @way.back: results go back this way
  * @stats: counters
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet arrived, or the QP was made
@@ -163,6 +164,7 @@ struct inc_qp {
 		unsigned long		until;
 		int			port;
 		bool			open;
+		bool			back;
 	} way;
 	unsigned long			last_rx;
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)

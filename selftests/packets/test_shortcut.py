@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Packets that are taken before their bridge, and when they may not be."""
+"""Packets that do not go through their bridge, and when they have to."""
+import contextlib
 import errno
 import json
 import socket
@@ -8,8 +9,8 @@ import subprocess
 
 import counters
 import peer
-from ktap import SLOW, check, expect, test
-from net import ETH_P_IP, ETH_P_IPV6, in_ns
+from ktap import check, expect, test
+from net import ETH_P_IP, ETH_P_IPV6, PACKET_OUTGOING, in_ns
 from roce import build
 from test_ingress import cmd, undone
 
@@ -60,17 +61,20 @@ def prepared(lab, t):
     t.good()
     a = t.m[0]
     packet, = a.request(1, peer.ints([1]))
+    fdb = Fdb(lab, a.port)
+    # before the first result, nothing was known of the way back
+    lab.wait(SOON)
     a.send(packet)
-    return a, packet, Fdb(lab, a.port)
+    return a, packet, fdb
 
 
 @test("shortcut: most packets are taken before the bridge, some go through it")
 def taken(lab, family):
     with lab.tree(family=family) as t:
         a, packet, fdb = prepared(lab, t)
-        tries = [shortcut_open(a, fdb, packet) for _ in range(MANY * SLOW)]
+        tries = [shortcut_open(a, fdb, packet) for _ in range(MANY)]
         check(any(tries), "the bridge learned the sender of each packet")
-        lab.wait(SOON * SLOW)
+        lab.wait(SOON)
         a.send(packet)
         expect("port of the sender", fdb.port(), fdb.home)
 
@@ -123,31 +127,31 @@ def hooked(lab, family):
                   (count_hook(lab) - before, MANY))
 
 
-def count_hook(lab):
+def count_hook(lab, kind="bridge"):
     out = subprocess.run(["ip", "netns", "exec", lab.sw_ns, "nft", "-j",
-                          "list", "table", "bridge", "inc_test"], check=True,
+                          "list", "table", kind, "inc_test"], check=True,
                          stdout=subprocess.PIPE).stdout
     return next(e["counter"]["packets"]
                 for r in json.loads(out)["nftables"] if "rule" in r
                 for e in r["rule"]["expr"] if "counter" in e)
 
 
+def bridge_stats(lab):
+    out = subprocess.run(["ip", "-n", lab.sw_ns, "-j", "-s", "link", "show",
+                          "br0"], check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(out)[0]["stats64"]
+
+
 @test("shortcut: the bridge's device counts all packets")
 def counted(lab, family):
-    def bridge_rx():
-        out = subprocess.run(["ip", "-n", lab.sw_ns, "-j", "-s", "link",
-                              "show", "br0"], check=True,
-                             stdout=subprocess.PIPE).stdout
-        return json.loads(out)[0]["stats64"]["rx"]
-
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
         lab.quiet()
-        before = bridge_rx()
+        before = bridge_stats(lab)["rx"]
         for _ in range(MANY):
             a.send(packet)
         lab.quiet()
-        after = bridge_rx()
+        after = bridge_stats(lab)["rx"]
         more = after["packets"] - before["packets"]
         check(MANY <= more < 2 * MANY, "%d packets counted, %d sent" %
               (more, MANY))
@@ -180,8 +184,138 @@ def locked(lab, family):
         with undone(lab, "bridge link set dev %s locked on" % fdb.home,
                     "bridge link set dev %s locked off" % fdb.home):
             fdb.forget()
-            lab.wait(SOON * SLOW)
+            lab.wait(SOON)
             with counters.member(a, rx_packets=0, rx_duplicates=0):
                 a.send(packet)
         with counters.member(a, rx_duplicates=1):
             a.send(packet)
+
+
+def answered(lab, a, packet, n=MANY):
+    """Has the member's packet come so often; returns how often it was acked."""
+    before = a.stats()["tx-acks"]
+    for _ in range(n):
+        a.send(packet)
+    lab.quiet()
+    return a.stats()["tx-acks"] - before
+
+
+def out_requests(lab, family):
+    return lab.sw.snmp("IpOutRequests" if family == 4 else "Ip6OutRequests")
+
+
+@test("shortcut: most of what a member is sent leaves by its port at once")
+def back(lab, family):
+    with lab.tree(family=family) as t:
+        a, packet, _ = prepared(lab, t)
+        before = out_requests(lab, family)
+        sent = answered(lab, a, packet, MANY)
+        by_ip = out_requests(lab, family) - before
+        check(sent >= MANY and by_ip < sent,
+              "%d packets sent, %d of them by IP" % (sent, by_ip))
+        t.m[1].allreduce(1, [2])
+        t.check(1, [3])
+
+
+def nft(family, hook, kind):
+    return "add table %s inc_test; add chain %s inc_test in " \
+        "{ type filter hook %s priority 0; }; " \
+        "add rule %s inc_test in counter" % (kind, kind, hook, kind)
+
+
+@test("shortcut: hooks in the output see all that a member is sent",
+      cases={"IP's output": ("output", False),
+             "IP's postrouting": ("postrouting", False),
+             "the bridge's output": ("output", True),
+             "the bridge's postrouting": ("postrouting", True)})
+def out_hooked(lab, family, hook, bridge):
+    kind = "bridge" if bridge else "ip" if family == 4 else "ip6"
+    with lab.tree(family=family) as t:
+        a, packet, _ = prepared(lab, t)
+        with undone(lab, "true", "nft delete table %s inc_test" % kind):
+            subprocess.run(["ip", "netns", "exec", lab.sw_ns, "nft",
+                            nft(family, hook, kind)], check=True)
+            lab.wait(SOON)
+            before = count_hook(lab, kind)
+            sent = answered(lab, a, packet)
+            seen = count_hook(lab, kind) - before
+            check(seen >= sent >= MANY, "it has seen %d of %d" % (seen, sent))
+
+
+@test("shortcut: who captures on the bridge's device sees all that is sent")
+def captured(lab, family):
+    with lab.tree(family=family) as t:
+        a, packet, _ = prepared(lab, t)
+        with lab.sniffer("br0") as sock:
+            sock.setblocking(False)
+            sent, seen = answered(lab, a, packet), 0
+            while True:
+                try:
+                    frame, addr = sock.recvfrom(65536)
+                except BlockingIOError:
+                    break
+                seen += addr[2] == PACKET_OUTGOING and \
+                    frame[:6] == a.port.mac
+            check(seen >= sent >= MANY, "%d of %d are seen" % (seen, sent))
+
+
+@test("shortcut: the queue and the filters of the bridge's device get all",
+      cases={"queue": ("root pfifo limit 1000",),
+             "filter": ("clsact", "egress matchall action pass")})
+def out_queued(lab, family, qdisc, rule=None):
+    def counted():
+        out = subprocess.run(["tc", "-n", lab.sw_ns, "-j", "-s"] +
+                             ("filter show dev br0 egress" if rule else
+                              "qdisc show dev br0").split(), check=True,
+                             stdout=subprocess.PIPE).stdout
+        if not rule:
+            return json.loads(out)[0]["packets"]
+        return next(f["options"]["actions"][0]["stats"]["packets"]
+                    for f in json.loads(out) if "options" in f)
+
+    with lab.tree(family=family) as t:
+        a, packet, _ = prepared(lab, t)
+        with undone(lab, "tc qdisc add dev br0 " + qdisc,
+                    "tc qdisc del dev br0 " + qdisc):
+            if rule:
+                cmd(lab, "tc filter add dev br0 " + rule)
+            a.send(packet)
+            before = counted()
+            sent = answered(lab, a, packet)
+            seen = counted() - before
+            check(seen >= sent >= MANY, "%d of %d" % (seen, sent))
+
+
+@test("shortcut: the bridge's device counts all that is sent")
+def out_counted(lab, family):
+    with lab.tree(family=family) as t:
+        a, packet, _ = prepared(lab, t)
+        before = bridge_stats(lab)["tx"]
+        sent = answered(lab, a, packet)
+        more = bridge_stats(lab)["tx"]["packets"] - before["packets"]
+        check(MANY <= sent <= more < 2 * sent, "%d counted, %d sent" %
+              (more, sent))
+
+
+@test("shortcut: a neighbour's new address is used soon")
+def neighbour(lab, family):
+    with lab.tree(family=family) as t:
+        a, packet, fdb = prepared(lab, t)
+        other = "02:70:71:72:73:75"
+        mac = bytes.fromhex(other.replace(":", ""))
+        text = socket.inet_ntop(socket.AF_INET if family == 4 else
+                                socket.AF_INET6, a.addr)
+        entry = "ip neigh replace %s dev br0 nud permanent lladdr " % text
+        old = ":".join("%02x" % b for b in a.port.mac)
+        with undone(lab, entry + other, entry + old):
+            lab.wait(SOON)
+            with lab.sniffer(fdb.home) as sock:
+                sock.setblocking(False)
+                answered(lab, a, packet)
+                seen = set()
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        frame, addr = sock.recvfrom(65536)
+                        if addr[2] == PACKET_OUTGOING:
+                            seen.add(frame[:6])
+            check(mac in seen and a.port.mac not in seen, str(seen))
