@@ -6,7 +6,7 @@
 # report_mpi.py makes figures of them.
 #
 #   mpi.sh REPETITIONS [PART...]
-#	PART: ranks others latency residence cpu beside train ddp comms
+#	PART: ranks others latency halo residence cpu beside train ddp comms
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -15,7 +15,7 @@
 
 REPS=$1
 shift
-PARTS=${*:-ranks others latency residence cpu beside train ddp comms}
+PARTS=${*:-ranks others latency halo residence cpu beside train ddp comms}
 # Mb/s of a shaped link. The one CPU, which does all hosts' work, has to keep 30
 # % of its time free: with 16 ranks in "ranks", with 8 elsewhere.
 RANKS_RATE=9
@@ -78,8 +78,8 @@ shape_for()
 	esac
 }
 
-# as WHO: configure Open MPI. inc: over the switch; otherwise without: tcp: the
-# defaults; ring: a ring over TCP, everything sent at once; ucx: over the hosts'
+# as WHO: configure Open MPI. inc, inc-ucx: over the switch, with other messages
+# over TCP, or as ucx; otherwise without: tcp: the defaults; ring: a ring over TCP, everything sent at once; ucx: over the hosts'
 # rxe; ucx-ring: a ring over rxe; doubling: recursive doubling over TCP, which
 # adds in the order of a balanced tree.
 as()
@@ -99,6 +99,8 @@ as()
 	MPI_ARGS=(--mca coll_inc_priority 0)
 	case $1 in
 	inc)	  MPI_ARGS=(--mca coll_inc_stats 1) ;;
+	inc-ucx)  MPI_TRANSPORT=("${ucx[@]}")
+		  MPI_ARGS=(--mca coll_inc_stats 1) ;;
 	tcp)	  ;;
 	ring)	  MPI_ARGS=("${algorithm[@]}" 4 "${eager[@]}") ;;
 	doubling) MPI_ARGS=("${algorithm[@]}" 3) ;;
@@ -118,7 +120,7 @@ run()
 	mpi "$name" 1 "$n" "$MPI_WORK/rank" "$@" ||
 		die "$who, $n ranks: $(grep -av '^{' "$LAB_OUT/$name" |
 			head -n 5 | tr '\n' ' ')"
-	[ "$who" != inc ] ||
+	[[ $who != inc* ]] ||
 		went "$name" | grep -qE '(allreduce|bcast|barrier) [1-9]' ||
 		die "$n ranks: nothing went through the switch"
 	! grep -qE '[1-9][0-9]* fell through' "$LAB_OUT/$name" ||
@@ -196,6 +198,17 @@ part_latency()
 	for who in tcp $UCX; do
 		bench "$who" 8 "$S/latency.$who.8.$rep" allreduce:8:5:30 \
 			barrier:0:5:30
+	done
+}
+
+# Messages to neighbours and sums of a number, in turns.
+part_halo()
+{
+	local rep=$1 who
+
+	for who in inc tcp ${UCX:+inc-ucx ucx}; do
+		bench "$who" 4 "$S/halo.$who.4.$rep" halo:1024:7:50 \
+			halo:65536:7:20 halolate:1024:7:50 halolate:65536:7:20
 	done
 }
 

@@ -166,6 +166,23 @@ def latency(rep):
         beside_best(rep, 'latency', op, size, 2.4)
 
 
+def halo(rep):
+    """A solver's loop, with either way of other messages."""
+    for op, late in (('halo', ''), ('halolate', ', a rank late')):
+        for size in (1024, 65536):
+            name = 'Messages of %s to two neighbours and a sum%s, N=4' % (
+                report.name_of(size), late)
+            for ours, theirs, by in (('inc', 'tcp', 'TCP'),
+                                     ('inc-ucx', 'ucx', 'rxe (UCX)')):
+                us, stock = (rep.us('halo.%s.4' % who, op, size)
+                             for who in (ours, theirs))
+                if not us or not stock:
+                    continue
+                rep.add('%s, %s, over the switch' % (name, by), us, 'us')
+                rep.ratio('%s, %s, times faster than without' % (name, by),
+                          stock, us, 1.0, most=False)
+
+
 EVENT = re.compile(r'([\d.]+): inc_(request|tx_result): tree=(\d+) .*'
                    r'(?:msg_id|imm)=(\w+)')
 
@@ -402,7 +419,7 @@ def main():
           (len(rep.rows), len(missed), out))
 
 
-PARTS = (ranks, others, latency, residence, cpu, beside, train, ddp, comms)
+PARTS = (ranks, others, latency, halo, residence, cpu, beside, train, ddp, comms)
 
 if __name__ == '__main__':
     main()

@@ -129,6 +129,68 @@ static void run_barrier(float *send, float *recv, int n)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* How much later than the others one rank sends, us. */
+#define LATE_US	300
+
+static double now_us(void);
+
+/*
+ * The loop of a solver: each rank sends to its two neighbours, then all add a
+ * number. MPI_Send() ends when the message has left, or is with Open MPI.
+ */
+static void exchange(float *send, float *recv, int n)
+{
+	int left = (me + np - 1) % np, right = (me + 1) % np;
+	static float *other;
+	static int room;
+	MPI_Request r[2];
+
+	if (n > room) {
+		other = realloc(other, (size_t)n * sizeof(*other));
+		room = n;
+	}
+	MPI_Irecv(recv, n, MPI_FLOAT, left, 1, MPI_COMM_WORLD, &r[0]);
+	MPI_Irecv(other, n, MPI_FLOAT, right, 2, MPI_COMM_WORLD, &r[1]);
+	MPI_Send(send, n, MPI_FLOAT, right, 1, MPI_COMM_WORLD);
+	MPI_Send(send, n, MPI_FLOAT, left, 2, MPI_COMM_WORLD);
+	MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+}
+
+static void add_numbers(void)
+{
+	double in = me + 1, out = 0;
+
+	MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	if (out != np * (np + 1) / 2.0) {
+		fprintf(stderr, "bench: wrong sum %g\n", out);
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+}
+
+static void run_halo(float *send, float *recv, int n)
+{
+	exchange(send, recv, n);
+	add_numbers();
+}
+
+/* The same, and one rank after the other computes meanwhile. */
+static void run_halolate(float *send, float *recv, int n)
+{
+	static int round;
+	double end = now_us() + LATE_US;
+
+	while (round % np == me && now_us() < end)
+		;
+	round++;
+	run_halo(send, recv, n);
+}
+
+static float of_left(int r, int i)
+{
+	(void)r;
+	return value((me + np - 1) % np, i);
+}
+
 static const struct op ops[] = {
 	{ "allreduce", false, run_allreduce, mine, sum, false, false },
 	{ "reduce", false, run_reduce, mine, sum, false, true },
@@ -138,6 +200,8 @@ static const struct op ops[] = {
 	{ "scatter", true, run_scatter, of_block, mine, true, false },
 	{ "alltoall", true, run_alltoall, pair_out, pair_in, false, false },
 	{ "barrier", false, run_barrier, mine, mine, true, true },
+	{ "halo", false, run_halo, mine, of_left, false, false },
+	{ "halolate", false, run_halolate, mine, of_left, false, false },
 };
 
 struct spec {
