@@ -24,6 +24,20 @@ static bool in_one_piece(const struct sk_buff *skb, unsigned int head)
 	       !PageHighMem(skb_frag_page(&info->frags[0]));
 }
 
+/*
+ * Copy all into one buffer. The kernel goes on to count the fragments, which are
+ * gone: the packet would seem far too large to wait, and be copied again.
+ */
+static int make_linear(struct sk_buff *skb)
+{
+	if (skb_linearize(skb))
+		return -ENOMEM;
+	/* Nobody is charged for it. */
+	skb_orphan(skb);
+	skb->truesize = SKB_TRUESIZE(skb_end_offset(skb));
+	return 0;
+}
+
 /**
  * inc_rx_gather() - have a packet's payload in one piece
  * @skb: packet, skb->data at its IP header, nothing behind its ICRC
@@ -45,15 +59,15 @@ int inc_rx_gather(struct sk_buff *skb, unsigned int bth_off)
 	/* Where there is room, copying the rest takes less than anything. */
 	if (skb->len <= head || inc_fault_enabled() ||
 	    skb->data_len <= skb_end_pointer(skb) - skb_tail_pointer(skb))
-		return skb_linearize(skb);
+		return make_linear(skb);
 	if (!pskb_may_pull(skb, head))
 		return -ENOMEM;
 	head += inc_wire_ext_len(skb->data + bth_off);
 	if (skb->len <= head)
-		return skb_linearize(skb);
+		return make_linear(skb);
 	if (!pskb_may_pull(skb, head))
 		return -ENOMEM;
 	if (!skb_is_nonlinear(skb) || in_one_piece(skb, head))
 		return 0;
-	return skb_linearize(skb);
+	return make_linear(skb);
 }
