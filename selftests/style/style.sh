@@ -147,6 +147,17 @@ maintainers()
 	done
 }
 
+# Each error on purpose (../mutants) still fits the code.
+mutants_fit()
+{
+	local p bad=0
+
+	for p in selftests/mutants/*.patch; do
+		git apply --check "$p" || { echo "$p does not fit"; bad=1; }
+	done
+	return $bad
+}
+
 for k in $KINDS; do
 	check "builds for $k, W=1, without a warning" build "$k" \
 		CONFIG_INFINIBAND_INC_FAULT=n
@@ -161,6 +172,7 @@ check "generated files are up to date" selftests/style/ynl-regen.sh --check
 check "layers" layers
 check "Documentation renders, and says what the headers say" \
 	$LAB exec -- selftests/style/doc-check.py
+check "errors on purpose fit the code" mutants_fit
 check "SPDX lines" spdx
 check "licences, version and maintainers are what the tree says" tree_check
 check "messages say why in words" message_check
