@@ -594,6 +594,9 @@ part_events()
 	ktap $? "events about members only, as text"
 	! grep -q '^tree' "$LAB_OUT/events.text"
 	ktap $? "and none about trees"
+	timeout 10 ip netns exec "$TOPO-sw" inc-tool monitor | true
+	[ "${PIPESTATUS[0]}" != 124 ]
+	ktap $? "events: it ends when nobody reads, though nothing happens"
 	# shellcheck disable=SC2046 # words
 	kill $(jobs -p) 2>/dev/null
 	wait "$pid" 2>/dev/null

@@ -4,6 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +48,41 @@ bool inc_output_flush(void)
 	if (!lost)
 		lost = errno;
 	return false;
+}
+
+static void *wait_for_no_reader(void *arg)
+{
+	struct pollfd pfd = { .fd = STDOUT_FILENO };
+
+	(void)arg;
+	/* No event is asked for: what comes is an error. */
+	while (poll(&pfd, 1, -1) < 0 && errno == EINTR)
+		;
+	if (!(pfd.revents & (POLLERR | POLLHUP)))
+		return NULL;
+	/* As if this program had written something. */
+	signal(SIGPIPE, SIG_DFL);
+	kill(getpid(), SIGPIPE);
+	return NULL;
+}
+
+/**
+ * inc_output_follow() - end this program once nobody reads its output any more
+ *
+ * Whoever prints what happens may have nothing to print for long: without this it
+ * would stay until then. Does nothing if there is no memory for it.
+ */
+void inc_output_follow(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+
+	/* Signals are for the main thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!pthread_create(&thread, NULL, wait_for_no_reader, NULL))
+		pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /**

@@ -9,6 +9,7 @@
 
 void inc_output_open(void);
 bool inc_output_flush(void);
+void inc_output_follow(void);
 bool inc_output_end(const char *program);
 
 #endif /* INC_CONF_OUTPUT_H */

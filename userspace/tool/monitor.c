@@ -100,6 +100,7 @@ static int monitor(struct wanted wanted)
 	struct inc_nl nl;
 	int rc = TOOL_FAILED;
 
+	inc_output_follow();
 	/* A connection of its own: the shared one is for requests. */
 	if (inc_nl_open(&nl) || inc_nl_subscribe(&nl))
 		rc = tool_nl_fail(&nl);

@@ -274,6 +274,7 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	uint8_t *in;
 	size_t n;
 
+	inc_output_follow();
 	in = pack(req, &n);
 	while (ret && more && next_manager(&s)) {
 		if (in)
