@@ -62,34 +62,96 @@ struct series *history_find(const struct history *h, enum series_kind kind,
 void history_init(struct history *h)
 {
 	memset(h, 0, sizeof(*h));
-	TAILQ_INIT(&h->by_use);
-	TAILQ_INIT(&h->by_end);
+	LIST_INIT(&h->owners);
+}
+
+/* There are few owners, and this is for new objects only. */
+static struct series_owner *get_owner(struct history *h, enum series_kind kind,
+				      const char *tenant)
+{
+	struct series_owner *o;
+
+	LIST_FOREACH(o, &h->owners, next)
+		if (o->kind == kind && !strcmp(o->tenant, tenant))
+			return o;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return NULL;
+	o->kind = kind;
+	snprintf(o->tenant, sizeof(o->tenant), "%s", tenant);
+	TAILQ_INIT(&o->by_use);
+	TAILQ_INIT(&o->by_end);
+	LIST_INSERT_HEAD(&h->owners, o, next);
+	return o;
+}
+
+static void put_owner(struct series_owner *o)
+{
+	if (o->n)
+		return;
+	LIST_REMOVE(o, next);
+	free(o);
+}
+
+/* Who has most histories: @mine, if nobody has more with the next one. */
+static struct series_owner *most_rings(struct history *h,
+				       struct series_owner *mine)
+{
+	struct series_owner *o, *most = mine;
+	unsigned int n = mine->rings + 1;
+
+	LIST_FOREACH(o, &h->owners, next)
+		if (o->rings > n) {
+			most = o;
+			n = o->rings;
+		}
+	return most;
+}
+
+/* Who has most tasks that have ended: @mine, if nobody has more. */
+static struct series_owner *most_ended(struct history *h,
+				       struct series_owner *mine)
+{
+	struct series_owner *o, *most = mine;
+
+	LIST_FOREACH(o, &h->owners, next)
+		if (o->ended > most->ended)
+			most = o;
+	return most;
 }
 
 static void drop_ring(struct history *h, struct series *s)
 {
 	if (!s->ring)
 		return;
-	TAILQ_REMOVE(&h->by_use, s, by_use);
+	TAILQ_REMOVE(&s->owner->by_use, s, by_use);
 	free(s->ring);
 	s->ring = NULL;
+	s->owner->rings--;
 	h->rings--;
 }
 
-/* From the object that was not counted for longest, if there are too many. */
+/*
+ * If there are too many: from the object of the one who has most that was not counted
+ * for longest. One's own have to be idle.
+ */
 static void take_ring(struct history *h, struct series *s, int64_t second)
 {
-	struct series *oldest = TAILQ_FIRST(&h->by_use);
+	struct series_owner *most;
+	struct series *oldest;
 
 	if (h->rings >= HISTORY_MAX) {
-		if (oldest->used_at >= second - 1)
+		most = most_rings(h, s->owner);
+		oldest = TAILQ_FIRST(&most->by_use);
+		if (!oldest || (most == s->owner && oldest->used_at >= second - 1))
 			return;
 		drop_ring(h, oldest);
 	}
 	s->ring = calloc(HISTORY_SECONDS, sizeof(*s->ring));
 	if (!s->ring)
 		return;
-	TAILQ_INSERT_TAIL(&h->by_use, s, by_use);
+	TAILQ_INSERT_TAIL(&s->owner->by_use, s, by_use);
+	s->owner->rings++;
 	h->rings++;
 }
 
@@ -103,6 +165,8 @@ static void drop(struct history *h, struct series *s)
 	drop_ring(h, s);
 	history_end(h, s, false);
 	h->n--;
+	s->owner->n--;
+	put_owner(s->owner);
 	free(s);
 }
 
@@ -121,12 +185,19 @@ struct series *history_get(struct history *h, enum series_kind kind,
 {
 	struct series *s = history_find(h, kind, tenant, name);
 	unsigned int i = hash(kind, tenant, name);
+	struct series_owner *owner;
 
 	if (s)
 		return s;
-	s = calloc(1, sizeof(*s));
-	if (!s)
+	owner = get_owner(h, kind, tenant);
+	s = owner ? calloc(1, sizeof(*s)) : NULL;
+	if (!s) {
+		if (owner)
+			put_owner(owner);
 		return NULL;
+	}
+	owner->n++;
+	s->owner = owner;
 	s->kind = kind;
 	snprintf(s->tenant, sizeof(s->tenant), "%s", tenant);
 	snprintf(s->name, sizeof(s->name), "%s", name);
@@ -149,27 +220,27 @@ struct series *history_get(struct history *h, enum series_kind kind,
 void history_end(struct history *h, struct series *s, bool ended)
 {
 	if (s->ended) {
-		TAILQ_REMOVE(&h->by_end, s, by_end);
+		TAILQ_REMOVE(&s->owner->by_end, s, by_end);
+		s->owner->ended--;
 		h->ended--;
 	}
 	s->ended = ended;
 	if (!ended)
 		return;
-	TAILQ_INSERT_TAIL(&h->by_end, s, by_end);
+	TAILQ_INSERT_TAIL(&s->owner->by_end, s, by_end);
+	s->owner->ended++;
 	h->ended++;
 	if (h->ended > ENDED_MAX)
-		drop(h, TAILQ_FIRST(&h->by_end));
+		drop(h, TAILQ_FIRST(&most_ended(h, s->owner)->by_end));
 }
 
 /**
  * history_add() - count
- * @h: objects
  * @s: object
  * @delta: what is new
  * @second: present time
  */
-void history_add(struct history *h, struct series *s,
-		 const struct counts *delta, int64_t second)
+void history_add(struct series *s, const struct counts *delta, int64_t second)
 {
 	s->total.rx += delta->rx;
 	s->total.tx += delta->tx;
@@ -178,8 +249,8 @@ void history_add(struct history *h, struct series *s,
 	s->used_at = second;
 	if (!s->ring)
 		return;
-	TAILQ_REMOVE(&h->by_use, s, by_use);
-	TAILQ_INSERT_TAIL(&h->by_use, s, by_use);
+	TAILQ_REMOVE(&s->owner->by_use, s, by_use);
+	TAILQ_INSERT_TAIL(&s->owner->by_use, s, by_use);
 }
 
 static void take(struct series *s, int64_t second, double seconds)

@@ -3,7 +3,9 @@
  * Statistics of tasks, switches and clients, and their last hour, a sample for
  * each second. No I/O, no clock. An object with its history takes HISTORY_BYTES
  * of memory; at most HISTORY_MAX objects have one: those that were counted last.
- * Of the tasks that have ended, the last ENDED_MAX are kept.
+ * Of the tasks that have ended, the last ENDED_MAX are kept. Where that is too few,
+ * whoever has most loses one: a tenant's tasks do not displace those of others who
+ * have less.
  */
 #ifndef INC_MANAGER_HISTORY_H
 #define INC_MANAGER_HISTORY_H
@@ -55,10 +57,33 @@ struct sample {
 };
 
 /**
+ * struct series_owner - whose objects compete with each other only
+ * @next: next owner
+ * @kind: what they are
+ * @tenant: of tasks: whose they are; else empty
+ * @n: number of objects
+ * @rings: those that have a history
+ * @ended: those that have ended
+ * @by_use: those that have a history, the one that was counted last at the end
+ * @by_end: those that have ended, the last one at the end
+ */
+struct series_owner {
+	LIST_ENTRY(series_owner) next;
+	enum series_kind	kind;
+	char			tenant[64];
+	unsigned int		n;
+	unsigned int		rings;
+	unsigned int		ended;
+	TAILQ_HEAD(series_list, series) by_use;
+	struct series_list	by_end;
+};
+
+/**
  * struct series - an object
  * @next: next in its bucket
- * @by_use: if it has a @ring: among those that have one
- * @by_end: if it has @ended: among those that have
+ * @owner: who it competes with others for
+ * @by_use: if it has a @ring: among the owner's that have one
+ * @by_end: if it has @ended: among the owner's that have
  * @kind: what it is
  * @tenant: of a task: whose it is; else empty
  * @name: its name; another tenant's may have the same one
@@ -74,6 +99,7 @@ struct sample {
  */
 struct series {
 	struct series	*next;
+	struct series_owner *owner;
 	TAILQ_ENTRY(series) by_use;
 	TAILQ_ENTRY(series) by_end;
 	enum series_kind kind;
@@ -89,24 +115,20 @@ struct series {
 	int64_t		used_at;
 };
 
-TAILQ_HEAD(series_list, series);
-
 /**
  * struct history - all objects
  * @bucket: objects by the hash of kind, tenant and name
  * @n: their number
  * @rings: those that have a history
  * @ended: tasks that have ended
- * @by_use: those that have a history, the one that was counted last at the end
- * @by_end: tasks that have ended, the last one at the end
+ * @owners: all who have objects
  */
 struct history {
 	struct series	*bucket[SERIES_BUCKETS];
 	unsigned int	n;
 	unsigned int	rings;
 	unsigned int	ended;
-	struct series_list by_use;
-	struct series_list by_end;
+	LIST_HEAD(, series_owner) owners;
 };
 
 void history_init(struct history *h);
@@ -116,8 +138,7 @@ struct series *history_find(const struct history *h, enum series_kind kind,
 struct series *history_get(struct history *h, enum series_kind kind,
 			   const char *tenant, const char *name,
 			   int64_t second);
-void history_add(struct history *h, struct series *s,
-		 const struct counts *delta, int64_t second);
+void history_add(struct series *s, const struct counts *delta, int64_t second);
 void history_end(struct history *h, struct series *s, bool ended);
 void history_tick(struct history *h, int64_t second, double seconds);
 const struct sample *series_at(const struct series *s, int64_t second);

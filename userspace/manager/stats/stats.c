@@ -123,7 +123,7 @@ static void count(struct stats *st, struct series *s,
 		  const struct counts *delta)
 {
 	if (s)
-		history_add(&st->history, s, delta, st->m->loop.now / 1000);
+		history_add(s, delta, st->m->loop.now / 1000);
 }
 
 /**

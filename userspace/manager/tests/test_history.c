@@ -42,7 +42,7 @@ static void rates(void)
 					"", name, t);
 			delta.rx = (uint64_t)(rand() % 1000000);
 			sent[i][t] = (double)delta.rx;
-			history_add(&h, s, &delta, t);
+			history_add(s, &delta, t);
 		}
 		history_tick(&h, t, 1);
 	}
@@ -72,7 +72,7 @@ static void gaps(void)
 	history_init(&h);
 	s = history_get(&h, SERIES_TASK, "", "x", 10);
 	history_tick(&h, 10, 1);
-	history_add(&h, s, &delta, 13);
+	history_add(s, &delta, 13);
 	/* Samples of three seconds were late. */
 	history_tick(&h, 13, 3);
 	check(series_at(s, 11)->tx == 100 && series_at(s, 13)->tx == 100 &&
@@ -120,7 +120,7 @@ static void many_tasks(void)
 	for (i = 0; i < TASKS; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
 		s = history_get(&h, SERIES_TASK, "", name, i / 100);
-		history_add(&h, s, &delta, i / 100);
+		history_add(s, &delta, i / 100);
 		history_end(&h, s, true);
 	}
 	for (i = 0; i < TASKS; i++) {
@@ -139,6 +139,47 @@ static void many_tasks(void)
 	check(!h.n && !h.rings && !h.ended, "nothing is left");
 }
 
+/* A tenant with many tasks displaces its own, not those of one who has few. */
+static void tenants(void)
+{
+	struct series *s, *idle;
+	struct history h;
+	char name[16];
+	int i;
+
+	history_init(&h);
+	idle = history_get(&h, SERIES_TASK, "few", "idle", 0);
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		s = history_get(&h, SERIES_TASK, "few", name, 0);
+		history_end(&h, s, true);
+	}
+	for (i = 0; i < 4 * ENDED_MAX; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		s = history_get(&h, SERIES_TASK, "many", name, 10 + i / 100);
+		history_end(&h, s, true);
+	}
+	check(h.ended == ENDED_MAX && h.rings == HISTORY_MAX,
+	      "many tasks: no more than there is room for");
+	check(s->ring && idle->ring, "their histories: both tenants have some");
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		s = history_find(&h, SERIES_TASK, "few", name);
+		check(s && s->ended && s->ring,
+		      "the other's tasks that have ended stay");
+	}
+	/* And who comes late gets a share. */
+	for (i = 0; i < ENDED_MAX; i++) {
+		snprintf(name, sizeof(name), "u%d", i);
+		s = history_get(&h, SERIES_TASK, "late", name, 100);
+		history_end(&h, s, true);
+	}
+	check(h.ended == ENDED_MAX && s->owner->ended >= ENDED_MAX / 2 - 2,
+	      "a third tenant gets half of the room");
+	history_free(&h);
+	check(LIST_EMPTY(&h.owners), "no owner is left");
+}
+
 static void same_names(void)
 {
 	struct counts red = { .rx = 1 }, blue = { .rx = 10 };
@@ -149,8 +190,8 @@ static void same_names(void)
 	a = history_get(&h, SERIES_TASK, "red", "job", 0);
 	b = history_get(&h, SERIES_TASK, "blue", "job", 0);
 	none = history_get(&h, SERIES_TASK, "", "job", 0);
-	history_add(&h, a, &red, 0);
-	history_add(&h, b, &blue, 0);
+	history_add(a, &red, 0);
+	history_add(b, &blue, 0);
 	history_end(&h, a, true);
 	check(h.n == 3 && a->total.rx == 1 && b->total.rx == 10 &&
 	      !none->total.rx && a->ended && !b->ended,
@@ -173,6 +214,7 @@ int main(void)
 	gaps();
 	bounds();
 	many_tasks();
+	tenants();
 	same_names();
 	return bad != 0;
 }
