@@ -56,6 +56,9 @@ struct sample {
 	float	trouble;
 };
 
+TAILQ_HEAD(series_list, series);
+LIST_HEAD(series_owners, series_owner);
+
 /**
  * struct series_owner - whose objects compete with each other only
  * @next: next owner
@@ -74,7 +77,7 @@ struct series_owner {
 	unsigned int		n;
 	unsigned int		rings;
 	unsigned int		ended;
-	TAILQ_HEAD(series_list, series) by_use;
+	struct series_list	by_use;
 	struct series_list	by_end;
 };
 
@@ -128,7 +131,7 @@ struct history {
 	unsigned int	n;
 	unsigned int	rings;
 	unsigned int	ended;
-	LIST_HEAD(, series_owner) owners;
+	struct series_owners owners;
 };
 
 void history_init(struct history *h);
