@@ -26,6 +26,7 @@
 #include <net/udp.h>
 
 #include "datapath/fault.h"
+#include "datapath/shortcut.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_output.h"
 #include "object/qp.h"
@@ -139,16 +140,19 @@ static bool may_join(const struct inc_gso *b)
  * @b: burst; empty afterwards
  * @qp: the member's QP
  *
- * Context: BH off; no lock held.
+ * Context: BH off, RCU read side; no lock held.
  */
 void inc_gso_send(struct inc_gso *b, struct inc_qp *qp)
 {
+	struct net_device *port = NULL;
 	struct sk_buff *skb;
 
+	if (!skb_queue_empty(&b->packets))
+		port = inc_shortcut_port(qp, b->dst);
 	while (!skb_queue_empty(&b->packets)) {
 		skb = may_join(b) ? join_packets(&b->packets) :
 				    __skb_dequeue(&b->packets);
-		inc_tx_xmit(qp, skb, b->dst);
+		inc_tx_xmit(qp, skb, b->dst, port);
 	}
 	b->apart = false;
 }

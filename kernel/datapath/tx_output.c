@@ -80,16 +80,15 @@ static void count_error(struct inc_qp *qp, int err)
  * @qp: QP
  * @skb: packet, or several as one GSO packet; consumed
  * @dst: its route
+ * @port: from inc_shortcut_port()
  *
  * Context: BH off, RCU read side; no lock held.
  */
-void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb, struct dst_entry *dst)
+void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb, struct dst_entry *dst,
+		 struct net_device *port)
 {
-	struct net_device *port;
-
 	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES,
 		      wire_bytes(skb));
-	port = inc_shortcut_port(qp, dst);
 	if (port && !inc_fault_enabled()) {
 		count_error(qp, inc_shortcut_xmit(qp, skb, dst->dev, port));
 		return;
