@@ -488,8 +488,42 @@ part_pause()
 }
 
 # As many ranks as a tree may have, on few hosts. A rank over UC needs more memory.
+# What the switch's ports and CPUs have dropped.
+dropped()
+{
+	tc -n "$TOPO-sw" -s -j qdisc show | jq '[.[].drops] | add // 0'
+	while read -r _ drops _; do
+		echo $((16#$drops))
+	done </proc/net/softnet_stat
+}
+
+# Links that are slower than the CPU, and hold as much as a device's default queue.
+queues()
+{
+	local r
+
+	topo_bursts off
+	for ((r = 0; r < RANKS; r++)); do
+		tc -n "$TOPO-sw" qdisc replace dev "v$r" root \
+			tbf rate 60mbit burst 4000 limit 1mb || return
+	done
+}
+
 part_wide()
 {
+	local before
+
+	queues
+	ktap $? "links have a queue of 1 MB"
+	before=$(dropped)
+	live "64 ranks on $RANKS hosts, 64 KiB" "$RANKS" \
+		ranks $((64 / RANKS)) 16384
+	[ "$(dropped)" = "$before" ]
+	ktap $? "64 ranks: nothing is dropped" "$before; $(dropped)"
+	for ((r = 0; r < RANKS; r++)); do
+		tc -n "$TOPO-sw" qdisc del dev "v$r" root
+	done
+	topo_bursts on
 	live "1024 ranks on $RANKS hosts" "$RANKS" ranks $((1024 / RANKS))
 	INC_TRANSPORT=uc live "256 ranks on $RANKS hosts, UC" "$RANKS" \
 		ranks $((256 / RANKS))

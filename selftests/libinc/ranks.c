@@ -11,15 +11,16 @@
 #include "live.h"
 
 #define COUNT	2000	/* several packets */
+#define MAX	16384
 #define ROUNDS	3
 #define STACK	(256 * 1024)
 
-static int first, step, total;
+static int first, step, total, most = COUNT;
 
 /* Sums that no two ranks, elements or rounds share. */
 static void check_allreduce(struct inc_comm *comm, size_t count, int round)
 {
-	int32_t data[COUNT], n = total;
+	int32_t data[MAX], n = total;
 	int rank = inc_comm_rank(comm);
 	size_t i;
 
@@ -35,17 +36,17 @@ static void check_allreduce(struct inc_comm *comm, size_t count, int round)
 
 static void check_broadcast(struct inc_comm *comm, int root)
 {
-	int32_t data[COUNT];
+	int32_t data[MAX];
 	bool is_root = inc_comm_rank(comm) == root;
-	size_t i;
+	int i;
 
-	for (i = 0; i < COUNT; i++)
-		data[i] = is_root ? root + (int32_t)i : -1;
-	EQ(inc_broadcast(comm, data, COUNT, INC_DTYPE_INT32, root), 0);
-	for (i = 0; i < COUNT; i++)
-		if (data[i] != root + (int32_t)i)
+	for (i = 0; i < most; i++)
+		data[i] = is_root ? root + i : -1;
+	EQ(inc_broadcast(comm, data, (size_t)most, INC_DTYPE_INT32, root), 0);
+	for (i = 0; i < most; i++)
+		if (data[i] != root + i)
 			break;
-	EQ(i, COUNT);
+	EQ(i, most);
 }
 
 static void *run_rank(void *arg)
@@ -57,7 +58,7 @@ static void *run_rank(void *arg)
 
 	for (i = 1; i <= ROUNDS; i++) {
 		check_allreduce(comm, 1, i);
-		check_allreduce(comm, COUNT, i);
+		check_allreduce(comm, (size_t)most, i);
 		check_broadcast(comm, (total - 1) / i);
 		EQ(inc_barrier(comm), 0);
 	}
@@ -73,7 +74,8 @@ static void *run_rank(void *arg)
  * @proc: number of this process
  * @nprocs: number of processes
  * @argc: arguments
- * @argv: of the test: how many ranks each process has
+ * @argv: of the test: how many ranks each process has, and how many elements, at
+ *	most 16,384
  *
  * Process p of n has ranks p, p + n, p + 2n, ...
  *
@@ -88,6 +90,8 @@ int live_ranks(int proc, int nprocs, int argc, char **argv)
 	first = proc;
 	step = nprocs;
 	total = n * nprocs;
+	if (argc > 1 && atoi(argv[1]) > 0 && atoi(argv[1]) <= MAX)
+		most = atoi(argv[1]);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	for (i = 0; i < n; i++)
