@@ -18,6 +18,7 @@
 #include "conf/notify.h"
 #include "conf/output.h"
 #include "conf/pidfile.h"
+#include "group/group.h"
 #include "manager.h"
 #include "stats/stats.h"
 #include "web/web.h"
@@ -48,7 +49,7 @@ static void reload(struct work *work)
 		return;
 	rpc_refresh(manager.rpc);
 	rpc_check_callers(manager.rpc);
-	group_check_callers(&manager);
+	session_check_callers(&manager);
 	switches_reload(&manager);
 	event_say(&manager.events,
 		  tenants_reload(&manager.tenants, err, sizeof(err)) ?
@@ -141,6 +142,7 @@ static void turn(struct manager *m, int64_t until)
 {
 	int64_t next = state_deadline(m);
 
+	group_settle(m);
 	group_arm(m);
 	if (reserve_deadline(m) < next)
 		next = reserve_deadline(m);
@@ -153,6 +155,7 @@ static void turn(struct manager *m, int64_t until)
 	if (m->refresh_at < next)
 		next = m->refresh_at;
 	loop_turn(&m->loop, next < until ? next : until);
+	group_settle(m);
 	if (m->loop.now >= m->refresh_at) {
 		m->refresh_at = m->loop.now + REFRESH_MS;
 		rpc_refresh(m->rpc);
@@ -273,14 +276,21 @@ static void name_port(struct options *o, int port)
 	o->listen = real;
 }
 
+static const struct group_ops group_ops = {
+	.store		= keep_put,
+	.changed	= keep_changed,
+	.unstore	= keep_not,
+	.ends		= stats_group_ends,
+};
+
 static int start_rpc(struct manager *m)
 {
 	static const struct rpc_handler handler = {
-		.call		= leader_call,
-		.opened		= leader_opened,
+		.call		= answer_call,
+		.opened		= session_opened,
 		.is_beat	= am_rank_is_beat,
-		.message	= group_message,
-		.closed		= group_closed,
+		.message	= session_message,
+		.closed		= session_closed,
 		.identified	= stats_caller,
 		.refused	= violation_call,
 		.cut		= violation_cut,
@@ -315,6 +325,7 @@ int main(int argc, char **argv)
 	return_large();
 	raise_limit();
 	loop_init(&m->loop);
+	m->group_ops = &group_ops;
 	if (start_hashes() || start_tenants(m) || start_stats(m))
 		return 1;
 	ids_start(m);

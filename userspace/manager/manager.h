@@ -8,10 +8,11 @@
  *	fabric	the switches, by NETCONF, and what is linked with what
  *	../auth	who calls: certificates and tokens
  *	tenant	what tenants may have, and what they have
- *	group	groups: from their first rank on (group.c), their trees
- *		(make.c), their end (end.c)
+ *	group	groups: what may happen to them (step.c), where their trees are
+ *		to be (where.c), and these on the switches (trees.c)
  *	store	the database: SQLite, or etcd
  *	state	what survives the manager, and whether it may act
+ *	session	ranks that come, and that come back
  *	h2	gRPC's connections, in a thread of its own, and what they may take
  *	api	calls and streams, who calls, and the form of messages
  *	answer	answers to operators
@@ -38,6 +39,7 @@
 #include "tenant/quota.h"
 
 struct group;
+struct group_ops;
 struct json_object;
 struct stats;
 
@@ -108,6 +110,7 @@ struct options {
 };
 
 LIST_HEAD(health_list, health_watch);
+STAILQ_HEAD(group_list, group);
 
 /**
  * struct manager - the manager
@@ -131,11 +134,12 @@ LIST_HEAD(health_list, health_watch);
  * @by_name: the same, by their names
  * @by_tree: parts of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
- * @placing: how many of them are GROUP_PLACING
+ * @raised: groups of which something is to be settled
+ * @group_ops: who hears of groups
+ * @placing: how many groups are GROUP_PLACING or GROUP_REPLACING
  * @unlinked: how many of them need interfaces that are not known
  * @linked_in: generation of the topology in which those were looked for
  * @linked_at: milliseconds; when that was
- * @freed: how many were freed, modulo 2^32
  * @ids: IDs of trees
  * @stats: statistics
  * @healths: clients that are told whether it serves
@@ -162,11 +166,12 @@ struct manager {
 	struct index	by_name;
 	struct index	by_tree;
 	struct group	*touched;
+	struct group_list raised;
+	const struct group_ops *group_ops;
 	uint32_t	placing;
 	uint32_t	unlinked;
 	uint64_t	linked_in;
 	int64_t		linked_at;
-	uint32_t	freed;
 	struct ids	ids;
 	struct stats	*stats;
 	struct health_list healths;
@@ -224,14 +229,23 @@ void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,
 		 struct rpc_answer *answer);
 
-/* group/group.c */
-void group_opened(void *ctx, struct rpc_stream *stream);
-void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
-		   size_t len);
-void group_closed(void *ctx, struct rpc_stream *stream);
-void group_check_callers(struct manager *m);
-void group_arm(struct manager *m);
+/* session/join.c */
+void session_opened(void *ctx, struct rpc_stream *stream);
+void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
+		     size_t len);
+void session_closed(void *ctx, struct rpc_stream *stream);
+void session_check_callers(struct manager *m);
+
+/* group/step.c */
+void group_settle(struct manager *m);
 void group_fabric_changed(struct manager *m);
+void group_delete(struct group *g, const char *why);
+void group_delete_all(struct manager *m, const char *why);
+
+/* group/timer.c */
+void group_arm(struct manager *m);
+
+/* group/link.c */
 void group_find_links(struct manager *m);
 void group_note_again(struct manager *m);
 
@@ -244,9 +258,7 @@ void news_heard(struct manager *m, const struct sw_news *news);
 void news_seen(struct manager *m, struct sw *sw,
 	       const struct sw_info *before);
 
-/* group/end.c */
-void group_delete(struct group *g, const char *why);
-void group_delete_all(struct manager *m, const char *why);
+/* group/trees.c */
 void group_clear_tree(struct sw *sw, uint32_t id);
 
 #endif /* INC_MANAGER_MANAGER_H */

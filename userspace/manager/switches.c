@@ -29,6 +29,7 @@ static void switch_seen(struct sw *sw, const struct sw_info *before)
 	news_seen(manager, sw, before);
 	group_find_links(manager);
 	group_fabric_changed(manager);
+	group_settle(manager);
 }
 
 static const struct sw *switch_namesake(const struct sw *sw, const char *id)
@@ -47,8 +48,10 @@ static const struct sw *switch_namesake(const struct sw *sw, const char *id)
 
 static void switch_heard(const struct sw_news *news)
 {
-	if (manager->state.phase == PHASE_ACTIVE)
-		news_heard(manager, news);
+	if (manager->state.phase != PHASE_ACTIVE)
+		return;
+	news_heard(manager, news);
+	group_settle(manager);
 }
 
 /* Changes are the leader's, even if they have waited in a queue. */

@@ -283,7 +283,7 @@ static void get_topology(const struct manager *m, struct rpc_answer *a)
  */
 const char *answer_state(const struct group *g)
 {
-	if (g->ending)
+	if (g->state >= GROUP_ENDING)
 		return "ending";
 	return g->state == GROUP_READY ? "ready" : "forming";
 }
@@ -387,7 +387,7 @@ struct group *answer_group(const struct manager *m, const char *name,
 				      name);
 			return NULL;
 		}
-		if (!found || !g->ending)
+		if (!found || g->state < GROUP_ENDING)
 			found = g;
 	}
 	if (!found)
@@ -440,6 +440,7 @@ static void delete_group(const struct manager *m, const char *name,
 	snprintf(why, sizeof(why), "operator %s has deleted the group",
 		 answer_by(a));
 	group_delete(g, why);
+	group_settle(g->manager);
 	answer_reply(a, &out.base);
 }
 
@@ -490,7 +491,7 @@ static bool answer_operator(struct manager *m, enum rpc_method method,
 }
 
 /**
- * answer_call() - answer a request
+ * answer_call() - answer a request, if this manager leads or it is asked for that
  * @ctx: manager
  * @method: what is requested
  * @data: the request's bytes
@@ -506,6 +507,11 @@ void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 	struct manager *m = ctx;
 	uint64_t since = state_writes(m);
 
+	if (method != RPC_HEALTH_CHECK && method != RPC_HEALTH_WATCH &&
+	    state_refuses(m, answer->text, sizeof(answer->text))) {
+		answer->err = EHOSTUNREACH;
+		return;
+	}
 	if (answer_operator(m, method, data, len, stream, answer)) {
 		answer_stored(m, stream, answer, since);
 		return;

@@ -14,23 +14,6 @@
 #define SHARE	10	/* of the time at most, as a fraction */
 
 /**
- * group_uses() - check whether a group has a tree on a switch
- * @g: group
- * @sw: switch
- *
- * Return: true if so.
- */
-bool group_uses(const struct group *g, const struct sw *sw)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->nparts; i++)
-		if (g->parts[i].sw == sw)
-			return true;
-	return false;
-}
-
-/**
  * group_may_move() - check whether a group can have another tree
  * @g: group that has one on a switch that is drained
  * @why: result: if not, the reason
@@ -40,7 +23,7 @@ bool group_uses(const struct group *g, const struct sw *sw)
  */
 bool group_may_move(struct group *g, char *why, size_t len)
 {
-	if (g->ending)
+	if (g->state >= GROUP_ENDING)
 		snprintf(why, len, "it is about to end");
 	else if (!g->like.rebuild)
 		snprintf(why, len, "it did not ask to be rebuilt (INC_AM_ON_FAILURE=rebuild)");
@@ -61,33 +44,18 @@ static const struct sw *drained_of(const struct group *g)
 	return NULL;
 }
 
-/**
- * group_move() - make another tree for a group, which is not to have its own any more
- * @g: group in GROUP_READY
- * @why: reason
- *
- * Return: false if it keeps its own.
- */
-bool group_move(struct group *g, const char *why)
-{
-	if (!group_rebuild(g, why))
-		return false;
-	group_touch(g);
-	group_say(g, EVENT_GROUP_MOVES, "%s", why);
-	return true;
-}
-
 /* Returns whether it gets another tree. */
 static bool leave_drained(struct group *g)
 {
 	const struct sw *sw = drained_of(g);
 	char why[128];
 
-	if (!sw || g->state != GROUP_READY || !group_may_move(g, why,
-							      sizeof(why)))
+	if (!sw || g->state != GROUP_READY || !group_may_rebuild(g) ||
+	    !group_may_move(g, why, sizeof(why)))
 		return false;
 	snprintf(why, sizeof(why), "switch %s is drained", sw_name(sw));
-	return group_move(g, why);
+	group_move(g, why);
+	return true;
 }
 
 /* Returns whether one moves. */
@@ -96,7 +64,7 @@ static bool move_one(struct manager *m)
 	struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (g->rebuilding && !g->ending)
+		if (g->state < GROUP_ENDING && group_is_rebuilding(g))
 			return true;
 	for (g = m->groups; g; g = g->next)
 		if (leave_drained(g))

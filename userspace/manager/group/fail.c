@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What ends a group, and who is told.
+ * What happens to groups: who finds it out says so here, and step.c settles it.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -40,9 +40,40 @@ void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 	snprintf(g->cause, sizeof(g->cause), "%s: %s", names[cause], text);
 }
 
+/*
+ * The first fault counts, unless one comes that leaves the group no way to go on:
+ * an operator's word is not lost because a tree has failed.
+ */
+static void raise_fault(struct group *g, const struct group_fault *fault,
+			const char *fmt, va_list ap)
+{
+	const unsigned int faults = (2U << GROUP_EV_MOVED) - 1;
+
+	if (g->events & ((2U << fault->event) - 1))
+		return;
+	g->events &= ~faults;
+	g->fault = *fault;
+	vsnprintf(g->fault.text, sizeof(g->fault.text), fmt, ap);
+	group_raise(g, fault->event);
+}
+
+static void raise_text(struct group *g, const struct group_fault *fault,
+		       const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void raise_text(struct group *g, const struct group_fault *fault,
+		       const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	raise_fault(g, fault, fmt, ap);
+	va_end(ap);
+}
+
 /**
- * group_fail() - end a group, or make another tree, because of the fabric
- * @g: group; may be freed
+ * group_fail() - the fabric is why a group's tree does not work
+ * @g: group, which ends, or gets another tree
  * @cause: kind of cause
  * @rank: rank that caused it; -1: none
  * @status: enum inc_status that requests are answered with
@@ -51,29 +82,85 @@ void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 void group_fail(struct group *g, enum group_cause cause, int rank,
 		unsigned int status, const char *fmt, ...)
 {
-	char text[INC_RDV_TEXT_MAX - 128];
+	const struct group_fault fault = {
+		.event = GROUP_EV_FAILED, .cause = cause, .rank = rank,
+		.status = status, .err = ECONNRESET,
+	};
 	va_list ap;
 
 	g->vague.tree_at = 0;
-	group_touch(g);
-	/* Who ends a group in order also deletes its trees. */
-	if (g->ending || g->over)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	raise_fault(g, &fault, fmt, ap);
 	va_end(ap);
-	if (g->state == GROUP_REJOINING)
-		return;
-	group_say(g, EVENT_GROUP_FAILED, "%s: %s", names[cause], text);
-	g->is_cut = status == INC_STATUS_PEER_DEAD || cause == CAUSE_SWITCH;
-	if (g->state >= GROUP_JOINED ? group_rebuild(g, text) :
-				       group_start_over(g, text))
-		return;
-	group_blame(g, cause, "%s", text);
-	if (g->state < GROUP_JOINED) {
-		group_refuse(g, ECONNRESET, "%s", text);
-		return;
-	}
-	group_tell_failed(g, rank, status, "%s", text);
-	group_end(g);
+}
+
+/**
+ * group_refuse() - a group cannot be formed, or get another tree
+ * @g: group; if it has time left for another tree, that is tried again
+ * @err: positive errno value
+ * @fmt: why
+ */
+void group_refuse(struct group *g, int err, const char *fmt, ...)
+{
+	const struct group_fault fault = {
+		.event = GROUP_EV_REFUSED, .cause = CAUSE_REFUSED, .rank = -1,
+		.status = INC_STATUS_TREE_GONE, .err = err,
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	raise_fault(g, &fault, fmt, ap);
+	va_end(ap);
+}
+
+/**
+ * group_dismantle() - a group is not to go on, although it could
+ * @g: group
+ * @cause: kind of cause
+ * @why: reason, for the ranks
+ */
+void group_dismantle(struct group *g, enum group_cause cause, const char *why)
+{
+	const struct group_fault fault = {
+		.event = GROUP_EV_DISMANTLED, .cause = cause, .rank = -1,
+		.status = INC_STATUS_TREE_GONE, .err = ECONNRESET,
+	};
+
+	raise_text(g, &fault, "%s", why);
+}
+
+/**
+ * group_move() - a group is to get another tree, although its own works
+ * @g: group in GROUP_READY, for which group_may_rebuild() is true
+ * @why: reason
+ */
+void group_move(struct group *g, const char *why)
+{
+	const struct group_fault fault = { .event = GROUP_EV_MOVED };
+
+	raise_text(g, &fault, "%s", why);
+}
+
+/**
+ * group_abandon() - let go of a group without touching its record and trees
+ * @g: group, which is the next manager's
+ * @why: for its ranks, which are to try another manager
+ */
+void group_abandon(struct group *g, const char *why)
+{
+	const struct group_fault fault = {
+		.event = GROUP_EV_ABANDONED, .rank = -1, .err = EHOSTUNREACH,
+	};
+
+	raise_text(g, &fault, "%s", why);
+}
+
+/**
+ * group_say_fault() - have an event say what a group has failed of
+ * @g: group
+ */
+void group_say_fault(struct group *g)
+{
+	group_say(g, EVENT_GROUP_FAILED, "%s: %s", names[g->fault.cause],
+		  g->fault.text);
 }

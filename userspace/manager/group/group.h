@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A group: the ranks of a job, and their tree. For the files of this folder,
- * state/, stats/ and answer/.
+ * A group: the ranks of a job, and their tree. For the files of this folder, and
+ * of those above it.
  *
- * Ownership: the manager owns groups; a group owns its parts. A group is freed
- * when it is over and no operation on a switch is left (@busy). A stream
- * belongs to a rank of a group, or waits for its first message; its user
- * pointer is the struct rank, or NULL.
+ * Ownership: the manager owns groups; a group owns its parts. A stream belongs to
+ * a rank of a group, or waits for its first message; its user pointer is the struct
+ * rank, or NULL.
+ *
+ * Who finds that something has happened to a group raises an event, and goes on
+ * as before: the group has the same state, and is still there. What follows is
+ * step.c's, which alone changes states and frees groups, in group_settle().
  */
 #ifndef INC_MANAGER_GROUP_H
 #define INC_MANAGER_GROUP_H
@@ -24,6 +27,69 @@ enum group_state {
 	GROUP_JOINED,		/* queue pairs are not ready yet */
 	GROUP_READY,
 	GROUP_REJOINING,	/* its tree has failed; ranks make queue pairs */
+	GROUP_REPLACING,	/* as PLACING, for another tree, */
+	GROUP_REMAKING,		/* as MAKING, */
+	GROUP_REJOINED,		/* and as JOINED */
+	GROUP_ENDING,		/* a rank has left or died: the name is free */
+	GROUP_OVER,		/* the trees are deleted, then it is freed */
+	GROUP_STATES
+};
+
+/**
+ * enum group_event - what has happened to a group
+ * @GROUP_EV_ABANDONED: it is another manager's
+ * @GROUP_EV_DISMANTLED: it is not to go on
+ * @GROUP_EV_REFUSED: it cannot be placed, or made
+ * @GROUP_EV_FAILED: its tree has failed
+ * @GROUP_EV_MOVED: it is to have another tree
+ * @GROUP_EV_LOST: a rank was lost
+ * @GROUP_EV_LEFT: a rank has left
+ * @GROUP_EV_ENDED: nobody needs it any more
+ * @GROUP_EV_OP_DONE: no operation on a switch is left
+ * @GROUP_EV_STORED: the store has it
+ * @GROUP_EV_RTS: a rank's queue pair is ready
+ * @GROUP_EV_REJOINED: a rank has a new one
+ * @GROUP_EV_FULL: the last rank has come
+ * @GROUP_EV_LOOK: it is time to look at the fabric
+ * @GROUP_EV_SEEN: all switches have answered
+ * @GROUP_EV_DUE: its timer has gone off
+ * @GROUP_EVENTS: their number
+ *
+ * Of several, the first one here comes first. Those up to GROUP_EV_MOVED have a
+ * struct group_fault: only the first of these that was raised counts.
+ */
+enum group_event {
+	GROUP_EV_ABANDONED,
+	GROUP_EV_DISMANTLED,
+	GROUP_EV_REFUSED,
+	GROUP_EV_FAILED,
+	GROUP_EV_MOVED,
+	GROUP_EV_LOST,
+	GROUP_EV_LEFT,
+	GROUP_EV_ENDED,
+	GROUP_EV_OP_DONE,
+	GROUP_EV_STORED,
+	GROUP_EV_RTS,
+	GROUP_EV_REJOINED,
+	GROUP_EV_FULL,
+	GROUP_EV_LOOK,
+	GROUP_EV_SEEN,
+	GROUP_EV_DUE,
+	GROUP_EVENTS
+};
+
+/**
+ * enum group_step - what the switches do next to make a tree
+ * @STEP_MAKE: the trees, with the members that are hosts
+ * @STEP_ADD: the members that are switches
+ * @STEP_LINK: these switches are linked to their parents
+ * @STEP_DONE: nothing
+ */
+enum group_step {
+	STEP_MAKE,
+	STEP_ADD,
+	STEP_LINK,
+	STEP_DONE,
 };
 
 enum rank_state {
@@ -133,6 +199,24 @@ enum group_cause {
 };
 
 /**
+ * struct group_fault - what a group fails of
+ * @event: what it means for the group
+ * @cause: kind of cause
+ * @rank: rank that caused it; -1: none
+ * @status: enum inc_status that requests are answered with
+ * @err: error that the ranks' streams end with, positive errno value
+ * @text: reason, for the ranks
+ */
+struct group_fault {
+	enum group_event	event;
+	enum group_cause	cause;
+	int			rank;
+	unsigned int		status;
+	int			err;
+	char			text[INC_RDV_TEXT_MAX - 128];
+};
+
+/**
  * struct group_link - an interface that a group's tree needs
  * @sw: its switch
  * @name: its name
@@ -182,6 +266,10 @@ struct group_vague {
  * @timer: when it is to be looked at
  * @touched: @timer is to be set anew
  * @next_touched: next group of which that is so
+ * @events: what was raised, and is to be settled: mask of enum group_event
+ * @raised: among the groups that have some
+ * @is_raised: it is among these
+ * @fault: of one of @events, if it is GROUP_EV_MOVED or an earlier one
  * @tenant: who owns it; another tenant's groups may have the same name
  * @reserved: reservation that its room is from, until it ends; NULL: none
  * @born: milliseconds since 1970; when its first rank came; 0: unknown
@@ -195,9 +283,8 @@ struct group_vague {
  * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
  *	any rank's queue pair is
  * @state: its state
- * @ending: a rank has left or died, or it failed: the name is free
+ * @ended_in: if that is GROUP_ENDING or GROUP_OVER: the one before
  * @told: its ranks know that one of them was lost
- * @over: no rank is left, or none may stay: the trees are being deleted
  * @present: ranks that are present
  * @nlost: ranks that were lost so far
  * @rts: number of these that can send and receive
@@ -211,8 +298,8 @@ struct group_vague {
  * @began_at: milliseconds; when the last rank had joined
  * @last: the stream of the last rank that has left, to be told when all is
  *	gone; NULL: none
- * @rebuilding: its tree has failed, and another one is not ready yet
- * @is_cut: and no packets pass where it did: ranks may not be reached, either
+ * @is_cut: its tree has failed, and no packets pass where it did: ranks may not be
+ *	reached, either
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
  * @resume: operations whose results all of them have, modulo 2^32
@@ -250,6 +337,10 @@ struct group {
 	struct timer		timer;
 	bool			touched;
 	struct group		*next_touched;
+	unsigned int		events;
+	STAILQ_ENTRY(group)	raised;
+	bool			is_raised;
+	struct group_fault	fault;
 	struct tenant		*tenant;
 	struct reservation	*reserved;
 	uint64_t		born;
@@ -262,21 +353,19 @@ struct group {
 	struct inc_rdv_addr	from;
 	struct inc_rdv_join	like;
 	enum group_state	state;
-	bool			ending;
+	enum group_state	ended_in;
 	bool			told;
-	bool			over;
 	uint32_t		present;
 	uint32_t		nlost;
 	uint32_t		rts;
 	unsigned int		busy;
 	int			failed;
 	char			why[INC_RDV_TEXT_MAX];
-	void			(*step)(struct group *g);
+	enum group_step		step;
 	int64_t			until;
 	int64_t			leave_at;
 	int64_t			began_at;
 	struct rpc_stream	*last;
-	bool			rebuilding;
 	bool			is_cut;
 	uint32_t		round;
 	uint32_t		rejoined;
@@ -307,86 +396,80 @@ struct group {
 	struct rank		ranks[];
 };
 
-/* group.c */
-void group_tell(struct rank *r, const struct am_message *msg);
-void group_tell_all(struct group *g, const struct inc_rdv_msg *msg);
-void group_check_ready(struct group *g);
-bool group_was_late(const struct manager *m);
-void group_begin(struct group *g);
+/**
+ * struct group_ops - what is above the groups, and hears of them
+ * @store: store a group, which has its tree, and raise GROUP_EV_STORED then; at
+ *	once if there is no store
+ * @changed: store a group again, if it is stored
+ * @unstore: delete a group from the store
+ * @ends: a group's trees are going to be deleted
+ */
+struct group_ops {
+	void	(*store)(struct group *g);
+	void	(*changed)(struct group *g);
+	void	(*unstore)(struct group *g);
+	void	(*ends)(struct group *g);
+};
 
-/* make.c */
-void group_wishes(const struct group *g, struct tree *t);
-bool group_elsewhere(struct group *g);
-void group_place(struct group *g);
-bool group_is_narrow(const struct group *g, char *text, size_t len);
-void group_look_again(struct group *g);
-void group_tell_joined(struct rank *r);
+/**
+ * group_phase() - get the state of a group, or the last one before it ended
+ * @g: group
+ *
+ * Return: a state before GROUP_ENDING.
+ */
+static inline enum group_state group_phase(const struct group *g)
+{
+	return g->state < GROUP_ENDING ? g->state : g->ended_in;
+}
 
-/* cm.c */
-bool cm_offered(const struct sw *sw);
-bool cm_placed(struct group *g, const struct place *p);
-bool cm_made(struct group *g);
-bool cm_reached(struct rank *r);
-void cm_tell(const struct rank *r, struct am_message *msg);
-unsigned int cm_count(const struct group *g);
+/**
+ * group_is_forming() - check whether no rank has been told of a tree
+ * @g: group
+ *
+ * Return: true if so.
+ */
+static inline bool group_is_forming(const struct group *g)
+{
+	return group_phase(g) < GROUP_JOINED;
+}
 
-/* rebuild.c */
-void group_tell_rebuild(struct rank *r, const char *text);
-bool group_rebuild(struct group *g, const char *text);
-bool group_try_again(struct group *g, const char *why);
-bool group_start_over(struct group *g, const char *why);
-void group_rejoin(struct rank *r, const struct inc_rdv_join *join);
-void group_join_again(struct rank *r);
-void group_rebuild_step(struct group *g);
-void group_rebuild_on(struct group *g);
-struct place_why;
-bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
-bool group_fits(struct group *g);
+/**
+ * group_is_rebuilding() - check whether another tree is made, or was to be
+ * @g: group
+ *
+ * Return: true if so.
+ */
+static inline bool group_is_rebuilding(const struct group *g)
+{
+	return group_phase(g) >= GROUP_REJOINING;
+}
 
-/* preempt.c */
-bool group_waits(struct group *g);
-bool group_preempts(struct group *g, const uint32_t *at);
-bool group_awaits_memory(struct group *g);
-void group_yield(struct group *g);
-void group_has_room(struct group *g);
-void group_wake(struct manager *m);
+/**
+ * group_is_joined() - check whether ranks are told of a tree that there is
+ * @state: state of a group
+ *
+ * Return: true if so.
+ */
+static inline bool group_is_joined(enum group_state state)
+{
+	return state == GROUP_JOINED || state == GROUP_READY ||
+	       state == GROUP_REJOINED;
+}
 
-/* drain.c */
-bool group_uses(const struct group *g, const struct sw *sw);
-bool group_may_move(struct group *g, char *why, size_t len);
-bool group_move(struct group *g, const char *why);
-
-/* move.c */
-void move_begin(struct group *g);
-void move_look(struct group *g);
-int64_t move_at(const struct group *g);
-void move_due(struct group *g);
-
-/* link.c */
-void group_note_links(struct group *g);
-void group_forget_links(struct group *g);
-void group_check_links(struct group *g, const struct sw *sw);
-
-/* list.c */
+/* object.c */
+struct group *group_new(struct manager *m, struct tenant *tn,
+			struct reservation *reserved,
+			const struct inc_rdv_join *join);
 int group_enter(struct group *g);
 void group_set_state(struct group *g, enum group_state state);
 void group_take_out(struct group *g);
+void group_touch(struct group *g);
+void group_raise(struct group *g, enum group_event event);
 struct group *group_named(const struct manager *m, const char *name);
 struct group *group_named_next(const struct group *g);
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name);
-
-/* An event of a group: others may have one of the same name. */
-#define group_say(g, kind, ...)						\
-	event_say_of(&(g)->manager->events, kind, (g)->tenant->name,	\
-		     (g)->like.job, __VA_ARGS__)
-
-/* timer.c */
-uint32_t group_beat_ms(const struct manager *m);
-void group_touch(struct group *g);
-void group_due(struct timer *timer);
-
-/* part.c */
+bool group_uses(const struct group *g, const struct sw *sw);
 void part_enter(struct part *part);
 bool group_has_tree(const struct manager *m, uint32_t id);
 struct rank *part_rank(const struct part *part, uint32_t member);
@@ -397,6 +480,104 @@ struct part *group_find_part(const struct manager *m, const struct sw *sw,
 unsigned int group_levels(const struct group *g);
 void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len);
+void group_forget_links(struct group *g);
+
+/* An event of a group: others may have one of the same name. */
+#define group_say(g, kind, ...)						\
+	event_say_of(&(g)->manager->events, kind, (g)->tenant->name,	\
+		     (g)->like.job, __VA_ARGS__)
+
+/* fail.c */
+void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void group_fail(struct group *g, enum group_cause cause, int rank,
+		unsigned int status, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+void group_refuse(struct group *g, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void group_dismantle(struct group *g, enum group_cause cause, const char *why);
+void group_move(struct group *g, const char *why);
+void group_abandon(struct group *g, const char *why);
+void group_say_fault(struct group *g);
+
+/* tell.c */
+void group_tell(struct rank *r, const struct am_message *msg);
+void group_tell_all(struct group *g, const struct inc_rdv_msg *msg);
+void group_tell_failed(struct group *g, int rank, unsigned int status,
+		       const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void group_tell_joined(struct rank *r);
+void group_tell_rebuild(struct rank *r, const char *text);
+uint32_t group_beat_ms(const struct manager *m);
+uint32_t group_resume_ms(const struct manager *m);
+
+/* rank.c */
+void rank_leave(struct rank *r);
+void rank_lost(struct rank *r, const char *why);
+void group_delete_left(struct group *g);
+void group_dismiss(struct group *g, int err, const char *why);
+
+/* trees.c */
+void group_wishes(const struct group *g, struct tree *t);
+bool trees_build(struct group *g, const struct place *p);
+bool trees_step(struct group *g);
+void trees_delete(struct group *g);
+void trees_drop(struct group *g);
+void trees_del_member(const struct rank *r);
+
+/* where.c */
+bool where_locate(const struct group *g, bool near, uint32_t *at,
+		  uint32_t *lost);
+bool where_compute(struct group *g, const uint32_t *at, struct place *p);
+bool where_await_hosts(struct group *g);
+bool where_pmtu_fits(struct group *g);
+void where_none(struct group *g, bool located, uint32_t lost);
+struct place_why;
+bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
+bool group_fits(struct group *g);
+bool group_is_narrow(const struct group *g, char *text, size_t len);
+
+/* cm.c */
+bool cm_offered(const struct sw *sw);
+bool cm_placed(struct group *g, const struct place *p);
+bool cm_made(struct group *g);
+bool cm_reached(struct rank *r);
+void cm_tell(const struct rank *r, struct am_message *msg);
+unsigned int cm_count(const struct group *g);
+
+/* rebuild.c */
+bool group_may_rebuild(const struct group *g);
+void group_rebuild(struct group *g, const char *text);
+bool group_try_again(struct group *g, const char *why);
+bool group_start_over(struct group *g, const char *why);
+void group_rejoin(struct rank *r, const struct inc_rdv_join *join);
+void group_join_again(struct rank *r);
+void group_rebuild_step(struct group *g);
+void group_rebuild_on(struct group *g);
+
+/* preempt.c */
+bool group_waits(struct group *g);
+bool group_preempts(struct group *g, const uint32_t *at);
+bool group_awaits_memory(struct group *g);
+void group_yield(struct group *g);
+void group_has_room(struct group *g);
+void group_wake(struct manager *m);
+
+/* drain.c */
+bool group_may_move(struct group *g, char *why, size_t len);
+
+/* move.c */
+void move_begin(struct group *g);
+void move_look(struct group *g);
+int64_t move_at(const struct group *g);
+void move_due(struct group *g);
+
+/* link.c */
+void group_note_links(struct group *g);
+void group_check_links(struct group *g, const struct sw *sw);
+
+/* timer.c */
+void group_expire(struct group *g);
 
 /* vague.c */
 void group_vague_tree(struct group *g, unsigned int status, const char *fmt,
@@ -410,27 +591,5 @@ void group_vague_due(struct group *g);
 unsigned int limit_room(const struct group *g);
 bool limit_says(const struct group *g, char *why, size_t len);
 bool limit_slots(const struct part *part, char *why, size_t len);
-
-/* fail.c */
-void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void group_fail(struct group *g, enum group_cause cause, int rank,
-		unsigned int status, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-
-/* end.c */
-void group_tell_failed(struct group *g, int rank, unsigned int status,
-		       const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-void group_refuse(struct group *g, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void group_begin_end(struct group *g);
-void group_end(struct group *g);
-void group_leave(struct rank *r);
-void group_lost(struct rank *r, const char *why);
-void group_delete_left(struct group *g);
-void group_dismantle(struct group *g, enum group_cause cause, const char *why);
-void group_drop_parts(struct group *g);
-void group_op_done(struct group *g);
 
 #endif /* INC_MANAGER_GROUP_H */

@@ -105,26 +105,6 @@ static void note_switches(struct group *g)
 		add_at(g, g->links[i].sw);
 }
 
-/**
- * group_forget_links() - undo group_note_links()
- * @g: group
- */
-void group_forget_links(struct group *g)
-{
-	struct group_at *at;
-
-	for (at = g->at; at < g->at + g->nat; at++)
-		LIST_REMOVE(at, by_sw);
-	free(g->at);
-	free(g->links);
-	g->at = NULL;
-	g->nat = 0;
-	g->links = NULL;
-	g->nlinks = 0;
-	g->manager->unlinked -= g->unlinked;
-	g->unlinked = false;
-}
-
 static void set_links(struct group *g, struct links l)
 {
 	group_forget_links(g);
@@ -188,13 +168,11 @@ static void check_mtu(struct group *g)
  */
 void group_note_again(struct manager *m)
 {
-	struct group *g, *next;
+	struct group *g;
 	struct links l;
 
-	for (g = m->groups; g; g = next) {
-		next = g->next;
-		if (g->ending || (g->state != GROUP_JOINED &&
-				  g->state != GROUP_READY))
+	for (g = m->groups; g; g = g->next) {
+		if (!group_is_joined(g->state))
 			continue;
 		l = find_links(g);
 		if (!l.missing || g->unlinked)
@@ -216,7 +194,7 @@ static bool is_down(const struct group_link *link)
 
 /**
  * group_check_links() - look whether a switch still has the links for a group
- * @g: group; may be freed
+ * @g: group
  * @sw: switch that has just answered
  */
 void group_check_links(struct group *g, const struct sw *sw)

@@ -87,7 +87,7 @@ int64_t move_at(const struct group *g)
 {
 	int64_t at = g->ready_at + REBUILD_SETTLED_MS + 1;
 
-	if (!g->moved_at || g->state != GROUP_READY || g->ending)
+	if (!g->moved_at || g->state != GROUP_READY)
 		return INT64_MAX;
 	return at > g->moved_at ? at : g->moved_at;
 }
@@ -102,7 +102,8 @@ void move_due(struct group *g)
 	char why[128];
 
 	g->moved_at = link ? g->manager->loop.now + AGAIN_MS : 0;
-	if (!link || !group_may_move(g, why, sizeof(why)))
+	if (!link || !group_may_move(g, why, sizeof(why)) ||
+	    !group_may_rebuild(g))
 		return;
 	snprintf(why, sizeof(why), "the host of rank %d is at switch %s now",
 		 link->rank, sw_name(link->sw));

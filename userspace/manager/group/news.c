@@ -231,7 +231,6 @@ static bool all_away(const struct group *g)
 	return true;
 }
 
-/* The group may be freed. */
 static void check_parts(struct group *g, const struct sw *sw)
 {
 	const struct sw_tree *tree = NULL;
@@ -241,9 +240,9 @@ static void check_parts(struct group *g, const struct sw *sw)
 	 * A tree fails when members are deleted, so when a group ends in order; but
 	 * a rank that is away finds no use for it.
 	 */
-	if (g->ending) {
+	if (g->state == GROUP_ENDING) {
 		if (part && all_away(g))
-			group_end(g);
+			group_raise(g, GROUP_EV_ENDED);
 		return;
 	}
 	if (part && tree)
@@ -252,7 +251,7 @@ static void check_parts(struct group *g, const struct sw *sw)
 		group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
 			   "tree %u of switch %s is gone", part->tree.id,
 			   sw_name(sw));
-	else if (g->state >= GROUP_JOINED)
+	else if (group_is_joined(g->state))
 		group_check_links(g, sw);
 }
 
@@ -267,17 +266,15 @@ static void tell_state(struct manager *m, struct sw *sw)
 
 static void switch_lost(struct manager *m, const struct sw *sw)
 {
-	struct group *g, *next;
+	struct group *g;
 
 	event_say(&m->events, EVENT_SWITCH_LOST, sw_name(sw), "%u answers missed: %s",
 		  sw->missed, sw->why);
-	for (g = m->groups; g; g = next) {
-		next = g->next;
+	for (g = m->groups; g; g = g->next)
 		if (group_uses(g, sw))
 			group_fail(g, CAUSE_SWITCH, -1, INC_STATUS_TREE_GONE,
 				   "switch %s is lost: %s", sw_name(sw),
 				   sw->why);
-	}
 }
 
 /**
@@ -289,8 +286,7 @@ static void switch_lost(struct manager *m, const struct sw *sw)
 void news_seen(struct manager *m, struct sw *sw,
 	       const struct sw_info *before)
 {
-	struct group_at *at, *next;
-	struct group *g;
+	struct group_at *at;
 
 	if (m->stop)
 		return;
@@ -303,11 +299,8 @@ void news_seen(struct manager *m, struct sw *sw,
 	}
 	if (before)
 		compare_links(m, sw, before);
-	for (at = LIST_FIRST(&sw->groups); at; at = next) {
-		next = LIST_NEXT(at, by_sw);
-		g = at->g;
-		/* What is made yet may be gone already. */
-		if (!g->over && g->state >= GROUP_MAKING && !g->failed)
-			check_parts(g, sw);
-	}
+	/* What is made yet may be gone already. */
+	LIST_FOREACH(at, &sw->groups, by_sw)
+		if (at->g->state != GROUP_OVER && !at->g->failed)
+			check_parts(at->g, sw);
 }

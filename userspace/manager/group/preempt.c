@@ -69,9 +69,9 @@ static uint32_t priority(const struct group *g)
 	return g->tenant->limits->priority;
 }
 
+/* It is placed again then. */
 static void hold(struct group *g, int64_t until)
 {
-	group_set_state(g, GROUP_PLACING);
 	g->place_at = until;
 	group_touch(g);
 }
@@ -192,7 +192,7 @@ static bool has_taken_long(void *ctx)
 
 static bool may_end(const struct group *g, const struct group *for_g)
 {
-	return !g->ending && (!g->reserved || g->reserved->over) &&
+	return g->state < GROUP_ENDING && (!g->reserved || g->reserved->over) &&
 	       priority(g) < priority(for_g);
 }
 
@@ -269,12 +269,18 @@ static bool has_trees(const struct group *g)
 	return false;
 }
 
+/* Is it about to end, and is there something that it gives back? */
+static bool gives_back(const struct group *g)
+{
+	return (g->state == GROUP_OVER || g->leave_at) && has_trees(g);
+}
+
 static bool is_dismantling(const struct manager *m)
 {
 	const struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (g->awaited && (g->over || g->leave_at) && has_trees(g))
+		if (g->awaited && gives_back(g))
 			return true;
 	return false;
 }
@@ -287,7 +293,7 @@ static bool await_ending(struct group *g)
 	struct group *o;
 
 	for (o = m->groups; o; o = o->next)
-		if ((o->over || o->leave_at) && has_trees(o)) {
+		if (gives_back(o)) {
 			o->awaited = true;
 			some = true;
 		}
@@ -324,7 +330,7 @@ static bool is_behind(const struct group *g)
 	const struct group *o;
 
 	for (o = g->manager->groups; o; o = o->next)
-		if (o != g && !o->ending && o->take_until &&
+		if (o != g && o->state < GROUP_ENDING && o->take_until &&
 		    priority(o) >= priority(g))
 			return true;
 	return false;
@@ -332,7 +338,7 @@ static bool is_behind(const struct group *g)
 
 /**
  * group_waits() - check whether a group must wait before it is placed
- * @g: group, all ranks of which are present; may be freed
+ * @g: group, all ranks of which are present
  *
  * Return: true if it waits for trees that are being dismantled, or others do
  * whose turn it is; or if it has waited too long.
@@ -384,7 +390,7 @@ bool group_awaits_memory(struct group *g)
 	g->full = NULL;
 	g->failed = 0;
 	g->why[0] = '\0';
-	group_drop_parts(g);
+	trees_drop(g);
 	hold(g, now + RETRY_MS);
 	return true;
 }
@@ -423,7 +429,8 @@ void group_wake(struct manager *m)
 	struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (g->state == GROUP_PLACING && !g->ending && g->place_at) {
+		if ((g->state == GROUP_PLACING ||
+		     g->state == GROUP_REPLACING) && g->place_at) {
 			g->place_at = m->loop.now;
 			group_touch(g);
 		}

@@ -20,9 +20,19 @@
 #define AGAIN_MS	500	/* between attempts */
 #define ROUNDS		0xffffU	/* of one manager */
 
-static bool in_time(const struct group *g)
+/* When its tree has failed, the first time of several, if it does now. */
+static int64_t failing_since(const struct group *g)
 {
-	return g->manager->loop.now - g->failed_at <= g->manager->o.rebuild_ms;
+	int64_t now = g->manager->loop.now;
+
+	return !g->failed_at || (g->state == GROUP_READY &&
+				 now - g->ready_at > REBUILD_SETTLED_MS) ?
+	       now : g->failed_at;
+}
+
+static bool in_time(const struct group *g, int64_t since)
+{
+	return g->manager->loop.now - since <= g->manager->o.rebuild_ms;
 }
 
 static void forget_tree(struct group *g)
@@ -43,74 +53,52 @@ static void forget_tree(struct group *g)
 }
 
 /**
- * group_tell_rebuild() - tell a rank that another tree is made
- * @r: rank
- * @text: what has failed
- */
-void group_tell_rebuild(struct rank *r, const char *text)
-{
-	struct am_message msg = {
-		.rdv = {
-			.type	= INC_RDV_REBUILD,
-			.rank	= -1,
-			.msg_id	= r->group->round,
-		},
-	};
-
-	if (r->state != RANK_PRESENT)
-		return;
-	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", text);
-	group_tell(r, &msg);
-}
-
-/**
- * group_rebuild() - make another tree, if the group wished so
+ * group_may_rebuild() - check whether a group gets another tree if its own fails
  * @g: group whose ranks have been told "joined"
- * @text: what has failed
  *
  * Return: false if it is to end.
  */
-bool group_rebuild(struct group *g, const char *text)
+bool group_may_rebuild(const struct group *g)
 {
-	int64_t now = g->manager->loop.now;
+	return g->like.rebuild && !g->manager->stop &&
+	       in_time(g, failing_since(g));
+}
+
+/**
+ * group_rebuild() - make another tree
+ * @g: group, for which group_may_rebuild() is true
+ * @text: what has failed
+ */
+void group_rebuild(struct group *g, const char *text)
+{
 	uint32_t i;
 
-	if (!g->like.rebuild || g->manager->stop)
-		return false;
-	if (!g->failed_at || (g->state == GROUP_READY &&
-			      now - g->ready_at > REBUILD_SETTLED_MS))
-		g->failed_at = now;
-	if (!in_time(g))
-		return false;
-	g->kept.then = NULL;
-	g->rebuilding = true;
+	g->failed_at = failing_since(g);
+	g->kept.awaited = false;
 	g->moved_at = 0;
 	g->rejoined = 0;
 	for (i = 0; i < g->like.ranks; i++)
 		g->ranks[i].rejoined = false;
 	forget_tree(g);
 	g->round++;
-	keep_changed(g);
+	g->manager->group_ops->changed(g);
 	for (i = 0; i < g->like.ranks; i++)
 		group_tell_rebuild(&g->ranks[i], text);
 	group_rebuild_step(g);
-	return true;
 }
 
 /**
  * group_start_over() - make another tree for ranks that know of none
- * @g: group whose tree is being made, or stored
+ * @g: group
  * @why: what has failed
  *
  * Return: false if it is to end.
  */
 bool group_start_over(struct group *g, const char *why)
 {
-	if (g->rebuilding)
-		return group_try_again(g, why);
 	if (!g->like.rebuild || g->manager->stop || g->state != GROUP_MAKING)
 		return false;
-	/* Switches are at work: group_op_done() comes back. */
+	/* Switches are at work: GROUP_EV_OP_DONE comes. */
 	if (g->busy) {
 		g->failed = ECONNRESET;
 		snprintf(g->why, sizeof(g->why), "%s", why);
@@ -119,8 +107,8 @@ bool group_start_over(struct group *g, const char *why)
 	log_debug("group \"%s\": makes another tree: %s", g->like.job, why);
 	g->failed = 0;
 	g->why[0] = '\0';
-	keep_not(g);
-	group_drop_parts(g);
+	g->manager->group_ops->unstore(g);
+	trees_drop(g);
 	group_set_state(g, GROUP_PLACING);
 	g->probe_until = 0;
 	g->place_at = g->manager->loop.now + AGAIN_MS;
@@ -138,19 +126,19 @@ void group_rebuild_on(struct group *g)
 	g->failed_at = g->manager->loop.now;
 	g->round = (g->round | ROUNDS) + 1;
 	forget_tree(g);
-	keep_changed(g);
+	g->manager->group_ops->changed(g);
 }
 
 /**
  * group_try_again() - try again to make another tree
- * @g: group that could not be placed, or made
+ * @g: group that could not be placed, or made, and is to get another tree
  * @why: reason
  *
- * Return: false if it has no time left, or is no such group.
+ * Return: false if it has no time left.
  */
 bool group_try_again(struct group *g, const char *why)
 {
-	if (!g->rebuilding || g->ending || !in_time(g))
+	if (!in_time(g, g->failed_at))
 		return false;
 	log_debug("group \"%s\": no other tree yet: %s", g->like.job, why);
 	g->failed = 0;
@@ -169,12 +157,13 @@ void group_rebuild_step(struct group *g)
 {
 	uint32_t i;
 
-	if (g->busy || g->ending)
+	if (g->busy)
 		return;
-	group_drop_parts(g);
+	g->failed = 0;
+	trees_drop(g);
 	if (g->rejoined < g->like.ranks)
 		return;
-	keep_changed(g);
+	g->manager->group_ops->changed(g);
 	g->resume = g->ranks[0].done;
 	for (i = 1; i < g->like.ranks; i++)
 		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
@@ -186,7 +175,7 @@ void group_rebuild_step(struct group *g)
 				     1 : AGAIN_MS);
 }
 
-static void rejoined(struct rank *r)
+static void note_rejoined(struct rank *r)
 {
 	struct group *g = r->group;
 
@@ -195,14 +184,16 @@ static void rejoined(struct rank *r)
 	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
 		  g->like.job, g->round, r->join.rank, g->rejoined,
 		  g->like.ranks);
-	group_rebuild_step(g);
+	group_raise(g, GROUP_EV_REJOINED);
 }
 
 /* Was the answer to this lost with the stream? */
 static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
 {
-	return r->group->state == GROUP_JOINED && !r->rts && !r->told &&
-	       join->round == r->group->round && r->join.qpn == join->qpn &&
+	const struct group *g = r->group;
+
+	return group_is_joined(g->state) && !r->rts && !r->told &&
+	       join->round == g->round && r->join.qpn == join->qpn &&
 	       r->join.psn == join->psn;
 }
 
@@ -229,7 +220,7 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 	r->join.qpn = join->qpn;
 	r->join.psn = join->psn;
 	r->done = join->done;
-	rejoined(r);
+	note_rejoined(r);
 }
 
 /**
@@ -240,5 +231,5 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 void group_join_again(struct rank *r)
 {
 	if (r->group->state == GROUP_REJOINING && !r->rejoined)
-		rejoined(r);
+		note_rejoined(r);
 }

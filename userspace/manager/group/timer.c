@@ -10,8 +10,6 @@
 #include "group/group.h"
 
 #define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
-#define BEATS_MOST	1000	/* of all ranks together, in a second */
-#define BEATS_LEAST	2
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -33,7 +31,7 @@ static int64_t beat_due_at(const struct rank *r)
 		return heard_at + AWAIT_MS;
 	/* Ranks learn the interval when the tree is there. */
 	if (!o->heartbeat_ms ||
-	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))
+	    group_is_forming(r->group))
 		return INT64_MAX;
 	return heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
 }
@@ -45,33 +43,15 @@ static int64_t silent_at(const struct rank *r)
 	int64_t at = beat_due_at(r);
 	int64_t until = g->failed_at + g->manager->o.rebuild_ms;
 
-	return g->rebuilding && g->is_cut && until > at ? until : at;
-}
-
-/**
- * group_beat_ms() - choose the interval of a rank's heartbeats
- * @m: manager
- *
- * The more ranks there are, the fewer heartbeats each sends, down to BEATS_LEAST
- * in the time after which it is lost, which stays the same.
- *
- * Return: milliseconds, 0: none.
- */
-uint32_t group_beat_ms(const struct manager *m)
-{
-	uint64_t most = (uint64_t)m->o.heartbeat_ms * (m->o.misses + 1) /
-			BEATS_LEAST;
-	uint64_t ms = m->tenants.use.ranks * 1000 / BEATS_MOST;
-
-	ms = ms < most ? ms : most;
-	return ms > m->o.heartbeat_ms ? (uint32_t)ms : m->o.heartbeat_ms;
+	return group_is_rebuilding(g) && g->is_cut && until > at ? until : at;
 }
 
 /* Does it wait for the time to look at the fabric? */
 static bool waits(const struct group *g)
 {
-	return g->place_at && !g->ending &&
-	       (g->state == GROUP_REJOINING || g->state == GROUP_PLACING);
+	return g->place_at && (g->state == GROUP_PLACING ||
+			       g->state == GROUP_REJOINING ||
+			       g->state == GROUP_REPLACING);
 }
 
 static int64_t deadline(const struct group *g)
@@ -80,9 +60,9 @@ static int64_t deadline(const struct group *g)
 	const struct rank *r;
 	uint32_t i;
 
-	if (g->over)
+	if (g->state == GROUP_OVER)
 		return INT64_MAX;
-	if (g->state != GROUP_READY || g->ending)
+	if (g->state != GROUP_READY)
 		next = g->until;
 	if (waits(g))
 		next = least(next, g->place_at);
@@ -101,24 +81,19 @@ static int64_t deadline(const struct group *g)
 	return next;
 }
 
-/* The group may be freed. */
 static void look_at_ranks(struct group *g)
 {
 	struct am_message alive = { .rdv = { .type = INC_RDV_ALIVE } };
 	int64_t now = g->manager->loop.now;
 	struct rank *r;
 	uint32_t i;
-	bool last;
 
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
 		if (r->state != RANK_PRESENT)
 			continue;
 		if (silent_at(r) <= now) {
-			last = g->present == 1;
-			group_lost(r, "no heartbeat");
-			if (last)
-				return;
+			rank_lost(r, "no heartbeat");
 			continue;
 		}
 		if (r->alive_at && r->alive_at <= now) {
@@ -128,7 +103,7 @@ static void look_at_ranks(struct group *g)
 	}
 }
 
-static void forming_takes_too_long(struct group *g)
+static void refuse_late(struct group *g)
 {
 	char missing[128];
 
@@ -137,7 +112,7 @@ static void forming_takes_too_long(struct group *g)
 		     g->present, g->like.ranks, g->rts,
 		     g->manager->o.forming_ms / 1000,
 		     missing[0] ? missing : "the switches",
-		     !missing[0] ? "" : g->state == GROUP_JOINED ?
+		     !missing[0] ? "" : group_is_joined(g->state) ?
 		     " to connect" : " to come");
 }
 
@@ -145,17 +120,16 @@ static void expire(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
 
-	if (!g->ending && g->state != GROUP_READY && g->until <= now) {
-		forming_takes_too_long(g);
+	if (g->state == GROUP_ENDING && g->until <= now) {
+		group_raise(g, GROUP_EV_ENDED);
+		return;
+	}
+	if (g->state != GROUP_READY && g->until <= now) {
+		refuse_late(g);
 		return;
 	}
 	if (waits(g) && g->place_at <= now) {
-		g->place_at = 0;
-		group_look_again(g);
-		return;
-	}
-	if (g->ending && g->until <= now) {
-		group_end(g);
+		group_raise(g, GROUP_EV_LOOK);
 		return;
 	}
 	if (g->leave_at && g->leave_at <= now) {
@@ -174,31 +148,14 @@ static void expire(struct group *g)
 }
 
 /**
- * group_due() - do what is due
- * @timer: a group's
+ * group_expire() - do what is due
+ * @g: group that is not over
  */
-void group_due(struct timer *timer)
+void group_expire(struct group *g)
 {
-	struct group *g = container_of(timer, struct group, timer);
-
 	group_touch(g);
 	if (deadline(g) <= g->manager->loop.now)
 		expire(g);
-}
-
-/**
- * group_touch() - have a group's timer set anew before the main loop waits
- * @g: group for which something may become due earlier
- *
- * What becomes due later is found out when the timer goes off.
- */
-void group_touch(struct group *g)
-{
-	if (g->touched)
-		return;
-	g->touched = true;
-	g->next_touched = g->manager->touched;
-	g->manager->touched = g;
 }
 
 /**

@@ -25,7 +25,8 @@ void group_vague_tree(struct group *g, unsigned int status, const char *fmt,
 	struct group_vague *v = &g->vague;
 	va_list ap;
 
-	if (v->tree_at || g->ending || g->over || g->state == GROUP_REJOINING)
+	if (v->tree_at || g->state >= GROUP_ENDING ||
+	    g->state == GROUP_REJOINING)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(v->tree, sizeof(v->tree), fmt, ap);
@@ -73,7 +74,7 @@ int64_t group_vague_at(const struct group *g)
 	const struct group_vague *v = &g->vague;
 	int64_t at = INT64_MAX;
 
-	if (g->ending || g->over)
+	if (g->state >= GROUP_ENDING)
 		return at;
 	if (v->tree_at)
 		at = v->tree_at;
@@ -84,7 +85,7 @@ int64_t group_vague_at(const struct group *g)
 
 /**
  * group_vague_due() - tell what nobody knows more about
- * @g: group; may be freed
+ * @g: group
  */
 void group_vague_due(struct group *g)
 {

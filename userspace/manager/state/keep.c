@@ -30,7 +30,6 @@ static void written(void *ctx, const char *key, struct store_record *list,
 		    const char *err)
 {
 	struct group *g = find(ctx, key);
-	void (*then)(struct group *g);
 
 	(void)list;
 	if (!g)
@@ -40,13 +39,10 @@ static void written(void *ctx, const char *key, struct store_record *list,
 		group_say(g, EVENT_STORE_FAILED,
 			  "it is not stored, and tried again: %.200s", err);
 	g->kept.writing = false;
-	if (g->kept.dirty) {
+	if (g->kept.dirty)
 		save(g);
-	} else if (g->kept.then) {
-		then = g->kept.then;
-		g->kept.then = NULL;
-		then(g);
-	}
+	else if (g->kept.awaited)
+		group_raise(g, GROUP_EV_STORED);
 }
 
 static void save(struct group *g)
@@ -54,6 +50,9 @@ static void save(struct group *g)
 	struct manager *m = g->manager;
 	char *text = record_of(g);
 
+	/* As if the store had failed. */
+	if (!text && g->kept.awaited)
+		group_raise(g, GROUP_EV_STORED);
 	if (!text)
 		return;
 	g->kept.writing = true;
@@ -76,18 +75,16 @@ static void make_key(struct group *g)
 }
 
 /**
- * keep_then() - store a group, and go on when that is done
- * @g: group, which has its tree
- * @then: what to do then, unless the group has ended; at once if there is no
- *	store
+ * keep_put() - store a group, and have GROUP_EV_STORED be raised then
+ * @g: group, which has its tree; if there is no store, that is done at once
  */
-void keep_then(struct group *g, void (*then)(struct group *g))
+void keep_put(struct group *g)
 {
+	g->kept.awaited = true;
 	if (!g->manager->state.store) {
-		then(g);
+		group_raise(g, GROUP_EV_STORED);
 		return;
 	}
-	g->kept.then = then;
 	if (!g->kept.key[0])
 		make_key(g);
 	keep_changed(g);
@@ -119,6 +116,6 @@ void keep_not(struct group *g)
 		return;
 	state_del(g->manager, g->kept.key);
 	g->kept.key[0] = '\0';
-	g->kept.then = NULL;
+	g->kept.awaited = false;
 	g->kept.writing = false;
 }

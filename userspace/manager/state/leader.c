@@ -13,7 +13,6 @@
 
 #define LOOK_MS		1000	/* for the switches to answer */
 #define RETRY_MS	500	/* after an error of the store */
-#define RESUME_MS	60000	/* for ranks to find a manager again */
 
 static void say_phase(struct manager *m, enum phase phase)
 {
@@ -110,27 +109,6 @@ static void begin(struct manager *m)
 
 /* --- Losing the lead ----------------------------------------------------- */
 
-/* The group, its record and its trees are the next leader's. */
-static void forget(struct group *g, const char *why)
-{
-	struct rank *r;
-	uint32_t i;
-
-	g->kept.key[0] = '\0';
-	g->kept.forgotten = true;
-	for (i = 0; i < g->nparts; i++)
-		g->parts[i].made = false;
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_PRESENT)
-			continue;
-		r->state = RANK_GONE;
-		rpc_stream_end(r->stream, EHOSTUNREACH, why);
-		r->stream = NULL;
-	}
-	group_end(g);
-}
-
 /**
  * state_forget() - let go of all groups, without touching them
  * @m: manager
@@ -138,13 +116,12 @@ static void forget(struct group *g, const char *why)
  */
 void state_forget(struct manager *m, const char *why)
 {
-	struct group *g, *next;
+	struct group *g;
 
-	for (g = m->groups; g; g = next) {
-		next = g->next;
-		if (!g->over)
-			forget(g, why);
-	}
+	/* Their records and trees are the next leader's. */
+	for (g = m->groups; g; g = g->next)
+		group_abandon(g, why);
+	group_settle(m);
 	reserve_forget(m);
 	drain_forget(m);
 }
@@ -208,17 +185,6 @@ int64_t state_deadline(const struct manager *m)
 /* --- Clients ------------------------------------------------------------- */
 
 /**
- * state_resume_ms() - for how long may ranks try to find a manager again?
- * @m: manager
- *
- * Return: milliseconds; 0: there is no store, and the group is lost with us.
- */
-uint32_t state_resume_ms(const struct manager *m)
-{
-	return m->state.store ? RESUME_MS : 0;
-}
-
-/**
  * state_refuses() - must clients try another manager, or later?
  * @m: manager
  * @text: result: what to tell them
@@ -249,41 +215,6 @@ bool state_refuses(const struct manager *m, char *text, size_t len)
 	else
 		snprintf(text, len, AM_NO_LEADER);
 	return true;
-}
-
-/**
- * leader_call() - answer a request if this manager leads, or it is asked for that
- * @ctx: manager
- * @method: what is requested
- * @data: the request's bytes
- * @len: their number
- * @stream: for an answer that is a stream
- * @answer: answer
- */
-void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
-		 size_t len, struct rpc_stream *stream,
-		 struct rpc_answer *answer)
-{
-	if (method != RPC_HEALTH_CHECK && method != RPC_HEALTH_WATCH &&
-	    state_refuses(ctx, answer->text, sizeof(answer->text)))
-		answer->err = EHOSTUNREACH;
-	else
-		answer_call(ctx, method, data, len, stream, answer);
-}
-
-/**
- * leader_opened() - handle a new stream
- * @ctx: manager
- * @stream: stream
- */
-void leader_opened(void *ctx, struct rpc_stream *stream)
-{
-	char text[256];
-
-	if (state_refuses(ctx, text, sizeof(text)))
-		rpc_stream_end(stream, EHOSTUNREACH, text);
-	else
-		group_opened(ctx, stream);
 }
 
 /* --- Start and stop ------------------------------------------------------ */

@@ -235,7 +235,7 @@ static int take_part(struct json_object *o, struct group *g, struct part *part,
 /* It has failed, and no other one is ready. */
 static bool has_no_tree(const struct group *g)
 {
-	return g->rebuilding && !g->kept.then;
+	return group_is_rebuilding(g);
 }
 
 static void put_rank(struct json_object *o, const struct group *g,
@@ -277,7 +277,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	if (state > RANK_GONE)
 		return -EPROTO;
 	r->state = (enum rank_state)state;
-	if (g->rebuilding)
+	if (has_no_tree(g))
 		return 0;
 	if (part >= g->nparts || r->member >= g->parts[part].tree.n)
 		return -EPROTO;
@@ -326,13 +326,13 @@ char *record_of(const struct group *g)
 	if (g->reserved && !g->reserved->over)
 		put_text(o, "reservation", g->reserved->name);
 	put_number(o, "born", g->born);
-	put_number(o, "ending", g->ending);
+	put_number(o, "ending", g->state >= GROUP_ENDING);
 	put_number(o, "mtu", g->like.mtu);
 	put_number(o, "uc", g->like.uc);
 	put_number(o, "rebuild", g->like.rebuild);
 	put_number(o, "round", g->round);
 	put_number(o, "rebuilding", has_no_tree(g));
-	put_number(o, "connecting", g->state < GROUP_READY);
+	put_number(o, "connecting", group_phase(g) != GROUP_READY);
 	put_wishes(o, &g->like.tree);
 	list = put_list(o, "parts");
 	for (i = 0; i < g->nparts && !has_no_tree(g); i++)
@@ -370,19 +370,22 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		free(g);
 		return NULL;
 	}
-	g->state = number(o, "connecting") ? GROUP_JOINED : GROUP_READY;
+	g->state = number(o, "rebuilding") ? GROUP_REJOINING :
+		   number(o, "connecting") ? GROUP_JOINED : GROUP_READY;
+	g->ended_in = g->state;
+	if (number(o, "ending"))
+		g->state = GROUP_ENDING;
 	g->born = number(o, "born");
-	g->ending = number(o, "ending");
 	g->like.ranks = (uint32_t)n;
 	g->reserved = reservation_find(&m->tenants, g->tenant,
 				       text_of(o, "reservation"));
-	if (g->reserved && (g->ending || !reservation_fits(g->reserved, (uint32_t)n)))
+	if (g->reserved && (g->state == GROUP_ENDING ||
+			    !reservation_fits(g->reserved, (uint32_t)n)))
 		g->reserved = NULL;
 	g->like.mtu = number32(o, "mtu");
 	g->like.uc = number(o, "uc");
 	g->like.rebuild = number(o, "rebuild");
 	g->round = number32(o, "round");
-	g->rebuilding = number(o, "rebuilding");
 	snprintf(g->like.job, sizeof(g->like.job), "%s", text_of(o, "name"));
 	take_wishes(o, &g->like.tree);
 	n = json_object_array_length(parts);

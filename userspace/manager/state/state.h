@@ -58,14 +58,14 @@ struct state {
 /**
  * struct kept - what the store has of a group
  * @key: its key; empty: nothing
- * @then: what is done when it is written; NULL: nothing
+ * @awaited: GROUP_EV_STORED is to be raised when it is written
  * @writing: it is being written
  * @dirty: it has changed since
  * @forgotten: it is another manager's
  */
 struct kept {
 	char	key[STORE_KEY_MAX + 1];
-	void	(*then)(struct group *g);
+	bool	awaited;
 	bool	writing;
 	bool	dirty;
 	bool	forgotten;
@@ -77,12 +77,7 @@ void state_stop(struct manager *m);
 void state_turn(struct manager *m);
 void state_forget(struct manager *m, const char *why);
 int64_t state_deadline(const struct manager *m);
-uint32_t state_resume_ms(const struct manager *m);
 bool state_refuses(const struct manager *m, char *text, size_t len);
-void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
-		 size_t len, struct rpc_stream *stream,
-		 struct rpc_answer *answer);
-void leader_opened(void *ctx, struct rpc_stream *stream);
 
 /* ids.c */
 
@@ -105,7 +100,7 @@ void ids_used(struct manager *m, uint32_t id);
 /* keep.c */
 #define GROUP_PREFIX	"group/"	/* of keys; NAME/ID of the root's tree follow */
 
-void keep_then(struct group *g, void (*then)(struct group *g));
+void keep_put(struct group *g);
 void keep_changed(struct group *g);
 void keep_not(struct group *g);
 
@@ -185,9 +180,5 @@ void reserve_expire(struct manager *m);
 /* restore.c */
 void restore_all(struct manager *m, const struct store_record *list);
 void restore_check(struct manager *m, struct sw *sw);
-bool restore_join(struct group *g, struct rpc_stream *stream,
-		  const struct inc_rdv_join *join);
-void restore_resume(struct manager *m, struct rpc_stream *stream,
-		    const struct inc_rdv_join *join, uint32_t tree_id);
 
 #endif /* INC_MANAGER_STATE_H */

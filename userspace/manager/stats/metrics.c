@@ -152,9 +152,9 @@ static void put_groups(const struct stats *st, FILE *f)
 	const struct group *g;
 
 	for (g = st->m->groups; g; g = g->next) {
-		ending += g->ending;
-		ready += !g->ending && g->state == GROUP_READY;
-		forming += !g->ending && g->state != GROUP_READY;
+		ending += g->state >= GROUP_ENDING;
+		ready += g->state == GROUP_READY;
+		forming += g->state < GROUP_ENDING && g->state != GROUP_READY;
 	}
 	head(f, "groups", "gauge", "Groups by state.");
 	fprintf(f, "inc_am_groups{state=\"forming\"} %" PRIu64 "\n", forming);

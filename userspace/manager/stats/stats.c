@@ -208,16 +208,15 @@ static void ask(struct stats *st, struct sw *sw)
 
 /**
  * stats_group_ends() - count what a group has done since the last second
- * @st: statistics
  * @g: group; its trees are going to be deleted
  */
-void stats_group_ends(struct stats *st, const struct group *g)
+void stats_group_ends(struct group *g)
 {
 	uint32_t i;
 
 	for (i = 0; i < g->nparts; i++)
 		if (g->parts[i].made)
-			ask(st, g->parts[i].sw);
+			ask(g->manager->stats, g->parts[i].sw);
 }
 
 /**
@@ -289,7 +288,7 @@ static const struct group *live_group(const struct stats *st,
 {
 	const struct group *g = group_of_tenant(st->m, ev->tenant, ev->subject);
 
-	return g && !g->ending ? g : NULL;
+	return g && g->state < GROUP_ENDING ? g : NULL;
 }
 
 static void became_ready(struct stats *st, const struct event *ev)

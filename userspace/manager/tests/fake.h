@@ -16,6 +16,16 @@
 uint32_t fuzz_any(uint32_t n);
 _Noreturn void fuzz_wrong(const char *what);
 
+/* --- fake_manager.c ------------------------------------------------------ */
+
+extern struct manager fake_manager;
+extern int64_t fake_ms;
+
+void fake_start(const char *limits, bool store, uint32_t beat_ms);
+void fake_settle(void);
+void fake_stop(void);
+bool fake_work(void);
+
 /* --- fake_rpc.c ---------------------------------------------------------- */
 
 #define FAKE_INBOX	8

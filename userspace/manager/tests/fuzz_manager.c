@@ -8,7 +8,6 @@
  *
  * A run with a seed is always the same.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include "api/message.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
-#include "stats/stats.h"
 #include "tests/fake.h"
 
 #define STEPS		80000
@@ -27,10 +25,7 @@
 #define RANKS		6
 #define CALLS		200
 
-static struct manager m;
-static int64_t clock_ms;
 static uint64_t state, seed;
-static bool stopping;
 
 /**
  * fuzz_any() - draw a number
@@ -55,189 +50,6 @@ _Noreturn void fuzz_wrong(const char *what)
 	abort();
 }
 
-/* --- Time ---------------------------------------------------------------- */
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
-				  const struct timespec *ts);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	(void)clock;
-	ts->tv_sec = clock_ms / 1000;
-	ts->tv_nsec = clock_ms % 1000 * 1000000;
-	return 0;
-}
-
-static bool others_work(void)
-{
-	return fake_complete() || fake_run() || fake_store_run();
-}
-
-/* While the main loop waits for others to end, they work. */
-int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
-				  const struct timespec *ts)
-{
-	bool some;
-
-	(void)cond;
-	(void)ts;
-	if (!stopping)
-		return ETIMEDOUT;
-	pthread_mutex_unlock(lock);
-	some = others_work();
-	if (!some)
-		clock_ms += 10;
-	pthread_mutex_lock(lock);
-	return some ? 0 : ETIMEDOUT;
-}
-
-/* --- The manager, as main.c has it --------------------------------------- */
-
-static void name_switches(void)
-{
-	unsigned int i;
-
-	m.o.nswitches = FAKE_SWITCHES;
-	m.o.switches = calloc(FAKE_SWITCHES, sizeof(*m.o.switches));
-	for (i = 0; m.o.switches && i < FAKE_SWITCHES; i++)
-		m.o.switches[i] = strdup(fake_address(i));
-	if (!m.o.switches)
-		abort();
-}
-
-static void free_switches(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < m.o.nswitches; i++)
-		free((void *)m.o.switches[i]);
-	free(m.o.switches);
-	free(m.o.cables);
-}
-
-static void start(const char *limits)
-{
-	static const struct rpc_handler handler = {
-		.call		= leader_call,
-		.opened		= leader_opened,
-		.is_beat	= am_rank_is_beat,
-		.message	= group_message,
-		.closed		= group_closed,
-		.identified	= stats_caller,
-		.refused	= violation_call,
-		.cut		= violation_cut,
-	};
-	char err[640];
-	int port;
-
-	memset(&m, 0, sizeof(m));
-	m.o = (struct options) {
-		.listen = "fuzz:1", .advertise = "fuzz:1",
-		.forming_ms = 10000, .heartbeat_ms = fuzz_any(4) ? 1000 : 0,
-		.misses = 8, .agent_ms = 2000, .agent_misses = 3,
-		.rebuild_ms = 20000, .store = fuzz_any(2) ? "sqlite:x" : "none",
-		.first_tree = 1, .last_tree = 400, .tenants = limits,
-	};
-	name_switches();
-	fake_store_lead(true);
-	loop_init(&m.loop);
-	if (tenants_open(&m.tenants, limits, true, err, sizeof(err)) ||
-	    events_init(&m.events))
-		fuzz_wrong("start");
-	m.stats = stats_start(&m);
-	ids_start(&m);
-	if (switches_start(&m))
-		fuzz_wrong("start");
-	m.rpc = rpc_start(&m.loop, m.o.listen, &m.o.security, &handler, &m,
-			  &port, err, sizeof(err));
-	if (!m.stats || !m.rpc || state_start(&m, err))
-		fuzz_wrong("start");
-}
-
-static int64_t deadline(void)
-{
-	int64_t next = state_deadline(&m);
-
-	group_arm(&m);
-	if (reserve_deadline(&m) < next)
-		next = reserve_deadline(&m);
-	if (m.stats->at < next)
-		next = m.stats->at;
-	if (group_drain_deadline(&m) < next)
-		next = group_drain_deadline(&m);
-	if (m.state.phase == PHASE_ACTIVE && hosts_deadline(&m) < next)
-		next = hosts_deadline(&m);
-	return timers_next(&m.loop.timers) < next ?
-	       timers_next(&m.loop.timers) : next;
-}
-
-static void turn(void)
-{
-	deadline();
-	loop_turn(&m.loop, 0);
-	reserve_expire(&m);
-	group_drain_turn(&m);
-	if (m.state.phase == PHASE_ACTIVE && hosts_turn(&m))
-		group_note_again(&m);
-	state_turn(&m);
-	stats_expire(m.stats);
-}
-
-/* What is due is done in a few turns, and then the main loop waits. */
-static void settle(void)
-{
-	unsigned int n = 0;
-
-	do {
-		turn();
-		if (++n > 1000)
-			fuzz_wrong("the main loop spins");
-	} while (m.loop.head || deadline() <= clock_ms);
-}
-
-static void stop(void)
-{
-	int64_t until = clock_ms + 200000;
-	unsigned int i;
-
-	stopping = true;
-	m.stop = true;
-	for (i = 0; i < m.o.nswitches; i++)
-		sw_hush(&m.switches[i]);
-	if (m.state.store)
-		state_forget(&m, "stop");
-	else
-		group_delete_all(&m, "stop");
-	while (m.groups && clock_ms < until)
-		turn();
-	if (m.groups)
-		fuzz_wrong("a group stays for ever");
-	rpc_stop(m.rpc);
-	while (fake_run())
-		;
-	loop_turn(&m.loop, 0);
-	for (i = 0; i < m.o.nswitches; i++)
-		if (m.switches[i].parts)
-			fuzz_wrong("a switch has parts of no group");
-	drain_forget(&m);
-	switches_stop(&m);
-	if (m.groups)
-		fuzz_wrong("a group came while the manager ended");
-	state_stop(&m);
-	loop_turn(&m.loop, 0);
-	stats_stop(m.stats);
-	events_free(&m.events);
-	tenants_close(&m.tenants);
-	timers_free(&m.loop.timers);
-	index_free(&m.by_name);
-	index_free(&m.by_tree);
-	fake_store_free();
-	fake_fabric_free();
-	free_switches();
-	stopping = false;
-}
-
 /* --- Clients ------------------------------------------------------------- */
 
 static void who_calls(struct identity *id)
@@ -255,7 +67,7 @@ static void who_calls(struct identity *id)
 static void choose_join(struct inc_rdv_join *join, uint32_t group,
 			uint32_t rank)
 {
-	uint32_t style = group * 7 + (uint32_t)(clock_ms / 50000);
+	uint32_t style = group * 7 + (uint32_t)(fake_ms / 50000);
 
 	memset(join, 0, sizeof(*join));
 	snprintf(join->job, sizeof(join->job), "g%u", group);
@@ -330,12 +142,12 @@ static const struct group *any_group(void)
 	const struct group *g;
 	uint32_t n = 0;
 
-	for (g = m.groups; g; g = g->next)
+	for (g = fake_manager.groups; g; g = g->next)
 		n++;
 	if (!n)
 		return NULL;
 	n = fuzz_any(n);
-	for (g = m.groups; n; n--)
+	for (g = fake_manager.groups; n; n--)
 		g = g->next;
 	return g;
 }
@@ -504,7 +316,7 @@ static void pass_time(void)
 {
 	static const int64_t ms[] = { 1, 1, 10, 100, 100, 700, 2500, 70000 };
 
-	clock_ms += ms[fuzz_any(sizeof(ms) / sizeof(ms[0]))];
+	fake_ms += ms[fuzz_any(sizeof(ms) / sizeof(ms[0]))];
 }
 
 static void write_limits(const char *path)
@@ -521,16 +333,16 @@ static void write_limits(const char *path)
 
 static void change_limits(void)
 {
-	FILE *f = m.o.tenants && !fuzz_any(4) ? fopen(m.o.tenants, "w") : NULL;
+	FILE *f = fake_manager.o.tenants && !fuzz_any(4) ? fopen(fake_manager.o.tenants, "w") : NULL;
 	char err[512];
 
 	if (f) {
 		fputs("nonsense\n", f);
 		fclose(f);
-	} else if (m.o.tenants) {
-		write_limits(m.o.tenants);
+	} else if (fake_manager.o.tenants) {
+		write_limits(fake_manager.o.tenants);
 	}
-	tenants_reload(&m.tenants, err, sizeof(err));
+	tenants_reload(&fake_manager.tenants, err, sizeof(err));
 }
 
 static void rare(void)
@@ -543,24 +355,24 @@ static void rare(void)
 		fake_store_lead(fuzz_any(3));
 		break;
 	case 2:
-		group_check_callers(&m);
+		session_check_callers(&fake_manager);
 		break;
 	case 3:
 	case 4:
-		switches_reload(&m);
+		switches_reload(&fake_manager);
 		break;
 	case 5:
 		change_limits();
 		break;
 	default:
-		fake_news(&m);
+		fake_news(&fake_manager);
 	}
 }
 
 static void work_on(uint32_t n)
 {
-	while (n-- && others_work())
-		settle();
+	while (n-- && fake_work())
+		fake_settle();
 }
 
 static void step(void)
@@ -585,7 +397,7 @@ static void step(void)
 		pass_time();
 	else
 		rare();
-	settle();
+	fake_settle();
 }
 
 int main(int argc, char **argv)
@@ -604,13 +416,13 @@ int main(int argc, char **argv)
 		abort();
 	close(fd);
 	state = seed;
-	clock_ms = 1000000;
 	for (i = 0; i < steps; i += RUN) {
 		write_limits(path);
-		start(fuzz_any(2) ? path : NULL);
+		fake_start(fuzz_any(2) ? path : NULL, fuzz_any(2),
+			   fuzz_any(4) ? 1000 : 0);
 		for (k = 0; k < RUN; k++)
 			step();
-		stop();
+		fake_stop();
 	}
 	unlink(path);
 	puts("ok - random calls, completions and failures");

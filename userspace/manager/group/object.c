@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Groups, their trees and ranks as objects: who finds them, by what, and what
+ * each has. All groups of the manager are in the order of their creation, and by
+ * name. Those that end, and those of other tenants, may have the same name.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+
+static uint64_t hash_name(const char *name)
+{
+	return index_hash_text(0, name);
+}
+
+/**
+ * group_touch() - have a group's timer set anew before the main loop waits
+ * @g: group for which something may become due earlier
+ *
+ * What becomes due later is found out when the timer goes off.
+ */
+void group_touch(struct group *g)
+{
+	if (g->touched)
+		return;
+	g->touched = true;
+	g->next_touched = g->manager->touched;
+	g->manager->touched = g;
+}
+
+/**
+ * group_raise() - have an event of a group be settled
+ * @g: group; it stays as it is until group_settle()
+ * @event: event, without a fault
+ */
+void group_raise(struct group *g, enum group_event event)
+{
+	g->events |= 1U << event;
+	group_touch(g);
+	if (g->is_raised)
+		return;
+	g->is_raised = true;
+	STAILQ_INSERT_TAIL(&g->manager->raised, g, raised);
+}
+
+static void be_due(struct timer *timer)
+{
+	group_raise(container_of(timer, struct group, timer), GROUP_EV_DUE);
+}
+
+/**
+ * group_enter() - make a group one of the manager's
+ * @g: group, new, with its name
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int group_enter(struct group *g)
+{
+	struct manager *m = g->manager;
+	int ret = timer_add(&m->loop.timers, &g->timer, be_due);
+
+	if (ret)
+		return ret;
+	if (!m->groups) {
+		m->groups_end = &m->groups;
+		STAILQ_INIT(&m->raised);
+	}
+	g->next = NULL;
+	*m->groups_end = g;
+	m->groups_end = &g->next;
+	index_add(&m->by_name, &g->by_name, hash_name(g->like.job));
+	group_touch(g);
+	return 0;
+}
+
+static bool is_placing(enum group_state state)
+{
+	return state == GROUP_PLACING || state == GROUP_REPLACING;
+}
+
+/**
+ * group_set_state() - set the state of one of the manager's groups
+ * @g: group
+ * @state: state
+ *
+ * For step.c and what only it calls. News of switches come more often than groups wait for them.
+ */
+void group_set_state(struct group *g, enum group_state state)
+{
+	struct manager *m = g->manager;
+
+	m->placing += is_placing(state);
+	m->placing -= is_placing(g->state);
+	g->state = state;
+}
+
+/**
+ * group_take_out() - undo group_enter()
+ * @g: group
+ */
+void group_take_out(struct group *g)
+{
+	struct group **link = &g->manager->groups;
+	struct manager *m = g->manager;
+
+	group_set_state(g, GROUP_GATHERING);
+	while (*link != g)
+		link = &(*link)->next;
+	*link = g->next;
+	if (m->groups_end == &g->next)
+		m->groups_end = link;
+	for (link = &m->touched; g->touched && *link != g;)
+		link = &(*link)->next_touched;
+	if (g->touched)
+		*link = g->next_touched;
+	index_remove(&g->by_name);
+	timer_remove(&m->loop.timers, &g->timer);
+}
+
+/**
+ * group_new() - make a group
+ * @m: manager
+ * @tn: whose it is
+ * @reserved: reservation that it has its room from, or NULL
+ * @join: request of its first rank
+ *
+ * Return: the group, one of the manager's, without ranks; NULL: no memory.
+ */
+struct group *group_new(struct manager *m, struct tenant *tn,
+			struct reservation *reserved,
+			const struct inc_rdv_join *join)
+{
+	struct group *g = calloc(1, sizeof(*g) +
+				    join->ranks * sizeof(g->ranks[0]));
+	uint32_t i;
+
+	if (!g)
+		return NULL;
+	g->manager = m;
+	g->like = *join;
+	if (group_enter(g)) {
+		free(g);
+		return NULL;
+	}
+	g->tenant = tn;
+	g->reserved = reserved;
+	g->born = (uint64_t)unix_ms();
+	tenant_enter(&m->tenants, tn, reserved, join->ranks);
+	g->until = m->loop.now + m->o.forming_ms;
+	for (i = 0; i < join->ranks; i++)
+		g->ranks[i].group = g;
+	return g;
+}
+
+static struct group *match_name(struct index_node *node, const char *name)
+{
+	struct group *g;
+
+	for (; node; node = index_next(node)) {
+		g = container_of(node, struct group, by_name);
+		if (!strcmp(g->like.job, name))
+			return g;
+	}
+	return NULL;
+}
+
+/**
+ * group_named() - find a group
+ * @m: manager
+ * @name: its name
+ *
+ * Return: one with this name, NULL if there is none.
+ */
+struct group *group_named(const struct manager *m, const char *name)
+{
+	return match_name(index_first(&m->by_name, hash_name(name)), name);
+}
+
+/**
+ * group_named_next() - find another one with the same name
+ * @g: the last one
+ *
+ * Return: the next one, NULL if there is none.
+ */
+struct group *group_named_next(const struct group *g)
+{
+	return match_name(index_next(&g->by_name), g->like.job);
+}
+
+/**
+ * group_of_tenant() - find a group
+ * @m: manager
+ * @tenant: whose it is
+ * @name: its name
+ *
+ * Return: the group, one that is ending only if there is no other; NULL if there
+ * is none.
+ */
+struct group *group_of_tenant(const struct manager *m, const char *tenant,
+			      const char *name)
+{
+	struct group *g, *found = NULL;
+
+	for (g = group_named(m, name); g; g = group_named_next(g))
+		if (!strcmp(g->tenant->name, tenant) &&
+		    (!found || found->state >= GROUP_ENDING))
+			found = g;
+	return found;
+}
+
+/* --- Its trees and ranks ------------------------------------------------- */
+
+static uint64_t hash_id(uint32_t id)
+{
+	return index_hash(0, &id, sizeof(id));
+}
+
+/**
+ * part_enter() - let a part be found by its tree
+ * @part: part, with the tree's ID
+ */
+void part_enter(struct part *part)
+{
+	index_add(&part->group->manager->by_tree, &part->by_tree,
+		  hash_id(part->tree.id));
+}
+
+/**
+ * group_find_part() - find the group that a tree is of
+ * @m: manager
+ * @sw: switch
+ * @id: tree
+ *
+ * Return: the part, or NULL if the tree is no group's.
+ */
+struct part *group_find_part(const struct manager *m, const struct sw *sw,
+			     uint32_t id)
+{
+	struct index_node *node = index_first(&m->by_tree, hash_id(id));
+	struct part *part;
+
+	for (; node; node = index_next(node)) {
+		part = container_of(node, struct part, by_tree);
+		if (part->sw == sw && part->tree.id == id)
+			return part;
+	}
+	return NULL;
+}
+
+/**
+ * group_has_tree() - ask whether a tree ID is in use
+ * @m: manager
+ * @id: tree ID
+ *
+ * Return: true if a group has such a tree, on any switch.
+ */
+bool group_has_tree(const struct manager *m, uint32_t id)
+{
+	struct index_node *node = index_first(&m->by_tree, hash_id(id));
+
+	while (node && container_of(node, struct part, by_tree)->tree.id != id)
+		node = index_next(node);
+	return node;
+}
+
+/**
+ * part_rank() - find the rank that is a member of a tree
+ * @part: the tree
+ * @member: its place there
+ *
+ * Return: rank, or NULL: it is a switch, or there is no such member.
+ */
+struct rank *part_rank(const struct part *part, uint32_t member)
+{
+	struct group *g = part->group;
+	struct rank *r;
+
+	if (member >= part->tree.n ||
+	    part->tree.members[member].rank >= g->like.ranks)
+		return NULL;
+	r = &g->ranks[part->tree.members[member].rank];
+	return r->part == part && r->member == member ? r : NULL;
+}
+
+/**
+ * rank_part() - get the tree that a rank was told of, or is to be told of
+ * @r: rank
+ *
+ * Return: its part; NULL: there is none, or the switches still make it.
+ */
+struct part *rank_part(const struct rank *r)
+{
+	const struct group *g = r->group;
+
+	return group_is_joined(group_phase(g)) ? r->part : NULL;
+}
+
+/**
+ * rank_next_alive() - get the time when a rank is told that its switch is alive
+ * @r: rank
+ *
+ * Return: milliseconds; 0: never, since its queue pair would tell, or it has no
+ * tree, or one that does not take a silent member for dead.
+ */
+int64_t rank_next_alive(const struct rank *r)
+{
+	const struct part *part = r->join.uc ? rank_part(r) : NULL;
+	uint32_t ms = part ? part->tree.settings.dead_time : 0;
+
+	if (!ms)
+		return 0;
+	ms /= INC_RDV_BEATS;
+	return r->group->manager->loop.now + (ms ? ms : 1);
+}
+
+/**
+ * group_levels() - count the levels of switches in a group's tree
+ * @g: group
+ *
+ * Return: their number; 0 if it has no tree.
+ */
+unsigned int group_levels(const struct group *g)
+{
+	const struct part *p;
+	unsigned int most = 0, n;
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++) {
+		n = 0;
+		for (p = &g->parts[i]; p; p = p->parent)
+			n++;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/**
+ * group_uses() - check whether a group has a tree on a switch
+ * @g: group
+ * @sw: switch
+ *
+ * Return: true if so.
+ */
+bool group_uses(const struct group *g, const struct sw *sw)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		if (g->parts[i].sw == sw)
+			return true;
+	return false;
+}
+
+/**
+ * group_missing() - name the ranks that have not come, or are not ready
+ * @g: group
+ * @but: rank that is not named; or NULL
+ * @text: result, as "ranks 1,3,4 ..."; empty: it waits for none
+ * @len: its size in bytes, more than 16
+ */
+void group_missing(const struct group *g, const struct rank *but, char *text,
+		   size_t len)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	text[0] = '\0';
+	if (g->state >= GROUP_ENDING || g->state == GROUP_READY)
+		return;
+	for (i = 0; i < g->like.ranks && used < len - 16; i++)
+		if (&g->ranks[i] != but &&
+		    (g->ranks[i].state == RANK_ABSENT ||
+		     (group_is_joined(g->state) && !g->ranks[i].rts)))
+			used += (size_t)snprintf(text + used, len - used,
+						 "%s%u", used ? "," : "ranks ",
+						 i);
+	if (i < g->like.ranks)
+		snprintf(text + used, len - used, " ...");
+}
+
+/**
+ * group_forget_links() - forget which interfaces a group needs
+ * @g: group
+ */
+void group_forget_links(struct group *g)
+{
+	struct group_at *at;
+
+	for (at = g->at; at < g->at + g->nat; at++)
+		LIST_REMOVE(at, by_sw);
+	free(g->at);
+	free(g->links);
+	g->at = NULL;
+	g->nat = 0;
+	g->links = NULL;
+	g->nlinks = 0;
+	g->manager->unlinked -= g->unlinked;
+	g->unlinked = false;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Ranks that go: each tells what happens to it, and the group's fate is step.c's.
+ * A rank that leaves in order stays in the tree for LEAVE_MS: when a program ends,
+ * all its ranks leave at about the same time, and the slower ones must not see an
+ * error.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "group/group.h"
+#include "rdma_inc_proto.h"
+
+#define LOST_SAID	16	/* lost ranks of a group, of which it is told */
+
+/**
+ * group_dismiss() - end the streams of all ranks present
+ * @g: group
+ * @err: positive errno value
+ * @why: reason
+ */
+void group_dismiss(struct group *g, int err, const char *why)
+{
+	struct rank *r;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		if (r->state != RANK_PRESENT)
+			continue;
+		r->state = RANK_GONE;
+		rpc_stream_end(r->stream, err, why);
+		r->stream = NULL;
+	}
+	g->present = 0;
+}
+
+/* The stream is not a rank's any more. */
+static void detach_stream(struct rank *r, enum rank_state state)
+{
+	struct group *g = r->group;
+
+	r->state = g->state == GROUP_GATHERING ? RANK_ABSENT : state;
+	r->stream = NULL;
+	g->present--;
+	g->rts -= r->rts;
+	r->rts = false;
+}
+
+/**
+ * rank_leave() - handle "leave"
+ * @r: rank that is present
+ *
+ * The last one gets its answer when the trees are deleted.
+ */
+void rank_leave(struct rank *r)
+{
+	struct am_message bye = { .rdv = { .type = INC_RDV_BYE } };
+	struct rpc_stream *stream = r->stream;
+	struct group *g = r->group;
+
+	log_debug("group \"%s\": rank %u leaves", g->like.job, r->join.rank);
+	group_missing(g, r, bye.rdv.text, sizeof(bye.rdv.text));
+	group_blame(g, CAUSE_LEFT, "rank %u", r->join.rank);
+	detach_stream(r, RANK_LEFT);
+	group_raise(g, GROUP_EV_LEFT);
+	if (!g->present && g->state != GROUP_GATHERING) {
+		g->last = stream;
+		return;
+	}
+	r->stream = stream;
+	group_tell(r, &bye);
+	r->stream = NULL;
+	rpc_stream_end(stream, 0, "");
+}
+
+/* For the others the first one ends it. */
+static void tell_lost(const struct rank *r, const char *why)
+{
+	struct group *g = r->group;
+
+	if (!g->told)
+		group_tell_failed(g, (int)r->join.rank, INC_STATUS_MEMBER_LEFT,
+				  "rank %u: %s", r->join.rank, why);
+	g->told = true;
+	if (g->present && g->nlost <= LOST_SAID)
+		trees_del_member(r);
+}
+
+/**
+ * rank_lost() - handle the loss of a rank
+ * @r: rank; nothing happens if it has left, or the group is over
+ * @why: reason
+ */
+void rank_lost(struct rank *r, const char *why)
+{
+	struct rpc_stream *stream = r->stream;
+	struct group *g = r->group;
+	uint32_t rank = r->join.rank;
+
+	if (r->state != RANK_PRESENT)
+		return;
+	/* One host may have all of them, which go at once. */
+	g->nlost++;
+	if (g->nlost <= LOST_SAID)
+		group_say(g, EVENT_RANK_LOST, "rank %u: %s%s", rank, why,
+			  g->nlost < LOST_SAID ? "" :
+			  "; of more, there is no event");
+	group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
+	if (stream) {
+		rpc_stream_set(stream, NULL);
+		rpc_stream_end(stream, ECONNRESET, why);
+	}
+	detach_stream(r, RANK_GONE);
+	if (g->state != GROUP_GATHERING)
+		tell_lost(r, why);
+	group_raise(g, GROUP_EV_LOST);
+}
+
+/**
+ * group_delete_left() - delete the members of ranks that have left a while ago
+ * @g: group
+ *
+ * The others are told: they have stayed too long.
+ */
+void group_delete_left(struct group *g)
+{
+	struct rank *r;
+	uint32_t i;
+
+	g->leave_at = 0;
+	if (!g->present) {
+		group_raise(g, GROUP_EV_ENDED);
+		return;
+	}
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		if (r->state != RANK_LEFT)
+			continue;
+		r->state = RANK_GONE;
+		trees_del_member(r);
+		group_tell_all(g, &(struct inc_rdv_msg){
+			.type = INC_RDV_LEFT, .rank = (int)i });
+	}
+}

@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The life of a group. All that changes its state is in the table below: what
+ * happened to it was raised by others (fail.c), and is settled here, one event
+ * after the other. What is not in the table means nothing in that state: a switch
+ * tells of a tree that is being deleted, or a rank that has left is lost.
+ *
+ * A group is freed here only, when it is over and no operation on a switch is
+ * left.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+#include "place/place.h"
+#include "rdma_inc_proto.h"
+
+/* As long as the rendezvous daemon's, for the same reasons. */
+#define LEAVE_MS	2000
+#define CHILD_MS	300	/* ranks at other switches wait for results */
+#define ENDING_MS	60000
+
+#define IN(state)	(1U << GROUP_##state)
+#define FORMING		(IN(GATHERING) | IN(PLACING) | IN(MAKING))
+#define AGAIN		(IN(REPLACING) | IN(REMAKING))
+#define REBUILDING	(IN(REJOINING) | AGAIN | IN(REJOINED))
+#define HAS_TREE	(IN(JOINED) | IN(READY) | IN(REJOINED))
+#define ENTERED		((FORMING & ~IN(GATHERING)) | IN(JOINED) | IN(READY) | \
+			 REBUILDING)
+#define NOT_OVER	(IN(GATHERING) | ENTERED | IN(ENDING))
+
+static void end_abandoned(struct group *g);
+static void end_dismantled(struct group *g);
+static void end_refused(struct group *g);
+static void fail_forming(struct group *g);
+static void fail_joined(struct group *g);
+static void fail_again(struct group *g);
+static void move_tree(struct group *g);
+static void end_empty(struct group *g);
+static void end_lost(struct group *g);
+static void end_left(struct group *g);
+static void end_group(struct group *g);
+static void make_on(struct group *g);
+static void end_making(struct group *g);
+static void free_group(struct group *g);
+static void go_on_stored(struct group *g);
+static void check_ready(struct group *g);
+static void place_group(struct group *g);
+static void look_again(struct group *g);
+
+static const struct transition {
+	enum group_event	event;
+	unsigned int		states;
+	void			(*act)(struct group *g);
+} table[] = {
+	{ GROUP_EV_ABANDONED,	NOT_OVER,			end_abandoned },
+	{ GROUP_EV_DISMANTLED,	NOT_OVER,			end_dismantled },
+	{ GROUP_EV_REFUSED,	FORMING | IN(JOINED) | IN(ENDING), end_refused },
+	{ GROUP_EV_REFUSED,	REBUILDING,			fail_again },
+	{ GROUP_EV_FAILED,	FORMING,			fail_forming },
+	{ GROUP_EV_FAILED,	HAS_TREE,			fail_joined },
+	{ GROUP_EV_FAILED,	AGAIN,				fail_again },
+	{ GROUP_EV_MOVED,	IN(READY),			move_tree },
+	{ GROUP_EV_LOST,	IN(GATHERING),			end_empty },
+	{ GROUP_EV_LOST,	ENTERED | IN(ENDING),		end_lost },
+	{ GROUP_EV_LEFT,	IN(GATHERING),			end_empty },
+	{ GROUP_EV_LEFT,	ENTERED | IN(ENDING),		end_left },
+	{ GROUP_EV_ENDED,	IN(ENDING),			end_group },
+	{ GROUP_EV_OP_DONE,	IN(MAKING) | IN(REMAKING),	make_on },
+	{ GROUP_EV_OP_DONE,	IN(REJOINING),			group_rebuild_step },
+	{ GROUP_EV_OP_DONE,	IN(ENDING),			end_making },
+	{ GROUP_EV_OP_DONE,	IN(OVER),			free_group },
+	{ GROUP_EV_STORED,	IN(MAKING) | IN(READY),		go_on_stored },
+	{ GROUP_EV_RTS,		IN(JOINED) | IN(REJOINED),	check_ready },
+	{ GROUP_EV_REJOINED,	IN(REJOINING),			group_rebuild_step },
+	{ GROUP_EV_FULL,	IN(GATHERING),			place_group },
+	{ GROUP_EV_LOOK,	IN(PLACING) | IN(REPLACING) | IN(REJOINING),
+								look_again },
+	{ GROUP_EV_SEEN,	IN(PLACING) | IN(REPLACING),	place_group },
+	{ GROUP_EV_DUE,		NOT_OVER,			group_expire },
+};
+
+static void take_event(struct group *g, enum group_event event)
+{
+	const struct transition *t;
+
+	for (t = table; t < table + sizeof(table) / sizeof(table[0]); t++)
+		if (t->event == event && t->states & 1U << g->state) {
+			t->act(g);
+			return;
+		}
+}
+
+/**
+ * group_settle() - let all that was raised have its effect
+ * @m: manager
+ *
+ * Context: whoever calls it must not use a group any more that it knew before:
+ * those that are over are freed.
+ */
+void group_settle(struct manager *m)
+{
+	enum group_event event;
+	struct group *g;
+
+	/* The first one stays on the list until nothing of it is left. */
+	while ((g = STAILQ_FIRST(&m->raised))) {
+		event = (enum group_event)__builtin_ctz(g->events | 1U << GROUP_EVENTS);
+		if (event == GROUP_EVENTS) {
+			STAILQ_REMOVE_HEAD(&m->raised, raised);
+			g->is_raised = false;
+			continue;
+		}
+		g->events &= g->events - 1;
+		take_event(g, event);
+	}
+}
+
+/* --- The end ------------------------------------------------------------- */
+
+/* Its name is free after that. */
+static void begin_end(struct group *g)
+{
+	struct manager *m = g->manager;
+
+	if (g->state >= GROUP_ENDING)
+		return;
+	g->ended_in = g->state;
+	group_set_state(g, GROUP_ENDING);
+	g->until = m->loop.now + ENDING_MS;
+	tenant_leave(&m->tenants, g->tenant, g->reserved, g->like.ranks);
+	group_has_room(g);
+	g->reserved = NULL;
+}
+
+static void end_group(struct group *g)
+{
+	const struct group_ops *ops = g->manager->group_ops;
+
+	begin_end(g);
+	ops->unstore(g);
+	group_set_state(g, GROUP_OVER);
+	group_dismiss(g, ECONNRESET, "the group has ended");
+	ops->ends(g);
+	group_raise(g, GROUP_EV_OP_DONE);
+}
+
+static void say_bye(struct group *g)
+{
+	struct rank *r = g->last ? rpc_stream_get(g->last) : NULL;
+
+	if (r) {
+		r->stream = g->last;
+		group_tell(r, &(struct am_message){
+			.rdv = { .type = INC_RDV_BYE } });
+	}
+	rpc_stream_end(g->last, 0, "");
+}
+
+static void free_group(struct group *g)
+{
+	struct manager *m = g->manager;
+	bool awaited = g->awaited;
+
+	/* Trees may have been made since the last ones were deleted. */
+	if (!g->busy)
+		trees_delete(g);
+	if (g->busy)
+		return;
+	say_bye(g);
+	if (!g->kept.forgotten)
+		group_say(g, EVENT_GROUP_ENDED, "%s", g->cause);
+	trees_drop(g);
+	/* It is being settled, thus the first one. */
+	STAILQ_REMOVE_HEAD(&m->raised, raised);
+	group_take_out(g);
+	free(g->avoid);
+	free(g);
+	if (awaited)
+		group_wake(m);
+}
+
+static void end_abandoned(struct group *g)
+{
+	uint32_t i;
+
+	g->kept.key[0] = '\0';
+	g->kept.forgotten = true;
+	for (i = 0; i < g->nparts; i++)
+		g->parts[i].made = false;
+	group_dismiss(g, g->fault.err, g->fault.text);
+	end_group(g);
+}
+
+static void end_refused(struct group *g)
+{
+	const struct group_fault *f = &g->fault;
+	char text[INC_RDV_TEXT_MAX];
+
+	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->like.job, f->text);
+	/* These would try to resume, or not learn more than that they cannot. */
+	if (group_is_rebuilding(g))
+		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
+	group_blame(g, f->cause, "%s", f->text);
+	group_say(g, EVENT_GROUP_REFUSED, "%s", f->text);
+	group_dismiss(g, f->err, text);
+	end_group(g);
+}
+
+/* Of a group whose ranks know of a tree. */
+static void end_failed(struct group *g)
+{
+	const struct group_fault *f = &g->fault;
+
+	group_blame(g, f->cause, "%s", f->text);
+	group_tell_failed(g, f->rank, f->status, "%s", f->text);
+	end_group(g);
+}
+
+static void end_dismantled(struct group *g)
+{
+	if (group_is_forming(g))
+		end_refused(g);
+	else
+		end_failed(g);
+}
+
+static void end_empty(struct group *g)
+{
+	if (!g->present)
+		end_group(g);
+}
+
+static void end_lost(struct group *g)
+{
+	begin_end(g);
+	g->manager->group_ops->unstore(g);
+	end_empty(g);
+}
+
+static void end_left(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+
+	begin_end(g);
+	g->manager->group_ops->changed(g);
+	if (g->present) {
+		if (!g->leave_at)
+			g->leave_at = now + LEAVE_MS;
+	} else if (g->nparts < 2) {
+		end_group(g);
+	} else {
+		/* What the last have sent may still be on its way down. */
+		g->leave_at = now + CHILD_MS;
+	}
+}
+
+/* --- The tree fails ------------------------------------------------------ */
+
+static void note_fault(struct group *g)
+{
+	group_say_fault(g);
+	g->is_cut = g->fault.status == INC_STATUS_PEER_DEAD ||
+		    g->fault.cause == CAUSE_SWITCH;
+}
+
+static void fail_forming(struct group *g)
+{
+	note_fault(g);
+	if (!group_start_over(g, g->fault.text))
+		end_refused(g);
+}
+
+static void fail_joined(struct group *g)
+{
+	note_fault(g);
+	if (group_may_rebuild(g))
+		group_rebuild(g, g->fault.text);
+	else
+		end_failed(g);
+}
+
+static void fail_again(struct group *g)
+{
+	if (g->fault.event == GROUP_EV_FAILED)
+		note_fault(g);
+	if (!group_try_again(g, g->fault.text))
+		end_refused(g);
+}
+
+static void move_tree(struct group *g)
+{
+	if (!group_may_rebuild(g))
+		return;
+	group_rebuild(g, g->fault.text);
+	group_say(g, EVENT_GROUP_MOVES, "%s", g->fault.text);
+}
+
+/* --- Placing ------------------------------------------------------------- */
+
+static void begin_placing(struct group *g)
+{
+	group_touch(g);
+	group_set_state(g, group_is_rebuilding(g) ? GROUP_REPLACING :
+						    GROUP_PLACING);
+}
+
+static void look_again(struct group *g)
+{
+	struct manager *m = g->manager;
+	unsigned int i;
+
+	/* Only a group that waits for that has all of its ranks. */
+	if (!g->place_at && g->state != GROUP_GATHERING)
+		return;
+	g->place_at = 0;
+	begin_placing(g);
+	for (i = 0; i < m->o.nswitches; i++)
+		sw_refresh(&m->switches[i]);
+}
+
+static void begin_trees(struct group *g, const struct place *p,
+			const uint32_t *at)
+{
+	g->charge = topo_charge(g->manager, p, at);
+	if (!where_pmtu_fits(g) || !trees_build(g, p))
+		return;
+	group_note_links(g);
+	group_set_state(g, group_is_rebuilding(g) ? GROUP_REMAKING :
+						    GROUP_MAKING);
+	trees_step(g);
+}
+
+static void place_group(struct group *g)
+{
+	uint32_t at[g->like.ranks], lost = 0;
+	struct place p;
+	bool located;
+
+	group_touch(g);
+	if (g->present < g->like.ranks)
+		return;
+	if (group_waits(g)) {
+		begin_placing(g);
+		return;
+	}
+	located = where_locate(g, false, at, &lost);
+	if (!located) {
+		if (where_await_hosts(g)) {
+			begin_placing(g);
+			return;
+		}
+		located = where_locate(g, true, at, &lost);
+	}
+	if (located && !g->claims && where_compute(g, at, &p)) {
+		begin_trees(g, &p, at);
+		place_free(&p);
+	} else if (g->state == GROUP_GATHERING) {
+		/* What is known may be two seconds old. */
+		look_again(g);
+	} else if (located && !g->no_cm && group_preempts(g, at)) {
+		begin_placing(g);
+	} else {
+		where_none(g, located, lost);
+	}
+}
+
+/* --- The tree is made ---------------------------------------------------- */
+
+/*
+ * Try again without a switch that has refused a tree. What it has room for is only
+ * known when it is asked: that depends on slots and message sizes, and on who else
+ * is there. Returns false if none has refused one for lack of room.
+ */
+static bool try_elsewhere(struct group *g)
+{
+	const struct sw **list;
+
+	if (!g->full)
+		return false;
+	if (group_awaits_memory(g)) {
+		begin_placing(g);
+		return true;
+	}
+	list = realloc(g->avoid, (g->navoid + 1) * sizeof(*list));
+	if (!list)
+		return false;
+	g->avoid = list;
+	list[g->navoid++] = g->full;
+	snprintf(g->refused, sizeof(g->refused), "%s", g->why);
+	log_debug("group \"%s\": tried elsewhere: %s", g->like.job, g->why);
+	g->full = NULL;
+	g->failed = 0;
+	g->why[0] = '\0';
+	trees_drop(g);
+	place_group(g);
+	return true;
+}
+
+static void tell_joined(struct group *g)
+{
+	uint32_t i;
+
+	group_set_state(g, group_is_rebuilding(g) ? GROUP_REJOINED :
+						    GROUP_JOINED);
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->ranks[i].state == RANK_PRESENT)
+			group_tell_joined(&g->ranks[i]);
+}
+
+/* Are the addresses that ranks are to send to no host's? */
+static bool addrs_are_own(struct group *g)
+{
+	const struct tree_end *own;
+	char text[INET6_ADDRSTRLEN];
+	const struct rank *r;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		own = r->part ? &r->part->tree.members[r->member].own : NULL;
+		if (!own || !own->addr.len ||
+		    !topo_is_host(g->manager, &own->addr))
+			continue;
+		group_refuse(g, EADDRINUSE, "switch %s claims to have the address %s, which is a host's",
+			     sw_name(r->part->sw),
+			     inc_rdv_addr_str(&own->addr, text, sizeof(text)));
+		return false;
+	}
+	return true;
+}
+
+static void end_steps(struct group *g)
+{
+	if (!addrs_are_own(g))
+		return;
+	if (!cm_made(g)) {
+		group_refuse(g, EOPNOTSUPP, "%.400s", g->refused);
+		return;
+	}
+	group_has_room(g);
+	/* The ranks have memory for such messages, should it be rebuilt. */
+	g->like.tree.slots = g->parts[0].tree.settings.slots;
+	g->like.tree.msg_size = g->parts[0].tree.settings.msg_size;
+	g->like.tree.pmtu = g->parts[0].tree.settings.pmtu;
+	log_debug("group \"%s\": %u tree%s made in %lld ms", g->like.job,
+		  g->nparts, g->nparts == 1 ? "" : "s",
+		  (long long)(now_ms() - g->began_at));
+	/* The next manager makes one more for a group that is rebuilt. */
+	if (group_is_rebuilding(g))
+		tell_joined(g);
+	else
+		g->manager->group_ops->store(g);
+}
+
+static void refuse_failed(struct group *g)
+{
+	group_refuse(g, g->failed, "%s", g->why[0] ? g->why :
+		     strerror(g->failed));
+}
+
+static void make_on(struct group *g)
+{
+	if (g->busy)
+		return;
+	if (!g->failed) {
+		if (!trees_step(g))
+			end_steps(g);
+	} else if (!try_elsewhere(g) &&
+		   (g->failed != ECONNRESET || !group_start_over(g, g->why))) {
+		refuse_failed(g);
+	}
+}
+
+/* Ranks that are left wait for a tree that will not be. */
+static void end_making(struct group *g)
+{
+	if (!g->busy && g->failed)
+		refuse_failed(g);
+}
+
+/* --- The tree is there --------------------------------------------------- */
+
+static void check_ready(struct group *g)
+{
+	if (g->rts < g->like.ranks)
+		return;
+	group_set_state(g, GROUP_READY);
+	g->manager->group_ops->store(g);
+}
+
+/* The ranks may begin. */
+static void tell_ready(struct group *g)
+{
+	g->ready_at = g->manager->loop.now;
+	group_say(g, g->round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
+		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
+		  g->like.ranks, cm_count(g), g->nparts,
+		  g->nparts == 1 ? "" : "s",
+		  (long long)(now_ms() - g->began_at));
+	g->is_cut = false;
+	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+static void go_on_stored(struct group *g)
+{
+	if (!g->kept.awaited)
+		return;
+	g->kept.awaited = false;
+	if (g->state == GROUP_MAKING)
+		tell_joined(g);
+	else
+		tell_ready(g);
+}
+
+/* --- For others ---------------------------------------------------------- */
+
+/**
+ * group_fabric_changed() - handle news of a switch
+ * @m: manager
+ *
+ * Groups that wait for them are placed when all switches have answered.
+ */
+void group_fabric_changed(struct manager *m)
+{
+	struct group *g;
+	unsigned int i;
+
+	if (!m->placing)
+		return;
+	for (i = 0; i < m->o.nswitches; i++)
+		if (sw_awaited(&m->switches[i]))
+			return;
+	for (g = m->groups; g; g = g->next)
+		if (g->state == GROUP_PLACING || g->state == GROUP_REPLACING)
+			group_raise(g, GROUP_EV_SEEN);
+}
+
+/**
+ * group_delete() - dismantle a group by hand, or at the manager's end
+ * @g: group
+ * @why: reason, for the ranks
+ */
+void group_delete(struct group *g, const char *why)
+{
+	/* An event says it to all; whoever calls must not fill the log. */
+	log_debug("group \"%s\": %s", g->like.job, why);
+	group_dismantle(g, g->manager->stop ? CAUSE_STOP : CAUSE_HAND, why);
+}
+
+/**
+ * group_delete_all() - dismantle all groups
+ * @m: manager
+ * @why: reason, for the ranks
+ */
+void group_delete_all(struct manager *m, const char *why)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		group_delete(g, why);
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Where a group's tree is to be: over place/, which knows switches and links only,
+ * and with what is known of the ranks' hosts, limits, and MTUs.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+#include "place/place.h"
+#include "rdma_inc.h"
+#include "rdma_inc_proto.h"
+#include "tenant/preempt.h"
+
+/* Headers and ICRC of the longest packet, over IPv6, and over IPv4. */
+#define ROCE_LEN	84
+#define ROCE_LEN_IPV4	64
+
+/*
+ * Hosts that no switch has seen are asked for, for as long as the kernel does so
+ * (three times, a second apart).
+ */
+#define PROBE_MS	3500
+#define REPEAT_MS	1000	/* asked for again, 64 of them at a time */
+#define LOOK_MS		100	/* what the switches see then */
+
+/**
+ * where_locate() - find the switches of all ranks
+ * @g: group
+ * @near: one that is near will do
+ * @at: result: for each of the ranks its switch
+ * @lost: result: if there is none for a rank, which it is
+ *
+ * Return: false if there is none for a rank.
+ */
+bool where_locate(const struct group *g, bool near, uint32_t *at,
+		  uint32_t *lost)
+{
+	const struct sw_if *itf;
+	const struct sw *sw;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		if (!sw && near)
+			sw = topo_near(g->manager, &g->ranks[i].join.addr);
+		if (!sw) {
+			*lost = i;
+			return false;
+		}
+		at[i] = sw->index;
+	}
+	return true;
+}
+
+/* @cm: leave out all switches without RDMA CM. */
+static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
+			 struct place *p)
+{
+	struct place_fabric *f = topo_fabric(g->manager);
+	struct manager *m = g->manager;
+	uint32_t i;
+
+	if (!f)
+		return false;
+	limit_room(g);
+	for (i = 0; i < g->navoid; i++)
+		topo_avoid(m, g->avoid[i]);
+	for (i = 0; cm && i < m->o.nswitches; i++)
+		if (!cm_offered(&m->switches[i]))
+			topo_avoid(m, &m->switches[i]);
+	return place_compute(f, g->like.ranks, at, p);
+}
+
+/**
+ * where_compute() - compute the tree of a group
+ * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set, and
+ *	@g->refused says why
+ * @at: for each of its ranks the switch
+ * @p: result, to be freed
+ *
+ * Return: false if there is no place.
+ */
+bool where_compute(struct group *g, const uint32_t *at, struct place *p)
+{
+	g->no_cm = false;
+	if (!compute_with(g, at, false, p))
+		return false;
+	if (cm_placed(g, p))
+		return true;
+	place_free(p);
+	if (compute_with(g, at, true, p)) {
+		if (cm_placed(g, p))
+			return true;
+		place_free(p);
+	}
+	g->no_cm = true;
+	return false;
+}
+
+/* Judge all switches as the group's root, in a fabric without its tree. */
+static bool judge_roots(const struct group *g, const struct place_fabric *f,
+			struct place_why *list, uint32_t *root)
+{
+	uint32_t at[g->like.ranks], lost;
+	struct place p = { .n = 0 };
+	bool found;
+
+	if (!where_locate(g, true, at, &lost))
+		return false;
+	limit_room(g);
+	found = place_compute(f, g->like.ranks, at, &p) || g->nparts;
+	if (found)
+		*root = g->nparts ? g->parts[0].sw->index : p.nodes[0].at;
+	place_free(&p);
+	return found && place_why(f, g->like.ranks, at, list);
+}
+
+/**
+ * group_why() - look at all candidates for the root of a group's tree
+ * @g: group, all ranks of which were present
+ * @list: result: for each switch how good it is, now
+ * @root: result: the root that the group has, or would get now
+ *
+ * Return: false if there is no tree for the group.
+ */
+bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
+{
+	const struct place_fabric *f = topo_without(g->manager, g->charge);
+	bool found;
+
+	if (!f)
+		return false;
+	found = judge_roots(g, f, list, root);
+	topo_with(g->manager, g->charge);
+	return found;
+}
+
+/**
+ * group_fits() - check whether a group could have another tree
+ * @g: group, all ranks of which were present
+ *
+ * Return: true if it could, were its own tree gone. @g->refused may have changed.
+ */
+bool group_fits(struct group *g)
+{
+	const struct place_fabric *f = topo_without(g->manager, g->charge);
+	uint32_t at[g->like.ranks], lost;
+	struct place p = { .n = 0 };
+	bool fits;
+
+	if (!f || !where_locate(g, true, at, &lost))
+		return false;
+	limit_room(g);
+	fits = place_compute(f, g->like.ranks, at, &p) && cm_placed(g, &p);
+	place_free(&p);
+	return fits;
+}
+
+/*
+ * Ranks that take a lost manager for the reason would come again, those that
+ * came last would not: only where the fabric is lost it is EHOSTUNREACH.
+ */
+static const char *find_reason(const struct group *g, int *err)
+{
+	const struct manager *m = g->manager;
+	unsigned int i;
+
+	*err = ENOBUFS;
+	if (g->navoid)
+		return g->refused;
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!m->switches[i].up && !m->switches[i].gone) {
+			*err = EHOSTUNREACH;
+			return m->switches[i].why;
+		}
+	if (m->drains)
+		return "none has the capability and room for another tree, and is not drained";
+	return "none has the capability and room for another tree";
+}
+
+/* Have all switches ask for the hosts that none has seen. */
+static void probe_hosts(struct group *g)
+{
+	const struct inc_rdv_addr *lost[g->like.ranks];
+	struct manager *m = g->manager;
+	const struct sw_if *itf;
+	unsigned int n = 0, i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (!topo_find(m, &g->ranks[i].join.addr, &itf))
+			lost[n++] = &g->ranks[i].join.addr;
+	for (i = 0; i < m->o.nswitches; i++)
+		sw_probe(&m->switches[i], lost, n);
+}
+
+/**
+ * where_await_hosts() - wait until hosts are seen
+ * @g: group, of which a rank's host is not
+ *
+ * Return: false if it has taken too long; else it is to be placed again at
+ * @g->place_at.
+ */
+bool where_await_hosts(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+
+	if (!g->probe_until) {
+		g->probe_until = now + PROBE_MS;
+		g->probe_at = now;
+	}
+	if (g->probe_until <= now)
+		return false;
+	if (g->probe_at <= now) {
+		g->probe_at = now + REPEAT_MS;
+		probe_hosts(g);
+	}
+	if (g->place_at <= now)
+		g->place_at = now + LOOK_MS;
+	return true;
+}
+
+/* A host at a switch that does not answer is seen by nobody. */
+static void say_down(const struct manager *m, char *text, size_t len)
+{
+	unsigned int i, n = 0, down = 0;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		n += !m->switches[i].gone;
+		down += !m->switches[i].gone && !m->switches[i].up;
+	}
+	text[0] = '\0';
+	if (down)
+		snprintf(text, len, " %u of %u switches do not answer: \"inc-amctl switch\" says why",
+			 down, n);
+}
+
+/**
+ * where_none() - refuse a group for which there is no place
+ * @g: group
+ * @located: all ranks are at a switch
+ * @lost: if not: the first one that is not
+ */
+void where_none(struct group *g, bool located, uint32_t lost)
+{
+	char text[INC_RDV_TEXT_MAX - 256], addr[INET6_ADDRSTRLEN];
+	const char *others = g->tenant->limits->priority ? PREEMPT_NO_HELP : "";
+	const char *why;
+	int err;
+
+	if (located && g->no_cm) {
+		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
+			     g->refused);
+	} else if (located && g->claims) {
+		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
+			     others);
+	} else if (located && limit_says(g, text, sizeof(text))) {
+		tenant_refused(g->tenant, &g->manager->events, g->like.job,
+			       text);
+		group_refuse(g, ENOBUFS, "%s", text);
+	} else if (located) {
+		why = find_reason(g, &err);
+		group_refuse(g, err, "no switch can serve it: %.300s%s", why,
+			     others);
+	} else {
+		say_down(g->manager, text, sizeof(text));
+		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?%s",
+			     lost, inc_rdv_addr_str(&g->ranks[lost].join.addr,
+						    addr, sizeof(addr)), text);
+	}
+}
+
+static struct topo_port find_narrowest(const struct group *g)
+{
+	struct topo_port port = { NULL };
+	const struct sw_if *itf;
+	const struct sw *sw;
+	uint32_t i;
+
+	topo_narrowest(g->manager, g->charge, &port);
+	for (i = 0; i < g->like.ranks; i++) {
+		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		if (sw && itf)
+			topo_narrow(&port, g->charge, sw, itf);
+	}
+	return port;
+}
+
+/**
+ * group_is_narrow() - look for a port that lets the longest packets not through
+ * @g: group that has trees
+ * @text: result: which it is
+ * @len: size of @text in bytes
+ *
+ * Its MTU has become smaller since the trees were made, or it is another one.
+ *
+ * Return: true if there is one.
+ */
+bool group_is_narrow(const struct group *g, char *text, size_t len)
+{
+	const struct topo_port port = find_narrowest(g);
+	uint32_t pmtu = g->parts[0].tree.settings.pmtu;
+
+	if (!port.itf || pmtu + ROCE_LEN_IPV4 <= port.itf->mtu)
+		return false;
+	snprintf(text, len, "%s:%s, on the way, has an MTU of %u, too small for the path MTU %u",
+		 sw_name(port.sw), port.itf->name, port.itf->mtu, pmtu);
+	return true;
+}
+
+/**
+ * where_pmtu_fits() - choose a path MTU for a group's trees
+ * @g: group, with its load on links
+ *
+ * The longest packets have to fit all ports on the way, of switches that forward
+ * them only, too. What was not wished for gets smaller.
+ *
+ * Return: false if what was wished for does not fit; then GROUP_EV_REFUSED was
+ * raised.
+ */
+bool where_pmtu_fits(struct group *g)
+{
+	const struct topo_port port = find_narrowest(g);
+	uint32_t wish = g->like.tree.pmtu, pmtu = TREE_PMTU_MAX;
+
+	if (!port.itf)
+		return true;
+	while (pmtu >= TREE_PMTU_MIN && pmtu + ROCE_LEN > port.itf->mtu)
+		pmtu /= 2;
+	if (pmtu < TREE_PMTU_MIN || wish > pmtu) {
+		wish = wish ? wish : TREE_PMTU_MIN;
+		group_refuse(g, EMSGSIZE, "a path MTU of %u needs an MTU of %u, and %s:%s, on the way, has %u: raise that, or choose a smaller pmtu",
+			     wish, wish + ROCE_LEN, sw_name(port.sw),
+			     port.itf->name, port.itf->mtu);
+		return false;
+	}
+	if ((g->like.mtu ? g->like.mtu : RDMA_INC_DEFAULT_PMTU) > pmtu)
+		g->like.mtu = pmtu;
+	return true;
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What ranks say: a stream becomes a rank of a group, or is refused. A message means
+ * what the line of this name means to the rendezvous daemon
+ * (Documentation/rendezvous.rst). All that it makes of a group is settled before
+ * the next one is looked at.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session.h"
+#include "rdma_inc_proto.h"
+
+#define FORMING_MAX	256	/* groups that wait for ranks, of a host */
+#define FORMING_RANKS_MAX (16 * AM_RANKS_MAX)	/* and the ranks of these */
+
+/* --- Joining ------------------------------------------------------------- */
+
+static void refuse_rank(struct rpc_stream *stream, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse_rank(struct rpc_stream *stream, int err, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	log_debug("%s: %s", rpc_stream_peer(stream), text);
+	rpc_stream_end(stream, err, text);
+}
+
+static struct group *find_group(const struct manager *m, const struct tenant *tn,
+			  const char *name)
+{
+	struct group *g = group_named(m, name);
+
+	while (g && (g->state >= GROUP_ENDING || g->tenant != tn))
+		g = group_named_next(g);
+	return g;
+}
+
+static bool check_join(struct rpc_stream *stream, struct group *g,
+		       const struct inc_rdv_join *join)
+{
+	const struct rank *r = &g->ranks[join->rank];
+
+	if (join->ranks != g->like.ranks) {
+		refuse_rank(stream, EINVAL, "group \"%s\" has %u ranks, not %u",
+		       join->job, g->like.ranks, join->ranks);
+		return false;
+	}
+	if (r->state != RANK_ABSENT) {
+		refuse_rank(stream, EEXIST, "group \"%s\": rank %u is taken by %s",
+		       join->job, join->rank, r->stream ?
+		       rpc_stream_peer(r->stream) : "one that has left");
+		return false;
+	}
+	if (join->rebuild != g->like.rebuild) {
+		refuse_rank(stream, EINVAL, "group \"%s\": rank %u wants %s if the tree fails, and other ranks do not: set INC_AM_ON_FAILURE alike",
+		       join->job, join->rank, join->rebuild ?
+		       "another one" : "the group to end");
+		return false;
+	}
+	if (!inc_rdv_merge(&g->like, join)) {
+		refuse_rank(stream, EINVAL, "group \"%s\": rank %u requests another tree than other ranks",
+		       join->job, join->rank);
+		return false;
+	}
+	return true;
+}
+
+static void add_rank(struct group *g, struct rpc_stream *stream,
+		     const struct inc_rdv_join *join)
+{
+	struct rank *r = &g->ranks[join->rank];
+
+	r->state = RANK_PRESENT;
+	r->stream = stream;
+	r->join = *join;
+	r->heard_at = g->manager->loop.now;
+	rpc_stream_set(stream, r);
+	g->present++;
+	log_debug("group \"%s\": rank %u at %s, %u of %u", join->job,
+		  join->rank, rpc_stream_peer(stream), g->present,
+		  join->ranks);
+}
+
+/*
+ * A group has memory for all of its ranks when the first one comes; so nobody
+ * begins any number of them. Tenants on one host do not take that from each other.
+ */
+static bool may_begin(const struct manager *m, struct rpc_stream *stream,
+		      const struct tenant *tn, const struct inc_rdv_join *join,
+		      struct inc_rdv_addr *from)
+{
+	const struct group *g;
+	uint32_t n = 0, ranks = 0;
+
+	if (!addr_of_peer(rpc_stream_peer(stream), from))
+		*from = join->addr;
+	for (g = m->groups; g; g = g->next) {
+		if (g->state != GROUP_GATHERING || g->tenant != tn || !inc_rdv_addr_same(&g->from, from))
+			continue;
+		n++;
+		ranks += g->like.ranks;
+	}
+	if (n < FORMING_MAX && ranks + join->ranks <= FORMING_RANKS_MAX)
+		return true;
+	refuse_rank(stream, ENOBUFS, "group \"%s\": %u groups, of %u ranks, that were begun from this host wait for their ranks already (at most %u of %u): start those, or wait for --forming-time",
+	       join->job, n, ranks, FORMING_MAX, FORMING_RANKS_MAX);
+	return false;
+}
+
+/* Make a new group. NULL: the rank was refused. */
+static struct group *form_group(struct manager *m, struct rpc_stream *stream,
+				struct tenant *tn, const struct am_message *msg)
+{
+	const struct inc_rdv_join *join = &msg->rdv.join;
+	struct reservation *r = NULL;
+	char why[INC_RDV_TEXT_MAX - 128];
+	struct inc_rdv_addr from;
+	struct group *g;
+	bool claims;
+
+	if (!may_begin(m, stream, tn, join, &from))
+		return NULL;
+	if (msg->reservation[0]) {
+		r = reservation_find(&m->tenants, tn, msg->reservation);
+		if (!r) {
+			refuse_rank(stream, ENOENT, "group \"%s\": there is no reservation \"%s\" (INC_AM_RESERVATION)",
+			       join->job, msg->reservation);
+			return NULL;
+		}
+		if (!reservation_fits(r, join->ranks))
+			r = NULL;
+	}
+	claims = !tenant_admits(&m->tenants, tn, r, join->ranks, why,
+				sizeof(why));
+	if (claims && !tenant_may_claim(&m->tenants, tn, join->ranks)) {
+		tenant_refused(tn, &m->events, join->job, why);
+		refuse_rank(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
+		return NULL;
+	}
+	g = group_new(m, tn, r, join);
+	if (!g) {
+		refuse_rank(stream, ENOBUFS, "no memory for group \"%s\"",
+		       join->job);
+		return NULL;
+	}
+	g->from = from;
+	g->claims = claims;
+	if (claims)
+		tenant_claim(&m->tenants, join->ranks);
+	return g;
+}
+
+/* Find a rank's group, or make it. NULL: the rank was refused. */
+static struct group *get_group(struct manager *m, struct rpc_stream *stream,
+			       const struct am_message *msg)
+{
+	const struct identity *who = rpc_stream_identity(stream);
+	struct tenant *tn = tenant_get(&m->tenants, who->tenant);
+	struct group *g;
+
+	if (!tn) {
+		refuse_rank(stream, ENOBUFS, "no memory for group \"%s\"",
+		       msg->rdv.join.job);
+		return NULL;
+	}
+	g = find_group(m, tn, msg->rdv.join.job);
+	return g ? g : form_group(m, stream, tn, msg);
+}
+
+static void handle_join(struct manager *m, struct rpc_stream *stream,
+			const struct am_message *msg)
+{
+	const struct inc_rdv_join *join = &msg->rdv.join;
+	char err[INC_RDV_TEXT_MAX];
+	struct group *g;
+
+	if (!addr_believed(&m->o, rpc_stream_peer(stream), &join->addr, err,
+			   sizeof(err))) {
+		refuse_rank(stream, EINVAL, "%s", err);
+		return;
+	}
+	g = get_group(m, stream, msg);
+	if (!g || session_rejoin(g, stream, join) ||
+	    !check_join(stream, g, join))
+		return;
+	add_rank(g, stream, join);
+	group_touch(g);
+	if (g->present < g->like.ranks)
+		return;
+	g->began_at = m->loop.now;
+	group_raise(g, GROUP_EV_FULL);
+}
+
+/* --- Members of a group -------------------------------------------------- */
+
+/*
+ * A rank's tree does not work. If it has worked, a switch may be about to say why,
+ * and whose fault it is.
+ */
+static void tree_is_lost(const struct rank *r, const char *text)
+{
+	struct group *g = r->group;
+	uint32_t rank = r->join.rank;
+
+	if (g->state == GROUP_READY)
+		group_vague_tree(g, INC_STATUS_PEER_DEAD, "rank %u: %s", rank,
+				 text);
+	else
+		group_fail(g, CAUSE_TREE, (int)rank, INC_STATUS_PEER_DEAD,
+			   "rank %u: %s", rank, text);
+}
+
+static void handle_rts(struct rank *r)
+{
+	struct group *g = r->group;
+
+	if (group_is_forming(g)) {
+		rank_lost(r, "it said \"rts\" before it was told \"joined\"");
+		return;
+	}
+	/* It may be about a tree that has failed since. */
+	if (!group_is_joined(g->state))
+		return;
+	g->rts += !r->rts;
+	r->rts = true;
+	r->was = (struct rank_qp){ r->join.qpn, r->join.psn };
+	group_raise(g, GROUP_EV_RTS);
+}
+
+static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
+{
+	const struct group *g = r->group;
+	enum group_state phase = group_phase(g);
+
+	switch (msg->type) {
+	case INC_RDV_REJOIN:
+		if (group_is_forming(g))
+			rank_lost(r, "it said \"rejoin\", and there is no tree that has failed");
+		else
+			group_rejoin(r, &msg->join);
+		return;
+	case INC_RDV_RTS:
+		handle_rts(r);
+		return;
+	case INC_RDV_LEAVE:
+		rank_leave(r);
+		return;
+	case INC_RDV_LOST:
+		if (g->like.rebuild && (group_is_joined(phase) ||
+					phase == GROUP_REJOINING))
+			tree_is_lost(r, msg->text);
+		else
+			rank_lost(r, msg->text);
+		return;
+	default:
+		rank_lost(r, "it said \"join\" twice");
+	}
+}
+
+static void say_stopped(struct rpc_stream *stream)
+{
+	rpc_stream_end(stream, EHOSTUNREACH, "it is being stopped");
+}
+
+/**
+ * session_opened() - handle a new stream
+ * @ctx: manager
+ * @stream: stream
+ */
+void session_opened(void *ctx, struct rpc_stream *stream)
+{
+	struct manager *m = ctx;
+	char text[256];
+
+	if (state_refuses(m, text, sizeof(text))) {
+		rpc_stream_end(stream, EHOSTUNREACH, text);
+		return;
+	}
+	log_debug("%s: connected", rpc_stream_peer(stream));
+	if (m->stop)
+		say_stopped(stream);
+}
+
+/* The first message of a stream. */
+static void handle_stranger(struct manager *m, struct rpc_stream *stream,
+			    const struct am_message *msg)
+{
+	if (m->stop)
+		say_stopped(stream);
+	else if (msg->resume)
+		session_resume(m, stream, &msg->rdv.join, msg->tree_id);
+	else if (msg->rdv.type == INC_RDV_JOIN)
+		handle_join(m, stream, msg);
+	else if (msg->rdv.type == INC_RDV_LEAVE)
+		rpc_stream_end(stream, 0, "");
+	else
+		refuse_rank(stream, EPROTO, "the first message must be join");
+}
+
+static void handle_member(struct rank *r, const struct am_message *msg)
+{
+	/* A heartbeat makes nothing due earlier. */
+	if (msg->heartbeat)
+		return;
+	group_touch(r->group);
+	if (r->state != RANK_PRESENT)
+		return;
+	if (msg->failure)
+		rank_lost(r, msg->rdv.text);
+	else
+		handle_rank(r, &msg->rdv);
+}
+
+/**
+ * session_message() - handle a message
+ * @ctx: manager
+ * @stream: stream
+ * @data: bytes
+ * @len: their number
+ */
+void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
+		     size_t len)
+{
+	struct manager *m = ctx;
+	char err[INC_RDV_TEXT_MAX];
+	struct am_message msg;
+	struct rank *r;
+	int ret;
+
+	group_settle(m);
+	ret = am_rank_unpack(data, len, &msg, err, sizeof(err));
+	r = rpc_stream_get(stream);
+	if (r)
+		r->heard_at = m->loop.now;
+	if (ret && r)
+		rank_lost(r, err);
+	else if (ret)
+		refuse_rank(stream, -ret, "%s", err);
+	else if (r)
+		handle_member(r, &msg);
+	else
+		handle_stranger(m, stream, &msg);
+	group_settle(m);
+}
+
+/**
+ * session_closed() - handle the end of a stream
+ * @ctx: manager
+ * @stream: stream
+ */
+void session_closed(void *ctx, struct rpc_stream *stream)
+{
+	struct manager *m = ctx;
+	struct rank *r;
+
+	group_settle(m);
+	r = rpc_stream_get(stream);
+	if (!r)
+		return;
+	group_touch(r->group);
+	if (r->group->last == stream) {
+		r->group->last = NULL;
+	} else if (r->state == RANK_PRESENT && group_resume_ms(m) &&
+		   (group_is_rebuilding(r->group) || session_was_late(m))) {
+		/*
+		 * What has failed may have led to the rank, or the rank may have
+		 * taken us for lost: await it.
+		 */
+		rpc_stream_set(stream, NULL);
+		r->stream = NULL;
+		r->heard_at = m->loop.now;
+	} else {
+		rank_lost(r, "connection lost");
+	}
+	group_settle(m);
+}
+
+static void check_callers(struct group *g)
+{
+	const char *why;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->ranks[i].state == RANK_PRESENT &&
+		    (why = rpc_stream_revoked(g->ranks[i].stream))) {
+			/* The others end with the group. */
+			rank_lost(&g->ranks[i], why);
+			return;
+		}
+}
+
+/**
+ * session_check_callers() - let go ranks whose certificates or tokens were revoked
+ * @m: manager
+ */
+void session_check_callers(struct manager *m)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		check_callers(g);
+	group_settle(m);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Ranks that come back: they have lost their connection, or their manager. Where
+ * queue pairs were not ready, each rank says again whether its own is, and ranks
+ * that have not heard of their tree join again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/session.h"
+
+/**
+ * session_was_late() - have we stood still, so that ranks look for another manager?
+ * @m: manager
+ *
+ * Return: true if so, a short time ago.
+ */
+bool session_was_late(const struct manager *m)
+{
+	return m->loop.late_at && m->loop.now - m->loop.late_at < AM_NOTICE_MS;
+}
+
+static bool has_qp(const struct rank *r, const struct inc_rdv_join *join)
+{
+	return (r->join.qpn == join->qpn && r->join.psn == join->psn) ||
+	       (group_is_rebuilding(r->group) && r->was.qpn == join->qpn &&
+		r->was.psn == join->psn);
+}
+
+static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
+		  uint32_t tree_id)
+{
+	const struct part *part = rank_part(r);
+
+	/* While another tree is made, there is none. */
+	return ((part && part->tree.id == tree_id) ||
+		group_is_rebuilding(r->group)) &&
+	       inc_rdv_addr_same(&r->join.addr, &join->addr) &&
+	       has_qp(r, join);
+}
+
+static struct rank *find_rank(const struct manager *m, const char *tenant,
+			      const struct inc_rdv_join *join, uint32_t tree_id)
+{
+	struct group *g;
+
+	for (g = group_named(m, join->job); g; g = group_named_next(g))
+		if (g->state != GROUP_OVER && !strcmp(g->tenant->name, tenant) &&
+		    g->like.ranks == join->ranks &&
+		    is_it(&g->ranks[join->rank], join, tree_id))
+			return &g->ranks[join->rank];
+	return NULL;
+}
+
+/* Why is there none any more? What other tenants had is not told. */
+static const char *why_lost(const struct manager *m, const char *tenant,
+			    const char *name)
+{
+	const struct event *ev;
+
+	TAILQ_FOREACH_REVERSE(ev, &m->events.list, event_list, by_seq)
+		if ((!strcmp(ev->kind, EVENT_GROUP_LOST) ||
+		     !strcmp(ev->kind, EVENT_GROUP_FAILED)) &&
+		    !strcmp(ev->tenant, tenant) &&
+		    !strncmp(ev->subject, name, sizeof(ev->subject) - 1))
+			return ev->text;
+	return "it has ended";
+}
+
+static void set_stream(struct rank *r, struct rpc_stream *stream)
+{
+	if (r->stream) {
+		/* Its end has not been noticed yet. */
+		rpc_stream_set(r->stream, NULL);
+		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
+	}
+	group_touch(r->group);
+	r->told = false;
+	r->stream = stream;
+	r->heard_at = r->group->manager->loop.now;
+	rpc_stream_set(stream, r);
+}
+
+static void take_stream(struct rank *r, struct rpc_stream *stream)
+{
+	struct group *g = r->group;
+	struct am_message msg = {
+		.resumed	= true,
+		.heartbeat_ms	= group_beat_ms(g->manager),
+		.resume_ms	= group_resume_ms(g->manager),
+		.brief		= true,
+	};
+
+	set_stream(r, stream);
+	r->alive_at = rank_next_alive(r);
+	msg.rdv.type = g->state == GROUP_READY ? INC_RDV_READY : INC_RDV_ALIVE;
+	group_tell(r, &msg);
+	if (g->state == GROUP_REJOINING && !r->rejoined)
+		group_tell_rebuild(r, "the tree has failed");
+}
+
+/**
+ * session_rejoin() - handle "join" of a rank that is awaited
+ * @g: its group
+ * @stream: stream
+ * @join: its request
+ *
+ * The manager that made its tree was killed before the rank was told "joined", and
+ * the tree may have failed since. Or the rank took this manager for lost while its
+ * group was formed.
+ *
+ * Return: false if it is none of those.
+ */
+bool session_rejoin(struct group *g, struct rpc_stream *stream,
+		  const struct inc_rdv_join *join)
+{
+	struct rank *r;
+
+	if (join->ranks != g->like.ranks)
+		return false;
+	r = &g->ranks[join->rank];
+	if (r->state != RANK_PRESENT || r->rts ||
+	    !inc_rdv_addr_same(&r->join.addr, &join->addr) ||
+	    r->join.qpn != join->qpn || r->join.psn != join->psn)
+		return false;
+	if (group_is_forming(g)) {
+		/* That the last one has ended may be the next that we hear. */
+		if (r->stream && !session_was_late(g->manager))
+			return false;
+		set_stream(r, stream);
+		return true;
+	}
+	if (!group_is_joined(g->state)) {
+		group_join_again(r);
+		take_stream(r, stream);
+		return true;
+	}
+	/* Its agent has not answered this manager yet. */
+	if (!cm_reached(r)) {
+		rpc_stream_end(stream, EHOSTUNREACH, AM_STARTING ": try again");
+		return true;
+	}
+	log_debug("group \"%s\": rank %u is told of its tree again",
+		  g->like.job, join->rank);
+	set_stream(r, stream);
+	group_tell_joined(r);
+	return true;
+}
+
+/**
+ * session_resume() - handle "resume"
+ * @m: manager, which leads
+ * @stream: stream
+ * @join: the rank's request to join, as it was
+ * @tree_id: tree that it was told
+ */
+void session_resume(struct manager *m, struct rpc_stream *stream,
+		    const struct inc_rdv_join *join, uint32_t tree_id)
+{
+	const char *tenant = rpc_stream_identity(stream)->tenant;
+	char text[INC_RDV_TEXT_MAX];
+	struct rank *r;
+
+	if (!addr_believed(&m->o, rpc_stream_peer(stream), &join->addr, text,
+			   sizeof(text))) {
+		rpc_stream_end(stream, EINVAL, text);
+		return;
+	}
+	r = find_rank(m, tenant, join, tree_id);
+	if (r && r->state == RANK_PRESENT) {
+		r->was = (struct rank_qp){ join->qpn, join->psn };
+		take_stream(r, stream);
+		return;
+	}
+	if (r && r->state == RANK_LEFT) {
+		/* The answer to its leave was lost. */
+		r->stream = stream;
+		group_tell(r, &(struct am_message){
+			.rdv = { .type = INC_RDV_BYE } });
+		r->stream = NULL;
+		rpc_stream_end(stream, 0, "");
+		return;
+	}
+	snprintf(text, sizeof(text), "group \"%s\" does not go on: %s: start the job again",
+		 join->job, r ? "nothing was heard of this rank for too long" :
+		 why_lost(m, tenant, join->job));
+	rpc_stream_end(stream, ENOENT, text);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Ranks at the door: join.c has what they say, resume.c those that come back.
+ */
+#ifndef INC_MANAGER_SESSION_H
+#define INC_MANAGER_SESSION_H
+
+#include "group/group.h"
+
+/* resume.c */
+bool session_was_late(const struct manager *m);
+bool session_rejoin(struct group *g, struct rpc_stream *stream,
+		    const struct inc_rdv_join *join);
+void session_resume(struct manager *m, struct rpc_stream *stream,
+		    const struct inc_rdv_join *join, uint32_t tree_id);
+
+#endif /* INC_MANAGER_SESSION_H */
