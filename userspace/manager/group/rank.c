@@ -35,6 +35,12 @@ void group_dismiss(struct group *g, int err, const char *why)
 	g->present = 0;
 }
 
+/* While a group gathers, another one may come in the rank's place. */
+static bool is_end(const struct group *g)
+{
+	return g->state != GROUP_GATHERING || g->present == 1;
+}
+
 /* The stream is not a rank's any more. */
 static void detach_stream(struct rank *r, enum rank_state state)
 {
@@ -61,7 +67,8 @@ void rank_leave(struct rank *r)
 
 	log_debug("group \"%s\": rank %u leaves", g->like.job, r->join.rank);
 	group_missing(g, r, bye.rdv.text, sizeof(bye.rdv.text));
-	group_blame(g, CAUSE_LEFT, "rank %u", r->join.rank);
+	if (is_end(g))
+		group_blame(g, CAUSE_LEFT, "rank %u", r->join.rank);
 	detach_stream(r, RANK_LEFT);
 	group_raise(g, GROUP_EV_LEFT);
 	if (!g->present && g->state != GROUP_GATHERING) {
@@ -106,7 +113,8 @@ void rank_lost(struct rank *r, const char *why)
 		group_say(g, EVENT_RANK_LOST, "rank %u: %s%s", rank, why,
 			  g->nlost < LOST_SAID ? "" :
 			  "; of more, there is no event");
-	group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
+	if (is_end(g))
+		group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
 	if (stream) {
 		rpc_stream_set(stream, NULL);
 		rpc_stream_end(stream, ECONNRESET, why);

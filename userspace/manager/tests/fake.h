@@ -101,6 +101,8 @@ void fake_host(struct inc_rdv_addr *addr, uint32_t host);
 bool fake_run(void);
 const char *fake_address(unsigned int sw);
 void fake_break(unsigned int sw, bool broken);
+void fake_refuse(int err);
+void fake_forget(unsigned int sw, uint32_t id);
 void fake_news(struct manager *m);
 void fake_fabric_free(void);
 

@@ -31,6 +31,7 @@ static struct {
 } switches[FAKE_AGENTS];
 
 static struct job *jobs;
+static int refusal;
 
 /* --- Threads ------------------------------------------------------------- */
 
@@ -87,6 +88,15 @@ bool fake_run(void)
 void fake_break(unsigned int sw, bool broken)
 {
 	switches[sw].broken = broken;
+}
+
+/**
+ * fake_refuse() - have all switches refuse to make trees
+ * @err: negative errno value; 0: they do not
+ */
+void fake_refuse(int err)
+{
+	refusal = err;
 }
 
 int netconf_target_parse(struct netconf_target *t, const char *text)
@@ -209,6 +219,16 @@ static void remove_tree(unsigned int sw, uint32_t id)
 			switches[sw].trees[--switches[sw].n];
 }
 
+/**
+ * fake_forget() - have a switch lose a tree
+ * @sw: switch
+ * @id: the tree's ID
+ */
+void fake_forget(unsigned int sw, uint32_t id)
+{
+	remove_tree(sw, id);
+}
+
 static void make_ends(struct tree *t)
 {
 	uint32_t i;
@@ -226,7 +246,7 @@ static void make_ends(struct tree *t)
 int tree_make(struct tree *t, struct netconf *n, char *err)
 {
 	static const uint32_t times[] = { 0, 3, 10, 700 };
-	int ret = trouble(n, err);
+	int ret = refusal ? refusal : trouble(n, err);
 
 	if (ret && (ret != -ENOTCONN || fuzz_any(2)))
 		return ret;

@@ -165,10 +165,58 @@ static void turn_loop(void)
 	stats_expire(fake_manager.stats);
 }
 
+/* Without heartbeats, as long as their connections are there. */
+static bool waits_for_ranks(const struct group *g)
+{
+	return g->state == GROUP_READY ||
+	       (g->state == GROUP_REJOINING && g->rejoined < g->like.ranks);
+}
+
+static bool is_made(const struct group *g)
+{
+	return g->state == GROUP_MAKING || g->state == GROUP_REMAKING;
+}
+
+/* A group has what it says, and there is something that it waits for. */
+static void check_group(const struct group *g)
+{
+	uint32_t present = 0, rts = 0, i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		present += g->ranks[i].state == RANK_PRESENT;
+		rts += g->ranks[i].rts;
+	}
+	if (g->present != present || g->rts != rts)
+		fuzz_wrong("a group counts its ranks wrong");
+	if (g->events || g->is_raised)
+		fuzz_wrong("an event was not settled");
+	if (!g->busy && (is_made(g) ? !g->kept.awaited :
+			 !g->timer.place && !waits_for_ranks(g)))
+		fuzz_wrong("a group waits for nothing");
+	if (g->state == GROUP_OVER && !g->busy)
+		fuzz_wrong("a group that is over stays");
+}
+
+static void check_groups(void)
+{
+	const struct group *g;
+	uint32_t placing = 0, live = 0;
+
+	for (g = fake_manager.groups; g; g = g->next) {
+		check_group(g);
+		live += g->state < GROUP_ENDING;
+		placing += g->state == GROUP_PLACING ||
+			   g->state == GROUP_REPLACING;
+	}
+	if (placing != fake_manager.placing ||
+	    live != fake_manager.tenants.use.groups)
+		fuzz_wrong("groups are counted wrong");
+}
+
 /**
  * fake_settle() - let the main loop run until it waits
  *
- * What is due is done in a few turns.
+ * What is due is done in a few turns. Then all groups are as they should be.
  */
 void fake_settle(void)
 {
@@ -179,6 +227,7 @@ void fake_settle(void)
 		if (++n > 1000)
 			fuzz_wrong("the main loop spins");
 	} while (fake_manager.loop.head || deadline() <= fake_ms);
+	check_groups();
 }
 
 /**
@@ -210,6 +259,9 @@ void fake_stop(void)
 			fuzz_wrong("a switch has parts of no group");
 	drain_forget(&fake_manager);
 	switches_stop(&fake_manager);
+	if (fake_manager.tenants.claims.groups ||
+	    fake_manager.tenants.claims.ranks)
+		fuzz_wrong("a group that has ended has a claim");
 	if (fake_manager.groups)
 		fuzz_wrong("a group came while the manager ended");
 	state_stop(&fake_manager);

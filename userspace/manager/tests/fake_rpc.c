@@ -263,7 +263,7 @@ static void come(struct rpc_stream *call, unsigned int what)
 bool fake_complete(void)
 {
 	struct rpc_stream *call;
-	unsigned int what, bit;
+	unsigned int what;
 	uint32_t n = 0;
 
 	for (call = calls; call; call = call->next)
@@ -274,10 +274,9 @@ bool fake_complete(void)
 	for (call = calls; !may_come(call) || n--; call = call->next)
 		;
 	what = may_come(call);
-	do
-		bit = 1U << fuzz_any(5);
-	while (!(what & bit));
-	come(call, bit);
+	for (n = fuzz_any((uint32_t)__builtin_popcount(what)); n; n--)
+		what &= what - 1;
+	come(call, what & -what);
 	return true;
 }
 

@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * group/step.c: a group in each state, and all that may happen to it there. The
+ * manager is the real one, with a crew of switches that is faked. KTAP.
+ *
+ *   test_step [STEPS [SEED]]
+ *
+ * First each event in each state, then each fault, as switches, ranks and people
+ * cause them; then as many random steps. A run with a seed is always the same.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/message.h"
+#include "group/group.h"
+#include "rdma_inc_proto.h"
+#include "tests/fake.h"
+
+#define STEPS		100000
+#define RUN		2000	/* steps of one manager */
+#define RANKS		4
+#define GROUPS		4
+#define NOTICE_MS	15000	/* of what is missed, at most */
+#define BOUND_MS	90000	/* for a group to be ready, or to have ended */
+
+/* As letters, in the order of enum group_state. */
+static const char states[] = "GPMJRrpmjEO";
+static const char *const state_names[GROUP_STATES] = {
+	"gathering", "placing", "making", "joined", "ready", "rejoining",
+	"replacing", "remaking", "rejoined", "ending", "over",
+};
+
+static unsigned int number, failures;
+static uint64_t random_state, seed;
+/* Calm: nothing goes wrong by chance, and what is first comes first. */
+static enum luck { CALM, UNLUCKY, RANDOM } luck;
+static bool silent;	/* ranks send no heartbeats */
+
+uint32_t fuzz_any(uint32_t n)
+{
+	if (luck != RANDOM)
+		return luck == CALM ? n - 1 : 0;
+	random_state = random_state * 6364136223846793005u +
+		       1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % n;
+}
+
+_Noreturn void fuzz_wrong(const char *what)
+{
+	printf("not ok %u - %s, seed %llu\n", ++number, what,
+	       (unsigned long long)seed);
+	fflush(stdout);
+	abort();
+}
+
+static void ok(bool passed, const char *where, const char *what)
+{
+	printf("%sok %u - %s: %s\n", passed ? "" : "not ", ++number, where,
+	       what);
+	failures += !passed;
+}
+
+/* --- Ranks --------------------------------------------------------------- */
+
+static void say(struct rpc_stream *call, const struct am_message *msg)
+{
+	uint8_t *data;
+	size_t len;
+
+	if (am_rank_pack(msg, &data, &len))
+		abort();
+	fake_send(call, data, len);
+	free(data);
+}
+
+static void say_type(struct rpc_stream *call, enum inc_rdv_type type)
+{
+	struct am_message msg = { .rdv.type = type };
+
+	msg.rdv.join.round = call->round;
+	msg.rdv.join.qpn = 1000 + call->round;
+	say(call, &msg);
+}
+
+/* Half of its ranks are at each leaf, for the tree to have several switches. */
+static void join_rank(uint32_t group, uint32_t rank, bool rebuild)
+{
+	struct am_message msg = { .rdv.type = INC_RDV_JOIN };
+	struct inc_rdv_join *join = &msg.rdv.join;
+	struct identity who = { .name = "one", .role = ROLE_CLIENT };
+	struct rpc_stream *call;
+
+	snprintf(join->job, sizeof(join->job), "g%u", group);
+	join->ranks = RANKS;
+	join->rank = rank;
+	join->qpn = 100 + rank;
+	join->mtu = 1024;
+	join->rebuild = rebuild;
+	fake_host(&join->addr, rank / 2 * FAKE_HOSTS + rank % 2);
+	call = fake_call(AM_JOIN, &who, &join->addr);
+	call->join = *join;
+	say(call, &msg);
+}
+
+static bool is_here(const struct rpc_stream *call)
+{
+	return !call->told && !call->cancelled && !call->n && call->user;
+}
+
+/* What ranks do next, unless they want something else. */
+static bool rank_acts(struct rpc_stream *call)
+{
+	const struct rank *r = call->user;
+	const struct group *g;
+
+	if (!is_here(call))
+		return false;
+	g = r->group;
+	if (r->state == RANK_PRESENT && group_is_joined(g->state) && !r->rts)
+		say_type(call, INC_RDV_RTS);
+	else if (g->state == GROUP_REJOINING && !r->rejoined)
+		say_type(call, INC_RDV_REJOIN);
+	else
+		return false;
+	return true;
+}
+
+static bool ranks_act(void)
+{
+	struct rpc_stream *call;
+
+	for (call = fake_calls(); call; call = call->next)
+		if (rank_acts(call))
+			return true;
+	return false;
+}
+
+static struct rpc_stream *first_call(void)
+{
+	struct rpc_stream *call = fake_calls();
+
+	while (call && !is_here(call))
+		call = call->next;
+	return call;
+}
+
+/* --- A group in a state -------------------------------------------------- */
+
+static struct group *the_group(void)
+{
+	return fake_manager.groups;
+}
+
+static void pass_time(int64_t ms)
+{
+	struct rpc_stream *call;
+
+	fake_ms += ms;
+	for (call = fake_calls(); call && !silent; call = call->next)
+		call->heard = fake_ms;
+}
+
+/* What comes next comes, one after the other. */
+static void go_on(void)
+{
+	if (!fake_complete() && !ranks_act() && !fake_run() &&
+	    !fake_store_run())
+		pass_time(100);
+	fake_settle();
+}
+
+static void raise_failed(struct group *g)
+{
+	group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE, "a test");
+	group_settle(&fake_manager);
+}
+
+static void go_until(enum group_state state)
+{
+	int64_t until = fake_ms + BOUND_MS;
+
+	while (the_group() && the_group()->state != state) {
+		go_on();
+		if (fake_ms > until)
+			fuzz_wrong("a group does not come so far");
+	}
+	if (!the_group())
+		fuzz_wrong("a group ended before");
+}
+
+static void break_all(bool broken)
+{
+	unsigned int i;
+
+	for (i = 0; i < FAKE_AGENTS; i++)
+		fake_break(i, broken);
+}
+
+/* A group is to be placed as long as no switch has told who is there. */
+static void begin_group(enum group_state state, bool store, bool rebuild)
+{
+	uint32_t i;
+
+	luck = CALM;
+	silent = false;
+	break_all(state == GROUP_PLACING);
+	fake_start(NULL, store, 1000);
+	fake_settle();
+	while (fake_manager.state.phase != PHASE_ACTIVE || fake_run())
+		go_on();
+	for (i = 0; i < RANKS - (state == GROUP_GATHERING); i++)
+		join_rank(0, i, rebuild);
+	while (fake_complete())
+		fake_settle();
+	break_all(false);
+}
+
+static void reach(enum group_state state, bool store, bool rebuild)
+{
+	begin_group(state, store, rebuild);
+	if (state < GROUP_READY) {
+		go_until(state);
+		return;
+	}
+	go_until(GROUP_READY);
+	while (the_group()->kept.awaited)
+		go_on();
+	if (state == GROUP_ENDING)
+		say_type(first_call(), INC_RDV_LEAVE);
+	else if (state == GROUP_OVER)
+		group_delete(the_group(), "a test");
+	else if (state != GROUP_READY)
+		raise_failed(the_group());
+	group_settle(&fake_manager);
+	while (the_group()->state != state)
+		if (state == GROUP_ENDING) {
+			fake_complete();
+			fake_settle();
+		} else {
+			go_on();
+		}
+}
+
+/* Returns whether it is ready, or has ended, in time; sets after how long. */
+static bool comes_to_rest(int64_t *ms)
+{
+	int64_t begin = fake_ms;
+	const struct group *g;
+
+	while ((g = the_group()) && (g->state != GROUP_READY || g->kept.awaited)) {
+		if (fake_ms - begin > BOUND_MS)
+			return false;
+		go_on();
+	}
+	*ms = fake_ms - begin;
+	return true;
+}
+
+/* --- Events -------------------------------------------------------------- */
+
+static void raise_event(struct group *g, enum group_event event)
+{
+	switch (event) {
+	case GROUP_EV_ABANDONED:
+		group_abandon(g, "a test");
+		break;
+	case GROUP_EV_DISMANTLED:
+		group_dismantle(g, CAUSE_HAND, "a test");
+		break;
+	case GROUP_EV_REFUSED:
+		group_refuse(g, ENOBUFS, "a test");
+		break;
+	case GROUP_EV_FAILED:
+		group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE, "a test");
+		break;
+	case GROUP_EV_MOVED:
+		group_move(g, "a test");
+		break;
+	default:
+		group_raise(g, event);
+	}
+}
+
+/*
+ * The states after each event, in the order of enum group_event, of a group that
+ * is to have another tree if its own fails; -: it is freed.
+ */
+static const char *const after[GROUP_STATES] = {
+	[GROUP_GATHERING]	= "----GGGGGGGGGGGG",
+	[GROUP_PLACING]		= "----PEEPPPPPPPPP",
+	[GROUP_MAKING]		= "OOOMMEEMMMMMMMMM",
+	[GROUP_JOINED]		= "-OOrJEEJJJJJJJJJ",
+	[GROUP_READY]		= "-ORrrEERRRRRRRRR",
+	[GROUP_REJOINING]	= "--rrrEErrrrrrrrr",
+	[GROUP_REPLACING]	= "--rrpEEpppppppmp",
+	[GROUP_REMAKING]	= "OOrrmEEmmmmmmmmm",
+	[GROUP_REJOINED]	= "-OrrjEEjjjjjjjjj",
+	[GROUP_ENDING]		= "-OOEEEEOEEEEEEEE",
+	[GROUP_OVER]		= "OOOOOOOOOOOOOOOO",
+};
+
+static char state_after(enum group_state state, enum group_event event,
+			bool store)
+{
+	struct group *g;
+	int64_t ms;
+	char to;
+
+	reach(state, store, true);
+	raise_event(the_group(), event);
+	group_settle(&fake_manager);
+	g = the_group();
+	to = g ? states[g->state] : '-';
+	if (!comes_to_rest(&ms))
+		fuzz_wrong("a group stays as it is");
+	fake_stop();
+	return to;
+}
+
+static void walk_events(enum group_state state)
+{
+	char found[GROUP_EVENTS + 1] = "";
+	unsigned int event;
+	bool same = true;
+
+	for (event = 0; event < GROUP_EVENTS; event++) {
+		found[event] = state_after(state, event, false);
+		same &= state_after(state, event, true) == found[event];
+	}
+	printf("# %-9s %s\n", state_names[state], found);
+	ok(same && !strcmp(found, after[state]), state_names[state],
+	   "each event");
+}
+
+/* --- Faults -------------------------------------------------------------- */
+
+static void cut_rank(void)
+{
+	if (first_call())
+		first_call()->cancelled = true;
+}
+
+static void leave_group(void)
+{
+	if (first_call())
+		say_type(first_call(), INC_RDV_LEAVE);
+}
+
+static void silence_ranks(void)
+{
+	silent = true;
+}
+
+static void lose_tree(void)
+{
+	if (first_call())
+		say_type(first_call(), INC_RDV_LOST);
+}
+
+static void revoke_ranks(void)
+{
+	luck = UNLUCKY;
+	session_check_callers(&fake_manager);
+	luck = CALM;
+}
+
+static void lose_switches(void)
+{
+	break_all(true);
+}
+
+static void refuse_trees(void)
+{
+	fake_refuse(-EINVAL);
+}
+
+static void fill_switches(void)
+{
+	fake_refuse(-ENOBUFS);
+}
+
+static void tell_news(enum sw_news_kind kind)
+{
+	const struct part *part = the_group()->parts;
+	struct sw_news news = { .kind = kind, .member = -1, .unlike = -1 };
+
+	if (!part)
+		return;
+	news.sw = part->sw;
+	news.tree = part->tree.id;
+	part->sw->heard(&news);
+}
+
+static void fail_tree(void)
+{
+	tell_news(SW_NEWS_TREE_FAILED);
+}
+
+static void fail_member(void)
+{
+	tell_news(SW_NEWS_MEMBER_ERROR);
+	if (the_group())
+		tell_news(SW_NEWS_TREE_FAILED);
+}
+
+static void delete_tree(void)
+{
+	const struct part *part = the_group()->parts;
+
+	if (!part)
+		return;
+	fake_forget((unsigned int)atoi(part->sw->address), part->tree.id);
+	tell_news(SW_NEWS_TREE_DELETED);
+}
+
+static void delete_group(void)
+{
+	group_delete(the_group(), "an operator has deleted the group");
+	group_settle(&fake_manager);
+}
+
+static void lose_lead(void)
+{
+	fake_store_lead(false);
+}
+
+static const struct fault {
+	const char	*name;
+	void		(*happen)(void);
+} faults[] = {
+	{ "a rank is cut off",		cut_rank },
+	{ "a rank leaves",		leave_group },
+	{ "ranks are silent",		silence_ranks },
+	{ "a rank's tree is lost",	lose_tree },
+	{ "a rank is revoked",		revoke_ranks },
+	{ "switches are not reached",	lose_switches },
+	{ "switches refuse trees",	refuse_trees },
+	{ "switches have no room",	fill_switches },
+	{ "a tree fails",		fail_tree },
+	{ "a tree fails by a member",	fail_member },
+	{ "a tree is deleted",		delete_tree },
+	{ "an operator",		delete_group },
+	{ "another manager leads",	lose_lead },
+};
+
+#define FAULTS	(sizeof(faults) / sizeof(faults[0]))
+
+/*
+ * What becomes of a group, in the order of @faults, by the cause that the event
+ * says when it has ended: Left, lost Client, Switch, Tree, Hand, Refused. +: it is
+ * ready; -: it is another manager's.
+ */
+static const char *const fates[GROUP_STATES] = {
+	[GROUP_GATHERING]	= "RRRRRRRRRRRH-",
+	[GROUP_PLACING]		= "CLCCCRRR+++H-",
+	[GROUP_MAKING]		= "CLCCCRRRTT+H-",
+	[GROUP_JOINED]		= "CLCCCS++TTTH-",
+	[GROUP_READY]		= "CLCCCS++TTTH-",
+	[GROUP_ENDING]		= "LLLLLLLLLLLL-",
+	[GROUP_OVER]		= "HHHHHHHHHHHHH",
+};
+
+/* Of one that is to have another tree if its own fails. */
+static const char *const again[GROUP_STATES] = {
+	[GROUP_GATHERING]	= "RRRRRRRRRRRH-",
+	[GROUP_PLACING]		= "CLCCCRRR+++H-",
+	[GROUP_MAKING]		= "CLCCCRRR+++H-",
+	[GROUP_JOINED]		= "CLC+CR+++++H-",
+	[GROUP_READY]		= "CLC+CR+++++H-",
+	[GROUP_REJOINING]	= "CLC+CRRR+++H-",
+	[GROUP_REPLACING]	= "CLCCCRRR+++H-",
+	[GROUP_REMAKING]	= "CLCCCRRR+++H-",
+	[GROUP_REJOINED]	= "CLC+CR+++++H-",
+	[GROUP_ENDING]		= "LLLLLLLLLLLL-",
+	[GROUP_OVER]		= "HHHHHHHHHHHHH",
+};
+
+static const char *last_end(void)
+{
+	const struct event *ev;
+
+	TAILQ_FOREACH_REVERSE(ev, &fake_manager.events.list, event_list, by_seq)
+		if (!strcmp(ev->kind, EVENT_GROUP_ENDED))
+			return ev->text;
+	return "";
+}
+
+static char cause_letter(void)
+{
+	static const struct {
+		const char	*text;
+		char		letter;
+	} causes[] = {
+		{ "a rank left", 'L' }, { "a rank was lost", 'C' },
+		{ "a switch was lost", 'S' }, { "a tree failed", 'T' },
+		{ "by hand", 'H' }, { "refused", 'R' },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (!strncmp(last_end(), causes[i].text,
+			     strlen(causes[i].text)))
+			return causes[i].letter;
+	return '-';
+}
+
+static char fate_of(enum group_state state, const struct fault *fault,
+		    bool rebuild, int64_t *longest)
+{
+	int64_t ms, until;
+	char fate;
+
+	reach(state, true, rebuild);
+	fault->happen();
+	fake_settle();
+	if (!comes_to_rest(&ms))
+		fuzz_wrong(fault->name);
+	*longest = ms > *longest ? ms : *longest;
+	/* It may be noticed when the group is ready only. */
+	until = fake_ms + NOTICE_MS;
+	while (the_group() && fake_ms < until)
+		go_on();
+	if (!comes_to_rest(&ms))
+		fuzz_wrong(fault->name);
+	*longest = ms > *longest ? ms : *longest;
+	fate = the_group() ? '+' : cause_letter();
+	break_all(false);
+	fake_refuse(0);
+	fake_stop();
+	return fate;
+}
+
+static void walk_faults(enum group_state state, bool rebuild)
+{
+	const char *expected = rebuild ? again[state] : fates[state];
+	char found[FAULTS + 1] = "";
+	int64_t longest = 0;
+	size_t i;
+
+	for (i = 0; i < FAULTS; i++)
+		found[i] = fate_of(state, &faults[i], rebuild, &longest);
+	printf("# %-9s %s, after %lld ms at most\n", state_names[state], found,
+	       (long long)longest);
+	ok(!strcmp(found, expected), state_names[state], rebuild ?
+	   "each fault, of a group that may have another tree" :
+	   "each fault");
+}
+
+/* Of several faults the first one counts, but for those that say more. */
+static void compare_faults(void)
+{
+	struct group *g;
+
+	reach(GROUP_READY, false, false);
+	g = the_group();
+	group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "first");
+	group_fail(g, CAUSE_TREE, -1, INC_STATUS_PEER_DEAD, "second");
+	while (the_group())
+		go_on();
+	ok(!strcmp(last_end(), "a link failed: first"), "two faults",
+	   "the first one counts");
+	fake_stop();
+	reach(GROUP_READY, false, true);
+	g = the_group();
+	group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "first");
+	group_dismantle(g, CAUSE_HAND, "second");
+	while (the_group())
+		go_on();
+	ok(!strcmp(last_end(), "by hand: second"), "two faults",
+	   "an operator's word counts");
+	fake_stop();
+}
+
+/* --- Random steps -------------------------------------------------------- */
+
+static bool raised[GROUP_STATES][GROUP_EVENTS];
+
+static struct group *any_group(void)
+{
+	struct group *g;
+	uint32_t n = 0;
+
+	for (g = fake_manager.groups; g; g = g->next)
+		n++;
+	if (!n)
+		return NULL;
+	n = fuzz_any(n);
+	for (g = fake_manager.groups; n; n--)
+		g = g->next;
+	return g;
+}
+
+static void join_group(void)
+{
+	uint32_t group = fuzz_any(GROUPS), i;
+
+	for (i = 0; i < RANKS; i++)
+		join_rank(group, i, group % 2);
+}
+
+/* Several may be raised before they are settled. */
+static void raise_any(void)
+{
+	enum group_event event = (enum group_event)fuzz_any(GROUP_EVENTS);
+	struct group *g = any_group();
+
+	if (g) {
+		raised[g->state][event] = true;
+		raise_event(g, event);
+	}
+	if (fuzz_any(3))
+		group_settle(&fake_manager);
+}
+
+static void rank_errs(void)
+{
+	static const enum inc_rdv_type types[] = {
+		INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST, INC_RDV_REJOIN,
+	};
+	struct rpc_stream *call = first_call();
+	uint32_t n;
+
+	for (n = fuzz_any(GROUPS * RANKS); call && n && call->next; n--)
+		call = call->next;
+	if (!call || !is_here(call))
+		return;
+	if (fuzz_any(4))
+		say_type(call, types[fuzz_any(4)]);
+	else
+		call->cancelled = true;
+}
+
+static void do_anything(void)
+{
+	static const int64_t ms[] = { 1, 10, 100, 700, 2500, 15000, 70000 };
+	uint32_t what = fuzz_any(100), n;
+
+	if (what < 40)
+		for (n = fuzz_any(20); n && fake_work(); n--)
+			fake_settle();
+	else if (what < 55)
+		raise_any();
+	else if (what < 63)
+		join_group();
+	else if (what < 80)
+		while (ranks_act() && fuzz_any(20))
+			;
+	else if (what < 84)
+		rank_errs();
+	else if (what < 96)
+		pass_time(ms[fuzz_any(7)]);
+	else if (what < 98)
+		fake_news(&fake_manager);
+	else if (what < 99)
+		fake_break(fuzz_any(FAKE_AGENTS), fuzz_any(2));
+	else
+		fake_store_lead(fuzz_any(4));
+	fake_settle();
+}
+
+static void walk_randomly(uint64_t steps)
+{
+	unsigned int pairs = 0, k;
+	uint64_t i;
+
+	luck = RANDOM;
+	silent = false;
+	for (i = 0; i < steps; i += RUN) {
+		fake_start(NULL, fuzz_any(2), fuzz_any(4) ? 1000 : 0);
+		for (k = 0; k < RUN; k++)
+			do_anything();
+		fake_stop();
+	}
+	for (k = 0; k < GROUP_STATES * GROUP_EVENTS; k++)
+		pairs += raised[k / GROUP_EVENTS][k % GROUP_EVENTS];
+	printf("# %u of %u events in all states\n", pairs, k);
+	ok(true, "random steps", "all groups end, and none waits for nothing");
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t steps = argc > 1 ? strtoull(argv[1], NULL, 0) : STEPS;
+	unsigned int state;
+
+	seed = argc > 2 ? strtoull(argv[2], NULL, 0) :
+			  (uint64_t)getpid() * 1000003 + (uint64_t)time(NULL);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	puts("KTAP version 1");
+	printf("# %llu random steps, seed %llu\n", (unsigned long long)steps,
+	       (unsigned long long)seed);
+	fflush(stdout);
+	random_state = seed;
+	for (state = 0; state < GROUP_STATES; state++)
+		walk_events(state);
+	for (state = 0; state < GROUP_STATES; state++) {
+		if (fates[state])
+			walk_faults(state, false);
+		walk_faults(state, true);
+	}
+	compare_faults();
+	walk_randomly(steps);
+	printf("1..%u\n", number);
+	return failures != 0;
+}
