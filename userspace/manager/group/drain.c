@@ -54,7 +54,7 @@ static bool leave_drained(struct group *g)
 	    !group_may_move(g, why, sizeof(why)))
 		return false;
 	snprintf(why, sizeof(why), "switch %s is drained", sw_name(sw));
-	group_move(g, why);
+	group_raise_fault(g, GROUP_EV_MOVED, CAUSE_SWITCH, 0, "%s", why);
 	return true;
 }
 

@@ -57,17 +57,25 @@ static void raise_fault(struct group *g, const struct group_fault *fault,
 	group_raise(g, fault->event);
 }
 
-static void raise_text(struct group *g, const struct group_fault *fault,
-		       const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void raise_text(struct group *g, const struct group_fault *fault,
-		       const char *fmt, ...)
+/**
+ * group_raise_fault() - have an event be settled that has a reason
+ * @g: group; it stays as it is until group_settle()
+ * @event: GROUP_EV_MOVED, or an earlier one
+ * @cause: kind of cause
+ * @err: error that the ranks' streams end with, positive errno value
+ * @fmt: reason, for the ranks
+ */
+void group_raise_fault(struct group *g, enum group_event event,
+		       enum group_cause cause, int err, const char *fmt, ...)
 {
+	const struct group_fault fault = {
+		.event = event, .cause = cause, .rank = -1,
+		.status = INC_STATUS_TREE_GONE, .err = err,
+	};
 	va_list ap;
 
 	va_start(ap, fmt);
-	raise_fault(g, fault, fmt, ap);
+	raise_fault(g, &fault, fmt, ap);
 	va_end(ap);
 }
 
@@ -92,67 +100,6 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	va_start(ap, fmt);
 	raise_fault(g, &fault, fmt, ap);
 	va_end(ap);
-}
-
-/**
- * group_refuse() - a group cannot be formed, or get another tree
- * @g: group; if it has time left for another tree, that is tried again
- * @err: positive errno value
- * @fmt: why
- */
-void group_refuse(struct group *g, int err, const char *fmt, ...)
-{
-	const struct group_fault fault = {
-		.event = GROUP_EV_REFUSED, .cause = CAUSE_REFUSED, .rank = -1,
-		.status = INC_STATUS_TREE_GONE, .err = err,
-	};
-	va_list ap;
-
-	va_start(ap, fmt);
-	raise_fault(g, &fault, fmt, ap);
-	va_end(ap);
-}
-
-/**
- * group_dismantle() - a group is not to go on, although it could
- * @g: group
- * @cause: kind of cause
- * @why: reason, for the ranks
- */
-void group_dismantle(struct group *g, enum group_cause cause, const char *why)
-{
-	const struct group_fault fault = {
-		.event = GROUP_EV_DISMANTLED, .cause = cause, .rank = -1,
-		.status = INC_STATUS_TREE_GONE, .err = ECONNRESET,
-	};
-
-	raise_text(g, &fault, "%s", why);
-}
-
-/**
- * group_move() - a group is to get another tree, although its own works
- * @g: group in GROUP_READY, for which group_may_rebuild() is true
- * @why: reason
- */
-void group_move(struct group *g, const char *why)
-{
-	const struct group_fault fault = { .event = GROUP_EV_MOVED };
-
-	raise_text(g, &fault, "%s", why);
-}
-
-/**
- * group_abandon() - let go of a group without touching its record and trees
- * @g: group, which is the next manager's
- * @why: for its ranks, which are to try another manager
- */
-void group_abandon(struct group *g, const char *why)
-{
-	const struct group_fault fault = {
-		.event = GROUP_EV_ABANDONED, .rank = -1, .err = EHOSTUNREACH,
-	};
-
-	raise_text(g, &fault, "%s", why);
 }
 
 /**

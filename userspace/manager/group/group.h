@@ -493,12 +493,14 @@ void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 void group_fail(struct group *g, enum group_cause cause, int rank,
 		unsigned int status, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-void group_refuse(struct group *g, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void group_dismantle(struct group *g, enum group_cause cause, const char *why);
-void group_move(struct group *g, const char *why);
-void group_abandon(struct group *g, const char *why);
+void group_raise_fault(struct group *g, enum group_event event,
+		       enum group_cause cause, int err, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 void group_say_fault(struct group *g);
+
+/* It cannot be formed; or get another tree, which is tried as long as there is time. */
+#define group_refuse(g, err, ...)					\
+	group_raise_fault(g, GROUP_EV_REFUSED, CAUSE_REFUSED, err, __VA_ARGS__)
 
 /* tell.c */
 void group_tell(struct rank *r, const struct am_message *msg);

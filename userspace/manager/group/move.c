@@ -107,5 +107,5 @@ void move_due(struct group *g)
 		return;
 	snprintf(why, sizeof(why), "the host of rank %d is at switch %s now",
 		 link->rank, sw_name(link->sw));
-	group_move(g, why);
+	group_raise_fault(g, GROUP_EV_MOVED, CAUSE_LINK, 0, "%s", why);
 }

@@ -229,7 +229,8 @@ static void end_for(struct group *g, const struct group *for_g)
 		  tenant_call(for_g->tenant, whose, sizeof(whose)),
 		  priority(for_g));
 	g->awaited = true;
-	group_dismantle(g, CAUSE_PREEMPTED, "a tenant with a higher priority needs its room");
+	group_raise_fault(g, GROUP_EV_DISMANTLED, CAUSE_PREEMPTED, ECONNRESET,
+			  "a tenant with a higher priority needs its room");
 }
 
 static bool choose(struct search *s)

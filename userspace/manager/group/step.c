@@ -548,7 +548,8 @@ void group_delete(struct group *g, const char *why)
 {
 	/* An event says it to all; whoever calls must not fill the log. */
 	log_debug("group \"%s\": %s", g->like.job, why);
-	group_dismantle(g, g->manager->stop ? CAUSE_STOP : CAUSE_HAND, why);
+	group_raise_fault(g, GROUP_EV_DISMANTLED, g->manager->stop ?
+			  CAUSE_STOP : CAUSE_HAND, ECONNRESET, "%s", why);
 }
 
 /**

@@ -47,14 +47,14 @@ static int64_t silent_at(const struct rank *r)
 }
 
 /* Does it wait for the time to look at the fabric? */
-static bool waits(const struct group *g)
+static bool awaits_look(const struct group *g)
 {
 	return g->place_at && (g->state == GROUP_PLACING ||
 			       g->state == GROUP_REJOINING ||
 			       g->state == GROUP_REPLACING);
 }
 
-static int64_t deadline(const struct group *g)
+static int64_t find_deadline(const struct group *g)
 {
 	int64_t next = INT64_MAX;
 	const struct rank *r;
@@ -64,7 +64,7 @@ static int64_t deadline(const struct group *g)
 		return INT64_MAX;
 	if (g->state != GROUP_READY)
 		next = g->until;
-	if (waits(g))
+	if (awaits_look(g))
 		next = least(next, g->place_at);
 	if (g->leave_at)
 		next = least(next, g->leave_at);
@@ -116,46 +116,31 @@ static void refuse_late(struct group *g)
 		     " to connect" : " to come");
 }
 
-static void expire(struct group *g)
-{
-	int64_t now = g->manager->loop.now;
-
-	if (g->state == GROUP_ENDING && g->until <= now) {
-		group_raise(g, GROUP_EV_ENDED);
-		return;
-	}
-	if (g->state != GROUP_READY && g->until <= now) {
-		refuse_late(g);
-		return;
-	}
-	if (waits(g) && g->place_at <= now) {
-		group_raise(g, GROUP_EV_LOOK);
-		return;
-	}
-	if (g->leave_at && g->leave_at <= now) {
-		group_delete_left(g);
-		return;
-	}
-	if (group_vague_at(g) <= now) {
-		group_vague_due(g);
-		return;
-	}
-	if (move_at(g) <= now) {
-		move_due(g);
-		return;
-	}
-	look_at_ranks(g);
-}
-
 /**
  * group_expire() - do what is due
  * @g: group that is not over
  */
 void group_expire(struct group *g)
 {
+	int64_t now = g->manager->loop.now;
+
 	group_touch(g);
-	if (deadline(g) <= g->manager->loop.now)
-		expire(g);
+	if (find_deadline(g) > now)
+		return;
+	if (g->state == GROUP_ENDING && g->until <= now)
+		group_raise(g, GROUP_EV_ENDED);
+	else if (g->state != GROUP_READY && g->until <= now)
+		refuse_late(g);
+	else if (awaits_look(g) && g->place_at <= now)
+		group_raise(g, GROUP_EV_LOOK);
+	else if (g->leave_at && g->leave_at <= now)
+		group_delete_left(g);
+	else if (group_vague_at(g) <= now)
+		group_vague_due(g);
+	else if (move_at(g) <= now)
+		move_due(g);
+	else
+		look_at_ranks(g);
 }
 
 /**
@@ -169,6 +154,6 @@ void group_arm(struct manager *m)
 	while ((g = m->touched)) {
 		m->touched = g->next_touched;
 		g->touched = false;
-		timer_set(&m->loop.timers, &g->timer, deadline(g));
+		timer_set(&m->loop.timers, &g->timer, find_deadline(g));
 	}
 }

@@ -120,7 +120,8 @@ void state_forget(struct manager *m, const char *why)
 
 	/* Their records and trees are the next leader's. */
 	for (g = m->groups; g; g = g->next)
-		group_abandon(g, why);
+		group_raise_fault(g, GROUP_EV_ABANDONED, CAUSE_STOP,
+				  EHOSTUNREACH, "%s", why);
 	group_settle(m);
 	reserve_forget(m);
 	drain_forget(m);
