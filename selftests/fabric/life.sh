@@ -587,9 +587,10 @@ part_restored()
 	while_it_starts
 }
 
+# The manager knows it of all three.
 no_module()
 {
-	ctl topology | grep -q "switch l1 .*rdma_inc is not loaded"
+	[ "$(ctl topology | grep -c "^ *switch .*rdma_inc is not loaded")" = 3 ]
 }
 
 # The module is not there for a while.
