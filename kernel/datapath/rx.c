@@ -313,8 +313,8 @@ bool inc_rx_shortcut(struct inc_switch *sw, struct sk_buff *skb,
 {
 	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 
-	if (!qp || !from_member(skb, qp) || !inc_shortcut_is_open(qp, skb) ||
-	    !inc_ingress_early(qp, skb, bridge))
+	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb, bridge) ||
+	    !inc_shortcut_pass(qp, skb, udp_off))
 		return false;
 	skb->dev = bridge;
 	dev_sw_netstats_rx_add(bridge, skb->len);

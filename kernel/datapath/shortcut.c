@@ -2,15 +2,15 @@
 /*
  * A bridge looks up the sender and the receiver of each frame, its VLAN and what
  * its port allows, to come to the same end for all packets of a member: its own
- * device. So once it has passed a packet there, the packets that follow from the
- * same port and MAC address are taken before it, for a moment; and results, whose
- * next hop has that address, are given to that port, without a look at IP's and
- * the bridge's output if nobody else has one.
+ * device. So once it has passed a packet there, the next ones from the same port and
+ * MAC address are taken before it, until the tick is over; and results, whose next
+ * hop has that address, are given to that port, without a look at IP's and the
+ * bridge's output if nobody else has one.
  *
- * Then another packet goes all the way: the bridge keeps what it has learned of
- * the sender, however soon it forgets, and a port that has been locked or blocked
- * meanwhile is respected. With VLAN filtering the bridge sees all packets, for it
- * counts them.
+ * Then another packet goes all the way: the bridge keeps what it has learned of the
+ * sender, and learns it again if somebody else has used the address; a port that has
+ * been locked or blocked meanwhile is respected. With VLAN filtering the bridge sees
+ * all packets, for it counts them.
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
@@ -20,18 +20,23 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <linux/skbuff.h>
+#include <linux/udp.h>
 #include <linux/unaligned.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/sch_generic.h>
+#include <rdma/ib_pack.h>
 
+#include "datapath/flow.h"
 #include "datapath/hop.h"
 #include "datapath/shortcut.h"
 #include "object/qp.h"
 #include "object/switch.h"
 
-/* How long a packet stands for those that follow, and how often one is tried. */
-#define OPEN_TIME	(HZ / 20)
+/* One in so many goes all the way, by its PSN: a count would have to be written. */
+#define ALL_THE_WAY	128
+/* How long it is known that there is a way, or none. */
+#define KNOWN_TIME	(HZ / 20)
 
 /* All of a MAC address in one word. */
 static u64 load_addr(const u8 *addr)
@@ -77,6 +82,20 @@ static bool leads_back(struct inc_qp *qp, const struct net_device *bridge,
 	return back;
 }
 
+static void find_way(struct inc_qp *qp, const struct sk_buff *skb,
+		     const struct net_device *port, u64 addr)
+{
+	WRITE_ONCE(qp->way.known, false);
+	WRITE_ONCE(qp->way.back, false);
+	WRITE_ONCE(qp->way.port, port->ifindex);
+	WRITE_ONCE(qp->way.addr, addr);
+	WRITE_ONCE(qp->way.until, jiffies + KNOWN_TIME);
+	WRITE_ONCE(qp->way.genid, inc_flow_genid(qp));
+	WRITE_ONCE(qp->way.known, knows_sender(skb, port));
+	if (READ_ONCE(qp->way.known))
+		WRITE_ONCE(qp->way.back, leads_back(qp, skb->dev, addr));
+}
+
 /**
  * inc_shortcut_open() - note that the bridge has passed on a member's packet
  * @qp: the member's QP
@@ -90,36 +109,37 @@ void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
 {
 	u64 addr = load_addr(eth_hdr(skb)->h_source);
 
-	/* Also if it is closed: the question would be asked for each packet. */
-	if (time_before(jiffies, READ_ONCE(qp->way.until)) &&
-	    port->ifindex == READ_ONCE(qp->way.port) &&
-	    addr == READ_ONCE(qp->way.addr))
-		return;
-	WRITE_ONCE(qp->way.open, false);
-	WRITE_ONCE(qp->way.back, false);
-	WRITE_ONCE(qp->way.port, port->ifindex);
-	WRITE_ONCE(qp->way.addr, addr);
-	WRITE_ONCE(qp->way.until, jiffies + OPEN_TIME);
-	if (!knows_sender(skb, port))
-		return;
-	WRITE_ONCE(qp->way.open, true);
-	WRITE_ONCE(qp->way.back, leads_back(qp, skb->dev, addr));
+	if (!time_before(jiffies, READ_ONCE(qp->way.until)) ||
+	    port->ifindex != READ_ONCE(qp->way.port) ||
+	    addr != READ_ONCE(qp->way.addr))
+		find_way(qp, skb, port, addr);
+	WRITE_ONCE(qp->way.tick, jiffies);
 }
 
 /**
- * inc_shortcut_is_open() - would the bridge pass on a member's packet?
+ * inc_shortcut_pass() - would the bridge pass on a member's packet?
  * @qp: the member's QP
  * @skb: packet that has not entered the bridge, skb->dev is the port
+ * @udp_off: offset of its UDP header
  *
  * Context: softirq, RCU read side.
- * Return: true if it has just passed one like this.
+ * Return: true if it has just passed one like this, and this is not one of those that
+ * it should see.
  */
-bool inc_shortcut_is_open(const struct inc_qp *qp, const struct sk_buff *skb)
+bool inc_shortcut_pass(const struct inc_qp *qp, const struct sk_buff *skb,
+		       unsigned int udp_off)
 {
-	return READ_ONCE(qp->way.open) &&
-	       skb->dev->ifindex == READ_ONCE(qp->way.port) &&
-	       time_before(jiffies, READ_ONCE(qp->way.until)) &&
-	       load_addr(eth_hdr(skb)->h_source) == READ_ONCE(qp->way.addr);
+	const struct ib_other_headers *oh;
+	__be32 bth[3];
+
+	if (!READ_ONCE(qp->way.known) ||
+	    skb->dev->ifindex != READ_ONCE(qp->way.port) ||
+	    jiffies != READ_ONCE(qp->way.tick) ||
+	    load_addr(eth_hdr(skb)->h_source) != READ_ONCE(qp->way.addr))
+		return false;
+	oh = skb_header_pointer(skb, udp_off + sizeof(struct udphdr),
+				sizeof(bth), bth);
+	return oh && ib_bth_get_psn((struct ib_other_headers *)oh) % ALL_THE_WAY;
 }
 
 /* Does anybody look at what IP and bridges send? */
@@ -169,6 +189,7 @@ struct net_device *inc_shortcut_port(const struct inc_qp *qp,
 
 	if (!READ_ONCE(qp->way.back) ||
 	    !time_before(jiffies, READ_ONCE(qp->way.until)) ||
+	    READ_ONCE(qp->genid) != READ_ONCE(qp->way.genid) ||
 	    output_hooked(net, qp->cfg.family) || output_watched(dst->dev))
 		return NULL;
 	port = dev_get_by_index_rcu(net, READ_ONCE(qp->way.port));

@@ -14,7 +14,8 @@ struct sk_buff;
 
 void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct net_device *port);
-bool inc_shortcut_is_open(const struct inc_qp *qp, const struct sk_buff *skb);
+bool inc_shortcut_pass(const struct inc_qp *qp, const struct sk_buff *skb,
+		       unsigned int udp_off);
 struct net_device *inc_shortcut_port(const struct inc_qp *qp,
 				     const struct dst_entry *dst);
 int inc_shortcut_xmit(const struct inc_qp *qp, struct sk_buff *skb,

@@ -126,9 +126,11 @@ struct inc_member_cfg {
  * @genid: generation of the routes and addresses, see flow.h, that @iif is of
  * @way: how the bridge has passed on a packet of the member, see shortcut.c
  * @way.addr: from which MAC address
- * @way.until: jiffies until which that counts
+ * @way.until: jiffies until which @way.known and @way.back count
+ * @way.tick: jiffies when it has last passed one on, and for which that counts
  * @way.port: from which port
- * @way.open: packets that come this way may be taken before the bridge
+ * @way.genid: generation of the routes that @way.back is of
+ * @way.known: the bridge knows this way
  * @way.back: results go back this way
  * @stats: counters
  * @memory: bytes charged to the tree
@@ -162,8 +164,10 @@ struct inc_qp {
 	struct {
 		u64			addr;
 		unsigned long		until;
+		unsigned long		tick;
 		int			port;
-		bool			open;
+		int			genid;
+		bool			known;
 		bool			back;
 	} way;
 	unsigned long			last_rx;

@@ -17,6 +17,7 @@ from test_ingress import cmd, undone
 AF_BRIDGE, RTM_DELNEIGH, NTF_MASTER, NDA_LLADDR = 7, 29, 4, 2
 NLM_F_REQUEST, NLM_F_ACK = 1, 4
 SOON = 0.1              # the shortcut is closed by then
+TICKS = 0.02            # of 100 Hz, at least one
 MANY = 20
 
 
@@ -177,6 +178,20 @@ def moved(lab, family, same_mac):
             new.forget()
 
 
+@test("shortcut: who uses a member's address is not believed for long")
+def forged(lab, family):
+    with lab.tree(family=family) as t:
+        a, packet, fdb = prepared(lab, t)
+        other = Fdb(lab, lab.ports[2], a.port.mac)
+        a.send(packet)
+        lab.ports[2].sock.send(a.port.peer_mac + a.port.mac + b"\x88\xb5" +
+                               bytes(46))
+        expect("port of the forger", other.port(), other.home)
+        lab.wait(TICKS)
+        a.send(packet)
+        expect("port of the sender", fdb.port(), fdb.home)
+
+
 @test("shortcut: a port that has been locked lets nothing pass")
 def locked(lab, family):
     with lab.tree(family=family, **peer.PATIENT) as t:
@@ -297,6 +312,38 @@ def out_counted(lab, family):
               (more, sent))
 
 
+def sent_to(lab, fdb, send):
+    """The MAC addresses that frames leave for by the host's port meanwhile."""
+    with lab.sniffer(fdb.home) as sock:
+        sock.setblocking(False)
+        send()
+        seen = set()
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                frame, addr = sock.recvfrom(65536)
+                if addr[2] == PACKET_OUTGOING:
+                    seen.add(frame[:6])
+    return seen
+
+
+@test("shortcut: a new route counts at once")
+def route(lab, family):
+    mac = "02:70:71:72:73:76"
+    with lab.tree(family=family) as t:
+        a, packet, fdb = prepared(lab, t)
+        text = socket.inet_ntop(socket.AF_INET if family == 4 else
+                                socket.AF_INET6, a.addr)
+        gate = "10.99.250.1" if family == 4 else "fd00:99::fa:1"
+        dest = text + ("/32" if family == 4 else "/128")
+        cmd(lab, "ip neigh replace %s dev br0 nud permanent lladdr %s" %
+            (gate, mac))
+        answered(lab, a, packet)
+        with undone(lab, "ip route add %s via %s dev br0" % (dest, gate),
+                    "ip route del %s via %s dev br0" % (dest, gate)):
+            seen = sent_to(lab, fdb, lambda: answered(lab, a, packet))
+        check(seen == {bytes.fromhex(mac.replace(":", ""))}, str(seen))
+
+
 @test("shortcut: a neighbour's new address is used soon")
 def neighbour(lab, family):
     with lab.tree(family=family) as t:
@@ -309,13 +356,5 @@ def neighbour(lab, family):
         old = ":".join("%02x" % b for b in a.port.mac)
         with undone(lab, entry + other, entry + old):
             lab.wait(SOON)
-            with lab.sniffer(fdb.home) as sock:
-                sock.setblocking(False)
-                answered(lab, a, packet)
-                seen = set()
-                with contextlib.suppress(BlockingIOError):
-                    while True:
-                        frame, addr = sock.recvfrom(65536)
-                        if addr[2] == PACKET_OUTGOING:
-                            seen.add(frame[:6])
+            seen = sent_to(lab, fdb, lambda: answered(lab, a, packet))
             check(mac in seen and a.port.mac not in seen, str(seen))
