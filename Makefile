@@ -68,7 +68,8 @@ NJOBS	:= -j$(shell nproc)
 ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user all
-	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib live
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib \
+		R=$(BUILD)/user/rendezvous live
 
 # The same under AddressSanitizer, for suites with SAN=1 and those of the daemon.
 lab-asan:
