@@ -134,7 +134,7 @@ bool inc_shortcut_pass(const struct inc_qp *qp, const struct sk_buff *skb,
 
 	if (!READ_ONCE(qp->way.known) ||
 	    skb->dev->ifindex != READ_ONCE(qp->way.port) ||
-	    jiffies != READ_ONCE(qp->way.tick) ||
+	    time_after(jiffies, READ_ONCE(qp->way.tick)) ||
 	    load_addr(eth_hdr(skb)->h_source) != READ_ONCE(qp->way.addr))
 		return false;
 	oh = skb_header_pointer(skb, udp_off + sizeof(struct udphdr),
