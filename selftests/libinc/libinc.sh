@@ -511,7 +511,7 @@ queues()
 
 part_wide()
 {
-	local before
+	local before r
 
 	queues
 	ktap $? "links have a queue of 1 MB"

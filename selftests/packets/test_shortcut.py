@@ -80,6 +80,16 @@ def taken(lab, family):
         expect("port of the sender", fdb.port(), fdb.home)
 
 
+def all_seen(lab, a, packet, count):
+    """Does what counts by count() see each of many packets?"""
+    before = count()
+    for _ in range(MANY):
+        a.send(packet)
+    lab.quiet()
+    seen = count() - before
+    check(seen >= MANY, "%d of %d packets are seen" % (seen, MANY))
+
+
 @test("shortcut: a bridge that filters VLANs sees all packets")
 def vlans(lab, family):
     with lab.tree(family=family) as t, undone(
@@ -90,13 +100,7 @@ def vlans(lab, family):
         a = t.m[0]
         t.good()
         packet, = a.request(1, peer.ints([1]))
-        before = count_vlan(lab)
-        for _ in range(MANY):
-            a.send(packet)
-        lab.quiet()
-        check(count_vlan(lab) - before >= MANY,
-              "the bridge has counted %d of %d packets" %
-              (count_vlan(lab) - before, MANY))
+        all_seen(lab, a, packet, lambda: count_vlan(lab))
 
 
 def count_vlan(lab):
@@ -109,26 +113,27 @@ def count_vlan(lab):
 
 @test("shortcut: another hook in the bridge's input sees all packets")
 def hooked(lab, family):
-    rules = "add table bridge inc_test; add chain bridge inc_test in " \
-            "{ type filter hook input priority 0; }; " \
-            "add rule bridge inc_test in counter"
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
-        with undone(lab, "true", "nft delete table bridge inc_test"):
-            subprocess.run(["ip", "netns", "exec", lab.sw_ns, "nft", rules],
-                           check=True)
+        with counting(lab, "bridge", "input"):
             a.send(packet)
             lab.wait(SOON)
-            before = count_hook(lab)
-            for _ in range(MANY):
-                a.send(packet)
-            lab.quiet()
-            check(count_hook(lab) - before >= MANY,
-                  "it has seen %d of %d packets" %
-                  (count_hook(lab) - before, MANY))
+            all_seen(lab, a, packet, lambda: count_hook(lab, "bridge"))
 
 
-def count_hook(lab, kind="bridge"):
+@contextlib.contextmanager
+def counting(lab, kind, hook):
+    """A chain in this hook counts packets: count_hook()."""
+    rules = "add table %s inc_test; add chain %s inc_test in " \
+            "{ type filter hook %s priority 0; }; " \
+            "add rule %s inc_test in counter" % (kind, kind, hook, kind)
+    with undone(lab, "true", "nft delete table %s inc_test" % kind):
+        subprocess.run(["ip", "netns", "exec", lab.sw_ns, "nft", rules],
+                       check=True)
+        yield
+
+
+def count_hook(lab, kind):
     out = subprocess.run(["ip", "netns", "exec", lab.sw_ns, "nft", "-j",
                           "list", "table", kind, "inc_test"], check=True,
                          stdout=subprocess.PIPE).stdout
@@ -232,12 +237,6 @@ def back(lab, family):
         t.check(1, [3])
 
 
-def nft(family, hook, kind):
-    return "add table %s inc_test; add chain %s inc_test in " \
-        "{ type filter hook %s priority 0; }; " \
-        "add rule %s inc_test in counter" % (kind, kind, hook, kind)
-
-
 @test("shortcut: hooks in the output see all that a member is sent",
       cases={"IP's output": ("output", False),
              "IP's postrouting": ("postrouting", False),
@@ -247,9 +246,7 @@ def out_hooked(lab, family, hook, bridge):
     kind = "bridge" if bridge else "ip" if family == 4 else "ip6"
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
-        with undone(lab, "true", "nft delete table %s inc_test" % kind):
-            subprocess.run(["ip", "netns", "exec", lab.sw_ns, "nft",
-                            nft(family, hook, kind)], check=True)
+        with counting(lab, kind, hook):
             lab.wait(SOON)
             before = count_hook(lab, kind)
             sent = answered(lab, a, packet)
@@ -257,21 +254,29 @@ def out_hooked(lab, family, hook, bridge):
             check(seen >= sent >= MANY, "it has seen %d of %d" % (seen, sent))
 
 
+def sent_to(lab, dev, send):
+    """The MAC addresses of frames that leave by a device meanwhile, in order."""
+    seen = []
+    with lab.sniffer(dev) as sock:
+        sock.setblocking(False)
+        send()
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                frame, addr = sock.recvfrom(65536)
+                if addr[2] == PACKET_OUTGOING:
+                    seen.append(frame[:6])
+    return seen
+
+
 @test("shortcut: who captures on the bridge's device sees all that is sent")
 def captured(lab, family):
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
-        with lab.sniffer("br0") as sock:
-            sock.setblocking(False)
-            sent, seen = answered(lab, a, packet), 0
-            while True:
-                try:
-                    frame, addr = sock.recvfrom(65536)
-                except BlockingIOError:
-                    break
-                seen += addr[2] == PACKET_OUTGOING and \
-                    frame[:6] == a.port.mac
-            check(seen >= sent >= MANY, "%d of %d are seen" % (seen, sent))
+        acks = []
+        to = sent_to(lab, "br0",
+                     lambda: acks.append(answered(lab, a, packet)))
+        seen = to.count(a.port.mac)
+        check(seen >= acks[0] >= MANY, "%d of %d are seen" % (seen, acks[0]))
 
 
 @test("shortcut: the queue and the filters of the bridge's device get all",
@@ -312,20 +317,6 @@ def out_counted(lab, family):
               (more, sent))
 
 
-def sent_to(lab, fdb, send):
-    """The MAC addresses that frames leave for by the host's port meanwhile."""
-    with lab.sniffer(fdb.home) as sock:
-        sock.setblocking(False)
-        send()
-        seen = set()
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                frame, addr = sock.recvfrom(65536)
-                if addr[2] == PACKET_OUTGOING:
-                    seen.add(frame[:6])
-    return seen
-
-
 @test("shortcut: a new route counts at once")
 def route(lab, family):
     mac = "02:70:71:72:73:76"
@@ -340,8 +331,8 @@ def route(lab, family):
         answered(lab, a, packet)
         with undone(lab, "ip route add %s via %s dev br0" % (dest, gate),
                     "ip route del %s via %s dev br0" % (dest, gate)):
-            seen = sent_to(lab, fdb, lambda: answered(lab, a, packet))
-        check(seen == {bytes.fromhex(mac.replace(":", ""))}, str(seen))
+            seen = sent_to(lab, fdb.home, lambda: answered(lab, a, packet))
+        check(set(seen) == {bytes.fromhex(mac.replace(":", ""))}, str(seen))
 
 
 @test("shortcut: a neighbour's new address is used soon")
@@ -356,5 +347,5 @@ def neighbour(lab, family):
         old = ":".join("%02x" % b for b in a.port.mac)
         with undone(lab, entry + other, entry + old):
             lab.wait(SOON)
-            seen = sent_to(lab, fdb, lambda: answered(lab, a, packet))
+            seen = sent_to(lab, fdb.home, lambda: answered(lab, a, packet))
             check(mac in seen and a.port.mac not in seen, str(seen))
