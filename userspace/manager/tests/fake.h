@@ -25,6 +25,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms);
 void fake_settle(void);
 void fake_stop(void);
 bool fake_work(void);
+struct group *fake_any_group(void);
 
 /* --- fake_rpc.c ---------------------------------------------------------- */
 

@@ -40,6 +40,26 @@ bool fake_work(void)
 	return fake_complete() || fake_run() || fake_store_run();
 }
 
+/**
+ * fake_any_group() - choose one of the manager's groups
+ *
+ * Return: the group, or NULL if there is none.
+ */
+struct group *fake_any_group(void)
+{
+	struct group *g;
+	uint32_t n = 0;
+
+	for (g = fake_manager.groups; g; g = g->next)
+		n++;
+	if (!n)
+		return NULL;
+	n = fuzz_any(n);
+	for (g = fake_manager.groups; n; n--)
+		g = g->next;
+	return g;
+}
+
 /* While the main loop waits for others to end, they work. */
 int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
 				  const struct timespec *ts)

@@ -137,26 +137,11 @@ static void join_all(void)
 		join_group(g, i, &who);
 }
 
-static const struct group *any_group(void)
-{
-	const struct group *g;
-	uint32_t n = 0;
-
-	for (g = fake_manager.groups; g; g = g->next)
-		n++;
-	if (!n)
-		return NULL;
-	n = fuzz_any(n);
-	for (g = fake_manager.groups; n; n--)
-		g = g->next;
-	return g;
-}
-
 /* As the rank itself, or as one who knows all of it. */
 static void resume(void)
 {
 	struct am_message msg = { .resume = true, .rdv.type = INC_RDV_JOIN };
-	const struct group *g = any_group();
+	const struct group *g = fake_any_group();
 	struct identity who = { .name = "two", .role = ROLE_CLIENT };
 	const struct rank *r;
 

@@ -564,21 +564,6 @@ static void compare_faults(void)
 
 static bool raised[GROUP_STATES][GROUP_EVENTS];
 
-static struct group *any_group(void)
-{
-	struct group *g;
-	uint32_t n = 0;
-
-	for (g = fake_manager.groups; g; g = g->next)
-		n++;
-	if (!n)
-		return NULL;
-	n = fuzz_any(n);
-	for (g = fake_manager.groups; n; n--)
-		g = g->next;
-	return g;
-}
-
 static void join_group(void)
 {
 	uint32_t group = fuzz_any(GROUPS), i;
@@ -591,7 +576,7 @@ static void join_group(void)
 static void raise_any(void)
 {
 	enum group_event event = (enum group_event)fuzz_any(GROUP_EVENTS);
-	struct group *g = any_group();
+	struct group *g = fake_any_group();
 
 	if (g) {
 		raised[g->state][event] = true;
