@@ -147,7 +147,7 @@ void inc_gso_send(struct inc_gso *b, struct inc_qp *qp)
 	struct net_device *port = NULL;
 	struct sk_buff *skb;
 
-	if (!skb_queue_empty(&b->packets))
+	if (!skb_queue_empty(&b->packets) && !inc_fault_enabled())
 		port = inc_shortcut_port(qp, b->dst);
 	while (!skb_queue_empty(&b->packets)) {
 		skb = may_join(b) ? join_packets(&b->packets) :
