@@ -403,6 +403,45 @@ def garbage():
     ktap(client.end() == 0, "and nothing is reported")
 
 
+def black_hole():
+    """A name has two addresses; nothing comes back from the first."""
+    first = {i[4][0] for i in socket.getaddrinfo("localhost", 1)}
+    if first != {"127.0.0.1", "::1"}:
+        ktap(False, "localhost has two addresses", first)
+        return
+    server, _, real = serve(None, "127.0.0.1:0")
+    port = int(real.rpartition(":")[2])
+    with socket.socket(socket.AF_INET6) as full:
+        full.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        full.bind(("::1", port))
+        full.listen(0)
+        waiting = []
+        for _ in range(3):	# the last of them gets no answer
+            sock = socket.socket(socket.AF_INET6)
+            sock.setblocking(False)
+            sock.connect_ex(("::1", port))
+            waiting.append(sock)
+        time.sleep(0.2)
+        gone = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport",
+                               f":{port}"], capture_output=True, text=True)
+        ktap(gone.stdout, "an address that does not answer")
+        client = Client(f"localhost:{port}")
+        began = time.monotonic()
+        got = client.ask("/t/echo", 4000)
+        took = time.monotonic() - began
+        ktap(got[0] == OK, "the other address is used", got)
+        ktap(0.2 < took < 1.5, "a quarter of a second later", took)
+        ktap(client.end() == 0, "and nothing is reported")
+        for sock in waiting:
+            sock.close()
+    # It refuses now: that costs nothing.
+    client = Client(f"localhost:{port}")
+    got = client.ask("/t/echo", 4000)
+    ktap(got[0] == OK, "an address that refuses", got)
+    client.end()
+    server.stop(0)
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         where = pathlib.Path(where)
@@ -440,6 +479,7 @@ def main():
     wrong()
     last_words()
     garbage()
+    black_hole()
     plan()
 
 

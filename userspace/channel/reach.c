@@ -20,6 +20,7 @@
 
 #define UNIX		"unix:"
 #define AGAIN_MS	20
+#define NEXT_MS		250
 
 /**
  * reach_nth() - take an address out of a list
@@ -43,38 +44,82 @@ int reach_nth(const char *list, unsigned int n, char *addr, size_t len)
 	return (int)count;
 }
 
-static void show(_Atomic int *seen, int fd)
+/**
+ * struct race - connections that are being made to the addresses of one host
+ * @pfd: their sockets
+ * @n: their number
+ * @err: negative errno value; why the last one that failed did
+ * @seen: where the sockets are shown, or NULL
+ */
+struct race {
+	struct pollfd		pfd[REACH_MOST];
+	unsigned int		n;
+	int			err;
+	struct reach_sockets	*seen;
+};
+
+static void show_sockets(struct race *r)
 {
-	if (seen)
-		*seen = fd;
+	unsigned int i;
+
+	for (i = 0; r->seen && i < REACH_MOST; i++)
+		r->seen->fd[i] = i < r->n ? r->pfd[i].fd : -1;
 }
 
-static int try_one(const struct sockaddr *addr, socklen_t addr_len,
-		   int timeout_ms, _Atomic int *seen)
+/* Connection @i has failed. */
+static void drop_connection(struct race *r, unsigned int i, int err)
+{
+	int fd = r->pfd[i].fd;
+
+	r->err = -err;
+	r->pfd[i] = r->pfd[--r->n];
+	show_sockets(r);
+	close(fd);
+}
+
+/* The caller has seen that there is room. */
+static void start_connection(struct race *r, const struct sockaddr *addr,
+			     socklen_t len)
 {
 	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC |
 			SOCK_NONBLOCK, 0);
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-	socklen_t len = sizeof(int);
-	int err = 0;
 
-	if (fd < 0)
-		return -errno;
-	show(seen, fd);
-	if (connect(fd, addr, addr_len))
-		err = errno;
-	if (err == EINPROGRESS) {
-		err = ETIMEDOUT;
-		if (poll(&pfd, 1, timeout_ms) > 0)
-			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	if (fd < 0) {
+		r->err = -errno;
+		return;
 	}
-	if (err) {
-		show(seen, -1);
-		close(fd);
-		return -err;
+	r->pfd[r->n++] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	show_sockets(r);
+	if (connect(fd, addr, len) && errno != EINPROGRESS)
+		drop_connection(r, r->n - 1, errno);
+}
+
+/* Returns the first socket that is connected, or -1. */
+static int take_winner(struct race *r, int64_t wait_ms)
+{
+	socklen_t len = sizeof(int);
+	unsigned int i = 0;
+	int err, fd;
+
+	if (poll(r->pfd, r->n, (int)wait_ms) <= 0)
+		return -1;
+	while (i < r->n) {
+		err = 0;
+		if (!r->pfd[i].revents)
+			i++;
+		else if (getsockopt(r->pfd[i].fd, SOL_SOCKET, SO_ERROR, &err,
+				    &len) || err)
+			drop_connection(r, i, err ? err : errno);
+		else
+			break;
 	}
-	if (addr->sa_family != AF_UNIX)
-		inc_set_keepalive(fd);
+	if (i == r->n)
+		return -1;
+	fd = r->pfd[i].fd;
+	r->pfd[i] = r->pfd[0];
+	r->pfd[0].fd = fd;
+	while (r->n > 1)
+		drop_connection(r, r->n - 1, ECANCELED);
 	return fd;
 }
 
@@ -90,26 +135,51 @@ static int connect_path(const char *path, int timeout_ms)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int64_t until = now_ms() + timeout_ms;
-	int fd;
+	struct race r = {};
 
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(addr.sun_path, path, strlen(path) + 1);
 	do {
-		fd = try_one((struct sockaddr *)&addr, sizeof(addr),
-			     timeout_ms, NULL);
+		start_connection(&r, (struct sockaddr *)&addr, sizeof(addr));
+		if (r.n)
+			return r.pfd[0].fd;
 		/* Others wait to be accepted, and poll() tells of no turn. */
-	} while (fd == -EAGAIN && now_ms() < until && !poll(NULL, 0, AGAIN_MS));
-	return fd == -EAGAIN ? -ETIMEDOUT : fd;
+	} while (r.err == -EAGAIN && now_ms() < until &&
+		 !poll(NULL, 0, AGAIN_MS));
+	return r.err == -EAGAIN ? -ETIMEDOUT : r.err;
 }
 
-static int count(const struct addrinfo *ai)
+/*
+ * As RFC 8305 (5): an address that does not answer costs NEXT_MS, one that refuses
+ * nothing. The first to answer is taken.
+ */
+static int connect_any(const struct addrinfo *ai, int timeout_ms,
+		       struct reach_sockets *seen)
 {
-	int n = 0;
+	int64_t now = now_ms(), until = now + timeout_ms, next = now;
+	struct race r = { .err = -ENXIO, .seen = seen };
+	unsigned int n;
+	int fd = -1;
 
-	for (; ai; ai = ai->ai_next)
-		n++;
-	return n;
+	for (; fd < 0 && (ai || r.n) && now <= until; now = now_ms()) {
+		if (ai && r.n < REACH_MOST && (now >= next || !r.n)) {
+			start_connection(&r, ai->ai_addr, ai->ai_addrlen);
+			ai = ai->ai_next;
+			next = now + NEXT_MS;
+		}
+		n = r.n;
+		if (n)
+			fd = take_winner(&r, (ai && next < until ? next :
+					      until) - now);
+		if (r.n < n)
+			next = now;
+	}
+	if (fd < 0 && r.n)
+		r.err = -ETIMEDOUT;
+	while (fd < 0 && r.n)
+		drop_connection(&r, r.n - 1, ETIMEDOUT);
+	return fd < 0 ? r.err : fd;
 }
 
 /**
@@ -127,22 +197,22 @@ bool reach_is_path(const char *addr)
  * reach_connect() - connect to a server
  * @addr: its address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH
  * @port: if @addr has none
- * @timeout_ms: how long to try, in fair parts for each of its IP addresses; how
- *	long the host's name may take is the resolver's
- * @seen: the socket from the moment when there is one, for a child of fork() to
- *	close; left as it is on success, else -1; or NULL
+ * @timeout_ms: how long to try; the host's IP addresses are tried beside each
+ *	other, the next one %NEXT_MS after the last; how long the host's name may
+ *	take is the resolver's
+ * @seen: the sockets from the moment when there are some, for a child of fork()
+ *	to close; the connected one is left in it, the others are -1; or NULL
  *
  * Return: socket, non-blocking, or a negative errno value; -ENXIO: there is no
  * host of this name.
  */
 int reach_connect(const char *addr, int port, int timeout_ms,
-		  _Atomic int *seen)
+		  struct reach_sockets *seen)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	int64_t until = now_ms() + timeout_ms, left;
-	struct addrinfo *list, *ai;
 	char host[256], service[8];
-	int ret = -ENXIO;
+	struct addrinfo *list;
+	int fd;
 
 	if (reach_is_path(addr))
 		return connect_path(addr + strlen(UNIX), timeout_ms);
@@ -150,12 +220,10 @@ int reach_connect(const char *addr, int port, int timeout_ms,
 		return -EINVAL;
 	snprintf(service, sizeof(service), "%d", port);
 	if (getaddrinfo(host, service, &hints, &list))
-		return ret;
-	for (ai = list; ai && ret < 0; ai = ai->ai_next) {
-		left = (until - now_ms()) / count(ai);
-		ret = try_one(ai->ai_addr, ai->ai_addrlen,
-			      left > 0 ? (int)left : 0, seen);
-	}
+		return -ENXIO;
+	fd = connect_any(list, timeout_ms, seen);
 	freeaddrinfo(list);
-	return ret;
+	if (fd >= 0)
+		inc_set_keepalive(fd);
+	return fd;
 }

@@ -48,7 +48,7 @@
  * @list: addresses of all managers, the first one's first
  * @next: of these, the one to try next
  * @manager: address of this one
- * @connecting: socket that is not the stream's yet; -1: none
+ * @connecting: sockets that are not the stream's yet
  * @wake: event for "up": @beat_ms has changed, or @cm is done
  * @say: guards writing to libinc, and @cm and @joined
  * @cm: connection by RDMA CM; NULL: none
@@ -81,7 +81,7 @@ struct inc_am {
 	char			list[1024];
 	unsigned int		next;
 	char			manager[256];
-	_Atomic int		connecting;
+	struct reach_sockets	connecting;
 	int			wake;
 	pthread_mutex_t		say;
 	struct am_cm		*cm;
@@ -435,6 +435,15 @@ static bool is_closing(struct inc_am *am)
 	return closing;
 }
 
+/* They are the stream's, or there are none. */
+static void forget_sockets(struct inc_am *am)
+{
+	unsigned int i;
+
+	for (i = 0; i < REACH_MOST; i++)
+		am->connecting.fd[i] = -1;
+}
+
 /* Make another stream to the next manager. */
 static bool open_next(struct inc_am *am)
 {
@@ -453,7 +462,7 @@ static bool open_next(struct inc_am *am)
 	}
 	am->usable = false;
 	am_stream_close(&am->stream);
-	am->connecting = -1;
+	forget_sockets(am);
 	opened = !start_stream(am, tcp, err, sizeof(err));
 	if (am->closing)
 		am_stream_cancel(&am->stream);
@@ -640,7 +649,7 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	a->pid = getpid();
 	a->fd = pair[1];
-	a->connecting = -1;
+	forget_sockets(a);
 	a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&a->say, NULL);
 	pthread_mutex_init(&a->lock, NULL);
@@ -672,10 +681,13 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
  */
 void inc_am_stop(struct inc_am *am)
 {
+	unsigned int i;
+
 	if (am->pid != getpid()) {
 		am_stream_forked(&am->stream);
-		if (am->connecting >= 0)
-			close(am->connecting);
+		for (i = 0; i < REACH_MOST; i++)
+			if (am->connecting.fd[i] >= 0)
+				close(am->connecting.fd[i]);
 		am_cm_forked(am->cm);
 		close(am->fd);
 		close(am->wake);
