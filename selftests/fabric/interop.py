@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import grpc
+from google.protobuf import descriptor_pb2
 
 from rpcbase import SERVICE, bindings, ktap, pack, plan
 
@@ -109,6 +110,103 @@ def health(channel):
     told.cancel()
     says("health: watched, no such message",
          status(lambda: list(watch(b"\xff\xff"))), code.INVALID_ARGUMENT)
+
+
+def field(number, *values):
+    """A message's fields of one number: bytes, less than 16 KiB each."""
+    out = b""
+    for value in values:
+        size = bytes([len(value) & 127 | 128, len(value) >> 7])
+        out += bytes([number << 3 | 2]) + size + value
+    return out
+
+
+def fields(data):
+    """Yields (number, bytes or None) of a message."""
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 128:
+                return value
+
+    at = 0
+    while at < len(data):
+        tag = varint()
+        if tag & 7 != 2:
+            assert not tag & 7, tag
+            varint()
+            yield tag >> 3, None
+            continue
+        size = varint()
+        yield tag >> 3, data[at:at + size]
+        at += size
+
+
+FILE, SYMBOL, EXTENSION, NUMBERS, LIST = 3, 4, 5, 6, 7
+
+
+def answers(ask, *questions):
+    """What the server says to each (number, text)."""
+    return [dict(fields(answer)) for answer in
+            ask(iter([field(n, t) for n, t in questions]))]
+
+
+def plain(message):
+    """A descriptor without the names of JSON, which python's has not."""
+    if isinstance(message, descriptor_pb2.FieldDescriptorProto):
+        message.ClearField("json_name")
+    for kind, value in message.ListFields():
+        if kind.type == kind.TYPE_MESSAGE:
+            for one in value if kind.label == kind.LABEL_REPEATED else [value]:
+                plain(one)
+    return message
+
+
+def reflection(channel):
+    """As grpcurl asks. The files are those that protoc itself has read."""
+    code = grpc.StatusCode
+    want = descriptor_pb2.FileDescriptorProto()
+    PB.DESCRIPTOR.CopyToProto(want)
+    for version in "v1", "v1alpha":
+        ask = channel.stream_stream(f"/grpc.reflection.{version}."
+                                    "ServerReflection/ServerReflectionInfo")
+        got = answers(ask, (LIST, b"*"))
+        names = {v for _, s in fields(got[0][6]) for _, v in fields(s)}
+        ktap(names == {b"rdma_inc.v1.Manager", b"grpc.health.v1.Health",
+                       b"grpc.reflection.v1.ServerReflection"},
+             f"reflection {version}: the services", names)
+        ktap(dict(fields(got[0][2])).get(LIST) == b"*",
+             f"reflection {version}: the question comes back", got)
+    for number, text in (
+            (FILE, b"rdma_inc.proto"), (SYMBOL, b"rdma_inc.v1.Manager"),
+            (SYMBOL, b"rdma_inc.v1.Manager.ListGroups"),
+            (SYMBOL, b"rdma_inc.v1.Group")):
+        got = answers(ask, (number, text))
+        said = descriptor_pb2.FileDescriptorProto()
+        said.ParseFromString(dict(fields(got[0][4]))[1])
+        ktap(len(got) == 1 and plain(said) == plain(want),
+             f"reflection: {text.decode()}", got)
+    for number, text in (
+            (FILE, b"rdma_inc.prot"), (FILE, b""), (FILE, b"etcd.proto"),
+            (SYMBOL, b""), (SYMBOL, b"rdma_inc.v1"), (SYMBOL, b"rdma_inc.v1."),
+            (SYMBOL, b"rdma_inc.v1.Manage"), (SYMBOL, b"rdma_inc.v1.Managers"),
+            (SYMBOL, b"rdma_inc.v1.Manager."), (SYMBOL, b"Manager"),
+            (SYMBOL, b"rdma_inc.v1.Manager.None"), (SYMBOL, b"." * 9000),
+            (EXTENSION, b""), (NUMBERS, b"rdma_inc.v1.Group")):
+        got = answers(ask, (number, text))
+        ktap(len(got) == 1 and dict(fields(got[0][7]))[2],
+             f"reflection: none by {number}, {text[:30]}", got)
+    got = answers(ask, *[(SYMBOL, b"grpc.health.v1.HealthCheckResponse."
+                          b"ServingStatus"), (FILE, b"none")] * 20)
+    ktap([4 in a for a in got] == [True, False] * 20,
+         "reflection: forty questions in a call", got)
+    ktap(not list(ask(iter([]))), "reflection: no question")
+    says("reflection: no such message",
+         status(lambda: list(ask(iter([b"\xff\xff"])))),
+         code.INVALID_ARGUMENT, "ServerReflectionRequest")
 
 
 def slowly(*messages):
@@ -249,6 +347,7 @@ def main():
                 grpc.channel_ready_future(channel).result(timeout=10)
                 calls(channel)
                 health(channel)
+                reflection(channel)
                 streams(channel)
             command(real)
             if not address.startswith("unix:"):

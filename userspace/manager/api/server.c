@@ -14,6 +14,7 @@
 
 #include "api/creds.h"
 #include "api/message.h"
+#include "api/reflect.h"
 #include "api/stream.h"
 #include "api/strings.h"
 #include "health.pb-c.h"
@@ -38,8 +39,9 @@ struct method {
 };
 
 #define PATH(name)	"/rdma_inc.v1.Manager/" name
+#define REFLECT(name)	"/grpc.reflection." name ".ServerReflection/ServerReflectionInfo"
 
-static const struct method methods[RPC_METHODS + 1] = {
+static const struct method methods[] = {
 	[RPC_GET_TOPOLOGY]	= { .path = PATH("GetTopology"), .client = true },
 	[RPC_LIST_GROUPS]	= { .path = PATH("ListGroups"), .client = true },
 	[RPC_GET_GROUP]		= { .path = PATH("GetGroup"), .client = true },
@@ -64,12 +66,21 @@ static const struct method methods[RPC_METHODS + 1] = {
 	[RPC_HEALTH_WATCH]	= { .path = "/grpc.health.v1.Health/Watch",
 				    .watch = true, .client = true },
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
+	/* They are one, whose name has changed. */
+	[RPC_METHODS + 1]	= { .path = REFLECT("v1"), .client = true },
+	[RPC_METHODS + 2]	= { .path = REFLECT("v1alpha"), .client = true },
 };
 
 /* A rank's stream? */
 static bool is_join(const struct rpc_stream *s)
 {
 	return s->method == RPC_METHODS;
+}
+
+/* Questions that the main loop knows nothing of. */
+static bool is_reflection(const struct rpc_stream *s)
+{
+	return s->method > RPC_METHODS;
 }
 
 /* --- What the main loop does --------------------------------------------- */
@@ -264,11 +275,11 @@ static SSL_CTX *tls(void *ctx)
 
 static int find_method(const char *path)
 {
-	int i;
+	size_t i;
 
-	for (i = 0; i <= RPC_METHODS; i++)
+	for (i = 0; i < sizeof(methods) / sizeof(*methods); i++)
 		if (!strcmp(path, methods[i].path))
-			return i;
+			return (int)i;
 	return -1;
 }
 
@@ -324,13 +335,35 @@ static void arrived(void *ctx, struct h2_call *call)
 		X509_up_ref(s->cert);
 	snprintf(s->peer, sizeof(s->peer), "%s", h2_peer(call));
 	call->user = s;
+	if (is_join(s) || is_reflection(s))
+		h2_begin(call);
 	if (!is_join(s))
 		return;
-	h2_begin(call);
 	pthread_mutex_lock(&rpc->lock);
 	s->seen = true;
 	post(s);
 	pthread_mutex_unlock(&rpc->lock);
+}
+
+static const char too_fast[] =
+	"calls and messages come faster than one client needs";
+
+static void reflect(struct h2_call *call, const uint8_t *data, size_t len)
+{
+	struct h2_chunk *c;
+	int ret;
+
+	if (!h2_count(call, 1, len + FRAME_BYTES, too_fast))
+		return;
+	c = calloc(1, sizeof(*c));
+	ret = c ? reflect_answer(data, len, &c->data, &c->len) : -ENOMEM;
+	if (!ret) {
+		h2_send(call, c);
+		return;
+	}
+	free(c);
+	h2_finish(call, am_status_of(-ret), ret == -EINVAL ?
+		  "the message is no ServerReflectionRequest" : "no memory");
 }
 
 static bool message(struct h2_call *call, uint8_t *data, size_t len)
@@ -340,6 +373,11 @@ static bool message(struct h2_call *call, uint8_t *data, size_t len)
 	struct rpc_inbox *in;
 	bool full;
 
+	if (is_reflection(s)) {
+		reflect(call, data, len);
+		free(data);
+		return false;
+	}
 	/* The first message says who it is. */
 	if (is_join(s) && s->spoke && rpc->handler->is_beat(data, len)) {
 		s->heard = h2_now(rpc->server);
@@ -348,8 +386,7 @@ static bool message(struct h2_call *call, uint8_t *data, size_t len)
 	}
 	in = calloc(1, sizeof(*in));
 	if (!in || (!is_join(s) && s->seen) ||
-	    !h2_count(call, 1, len + FRAME_BYTES,
-		      "calls and messages come faster than one client needs")) {
+	    !h2_count(call, 1, len + FRAME_BYTES, too_fast)) {
 		if (!is_join(s) && s->seen)
 			h2_finish(call, WIRE_INTERNAL, "a second request");
 		free(in);
@@ -374,6 +411,10 @@ static void half(struct h2_call *call)
 {
 	struct rpc_stream *s = call->user;
 
+	if (is_reflection(s)) {
+		h2_finish(call, WIRE_OK, "");
+		return;
+	}
 	if (!s->seen) {
 		h2_finish(call, WIRE_INTERNAL, "no request");
 		return;

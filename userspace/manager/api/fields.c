@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See fields.h.
+ */
+#include "api/fields.h"
+
+enum wire_type {
+	TYPE_VARINT,
+	TYPE_64BIT,
+	TYPE_BYTES,
+	TYPE_32BIT	= 5,
+};
+
+static bool skip_bytes(struct fields *msg, uint64_t n)
+{
+	if (n > msg->len)
+		return false;
+	msg->at += n;
+	msg->len -= n;
+	return true;
+}
+
+static bool take_varint(struct fields *msg, uint64_t *value)
+{
+	unsigned int shift;
+	uint8_t byte;
+
+	*value = 0;
+	for (shift = 0; shift < 64 && msg->len; shift += 7) {
+		byte = *msg->at;
+		skip_bytes(msg, 1);
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * fields_next() - take a message's next field
+ * @msg: what is left of the message
+ * @f: result
+ *
+ * Return: false if there is none, or the rest is no protobuf message.
+ */
+bool fields_next(struct fields *msg, struct field *f)
+{
+	uint64_t tag, n;
+
+	if (!msg->len || !take_varint(msg, &tag))
+		return false;
+	f->number = (unsigned int)(tag >> 3);
+	f->has_bytes = (tag & 7) == TYPE_BYTES;
+	switch (tag & 7) {
+	case TYPE_VARINT:
+		return take_varint(msg, &n);
+	case TYPE_64BIT:
+	case TYPE_32BIT:
+		return skip_bytes(msg, (tag & 7) == TYPE_64BIT ? 8 : 4);
+	case TYPE_BYTES:
+		if (!take_varint(msg, &n))
+			return false;
+		f->bytes = (struct fields){ msg->at, n };
+		return skip_bytes(msg, n);
+	}
+	return false;
+}
