@@ -152,11 +152,16 @@ bool group_fits(struct group *g)
 	struct place p = { .n = 0 };
 	bool fits;
 
-	if (!f || !where_locate(g, true, at, &lost))
+	if (!f)
 		return false;
-	limit_room(g);
-	fits = place_compute(f, g->like.ranks, at, &p) && cm_placed(g, &p);
-	place_free(&p);
+	fits = where_locate(g, true, at, &lost);
+	if (fits) {
+		limit_room(g);
+		fits = place_compute(f, g->like.ranks, at, &p) &&
+		       cm_placed(g, &p);
+		place_free(&p);
+	}
+	topo_with(g->manager, g->charge);
 	return fits;
 }
 
