@@ -4,7 +4,7 @@
 # Switches are taken out of service, and put back, while jobs run.
 #
 #   drain.sh [VAR=VALUE]... [PART...]
-#	PART: move stay keep reload
+#	PART: move stay computes keep reload
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -48,6 +48,13 @@ on()
 drained()
 {
 	ctl switch "$1" | grep -q ", drained by"
+}
+
+# Nothing is counted on any link when no group has a tree.
+no_load()
+{
+	ctl -j topology | jq -e '[.links[].load // 0] | length > 0 and add == 0' \
+		>/dev/null
 }
 
 # checked_job REPETITIONS ARGS...: of all four hosts, each result checked.
@@ -140,10 +147,58 @@ part_stay()
 	ktap $? "drain: it moves when there is room" "$(ctl group)"
 	job_wait
 	ktap $? "drain: no rank sees an error" "$(job_why)"
+	wait_for 5 no_load
+	ktap $? "drain: no load is left on the links" "$(ctl -j topology)"
 	says "drain: of none" 2 'no switch "l9"' switch drain l9
 	says "drain: of what" 1 "which one" switch drain
 	ctl switch resume sw >/dev/null
 	ctl switch resume l1 >/dev/null
+}
+
+# One operation, and 20 seconds before it in which no rank calls libinc.
+busy_job()
+{
+	INC_AM_ON_FAILURE=rebuild am_start 4 --count 1000 -i 0 -x 0 --check=1 \
+		--pause 20000000
+	event "group-ready $JOB_NAME" 20
+	BUSY+=("$JOB_NAME")
+	PIDS+=("${JOB_PIDS[@]}")
+}
+
+# Ranks that compute make a new queue pair when they call libinc: other groups do
+# not wait for that.
+part_computes()
+{
+	local BUSY=() PIDS=() name
+
+	busy_job
+	INC_AM_ON_FAILURE=rebuild checked_job 1000
+	name=$JOB_NAME
+	PIDS+=("${JOB_PIDS[@]}")
+	busy_job
+	ctl switch drain l0 >/dev/null
+	event "group-rebuilt $name" 10
+	ktap $? "computes: a group moves while others wait for their ranks" \
+		"$(ctl event | tail -n 5)"
+	for name in "${BUSY[@]}"; do
+		event "group-moves $name" 5
+		says "computes: its state" 0 "rebuilding, 4 of 4" \
+			group show "$name"
+		says "computes: whom it waits for" 0 "waits for ranks 0,1,2,3" \
+			task show "$name"
+		says "computes: why it has no tree" 0 "when ranks 0,1,2,3 call" \
+			why "$name"
+	done
+	wait_for 5 in_metrics 'inc_am_groups{state="rebuilding"} 2'
+	ktap $? "computes: the metrics"
+	JOB_PIDS=("${PIDS[@]}")
+	job_wait
+	ktap $? "computes: all go on in the end" "$(job_why)"
+	for name in "${BUSY[@]}"; do
+		event "group-rebuilt $name" 1
+		ktap $? "computes: over another tree"
+	done
+	ctl switch resume l0 >/dev/null
 }
 
 part_keep()
@@ -247,4 +302,4 @@ part_reload()
 	am_job "SIGHUP: and a job uses it" 4 --check --count 1000
 }
 
-suite "move stay keep reload" "$@"
+suite "move stay computes keep reload" "$@"

@@ -285,7 +285,9 @@ const char *answer_state(const struct group *g)
 {
 	if (g->state >= GROUP_ENDING)
 		return "ending";
-	return g->state == GROUP_READY ? "ready" : "forming";
+	if (g->state == GROUP_READY)
+		return "ready";
+	return group_is_rebuilding(g) ? "rebuilding" : "forming";
 }
 
 static void put_part(struct list *list, const struct group *g,

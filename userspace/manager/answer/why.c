@@ -101,9 +101,14 @@ static void explain(const struct manager *m, const struct group *g,
 		    struct why *w)
 {
 	struct place_why *list = calloc(m->o.nswitches + 1, sizeof(*list));
+	char missing[128];
 	uint32_t root;
 
-	if (g->present < g->like.ranks && !g->nparts)
+	group_missing(g, NULL, missing, sizeof(missing));
+	if (g->state == GROUP_REJOINING && missing[0])
+		snprintf(w->text, sizeof(w->text), "no tree: its tree has failed, or was moved; another one is made when %s call libinc again, and make a new queue pair",
+			 missing);
+	else if (g->present < g->like.ranks && !g->nparts)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->present, g->like.ranks);
 	else if (g->take_until)

@@ -3,13 +3,15 @@
  * Groups leave the switches that are drained: those that asked to be rebuilt get
  * another tree, if there is room for one elsewhere. One group after the other:
  * each takes room that the next one cannot have, and a group that is moved where
- * there is none would end.
+ * there is none would end. One whose ranks do not come back at once is not waited
+ * for: a rank that computes comes at its next call of libinc, whenever that is.
  */
 #include <stdio.h>
 
 #include "group/group.h"
 
 #define MOVE_MS	200	/* between looks while groups move */
+#define BACK_MS	1000	/* how long others wait for a group's ranks */
 #define LOOK_MS	2000	/* while none can: others may end */
 #define SHARE	10	/* of the time at most, as a fraction */
 
@@ -58,13 +60,21 @@ static bool leave_drained(struct group *g)
 	return true;
 }
 
+/* Does it take room now, or soon? */
+static bool is_moving(const struct group *g)
+{
+	return g->state < GROUP_ENDING && group_is_rebuilding(g) &&
+	       (g->state != GROUP_REJOINING || g->rejoined == g->like.ranks ||
+		g->manager->loop.now - g->asked_at < BACK_MS);
+}
+
 /* Returns whether one moves. */
 static bool move_one(struct manager *m)
 {
 	struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (g->state < GROUP_ENDING && group_is_rebuilding(g))
+		if (is_moving(g))
 			return true;
 	for (g = m->groups; g; g = g->next)
 		if (leave_drained(g))

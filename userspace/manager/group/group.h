@@ -303,7 +303,9 @@ struct group_vague {
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
  * @resume: operations whose results all of them have, modulo 2^32
- * @failed_at: milliseconds; when the tree failed, the first time of several
+ * @failed_at: milliseconds; when the tree failed, the first time of several, plus
+ *	the time in which ranks were awaited since
+ * @asked_at: milliseconds; when the ranks were told "rebuild"
  * @ready_at: milliseconds; when the last one was ready
  * @place_at: milliseconds; when to compute the next one, or to look at the
  *	fabric again; 0: not yet
@@ -371,6 +373,7 @@ struct group {
 	uint32_t		rejoined;
 	uint32_t		resume;
 	int64_t			failed_at;
+	int64_t			asked_at;
 	int64_t			ready_at;
 	int64_t			place_at;
 	int64_t			probe_at;

@@ -355,8 +355,20 @@ bool group_uses(const struct group *g, const struct sw *sw)
 	return false;
 }
 
+static bool is_awaited(const struct rank *r)
+{
+	const struct group *g = r->group;
+
+	if (r->state == RANK_ABSENT)
+		return true;
+	if (g->state == GROUP_REJOINING)
+		return !r->rejoined;
+	return group_is_joined(g->state) && !r->rts;
+}
+
 /**
- * group_missing() - name the ranks that have not come, or are not ready
+ * group_missing() - name the ranks that have not come, or come back, or are not
+ *	ready
  * @g: group
  * @but: rank that is not named; or NULL
  * @text: result, as "ranks 1,3,4 ..."; empty: it waits for none
@@ -372,9 +384,7 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 	if (g->state >= GROUP_ENDING || g->state == GROUP_READY)
 		return;
 	for (i = 0; i < g->like.ranks && used < len - 16; i++)
-		if (&g->ranks[i] != but &&
-		    (g->ranks[i].state == RANK_ABSENT ||
-		     (group_is_joined(g->state) && !g->ranks[i].rts)))
+		if (&g->ranks[i] != but && is_awaited(&g->ranks[i]))
 			used += (size_t)snprintf(text + used, len - used,
 						 "%s%u", used ? "," : "ranks ",
 						 i);

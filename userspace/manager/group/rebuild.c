@@ -7,7 +7,9 @@
  * lowest of the numbers, from which the ranks go on.
  *
  * What has failed may not be known yet, or need a while to be replaced (a
- * spanning tree takes seconds). So it is tried again, for a limited time.
+ * spanning tree takes seconds). So it is tried again, for a limited time, which
+ * does not count while ranks are awaited: a rank that computes says "rejoin" at its
+ * next call of libinc, whenever that is.
  *
  * It does not matter whether the ranks have begun. Those that have not been told
  * "joined" yet have nothing to make anew.
@@ -74,6 +76,7 @@ void group_rebuild(struct group *g, const char *text)
 	uint32_t i;
 
 	g->failed_at = failing_since(g);
+	g->asked_at = g->manager->loop.now;
 	g->kept.awaited = false;
 	g->moved_at = 0;
 	g->rejoined = 0;
@@ -124,6 +127,7 @@ bool group_start_over(struct group *g, const char *why)
 void group_rebuild_on(struct group *g)
 {
 	g->failed_at = g->manager->loop.now;
+	g->asked_at = g->failed_at;
 	g->round = (g->round | ROUNDS) + 1;
 	forget_tree(g);
 	g->manager->group_ops->changed(g);
@@ -181,6 +185,9 @@ static void note_rejoined(struct rank *r)
 
 	r->rejoined = true;
 	g->rejoined++;
+	/* What its program has done meanwhile is no time of the manager's. */
+	if (g->rejoined == g->like.ranks)
+		g->failed_at += g->manager->loop.now - g->asked_at;
 	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
 		  g->like.job, g->round, r->join.rank, g->rejoined,
 		  g->like.ranks);

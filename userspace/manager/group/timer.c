@@ -93,7 +93,8 @@ static void look_at_ranks(struct group *g)
 		if (r->state != RANK_PRESENT)
 			continue;
 		if (silent_at(r) <= now) {
-			rank_lost(r, "no heartbeat");
+			rank_lost(r, r->stream ? "no heartbeat" :
+				  "connection lost");
 			continue;
 		}
 		if (r->alive_at && r->alive_at <= now) {

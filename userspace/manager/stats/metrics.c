@@ -148,17 +148,19 @@ static void put_switches(const struct stats *st, FILE *f)
 
 static void put_groups(const struct stats *st, FILE *f)
 {
-	uint64_t forming = 0, ready = 0, ending = 0;
+	uint64_t forming = 0, ready = 0, again = 0, ending = 0;
 	const struct group *g;
 
 	for (g = st->m->groups; g; g = g->next) {
 		ending += g->state >= GROUP_ENDING;
 		ready += g->state == GROUP_READY;
-		forming += g->state < GROUP_ENDING && g->state != GROUP_READY;
+		again += g->state < GROUP_ENDING && group_is_rebuilding(g);
+		forming += g->state < GROUP_READY;
 	}
 	head(f, "groups", "gauge", "Groups by state.");
 	fprintf(f, "inc_am_groups{state=\"forming\"} %" PRIu64 "\n", forming);
 	fprintf(f, "inc_am_groups{state=\"ready\"} %" PRIu64 "\n", ready);
+	fprintf(f, "inc_am_groups{state=\"rebuilding\"} %" PRIu64 "\n", again);
 	fprintf(f, "inc_am_groups{state=\"ending\"} %" PRIu64 "\n", ending);
 }
 
