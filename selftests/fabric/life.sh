@@ -598,7 +598,12 @@ part_module()
 {
 	local out
 
+	am_start 4 --check --count 1000 -i 100000 --pause 5000
+	event "group-ready $JOB_NAME" 20
 	rmmod rdma_inc
+	job_wait
+	event "group-ended $JOB_NAME: .*(not loaded|tree)" 10
+	ktap $? "no module: why a running job ended" "$(ctl event | tail -n 4)"
 	wait_for 10 no_module
 	ktap $? "no module: the switch is down" "$(ctl topology)"
 	am_start 2 --check --count 1000

@@ -518,7 +518,7 @@ uint32_t group_resume_ms(const struct manager *m);
 
 /* rank.c */
 void rank_leave(struct rank *r);
-void rank_lost(struct rank *r, const char *why);
+void rank_lost(struct rank *r, const char *reason);
 void group_delete_left(struct group *g);
 void group_dismiss(struct group *g, int err, const char *why);
 

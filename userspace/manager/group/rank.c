@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "group/group.h"
 #include "rdma_inc_proto.h"
@@ -81,6 +82,21 @@ void rank_leave(struct rank *r)
 	rpc_stream_end(stream, 0, "");
 }
 
+/* Ranks may go because of a switch, and be heard of first. */
+static void add_switch(const struct group *g, char *text, size_t len)
+{
+	size_t used = strlen(text);
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++) {
+		if (g->parts[i].sw->up)
+			continue;
+		snprintf(text + used, len - used, "; switch %.63s is down: %.128s",
+			 sw_name(g->parts[i].sw), g->parts[i].sw->why);
+		return;
+	}
+}
+
 /* For the others the first one ends it. */
 static void tell_lost(const struct rank *r, const char *why)
 {
@@ -97,16 +113,19 @@ static void tell_lost(const struct rank *r, const char *why)
 /**
  * rank_lost() - handle the loss of a rank
  * @r: rank; nothing happens if it has left, or the group is over
- * @why: reason
+ * @reason: reason
  */
-void rank_lost(struct rank *r, const char *why)
+void rank_lost(struct rank *r, const char *reason)
 {
 	struct rpc_stream *stream = r->stream;
 	struct group *g = r->group;
 	uint32_t rank = r->join.rank;
+	char why[INC_RDV_TEXT_MAX];
 
 	if (r->state != RANK_PRESENT)
 		return;
+	snprintf(why, sizeof(why), "%s", reason);
+	add_switch(g, why, sizeof(why));
 	/* One host may have all of them, which go at once. */
 	g->nlost++;
 	if (g->nlost <= LOST_SAID)

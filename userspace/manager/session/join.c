@@ -296,6 +296,8 @@ static void handle_stranger(struct manager *m, struct rpc_stream *stream,
 {
 	if (m->stop)
 		say_stopped(stream);
+	else if (msg->heartbeat)
+		refuse_rank(stream, EPROTO, "the first message must be join");
 	else if (msg->resume)
 		session_resume(m, stream, &msg->rdv.join, msg->tree_id);
 	else if (msg->rdv.type == INC_RDV_JOIN)
