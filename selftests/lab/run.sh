@@ -223,6 +223,18 @@ write_job()
 	} >"$LAB_OUT/job"
 }
 
+# Each page that a guest's process has may be a mapping of the emulator's: with
+# AddressSanitizer the usual 65530 are soon too few, and processes get SIGSEGV.
+MAPPINGS=262144
+
+more_mappings()
+{
+	local max=/proc/sys/vm/max_map_count
+
+	(($(<$max) >= MAPPINGS)) || echo $MAPPINGS 2>/dev/null >$max ||
+		echo "lab: vm.max_map_count is $(<$max): large programs may crash in User-Mode Linux; sysctl vm.max_map_count=$MAPPINGS" >&2
+}
+
 # Start the kernels; their output is the console.
 # start_uml BUILD SMP MEM PIN [ARG...]: with ARG on the kernel's command line
 start_uml()
@@ -230,6 +242,7 @@ start_uml()
 	local build=$1 smp=$2 mem=$3 pin=$4 kernel args alone=()
 	shift 4
 
+	more_mappings
 	# keep the machine's other work out of the measurement
 	[[ $(nproc) = 1 ]] || ! chrt -r 1 true 2>/dev/null || alone=(chrt -r 1)
 	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
