@@ -3,7 +3,7 @@
 """
 looks.py INC-AMD [FOLDER]: the manager's page as people see it, light and dark, wide
 and narrow: a fabric that is whole, one with a cut, one of 1,000 switches, and a
-standby. Pictures of all are left in FOLDER.
+standby. Pictures of all are left in FOLDER, and fabric.svg, which is README's.
 """
 import itertools
 import json
@@ -227,6 +227,40 @@ def look(browser, folder):
     ktap(not browser.errors, "no error", browser.errors[:3])
 
 
+# The fabric alone, with the tree of a group, for README: with the page's style, so
+# light and dark, too.
+DRAWING = """(() => {
+    const drawn = document.getElementById("fabric").cloneNode(true);
+    for (const el of drawn.querySelectorAll("[tabindex], [role]"))
+        for (const name of ["tabindex", "role", "aria-label"])
+            el.removeAttribute(name);
+    const style = document.createElementNS(drawn.namespaceURI, "style");
+    style.textContent = [...document.styleSheets].flatMap(sheet =>
+        [...sheet.cssRules].map(rule => rule.cssText)).join("\\n");
+    drawn.prepend(style);
+    drawn.setAttribute("xmlns", drawn.namespaceURI);
+    return new XMLSerializer().serializeToString(drawn);
+})()"""
+
+
+def draw(browser, path):
+    state = fabric(4, 3)
+    cut(state, "node-rack1-04", "spine-east-02", NOW - 60000)
+    state["groups"]["groups"][0]["tree"] = [
+        part("spine-east-01", "", [])] + [
+            part(f"node-rack1-0{i + 1}", "spine-east-01",
+                 [f"10.1.{i}.{h}" for h in (1, 2, 3)]) for i in range(3)]
+    text = json.dumps(state).replace("spine-east-0", "spine").replace(
+        "node-rack1-0", "leaf")
+    browser.scheme("light")
+    browser.size(1000, 900)
+    browser.eval(f"chosen = null; state = {text}; draw(); draw();"
+                 "document.querySelectorAll('#groups button')[0].click()")
+    with open(path, "w") as f:
+        f.write("<!-- SPDX-License-" "Identifier: GPL-2.0 -->\n" +
+                browser.eval(DRAWING) + "\n")
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as s:
         return s.getsockname()[1]
@@ -247,6 +281,7 @@ def main():
         ktap(ready, "the page is drawn", browser.errors)
         browser.eval("source.close()")
         look(browser, folder)
+        draw(browser, os.path.join(folder, "fabric.svg"))
         browser.proc.kill()
         amd.kill()
     plan()
