@@ -9,7 +9,8 @@
  *			and those from START, nanoseconds of the clock, to the
  *			end of the first collective
  *   comms live N OPS [COUNT]	OPS collectives of COUNT integers (1) on each of
- *			N communicators that live at the same time
+ *			N communicators that live at the same time; prints the
+ *			median of the milliseconds that each has taken
  *   comms room N OPS	the same; then all but the last are freed, and the last
  *			one goes on for four times as many
  */
@@ -113,16 +114,24 @@ static void live(int n, int ops, int more, int count)
 	int *a = calloc((size_t)count, sizeof(*a));
 	int *sum = calloc((size_t)count, sizeof(*sum));
 	MPI_Comm *c = calloc((size_t)n, sizeof(*c));
-	char name[32];
+	double *took = calloc((size_t)n, sizeof(*took));
 	int i, k;
+	char name[32];
+	double t;
 
 	for (i = 0; i < n; i++) {
+		t = MPI_Wtime();
 		MPI_Comm_dup(MPI_COMM_WORLD, &c[i]);
 		snprintf(name, sizeof(name), "live %d", i);
 		MPI_Comm_set_name(c[i], name);
 		for (k = 0; k < ops; k++)
 			allreduce_of(c[i], a, sum, count);
+		took[i] = (MPI_Wtime() - t) * 1e3;
 	}
+	qsort(took, (size_t)n, sizeof(*took), by_size);
+	if (!me)
+		printf("median %.1f\n", took[n / 2]);
+	free(took);
 	for (i = 0; i < n - 1; i++)
 		MPI_Comm_free(&c[i]);
 	for (k = 0; k < more; k++)

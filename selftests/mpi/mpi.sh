@@ -157,6 +157,18 @@ part_room()
 	of_comm room "live 3" "23 through the switch, 7 fell through: .*$full"
 	grep -aq "live 3: nothing goes through the switch now: ${full/ (/: }.*; tries again after 4 operations" "$LAB_OUT/room"
 	ktap $? "room: it says when it tries again"
+	# To find that out takes tens of milliseconds: not each pays for it.
+	MPI_MEET=16
+	mpi room-many 1 "$RANKS" "$MPI_DIR/comms" live 40 20
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	mpi room-stock 1 "$RANKS" "$MPI_DIR/comms" live 40 20
+	awk '/^median / { ms[FILENAME] = $2 }
+	     END { exit !(ms[ARGV[2]] && ms[ARGV[1]] < 2 * ms[ARGV[2]]) }' \
+		"$LAB_OUT/room-many" "$LAB_OUT/room-stock"
+	ktap $? "room: forty communicators take no longer for it" \
+		"$(grep -a '^median' "$LAB_OUT"/room-{many,stock})"
+	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)
+	MPI_MEET=4
 	mpi room-hosts 2 2 "$MPI_DIR/comms" room 4 6
 	of_comm room-hosts "live 3" "[1-9][0-9]* through the switch, [0-9]* fell through: .*no room at the switch"
 	MPI_MEET=1

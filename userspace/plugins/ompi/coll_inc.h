@@ -388,6 +388,12 @@ bool coll_inc_meeting(void);
 enum coll_inc_why coll_inc_lane(struct coll_inc_module *m,
 				ompi_communicator_t *comm, int *lane);
 
+/* room.c */
+void coll_inc_room_full(const char *said);
+void coll_inc_room_freed(void);
+bool coll_inc_room_none(void);
+void coll_inc_room_why(char *said);
+
 /* types.c */
 enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 				 enum inc_dtype *dtype, enum inc_op *iop);

@@ -195,6 +195,8 @@ void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
 	memset(say, 0, COLL_INC_SAY_N * sizeof(*say));
 	say[COLL_INC_SAY_WHY] = able();
+	if (!say[COLL_INC_SAY_WHY] && coll_inc_room_none())
+		say[COLL_INC_SAY_WHY] = COLL_INC_FULL;
 	say[COLL_INC_SAY_SHARED] = !alone_on_host(comm);
 	say[COLL_INC_SAY_MEMLOCK] = ~(uint64_t)may_lock();
 	name_job(say, comm);
@@ -285,10 +287,14 @@ static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
 	opts.errbuf = said;
 	opts.errbuf_len = sizeof(said);
 	ret = create(inc, &opts);
-	if (!ret)
+	if (!ret) {
+		coll_inc_room_freed();
 		return COLL_INC_GOES;
+	}
 	snprintf(m->said, sizeof(m->said), "%s",
 		 *said ? said : inc_strerror(ret));
+	if (why_of(ret) == COLL_INC_FULL)
+		coll_inc_room_full(m->said);
 	return why_of(ret);
 }
 
@@ -393,6 +399,9 @@ static void fall_back(coll_inc_module_t *m)
 	m->state = COLL_INC_NONE;
 	if (m->why != COLL_INC_FULL)
 		return;
+	/* Where no rank has asked, that is what an earlier one was told. */
+	if (!*m->said)
+		coll_inc_room_why(m->said);
 	m->state = COLL_INC_NEW;
 	m->meet_at = 2 * m->counted;
 }
@@ -514,6 +523,8 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
  */
 void coll_inc_part(coll_inc_module_t *m)
 {
+	if (m->inc)
+		coll_inc_room_freed();
 	while (m->nlanes)
 		inc_comm_destroy(m->lanes[--m->nlanes]);
 	if (m->inc)
