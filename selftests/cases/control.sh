@@ -10,8 +10,9 @@
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/memcg.sh
+. "$ROOT/selftests/lib/memcg.sh"
 
-GROUP=/tmp/inc-cgroup
 PARAM=/sys/module/rdma_inc/parameters
 
 tool()
@@ -26,19 +27,7 @@ suite_up()
 
 suite_down()
 {
-	! mountpoint -q "$GROUP" || umount "$GROUP"
-}
-
-kernel_memory()
-{
-	awk '$1 == "kernel" { print $2 }' "$GROUP/inc/memory.stat"
-}
-
-group_up()
-{
-	mkdir -p "$GROUP" && mount -t cgroup2 none "$GROUP" &&
-		echo +memory >"$GROUP/cgroup.subtree_control" &&
-		mkdir -p "$GROUP/inc"
+	group_down
 }
 
 # near NAME CHARGED TAKEN: they differ by less than a tenth.
@@ -48,12 +37,6 @@ near()
 		[ $(($2 * 11)) -gt $(($3 * 10)) ]
 	ktap $? "$1: what is charged is taken" "charged $2, taken $3"
 	echo "# $1: charged $(($2 >> 10)) KiB, taken $(($3 >> 10)) KiB"
-}
-
-# in_group CMD: run CMD in the cgroup.
-in_group()
-{
-	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; $1"
 }
 
 # charged NAME FILE: check what a batch of commands is charged.

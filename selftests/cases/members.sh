@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What members and trees cost that do nothing yet, how fast members are made, and how
+# long a large tree takes to tell its members that it has failed. The figures are
+# shown, those that a user may rely on are judged. Needs no RDMA device.
+#
+#   members.sh [VAR=VALUE]... [PART...]
+#	PART: bytes rate fail
+
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/memcg.sh
+. "$ROOT/selftests/lib/memcg.sh"
+
+RANKS=${RANKS:-1024}
+TREES=${TREES:-64}
+# What may be taken, if judged.
+TREE_BYTES=${TREE_BYTES:-}
+MEMBER_BYTES=${MEMBER_BYTES:-}
+# Of a softirq and of the end of a tree, milliseconds.
+SOFTIRQ_MS=1
+FAIL_MS=100
+
+suite_up()
+{
+	topo_lone || return
+	# Members that are told something are sent a packet at once.
+	{
+		local i
+
+		for ((i = 2; i < 252; i++)); do
+			echo "neigh replace 10.9.0.$i lladdr 02:00:00:00:00:01 dev v0 nud permanent"
+		done
+	} | ip -n "$TOPO-sw" -batch -
+}
+
+suite_down()
+{
+	group_down
+}
+
+# members TREE N [OPTION...]: N members for a batch.
+members()
+{
+	local tree=$1 n=$2 r
+
+	shift 2
+	for ((r = 0; r < n; r++)); do
+		echo "member add tree $tree rank $r addr 10.9.0.$((2 + r % 250)) qpn 17 psn 3 $*"
+	done
+}
+
+del_all()
+{
+	sw inc-tool -j tree show | jq -r '.[] | "tree del \(.id) nowait"' |
+		sw inc-tool -b -
+	wait_for 30 switch_has leaving 0
+}
+
+# files N: bytes of N files of debugfs, which only fault injection makes.
+files()
+{
+	awk -v n="$1" '$1 == "dentry" || $1 == "debugfs_inode_cache" {
+		size += $4 } END { print n * size }' /proc/slabinfo
+}
+
+# each NAME N FILES LIMIT: run the batch $LAB_OUT/batch; what it takes for each of N
+# objects, without FILES of debugfs for each, is at most LIMIT bytes if given.
+each()
+{
+	local name=$1 n=$2 files=$3 limit=${4:-} before taken
+
+	# The first command of a cgroup allocates memory that is not ours.
+	in_group "ip netns exec $TOPO-sw inc-tool switch" >/dev/null
+	before=$(kernel_memory)
+	in_group "exec ip netns exec $TOPO-sw inc-tool -b $LAB_OUT/batch" \
+		>/dev/null
+	ktap $? "$name: they are made"
+	taken=$((($(kernel_memory) - before) / n - $(files "$files")))
+	echo "# bytes per $name: $taken"
+	[ -z "$limit" ] && return
+	[ "$taken" -le "$limit" ]
+	ktap $? "$name: at most $limit bytes" "$taken"
+}
+
+part_bytes()
+{
+	local fault=0 i
+
+	group_up || { ktap 1 "a memory cgroup"; return; }
+	# The files rank-0-rx and rank-0-tx, and the directories "fault".
+	! debugfs_up || {
+		sw inc-tool tree add id 1 ranks 1 slots 1 msg-size 256 >/dev/null
+		[ ! -e "$(debugfs_switch "$TOPO-sw")/tree-1/fault" ] || fault=1
+		del_all
+	}
+	for ((i = 1; i <= TREES; i++)); do
+		echo "tree add id $i ranks 8"
+	done >"$LAB_OUT/batch"
+	each "idle default tree" "$TREES" $((4 + fault)) "$TREE_BYTES"
+	for ((i = 1; i <= TREES; i++)); do
+		members "$i" 8
+	done >"$LAB_OUT/batch"
+	each "idle RC member of 8" $((TREES * 8)) $((2 * fault)) "$MEMBER_BYTES"
+	del_all
+	sw inc-tool tree add id 1 ranks "$RANKS" slots 64 msg-size 1024 >/dev/null
+	members 1 "$RANKS" >"$LAB_OUT/batch"
+	each "idle RC member of $RANKS" "$RANKS" $((2 * fault)) "$MEMBER_BYTES"
+	del_all
+	sw inc-tool tree add id 1 ranks 64 slots 1024 msg-size 1024 >/dev/null
+	members 1 64 transport uc >"$LAB_OUT/batch"
+	each "idle UC member of 1024 slots" 64 $((2 * fault)) "$MEMBER_BYTES"
+	del_all
+	ktap "$(switch_attr memory-used)" "nothing is charged any more"
+}
+
+part_rate()
+{
+	local from to
+
+	sw inc-tool tree add id 1 ranks "$RANKS" slots 64 msg-size 1024 >/dev/null
+	members 1 "$RANKS" >"$LAB_OUT/batch"
+	now_ms from
+	sw inc-tool -b "$LAB_OUT/batch" >/dev/null
+	ktap $? "$RANKS members are made"
+	now_ms to
+	echo "# members made per second: $((RANKS * 1000 / (to - from + 1)))"
+	del_all
+}
+
+# spans FILE: of a trace, "LONGEST MS PACKETS": the longest softirq, and the time from
+# the first to the last packet, in microseconds.
+spans()
+{
+	awk '
+	{
+		for (i = 1; i <= NF && $i !~ /^[0-9]+\.[0-9]+:$/; i++)
+			;
+		at = $i * 1000000
+	}
+	/softirq_entry/ { from = at }
+	/softirq_exit/ && from { if (at - from > longest) longest = at - from }
+	/inc_tx_result/ { if (!n++) first = at; last = at }
+	END { printf "%d %d %d\n", longest, last - first, n }' "$1"
+}
+
+part_fail()
+{
+	local trace=/sys/kernel/tracing longest took told
+
+	sw inc-tool tree add id 1 ranks "$RANKS" slots 64 msg-size 1024 >/dev/null
+	members 1 "$RANKS" | sw inc-tool -b - >/dev/null
+	ktap $? "a tree of $RANKS ranks"
+	# The default clock of UML has the resolution of a tick.
+	echo mono >$trace/trace_clock
+	echo 32768 >$trace/buffer_size_kb
+	echo >$trace/trace
+	echo 1 >$trace/events/irq/softirq_entry/enable &&
+		echo 1 >$trace/events/irq/softirq_exit/enable &&
+		echo 1 >$trace/events/rdma_inc/inc_tx_result/enable
+	ktap $? "events are traced"
+	sw inc-tool tree del 1 nowait
+	sleep 1
+	echo 0 >$trace/events/enable
+	cat $trace/trace >"$LAB_OUT/trace"
+	echo >$trace/trace
+	read -r longest took told < <(spans "$LAB_OUT/trace")
+	echo "# a failing tree of $RANKS: $told told in $took us, longest softirq $longest us"
+	[ "$told" -ge "$RANKS" ]
+	ktap $? "all ranks are told" "$told"
+	[ "$took" -le $((FAIL_MS * 1000 * SLOW)) ]
+	ktap $? "within $FAIL_MS ms" "$took us"
+	[ "$longest" -le $((SOFTIRQ_MS * 1000 * SLOW)) ]
+	ktap $? "no softirq takes more than $SOFTIRQ_MS ms" "$longest us"
+	wait_for 30 switch_has leaving 0
+}
+
+suite "bytes rate fail" "$@"
