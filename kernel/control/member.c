@@ -565,7 +565,7 @@ static void end_qp(struct inc_parting *p)
 	inc_ooo_purge(qp);
 	inc_hold_drop(qp);
 	mutex_lock(&sw->lock);
-	inc_stats_sum(qp->stats, tree->gone);
+	inc_qp_stats_sum(qp, tree->gone);
 	list_del(&qp->parted);
 	tree->memory -= qp->memory;
 	inc_switch_uncharge(sw, qp->memory);

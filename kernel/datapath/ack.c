@@ -57,7 +57,7 @@ static void unlock_and_ack(struct inc_qp *qp, bool due)
 	spin_unlock(&qp->rx.lock);
 	if (!due)
 		return;
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ACKS);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_ACKS);
 	inc_tx_ack(qp, IB_AETH_CREDIT_INVAL, psn, msn);
 }
 

@@ -35,7 +35,7 @@ static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
 	struct inc_verdict v = {};
 
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR);
 	if (!(pkt->flags & INC_PKT_REQUEST) || pkt->uc ||
 	    READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_ERROR)
 		return;

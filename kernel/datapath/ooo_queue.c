@@ -48,7 +48,7 @@ void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 /* A packet that is forged, or contradicts one that is. */
 static void distrust_packet(struct inc_qp *qp, struct sk_buff *skb)
 {
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 }
 
@@ -188,7 +188,7 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 		distrust_packet(qp, skb);
 		return;
 	}
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
 	inc_rx_learn_port(qp, skb, pkt);
 	skb = fit_buffer(qp, skb);
 	if (!skb)
@@ -199,9 +199,9 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 	qp->rx.responder.ooo_queued = true;
 	/* At the head of the queue if none precedes it. */
 	__skb_queue_after(&qp->rx.ooo, prev, skb);
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED);
 	return;
 drop:
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
 	consume_skb(skb);
 }

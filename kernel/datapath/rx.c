@@ -190,8 +190,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 	}
 
 	WRITE_ONCE(qp->last_rx, jiffies);
-	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES,
-		      skb->len);
+	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);

@@ -52,7 +52,7 @@ static void accept_zero_length(struct inc_qp *qp, const struct inc_pkt *pkt,
 	u8 status = pkt->flags & INC_PKT_IMM ?
 		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
 
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 	if (!qp->is_switch)
 		return;
 	if (status == INC_STATUS_TREE_GONE)
@@ -75,7 +75,7 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 	inc_responder_accept(&qp->rx.responder, pkt);
 	inc_qp_count_rx(qp, pkt);
 	if (pkt->flags & INC_PKT_IMM)
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 		inc_verdict_ack(v, qp, pkt->psn);
 	v->kick_parent = true;
@@ -175,7 +175,7 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	}
 
 	if (pkt->flags & INC_PKT_IMM)
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	inc_slot_io_contribute(qp, skb, pkt, v);
 	return INC_TAKE_OK;
 }
@@ -211,12 +211,11 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 	case INC_TAKE_PLACE_LOST:
 		inc_verdict_nak(v, qp, IB_NAK_INVALID_REQUEST);
 		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST;
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST);
 		break;
 	}
 	if (v->error)
-		inc_stats_inc(qp->stats,
-			      RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 }
 
 /* Packets behind a gap that are accepted in one turn. */
@@ -308,7 +307,7 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	}
 	switch (verdict) {
 	case INC_RESP_DUP:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 		/* Its own PSN: see drain_ooo(). */
 		if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 			inc_verdict_ack(v, qp, pkt->psn);

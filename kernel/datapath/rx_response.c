@@ -41,7 +41,7 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 
 	/* An acknowledgment has nothing after its AETH. */
 	if (pkt->payload_len || pkt->pad) {
-		inc_stats_inc(qp->stats, cnt);
+		inc_qp_count(qp, cnt);
 		return;
 	}
 
@@ -73,7 +73,7 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 
 	if (verdict == INC_REQ_BAD)
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
-	inc_stats_inc(qp->stats, cnt);
+	inc_qp_count(qp, cnt);
 	if (error)
 		inc_qp_error(qp, error);
 	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)

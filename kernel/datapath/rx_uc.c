@@ -40,8 +40,7 @@ static bool note_psn(struct inc_qp *qp, u32 psn)
 	if (ahead < 0)
 		return true;
 	if (ahead)
-		inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_GAPS,
-			      ahead);
+		inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_RX_GAPS, ahead);
 	qp->rx.responder.epsn = inc_psn_add(psn, 1);
 	return false;
 }
@@ -50,7 +49,7 @@ static enum uc_verdict answer_query(struct inc_qp *qp, u32 msg_id)
 {
 	u8 status = READ_ONCE(qp->tree->error);
 
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_QUERIES);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_QUERIES);
 	switch (inc_txq_resend(qp, msg_id)) {
 	case INC_RESEND_QUEUED:
 		return UC_ANSWER;
@@ -72,7 +71,7 @@ static enum uc_verdict check_repeat(struct inc_qp *qp, u32 msg_id)
 
 	if (verdict == INC_RESEND_UNKNOWN)
 		return UC_NEW;
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 	return verdict == INC_RESEND_QUEUED ? UC_ANSWER : UC_DROP;
 }
 
@@ -102,7 +101,7 @@ static enum uc_verdict judge_packet(struct inc_qp *qp,
 	return check_repeat(qp, msg_id);
 
 bad:
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 	return UC_DROP;
 }
 
@@ -131,12 +130,12 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
 	}
 	/* If it cannot be accepted now, the member queries and resends. */
 	if (inc_slot_io_begin(qp, mine, pkt, v) != INC_TAKE_OK) {
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DEFERRED);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DEFERRED);
 		consume_skb(mine);
 		return;
 	}
 	inc_qp_count_rx(qp, pkt);
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (qp->rx.to_slot)
 		report_missing(qp, overtaken);
 	inc_slot_io_contribute(qp, mine, pkt, v);

@@ -141,7 +141,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		break;
 	case INC_SLOT_REPEAT:
 		/* Begun by an earlier QP of this rank. */
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 		inc_txq_close(qp, msg->msg_id);
 		break;
 	case INC_SLOT_REFUSE:
@@ -180,7 +180,7 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
 		*t = INC_TAKE_RNR;
 		break;
 	case INC_OPEN_REPEAT:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 		/* New PSNs for a message that has been begun. */
 		if (!pkt->uc)
 			*t = INC_TAKE_PLACE_LOST;
@@ -299,7 +299,7 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 
 	lockdep_assert_held(&qp->rx.lock);
 	if (!qp->rx.to_slot) {
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
 		consume_skb(skb);
 		return;
 	}
@@ -354,7 +354,7 @@ struct sk_buff *inc_slot_io_unshare(struct inc_qp *qp, struct sk_buff *skb)
 	copy = inc_hold_copy(qp, skb);
 	if (!copy)
 		return NULL;
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_COPIED);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_COPIED);
 	consume_skb(skb);
 	return copy;
 }

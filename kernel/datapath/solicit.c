@@ -101,9 +101,9 @@ static bool ask(struct inc_qp *qp, bool waited)
 
 	if (how == INC_RESP_SOLICIT_NOTHING)
 		return owes;
-	inc_stats_inc(qp->stats, how == INC_RESP_SOLICIT_NAK ?
-		      RDMA_INC_A_MEMBER_STATS_TX_NAKS :
-		      RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS);
+	inc_qp_count(qp, how == INC_RESP_SOLICIT_NAK ?
+			 RDMA_INC_A_MEMBER_STATS_TX_NAKS :
+			 RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS);
 	inc_tx_ack(qp, how == INC_RESP_SOLICIT_NAK ? IB_NAK_PSN_ERROR :
 						 INC_SYNDROME_AGAIN, psn, msn);
 	return owes;

@@ -87,8 +87,8 @@ static void count_error(struct inc_qp *qp, int err)
 void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb, struct dst_entry *dst,
 		 struct net_device *port)
 {
-	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES,
-		      wire_bytes(skb));
+	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES,
+		       wire_bytes(skb));
 	if (port) {
 		count_error(qp, inc_shortcut_xmit(qp, skb, dst->dev, port));
 		return;

@@ -267,21 +267,19 @@ static void count_item(struct inc_qp *qp, enum inc_resultq_item item)
 	case INC_RESULTQ_PART:
 		break;
 	case INC_RESULTQ_ERROR:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ERRORS);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_ERRORS);
 		fallthrough;
 	case INC_RESULTQ_LAST:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
 		break;
 	case INC_RESULTQ_RESEND:
-		inc_stats_inc(qp->stats,
-			      RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES);
 		break;
 	case INC_RESULTQ_PENDING:
-		inc_stats_inc(qp->stats,
-			      RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES);
 		break;
 	case INC_RESULTQ_PROBE:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
 		break;
 	}
 }
@@ -291,18 +289,16 @@ static void count_packet(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 {
 	switch (kind) {
 	case INC_REQ_FRESH:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PACKETS);
-		inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_BYTES,
-			      w->len);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_PACKETS);
+		inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_TX_BYTES, w->len);
 		trace_inc_tx_result(qp, psn, w);
 		break;
 	case INC_REQ_RETRANSMIT:
-		inc_stats_inc(qp->stats,
-			      RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS);
 		trace_inc_retransmit(qp, psn);
 		break;
 	case INC_REQ_SOLICIT:
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
 		break;
 	}
 }
@@ -315,7 +311,7 @@ static void fill_request(struct inc_qp *qp, struct inc_uplink_queue *q,
 
 	qp->tx.end = inc_uplinkq_next(q, s, w);
 	if (qp->tx.end != INC_REQ_MORE)
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
 }
 
 /* Turn the next queued item into a request in flight, if the window allows. */

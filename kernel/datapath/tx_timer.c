@@ -60,7 +60,7 @@ static enum inc_requester_timer handle_timeout(struct inc_qp *qp, bool reprieve,
 	if (what == INC_REQ_TIMER_LATER)
 		inc_txq_arm(qp, now);
 	else if (what == INC_REQ_TIMER_BACK)
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS);
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS);
 out:
 	spin_unlock(&qp->tx.lock);
 	return what;
@@ -71,7 +71,7 @@ static bool find_too_long(struct inc_qp *qp, const struct expiry *x)
 {
 	if (x->rnr || !inc_tx_too_long(qp, x->len))
 		return false;
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG);
 	return true;
 }
 

@@ -70,7 +70,7 @@ static unsigned int reply_counter(u8 syndrome)
 void inc_verdict_flush(const struct inc_verdict *v, struct inc_qp *qp)
 {
 	if (v->reply) {
-		inc_stats_inc(qp->stats, reply_counter(v->syndrome));
+		inc_qp_count(qp, reply_counter(v->syndrome));
 		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);
 	}
 	if (v->error)

@@ -88,6 +88,18 @@ void inc_qp_tune(struct inc_qp *qp)
 }
 
 /**
+ * inc_qp_stats_sum() - add a QP's counters to an array
+ * @qp: QP
+ * @sum: INC_STATS_MAX numbers, by RDMA_INC_A_MEMBER_STATS_*; added to
+ *
+ * Context: any.
+ */
+void inc_qp_stats_sum(const struct inc_qp *qp, u64 *sum)
+{
+	inc_stats_sum(qp->stats, sum);
+}
+
+/**
  * inc_qp_error() - move a QP to the error state
  * @qp: QP
  * @error: enum rdma_inc_member_error; the first one counts

@@ -227,6 +227,7 @@ struct inc_qp {
 /* Configuration: process context, inc_switch.lock held. */
 struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 member);
 void inc_qp_tune(struct inc_qp *qp);
+void inc_qp_stats_sum(const struct inc_qp *qp, u64 *sum);
 
 /* Data path: RCU read side. */
 extern const struct rhashtable_params inc_qpn_params;
@@ -240,12 +241,22 @@ static inline u8 inc_qp_failure(const struct inc_qp *qp,
 	return qp->is_switch ? inc_msg_failure(pkt) : 0;
 }
 
-static inline void inc_qp_count_rx(const struct inc_qp *qp,
+/* Add to a counter, RDMA_INC_A_MEMBER_STATS_*. BH off. */
+static inline void inc_qp_count_n(struct inc_qp *qp, unsigned int idx, u64 n)
+{
+	inc_stats_add(qp->stats, idx, n);
+}
+
+static inline void inc_qp_count(struct inc_qp *qp, unsigned int idx)
+{
+	inc_qp_count_n(qp, idx, 1);
+}
+
+static inline void inc_qp_count_rx(struct inc_qp *qp,
 				   const struct inc_pkt *pkt)
 {
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
-	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
-		      pkt->payload_len);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
 }
 
 /* Has the member's QP been up? A parent was up before its child knew it. */

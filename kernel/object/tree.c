@@ -95,9 +95,9 @@ void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
 	for (member = 0; member < tree->cfg.members; member++) {
 		qp = inc_qp_find(tree, member);
 		if (qp)
-			inc_stats_sum(qp->stats, member_sum);
+			inc_qp_stats_sum(qp, member_sum);
 	}
 	list_for_each_entry(qp, &tree->parted, parted)
 		if (!qp->uplink)
-			inc_stats_sum(qp->stats, member_sum);
+			inc_qp_stats_sum(qp, member_sum);
 }

@@ -220,7 +220,7 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
 {
 	u64 sum[INC_STATS_MAX] = {};
 
-	inc_stats_sum(qp->stats, sum);
+	inc_qp_stats_sum(qp, sum);
 	return inc_nl_put_stats(skb, RDMA_INC_A_MEMBER_STATS, sum,
 				RDMA_INC_A_MEMBER_STATS_MAX);
 }
