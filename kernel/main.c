@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
+#include "control/member.h"
 #include "control/netlink.h"
 #include "control/netns.h"
 #include "core/icrc.h"
@@ -22,6 +23,9 @@ static int __init inc_init(void)
 	inc_wq = alloc_workqueue("rdma_inc", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	if (!inc_wq)
 		return -ENOMEM;
+	err = inc_member_cache_init();
+	if (err)
+		goto err_wq;
 	inc_debugfs_init();
 	err = inc_netns_init();
 	if (err)
@@ -37,6 +41,8 @@ err_net:
 	inc_netns_exit();
 err_debugfs:
 	inc_debugfs_exit();
+	inc_member_cache_exit();
+err_wq:
 	destroy_workqueue(inc_wq);
 	return err;
 }
@@ -49,6 +55,7 @@ static void __exit inc_exit(void)
 	destroy_workqueue(inc_wq);
 	/* Trees are freed by RCU. */
 	rcu_barrier();
+	inc_member_cache_exit();
 }
 
 /* Built in, it comes after IPv6, of which each switch has a socket. */

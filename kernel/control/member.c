@@ -25,6 +25,7 @@
 #include "datapath/tx_timer.h"
 #include "datapath/uplink_tx.h"
 #include "object/hold.h"
+#include "object/lazy.h"
 #include "object/mem.h"
 #include "object/parting.h"
 #include "object/qp.h"
@@ -38,16 +39,9 @@
 
 /* Buckets for each QP in the hash table of QPNs, while it grows. */
 #define QPN_BUCKETS	4
-/* Size of a dst_cache on each CPU, as near as can be told from outside. */
-#define DST_CACHE_PCPU	48
-
-static u64 ring_memory(u32 entries)
-{
-	return inc_mem_kvmalloc(entries * sizeof(struct inc_wqe));
-}
 
 /**
- * inc_member_memory() - compute the memory that a member takes
+ * inc_member_memory() - compute the memory that a member takes at most
  * @sw: switch
  * @cfg: its tree, defaults filled in
  *
@@ -57,16 +51,8 @@ static u64 ring_memory(u32 entries)
 u64 inc_member_memory(const struct inc_switch *sw,
 		      const struct inc_tree_cfg *cfg)
 {
-	u16 slots = cfg->slots;
-
-	return inc_mem_kvmalloc(sizeof(struct inc_qp)) +
-	       ring_memory(inc_requester_entries(cfg->window)) +
-	       inc_mem_kvmalloc(slots * sizeof(struct inc_out)) +
-	       inc_mem_kvmalloc(slots * sizeof(u16)) +
-	       inc_mem_kvmalloc(slots * sizeof(struct inc_oldest_entry)) +
-	       inc_mem_percpu(sizeof(struct inc_stats)) +
-	       inc_mem_percpu(DST_CACHE_PCPU) + QPN_BUCKETS * sizeof(void *) +
-	       inc_debugfs_member_memory(sw);
+	return inc_mem_cache(sizeof(struct inc_qp)) + inc_lazy_qp_memory(cfg) +
+	       QPN_BUCKETS * sizeof(void *) + inc_debugfs_member_memory(sw);
 }
 
 /**
@@ -83,43 +69,33 @@ u64 inc_member_parent_memory(const struct inc_switch *sw,
 	return inc_member_memory(sw, cfg) + inc_uplink_memory(cfg->slots);
 }
 
-static void free_qp(struct inc_qp *qp)
+static struct kmem_cache *qp_cache;
+
+/**
+ * inc_member_cache_init() - make the cache of QPs
+ *
+ * Context: process, before any member exists.
+ * Return: 0 or -ENOMEM.
+ */
+int __init inc_member_cache_init(void)
 {
-	dst_cache_destroy(&qp->dst);
-	inc_uplink_free(qp->uplink);
-	free_percpu(qp->stats);
-	kvfree(qp->tx.requester.ring);
-	kvfree(qp->tx.results.out);
-	kvfree(qp->tx.results.fifo);
-	kvfree(qp->tx.results.waiting.entry);
-	kvfree(qp);
+	qp_cache = KMEM_CACHE(inc_qp, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
+	return qp_cache ? 0 : -ENOMEM;
 }
 
-static struct inc_qp *alloc_qp(struct inc_tree *tree)
+/**
+ * inc_member_cache_exit() - undo inc_member_cache_init()
+ */
+void inc_member_cache_exit(void)
 {
-	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
-	u32 entries = inc_requester_entries(tree->cfg.window);
-	struct inc_oldest_entry *waiting;
-	u16 slots = tree->cfg.slots;
-	struct inc_wqe *ring;
-	struct inc_out *out;
-	u16 *fifo;
+	kmem_cache_destroy(qp_cache);
+}
 
-	if (!qp)
-		return NULL;
-	ring = kvcalloc(entries, sizeof(*ring), GFP_KERNEL_ACCOUNT);
-	inc_requester_init(&qp->tx.requester, ring, entries, 0);
-	out = kvcalloc(slots, sizeof(*out), GFP_KERNEL_ACCOUNT);
-	fifo = kvcalloc(slots, sizeof(*fifo), GFP_KERNEL_ACCOUNT);
-	waiting = kvcalloc(slots, sizeof(*waiting), GFP_KERNEL_ACCOUNT);
-	inc_resultq_init(&qp->tx.results, &tree->geom, out, fifo, waiting);
-	qp->stats = inc_stats_alloc();
-	if (!ring || !out || !fifo || !waiting || !qp->stats ||
-	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
-		free_qp(qp);
-		return NULL;
-	}
-	return qp;
+static void free_qp(struct inc_qp *qp)
+{
+	inc_lazy_qp_free(qp);
+	inc_uplink_free(qp->uplink);
+	kmem_cache_free(qp_cache, qp);
 }
 
 /* True also for a child's QP without a parent, which inc_qp_lookup() skips. */
@@ -208,6 +184,7 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->sw = tree->sw;
 	qp->tree = tree;
 	qp->cfg = *cfg;
+	inc_lazy_qp_init(qp);
 	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
 	qp->rx.next_msg_id = tree->cfg.first_msg_id;
@@ -248,53 +225,48 @@ static struct inc_qp *make_qp(struct inc_tree *tree,
 	err = inc_switch_charge(tree->sw, memory, extack);
 	if (err)
 		return ERR_PTR(err);
-	qp = alloc_qp(tree);
+	qp = kmem_cache_zalloc(qp_cache, GFP_KERNEL);
 	if (!qp) {
 		inc_switch_uncharge(tree->sw, memory);
 		return ERR_PTR(-ENOMEM);
 	}
 	init_qp(qp, tree, cfg);
 	qp->memory = memory;
+	inc_switch_spare(tree->sw, &qp->lazy.spare,
+			 inc_lazy_qp_memory(&tree->cfg));
+	qp->lazy.ring = inc_requester_entries(tree->cfg.window);
 	return qp;
 }
 
 /**
- * inc_member_grow() - make room for a larger window
+ * inc_member_grow() - charge for a larger window
  * @qp: QP of a member, or to the parent
  * @window: maximum number of packets in flight
  * @extack: set to the reason for an error
  *
- * The room stays when the window becomes smaller again.
+ * The charge stays when the window becomes smaller again.
  *
  * Context: process, inc_switch.lock held.
- * Return: 0, -ENOBUFS over the memory limit, -ENOMEM.
+ * Return: 0 or -ENOBUFS over the memory limit.
  */
 int inc_member_grow(struct inc_qp *qp, u16 window,
 		    struct netlink_ext_ack *extack)
 {
 	u32 entries = inc_requester_entries(window);
-	u32 has = qp->tx.requester.mask + 1;
-	struct inc_wqe *ring;
 	u64 more;
 	int err;
 
 	lockdep_assert_held(&qp->sw->lock);
-	if (entries <= has)
+	if (entries <= qp->lazy.ring)
 		return 0;
-	more = ring_memory(entries) - ring_memory(has);
+	more = inc_lazy_ring_memory(entries) -
+	       inc_lazy_ring_memory(qp->lazy.ring);
 	err = inc_switch_charge(qp->sw, more, extack);
 	if (err)
 		return err;
-	ring = kvcalloc(entries, sizeof(*ring), GFP_KERNEL_ACCOUNT);
-	if (!ring) {
-		inc_switch_uncharge(qp->sw, more);
-		return -ENOMEM;
-	}
 	qp->memory += more;
-	spin_lock_bh(&qp->tx.lock);
-	ring = inc_requester_grow(&qp->tx.requester, ring, entries);
-	spin_unlock_bh(&qp->tx.lock);
-	kvfree(ring);
+	qp->lazy.ring = entries;
+	inc_switch_spare(qp->sw, &qp->lazy.spare, more);
 	return 0;
 }
 
@@ -429,6 +401,7 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	qp->state = RDMA_INC_MEMBER_STATE_INIT;
 	qp->rx.responder.results = true;
 	qp->tx.requester.patient = true;
+	inc_lazy_percpu(qp);
 	err = -ENOMEM;
 	qp->uplink = inc_uplink_alloc(tree);
 	if (!qp->uplink)
@@ -562,6 +535,7 @@ static void end_qp(struct inc_parting *p)
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->rx.more);
 	cancel_work_sync(&qp->tx.more);
+	cancel_work_sync(&qp->lazy.work);
 	inc_ooo_purge(qp);
 	inc_hold_drop(qp);
 	mutex_lock(&sw->lock);

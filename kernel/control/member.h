@@ -14,6 +14,9 @@ struct inc_tree;
 struct inc_tree_cfg;
 struct netlink_ext_ack;
 
+int inc_member_cache_init(void);
+void inc_member_cache_exit(void);
+
 u64 inc_member_memory(const struct inc_switch *sw,
 		      const struct inc_tree_cfg *cfg);
 u64 inc_member_parent_memory(const struct inc_switch *sw,

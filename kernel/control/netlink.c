@@ -152,7 +152,9 @@ static int put_hold(struct sk_buff *skb, struct inc_switch *sw)
 			 inc_hold_limit(sw)) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_HOLD_GUARANTEED,
 			 inc_hold_guaranteed(sw)) ||
-	    nla_put_uint(skb, RDMA_INC_A_SWITCH_HELD, inc_hold_sum(sw)))
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_HELD, inc_hold_sum(sw)) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_TAKEN,
+			 sw->mem_used - atomic64_read(&sw->mem_spare)))
 		return -EMSGSIZE;
 	return 0;
 }

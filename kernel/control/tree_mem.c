@@ -2,97 +2,20 @@
 /*
  * Memory of trees, and their last reference.
  */
-#include <linux/gfp.h>
-#include <linux/kmemleak.h>
-#include <linux/log2.h>
-#include <linux/mm.h>
-#include <linux/sizes.h>
-#include <linux/vmalloc.h>
+#include <linux/memcontrol.h>
+#include <linux/slab.h>
 #include <linux/wait_bit.h>
 
 #include "compat.h"
 #include "control/tree_mem.h"
 #include "core/rank_range.h"
 #include "object/mem.h"
+#include "object/slot_mem.h"
 #include "object/stats.h"
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
 #include "report/notify.h"
-
-/*
- * The slots' memory is in blocks. Memory in a piece is quicker to get and to
- * find the page of than vmalloc()'s, but there may be no large piece. Many small
- * slots share a block, so that little of its last page is wasted.
- */
-#define BLOCK_BYTES	SZ_32K
-
-static u16 block_slots(const struct inc_tree_cfg *cfg, size_t slot_size)
-{
-	if (slot_size > BLOCK_BYTES / 2)
-		return 1;
-	return min_t(size_t, cfg->slots,
-		     rounddown_pow_of_two(BLOCK_BYTES / slot_size));
-}
-
-/*
- * Each page has a reference count of its own: packets refer to pages. And no
- * page has another owner's data: packets also hold bytes that no message has
- * written, behind a short chunk of wide elements, or when a request that has
- * begun fails.
- */
-static void *block_alloc(size_t size)
-{
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO;
-	void *mem = alloc_pages_exact(size, gfp | __GFP_NORETRY | __GFP_NOWARN);
-
-	if (!mem)
-		return __vmalloc(size, gfp);
-	/* It holds the only pointers to parts. */
-	kmemleak_alloc(mem, size, 1, GFP_KERNEL);
-	return mem;
-}
-
-static void block_free(void *mem, size_t size)
-{
-	if (is_vmalloc_addr(mem)) {
-		vfree(mem);
-	} else if (mem) {
-		kmemleak_free(mem);
-		free_pages_exact(mem, size);
-	}
-}
-
-static void free_slot_mem(struct inc_tree *tree)
-{
-	u16 i;
-
-	if (!tree->slot_mem)
-		return;
-	for (i = 0; i < tree->nblocks; i++)
-		block_free(tree->slot_mem[i], tree->block_size);
-	kvfree(tree->slot_mem);
-}
-
-static bool alloc_slot_mem(struct inc_tree *tree,
-			   const struct inc_tree_cfg *cfg, size_t slot_size)
-{
-	u16 i;
-
-	tree->block_slots = block_slots(cfg, slot_size);
-	tree->block_size = tree->block_slots * slot_size;
-	tree->nblocks = cfg->slots / tree->block_slots;
-	tree->slot_mem = kvcalloc(tree->nblocks, sizeof(*tree->slot_mem),
-				  GFP_KERNEL_ACCOUNT);
-	if (!tree->slot_mem)
-		return false;
-	for (i = 0; i < tree->nblocks; i++) {
-		tree->slot_mem[i] = block_alloc(tree->block_size);
-		if (!tree->slot_mem[i])
-			return false;
-	}
-	return true;
-}
 
 /**
  * inc_tree_free() - undo inc_tree_alloc()
@@ -103,12 +26,13 @@ static bool alloc_slot_mem(struct inc_tree *tree,
 void inc_tree_free(struct inc_tree *tree)
 {
 	free_percpu(tree->stats);
-	free_slot_mem(tree);
+	inc_slot_mem_free(tree);
 	kvfree(tree->slot);
 	kvfree(tree->member_qp);
 	kvfree(tree->below);
 	kvfree(tree->ranges);
 	kvfree(tree->at);
+	mem_cgroup_put(tree->memcg);
 	kfree(tree);
 }
 
@@ -129,6 +53,7 @@ void inc_tree_put(struct inc_tree *tree)
 		return;
 	mutex_lock(&sw->lock);
 	inc_switch_uncharge(sw, tree->memory);
+	inc_switch_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
 	inc_tree_stats(tree, sw->gone_trees, sw->gone_members);
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);
@@ -168,13 +93,14 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 	if (!tree)
 		return NULL;
 	refcount_set(&tree->ref, 1);
+	tree->memcg = get_mem_cgroup_from_mm(current->mm);
 	tree->member_qp = kvcalloc(cfg->members, sizeof(*tree->member_qp),
 				   GFP_KERNEL_ACCOUNT);
 	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot),
 			      GFP_KERNEL_ACCOUNT);
 	tree->stats = inc_stats_alloc();
 	if (!tree->member_qp || !tree->slot || !tree->stats ||
-	    !alloc_slot_mem(tree, cfg, slot_size) ||
+	    !inc_slot_mem_alloc(tree, cfg, slot_size) ||
 	    !alloc_spans(tree, cfg, own)) {
 		inc_tree_free(tree);
 		return NULL;
@@ -183,7 +109,7 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 }
 
 /**
- * inc_tree_memory() - compute the memory that a tree takes
+ * inc_tree_memory() - compute the memory that a tree takes at most
  * @sw: switch
  * @cfg: as in inc_tree_alloc()
  * @slot_size: as in inc_tree_alloc()
@@ -194,16 +120,14 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 u64 inc_tree_memory(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 		    size_t slot_size, u16 own)
 {
-	u16 per_block = block_slots(cfg, slot_size);
-	u16 blocks = cfg->slots / per_block;
 	const struct inc_tree *tree;
 	u64 bytes;
 
 	bytes = inc_mem_kvmalloc(sizeof(*tree)) +
 		inc_mem_kvmalloc(cfg->members * sizeof(*tree->member_qp)) +
 		inc_mem_kvmalloc(cfg->slots * sizeof(*tree->slot)) +
-		inc_mem_kvmalloc(blocks * sizeof(*tree->slot_mem)) +
-		inc_mem_vmalloc((u64)slot_size * per_block) * blocks +
+		inc_slot_mem_index(cfg, slot_size) +
+		inc_slot_mem_blocks(cfg, slot_size) +
 		inc_mem_percpu(sizeof(*tree->stats)) + inc_mem_xarray() +
 		inc_debugfs_tree_memory(sw);
 	if (cfg->below)

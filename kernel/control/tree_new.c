@@ -19,6 +19,7 @@
 #include "datapath/hook.h"
 #include "datapath/liveness.h"
 #include "object/qp.h"
+#include "object/slot_mem.h"
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
@@ -60,10 +61,9 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 		cfg->dead_time_ms = RDMA_INC_DEFAULT_DEAD_TIME;
 }
 
-static void init_slots(struct inc_tree *tree, size_t slot_size)
+static void init_slots(struct inc_tree *tree)
 {
 	const struct inc_tree_cfg *cfg = &tree->cfg;
-	size_t at;
 	u32 i;
 
 	for (i = 0; i < cfg->slots; i++) {
@@ -71,10 +71,7 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 		struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
 
 		spin_lock_init(&ts->lock);
-		at = ts - tree->slot;
-		inc_slot_init(&ts->m, &tree->geom, msg_id,
-			      tree->slot_mem[at / tree->block_slots] +
-			      at % tree->block_slots * slot_size);
+		inc_slot_init(&ts->m, &tree->geom, msg_id);
 		ts->ended = msg_id - cfg->slots;
 	}
 	tree->low_mark = cfg->first_msg_id;
@@ -133,7 +130,7 @@ static void init_spans(struct inc_tree *tree)
 
 static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 		      const struct inc_tree_cfg *cfg,
-		      const struct inc_slot_geom *geom, size_t slot_size)
+		      const struct inc_slot_geom *geom)
 {
 	tree->sw = sw;
 	tree->cfg = *cfg;
@@ -149,7 +146,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);
 	tree->geom = *geom;
 	init_spans(tree);
-	init_slots(tree, slot_size);
+	init_slots(tree);
 }
 
 /* From here on the tree is visible, and only inc_tree_leave() ends it. */
@@ -220,8 +217,9 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 	if (!tree)
 		goto err_charge;
 
-	tree_init(tree, sw, &cfg, &geom, slot_size);
+	tree_init(tree, sw, &cfg, &geom);
 	tree->memory = memory;
+	inc_switch_spare(sw, &tree->spare, inc_slot_mem_blocks(&cfg, slot_size));
 	err = choose_id(sw, tree);
 	if (err)
 		goto err_tree;
@@ -238,6 +236,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 err_id:
 	xa_erase(&sw->trees, tree->cfg.id);
 err_tree:
+	inc_switch_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
 	inc_tree_free(tree);
 err_charge:
 	inc_switch_uncharge(sw, memory);

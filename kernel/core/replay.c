@@ -2,6 +2,7 @@
 /*
  * A stock rxe that loses its place, see replay.h.
  */
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 
 #include "core/psn.h"
@@ -44,7 +45,7 @@ static u16 said_at(const struct inc_replay *p, const struct inc_responder *r,
 {
 	s32 back = inc_psn_diff(r->epsn, psn);
 
-	return back > 0 && back <= INC_REPLAY_PSNS ?
+	return p->said && back > 0 && back <= INC_REPLAY_PSNS ?
 	       p->said[psn % INC_REPLAY_PSNS] : UNKNOWN;
 }
 
@@ -59,7 +60,8 @@ static u16 said_at(const struct inc_replay *p, const struct inc_responder *r,
 void inc_replay_note(struct inc_replay *p, const struct inc_responder *r,
 		     const struct inc_pkt *pkt)
 {
-	p->said[pkt->psn % INC_REPLAY_PSNS] = says(r, pkt);
+	if (likely(p->said))
+		p->said[pkt->psn % INC_REPLAY_PSNS] = says(r, pkt);
 	if (!r->in_msg)
 		p->proof = INC_REPLAY_SURE;
 	else if (p->proof == INC_REPLAY_BACK)

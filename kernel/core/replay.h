@@ -55,13 +55,14 @@ enum inc_replay_proof {
 
 /**
  * struct inc_replay - what a host over RC has sent lately
- * @said: what packets said of their messages, by PSN modulo INC_REPLAY_PSNS
+ * @said: what packets said of their messages, by PSN modulo INC_REPLAY_PSNS;
+ *	NULL before the first message begins
  * @risky: the end of a write was acknowledged by name
  * @proof: enum inc_replay_proof, of the message in progress
  * @risk: if @risky, the PSN behind it
  */
 struct inc_replay {
-	u16	said[INC_REPLAY_PSNS];
+	u16	*said;
 	bool	risky;
 	u8	proof;
 	u32	risk;

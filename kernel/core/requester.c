@@ -63,6 +63,12 @@ static u32 in_flight(const struct inc_requester *r)
 	return inc_psn_diff(r->max, r->una);
 }
 
+/* Maximum number of packets in flight now: the ring may be smaller. */
+static u32 room(const struct inc_requester *r)
+{
+	return min_t(u32, r->cwnd, r->mask + 1);
+}
+
 /**
  * inc_requester_entries() - get how large a requester's ring has to be
  * @window: maximum number of packets in flight, 1 ... INC_REQ_MAX_WINDOW
@@ -81,7 +87,7 @@ u32 inc_requester_entries(u16 window)
  * inc_requester_init() - initialize a requester that has sent nothing
  * @r: requester, to be tuned before use
  * @ring: room for packets in flight; stays the caller's
- * @entries: of @ring, inc_requester_entries() of the largest window
+ * @entries: of @ring, a power of two
  * @psn: first PSN
  */
 void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
@@ -123,7 +129,7 @@ struct inc_wqe *inc_requester_grow(struct inc_requester *r,
 /**
  * inc_requester_tune() - change settings, at any time
  * @r: requester
- * @window: maximum number of packets in flight, 1 to the entries of its ring
+ * @window: maximum number of packets in flight
  * @min_rto_us: lower limit of the timeout, microseconds
  * @dead_us: time without progress after which the member is dead, microseconds,
  *	if it was tried at least 5 times meanwhile
@@ -144,13 +150,13 @@ void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
  *
  * Context: the QP's transmit lock is held.
  * Return: entry for the caller to describe the packet in, or NULL when the
- * window is full.
+ * window or the ring is full.
  */
 struct inc_wqe *inc_requester_push(struct inc_requester *r)
 {
 	struct inc_wqe *w;
 
-	if (in_flight(r) >= r->cwnd)
+	if (in_flight(r) >= room(r))
 		return NULL;
 	w = wqe(r, r->max);
 	r->max = inc_psn_add(r->max, 1);
@@ -270,7 +276,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 		tail = r->next == r->fresh;
 	else
 		tail = r->next == r->max && must_ask(r, end, now);
-	closes = inc_psn_diff(r->next, r->una) >= r->cwnd;
+	closes = inc_psn_diff(r->next, r->una) >= room(r);
 	*ackreq = tail || closes || r->probing || ++r->since_ackreq >= every;
 	if (*ackreq) {
 		ask(r, *psn, now);

@@ -11,6 +11,8 @@
 #include <linux/types.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
+#include "core/psn.h"
+
 #define INC_REQ_MAX_WINDOW	256
 
 /**
@@ -101,7 +103,8 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @proved_at: the same without signs of life
  * @resume: when sending may continue after an RNR NAK
  * @mask: entries of @ring less one; a power of two less one
- * @ring: packets in flight, by PSN
+ * @ring: packets in flight, by PSN; if it has fewer entries than the window, it is
+ *	the window
  */
 struct inc_requester {
 	u32		una;
@@ -197,6 +200,13 @@ enum inc_requester_timer {
 	INC_REQ_TIMER_SOLICIT,
 	INC_REQ_TIMER_DEAD,
 };
+
+/* Is the ring full, and smaller than the window that the tree allows? */
+static inline bool inc_requester_cramped(const struct inc_requester *r)
+{
+	return inc_psn_diff(r->max, r->una) > (s32)r->mask &&
+	       r->mask + 1 < r->window;
+}
 
 u32 inc_requester_entries(u16 window);
 void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,

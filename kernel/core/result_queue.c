@@ -19,7 +19,7 @@ static void enqueue_slot(struct inc_result_queue *q, struct inc_out *out)
 	if (out->queued)
 		return;
 	out->queued = true;
-	q->fifo[q->tail++ & (q->geom->slots - 1)] = out - q->out;
+	q->fifo[q->tail++ & q->mask] = out - q->out;
 }
 
 /*
@@ -32,25 +32,44 @@ static bool is_stale(const struct inc_out *out)
 	       (!out->open || (!out->status && out->sent == out->ready));
 }
 
+/*
+ * What a queue without memory has for all its slots: no message has begun. It is
+ * only read, as only a request that has begun changes anything there.
+ */
+static const struct inc_out nothing;
+
 /**
- * inc_resultq_init() - initialize an empty queue
+ * inc_resultq_init() - initialize an empty queue, without memory for results
  * @q: queue
  * @g: the tree's geometry
- * @out: zeroed memory for the results, one for each slot
- * @fifo: memory for the same number of slots
- * @waiting: the same
+ *
+ * It takes statuses that belong to no slot, and probes.
  */
-void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
-		      struct inc_out *out, u16 *fifo,
-		      struct inc_oldest_entry *waiting)
+void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g)
 {
 	*q = (struct inc_result_queue) {
 		.geom		= g,
-		.out		= out,
-		.fifo		= fifo,
-		.waiting.entry	= waiting,
+		.out		= (struct inc_out *)&nothing,
 		.waiting.slots	= g->slots,
 	};
+}
+
+/**
+ * inc_resultq_furnish() - give a queue its memory, before any request begins
+ * @q: queue
+ * @out: zeroed memory for the results, one for each slot
+ * @fifo: memory for the same number of slots
+ * @waiting: the same
+ *
+ * Context: the queue's lock is held.
+ */
+void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
+			 u16 *fifo, struct inc_oldest_entry *waiting)
+{
+	q->mask = q->geom->slots - 1;
+	q->out = out;
+	q->fifo = fifo;
+	q->waiting.entry = waiting;
 }
 
 /**
@@ -327,7 +346,7 @@ void inc_resultq_farewell(struct inc_result_queue *q, u32 next_msg_id,
 	if (q->waiting.n)
 		return;
 	for (i = q->head; i != q->tail; i++)
-		if (q->out[q->fifo[i & (q->geom->slots - 1)]].open)
+		if (q->out[q->fifo[i & q->mask]].open)
 			return;
 	/* Uses the entry left free for it: sent once, and never lost. */
 	add_stray(q, next_msg_id, status, 0);
@@ -426,7 +445,7 @@ enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,
 		return INC_RESULTQ_PROBE;
 	}
 
-	out = &q->out[q->fifo[q->head & (q->geom->slots - 1)]];
+	out = &q->out[q->fifo[q->head & q->mask]];
 	item = fill_out(q, w, out, INC_STATUS_OK);
 	if (item == INC_RESULTQ_PART)
 		*end = INC_REQ_MORE;
@@ -467,7 +486,7 @@ enum inc_resultq_item inc_resultq_next_uc(struct inc_result_queue *q,
 	if (q->nstray)
 		item = fill_stray(q, w);
 	while (!item && q->head != q->tail) {
-		u16 slot = q->fifo[q->head++ & (q->geom->slots - 1)];
+		u16 slot = q->fifo[q->head++ & q->mask];
 		struct inc_out *out = &q->out[slot];
 
 		out->queued = false;

@@ -54,6 +54,7 @@ struct inc_out {
 /**
  * struct inc_result_queue - what is queued for one member
  * @geom: the tree's geometry
+ * @mask: slots of @out less one; a power of two less one
  * @out: results, by slot
  * @fifo: slots that have something to send, in the order in which they became
  *	ready
@@ -70,6 +71,7 @@ struct inc_result_queue {
 	const struct inc_slot_geom	*geom;
 	struct inc_out			*out;
 	u16				*fifo;
+	u16				mask;
 	u16				head;
 	u16				tail;
 	u8				nstray;
@@ -138,7 +140,13 @@ static inline bool inc_resultq_empty(const struct inc_result_queue *q)
 static inline struct inc_out *inc_resultq_out(const struct inc_result_queue *q,
 					      u32 msg_id)
 {
-	return &q->out[msg_id & (q->geom->slots - 1)];
+	return &q->out[msg_id & q->mask];
+}
+
+/* Has it memory? Until then no request may begin. */
+static inline bool inc_resultq_furnished(const struct inc_result_queue *q)
+{
+	return q->fifo;
 }
 
 /* Does a message wait for chunks of others? Then its packets are held. */
@@ -151,9 +159,10 @@ static inline bool inc_resultq_waits(const struct inc_result_queue *q,
 	       out->ready < out->nchunks;
 }
 
-void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
-		      struct inc_out *out, u16 *fifo,
-		      struct inc_oldest_entry *waiting);
+void inc_resultq_init(struct inc_result_queue *q,
+		      const struct inc_slot_geom *g);
+void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
+			 u16 *fifo, struct inc_oldest_entry *waiting);
 bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);

@@ -60,14 +60,10 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
  * @s: slot
  * @g: geometry of the tree; has to outlive the slot
  * @msg_id: first message that it expects
- * @mem: inc_slot_size() bytes, aligned to the path MTU, with any contents
  *
- * Each chunk's result lies within one multiple of the path MTU, and so within
- * a page. The buffers are not touched before their message comes, and packets
- * to the parent may hold bytes that no message has written.
+ * It needs inc_slot_place() before a message begins there.
  */
-void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
-		   u32 msg_id, void *mem)
+void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g, u32 msg_id)
 {
 	memset(s, 0, sizeof(*s));
 	s->geom = g;
@@ -75,8 +71,25 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->msg.msg_id = msg_id;
 	s->owner = msg_id - g->slots;
 	s->uplink_msg_id = msg_id - g->slots;
-	s->result = mem + INC_HDR_LEN;
-	s->partial = s->result;
+}
+
+/**
+ * inc_slot_place() - give a slot its memory, before its first message begins
+ * @s: slot
+ * @mem: inc_slot_size() bytes, aligned to the path MTU, with any contents
+ *
+ * Each chunk's result lies within one multiple of the path MTU, and so within
+ * a page. The buffers are not touched before their message comes, and packets
+ * to the parent may hold bytes that no message has written.
+ *
+ * Context: the slot's lock is held.
+ */
+void inc_slot_place(struct inc_slot *s, void *mem)
+{
+	const struct inc_slot_geom *g = s->geom;
+	u8 *result = mem + INC_HDR_LEN;
+
+	s->partial = result;
 	mem += inc_geom_buffer(g);
 	if (g->child) {
 		s->partial = mem + INC_HDR_LEN;
@@ -92,6 +105,8 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	mem += chunk_size(g);
 	s->got = mem;
 	s->done = s->got + g->members;
+	/* Last: inc_slot_placed(). */
+	WRITE_ONCE(s->result, result);
 }
 
 /* Where a part of a rank's chunk is parked. */

@@ -38,7 +38,8 @@ enum inc_slot_verdict {
 
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
-		   u32 msg_id, void *mem);
+		   u32 msg_id);
+void inc_slot_place(struct inc_slot *s, void *mem);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status);
 bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
@@ -55,6 +56,12 @@ bool inc_slot_answer(struct inc_slot *s, u8 status);
 static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
 {
 	return (s32)(READ_ONCE(s->owner) - msg_id) <= 0;
+}
+
+/* Has it memory? Needs no lock, as it keeps it; to use it, the lock. */
+static inline bool inc_slot_placed(const struct inc_slot *s)
+{
+	return READ_ONCE(s->result);
 }
 
 static inline bool inc_slot_begun(const struct inc_slot *s, u16 member)

@@ -38,6 +38,7 @@ enum kind {
 	DUPLICATE,
 	REORDER,
 	CORRUPT,
+	MEMORY,
 	NKINDS,
 };
 
@@ -46,6 +47,7 @@ static const char *const kind_names[NKINDS] = {
 	[DUPLICATE] = "duplicate",
 	[REORDER] = "reorder",
 	[CORRUPT] = "corrupt",
+	[MEMORY] = "no-memory",
 };
 
 /**
@@ -237,6 +239,29 @@ bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
 	       BTH_PSN_OFF);
 	run(&f->tx, skb, pass);
 	return true;
+}
+
+/**
+ * inc_fault_no_memory() - perhaps pretend that there is no memory
+ * @qp: QP that takes memory when it needs it, see object/lazy.c
+ * @tx: for packets in flight; else for a message that begins
+ *
+ * Context: BH off; takes an innermost lock.
+ * Return: true if so.
+ */
+bool inc_fault_no_memory(struct inc_qp *qp, bool tx)
+{
+	struct inc_fault *f = READ_ONCE(qp->fault);
+	struct fault_dir *d;
+	bool hit;
+
+	if (!f)
+		return false;
+	d = tx ? &f->tx : &f->rx;
+	spin_lock_bh(&d->lock);
+	hit = chance(d, MEMORY);
+	spin_unlock_bh(&d->lock);
+	return hit;
 }
 
 static void seed(struct fault_dir *d, u32 value)

@@ -35,6 +35,19 @@ bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
 bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
 		  inc_fault_pass_fn pass);
 
+/* Is there to be no memory at once? Costs nothing while unused. */
+bool inc_fault_no_memory(struct inc_qp *qp, bool tx);
+
+static inline bool inc_fault_memory_rx(struct inc_qp *qp)
+{
+	return inc_fault_enabled() && inc_fault_no_memory(qp, false);
+}
+
+static inline bool inc_fault_memory_tx(struct inc_qp *qp)
+{
+	return inc_fault_enabled() && inc_fault_no_memory(qp, true);
+}
+
 void inc_fault_free(struct inc_qp *qp);
 void inc_fault_show(struct inc_qp *qp);
 void inc_fault_hide(struct inc_qp *qp);
@@ -59,6 +72,16 @@ static inline bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
 
 static inline bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
 				inc_fault_pass_fn pass)
+{
+	return false;
+}
+
+static inline bool inc_fault_memory_rx(struct inc_qp *qp)
+{
+	return false;
+}
+
+static inline bool inc_fault_memory_tx(struct inc_qp *qp)
 {
 	return false;
 }

@@ -5,6 +5,7 @@
  *   inc_slot_io_begin()       a packet opens a message
  *     parse_header()            find its slot
  *     start_message()           may it begin now?
+ *       take_memory()             the first message of a member or a slot
  *       open_result()             remember where the result goes
  *       join_slot()               the member has begun it
  *   inc_slot_io_contribute()  put a packet's payload into the slot
@@ -19,6 +20,7 @@
 #include "core/wire.h"
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
+#include "datapath/fault.h"
 #include "datapath/liveness.h"
 #include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
@@ -27,6 +29,7 @@
 #include "datapath/verdict.h"
 #include "object/blame.h"
 #include "object/hold.h"
+#include "object/lazy.h"
 #include "object/qp.h"
 #include "object/tree.h"
 #include "report/trace.h"
@@ -192,6 +195,25 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
 	return false;
 }
 
+/*
+ * Take the memory that the member and the slot lack. Returns false if there is none
+ * at once: the member has to retransmit the message, and finds it then.
+ */
+static bool take_memory(struct inc_qp *qp, struct inc_tree_slot *ts)
+{
+	struct inc_tree *tree = qp->tree;
+	u16 slot = ts - tree->slot;
+	bool got = !inc_fault_memory_rx(qp) && inc_lazy_qp(qp) &&
+		   inc_lazy_slot(tree, slot);
+
+	if (!got)
+		inc_stats_inc(qp->sw->stats,
+			      RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
+	if (!got || !qp->stats)
+		inc_lazy_later(qp, slot);
+	return got;
+}
+
 /* The header is parsed and the slot found: begin the message there. */
 static enum inc_take start_message(struct inc_qp *qp,
 				   const struct inc_msg *msg,
@@ -199,6 +221,7 @@ static enum inc_take start_message(struct inc_qp *qp,
 				   const struct inc_pkt *pkt,
 				   struct inc_verdict *v)
 {
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
 	enum inc_take t;
 
 	/*
@@ -210,6 +233,10 @@ static enum inc_take start_message(struct inc_qp *qp,
 	/* It would wait for members that do not exist yet. */
 	if (READ_ONCE(qp->tree->state) == RDMA_INC_TREE_STATE_FORMING)
 		return INC_TAKE_FORMING;
+	if (unlikely(!inc_resultq_furnished(&qp->tx.results) ||
+		     !inc_slot_placed(&ts->m)) &&
+	    !take_memory(qp, ts))
+		return INC_TAKE_RNR;
 	if (open_result(qp, msg, hdr, pkt, &t))
 		t = join_slot(qp, msg, status, v);
 	if (t != INC_TAKE_OK)

@@ -8,10 +8,12 @@
 #include "core/psn.h"
 #include "core/uplink_queue.h"
 #include "datapath/ack.h"
+#include "datapath/fault.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "object/hold.h"
+#include "object/lazy.h"
 #include "object/qp.h"
 #include "object/tree.h"
 #include "report/trace.h"
@@ -330,6 +332,10 @@ static void push_next(struct inc_qp *qp)
 	else
 		count_item(qp, inc_resultq_next(&qp->tx.results, w,
 						&qp->tx.end));
+	/* Without memory for a larger ring, the window is smaller. */
+	if (unlikely(inc_requester_cramped(&qp->tx.requester)) &&
+	    !inc_fault_memory_tx(qp))
+		inc_lazy_ring(qp);
 }
 
 /**

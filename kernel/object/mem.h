@@ -44,6 +44,19 @@ static inline u64 inc_mem_kvmalloc(u64 size)
 }
 
 /**
+ * inc_mem_cache() - compute the memory that kmem_cache_alloc() takes
+ * @size: bytes of an object
+ *
+ * Return: bytes, including the object's reference to its memory cgroup, and what the
+ * last object of a slab leaves free: a slab has at least 16 of them, or is a page.
+ */
+static inline u64 inc_mem_cache(u64 size)
+{
+	size = ALIGN(size, SMP_CACHE_BYTES) + sizeof(void *);
+	return size + size / 32;
+}
+
+/**
  * inc_mem_percpu() - compute the memory that alloc_percpu() takes
  * @size: bytes for each CPU
  *

@@ -96,7 +96,13 @@ void inc_qp_tune(struct inc_qp *qp)
  */
 void inc_qp_stats_sum(const struct inc_qp *qp, u64 *sum)
 {
-	inc_stats_sum(qp->stats, sum);
+	struct inc_stats __percpu *stats = READ_ONCE(qp->stats);
+	int i;
+
+	for (i = 0; i < INC_STATS_MAX; i++)
+		sum[i] += atomic64_read(&qp->early[i]);
+	if (stats)
+		inc_stats_sum(stats, sum);
 }
 
 /**

@@ -31,6 +31,9 @@ struct inc_switch;
 struct inc_tree;
 struct inc_uplink_queue;
 
+/* Packets in flight before a QP takes memory for more; a power of two. */
+#define INC_QP_RING		4
+
 /* Packets queued beyond a gap; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_OOO		128
 
@@ -117,6 +120,7 @@ struct inc_member_cfg {
  * @tx.results: what is queued for the member
  * @tx.timer: retransmission and RNR timer; runs lazily, re-arms itself
  * @tx.requester: packets in flight
+ * @tx.first: room for the first packets in flight
  * @tx.more: continues when a CPU has had its turn
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
@@ -132,8 +136,15 @@ struct inc_member_cfg {
  * @way.genid: generation of the routes that @way.back is of
  * @way.known: the bridge knows this way
  * @way.back: results go back this way
- * @stats: counters
+ * @stats: counters, or NULL while the member is idle
+ * @early: what is counted while there is no @stats
  * @memory: bytes charged to the tree
+ * @lazy: memory that is charged, and taken when it is needed, see lazy.c
+ * @lazy.work: takes it
+ * @lazy.spare: bytes not taken yet
+ * @lazy.desk: all that messages in progress need; set under @rx.lock
+ * @lazy.slot: slot that needs its memory, too
+ * @lazy.ring: entries of a ring that are charged for
  * @last_rx: jiffies when the last packet arrived, or the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
  * @uplink: requests that are queued for the parent, under @tx.lock; NULL for a
@@ -176,6 +187,14 @@ struct inc_qp {
 #endif
 	struct dst_cache		dst;
 	u64				memory;
+	struct {
+		struct work_struct	work;
+		atomic64_t		spare;
+		void			*desk;
+		u16			slot;
+		u16			ring;
+	} lazy;
+	atomic64_t			early[INC_STATS_MAX];
 	u8				error;
 	bool				report;
 	bool				doubted;
@@ -220,6 +239,7 @@ struct inc_qp {
 		struct inc_result_queue	results;
 		struct timer_list	timer;
 		struct inc_requester	requester;
+		struct inc_wqe		first[INC_QP_RING];
 		struct work_struct	more;
 	} tx ____cacheline_aligned_in_smp;
 };
@@ -244,7 +264,12 @@ static inline u8 inc_qp_failure(const struct inc_qp *qp,
 /* Add to a counter, RDMA_INC_A_MEMBER_STATS_*. BH off. */
 static inline void inc_qp_count_n(struct inc_qp *qp, unsigned int idx, u64 n)
 {
-	inc_stats_add(qp->stats, idx, n);
+	struct inc_stats __percpu *stats = READ_ONCE(qp->stats);
+
+	if (likely(stats))
+		inc_stats_add(stats, idx, n);
+	else
+		atomic64_add(n, &qp->early[idx]);
 }
 
 static inline void inc_qp_count(struct inc_qp *qp, unsigned int idx)

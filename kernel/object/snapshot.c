@@ -69,7 +69,10 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 		m->geom->child && m->state == RDMA_INC_SLOT_STATE_BUSY &&
 		m->gathered == m->msg.gather_chunks && !m->parent_answered;
 	gathered_at = READ_ONCE(slot->gathered_at);
-	memcpy(v->got, m->got, v->members * sizeof(*v->got));
+	if (inc_slot_placed(m))
+		memcpy(v->got, m->got, v->members * sizeof(*v->got));
+	else
+		memset(v->got, 0, v->members * sizeof(*v->got));
 	spin_unlock_bh(&slot->lock);
 
 	v->used = v->state != RDMA_INC_SLOT_STATE_IDLE ||

@@ -133,3 +133,17 @@ void inc_switch_uncharge(struct inc_switch *sw, u64 bytes)
 	sw->mem_used -= bytes;
 	atomic64_sub(bytes, &charged);
 }
+
+/**
+ * inc_switch_spare() - note that charged memory is taken, or not yet
+ * @sw: switch
+ * @spare: of the object that it is charged to
+ * @bytes: less than 0 if it is taken
+ *
+ * Context: any.
+ */
+void inc_switch_spare(struct inc_switch *sw, atomic64_t *spare, s64 bytes)
+{
+	atomic64_add(bytes, spare);
+	atomic64_add(bytes, &sw->mem_spare);
+}

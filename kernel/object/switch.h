@@ -40,7 +40,8 @@ struct sock;
  * @owners: port IDs of open netlink sockets that have made trees which end with
  *	them
  * @mem_limit: maximum number of bytes that trees may allocate
- * @mem_used: bytes that they have allocated
+ * @mem_used: bytes that are charged to them
+ * @mem_spare: those of them that they have not taken yet, see lazy.c
  * @quota: limits of a tree
  * @epoch: number of trees made so far
  * @ntrees: number of trees now; written under @lock
@@ -67,6 +68,7 @@ struct inc_switch {
 	struct xarray			owners;
 	u64				mem_limit;
 	u64				mem_used;
+	atomic64_t			mem_spare;
 	struct inc_quota		quota;
 	u32				epoch;
 	u32				ntrees;
@@ -89,6 +91,7 @@ struct inc_switch *inc_switch_get(const struct net *net);
 int inc_switch_charge(struct inc_switch *sw, u64 bytes,
 		      struct netlink_ext_ack *extack);
 void inc_switch_uncharge(struct inc_switch *sw, u64 bytes);
+void inc_switch_spare(struct inc_switch *sw, atomic64_t *spare, s64 bytes);
 void inc_switch_init_ceiling(void);
 u64 inc_switch_ceiling(void);
 bool inc_switch_may_have_trees(const struct inc_switch *sw);

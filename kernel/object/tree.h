@@ -23,6 +23,7 @@
 
 struct inc_switch;
 struct inc_qp;
+struct mem_cgroup;
 
 /**
  * struct inc_tree_cfg - settings of a tree; 0 for the default, unless noted
@@ -134,11 +135,16 @@ struct inc_tree_slot {
  * @scan_all: the scan solicits all members
  * @member_qp: QP of each member; written under inc_switch.lock, read under RCU
  * @slot: slots
- * @slot_mem: memory of the slots, in blocks; pages may outlive it, in packets
+ * @slot_mem: memory of the slots, in blocks, or NULL as long as they are not used;
+ *	pages may outlive it, in packets
+ * @slot_size: bytes of a slot
  * @block_size: bytes of a block
  * @block_slots: number of slots in a block
  * @nblocks: number of blocks
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
+ * @spare: those of them that slots have not taken yet
+ * @memcg: memory cgroup of who made the tree, which all memory is charged to that
+ *	members and slots take later
  * @stats: counters of the tree
  * @gone: sum of the counters of removed members; under inc_switch.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
@@ -185,10 +191,13 @@ struct inc_tree {
 	struct inc_qp __rcu		**member_qp;
 	struct inc_tree_slot		*slot;
 	void				**slot_mem;
+	size_t				slot_size;
 	size_t				block_size;
 	u16				block_slots;
 	u16				nblocks;
 	u64				memory;
+	atomic64_t			spare;
+	struct mem_cgroup		*memcg;
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];
 	struct timer_list		scan;

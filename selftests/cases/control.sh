@@ -47,10 +47,10 @@ charged()
 	# The first command of a cgroup allocates memory that is not ours.
 	in_group "ip netns exec $TOPO-sw inc-tool switch" >/dev/null
 	before=$(kernel_memory)
-	used=$(switch_attr memory-used)
+	used=$(switch_attr memory-taken)
 	in_group "exec ip netns exec $TOPO-sw inc-tool -b $2" >/dev/null
 	ktap $? "$1: they are made"
-	near "$1" $(($(switch_attr memory-used) - used)) \
+	near "$1" $(($(switch_attr memory-taken) - used)) \
 		$(($(kernel_memory) - before))
 }
 

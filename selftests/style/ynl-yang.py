@@ -44,7 +44,7 @@ ENUM_TYPES = {"collective": ("inc_collective", "INC_COLL_"),
               "status": ("inc_status", "INC_STATUS_")}
 BOOLEANS = ("hooked",)
 UNITS = {"bytes": ("msg-size", "pmtu", "hold", "memory", "memory-limit",
-                   "memory-used", "memory-ceiling", "max-tree-memory",
+                   "memory-used", "memory-taken", "memory-ceiling", "max-tree-memory",
                    "max-tree-hold", "hold-limit", "hold-guaranteed", "held"),
          "milliseconds": ("min-rto", "dead-time", "last-rx", "age",
                           "parent-age"),

@@ -86,7 +86,8 @@ static double run(const struct row *row)
 	double start, spent = 0;
 	u32 id, m;
 
-	inc_slot_init(&s, &g, 0, mem);
+	inc_slot_init(&s, &g, 0);
+	inc_slot_place(&s, mem);
 	for (id = 0; id < MESSAGES; id++) {
 		hdr.msg_id = cpu_to_be32(id);
 		start = now();

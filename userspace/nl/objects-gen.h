@@ -34,6 +34,7 @@ struct inc_nl_switch {
 	uint64_t hold_limit;
 	uint64_t hold_guaranteed;
 	uint64_t held;
+	uint64_t memory_taken;
 };
 
 /* RDMA_INC_A_TREE_* */

@@ -62,6 +62,8 @@ static const struct field switch_fields[] = {
 	{ "hold-guaranteed", RDMA_INC_A_SWITCH_HOLD_GUARANTEED, FIELD_UINT,
 	  PLACE(switch, hold_guaranteed) },
 	{ "held", RDMA_INC_A_SWITCH_HELD, FIELD_UINT, PLACE(switch, held) },
+	{ "memory-taken", RDMA_INC_A_SWITCH_MEMORY_TAKEN, FIELD_UINT,
+	  PLACE(switch, memory_taken) },
 };
 
 const struct object nl_switch = {
@@ -298,7 +300,7 @@ static const char *const switch_docs[] = {
 	[RDMA_INC_A_SWITCH_MEMORY_CEILING] =
 		"Maximum number of bytes that the trees of all namespaces may take together: the module's parameter memory_ceiling.",
 	[RDMA_INC_A_SWITCH_MEMORY_USED] =
-		"Bytes that the trees of this namespace take, including those that are being dismantled.",
+		"Bytes that are charged to the trees of this namespace, including those that are being dismantled: what they take at most.",
 	[RDMA_INC_A_SWITCH_STATS] =
 		"Counters of packets that belong to no member, or were refused before one was found.",
 	[RDMA_INC_A_SWITCH_GONE_TREE_STATS] =
@@ -313,6 +315,8 @@ static const char *const switch_docs[] = {
 		"Bytes of packets that may wait in any tree, whatever waits in others: half of hold-limit, divided by the number of trees or 16, whichever is larger.",
 	[RDMA_INC_A_SWITCH_HELD] =
 		"Bytes of packets that wait in this namespace, buffers included.",
+	[RDMA_INC_A_SWITCH_MEMORY_TAKEN] =
+		"Bytes of memory-used that are taken. Members and slots take most of theirs when their first message begins.",
 };
 
 LOOKUP(inc_nl_switch_doc, switch_docs)
@@ -340,7 +344,7 @@ static const char *const switch_stats_docs[] = {
 	[RDMA_INC_A_SWITCH_STATS_RX_ICRC] =
 		"The invariant CRC is wrong (IBTA annex A17.3).",
 	[RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY] =
-		"No memory to linearize or copy the packet.",
+		"No memory to linearize or copy the packet, or at once for the first message of a member or a slot.",
 	[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] =
 		"No memory for a packet to send; it is retransmitted after a timeout.",
 	[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] =

@@ -141,6 +141,8 @@ static void put_switch(const struct snapshot *snap)
 		  snap->sw.memory_limit },
 		{ "memory-used", "_bytes", RDMA_INC_A_SWITCH_MEMORY_USED,
 		  snap->sw.memory_used },
+		{ "memory-taken", "_bytes", RDMA_INC_A_SWITCH_MEMORY_TAKEN,
+		  snap->sw.memory_taken },
 		{ "memory-ceiling", "_bytes", RDMA_INC_A_SWITCH_MEMORY_CEILING,
 		  snap->sw.memory_ceiling },
 		{ "held", "_bytes", RDMA_INC_A_SWITCH_HELD, snap->sw.held },

@@ -309,6 +309,7 @@ void show_switch(const struct inc_nl_switch *sw)
 	pr_string("reduce-impl", "reduce-impl", sw->reduce_impl);
 	pr_uint("trees", "trees", sw->trees);
 	pr_size("memory-used", "memory-used", sw->memory_used);
+	pr_size("memory-taken", "memory-taken", sw->memory_taken);
 	pr_size("memory-limit", "memory-limit", sw->memory_limit);
 	pr_size("memory-ceiling", "memory-ceiling", sw->memory_ceiling);
 	pr_uint("leaving", "leaving", sw->leaving);

@@ -204,7 +204,8 @@ static void sw_init(struct job *j, u16 node)
 	KUNIT_ASSERT_NOT_NULL(j->test, mem);
 	memset(mem, 0xa5, inc_slot_size(g));
 	sw->mem = mem;
-	inc_slot_init(&sw->s, g, 0, mem);
+	inc_slot_init(&sw->s, g, 0);
+	inc_slot_place(&sw->s, mem);
 	inc_uplinkq_init(&sw->q, g, &sw->out, &sw->fifo);
 	sw->q.tree_id = j->plan->nodes[node].parent;
 }

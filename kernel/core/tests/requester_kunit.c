@@ -86,6 +86,45 @@ static void window_grows(struct kunit *test)
 	}
 }
 
+/* A ring that is smaller than the window is the window. */
+static void small_ring(struct kunit *test)
+{
+	struct req_test *t = test->priv;
+	struct inc_requester *r = setup(test, 0xfffffe, 64);
+	struct inc_wqe *more = kunit_kcalloc(test, 8, sizeof(*more),
+					     GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, more);
+	inc_requester_init(r, t->ring, 4, 0xfffffe);
+	inc_requester_tune(r, 64, MIN_RTO, DEAD);
+	for (int i = 0; i < 4; i++) {
+		KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+	}
+	KUNIT_EXPECT_TRUE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_NULL(test, inc_requester_push(r));
+	/* Its last packet needs an answer, or nothing more could be sent. */
+	for (int i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, next(test, true).ackreq, i == 3);
+	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
+	inc_requester_ack(r, 1, START + 10);
+	KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+
+	for (int i = 0; i < 3; i++)
+		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+	inc_requester_grow(r, more, 8);
+	KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+
+	/* One that is as large as the window is never too small. */
+	inc_requester_init(r, t->ring, 4, 0);
+	inc_requester_tune(r, 4, MIN_RTO, DEAD);
+	for (int i = 0; i < 4; i++)
+		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+	KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+}
+
 /* No stretch without AckReq is longer than min(16, window / 2) packets. */
 static void ackreq_distance(struct kunit *test)
 {
@@ -474,6 +513,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(window),
 	KUNIT_CASE(window_shrinks),
 	KUNIT_CASE(window_grows),
+	KUNIT_CASE(small_ring),
 	KUNIT_CASE(ackreq_distance),
 	KUNIT_CASE(ackreq_at_end),
 	KUNIT_CASE(coalesced_ack),

@@ -35,8 +35,8 @@ static int queue_init(struct kunit *test)
 	t->geom.members = 4;
 	t->geom.slots = SLOTS;
 	t->geom.pmtu = PMTU;
-	inc_resultq_init(&t->q, &t->geom, t->out, t->fifo,
-			 t->waiting);
+	inc_resultq_init(&t->q, &t->geom);
+	inc_resultq_furnish(&t->q, t->out, t->fifo, t->waiting);
 	test->priv = t;
 	return 0;
 }
@@ -268,6 +268,36 @@ static void farewell(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, inc_resultq_empty(q));
 }
 
+/* Without memory for results: nothing has begun, and statuses get through. */
+static void unfurnished(struct kunit *test)
+{
+	struct queue_test *t = test->priv;
+	struct inc_result_queue *q = &t->q;
+	struct inc_msg msg = whole(3, 1);
+
+	inc_resultq_init(q, &t->geom);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_furnished(q));
+	KUNIT_EXPECT_FALSE(test, inc_resultq_began(q, 3));
+	KUNIT_EXPECT_FALSE(test, inc_resultq_waits(q, 3));
+	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 0U);
+	KUNIT_EXPECT_EQ(test, inc_resultq_status(q, 3, INC_STATUS_MISMATCH),
+			0U);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_hold(q, 3, 10));
+	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, 3), INC_RESEND_UNKNOWN);
+	KUNIT_EXPECT_TRUE(test, inc_resultq_empty(q));
+	inc_resultq_missing(q, 3);
+	KUNIT_EXPECT_EQ(test, take(test).item, INC_RESULTQ_RESEND);
+	inc_resultq_farewell(q, 77, INC_STATUS_TREE_GONE);
+	KUNIT_EXPECT_EQ(test, take(test).w.imm,
+			inc_wqe_imm(77, INC_STATUS_TREE_GONE));
+
+	inc_resultq_furnish(q, t->out, t->fifo, t->waiting);
+	KUNIT_EXPECT_TRUE(test, inc_resultq_furnished(q));
+	open_msg(test, &msg, 10);
+	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 10U);
+	KUNIT_EXPECT_EQ(test, take(test).item, INC_RESULTQ_LAST);
+}
+
 /* The farewell of a member that waits, for others or for its window: none. */
 static void farewell_waits(struct kunit *test)
 {
@@ -452,6 +482,7 @@ static struct kunit_case result_queue_cases[] = {
 	KUNIT_CASE(fails),
 	KUNIT_CASE(may_open),
 	KUNIT_CASE(order),
+	KUNIT_CASE(unfurnished),
 	KUNIT_CASE(farewell),
 	KUNIT_CASE(farewell_waits),
 	KUNIT_CASE(farewell_looks),

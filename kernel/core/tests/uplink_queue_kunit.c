@@ -48,7 +48,8 @@ static int queue_init(struct kunit *test)
 
 		if (!mem)
 			return -ENOMEM;
-		inc_slot_init(&t->slot[i], &t->geom, i, mem);
+		inc_slot_init(&t->slot[i], &t->geom, i);
+		inc_slot_place(&t->slot[i], mem);
 	}
 	inc_uplinkq_init(&t->q, &t->geom, t->out, t->fifo);
 	t->q.tree_id = 9;

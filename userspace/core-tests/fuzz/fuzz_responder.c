@@ -139,7 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
 		.pmtu = 256,
 	};
-	struct inc_replay replay = { 0 };
+	u16 said[INC_REPLAY_PSNS] = { 0 };
+	struct inc_replay replay = { .said = said };
 	uint8_t *mem = malloc(STRIDE * SLOTS);
 	bool ok = true;
 

@@ -359,7 +359,8 @@ static void *setup(struct oracle *o)
 	/* Nothing but whole chunks is written. */
 	memset(mem, 0xa5, size);
 	memset(o->result, 0xa5, sizeof(o->result));
-	inc_slot_init(&o->s, &o->geom, o->id, mem);
+	inc_slot_init(&o->s, &o->geom, o->id);
+	inc_slot_place(&o->s, mem);
 	return mem;
 }
 

@@ -93,7 +93,9 @@ struct kept {
 struct qp {
 	struct inc_responder	resp;
 	struct inc_replay	replay;
+	u16			said[INC_REPLAY_PSNS];
 	struct inc_requester	req;
+	struct inc_wqe		first[4];
 	struct inc_wqe		ring[WINDOW_MAX];
 	enum inc_requester_end end;
 	u32		rx_msg_id;
@@ -203,6 +205,7 @@ extern struct inc_msg msgs[NMSG];
 extern u8 *data[NMSG][MAX_RANKS];
 extern bool fails[NMSG];
 u32 below(u32 n);
+void widen(struct qp *q);
 void put_event(struct event e);
 struct buf *new_buf(const void *hdr, u32 hdr_len, const void *p, u32 len);
 void free_buf(struct buf *b);

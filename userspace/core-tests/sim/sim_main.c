@@ -269,13 +269,15 @@ static void make_message(unsigned int i)
 
 static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 {
-	inc_resultq_init(&q->results, &sw->geom, q->out, q->fifo,
-			 q->waiting);
+	inc_resultq_init(&q->results, &sw->geom);
+	inc_resultq_furnish(&q->results, q->out, q->fifo, q->waiting);
+	memset(q->said, 0, sizeof(q->said));
+	q->replay.said = q->said;
 	q->resp = (struct inc_responder) {
 		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
 		.slots = SLOTS, .pmtu = PMTU,
 	};
-	inc_requester_init(&q->req, q->ring, WINDOW_MAX, down);
+	inc_requester_init(&q->req, q->first, ARRAY_SIZE(q->first), down);
 	inc_requester_tune(&q->req, 1 + below(below(2) ? 8 : WINDOW_MAX), 2500,
 			   60 * FNS);
 	q->psn = down;
@@ -296,7 +298,8 @@ static void setup_sw(struct sw *sw)
 		sw_mem[sw - sws][i] = mem;
 		memset(mem, 0xa5, inc_slot_size(&sw->geom));
 		inc_slot_init(&sw->slots[(first_msg + i) % SLOTS], &sw->geom,
-			      first_msg + i, mem);
+			      first_msg + i);
+		inc_slot_place(&sw->slots[(first_msg + i) % SLOTS], mem);
 	}
 }
 

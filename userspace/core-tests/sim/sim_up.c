@@ -40,6 +40,7 @@ static void fill_one(struct qp *q)
 		return;
 	s = &at_sw->slots[inc_uplinkq_slot(requests)];
 	q->end = inc_uplinkq_next(requests, s, w);
+	widen(q);
 }
 
 void up_kick(void)

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that is taken when it is first needed.
+ *
+ * Most members of a large switch are idle. What only a member at work needs, and
+ * the buffers of slots, are charged when the member or the tree is made, so that
+ * those that were admitted can work; but they are taken when the first message
+ * begins. The softirq where it begins does not wait: if there is no memory at once,
+ * the message is refused for now, and a work takes the memory until it comes again.
+ *
+ * Two things are never refused. A ring has a few entries from the beginning and
+ * doubles when these are in flight; without memory the window is smaller. And a QP
+ * counts without per-CPU counters, and finds its route without a cache, before the
+ * work has made them.
+ *
+ * Nothing is given back before the member or the tree is freed. So nothing is
+ * allocated in a steady state.
+ */
+#include <linux/lockdep.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "object/lazy.h"
+#include "object/mem.h"
+#include "object/qp.h"
+#include "object/slot_mem.h"
+#include "object/switch.h"
+#include "object/tree.h"
+
+/* Size of a dst_cache on each CPU, as near as can be told from outside. */
+#define DST_CACHE_PCPU	48
+
+/*
+ * The parts of a desk, all that a member needs to have messages in progress: of
+ * struct inc_result_queue and of struct inc_replay.
+ */
+static size_t desk_size(u16 slots)
+{
+	return slots * (sizeof(struct inc_out) +
+			sizeof(struct inc_oldest_entry) + sizeof(u16)) +
+	       INC_REPLAY_PSNS * sizeof(u16);
+}
+
+static u64 percpu_memory(void)
+{
+	return inc_mem_percpu(sizeof(struct inc_stats)) +
+	       inc_mem_percpu(DST_CACHE_PCPU);
+}
+
+/**
+ * inc_lazy_ring_memory() - compute the memory of a ring
+ * @entries: its entries
+ *
+ * Return: bytes; 0 for a ring that is part of the QP.
+ */
+u64 inc_lazy_ring_memory(u32 entries)
+{
+	return entries <= INC_QP_RING ? 0 :
+	       inc_mem_kvmalloc(entries * sizeof(struct inc_wqe));
+}
+
+/**
+ * inc_lazy_qp_memory() - compute what is charged for a QP and taken later
+ * @cfg: settings of its tree, defaults filled in
+ *
+ * Return: bytes.
+ */
+u64 inc_lazy_qp_memory(const struct inc_tree_cfg *cfg)
+{
+	return inc_mem_kvmalloc(desk_size(cfg->slots)) + percpu_memory() +
+	       inc_lazy_ring_memory(inc_requester_entries(cfg->window));
+}
+
+static void took(struct inc_qp *qp, u64 bytes)
+{
+	inc_switch_spare(qp->sw, &qp->lazy.spare, -(s64)bytes);
+}
+
+/* Give a QP its desk, unless it has one. Returns what is left of @desk. */
+static void *furnish(struct inc_qp *qp, void *desk)
+{
+	struct inc_result_queue *q = &qp->tx.results;
+	u16 slots = qp->tree->cfg.slots;
+	struct inc_oldest_entry *waiting;
+	struct inc_out *out = desk;
+	u16 *fifo;
+
+	lockdep_assert_held(&qp->rx.lock);
+	if (inc_resultq_furnished(q))
+		return desk;
+	waiting = (struct inc_oldest_entry *)(out + slots);
+	fifo = (u16 *)(waiting + slots);
+	qp->lazy.desk = desk;
+	qp->rx.replay.said = fifo + slots;
+	spin_lock(&qp->tx.lock);
+	inc_resultq_furnish(q, out, fifo, waiting);
+	spin_unlock(&qp->tx.lock);
+	took(qp, inc_mem_kvmalloc(desk_size(slots)));
+	return NULL;
+}
+
+/**
+ * inc_lazy_qp() - take the memory of a member whose first message begins
+ * @qp: its QP
+ *
+ * Context: softirq, qp->rx.lock held.
+ * Return: false without memory.
+ */
+bool inc_lazy_qp(struct inc_qp *qp)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN |
+			  __GFP_NORETRY;
+	struct mem_cgroup *old;
+	void *desk;
+
+	lockdep_assert_held(&qp->rx.lock);
+	if (inc_resultq_furnished(&qp->tx.results))
+		return true;
+	old = set_active_memcg(qp->tree->memcg);
+	desk = kzalloc(desk_size(qp->tree->cfg.slots), gfp);
+	set_active_memcg(old);
+	if (!desk)
+		return false;
+	furnish(qp, desk);
+	return true;
+}
+
+/**
+ * inc_lazy_slot() - take the memory of a slot where the first message begins
+ * @tree: tree
+ * @slot: slot
+ *
+ * Context: softirq; takes the slot's lock.
+ * Return: false without memory.
+ */
+bool inc_lazy_slot(struct inc_tree *tree, u16 slot)
+{
+	struct mem_cgroup *old = set_active_memcg(tree->memcg);
+	bool got = inc_slot_mem_get(tree, slot, GFP_ATOMIC);
+
+	set_active_memcg(old);
+	return got;
+}
+
+/**
+ * inc_lazy_later() - let a work take what a member needs
+ * @qp: its QP
+ * @slot: slot of its message
+ *
+ * Context: softirq, qp->rx.lock held, the QP is published.
+ */
+void inc_lazy_later(struct inc_qp *qp, u16 slot)
+{
+	lockdep_assert_held(&qp->rx.lock);
+	WRITE_ONCE(qp->lazy.slot, slot);
+	queue_work(inc_wq, &qp->lazy.work);
+}
+
+/**
+ * inc_lazy_ring() - double a ring all of whose entries are in flight
+ * @qp: QP; inc_requester_cramped()
+ *
+ * Context: BH; qp->tx.lock held.
+ * Return: false without memory: the window is smaller for now.
+ */
+bool inc_lazy_ring(struct inc_qp *qp)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN |
+			  __GFP_NORETRY;
+	u32 has = qp->tx.requester.mask + 1;
+	struct mem_cgroup *old;
+	struct inc_wqe *ring;
+
+	lockdep_assert_held(&qp->tx.lock);
+	old = set_active_memcg(qp->tree->memcg);
+	ring = kcalloc(2 * has, sizeof(*ring), gfp);
+	set_active_memcg(old);
+	if (!ring)
+		return false;
+	ring = inc_requester_grow(&qp->tx.requester, ring, 2 * has);
+	if (ring != qp->tx.first)
+		kfree(ring);
+	took(qp, inc_lazy_ring_memory(2 * has) - inc_lazy_ring_memory(has));
+	return true;
+}
+
+/**
+ * inc_lazy_percpu() - make the per-CPU counters of a QP and its cache of routes
+ * @qp: QP
+ *
+ * Without memory it works without, though slower.
+ *
+ * Context: process, not at the same time for one QP.
+ */
+void inc_lazy_percpu(struct inc_qp *qp)
+{
+	struct inc_stats __percpu *stats;
+	struct dst_cache dst = {};
+
+	if (qp->stats)
+		return;
+	stats = inc_stats_alloc();
+	if (!stats)
+		return;
+	if (!dst_cache_init(&dst, GFP_KERNEL_ACCOUNT)) {
+		qp->dst.reset_ts = dst.reset_ts;
+		/* Pairs with the address dependency of its readers. */
+		smp_store_release(&qp->dst.cache, dst.cache);
+	}
+	/* As for the cache. */
+	smp_store_release(&qp->stats, stats);
+	took(qp, percpu_memory());
+}
+
+/* Take all that a member may lack. */
+static void lazy_work(struct work_struct *work)
+{
+	struct inc_qp *qp = container_of(work, struct inc_qp, lazy.work);
+	struct mem_cgroup *old = set_active_memcg(qp->tree->memcg);
+	void *desk = NULL;
+
+	inc_lazy_percpu(qp);
+	inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_KERNEL);
+	/* It has it, or does not, or is just getting it: see furnish(). */
+	if (!data_race(inc_resultq_furnished(&qp->tx.results)))
+		desk = kvzalloc(desk_size(qp->tree->cfg.slots),
+				GFP_KERNEL_ACCOUNT);
+	if (desk) {
+		spin_lock_bh(&qp->rx.lock);
+		desk = furnish(qp, desk);
+		spin_unlock_bh(&qp->rx.lock);
+	}
+	set_active_memcg(old);
+	kvfree(desk);
+}
+
+/**
+ * inc_lazy_qp_init() - initialize a QP that has taken nothing
+ * @qp: QP; its tree is known
+ */
+void inc_lazy_qp_init(struct inc_qp *qp)
+{
+	INIT_WORK(&qp->lazy.work, lazy_work);
+	inc_requester_init(&qp->tx.requester, qp->tx.first, INC_QP_RING, 0);
+	inc_resultq_init(&qp->tx.results, &qp->tree->geom);
+}
+
+/**
+ * inc_lazy_qp_free() - free what a QP has taken
+ * @qp: QP that is not published, now or later, its work done
+ *
+ * Context: process.
+ */
+void inc_lazy_qp_free(struct inc_qp *qp)
+{
+	dst_cache_destroy(&qp->dst);
+	free_percpu(qp->stats);
+	if (qp->tx.requester.ring != qp->tx.first)
+		kfree(qp->tx.requester.ring);
+	kvfree(qp->lazy.desk);
+	inc_switch_spare(qp->sw, &qp->lazy.spare,
+			 -atomic64_read(&qp->lazy.spare));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of members and slots that is charged when they are made, and taken when
+ * it is first needed.
+ */
+#ifndef _INC_LAZY_H
+#define _INC_LAZY_H
+
+#include <linux/types.h>
+
+struct inc_qp;
+struct inc_tree;
+struct inc_tree_cfg;
+
+/* What is charged for it. */
+u64 inc_lazy_qp_memory(const struct inc_tree_cfg *cfg);
+u64 inc_lazy_ring_memory(u32 entries);
+
+void inc_lazy_qp_init(struct inc_qp *qp);
+void inc_lazy_qp_free(struct inc_qp *qp);
+
+/* The data path. */
+bool inc_lazy_qp(struct inc_qp *qp);
+bool inc_lazy_slot(struct inc_tree *tree, u16 slot);
+void inc_lazy_later(struct inc_qp *qp, u16 slot);
+bool inc_lazy_ring(struct inc_qp *qp);
+
+/* Process context. */
+void inc_lazy_percpu(struct inc_qp *qp);
+
+#endif /* _INC_LAZY_H */

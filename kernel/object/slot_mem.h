@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of a tree's slots, in blocks.
+ */
+#ifndef _INC_SLOT_MEM_H
+#define _INC_SLOT_MEM_H
+
+#include <linux/gfp_types.h>
+#include <linux/types.h>
+
+struct inc_tree;
+struct inc_tree_cfg;
+
+bool inc_slot_mem_alloc(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
+			size_t slot_size);
+void inc_slot_mem_free(struct inc_tree *tree);
+u64 inc_slot_mem_index(const struct inc_tree_cfg *cfg, size_t slot_size);
+u64 inc_slot_mem_blocks(const struct inc_tree_cfg *cfg, size_t slot_size);
+bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp);
+
+#endif /* _INC_SLOT_MEM_H */

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Memory that is taken when it is first needed: when, and what if there is none."""
+import contextlib
+import os
+
+import counters
+import peer
+import roce
+from ktap import check, expect, test
+from test_requester import deaf
+
+ALWAYS = 1000000
+
+
+def taken(lab):
+    return lab.sw.do("switch-get")["memory-taken"]
+
+
+def fault_file(lab, t, rank, way):
+    inum = os.stat("/run/netns/" + lab.sw.ns).st_ino
+    return "/sys/kernel/debug/rdma_inc/net-%d/tree-%d/fault/rank-%d-%s" % (
+        inum, t.id, rank, way)
+
+
+@contextlib.contextmanager
+def starved(lab, t, rank, way):
+    """There is no memory at once for this rank."""
+    with open(fault_file(lab, t, rank, way), "w") as f:
+        f.write("no-memory %d" % ALWAYS)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):    # the tree is gone
+            with open(fault_file(lab, t, rank, way), "w") as f:
+                f.write("no-memory 0")
+
+
+@test("memory: members and slots take theirs with their first message",
+      families=(4,))
+def first_use(lab, family):
+    # Those of earlier cases are gone.
+    check(lab.until(lambda: not lab.sw.do("switch-get")["leaving"], 10),
+          "a tree lingers")
+    before = lab.sw.do("switch-get")
+    with lab.tree(family=family, ranks=2, slots=4) as t:
+        idle, used = taken(lab), lab.sw.do("switch-get")["memory-used"]
+        size = t.msg_size
+        check(idle - before["memory-taken"] < 2 * size,
+              "an idle tree takes %d bytes" % (idle - before["memory-taken"]))
+        t.good()
+        # its counters follow a moment later
+        check(lab.until(lambda: taken(lab) > idle + size + 2 * 600),
+              "%d bytes after the first message" % (taken(lab) - idle))
+        lab.wait(0.05)
+        one = taken(lab)
+        for _ in range(3):
+            t.good()
+        check(3 * size < taken(lab) - one < 4 * size,
+              "%d bytes for three slots more" % (taken(lab) - one))
+        # rings, for packets that share an acknowledgment
+        for _ in range(40):
+            t.good()
+        four = taken(lab)
+        for _ in range(40):
+            t.good()
+        expect("taken in a steady state", taken(lab), four)
+        expect("charged", lab.sw.do("switch-get")["memory-used"], used)
+        check(four <= used, "%d bytes taken, %d charged" % (four, used))
+    check(lab.until(lambda: taken(lab) == before["memory-taken"],
+                    10), "something is taken after the end")
+
+
+@test("memory: without any at once, a message has to come again")
+def begins_later(lab, family):
+    with lab.tree(family=family, ranks=2) as t:
+        a, b = t.m
+        values = [3, 4, 5]
+        with starved(lab, t, 0, "rx"), counters.switch(lab, rx_no_memory=1), \
+                counters.member(a, tx_rnr_naks=1, rx_messages=0):
+            pkts = a.allreduce(0, values)
+            b.allreduce(0, values)
+            lab.quiet()
+        expect("answers", [p.syndrome >> 5 for p in a.acks], [1])
+        expect("results", a.results + b.results, [])
+        # A work has taken it meanwhile: nothing is needed any more.
+        with starved(lab, t, 0, "rx"), counters.switch(lab), \
+                counters.member(a, tx_rnr_naks=0, rx_messages=1):
+            a.send(*pkts)
+            t.next_id = 1
+            t.check(0, [6, 8, 10])
+        t.good()
+
+
+@test("memory: over UC the message counts as lost", families=(4,))
+def begins_later_uc(lab, family):
+    with lab.tree(family=family, ranks=2, transports=(peer.UC,)) as t:
+        a, b = t.m
+        with starved(lab, t, 0, "rx"), counters.switch(lab, rx_no_memory=1), \
+                counters.member(a, rx_deferred=1, rx_messages=0):
+            a.allreduce(0, [1])
+            b.allreduce(0, [1])
+            lab.quiet()
+        a.ask(0)
+        check(lab.until(lambda: (peer.AGAIN, 0) in a.results),
+              "not asked for it: %s" % a.results)
+        a.results.clear()
+        with counters.switch(lab):
+            a.allreduce(0, [1])
+            t.next_id = 1
+            t.check(0, [2])
+        t.good()
+
+
+@test("memory: a QP without messages is told that its tree is gone",
+      families=(4,))
+def farewell(lab, family):
+    with lab.tree(family=family, ranks=2) as t:
+        # Heard, but no message has begun.
+        for m in t.m:
+            m.send(m.pkt(opcode=roce.WRITE_ONLY, rkey=m.rkey, va=0, dmalen=0,
+                         ackreq=1))
+            m.psn += 1
+        lab.quiet()
+        with starved(lab, t, 0, "rx"), starved(lab, t, 0, "tx"):
+            lab.sw.do("tree-del", id=t.id)
+            check(lab.until(lambda: (peer.TREE_GONE, 0) in t.m[0].results),
+                  "not told: %s" % t.m[0].results)
+
+
+@test("memory: without any for packets in flight, the window is small")
+def small_window(lab, family):
+    count = 16 * 256 - 8
+    with lab.tree(family=family, ranks=2, msg_size=16384, window=64) as t:
+        a, b = t.m
+        values = list(range(count))
+        sums = [2 * v for v in values]
+        with starved(lab, t, 0, "tx"):
+            deaf(a)
+            for m in t.m:
+                m.allreduce(0, values)
+            lab.quiet()
+            expect("results at b", b.results, [(peer.OK, 0)])
+            fresh = {p.psn: p for p in a.log}
+            expect("packets in flight", len(fresh), 4)
+            expect("the last one asks", [p.ackreq for p in a.log[:4]],
+                   [0, 0, 0, 1])
+            a.hook = None
+            with counters.member(a, tx_timeouts=0):
+                # It gets four at a time.
+                a.epsn = a.log[0].psn
+                for p in a.log[:4]:
+                    a.take(p)
+                t.check(0, sums)
+        # There is memory again, from the next time on that the ring is full.
+        deaf(a)
+        a.log.clear()
+        for m in t.m:
+            m.allreduce(1, values)
+        lab.quiet()
+        expect("packets in flight", len({p.psn for p in a.log}), 16)
+        a.hook = None
+        for p in a.log[:16]:
+            a.take(p)
+        t.check(1, sums)
