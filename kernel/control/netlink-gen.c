@@ -45,6 +45,19 @@ static const struct netlink_range_validation rdma_inc_a_member_peer_psn_range = 
 	.max	= 16777215ULL,
 };
 
+/* Common nested types */
+const struct nla_policy rdma_inc_new_member_nl_policy[RDMA_INC_A_MEMBER_PEER_PSN + 1] = {
+	[RDMA_INC_A_MEMBER_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
+	[RDMA_INC_A_MEMBER_TRANSPORT] = NLA_POLICY_MAX(NLA_U8, 1),
+	[RDMA_INC_A_MEMBER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_qpn_range),
+	[RDMA_INC_A_MEMBER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_psn_range),
+	[RDMA_INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
+	[RDMA_INC_A_MEMBER_LOCAL_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[RDMA_INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[RDMA_INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_qpn_range),
+	[RDMA_INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_psn_range),
+};
+
 /* RDMA_INC_CMD_SWITCH_SET - do */
 static const struct nla_policy rdma_inc_switch_set_nl_policy[RDMA_INC_A_SWITCH_MAX_TREE_HOLD + 1] = {
 	[RDMA_INC_A_SWITCH_MAX_TREES] = { .type = NLA_U32, },
@@ -168,6 +181,12 @@ static const struct nla_policy rdma_inc_member_set_nl_policy[RDMA_INC_A_MEMBER_P
 	[RDMA_INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_psn_range),
 };
 
+/* RDMA_INC_CMD_MEMBERS_NEW - do */
+static const struct nla_policy rdma_inc_members_new_nl_policy[RDMA_INC_A_MEMBERS_MEMBER + 1] = {
+	[RDMA_INC_A_MEMBERS_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RDMA_INC_A_MEMBERS_MEMBER] = NLA_POLICY_NESTED(rdma_inc_new_member_nl_policy),
+};
+
 /* Ops table for rdma_inc */
 static const struct genl_split_ops rdma_inc_nl_ops[] = {
 	{
@@ -278,6 +297,13 @@ static const struct genl_split_ops rdma_inc_nl_ops[] = {
 		.doit		= rdma_inc_nl_member_set_doit,
 		.policy		= rdma_inc_member_set_nl_policy,
 		.maxattr	= RDMA_INC_A_MEMBER_PEER_PSN,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RDMA_INC_CMD_MEMBERS_NEW,
+		.doit		= rdma_inc_nl_members_new_doit,
+		.policy		= rdma_inc_members_new_nl_policy,
+		.maxattr	= RDMA_INC_A_MEMBERS_MEMBER,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -12,6 +12,9 @@
 
 #include <uapi/linux/rdma_inc.h>
 
+/* Common nested types */
+extern const struct nla_policy rdma_inc_new_member_nl_policy[RDMA_INC_A_MEMBER_PEER_PSN + 1];
+
 int rdma_inc_nl_slot_get_dump_start(struct netlink_callback *cb);
 int rdma_inc_nl_slot_get_dump_done(struct netlink_callback *cb);
 
@@ -34,6 +37,7 @@ int rdma_inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rdma_inc_nl_slot_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
 int rdma_inc_nl_member_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rdma_inc_nl_members_new_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RDMA_INC_NLGRP_EVENTS,

@@ -311,6 +311,145 @@ int rdma_inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+/* Members that one message may add, so that a reply of moderate size has them. */
+#define MAX_MEMBERS	128
+/* Bytes that a member takes in the reply. */
+#define MADE_SIZE	256
+
+/* Returns how many members a request adds, or -errno. */
+static int count_members(const struct genl_info *info)
+{
+	const struct nlattr *nla;
+	int rem, n = 0;
+
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBERS_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBERS_MEMBER))
+		return -EINVAL;
+	nlmsg_for_each_attr_type(nla, RDMA_INC_A_MEMBERS_MEMBER, info->nlhdr,
+				 GENL_HDRLEN, rem) {
+		if (n++ < MAX_MEMBERS)
+			continue;
+		NL_SET_BAD_ATTR(info->extack, nla);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "at most %d members in one request",
+				       MAX_MEMBERS);
+		return -E2BIG;
+	}
+	return n;
+}
+
+/* Add a member as if its attributes were a request of its own. */
+static struct inc_qp *new_nested(struct inc_switch *sw,
+				 const struct genl_info *info,
+				 const struct nlattr *nest)
+{
+	struct nlattr *attrs[RDMA_INC_A_MEMBER_MAX + 1] = {};
+	struct inc_member_cfg cfg = {};
+	struct genl_info one = *info;
+	struct inc_tree *tree;
+	struct inc_qp *qp;
+	int err;
+
+	err = nla_parse_nested(attrs, RDMA_INC_A_MEMBER_PEER_PSN, nest,
+			       rdma_inc_new_member_nl_policy, info->extack);
+	if (err)
+		return ERR_PTR(err);
+	attrs[RDMA_INC_A_MEMBER_TREE_ID] =
+		info->attrs[RDMA_INC_A_MEMBERS_TREE_ID];
+	one.attrs = attrs;
+	err = parse_member(&one, &cfg);
+	if (err)
+		return ERR_PTR(err);
+	tree = find_ranked(sw, &one, &cfg.index);
+	if (IS_ERR(tree))
+		return ERR_CAST(tree);
+	qp = inc_member_new(tree, &cfg, info->extack);
+	if (IS_ERR(qp))
+		blame(&one, PTR_ERR(qp));
+	return qp;
+}
+
+/* Remove the first @n members that a request has added. */
+static void del_first(struct inc_tree *tree, const struct genl_info *info,
+		      int n)
+{
+	const struct nlattr *nla, *rank;
+	int rem;
+
+	nlmsg_for_each_attr_type(nla, RDMA_INC_A_MEMBERS_MEMBER, info->nlhdr,
+				 GENL_HDRLEN, rem) {
+		if (!n--)
+			return;
+		rank = nla_find_nested(nla, RDMA_INC_A_MEMBER_RANK);
+		inc_member_del(inc_qp_find(tree, nla_get_u16(rank)));
+	}
+}
+
+/* Under inc_switch.lock. Consumes @msg. */
+static int new_many(struct inc_switch *sw, struct genl_info *info,
+		    struct sk_buff *msg)
+{
+	void *hdr = genlmsg_iput(msg, info);
+	const struct nlattr *nla;
+	struct inc_tree *tree;
+	int rem, err = 0;
+	int made = 0;
+
+	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_MEMBERS_TREE_ID);
+	if (IS_ERR(tree)) {
+		nlmsg_free(msg);
+		return PTR_ERR(tree);
+	}
+	/* There is room for all: see MADE_SIZE. */
+	WARN_ON_ONCE(!hdr || nla_put_u32(msg, RDMA_INC_A_MEMBERS_TREE_ID,
+					 tree->cfg.id));
+	nlmsg_for_each_attr_type(nla, RDMA_INC_A_MEMBERS_MEMBER, info->nlhdr,
+				 GENL_HDRLEN, rem) {
+		struct inc_qp *qp = new_nested(sw, info, nla);
+
+		err = PTR_ERR_OR_ZERO(qp);
+		if (err)
+			break;
+		made++;
+		WARN_ON_ONCE(inc_nl_put_made(msg, RDMA_INC_A_MEMBERS_MADE, qp));
+	}
+	if (err) {
+		nlmsg_free(msg);
+	} else {
+		genlmsg_end(msg, hdr);
+		err = genlmsg_reply(msg, info);
+	}
+	/* Without room for the reply, QPNs and R_Keys would be unknown. */
+	if (err)
+		del_first(tree, info, made);
+	return err;
+}
+
+/**
+ * rdma_inc_nl_members_new_doit() - RDMA_INC_CMD_MEMBERS_NEW
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -E2BIG: too many at a time; otherwise as
+ * RDMA_INC_CMD_MEMBER_NEW, for the first member that fails: then none is added.
+ */
+int rdma_inc_nl_members_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
+	int n = count_members(info), err;
+	struct sk_buff *msg;
+
+	if (n < 0)
+		return n;
+	msg = genlmsg_new(MADE_SIZE * (n + 1), GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+	mutex_lock(&sw->lock);
+	err = new_many(sw, info, msg);
+	mutex_unlock(&sw->lock);
+	return err;
+}
+
 static int set_locked(struct inc_switch *sw, const struct inc_member_cfg *cfg,
 		      const struct genl_info *info, struct sk_buff *msg)
 {

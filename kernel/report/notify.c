@@ -226,6 +226,28 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
 }
 
 /**
+ * inc_nl_put_made() - append a new member to a message about several
+ * @skb: message to append to
+ * @attr: attribute that it is nested in
+ * @qp: its QP
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: 0 or -EMSGSIZE.
+ */
+int inc_nl_put_made(struct sk_buff *skb, int attr, struct inc_qp *qp)
+{
+	struct nlattr *nest = nla_nest_start(skb, attr);
+	struct inc_qp_snapshot v;
+
+	inc_qp_snapshot_get(qp, &v);
+	if (!nest || put_member_cfg(skb, qp) || put_member_state(skb, &v) ||
+	    put_member_secrets(skb, qp, &v))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
  * inc_nl_fill_member() - append a message about a member
  * @skb: message to append to
  * @info: request, or what genl_info_init_ntf() made

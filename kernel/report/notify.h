@@ -27,6 +27,7 @@ int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max);
 int inc_nl_put_wrong(struct sk_buff *skb, u16 wrong, u16 unlike);
 int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 		     int flags, struct inc_tree *tree, bool stats);
+int inc_nl_put_made(struct sk_buff *skb, int attr, struct inc_qp *qp);
 int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
 		       int flags, struct inc_qp *qp);
 

@@ -86,6 +86,26 @@ part_tool()
 		"pmtu 4096 needs an MTU of 4160, v0 has 1500" \
 		member add tree 77 rank 0 addr 10.9.0.2 qpn 17 psn 3
 	tool tree del 77
+	tool tree add id 78 ranks 200 slots 1 msg-size 1024
+	says "several members at a time" 0 "tree 78 rank 9 " member add tree 78 \
+		rank 7 addr 10.9.0.2 qpn 17 psn 3 \
+		rank 9 addr 10.9.0.3 qpn 18 psn 4 transport uc rank 8
+	says "each as it is told" 0 "tree 78 rank 9 state rts transport uc qpn 0x" \
+		member show tree 78 rank 9
+	says "one of them waits for its host" 0 "tree 78 rank 8 state init" \
+		member show tree 78 rank 8
+	says "one that cannot be made" 2 "rank has a member already" member add \
+		tree 78 rank 10 rank 9 rank 11
+	says "none is made then" 2 "has no member" member show tree 78 rank 10
+	says "its attribute is named" 2 "rank, it takes 0 to 1023" member add \
+		tree 78 rank 10 rank 2000
+	# shellcheck disable=SC2046 # words
+	says "as many as fit" 0 "tree 78 rank 199 " member add tree 78 \
+		$(printf 'rank %d ' {72..199})
+	# shellcheck disable=SC2046 # words
+	says "no more" 1 "more than 128 members" member add tree 78 \
+		$(printf 'rank %d ' {0..128})
+	tool tree del 78
 	says "rank is taken" 2 "rank has a member already" member add tree 5 \
 		rank 1 addr 10.9.0.7 qpn 20 psn 0
 	says "another namespace is another switch" 0 "" \

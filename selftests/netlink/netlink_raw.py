@@ -27,6 +27,7 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLMSGERR_ATTR_MSG, NLMSGERR_ATTR_OFFS, NLMSGERR_ATTR_MISS_TYPE = 1, 2, 5
 SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 16, 3
+NLA_F_NESTED = 0x8000
 CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 1, 2
 MIB = 1 << 20
 
@@ -63,6 +64,8 @@ class Spec:
                     enumerate(spec["operations"]["list"], 1)}
         self.sets = {}
         for s in spec["attribute-sets"]:
+            if "subset-of" in s:
+                continue        # numbered there
             self.sets[s["name"]] = {a["name"]: (i, a["type"]) for i, a in
                                     enumerate(s["attributes"], 1)}
 
@@ -582,6 +585,7 @@ def errors():
          f"lacks {missing}" if missing else None)
     errors_tree(c)
     errors_member(c)
+    errors_members(c)
     errors_set(c)
     errors_transport(c)
     errors_parent(c)
@@ -799,14 +803,69 @@ def fuzz(seed, count):
     c.inc("switch-set", "switch", [("memory-limit", 1 << 30)])
 
 
-def one_fails(nth, cmd, space, attrs, wanted):
+def several(tree, ranks, **more):
+    """The attributes of members-new."""
+    def one(rank):
+        attrs = {"rank": rank, "peer-addr": V4("10.9.0.2"), "peer-qpn": 17,
+                 "peer-psn": 3, **more}
+        return SP.encode("member", attrs.items())
+    known = SP.sets["members"]
+    return SP.encode("members", [("tree-id", tree)]) + b"".join(
+        nla(known["member"][0] | NLA_F_NESTED, one(r)) for r in ranks)
+
+
+def ranks_made(reply):
+    """Those of a reply to members-new, as they are there."""
+    number = SP.sets["members"]["made"][0]
+    return [dict(parse(nest))[SP.sets["member"]["rank"][0]]
+            for attr, nest in reply if attr == number]
+
+
+def errors_members(c):
+    cmd = SP.cmd["members-new"]
+
+    def bad(name, payload, code, text="", left=None):
+        try:
+            c.call(c.family, cmd, payload)
+            case("members-new: " + name, "no error")
+        except Error as e:
+            case("members-new: " + name, None if e.code == code and
+                 text in e.text else str(e))
+        got = there("member-get", "member", "rank")
+        case(f"members-new: {name}: none is made",
+             None if got == left else f"{got}")
+
+    c.inc("tree-new", "tree", [("id", 600), ("ranks", 300), ("slots", 1)])
+    left = there("member-get", "member", "rank")
+    number = SP.sets["members"]["member"][0]
+    bad("none", several(600, []), errno.EINVAL, left=left)
+    bad("no tree", several(600, [1])[8:], errno.EINVAL, left=left)
+    bad("another tree", several(601, [1]), errno.ENOENT, "no tree 601", left)
+    bad("one twice", several(600, [30, 31, 30]), errno.EEXIST, "already", left)
+    bad("a rank too large", several(600, [30, 31, 300]), errno.EINVAL,
+        "has ranks 0 to 299", left)
+    bad("no rank", several(600, [30]) + nla(number | NLA_F_NESTED, b""),
+        errno.EINVAL, left=left)
+    bad("out of range", several(600, [30, 1024]), errno.ERANGE, "range", left)
+    bad("not nested", several(600, [30]) + nla(number, b""), errno.EINVAL,
+        left=left)
+    bad("with an R_Key", several(600, [30], rkey=5), errno.EINVAL, left=left)
+    bad("with a tree of its own", several(600, [30], **{"tree-id": 600}),
+        errno.EINVAL, left=left)
+    bad("129", several(600, range(129)), errno.E2BIG, "at most 128", left)
+    want = list(range(127, -1, -1))
+    made = [struct.unpack("=H", r)[0] for r in
+            ranks_made(c.call(c.family, cmd, several(600, want))[0])]
+    case("members-new: 128, in their order", None if made == want else f"{made}")
+    c.inc("tree-del", "tree", [("id", 600)])
+
+
+def one_fails(nth, cmd, payload, tells):
     """A request during which the nth allocation fails: what it tells of, and if
     there were that many."""
     c = Conn()
     c.s.settimeout(0.5)
-    number = SP.sets[space][wanted][0]
     told, acked = set(), False
-    payload = SP.encode(space, attrs)
     path = "/proc/thread-self/fail-nth"
     with open(path, "rb", buffering=0) as left, \
             open(path, "wb", buffering=0) as fail:
@@ -827,7 +886,7 @@ def one_fails(nth, cmd, space, attrs, wanted):
         kind = struct.unpack_from("=H", body, 4)[0]
         acked = kind == NLMSG_ERROR
         if kind == c.family:
-            told.add(dict(parse(body[20:]))[number])
+            told.update(tells(parse(body[20:])))
     return told, reached
 
 
@@ -842,7 +901,8 @@ def failures():
             ("below", 2), ("below", 0)]
     bad = reached = made = 0
     for nth in range(1, 500):
-        told, yes = one_fails(nth, "tree-new", "tree", tree, "id")
+        told, yes = one_fails(nth, "tree-new", SP.encode("tree", tree),
+                              lambda r: [dict(r)[SP.sets["tree"]["id"][0]]])
         now = there("tree-get", "tree", "id")
         bad += told != now
         made += bool(told)
@@ -860,9 +920,10 @@ def failures():
     bad = reached = made = 0
     all_told = set()
     for nth in range(1, 500):
-        told, yes = one_fails(nth, "member-new", "member", [
+        told, yes = one_fails(nth, "member-new", SP.encode("member", [
             ("tree-id", 500), ("rank", nth), ("peer-addr", V4("10.9.0.2")),
-            ("peer-qpn", 17), ("peer-psn", 3)], "rank")
+            ("peer-qpn", 17), ("peer-psn", 3)]),
+            lambda r: [dict(r)[SP.sets["member"]["rank"][0]]])
         made += bool(told)
         reached += yes
         all_told |= told
@@ -874,6 +935,27 @@ def failures():
     case("member-new: it tells each time", f"{bad} times not" if bad else None)
     c = Conn()
     c.call(c.family, SP.cmd["tree-del"], nla(1, struct.pack("=I", 500)))
+
+    Conn().inc("tree-new", "tree", [("id", 501), ("ranks", 1024), ("slots", 2)])
+    bad = reached = made = 0
+    all_told = set()
+    for nth in range(1, 300):
+        told, yes = one_fails(nth, "members-new",
+                              several(501, range(3 * nth, 3 * nth + 3)),
+                              ranks_made)
+        made += bool(told)
+        reached += yes
+        all_told |= told
+        bad += len(told) not in (0, 3)
+        bad += all_told != there("member-get", "member", "rank")
+        if not yes:
+            break
+    case(f"members-new: {reached} allocations fail, {made} times they are made",
+         None if reached > 10 and made else "")
+    case("members-new: it tells of all each time",
+         f"{bad} times not" if bad else None)
+    c = Conn()
+    c.call(c.family, SP.cmd["tree-del"], nla(1, struct.pack("=I", 501)))
 
 
 def reply():

@@ -10,6 +10,7 @@
 #include "nl-schema.h"
 
 struct nl_msg;
+struct nlattr;
 struct nlmsghdr;
 
 /**
@@ -18,6 +19,7 @@ struct nlmsghdr;
  * @dump: request all objects
  * @obj: type of the objects in the request and in the replies
  * @req: the attributes to send, or NULL
+ * @put: appends attributes in another way to the message, or NULL
  * @reply: called for each reply, or NULL
  * @arg: its last argument
  */
@@ -26,6 +28,7 @@ struct request {
 	bool			dump;
 	const struct object	*obj;
 	const void		*req;
+	int			(*put)(struct nl_msg *msg, const void *req);
 	int			(*reply)(struct nlmsghdr *nlh, void *arg);
 	void			*arg;
 };
@@ -33,6 +36,7 @@ struct request {
 int nl_request(struct inc_nl *nl, const struct request *r);
 int nl_encode(struct nl_msg *msg, const struct object *obj, const void *src);
 void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst);
+const char *nl_nested_name(struct nlattr *nest, const char *at);
 const char *nl_attr_name(const struct object *obj, unsigned int attr);
 
 #endif /* INC_TOOL_NL_INT_H */

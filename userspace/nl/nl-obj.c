@@ -209,22 +209,14 @@ static void decode_field(struct nlattr *a, const struct field *f, char *dst)
 	}
 }
 
-/**
- * nl_decode() - read an object from a message, skipping unknown attributes
- * @nlh: message
- * @obj: type of the object
- * @dst: the object
- */
-void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst)
+static void decode_attrs(struct nlattr *head, int len,
+			 const struct object *obj, void *dst)
 {
 	uint64_t has = 0;
 	struct nlattr *a;
 	int rem;
 
-	memset(dst, 0, obj->size);
-	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
-		return;
-	nlmsg_for_each_attr(a, nlh, GENL_HDRLEN, rem) {
+	nla_for_each_attr(a, head, len, rem) {
 		const struct field *f = find_field(obj, nla_type(a));
 
 		if (!f)
@@ -233,6 +225,20 @@ void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst)
 		has |= 1ULL << f->attr;
 	}
 	memcpy(dst, &has, sizeof(has));
+}
+
+/**
+ * nl_decode() - read an object from a message, skipping unknown attributes
+ * @nlh: message
+ * @obj: type of the object
+ * @dst: the object
+ */
+void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst)
+{
+	memset(dst, 0, obj->size);
+	if (nlmsg_datalen(nlh) >= (int)GENL_HDRLEN)
+		decode_attrs(nlmsg_attrdata(nlh, GENL_HDRLEN),
+			     nlmsg_attrlen(nlh, GENL_HDRLEN), obj, dst);
 }
 
 struct one {
@@ -302,6 +308,96 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
 	return ask(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
+}
+
+/* Of @n members, @made are in the reply so far. */
+struct many {
+	uint32_t			tree_id;
+	const struct inc_nl_member	*req;
+	unsigned int			n;
+	struct inc_nl_member		*reply;
+	unsigned int			made;
+};
+
+static int put_many(struct nl_msg *msg, const void *req)
+{
+	const struct many *many = req;
+	unsigned int i;
+	int rc;
+
+	rc = nla_put_u32(msg, RDMA_INC_A_MEMBERS_TREE_ID, many->tree_id);
+	for (i = 0; i < many->n && !rc; i++) {
+		struct inc_nl_member one = many->req[i];
+		struct nlattr *nest;
+
+		/* It is said once. */
+		one.has &= ~(1ULL << RDMA_INC_A_MEMBER_TREE_ID);
+		nest = nla_nest_start(msg, NLA_F_NESTED |
+					   RDMA_INC_A_MEMBERS_MEMBER);
+		if (!nest)
+			return -NLE_NOMEM;
+		rc = nl_encode(msg, &nl_member, &one);
+		nla_nest_end(msg, nest);
+	}
+	return rc;
+}
+
+static int decode_many(struct nlmsghdr *nlh, void *arg)
+{
+	struct many *many = arg;
+	struct nlattr *a;
+	int rem;
+
+	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
+		return 0;
+	nlmsg_for_each_attr(a, nlh, GENL_HDRLEN, rem) {
+		struct inc_nl_member *m = &many->reply[many->made];
+
+		if (nla_type(a) != RDMA_INC_A_MEMBERS_MADE ||
+		    many->made == many->n)
+			continue;
+		memset(m, 0, sizeof(*m));
+		decode_attrs(nla_data(a), nla_len(a), &nl_member, m);
+		many->made++;
+	}
+	return 0;
+}
+
+int inc_nl_members_new(struct inc_nl *nl, uint32_t tree_id,
+		       const struct inc_nl_member *req, unsigned int n,
+		       struct inc_nl_member *reply)
+{
+	struct many many = {
+		.tree_id = tree_id, .req = req, .n = n, .reply = reply,
+	};
+	const struct request r = {
+		.cmd = RDMA_INC_CMD_MEMBERS_NEW, .obj = &nl_member,
+		.req = &many, .put = put_many,
+		.reply = decode_many, .arg = &many,
+	};
+
+	return nl_request(nl, &r);
+}
+
+/**
+ * nl_nested_name() - get the name of an attribute of a new member
+ * @nest: one of several new members in a request
+ * @at: where the attribute is, if there
+ *
+ * Return: the name, or NULL.
+ */
+const char *nl_nested_name(struct nlattr *nest, const char *at)
+{
+	struct nlattr *a;
+	int rem;
+
+	if (nla_type(nest) != RDMA_INC_A_MEMBERS_MEMBER)
+		return NULL;
+	nla_for_each_nested(a, nest, rem) {
+		if ((char *)a == at)
+			return nl_attr_name(&nl_member, (unsigned int)nla_type(a));
+	}
+	return NULL;
 }
 
 int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,

@@ -105,14 +105,17 @@ static void append(struct inc_nl *nl, const char *fmt, ...)
 static const char *attr_at(const struct call *c, uint32_t off)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(c->msg);
+	const char *name = NULL;
 	struct nlattr *a;
 	int rem;
 
 	nlmsg_for_each_attr(a, nlh, GENL_HDRLEN, rem) {
-		if ((char *)a - (char *)nlh == off)
+		if ((char *)a - (char *)nlh == off && !c->r->put)
 			return nl_attr_name(c->r->obj, nla_type(a));
+		if (c->r->put && (char *)a - (char *)nlh < off)
+			name = nl_nested_name(a, (char *)nlh + off) ?: name;
 	}
-	return NULL;
+	return name;
 }
 
 /* Add the range that the kernel's policy accepts. */
@@ -293,17 +296,21 @@ static int receive(struct call *c)
 	return c->err;
 }
 
+/* Room for the attributes of the largest requests. */
+#define PUT_SIZE	(64U << 10)
+
 static int send_request(struct call *c)
 {
 	const struct request *r = c->r;
 	struct inc_nl *nl = c->nl;
 	int rc;
 
-	c->msg = nlmsg_alloc();
+	c->msg = r->put ? nlmsg_alloc_size(PUT_SIZE) : nlmsg_alloc();
 	if (!c->msg ||
 	    !genlmsg_put(c->msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0,
 			 r->dump ? NLM_F_DUMP : 0, r->cmd, nl->version) ||
-	    (r->req && nl_encode(c->msg, r->obj, r->req)))
+	    (r->put ? r->put(c->msg, r->req) :
+		      r->req && nl_encode(c->msg, r->obj, r->req)))
 		return fail(nl, -ENOMEM, "out of memory");
 
 	rc = nl_send_auto(nl->sock, c->msg);

@@ -113,6 +113,14 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply);
+/*
+ * Adds @n members of a tree, at most INC_NL_MAX_NEW, in one request: all or none.
+ * @reply has room for as many, and gets them as member_new's, without counters.
+ */
+#define INC_NL_MAX_NEW	128
+int inc_nl_members_new(struct inc_nl *nl, uint32_t tree_id,
+		       const struct inc_nl_member *req, unsigned int n,
+		       struct inc_nl_member *reply);
 /* Connects a member that member_new has added without a peer. */
 int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply);

@@ -9,7 +9,7 @@
 #include "conf/output.h"
 #include "tool.h"
 
-#define MAX_WORDS	128
+#define MAX_WORDS	4096
 #define MAX_LINE	(1U << 16)	/* bytes, and those that continue it */
 #define MAX_DEPTH	8	/* of files whose commands restore others */
 

@@ -13,6 +13,7 @@ static const char usage[] =
 "       inc-tool member add tree ID rank R [ addr IP qpn QPN psn PSN\n"
 "                [ local IP ] [ pkey KEY ] ] [ local-qpn QPN ]\n"
 "                [ local-psn PSN ] [ transport rc | uc ]\n"
+"                [ rank R ... ]...\n"
 "       inc-tool member set tree ID rank R addr IP qpn QPN psn PSN\n"
 "                [ local IP ] [ pkey KEY ] [ local-psn PSN ]\n"
 "       inc-tool member del tree ID rank R\n"
@@ -87,17 +88,72 @@ static void show_made(const struct inc_nl_member *member)
 	pr_close_object();
 }
 
+static int parse_new(struct inc_nl_member *req, int argc, char **argv)
+{
+	int rc = parse_keywords(add_keywords, "member add", req, argc, argv);
+
+	return rc ? rc : parse_required(add_keywords, "member add", req,
+					names_host(req) ? SET_REQUIRED :
+							  ADD_REQUIRED);
+}
+
+/* How many words are before the next member's? */
+static int words_of_one(int argc, char **argv)
+{
+	bool ranked = false;
+	int i;
+
+	for (i = 0; i < argc; i += 2) {
+		if (strcmp(argv[i], "rank"))
+			continue;
+		if (ranked)
+			return i;
+		ranked = true;
+	}
+	return argc;
+}
+
+/* Several members, each from its "rank" on; what is before the first is "tree". */
+static int add_many(int argc, char **argv)
+{
+	static struct inc_nl_member req[INC_NL_MAX_NEW], made[INC_NL_MAX_NEW];
+	unsigned int n = 0, i;
+	struct inc_nl *nl;
+	int rc, words;
+
+	for (; argc > 0; argc -= words, argv += words) {
+		if (n == INC_NL_MAX_NEW)
+			return tool_fail("member add: more than %u members",
+					 INC_NL_MAX_NEW);
+		words = words_of_one(argc, argv);
+		req[n].has = 0;
+		if (n)
+			INC_NL_SET(&req[n], MEMBER_TREE_ID, tree_id,
+				   req[0].tree_id);
+		rc = parse_new(&req[n++], words, argv);
+		if (rc)
+			return rc;
+	}
+
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_FAILED;
+	if (inc_nl_members_new(nl, req[0].tree_id, req, n, made))
+		return tool_nl_fail(nl);
+	for (i = 0; i < n; i++)
+		show_made(&made[i]);
+	return TOOL_OK;
+}
+
 static int member_add(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 }, member;
 	struct inc_nl *nl;
 	int rc;
 
-	rc = parse_keywords(add_keywords, "member add", &req, argc, argv);
-	if (!rc)
-		rc = parse_required(add_keywords, "member add", &req,
-				    names_host(&req) ? SET_REQUIRED :
-						       ADD_REQUIRED);
+	if (words_of_one(argc, argv) < argc)
+		return add_many(argc, argv);
+	rc = parse_new(&req, argc, argv);
 	if (rc)
 		return rc;
 
