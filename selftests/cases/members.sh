@@ -6,7 +6,7 @@
 # shown, those that a user may rely on are judged. Needs no RDMA device.
 #
 #   members.sh [VAR=VALUE]... [PART...]
-#	PART: bytes rate fail
+#	PART: bytes rate large fail
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -16,9 +16,13 @@
 
 RANKS=${RANKS:-1024}
 TREES=${TREES:-64}
+# Of a large switch; 128 for 131,072 members, which need a machine of 2 GiB.
+LARGE=${LARGE:-16}
 # What may be taken.
 TREE_BYTES=$((64 << 10))
 MEMBER_BYTES=$((2 << 10))
+# Of all members of a large switch, their trees and all that shows them.
+LARGE_BYTES=$((4 << 10))
 # Members made per second.
 MIN_RATE=20000
 # Of a softirq and of the end of a tree, milliseconds.
@@ -115,6 +119,7 @@ part_bytes()
 	each "idle UC member of 1024 slots" 64 $((2 * fault)) "$MEMBER_BYTES"
 	del_all
 	ktap "$(switch_attr memory-used)" "nothing is charged any more"
+	group_down
 }
 
 # together N: as members, N in one command. From stdin.
@@ -157,6 +162,50 @@ part_rate()
 	makes "together" 128
 	[ $((RATE * SLOW)) -ge $MIN_RATE ]
 	ktap $? "at least $MIN_RATE per second" "$RATE"
+}
+
+# timers FILE: how many timers of the module have expired, of a trace.
+timers()
+{
+	grep -c "function=inc_" "$1"
+}
+
+part_large()
+{
+	local param=/sys/module/rdma_inc/parameters/memory_ceiling i old all
+	local trace=/sys/kernel/tracing before taken
+
+	group_up || { ktap 1 "a memory cgroup"; return; }
+	old=$(cat $param)
+	echo 65536 >$param
+	sw inc-tool switch set memory-limit 64G
+	for ((i = 1; i <= LARGE; i++)); do
+		echo "tree add id $i ranks $RANKS slots 64 msg-size 1024"
+		members "$i" "$RANKS" | together 128
+	done >"$LAB_OUT/batch"
+	all=$((LARGE * RANKS))
+	before=$(switch_attr memory-taken)
+	in_group "exec ip netns exec $TOPO-sw inc-tool -b $LAB_OUT/batch" \
+		>"$LAB_OUT/made"
+	ktap $? "$all members" "$(tail -n 1 "$LAB_OUT/made")"
+	taken=$((($(switch_attr memory-taken) - before) >> 10))
+	echo "# $all members: $taken KiB taken, files of debugfs included; $(($(
+		kernel_memory) >> 10)) KiB by the memory cgroup"
+	[ $((taken << 10)) -le $((all * LARGE_BYTES)) ]
+	ktap $? "at most $LARGE_BYTES bytes each" "$taken KiB"
+	echo >$trace/trace
+	echo 1 >$trace/events/timer/timer_expire_entry/enable
+	sleep 1
+	echo 0 >$trace/events/enable
+	cat $trace/trace >"$LAB_OUT/trace"
+	grep -q timer_expire_entry "$LAB_OUT/trace"
+	ktap $? "timers are traced"
+	ktap "$(timers "$LAB_OUT/trace")" "none has a timer that expires" \
+		"$(grep -m 1 "function=inc_" "$LAB_OUT/trace")"
+	del_all
+	sw inc-tool switch set memory-limit 1G
+	echo "$old" >$param
+	group_down
 }
 
 # spans FILE: of a trace, "LONGEST MS PACKETS": the longest softirq, and the time from
@@ -206,4 +255,4 @@ part_fail()
 	wait_for 30 switch_has leaving 0
 }
 
-suite "bytes rate fail" "$@"
+suite "bytes rate large fail" "$@"

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a member's packets make the switch do is bounded by what they are."""
+import re
 import time
 
 import counters
 import peer
 import roce
-from ktap import check, expect, test, timed
+from ktap import check, expect, in_time, test, timed
 from roce import SYN_RNR
 
 SLOTS = 4096
+TRACE = "/sys/kernel/tracing"
 
 
 def least(work, rounds=25):
@@ -193,6 +195,75 @@ def full(lab, family):
         if part < 0.5:
             break
     check(part < 0.5, "%.2f of the time" % part)
+
+
+def traced(events, work):
+    """What is traced while some work is done: (event, seconds)."""
+    def switch(on):
+        for event in events:
+            with open("%s/events/%s/enable" % (TRACE, event), "w") as f:
+                f.write(on)
+
+    for name, value in (("trace_clock", "mono"), ("trace", "")):
+        with open("%s/%s" % (TRACE, name), "w") as f:
+            f.write(value)
+    switch("1")
+    try:
+        work()
+    finally:
+        switch("0")
+    out = []
+    with open(TRACE + "/trace") as f:
+        for line in f:
+            found = re.search(r" ([0-9]+\.[0-9]+): (\w+): ", line)
+            if found:
+                out.append((found[2], float(found[1])))
+    return out
+
+
+def fail_large(lab, family):
+    """A tree of 1,024 fails, all but one of which wait: seconds until all are
+    told, and of the longest softirq meanwhile."""
+    data = bytes(16 * 256 - 32)
+    with lab.tree(family=family, ranks=1024, pmtu=256, msg_size=4096,
+                  dead_time=20000) as t:
+        for m in t.m[1:]:
+            m.send(*m.request(0, data))
+        lab.quiet()
+        lab.sw.events()
+        bad = roce.build(t.m[0].request(0, data, rkey=1)[0])
+        start = time.monotonic()
+
+        def fail():
+            t.m[0].send(bad)
+            check(lab.until(lambda: "tree-failed-ntf" in
+                            [e[0] for e in lab.sw.events()]), "it does not fail")
+            lab.wait(0.2)
+
+        events = traced(("irq/softirq_entry", "irq/softirq_exit",
+                         "rdma_inc/inc_tx_result"), fail)
+        told = [at for name, at in events if name == "inc_tx_result"]
+        irqs = [e for e in events if e[0] != "inc_tx_result"]
+        longest = max((b - a for (x, a), (y, b) in zip(irqs, irqs[1:])
+                       if x == "softirq_entry" and y == "softirq_exit"),
+                      default=0)
+        expect("packets that tell of it", len(told), 1023)
+        check(lab.until(lambda: all((peer.PEER_DEAD, 0) in m.results
+                                    for m in t.m[1:]), 5), "not all are told")
+        return max(told) - start, longest
+
+
+@test("work: a tree of 1,024 that fails", families=(4,), limit=60)
+def large(lab, family):
+    timed()
+    for _ in range(3):
+        took, longest = fail_large(lab, family)
+        if took < 0.1 and longest < 0.001:
+            break
+    print("# all told after %.1f ms, longest softirq %.2f ms" %
+          (took * 1e3, longest * 1e3))
+    in_time(took, 0.1, "told")
+    in_time(longest, 0.001, "softirq")
 
 
 @test("work: a tree that is not complete takes nothing")
