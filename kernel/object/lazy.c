@@ -43,6 +43,32 @@ static size_t desk_size(u16 slots)
 	       INC_REPLAY_PSNS * sizeof(u16);
 }
 
+/* Many slots make large desks, whose last page counts. */
+static u64 desk_memory(u16 slots)
+{
+	size_t size = desk_size(slots);
+
+	return size > PAGE_SIZE ? inc_mem_vmalloc(size) : inc_mem_kvmalloc(size);
+}
+
+static void *desk_alloc(u16 slots, gfp_t gfp)
+{
+	size_t size = desk_size(slots);
+
+	return size > PAGE_SIZE ? inc_pages_alloc(size, gfp) :
+	       kzalloc(size, gfp | __GFP_ACCOUNT | __GFP_NOWARN);
+}
+
+static void desk_free(void *desk, u16 slots)
+{
+	size_t size = desk_size(slots);
+
+	if (size > PAGE_SIZE)
+		inc_pages_free(desk, size);
+	else
+		kfree(desk);
+}
+
 static u64 percpu_memory(void)
 {
 	return inc_mem_percpu(sizeof(struct inc_stats)) +
@@ -69,7 +95,7 @@ u64 inc_lazy_ring_memory(u32 entries)
  */
 u64 inc_lazy_qp_memory(const struct inc_tree_cfg *cfg)
 {
-	return inc_mem_kvmalloc(desk_size(cfg->slots)) + percpu_memory() +
+	return desk_memory(cfg->slots) + percpu_memory() +
 	       inc_lazy_ring_memory(inc_requester_entries(cfg->window));
 }
 
@@ -97,7 +123,7 @@ static void *furnish(struct inc_qp *qp, void *desk)
 	spin_lock(&qp->tx.lock);
 	inc_resultq_furnish(q, out, fifo, waiting);
 	spin_unlock(&qp->tx.lock);
-	took(qp, inc_mem_kvmalloc(desk_size(slots)));
+	took(qp, desk_memory(slots));
 	return NULL;
 }
 
@@ -110,8 +136,6 @@ static void *furnish(struct inc_qp *qp, void *desk)
  */
 bool inc_lazy_qp(struct inc_qp *qp)
 {
-	const gfp_t gfp = GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN |
-			  __GFP_NORETRY;
 	struct mem_cgroup *old;
 	void *desk;
 
@@ -119,7 +143,7 @@ bool inc_lazy_qp(struct inc_qp *qp)
 	if (inc_resultq_furnished(&qp->tx.results))
 		return true;
 	old = set_active_memcg(qp->tree->memcg);
-	desk = kzalloc(desk_size(qp->tree->cfg.slots), gfp);
+	desk = desk_alloc(qp->tree->cfg.slots, GFP_ATOMIC);
 	set_active_memcg(old);
 	if (!desk)
 		return false;
@@ -219,21 +243,21 @@ static void lazy_work(struct work_struct *work)
 {
 	struct inc_qp *qp = container_of(work, struct inc_qp, lazy.work);
 	struct mem_cgroup *old = set_active_memcg(qp->tree->memcg);
+	u16 slots = qp->tree->cfg.slots;
 	void *desk = NULL;
 
 	inc_lazy_percpu(qp);
 	inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_KERNEL);
 	/* It has it, or does not, or is just getting it: see furnish(). */
 	if (!data_race(inc_resultq_furnished(&qp->tx.results)))
-		desk = kvzalloc(desk_size(qp->tree->cfg.slots),
-				GFP_KERNEL_ACCOUNT);
+		desk = desk_alloc(slots, GFP_KERNEL);
 	if (desk) {
 		spin_lock_bh(&qp->rx.lock);
 		desk = furnish(qp, desk);
 		spin_unlock_bh(&qp->rx.lock);
 	}
 	set_active_memcg(old);
-	kvfree(desk);
+	desk_free(desk, slots);
 }
 
 /**
@@ -259,7 +283,7 @@ void inc_lazy_qp_free(struct inc_qp *qp)
 	free_percpu(qp->stats);
 	if (qp->tx.requester.ring != qp->tx.first)
 		kfree(qp->tx.requester.ring);
-	kvfree(qp->lazy.desk);
+	desk_free(qp->lazy.desk, qp->tree->cfg.slots);
 	inc_switch_spare(qp->sw, &qp->lazy.spare,
 			 -atomic64_read(&qp->lazy.spare));
 }

@@ -29,13 +29,20 @@ static u16 block_slots(const struct inc_tree_cfg *cfg, size_t slot_size)
 		     rounddown_pow_of_two(BLOCK_BYTES / slot_size));
 }
 
-/*
- * Each page has a reference count of its own: packets refer to pages. And no
+/**
+ * inc_pages_alloc() - allocate cleared pages, no more than needed
+ * @size: bytes
+ * @gfp: GFP_ATOMIC or GFP_KERNEL
+ *
+ * Each page has a reference count of its own: packets refer to pages of slots. And no
  * page has another owner's data: packets also hold bytes that no message has
  * written, behind a short chunk of wide elements, or when a request that has
  * begun fails.
+ *
+ * Context: as @gfp allows.
+ * Return: the memory, or NULL.
  */
-static void *block_alloc(size_t size, gfp_t gfp)
+void *inc_pages_alloc(size_t size, gfp_t gfp)
 {
 	void *mem;
 
@@ -49,7 +56,14 @@ static void *block_alloc(size_t size, gfp_t gfp)
 	return mem;
 }
 
-static void block_free(void *mem, size_t size)
+/**
+ * inc_pages_free() - undo inc_pages_alloc()
+ * @mem: memory, or NULL
+ * @size: bytes
+ *
+ * Context: process.
+ */
+void inc_pages_free(void *mem, size_t size)
 {
 	if (is_vmalloc_addr(mem)) {
 		vfree(mem);
@@ -72,7 +86,7 @@ void inc_slot_mem_free(struct inc_tree *tree)
 	if (!tree->slot_mem)
 		return;
 	for (i = 0; i < tree->nblocks; i++)
-		block_free(tree->slot_mem[i], tree->block_size);
+		inc_pages_free(tree->slot_mem[i], tree->block_size);
 	kvfree(tree->slot_mem);
 }
 
@@ -133,12 +147,12 @@ static void *get_block(struct inc_tree *tree, u16 block, gfp_t gfp)
 
 	if (mem)
 		return mem;
-	mem = block_alloc(tree->block_size, gfp);
+	mem = inc_pages_alloc(tree->block_size, gfp);
 	if (!mem)
 		return NULL;
 	other = cmpxchg(&tree->slot_mem[block], NULL, mem);
 	if (other) {
-		block_free(mem, tree->block_size);
+		inc_pages_free(mem, tree->block_size);
 		return other;
 	}
 	inc_switch_spare(tree->sw, &tree->spare,

@@ -18,4 +18,8 @@ u64 inc_slot_mem_index(const struct inc_tree_cfg *cfg, size_t slot_size);
 u64 inc_slot_mem_blocks(const struct inc_tree_cfg *cfg, size_t slot_size);
 bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp);
 
+/* Also for other memory of several pages. */
+void *inc_pages_alloc(size_t size, gfp_t gfp);
+void inc_pages_free(void *mem, size_t size);
+
 #endif /* _INC_SLOT_MEM_H */

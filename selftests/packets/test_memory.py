@@ -70,6 +70,19 @@ def first_use(lab, family):
                     10), "something is taken after the end")
 
 
+@test("memory: what a member at work takes", families=(4,))
+def at_work(lab, family):
+    with lab.tree(family=family, ranks=2, slots=1024,
+                  transports=(peer.UC,)) as t:
+        idle = taken(lab)
+        t.good()
+        lab.wait(0.05)
+        # Besides the buffers of slots, which are in blocks of 32 KiB.
+        each = (taken(lab) - idle - (33 << 10)) // 2
+        print("# a UC member at work, of 1024 slots: %d bytes more" % each)
+        check(each < 56 << 10, "%d bytes" % each)
+
+
 @test("memory: without any at once, a message has to come again")
 def begins_later(lab, family):
     with lab.tree(family=family, ranks=2) as t:
