@@ -369,31 +369,16 @@ static struct inc_qp *new_nested(struct inc_switch *sw,
 	return qp;
 }
 
-/* Remove the first @n members that a request has added. */
-static void del_first(struct inc_tree *tree, const struct genl_info *info,
-		      int n)
-{
-	const struct nlattr *nla, *rank;
-	int rem;
-
-	nlmsg_for_each_attr_type(nla, RDMA_INC_A_MEMBERS_MEMBER, info->nlhdr,
-				 GENL_HDRLEN, rem) {
-		if (!n--)
-			return;
-		rank = nla_find_nested(nla, RDMA_INC_A_MEMBER_RANK);
-		inc_member_del(inc_qp_find(tree, nla_get_u16(rank)));
-	}
-}
-
 /* Under inc_switch.lock. Consumes @msg. */
 static int new_many(struct inc_switch *sw, struct genl_info *info,
 		    struct sk_buff *msg)
 {
 	void *hdr = genlmsg_iput(msg, info);
+	u16 made[MAX_MEMBERS];
 	const struct nlattr *nla;
 	struct inc_tree *tree;
 	int rem, err = 0;
-	int made = 0;
+	int n = 0;
 
 	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_MEMBERS_TREE_ID);
 	if (IS_ERR(tree)) {
@@ -410,7 +395,7 @@ static int new_many(struct inc_switch *sw, struct genl_info *info,
 		err = PTR_ERR_OR_ZERO(qp);
 		if (err)
 			break;
-		made++;
+		made[n++] = qp->cfg.index;
 		WARN_ON_ONCE(inc_nl_put_made(msg, RDMA_INC_A_MEMBERS_MADE, qp));
 	}
 	if (err) {
@@ -420,8 +405,8 @@ static int new_many(struct inc_switch *sw, struct genl_info *info,
 		err = genlmsg_reply(msg, info);
 	}
 	/* Without room for the reply, QPNs and R_Keys would be unknown. */
-	if (err)
-		del_first(tree, info, made);
+	while (err && n)
+		inc_member_del(inc_qp_find(tree, made[--n]));
 	return err;
 }
 

@@ -852,6 +852,18 @@ def errors_members(c):
     bad("with an R_Key", several(600, [30], rkey=5), errno.EINVAL, left=left)
     bad("with a tree of its own", several(600, [30], **{"tree-id": 600}),
         errno.EINVAL, left=left)
+    # What counts is the last one, also when it is taken back.
+    def twice(first, last):
+        attrs = [("rank", first), ("peer-addr", V4("10.9.0.2")),
+                 ("peer-qpn", 17), ("peer-psn", 3), ("rank", last)]
+        return nla(number | NLA_F_NESTED, SP.encode("member", attrs))
+    bad("two ranks in one", several(600, []) + twice(40, 41) +
+        several(600, [1024])[8:], errno.ERANGE, "range", left)
+    c.call(c.family, cmd, several(600, [40]))
+    bad("and one of them is there", several(600, []) + twice(40, 41) +
+        several(600, [1024])[8:], errno.ERANGE, "range",
+        there("member-get", "member", "rank"))
+    c.inc("member-del", "member", [("tree-id", 600), ("rank", 40)])
     bad("129", several(600, range(129)), errno.E2BIG, "at most 128", left)
     want = list(range(127, -1, -1))
     made = [struct.unpack("=H", r)[0] for r in
