@@ -153,15 +153,14 @@ def small_window(lab, family):
                 m.allreduce(0, values)
             lab.quiet()
             expect("results at b", b.results, [(peer.OK, 0)])
-            fresh = {p.psn: p for p in a.log}
+            # a slow switch may have sent one again
+            fresh = list({p.psn: p for p in reversed(a.log)}.values())[::-1]
             expect("packets in flight", len(fresh), 4)
-            expect("the last one asks", [p.ackreq for p in a.log[:4]],
-                   [0, 0, 0, 1])
+            expect("the last one asks", fresh[-1].ackreq, 1)
             a.hook = None
             with counters.member(a, tx_timeouts=0):
                 # It gets four at a time.
-                a.epsn = a.log[0].psn
-                for p in a.log[:4]:
+                for p in fresh:
                     a.take(p)
                 t.check(0, sums)
         # There is memory again, from the next time on that the ring is full.
@@ -172,6 +171,6 @@ def small_window(lab, family):
         lab.quiet()
         expect("packets in flight", len({p.psn for p in a.log}), 16)
         a.hook = None
-        for p in a.log[:16]:
+        for p in {p.psn: p for p in a.log}.values():
             a.take(p)
         t.check(1, sums)
