@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The ranks of a job: who is there, for whom it waits, when it is ready, when
+ * it is over, and what is due when. For the rendezvous daemon and for the
+ * aggregation manager. Pure: no socket, no clock, no memory of its own; the
+ * daemons talk to ranks, and to switches.
+ *
+ * A rank that leaves in order stays in the tree for INC_JOB_LEAVE_MS: when a
+ * program ends, all its ranks leave at about the same time, and the slower ones
+ * must not see an error.
+ */
+#ifndef INC_JOB_H
+#define INC_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Over UC only the rank itself knows that its last result was lost, and it may
+ * need several timeouts to recover it.
+ */
+#define INC_JOB_LEAVE_MS	2000
+#define INC_JOB_CHILD_MS	300	/* ranks at other switches wait for results */
+/* A rank that stays after the failure of its tree does not keep the tree. */
+#define INC_JOB_ENDING_MS	60000
+
+struct inc_rdv_msg;
+
+/**
+ * enum inc_job_phase - how far a job is
+ * @INC_JOB_OPEN: ranks are missing; where one goes, another may come
+ * @INC_JOB_FORMING: all were there, and not all can send and receive
+ * @INC_JOB_READY: the ranks may begin
+ * @INC_JOB_ENDING: a rank has left or was lost, or the tree has failed: the name
+ *	is free for a new job
+ * @INC_JOB_OVER: nobody needs the tree
+ */
+enum inc_job_phase {
+	INC_JOB_OPEN,
+	INC_JOB_FORMING,
+	INC_JOB_READY,
+	INC_JOB_ENDING,
+	INC_JOB_OVER,
+};
+
+/* The manager stores them: the numbers stay. */
+enum rank_state {
+	RANK_ABSENT,
+	RANK_PRESENT,
+	RANK_LEFT,	/* in order; its member still exists */
+	RANK_GONE,
+	RANK_LOST,	/* its member must be deleted soon */
+};
+
+/**
+ * struct inc_job_rank - a rank of a job
+ * @state: its state; set by inc_job_set()
+ * @rts: its queue pair can send and receive
+ * @came: it is there, or was and did not want to wait
+ */
+struct inc_job_rank {
+	enum rank_state	state;
+	bool		rts;
+	bool		came;
+};
+
+/**
+ * struct inc_job - a job
+ * @phase: how far it is
+ * @n: number of ranks
+ * @present: number of these that are present
+ * @rts: number of these that can send and receive
+ * @lost: number of ranks that are RANK_LOST
+ * @until: milliseconds; when it must be ready, or over
+ * @leave_at: milliseconds; when members of ranks that left are deleted; 0: none
+ *	has left
+ * @ranks: the daemon's ranks, each of which begins with a struct inc_job_rank
+ * @size: bytes of one of them
+ */
+struct inc_job {
+	enum inc_job_phase	phase;
+	uint32_t		n;
+	uint32_t		present;
+	uint32_t		rts;
+	uint32_t		lost;
+	int64_t			until;
+	int64_t			leave_at;
+	void			*ranks;
+	size_t			size;
+};
+
+/**
+ * enum inc_job_due - what is to be done with a job
+ * @INC_JOB_NOTHING: nothing yet
+ * @INC_JOB_LATE: refuse it: it is not ready in time
+ * @INC_JOB_LEAVE: delete the members that are RANK_LEFT, and tell the others
+ * @INC_JOB_END: end it
+ */
+enum inc_job_due {
+	INC_JOB_NOTHING,
+	INC_JOB_LATE,
+	INC_JOB_LEAVE,
+	INC_JOB_END,
+};
+
+void inc_job_init(struct inc_job *job, void *ranks, size_t size, uint32_t n);
+void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
+		 enum rank_state state);
+void inc_job_set_rts(struct inc_job *job, struct inc_job_rank *r, bool rts);
+void inc_job_vacate(struct inc_job *job, struct inc_job_rank *r);
+void *inc_job_next(const struct inc_job *job, const void *after,
+		   enum rank_state state);
+bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
+		    bool told);
+bool inc_job_fail(struct inc_job *job, int64_t now);
+bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
+int64_t inc_job_deadline(const struct inc_job *job);
+enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
+
+void inc_job_uc(uint32_t pmtu, uint32_t *msg_size, uint32_t *slots);
+const char *inc_job_hint(const char *why);
+void inc_job_say_wrong(struct inc_rdv_msg *msg, const char *wrong,
+		       const char *unlike, const char *status);
+
+/* All of a daemon's ranks in a state; that of @r may change meanwhile. */
+#define inc_job_for_each(job, r, state)					\
+	for ((r) = inc_job_next(job, NULL, state); (r);			\
+	     (r) = inc_job_next(job, r, state))
+
+#endif /* INC_JOB_H */
