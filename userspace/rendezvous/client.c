@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The rendezvous daemon's connections: input, output, and time limits.
+ * The rendezvous daemon's connections: what is sent, and their time limits.
  */
 #include "nl/common.h"
 
@@ -19,28 +19,14 @@
 #define OUT_MAX		(8 * INC_RDV_LINE_MAX)
 
 /**
- * client_close() - end a connection
- * @c: connection, closed already or not
- * @why: reason, for the log
- *
- * Also removes the client from its job. clients_sweep() frees it.
+ * client_shut() - close a connection's socket
+ * @c: connection, which sessions_sweep() frees
  */
-void client_close(struct client *c, const char *why)
+void client_shut(struct client *c)
 {
-	if (c->fd < 0)
-		return;
 	secure_close(c);
 	close(c->fd);
 	c->fd = -1;
-	if (gather_of(c))
-		gather_lost(c, why);
-	else if (job_of(c) && c->role == ROLE_UP)
-		job_up_lost(c, why);
-	else if (job_of(c))
-		job_lost(c, why);
-	else
-		server_log(c->server, "%s: %s", c->name, why);
-	group_del(c);
 }
 
 /**
@@ -176,200 +162,17 @@ void client_bye(struct client *c, const char *missing)
 	client_end(c);
 }
 
-static void handle_join(struct client *c, const struct inc_rdv_join *join)
-{
-	struct inc_rdv_join fits = *join;
-	uint32_t pmtu = addr_pmtu(c);
-
-	if (c->role == ROLE_CHILD) {
-		client_error(c, EBUSY, "this connection belongs to a child switch: a rank needs its own");
-		return;
-	}
-	if (c->group) {
-		client_error(c, EBUSY, "this connection is rank %u of a job already: each rank needs its own connection",
-			     gather_of(c) ? c->join.rank : c->rank);
-		return;
-	}
-	if (!addr_believed(c, &join->addr))
-		return;
-	/* A tree whose PMTU nobody has chosen gets what fits all ranks' ways. */
-	if (pmtu && pmtu < fits.mtu)
-		fits.mtu = pmtu;
-	c->role = ROLE_RANK;
-	c->wrong = join->wrong;
-	if (gather_wants(c->server, join))
-		gather_join(c, &fits);
-	else
-		job_join(c, &fits);
-}
-
-static void handle_gather(struct client *c, const struct inc_rdv_join *join)
-{
-	if (c->role == ROLE_RANK) {
-		client_error(c, EBUSY, "this connection belongs to a rank: a child switch needs its own for each job");
-		return;
-	}
-	if (job_of(c)) {
-		client_error(c, EBUSY, "this connection's job has all its ranks: another job needs another connection");
-		return;
-	}
-	c->role = ROLE_CHILD;
-	gather_join(c, join);
-}
-
-static void handle_link(struct client *c, const struct inc_rdv_join *join)
-{
-	if (c->role != ROLE_CHILD || !job_of(c))
-		client_error(c, EPROTO, "\"link\" before \"placed\": a child switch says \"gather\" for its ranks, and waits for the answer");
-	else if (addr_believed(c, &join->addr))
-		job_link_below(c, join);
-}
-
-/* Handle a line of the parent's daemon. The switch reports failures itself. */
-static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
-{
-	switch (msg->type) {
-	case INC_RDV_PLACED:
-		if (gather_of(c))
-			gather_placed(c, &msg->placed);
-		break;
-	case INC_RDV_LINKED:
-		if (job_of(c) && job_link(job_of(c), &msg->joined))
-			client_end(c);
-		break;
-	case INC_RDV_READY:
-		if (job_of(c))
-			job_parent_ready(job_of(c));
-		break;
-	case INC_RDV_ERROR:
-		if (gather_of(c))
-			gather_error(c, msg->err, msg->text);
-		client_end(c);
-		break;
-	default:
-		break;
-	}
-}
-
-static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
-{
-	switch (msg->type) {
-	case INC_RDV_GATHER:
-		handle_gather(c, &msg->join);
-		return;
-	case INC_RDV_RETRACT:
-		if (gather_of(c) && c->role == ROLE_CHILD)
-			gather_retract(c, &msg->join);
-		/*
-		 * If all ranks are present by now, this closes the connection.
-		 */
-		else if (!job_of(c) || c->role != ROLE_CHILD)
-			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
-		return;
-	case INC_RDV_LINK:
-		handle_link(c, &msg->join);
-		return;
-	case INC_RDV_JOIN:
-		handle_join(c, &msg->join);
-		return;
-	case INC_RDV_RTS:
-		if (job_of(c))
-			job_rts(c);
-		else
-			client_error(c, EPROTO, "\"rts\" before \"joined\": join, and wait for the answer");
-		return;
-	case INC_RDV_LEAVE:
-		if (job_of(c))
-			job_leave(c);
-		else
-			client_bye(c, "");
-		return;
-	case INC_RDV_LOST:
-		if (!job_of(c)) {
-			client_error(c, EPROTO, "\"lost\" before \"joined\": join, and wait for the answer");
-			return;
-		}
-		job_lost(c, "the switch does not answer it");
-		client_end(c);
-		return;
-	default:
-		client_error(c, EPROTO, "only the daemon sends that: a rank sends join, rts, leave or lost");
-	}
-}
-
-static void handle_line(struct client *c, const char *line)
-{
-	char err[INC_RDV_TEXT_MAX] = "";
-	struct inc_rdv_msg msg;
-	int ret;
-
-	if (secure_line(c, line))
-		return;
-	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
-	if (ret)
-		client_error(c, -ret, "%s", err);
-	else if (c->role == ROLE_UP)
-		handle_up(c, &msg);
-	else
-		handle_msg(c, &msg);
-}
-
-static void handle_lines(struct client *c)
-{
-	char line[INC_RDV_LINE_MAX];
-	int ret;
-
-	while (!c->closing) {
-		ret = inc_rdv_line(&c->in, line, sizeof(line));
-		if (!ret)
-			return;
-		if (ret == -EMSGSIZE)
-			client_error(c, EMSGSIZE, "line longer than %d bytes: each line is one JSON object, ended by a newline",
-				     INC_RDV_LINE_MAX);
-		else if (ret < 0)
-			client_error(c, EINVAL, "line with a NUL byte: each line is one JSON object, as text");
-		else
-			handle_line(c, line);
-	}
-}
-
-/* Returns whether to try again at once. */
-static bool take_input(struct client *c)
-{
-	size_t len;
-	ssize_t n;
-	char *to = inc_rdv_space(&c->in, &len);
-
-	n = secure_recv(c, to, len);
-	if (n == -EAGAIN || n == -EINTR)
-		return false;
-	if (n <= 0) {
-		client_close(c, !n ? "connection lost" :
-				secure_why(c, strerror((int)-n)));
-		return false;
-	}
-	if (secure_speaks_tls(c, *to))
-		return false;
-	inc_rdv_added(&c->in, (size_t)n);
-	handle_lines(c);
-	return c->fd >= 0 && !c->closing && secure_pending(c);
-}
-
 /**
- * client_input() - read and process input
- * @c: connection that is not closing
+ * client_new() - add a connection
+ * @s: daemon
+ * @fd: its socket, which is closed if that fails
+ * @sa: address of the other end
+ * @len: its length
  *
- * With TLS, all that was decrypted: at most a record.
+ * Return: the connection, or NULL.
  */
-void client_input(struct client *c)
-{
-	while (take_input(c))
-		;
-}
-
-static struct client *client_new(struct server *s, int fd,
-				 const struct sockaddr_storage *sa,
-				 socklen_t len)
+struct client *client_new(struct server *s, int fd,
+			  const struct sockaddr_storage *sa, socklen_t len)
 {
 	char host[INET6_ADDRSTRLEN], port[8];
 	struct client *c;
@@ -391,44 +194,6 @@ static struct client *client_new(struct server *s, int fd,
 	s->clients = c;
 	s->nclients++;
 	return c;
-}
-
-static void refuse_crowd(struct client *c)
-{
-	secure_refuse(c, "more connections from one host than --max-host-clients, %u",
-		      c->server->max.host_clients);
-	client_close(c, "too many of one host");
-}
-
-/**
- * client_accept() - accept a connection
- * @s: daemon whose listening socket is readable
- */
-void client_accept(struct server *s)
-{
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-	struct client *c;
-	int fd;
-
-	fd = accept4(s->listen_fd, (struct sockaddr *)&sa, &len,
-		     SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0)
-		return;
-	c = client_new(s, fd, &sa, len);
-	if (!c)
-		return;
-	c->host = host_get(s, &c->addr);
-	client_wait_join(c);
-	secure_accept(c);
-	if (!c->host)
-		client_close(c, "no memory");
-	else if (c->host->clients > s->max.host_clients && c->shaking)
-		/* It could not read what it is told, without a handshake. */
-		refuse_crowd(c);
-	else if (c->host->clients > s->max.host_clients)
-		client_error(c, ENOSPC, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",
-			     s->max.host_clients);
 }
 
 /**
@@ -460,8 +225,7 @@ struct client *client_connect(struct server *s)
 	c->role = ROLE_UP;
 	if (secure_connect(c))
 		return c;
-	c->shaking = false;
-	client_close(c, "no memory");
+	client_shut(c);
 	errno = ENOMEM;
 	return NULL;
 }
@@ -529,48 +293,16 @@ int64_t clients_next_deadline(const struct server *s)
 }
 
 /**
- * clients_sweep() - free closed connections
- * @s: daemon
+ * client_free() - free a connection that is closed, and in no job
+ * @c: connection, which is in no list
  */
-void clients_sweep(struct server *s)
+void client_free(struct client *c)
 {
-	struct client **link = &s->clients, *c;
+	struct server *s = c->server;
 
-	while ((c = *link)) {
-		if (c->closing && !c->out_len)
-			client_close(c, "closed");
-		if (c->fd >= 0) {
-			link = &c->next;
-			continue;
-		}
-		*link = c->next;
-		s->nclients--;
-		if (c->host)
-			host_put(s, c->host);
-		drop_output(c);
-		free(c);
-	}
-}
-
-/**
- * clients_check_deadlines() - drop connections whose deadline has passed
- * @s: daemon
- */
-void clients_check_deadlines(struct server *s)
-{
-	struct client *c;
-
-	for (c = s->clients; c; c = c->next) {
-		if (!c->deadline || c->deadline > s->now)
-			continue;
-		if (c->shaking)
-			secure_late(c);
-		else if (c->closing)
-			client_close(c, "does not read");
-		else
-			client_error(c, ETIMEDOUT, c->proved ?
-				     "no \"join\" within %u ms of connecting" :
-				     "no token within the time of %u ms to join",
-				     s->max.join_ms);
-	}
+	s->nclients--;
+	if (c->host)
+		host_put(s, c->host);
+	drop_output(c);
+	free(c);
 }

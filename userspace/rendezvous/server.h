@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The rendezvous daemon: server.c has the main loop, client.c the connections,
- * secure.c TLS and tokens,
+ * The rendezvous daemon: loop.c has the main loop, session.c what is said,
+ * admit.c who may say it, client.c the connections, secure.c TLS and tokens,
+ * server.c the clock and the log,
  * group.c groups of connections and limits per host, addr.c the permitted
  * addresses, job.c the jobs, their trees and ranks, job_end.c the end of jobs,
  * level.c jobs of several switches. See Documentation/rendezvous.rst; the
@@ -10,7 +11,7 @@
  * Ownership: the server owns connections, groups and hosts, in one list each. A
  * connection is in one group at most. Only group_add() and group_del() add and
  * remove it; the latter clears all pointers to it in the group. Only
- * clients_sweep() frees a connection. The main loop calls it when nothing else
+ * sessions_sweep() frees a connection. The main loop calls it when nothing else
  * is in progress, after client_close() has removed the connection from its
  * group. A group is freed after all its connections have been removed.
  */
@@ -270,7 +271,7 @@ struct options {
 };
 
 /* server.c */
-int server_run(struct server *s, const struct options *o);
+int64_t server_now_ms(void);
 void server_log(const struct server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool server_may_work(const struct server *s);
@@ -282,33 +283,28 @@ void secure_refuse(struct client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void secure_accept(struct client *c);
 bool secure_connect(struct client *c);
-void secure_step(struct client *c);
-void secure_late(struct client *c);
-bool secure_line(struct client *c, const char *line);
 ssize_t secure_recv(struct client *c, void *buf, size_t len);
 ssize_t secure_send(struct client *c, const void *buf, size_t len);
 bool secure_pending(const struct client *c);
 const char *secure_why(const struct client *c, const char *other);
 void secure_close(struct client *c);
-bool secure_speaks_tls(struct client *c, char first);
 
 /* client.c */
+struct client *client_new(struct server *s, int fd,
+			  const struct sockaddr_storage *sa, socklen_t len);
+struct client *client_connect(struct server *s);
 void client_send(struct client *c, const struct inc_rdv_msg *msg);
 void client_error(struct client *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void client_end(struct client *c);
 void client_bye(struct client *c, const char *missing);
 void client_wait_join(struct client *c);
-struct client *client_connect(struct server *s);
-void client_accept(struct server *s);
-void client_input(struct client *c);
 void client_flush(struct client *c);
-void client_close(struct client *c, const char *why);
+void client_shut(struct client *c);
+void client_free(struct client *c);
 void client_keep_alive(struct client *c, uint32_t dead_time);
 int64_t clients_next_deadline(const struct server *s);
-void clients_check_deadlines(struct server *s);
 void clients_keep_alive(struct server *s);
-void clients_sweep(struct server *s);
 
 /* group.c */
 struct host *host_get(struct server *s, const struct inc_rdv_addr *addr);
@@ -382,5 +378,21 @@ void gather_placed(struct client *c, const struct inc_rdv_placed *placed);
 void gather_error(struct client *c, int err, const char *text);
 int64_t gather_next_deadline(const struct server *s);
 void gather_expire(struct server *s);
+
+/* admit.c */
+void admit_caller(struct server *s);
+bool admit_step(struct client *c);
+void admit_late(struct client *c);
+bool admit_line(struct client *c, const char *line);
+bool admit_speaks_tls(struct client *c, char first);
+
+/* session.c */
+void client_close(struct client *c, const char *why);
+void session_input(struct client *c);
+void sessions_check_deadlines(struct server *s);
+void sessions_sweep(struct server *s);
+
+/* loop.c */
+int server_run(struct server *s, const struct options *o);
 
 #endif /* INC_RENDEZVOUS_SERVER_H */
