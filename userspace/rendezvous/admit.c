@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#include "server.h"
+#include "job.h"
 #include "tls/tls.h"
 
 #define TLS_FIRST	0x16	/* of all handshakes */
@@ -135,16 +135,6 @@ bool admit_step(struct client *c)
 }
 
 /**
- * admit_late() - end a connection that has not shaken hands in time
- * @c: connection
- */
-void admit_late(struct client *c)
-{
-	secure_refuse(c, "TLS: it does not finish its handshake");
-	client_close(c, "TLS: no answer");
-}
-
-/**
  * admit_line() - look for a token in a line
  * @c: connection
  * @line: line
@@ -159,7 +149,7 @@ bool admit_line(struct client *c, const char *line)
 	bool shown;
 
 	/* A token precedes all else. */
-	if (c->proved && (c->role != ROLE_NEW || c->group))
+	if (c->proved && (c->role != ROLE_NEW || c->job))
 		return false;
 	shown = inc_rdv_auth_parse(line, token);
 	if (!shown && c->proved)

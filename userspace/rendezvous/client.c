@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The rendezvous daemon's connections: what is sent, and their time limits.
+ * The rendezvous daemon's connections: where they come from, what is sent, and
+ * their time limits.
  */
 #include "nl/common.h"
 
@@ -11,12 +12,62 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "auth/address.h"
 #include "keepalive.h"
 #include "server.h"
 
 #define LINGER_MS	5000	/* to read the last line */
 #define CROWD_JOIN_MS	5000	/* to join while there are many connections */
 #define OUT_MAX		(8 * INC_RDV_LINE_MAX)
+
+/* --- Hosts --------------------------------------------------------------- */
+
+/**
+ * host_get() - get the host of a connection
+ * @s: daemon
+ * @addr: its address
+ *
+ * Return: the host, to which the connection is charged; NULL: no memory.
+ */
+struct host *host_get(struct server *s, const struct inc_rdv_addr *addr)
+{
+	struct in6_addr key;
+	struct host *host;
+
+	inc_auth_host_key(addr->bytes, addr->len, &key);
+	for (host = s->hosts; host; host = host->next)
+		if (IN6_ARE_ADDR_EQUAL(&host->key, &key))
+			break;
+	if (!host) {
+		host = calloc(1, sizeof(*host));
+		if (!host)
+			return NULL;
+		host->key = key;
+		host->next = s->hosts;
+		s->hosts = host;
+	}
+	host->clients++;
+	return host;
+}
+
+/**
+ * host_put() - free a host that nothing is charged to
+ * @s: daemon
+ * @host: host, which may still have connections or jobs
+ */
+void host_put(struct server *s, struct host *host)
+{
+	struct host **link = &s->hosts;
+
+	if (host->clients || host->jobs)
+		return;
+	while (*link != host)
+		link = &(*link)->next;
+	*link = host->next;
+	free(host);
+}
+
+/* --- Connections --------------------------------------------------------- */
 
 /**
  * client_shut() - close a connection's socket
@@ -301,8 +352,10 @@ void client_free(struct client *c)
 	struct server *s = c->server;
 
 	s->nclients--;
-	if (c->host)
+	if (c->host) {
+		c->host->clients--;
 		host_put(s, c->host);
+	}
 	drop_output(c);
 	free(c);
 }

@@ -1,36 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A job of the rendezvous daemon, for job.c and job_end.c.
+ * A job of the rendezvous daemon: a name, a connection for each rank, and a tree.
+ * A job of one switch has its tree when its first rank has come. One of several
+ * switches gathers: all ranks must be known first (level.c). From the bottom:
+ * job.c has jobs as objects, tree.c their trees, end.c how they end, join.c how
+ * ranks come, level.c the ranks of several switches, event.c what the kernel says.
+ * For whom a job waits, and when it is over, is userspace/job/'s to say.
  */
 #ifndef INC_RENDEZVOUS_JOB_H
 #define INC_RENDEZVOUS_JOB_H
 
+#include "job/job.h"
 #include "server.h"
 
-enum rank_state {
-	RANK_ABSENT,
-	RANK_PRESENT,
-	RANK_LEFT,	/* in order; its member still exists */
-	RANK_LOST,	/* lost; its member must be deleted soon */
-	RANK_GONE,
-};
-
 /**
- * struct rank - a rank of a job
- * @state: its state
- * @rts: its queue pair can send and receive, or it does not report that
- * @came: it has joined, and is there, or has given up waiting
- * @client: its connection, if present or expected
+ * struct rank - a rank of a job, or a switch below with several ranks
+ * @core: its state
+ * @client: its connection, if present or expected; NULL: none. While the job
+ *	gathers, several ranks may have that of a switch below
  * @first: its rank in the job, or the first of those below a switch
- * @n: number of ranks, several below a switch
+ * @n: number of ranks
  */
 struct rank {
-	enum rank_state	state;
-	bool		rts;
-	bool		came;
-	struct client	*client;
-	uint32_t	first;
-	uint32_t	n;
+	struct inc_job_rank	core;
+	struct client		*client;
+	uint32_t		first;
+	uint32_t		n;
 };
 
 /* Bytes of a list of ranks. */
@@ -38,61 +33,112 @@ struct rank {
 
 /**
  * struct job - a job
- * @group: connections of its ranks, of switches below, and of the parent's
- *	daemon
+ * @core: its ranks. While it gathers, all of them as far as this daemon knows;
+ *	then the members of its tree
  * @next: next job
- * @name: its name
- * @tree: its tree as the kernel made it; id 0: deleted
- * @nranks: number of members of the tree, hosts or switches
- * @present: number of ranks that are present
- * @rts: number of these that can send and receive
- * @lost: number of ranks that are RANK_LOST
- * @ready: all ranks are present, and can send and receive
- * @ending: a rank has left or died
- * @over: no rank is left, or none may stay: delete the tree
- * @leave_at: when members of ranks that left are deleted; 0: none has left
+ * @server: daemon
+ * @clients: connections of its ranks, of switches below, and of the parent's
+ *	daemon
+ * @host: host of the first rank, which is charged
+ * @memory: bytes charged
+ * @like: name, number of ranks, and the settings requested of the tree so far;
+ *	mtu is the lowest; uc if any rank's queue pair is UC
+ * @levels: all ranks are known before it has a tree
+ * @gathers: it has no tree yet
+ * @tree: its tree as the kernel made it; id 0: none yet, or deleted
  * @up: the parent's daemon, or NULL
- * @fixed: all ranks were present at the start; one that leaves ends the job,
- *	ready or not
  * @child: the tree has a parent
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
- * @missing: ranks for which a rank waited that gave up
  * @parent_ready: the switches above and all ranks below them are ready
+ * @missing: ranks for which a rank waited that gave up
  * @ranks: ranks
  */
 struct job {
-	struct group		group;
+	struct inc_job		core;
 	struct job		*next;
-	char			name[INC_RDV_JOB_MAX + 1];
+	struct server		*server;
+	struct client		*clients;
+	struct host		*host;
+	uint64_t		memory;
+	struct inc_rdv_join	like;
+	bool			levels;
+	bool			gathers;
 	struct inc_nl_tree	tree;
-	uint32_t		nranks;
-	uint32_t		present;
-	uint32_t		rts;
-	uint32_t		lost;
-	bool			ready;
-	bool			ending;
-	bool			over;
-	int64_t			leave_at;
 	struct client		*up;
-	bool			fixed;
 	bool			child;
 	bool			tell_rts;
-	char			missing[JOB_MISSING];
 	bool			parent_ready;
-	struct rank		ranks[];
+	char			missing[JOB_MISSING];
+	struct rank		*ranks;
 };
 
-/* job.c */
-void job_tell_all(struct job *job, const struct inc_rdv_msg *msg);
-void job_missing(struct job *job);
-void job_set_rts(struct job *job, uint32_t rank, bool rts);
+/* The job of a connection that has a tree, or that gathers; or NULL. */
+static inline struct job *job_of(const struct client *c)
+{
+	return c->job && !c->job->gathers ? c->job : NULL;
+}
 
-/* job_end.c */
+static inline struct job *gather_of(const struct client *c)
+{
+	return c->job && c->job->gathers ? c->job : NULL;
+}
+
+/* job.c */
+struct job *job_find(const struct server *s, const char *name, bool levels);
+struct job *job_new(struct client *c, const struct inc_rdv_join *join,
+		    bool levels);
+void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n);
+void job_free(struct job *job);
+void job_add_client(struct job *job, struct client *c);
+void job_del_client(struct client *c);
+void job_drop(struct job *job, uint32_t rank);
+void job_tell_all(struct job *job, const struct inc_rdv_msg *msg);
 void job_tell_failed(struct job *job, int rank, unsigned int status,
 		     const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-bool job_make_room(struct job *job, uint32_t rank);
+
+/* tree.c */
+struct inc_nl_tree tree_settings(const struct server *s, uint32_t members,
+				 const struct inc_rdv_join *like);
+int tree_make(struct job *job, const struct inc_nl_tree *want);
+void tree_take(struct job *job, const struct inc_nl_tree *tree);
+int member_new(struct job *job, const struct inc_rdv_join *join,
+	       struct inc_rdv_joined *joined);
+void member_del(struct job *job, struct rank *r);
+bool members_del(struct job *job, enum rank_state state);
+int tree_link(struct job *job, const struct inc_rdv_joined *linked);
+
+/* end.c */
 void job_end(struct job *job);
-void job_begin_end(struct job *job);
+void job_refuse(struct job *job, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void job_leave(struct client *c);
+void job_lost(struct client *c, const char *why);
+void client_close(struct client *c, const char *why);
+int64_t jobs_next_deadline(const struct server *s);
+void jobs_expire(struct server *s);
+void jobs_end_all(struct server *s, const char *why);
+
+/* join.c */
+bool join_fits(struct client *c, struct job *job,
+	       const struct inc_rdv_join *join);
+void job_join(struct client *c, const struct inc_rdv_join *join);
+void job_rts(struct client *c);
+int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
+	    struct inc_rdv_joined *joined);
+void job_check_ready(struct job *job);
+
+/* level.c */
+bool gather_wants(const struct server *s, const struct inc_rdv_join *join);
+void gather_join(struct client *c, const struct inc_rdv_join *join);
+void gather_retract(struct client *c, const struct inc_rdv_join *join);
+void gather_placed(struct job *job, const struct inc_rdv_placed *placed);
+void level_link(struct client *c, const struct inc_rdv_join *join);
+int level_linked(struct job *job, const struct inc_rdv_joined *linked);
+void level_ready(struct job *job);
+
+/* event.c */
+void event_tree(struct server *s, const struct inc_nl_event *ev);
+void events_lost(struct server *s);
 
 #endif /* INC_RENDEZVOUS_JOB_H */

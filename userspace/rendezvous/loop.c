@@ -20,7 +20,7 @@
 #include "conf/output.h"
 #include "conf/pidfile.h"
 #include "keepalive.h"
-#include "server.h"
+#include "job.h"
 
 #define MAX_CLIENTS	4096
 #define SPARE_FILES	16	/* open files other than clients */
@@ -34,17 +34,14 @@
 
 static int one_event(const struct inc_nl_event *ev, void *arg)
 {
-	job_event(arg, ev);
+	event_tree(arg, ev);
 	return 0;
 }
 
 static int poll_timeout(const struct server *s)
 {
-	int64_t next = job_next_deadline(s), other = clients_next_deadline(s);
+	int64_t next = jobs_next_deadline(s), other = clients_next_deadline(s);
 
-	if (other < next)
-		next = other;
-	other = gather_next_deadline(s);
 	if (other < next)
 		next = other;
 	if (next == INT64_MAX)
@@ -150,10 +147,9 @@ static void turn(struct server *s, const struct pollfd *pfd, nfds_t n)
 	serve_clients(s, pfd, n);
 	if (pfd[POLL_EVENTS].revents &&
 	    inc_nl_events(&s->events, one_event, s) == -ENOBUFS)
-		job_look_at_trees(s);
+		events_lost(s);
 	s->work_until = server_now_ms() + WORK_MS;
-	job_expire(s);
-	gather_expire(s);
+	jobs_expire(s);
 	sessions_check_deadlines(s);
 	clients_keep_alive(s);
 	if (pfd[POLL_LISTEN].revents)
@@ -167,7 +163,7 @@ static int main_loop(struct server *s, int sig_fd)
 	size_t room = 0;
 	nfds_t n;
 
-	while (!s->once || !s->jobs_done || s->jobs) {
+	while (!s->once || !s->begun || s->made) {
 		pfd = make_room(s, pfd, &room);
 		if (!pfd)
 			return -ENOMEM;
@@ -190,7 +186,7 @@ static void close_all(struct server *s)
 {
 	struct client *c;
 
-	job_end_all(s, "the rendezvous daemon was ended");
+	jobs_end_all(s, "the rendezvous daemon was ended");
 	for (c = s->clients; c; c = c->next)
 		client_close(c, "daemon ends");
 	sessions_sweep(s);

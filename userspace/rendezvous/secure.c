@@ -263,29 +263,6 @@ ssize_t secure_send(struct client *c, const void *buf, size_t len)
 }
 
 /**
- * secure_pending() - check for bytes that poll() does not tell of
- * @c: connection
- *
- * Return: whether there are any.
- */
-bool secure_pending(const struct client *c)
-{
-	return c->tls && c->server->security.ops->pending(c->tls);
-}
-
-/**
- * secure_why() - get why TLS has failed
- * @c: connection
- * @other: what to say without TLS
- *
- * Return: text.
- */
-const char *secure_why(const struct client *c, const char *other)
-{
-	return c->tls ? c->server->security.ops->why(c->tls) : other;
-}
-
-/**
  * secure_close() - end TLS, if it is spoken
  * @c: connection, whose socket is open
  */

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The rendezvous daemon: loop.c has the main loop, session.c what is said,
- * admit.c who may say it, client.c the connections, secure.c TLS and tokens,
- * server.c the clock and the log,
- * group.c groups of connections and limits per host, addr.c the permitted
- * addresses, job.c the jobs, their trees and ranks, job_end.c the end of jobs,
- * level.c jobs of several switches. See Documentation/rendezvous.rst; the
- * command line is inc-tool's (tool/serve.c).
+ * The rendezvous daemon. From the bottom: server.c has the clock and the log,
+ * secure.c TLS, client.c connections and their hosts, addr.c the permitted
+ * addresses; job.h says where jobs are; admit.c lets connections in, session.c
+ * understands what they say, loop.c has the main loop. Each file calls those
+ * before it only. See Documentation/rendezvous.rst; the command line is
+ * inc-tool's (tool/serve.c).
  *
- * Ownership: the server owns connections, groups and hosts, in one list each. A
- * connection is in one group at most. Only group_add() and group_del() add and
- * remove it; the latter clears all pointers to it in the group. Only
+ * Ownership: the server owns connections, jobs and hosts, in one list each. A
+ * connection is in one job at most. Only job_add_client() and job_del_client()
+ * add and remove it; the latter clears all pointers to it in the job. Only
  * sessions_sweep() frees a connection. The main loop calls it when nothing else
- * is in progress, after client_close() has removed the connection from its
- * group. A group is freed after all its connections have been removed.
+ * is in progress, after client_close() has removed the connection from its job.
  */
 #ifndef INC_RENDEZVOUS_SERVER_H
 #define INC_RENDEZVOUS_SERVER_H
@@ -29,7 +27,6 @@
 #include "nl/nl.h"
 
 struct client;
-struct gather;
 struct inc_tls;
 struct inc_tls_ctx;
 struct inc_tls_ops;
@@ -42,38 +39,15 @@ struct tokens;
  * @next: next host
  * @key: tells it from others
  * @clients: connections
- * @groups: jobs whose first rank it was
+ * @jobs: jobs whose first rank it was
  * @memory: bytes of their trees
  */
 struct host {
 	struct host		*next;
 	struct in6_addr		key;
 	unsigned int		clients;
-	unsigned int		groups;
+	unsigned int		jobs;
 	uint64_t		memory;
-};
-
-enum group_kind {
-	GROUP_GATHER,	/* struct gather */
-	GROUP_JOB,	/* struct job */
-};
-
-/**
- * struct group - the connections of a job, or of one that has no tree yet
- * @kind: the struct that it is the first member of
- * @server: daemon
- * @clients: connections that belong to it
- * @host: host of the first rank, which is charged
- * @memory: bytes charged
- * @until: milliseconds; when all ranks must be present
- */
-struct group {
-	enum group_kind		kind;
-	struct server		*server;
-	struct client		*clients;
-	struct host		*host;
-	uint64_t		memory;
-	int64_t			until;
 };
 
 enum role {
@@ -91,11 +65,11 @@ enum role {
  * @name: address and port of the other end
  * @addr: address of the other end
  * @host: host that is charged for it; NULL: none
- * @group: group that it belongs to, or NULL
- * @group_next: next in the group
+ * @job: job that it belongs to, or NULL
+ * @job_next: next in the job
  * @role: role of the peer
  * @rank: its place among the members of its job's tree
- * @join: its request, if it is a rank in a gather
+ * @join: its request, if it is a rank of a job that has no tree yet
  * @deadline: milliseconds; when it must have joined, or read its output. 0: no
  *	limit
  * @alive_at: milliseconds; when to send the next "alive"
@@ -119,8 +93,8 @@ struct client {
 	char			name[64];
 	struct inc_rdv_addr	addr;
 	struct host		*host;
-	struct group		*group;
-	struct client		*group_next;
+	struct job		*job;
+	struct client		*job_next;
 	enum role		role;
 	uint32_t		rank;
 	struct inc_rdv_join	join;
@@ -202,7 +176,7 @@ struct security {
  * @clients: connections
  * @nclients: their number
  * @hosts: their hosts
- * @ngroups: number of gathers and jobs
+ * @njobs: number of jobs
  * @max: limits
  * @allow: addresses that ranks may have besides their connections'
  * @security: who may talk to it
@@ -210,9 +184,9 @@ struct security {
  * @parent: address of the parent's daemon; addr.ss_family 0: there is none
  * @parent_len: its length
  * @levels: this switch may have others below it
- * @gathers: jobs that have no tree yet
- * @jobs: jobs whose tree exists
- * @jobs_done: number of jobs that ended
+ * @jobs: jobs
+ * @made: number of these whose tree was made
+ * @begun: number of jobs that were ready
  * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window,
  *	hold, min_rto, dead_time, traffic_class ...), as far as given
  * @tree_id: tree that the administrator made, for one job; 0: each job gets
@@ -234,7 +208,7 @@ struct server {
 	struct client		*clients;
 	unsigned int		nclients;
 	struct host		*hosts;
-	unsigned int		ngroups;
+	unsigned int		njobs;
 	struct limits		max;
 	struct inc_rdv_network	*allow;
 	struct security		security;
@@ -242,9 +216,9 @@ struct server {
 	struct sockaddr_storage	parent;
 	socklen_t		parent_len;
 	bool			levels;
-	struct gather		*gathers;
 	struct job		*jobs;
-	unsigned int		jobs_done;
+	unsigned int		made;
+	unsigned int		begun;
 	struct inc_nl_tree	tree;
 	uint32_t		tree_id;
 	bool			has_psn;
@@ -285,11 +259,11 @@ void secure_accept(struct client *c);
 bool secure_connect(struct client *c);
 ssize_t secure_recv(struct client *c, void *buf, size_t len);
 ssize_t secure_send(struct client *c, const void *buf, size_t len);
-bool secure_pending(const struct client *c);
-const char *secure_why(const struct client *c, const char *other);
 void secure_close(struct client *c);
 
 /* client.c */
+struct host *host_get(struct server *s, const struct inc_rdv_addr *addr);
+void host_put(struct server *s, struct host *host);
 struct client *client_new(struct server *s, int fd,
 			  const struct sockaddr_storage *sa, socklen_t len);
 struct client *client_connect(struct server *s);
@@ -306,88 +280,18 @@ void client_keep_alive(struct client *c, uint32_t dead_time);
 int64_t clients_next_deadline(const struct server *s);
 void clients_keep_alive(struct server *s);
 
-/* group.c */
-struct host *host_get(struct server *s, const struct inc_rdv_addr *addr);
-void host_put(struct server *s, struct host *host);
-bool group_allowed(struct client *c);
-void group_open(struct group *group, enum group_kind kind, struct server *s,
-		struct host *host);
-void group_close(struct group *group);
-int group_charge(struct group *group, uint64_t memory);
-void group_add(struct group *group, struct client *c);
-void group_del(struct client *c);
-struct gather *gather_of(const struct client *c);
-struct job *job_of(const struct client *c);
-
 /* addr.c */
 bool addr_allow(struct server *s, const char *text);
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr);
 uint32_t addr_pmtu(const struct client *c);
 
-/* job.c */
-void job_join(struct client *c, const struct inc_rdv_join *join);
-void job_rts(struct client *c);
-void job_forget(struct group *group, struct client *c);
-
-/**
- * struct job_member - a member of a new job's tree
- * @client: a rank's connection, or that of the daemon of a switch
- * @first: its first rank
- * @n: number of its ranks
- */
-struct job_member {
-	struct client	*client;
-	uint32_t	first;
-	uint32_t	n;
-};
-
-struct job *job_make(struct server *s, struct host *host, const char *name,
-		     const struct inc_nl_tree *want,
-		     const struct job_member *members, uint32_t n, int *err);
-void job_set_up(struct job *job, struct client *up);
-const struct inc_nl_tree *job_tree_of(const struct job *job);
-struct inc_nl_tree job_settings(const struct server *s, uint32_t members,
-				const struct inc_rdv_join *like);
-int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
-	    struct inc_rdv_joined *joined);
-void job_expect(struct job *job, struct client *c, uint32_t rank);
-void job_link_below(struct client *c, const struct inc_rdv_join *join);
-void job_check_ready(struct job *job);
-int job_link(struct job *job, const struct inc_rdv_joined *linked);
-void job_parent_ready(struct job *job);
-
-/* job_end.c */
-void job_leave(struct client *c);
-void job_lost(struct client *c, const char *why);
-void job_up_lost(struct client *c, const char *why);
-void job_refuse(struct job *job, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-int64_t job_next_deadline(const struct server *s);
-void job_expire(struct server *s);
-void job_event(struct server *s, const struct inc_nl_event *ev);
-void job_look_at_trees(struct server *s);
-void job_end_all(struct server *s, const char *why);
-
-/* level.c */
-bool gather_wants(const struct server *s, const struct inc_rdv_join *join);
-void gather_join(struct client *c, const struct inc_rdv_join *join);
-void gather_retract(struct client *c, const struct inc_rdv_join *join);
-void gather_lost(struct client *c, const char *why);
-void gather_forget(struct group *group, struct client *c);
-void gather_placed(struct client *c, const struct inc_rdv_placed *placed);
-void gather_error(struct client *c, int err, const char *text);
-int64_t gather_next_deadline(const struct server *s);
-void gather_expire(struct server *s);
-
 /* admit.c */
 void admit_caller(struct server *s);
 bool admit_step(struct client *c);
-void admit_late(struct client *c);
 bool admit_line(struct client *c, const char *line);
 bool admit_speaks_tls(struct client *c, char first);
 
 /* session.c */
-void client_close(struct client *c, const char *why);
 void session_input(struct client *c);
 void sessions_check_deadlines(struct server *s);
 void sessions_sweep(struct server *s);

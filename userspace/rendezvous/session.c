@@ -5,30 +5,8 @@
  */
 #include "nl/common.h"
 
-#include "server.h"
-
-/**
- * client_close() - end a connection
- * @c: connection, closed already or not
- * @why: reason, for the log
- *
- * Also removes the client from its job. sessions_sweep() frees it.
- */
-void client_close(struct client *c, const char *why)
-{
-	if (c->fd < 0)
-		return;
-	client_shut(c);
-	if (gather_of(c))
-		gather_lost(c, why);
-	else if (job_of(c) && c->role == ROLE_UP)
-		job_up_lost(c, why);
-	else if (job_of(c))
-		job_lost(c, why);
-	else
-		server_log(c->server, "%s: %s", c->name, why);
-	group_del(c);
-}
+#include "job.h"
+#include "tls/tls.h"
 
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
@@ -39,7 +17,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 		client_error(c, EBUSY, "this connection belongs to a child switch: a rank needs its own");
 		return;
 	}
-	if (c->group) {
+	if (c->job) {
 		client_error(c, EBUSY, "this connection is rank %u of a job already: each rank needs its own connection",
 			     gather_of(c) ? c->join.rank : c->rank);
 		return;
@@ -76,7 +54,7 @@ static void handle_link(struct client *c, const struct inc_rdv_join *join)
 	if (c->role != ROLE_CHILD || !job_of(c))
 		client_error(c, EPROTO, "\"link\" before \"placed\": a child switch says \"gather\" for its ranks, and waits for the answer");
 	else if (addr_believed(c, &join->addr))
-		job_link_below(c, join);
+		level_link(c, join);
 }
 
 /* Handle a line of the parent's daemon. The switch reports failures itself. */
@@ -85,19 +63,19 @@ static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
 	switch (msg->type) {
 	case INC_RDV_PLACED:
 		if (gather_of(c))
-			gather_placed(c, &msg->placed);
+			gather_placed(c->job, &msg->placed);
 		break;
 	case INC_RDV_LINKED:
-		if (job_of(c) && job_link(job_of(c), &msg->joined))
+		if (job_of(c) && level_linked(c->job, &msg->joined))
 			client_end(c);
 		break;
 	case INC_RDV_READY:
 		if (job_of(c))
-			job_parent_ready(job_of(c));
+			level_ready(c->job);
 		break;
 	case INC_RDV_ERROR:
 		if (gather_of(c))
-			gather_error(c, msg->err, msg->text);
+			job_refuse(c->job, msg->err, "%s", msg->text);
 		client_end(c);
 		break;
 	default:
@@ -190,6 +168,7 @@ static void handle_lines(struct client *c)
 /* Returns whether to try again at once. */
 static bool take_input(struct client *c)
 {
+	const struct inc_tls_ops *tls = c->server->security.ops;
 	size_t len;
 	ssize_t n;
 	char *to = inc_rdv_space(&c->in, &len);
@@ -198,15 +177,15 @@ static bool take_input(struct client *c)
 	if (n == -EAGAIN || n == -EINTR)
 		return false;
 	if (n <= 0) {
-		client_close(c, !n ? "connection lost" :
-				secure_why(c, strerror((int)-n)));
+		client_close(c, !n ? "connection lost" : c->tls ?
+				tls->why(c->tls) : strerror((int)-n));
 		return false;
 	}
 	if (admit_speaks_tls(c, *to))
 		return false;
 	inc_rdv_added(&c->in, (size_t)n);
 	handle_lines(c);
-	return c->fd >= 0 && !c->closing && secure_pending(c);
+	return c->fd >= 0 && !c->closing && c->tls && tls->pending(c->tls);
 }
 
 /**
@@ -252,14 +231,16 @@ void sessions_check_deadlines(struct server *s)
 	for (c = s->clients; c; c = c->next) {
 		if (!c->deadline || c->deadline > s->now)
 			continue;
-		if (c->shaking)
-			admit_late(c);
-		else if (c->closing)
+		if (c->shaking) {
+			secure_refuse(c, "TLS: it does not finish its handshake");
+			client_close(c, "TLS: no answer");
+		} else if (c->closing) {
 			client_close(c, "does not read");
-		else
+		} else {
 			client_error(c, ETIMEDOUT, c->proved ?
 				     "no \"join\" within %u ms of connecting" :
 				     "no token within the time of %u ms to join",
 				     s->max.join_ms);
+		}
 	}
 }

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * How jobs end: ranks leave, connections are lost, time has passed.
+ */
+#include "nl/common.h"
+
+#include <stdarg.h>
+
+#include "job.h"
+
+/* --- Jobs ---------------------------------------------------------------- */
+
+/*
+ * Do a part of a job's end; the last part frees it. Members that have left or
+ * died are deleted first, so that the kernel does not wait for them.
+ */
+static void dismantle_job(struct job *job)
+{
+	struct server *s = job->server;
+	struct client *c;
+
+	/* An administrator's tree is kept, for inspection. */
+	if (!s->tree_id) {
+		if (!members_del(job, RANK_LOST) || !members_del(job, RANK_LEFT))
+			return;
+		if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
+			server_log(s, "job \"%s\": tree %u cannot be deleted: %s",
+				   job->like.job, job->tree.id, s->nl.error);
+	}
+	for (c = job->clients; c; c = c->job_next) {
+		if (c->bye)
+			client_bye(c, job->missing);
+		client_end(c);
+	}
+	if (!job->gathers)
+		server_log(s, "job \"%s\": end", job->like.job);
+	job_free(job);
+}
+
+/**
+ * job_end() - end a job
+ * @job: job; is freed now or later
+ */
+void job_end(struct job *job)
+{
+	struct client *c, *next;
+
+	job->core.phase = INC_JOB_OVER;
+	for (c = job->clients; c; c = next) {
+		next = c->job_next;
+		if (c->bye)
+			continue;
+		client_end(c);
+		job_del_client(c);
+	}
+	dismantle_job(job);
+}
+
+/**
+ * job_refuse() - end a job that could not be formed
+ * @job: job; is freed now or later
+ * @err: positive errno value
+ * @fmt: why
+ */
+void job_refuse(struct job *job, int err, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX];
+	struct client *c;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (c = job->clients; c; c = c->job_next)
+		if (c->role != ROLE_UP && !c->closing)
+			client_error(c, err, "job \"%s\": %s", job->like.job,
+				     text);
+	job_end(job);
+}
+
+/* --- Ranks that leave ---------------------------------------------------- */
+
+/* List the ranks for which a job waits; empty: it waits for none. */
+static void list_missing(struct job *job)
+{
+	const size_t len = sizeof(job->missing);
+	const struct rank *first, *last;
+	char *text = job->missing;
+	uint32_t i, end;
+	size_t n = 0;
+
+	*text = '\0';
+	for (i = 0; i < job->core.n; i = end + 1) {
+		for (end = i; end < job->core.n &&
+		     inc_job_misses(&job->core, &job->ranks[end].core, true);
+		     end++)
+			;
+		if (end == i || len - n < sizeof(", 1023-1023"))
+			continue;
+		first = &job->ranks[i];
+		last = &job->ranks[end - 1];
+		n += (size_t)snprintf(text + n, len - n,
+				      last->first + last->n - 1 > first->first ?
+				      "%s%u-%u" : "%s%u", n ? ", " : "",
+				      first->first, last->first + last->n - 1);
+	}
+	if (!n && job->child && !job->parent_ready &&
+	    job->core.phase < INC_JOB_READY)
+		snprintf(text, len, "ranks at other switches");
+}
+
+/* The client is no rank after that. Returns whether others may take its place. */
+static bool detach_client(struct client *c, enum rank_state state)
+{
+	struct job *job = c->job;
+	struct rank *r = &job->ranks[c->rank];
+	bool open = job->core.phase == INC_JOB_OPEN;
+
+	r->client = NULL;
+	/* A switch below that is expected has no member yet. */
+	inc_job_set(&job->core, &r->core, r->core.state != RANK_PRESENT ?
+		    RANK_GONE : open ? RANK_LOST : state);
+	return open;
+}
+
+/* An open job has lost a rank, or one has given up. */
+static void go_on_open(struct job *job)
+{
+	if (job->core.present)
+		members_del(job, RANK_LOST);
+	else
+		job_end(job);
+}
+
+/**
+ * job_leave() - handle "leave"
+ * @c: client in a job that has a tree
+ *
+ * The client gets an answer; the last one gets it after the tree is deleted.
+ */
+void job_leave(struct client *c)
+{
+	struct job *job = c->job;
+	struct server *s = c->server;
+	char missing[JOB_MISSING];
+	bool open;
+
+	server_log(s, "job \"%s\": rank %u leaves", job->like.job, c->rank);
+	/* When a job ends, the first that gives up knows for whom all waited. */
+	if (job->core.phase < INC_JOB_ENDING)
+		list_missing(job);
+	/* The job may go with its last rank. */
+	snprintf(missing, sizeof(missing), "%s", job->missing);
+	open = detach_client(c, RANK_LEFT);
+	if (!open && inc_job_left(&job->core, s->now, job->child)) {
+		c->bye = true;
+		job_end(job);
+		return;
+	}
+	job_del_client(c);
+	if (open)
+		go_on_open(job);
+	client_bye(c, missing);
+	/* Ranks at other switches may still wait for results. */
+	if (!open && !job->core.present && job->up)
+		client_send(job->up,
+			    &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
+}
+
+/* All ranks of a connection. */
+static void leave_gather(struct client *c)
+{
+	struct job *job = c->job;
+	uint32_t i;
+
+	for (i = 0; i < job->core.n; i++)
+		if (job->ranks[i].client == c)
+			job_drop(job, i);
+	job_del_client(c);
+	if (!job->core.present)
+		job_end(job);
+}
+
+/**
+ * job_lost() - handle the loss of a rank's connection
+ * @c: client in a job
+ * @why: reason
+ */
+void job_lost(struct client *c, const char *why)
+{
+	struct job *job = c->job;
+	struct rank *r = &job->ranks[c->rank];
+	bool over;
+
+	if (job->gathers) {
+		leave_gather(c);
+		return;
+	}
+	/* It had left before, or the job is over. */
+	if (job->core.phase == INC_JOB_OVER || r->client != c) {
+		job_del_client(c);
+		return;
+	}
+	server_log(c->server, "job \"%s\": rank %u lost: %s", job->like.job,
+		   r->first, why);
+	if (detach_client(c, RANK_LOST)) {
+		/* The others wait for it, unlike for one that gave up. */
+		r->core.came = false;
+		job_del_client(c);
+		go_on_open(job);
+		return;
+	}
+	job_del_client(c);
+	over = inc_job_fail(&job->core, c->server->now);
+	members_del(job, RANK_LOST);
+	job_tell_failed(job, (int)r->first, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
+			r->first, why);
+	if (over)
+		job_end(job);
+}
+
+/* The tree works as long as the switches do. */
+static void lose_parent(struct client *c, const char *why)
+{
+	struct job *job = c->job;
+	bool over;
+
+	if (job->gathers) {
+		job_refuse(job, EHOSTUNREACH, "the parent's daemon: %s", why);
+		return;
+	}
+	job_del_client(c);
+	server_log(c->server, "job \"%s\": the parent's daemon: %s",
+		   job->like.job, why);
+	if (job->core.phase >= INC_JOB_ENDING)
+		return;
+	over = inc_job_fail(&job->core, c->server->now);
+	job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
+			"the parent's rendezvous daemon: %s", why);
+	if (over)
+		job_end(job);
+}
+
+/**
+ * client_close() - end a connection
+ * @c: connection, closed already or not
+ * @why: reason, for the log
+ *
+ * Also removes the client from its job. sessions_sweep() frees it.
+ */
+void client_close(struct client *c, const char *why)
+{
+	if (c->fd < 0)
+		return;
+	client_shut(c);
+	if (!c->job)
+		server_log(c->server, "%s: %s", c->name, why);
+	else if (c->role == ROLE_UP)
+		lose_parent(c, why);
+	else
+		job_lost(c, why);
+	job_del_client(c);
+}
+
+/* --- Timers -------------------------------------------------------------- */
+
+/* A job that is over, or has lost ranks, has work for each turn. */
+static int64_t find_deadline(const struct job *job)
+{
+	return job->core.phase == INC_JOB_OVER || job->core.lost ? 0 :
+	       inc_job_deadline(&job->core);
+}
+
+/**
+ * jobs_next_deadline() - get the time when jobs_expire() must be called
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if never.
+ */
+int64_t jobs_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX, at;
+	const struct job *job;
+
+	for (job = s->jobs; job; job = job->next) {
+		at = find_deadline(job);
+		if (at < next)
+			next = at;
+	}
+	return next;
+}
+
+static void refuse_late(struct job *job)
+{
+	job_refuse(job, ETIMEDOUT, "%u of %u %s within %u s: start all within that time, or raise --forming-time",
+		   job->gathers ? job->core.present : job->core.rts, job->core.n,
+		   job->gathers ? "ranks came" : job->levels ?
+		   "members were ready" : "ranks were ready",
+		   job->server->max.forming_ms / 1000);
+}
+
+/* Do the work that is due for a job; it may be freed. */
+static void expire_job(struct job *job)
+{
+	if (job->core.phase == INC_JOB_OVER) {
+		dismantle_job(job);
+		return;
+	}
+	members_del(job, RANK_LOST);
+	switch (inc_job_due(&job->core, job->server->now)) {
+	case INC_JOB_NOTHING:
+		break;
+	case INC_JOB_LATE:
+		refuse_late(job);
+		break;
+	case INC_JOB_LEAVE:
+		if (members_del(job, RANK_LEFT))
+			job->core.leave_at = 0;
+		break;
+	case INC_JOB_END:
+		job_end(job);
+		break;
+	}
+}
+
+/**
+ * jobs_expire() - do the work that is due
+ * @s: daemon
+ */
+void jobs_expire(struct server *s)
+{
+	struct job *job, *next;
+
+	for (job = s->jobs; job; job = next) {
+		next = job->next;
+		if (find_deadline(job) <= s->now)
+			expire_job(job);
+	}
+}
+
+/**
+ * jobs_end_all() - dismantle all trees
+ * @s: daemon
+ * @why: reason, for the ranks
+ *
+ * Jobs that gather have none, and end with their connections.
+ */
+void jobs_end_all(struct server *s, const char *why)
+{
+	struct job *job, *next;
+
+	s->work_until = INT64_MAX;
+	for (job = s->jobs; job; job = next) {
+		next = job->next;
+		if (job->gathers)
+			continue;
+		job_tell_failed(job, -1, INC_STATUS_TREE_GONE, "%s", why);
+		job_end(job);
+	}
+}

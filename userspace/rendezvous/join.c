@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Ranks join jobs, and say when their queue pairs are ready.
+ */
+#include "nl/common.h"
+
+#include "job.h"
+
+/**
+ * join_fits() - check whether a rank may take its place in a job
+ * @c: its connection, which gets an error if not
+ * @job: job
+ * @join: its request
+ *
+ * Return: true if so.
+ */
+bool join_fits(struct client *c, struct job *job,
+	       const struct inc_rdv_join *join)
+{
+	struct rank *r;
+
+	if (join->ranks != job->like.ranks) {
+		client_error(c, EINVAL, "job \"%s\" has %u ranks, not %u",
+			     join->job, job->like.ranks, join->ranks);
+		return false;
+	}
+	r = &job->ranks[join->rank];
+	/* A previous client may still be a member. */
+	if (r->core.state == RANK_LOST)
+		member_del(job, r);
+	if (r->core.state == RANK_ABSENT)
+		return true;
+	client_error(c, EEXIST, "job \"%s\": rank %u is taken by %s", join->job,
+		     join->rank, r->client->name);
+	return false;
+}
+
+static bool wish_differs(struct client *c, const struct job *job,
+			 const char *what, uint32_t wish, uint32_t is)
+{
+	if (!wish || wish == is)
+		return false;
+	client_error(c, EINVAL, "job \"%s\": %s %u is requested, but the tree that another rank created has %u",
+		     job->like.job, what, wish, is);
+	return true;
+}
+
+/* Does the tree suit this rank? */
+static bool tree_suits(struct client *c, const struct job *job,
+		       const struct inc_rdv_join *join)
+{
+	const struct inc_rdv_tree *wish = &join->tree;
+
+	if (join->mtu && join->mtu < job->tree.pmtu) {
+		client_error(c, EMSGSIZE, "job \"%s\": the tree's path MTU is %u, and this rank's port, or the bridge's interface to it, allows %u: raise their MTU, or start the daemon with --pmtu %u",
+			     job->like.job, job->tree.pmtu, join->mtu, join->mtu);
+		return false;
+	}
+	return !wish_differs(c, job, "slots", wish->slots, job->tree.slots) &&
+	       !wish_differs(c, job, "message size", wish->msg_size,
+			     job->tree.msg_size) &&
+	       !wish_differs(c, job, "path MTU", wish->pmtu, job->tree.pmtu) &&
+	       !(wish->has_first_msg_id &&
+		 wish->first_msg_id != job->tree.first_msg_id &&
+		 wish_differs(c, job, "first message ID", wish->first_msg_id ?
+			      wish->first_msg_id : UINT32_MAX,
+			      job->tree.first_msg_id));
+}
+
+/* Give a new job its tree: one of its own, or the administrator's. */
+static int begin_tree(struct client *c, struct job *job)
+{
+	struct server *s = c->server;
+	struct inc_nl_tree tree;
+	int ret;
+
+	if (!s->tree_id) {
+		tree = tree_settings(s, job->core.n, &job->like);
+		ret = tree_make(job, &tree);
+		if (ret)
+			client_error(c, -ret, "job \"%s\": %s", job->like.job,
+				     s->nl.error);
+		return ret;
+	}
+	ret = inc_nl_tree_get(&s->nl, s->tree_id, &tree);
+	if (ret) {
+		client_error(c, -ret, "job \"%s\": tree %u: %s", job->like.job,
+			     s->tree_id, s->nl.error);
+		return ret;
+	}
+	if (tree.ranks != job->core.n) {
+		client_error(c, EINVAL, "job \"%s\": has %u ranks, tree %u has %u",
+			     job->like.job, job->core.n, s->tree_id,
+			     tree.ranks);
+		return -EINVAL;
+	}
+	tree_take(job, &tree);
+	return 0;
+}
+
+static struct job *begin_job(struct client *c, const struct inc_rdv_join *join)
+{
+	struct job *job = job_new(c, join, false);
+
+	if (!job || !begin_tree(c, job))
+		return job;
+	job_free(job);
+	return NULL;
+}
+
+/**
+ * job_add() - add a member to a job's tree
+ * @job: job
+ * @c: its connection
+ * @join: its QP, and its place among the members
+ * @joined: filled in
+ *
+ * Return: 0, or -errno after it was sent an error.
+ */
+int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
+	    struct inc_rdv_joined *joined)
+{
+	struct rank *r = &job->ranks[join->rank];
+	int ret = member_new(job, join, joined);
+
+	if (ret) {
+		client_error(c, -ret, "job \"%s\", rank %u: %s", job->like.job,
+			     join->rank, c->server->nl.error);
+		return ret;
+	}
+	job_add_client(job, c);
+	c->rank = join->rank;
+	r->client = c;
+	inc_job_set(&job->core, &r->core, RANK_PRESENT);
+	/* Clients that don't know "rts" count as ready when they join. */
+	inc_job_set_rts(&job->core, &r->core, !join->rts);
+	if (join->uc)
+		client_keep_alive(c, job->tree.dead_time);
+	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
+		   job->like.job, r->first, c->name, job->core.present,
+		   job->core.n);
+	return 0;
+}
+
+/**
+ * job_check_ready() - let the ranks begin if all are present and ready
+ * @job: job
+ */
+void job_check_ready(struct job *job)
+{
+	if (job->core.phase >= INC_JOB_READY || job->core.rts < job->core.n)
+		return;
+	if (job->tell_rts && job->up) {
+		job->tell_rts = false;
+		client_send(job->up,
+			    &(struct inc_rdv_msg){ .type = INC_RDV_RTS });
+	}
+	if (job->child && !job->parent_ready)
+		return;
+	job->core.phase = INC_JOB_READY;
+	job->server->begun++;
+	server_log(job->server, "job \"%s\": ready", job->like.job);
+	job_tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+/**
+ * job_rts() - handle "rts": a member is ready
+ * @c: its connection
+ */
+void job_rts(struct client *c)
+{
+	struct job *job = c->job;
+
+	if (job->ranks[c->rank].core.state != RANK_PRESENT) {
+		client_error(c, EPROTO, "\"rts\" before \"linked\": link, and wait for the answer");
+		return;
+	}
+	inc_job_set_rts(&job->core, &job->ranks[c->rank].core, true);
+	job_check_ready(job);
+}
+
+/**
+ * job_join() - handle "join"
+ * @c: client that is not a rank
+ * @join: its request
+ *
+ * The client gets an answer, or an error and is closed.
+ */
+void job_join(struct client *c, const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
+	struct job *job = job_find(c->server, join->job, false);
+	int ret;
+
+	if (join->ranks > RDMA_INC_MAX_RANKS) {
+		client_error(c, EINVAL, "%u ranks: the maximum is %u", join->ranks,
+			     RDMA_INC_MAX_RANKS);
+		return;
+	}
+	if (job && !(join_fits(c, job, join) && tree_suits(c, job, join)))
+		return;
+	if (!job)
+		job = begin_job(c, join);
+	if (!job)
+		return;
+	ret = job_add(job, c, join, &msg.joined);
+	if (ret == -ENOBUFS || ret == -ENOMEM) {
+		/* The others would wait for it in vain. */
+		job_refuse(job, -ret, "rank %u: %s", join->rank,
+			   c->server->nl.error);
+		return;
+	}
+	if (ret) {
+		if (!job->core.present)
+			job_end(job);
+		return;
+	}
+	client_send(c, &msg);
+	job_check_ready(job);
+}
