@@ -230,7 +230,7 @@ static void put_own_hosts(struct list *hosts, const struct manager *m,
 
 	for (g = m->groups; g; g = g->next)
 		for (i = 0; sees(a, g) && i < g->like.ranks; i++) {
-			if (g->ranks[i].state != RANK_PRESENT)
+			if (g->ranks[i].core.state != RANK_PRESENT)
 				continue;
 			addr = &g->ranks[i].join.addr;
 			sw = topo_find(m, addr, &itf);
@@ -328,7 +328,7 @@ static void put_group(struct list *list, const struct group *g)
 	out->name = (char *)g->like.job;
 	out->state = (char *)answer_state(g);
 	out->ranks = g->like.ranks;
-	out->present = g->present;
+	out->present = g->core.present;
 	out->by_cm = cm_count(g);
 	for (i = 0; i < g->nparts; i++)
 		put_part(&parts, g, &g->parts[i]);

@@ -99,7 +99,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 		if (!r)
 			continue;
 		r->msg.ranks = g->like.ranks;
-		r->msg.present = g->present;
+		r->msg.present = g->core.present;
 		r->msg.switches = g->nparts;
 		r->msg.levels = group_levels(g);
 		group_missing(g, NULL, r->waits, sizeof(r->waits));

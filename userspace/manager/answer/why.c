@@ -108,9 +108,9 @@ static void explain(const struct manager *m, const struct group *g,
 	if (g->state == GROUP_REJOINING && missing[0])
 		snprintf(w->text, sizeof(w->text), "no tree: its tree has failed, or was moved; another one is made when %s call libinc again, and make a new queue pair",
 			 missing);
-	else if (g->present < g->like.ranks && !g->nparts)
+	else if (g->core.present < g->like.ranks && !g->nparts)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
-			 g->present, g->like.ranks);
+			 g->core.present, g->like.ranks);
 	else if (g->take_until)
 		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
 	else if (list && group_why(g, list, &root))

@@ -17,6 +17,7 @@
 #include "manager.h"
 #include "api/message.h"
 #include "fabric/tree.h"
+#include "job/job.h"
 
 #define REBUILD_SETTLED_MS	5000	/* a failure after that is another one */
 
@@ -92,13 +93,6 @@ enum group_step {
 	STEP_DONE,
 };
 
-enum rank_state {
-	RANK_ABSENT,
-	RANK_PRESENT,
-	RANK_LEFT,	/* in order; its member still exists */
-	RANK_GONE,
-};
-
 /* A rank's queue pair: its number, and the first PSN that it sends. */
 struct rank_qp {
 	uint32_t qpn;
@@ -107,9 +101,8 @@ struct rank_qp {
 
 /**
  * struct rank - a rank of a group
+ * @core: its state
  * @group: group
- * @state: its state
- * @rts: its queue pair can send and receive
  * @rejoined: it has a new queue pair, for the tree that is to be made
  * @done: if @rejoined: operations whose results it has, modulo 2^32
  * @stream: its stream; NULL: none; if it is present, it is awaited
@@ -126,9 +119,8 @@ struct rank_qp {
  *	never
  */
 struct rank {
+	struct inc_job_rank	core;
 	struct group		*group;
-	enum rank_state		state;
-	bool			rts;
 	bool			rejoined;
 	bool			told;
 	uint32_t		done;
@@ -284,17 +276,13 @@ struct group_vague {
  *	any rank's queue pair is
  * @state: its state
  * @ended_in: if that is GROUP_ENDING or GROUP_OVER: the one before
+ * @core: its ranks, and what is due when
  * @told: its ranks know that one of them was lost
- * @present: ranks that are present
  * @nlost: ranks that were lost so far
- * @rts: number of these that can send and receive
  * @busy: operations on switches that are not done
  * @failed: error of the operations of this step, positive errno value
  * @why: and its message
  * @step: the next step when all operations of this one are done
- * @until: milliseconds; when it must be ready, or over
- * @leave_at: milliseconds; when members of ranks that have left are deleted; 0:
- *	none has
  * @began_at: milliseconds; when the last rank had joined
  * @last: the stream of the last rank that has left, to be told when all is
  *	gone; NULL: none
@@ -356,16 +344,13 @@ struct group {
 	struct inc_rdv_join	like;
 	enum group_state	state;
 	enum group_state	ended_in;
+	struct inc_job		core;
 	bool			told;
-	uint32_t		present;
 	uint32_t		nlost;
-	uint32_t		rts;
 	unsigned int		busy;
 	int			failed;
 	char			why[INC_RDV_TEXT_MAX];
 	enum group_step		step;
-	int64_t			until;
-	int64_t			leave_at;
 	int64_t			began_at;
 	struct rpc_stream	*last;
 	bool			is_cut;

@@ -52,16 +52,6 @@ static int describe(const struct part *part, int member, char *text, size_t len)
 	return -1;
 }
 
-/* Some causes need more than their name. */
-static const char *in_words(const char *why)
-{
-	if (!strcmp(why, "local-place-lost"))
-		return ": its RDMA device lost its place in a retransmission, see debugging.rst";
-	if (!strcmp(why, "mtu-exceeded"))
-		return ": the MTU of a device on the way to it has become too small for its path MTU, see inc-tool check";
-	return "";
-}
-
 static void tree_failed(struct part *part, unsigned int status)
 {
 	char who[128];
@@ -78,7 +68,7 @@ static void tree_failed(struct part *part, unsigned int status)
 	rank = describe(part, part->lost, who, sizeof(who));
 	group_fail(part->group, CAUSE_TREE, rank, status,
 		   "switch %s has lost %s (%s%s)", sw_name(part->sw), who,
-		   part->lost_why, in_words(part->lost_why));
+		   part->lost_why, inc_job_hint(part->lost_why));
 }
 
 /* The kernel names the member before it reports that its tree has failed. */
@@ -107,14 +97,7 @@ static void slot_failed(const struct part *part, const struct sw_news *news)
 		status = statuses[news->status];
 	msg.rank = describe(part, news->member, wrong, sizeof(wrong));
 	describe(part, news->unlike, unlike, sizeof(unlike));
-	if (news->unlike >= 0)
-		snprintf(msg.text, sizeof(msg.text),
-			 "message %u: the request of %s disagrees with that of %s",
-			 news->msg_id, wrong, unlike);
-	else
-		snprintf(msg.text, sizeof(msg.text),
-			 "message %u: the request of %s is wrong (%s)",
-			 news->msg_id, wrong, status ? status : "?");
+	inc_job_say_wrong(&msg, wrong, news->unlike >= 0 ? unlike : NULL, status);
 	if (msg.rank < 0)
 		group_vague_message(part->group, &msg);
 	else

@@ -77,6 +77,15 @@ int group_enter(struct group *g)
 	return 0;
 }
 
+/* What a state means for the ranks. */
+static enum inc_job_phase phase_of(enum group_state state)
+{
+	return state == GROUP_GATHERING ? INC_JOB_OPEN :
+	       state == GROUP_READY ? INC_JOB_READY :
+	       state == GROUP_ENDING ? INC_JOB_ENDING :
+	       state == GROUP_OVER ? INC_JOB_OVER : INC_JOB_FORMING;
+}
+
 static bool is_placing(enum group_state state)
 {
 	return state == GROUP_PLACING || state == GROUP_REPLACING;
@@ -96,6 +105,7 @@ void group_set_state(struct group *g, enum group_state state)
 	m->placing += is_placing(state);
 	m->placing -= is_placing(g->state);
 	g->state = state;
+	g->core.phase = phase_of(state);
 }
 
 /**
@@ -150,7 +160,8 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 	g->reserved = reserved;
 	g->born = (uint64_t)unix_ms();
 	tenant_enter(&m->tenants, tn, reserved, join->ranks);
-	g->until = m->loop.now + m->o.forming_ms;
+	inc_job_init(&g->core, g->ranks, sizeof(g->ranks[0]), join->ranks);
+	g->core.until = m->loop.now + m->o.forming_ms;
 	for (i = 0; i < join->ranks; i++)
 		g->ranks[i].group = g;
 	return g;
@@ -359,11 +370,9 @@ static bool is_awaited(const struct rank *r)
 {
 	const struct group *g = r->group;
 
-	if (r->state == RANK_ABSENT)
-		return true;
 	if (g->state == GROUP_REJOINING)
 		return !r->rejoined;
-	return group_is_joined(g->state) && !r->rts;
+	return inc_job_misses(&g->core, &r->core, group_is_joined(g->state));
 }
 
 /**
@@ -381,8 +390,6 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 	uint32_t i;
 
 	text[0] = '\0';
-	if (g->state >= GROUP_ENDING || g->state == GROUP_READY)
-		return;
 	for (i = 0; i < g->like.ranks && used < len - 16; i++)
 		if (&g->ranks[i] != but && is_awaited(&g->ranks[i]))
 			used += (size_t)snprintf(text + used, len - used,

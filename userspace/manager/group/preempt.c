@@ -273,7 +273,7 @@ static bool has_trees(const struct group *g)
 /* Is it about to end, and is there something that it gives back? */
 static bool gives_back(const struct group *g)
 {
-	return (g->state == GROUP_OVER || g->leave_at) && has_trees(g);
+	return (g->state == GROUP_OVER || g->core.leave_at) && has_trees(g);
 }
 
 static bool is_dismantling(const struct manager *m)

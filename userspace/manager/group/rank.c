@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Ranks that go: each tells what happens to it, and the group's fate is step.c's.
- * A rank that leaves in order stays in the tree for LEAVE_MS: when a program ends,
- * all its ranks leave at about the same time, and the slower ones must not see an
- * error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,35 +20,32 @@
 void group_dismiss(struct group *g, int err, const char *why)
 {
 	struct rank *r;
-	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_PRESENT)
-			continue;
-		r->state = RANK_GONE;
+	inc_job_for_each(&g->core, r, RANK_PRESENT) {
+		inc_job_set(&g->core, &r->core, RANK_GONE);
 		rpc_stream_end(r->stream, err, why);
 		r->stream = NULL;
 	}
-	g->present = 0;
 }
 
 /* While a group gathers, another one may come in the rank's place. */
 static bool is_end(const struct group *g)
 {
-	return g->state != GROUP_GATHERING || g->present == 1;
+	return g->state != GROUP_GATHERING || g->core.present == 1;
 }
 
 /* The stream is not a rank's any more. */
 static void detach_stream(struct rank *r, enum rank_state state)
 {
-	struct group *g = r->group;
+	struct inc_job *core = &r->group->core;
 
-	r->state = g->state == GROUP_GATHERING ? RANK_ABSENT : state;
 	r->stream = NULL;
-	g->present--;
-	g->rts -= r->rts;
-	r->rts = false;
+	inc_job_set(core, &r->core, state);
+	if (core->phase != INC_JOB_OPEN)
+		return;
+	/* It has no member, and may come again. */
+	inc_job_vacate(core, &r->core);
+	r->core.came = false;
 }
 
 /**
@@ -72,7 +66,7 @@ void rank_leave(struct rank *r)
 		group_blame(g, CAUSE_LEFT, "rank %u", r->join.rank);
 	detach_stream(r, RANK_LEFT);
 	group_raise(g, GROUP_EV_LEFT);
-	if (!g->present && g->state != GROUP_GATHERING) {
+	if (!g->core.present && g->state != GROUP_GATHERING) {
 		g->last = stream;
 		return;
 	}
@@ -106,7 +100,7 @@ static void tell_lost(const struct rank *r, const char *why)
 		group_tell_failed(g, (int)r->join.rank, INC_STATUS_MEMBER_LEFT,
 				  "rank %u: %s", r->join.rank, why);
 	g->told = true;
-	if (g->present && g->nlost <= LOST_SAID)
+	if (g->core.present && g->nlost <= LOST_SAID)
 		trees_del_member(r);
 }
 
@@ -122,7 +116,7 @@ void rank_lost(struct rank *r, const char *reason)
 	uint32_t rank = r->join.rank;
 	char why[INC_RDV_TEXT_MAX];
 
-	if (r->state != RANK_PRESENT)
+	if (r->core.state != RANK_PRESENT)
 		return;
 	snprintf(why, sizeof(why), "%s", reason);
 	add_switch(g, why, sizeof(why));
@@ -153,20 +147,12 @@ void rank_lost(struct rank *r, const char *reason)
 void group_delete_left(struct group *g)
 {
 	struct rank *r;
-	uint32_t i;
 
-	g->leave_at = 0;
-	if (!g->present) {
-		group_raise(g, GROUP_EV_ENDED);
-		return;
-	}
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_LEFT)
-			continue;
-		r->state = RANK_GONE;
+	g->core.leave_at = 0;
+	inc_job_for_each(&g->core, r, RANK_LEFT) {
+		inc_job_vacate(&g->core, &r->core);
 		trees_del_member(r);
 		group_tell_all(g, &(struct inc_rdv_msg){
-			.type = INC_RDV_LEFT, .rank = (int)i });
+			.type = INC_RDV_LEFT, .rank = (int)r->join.rank });
 	}
 }

@@ -44,12 +44,11 @@ static void forget_tree(struct group *g)
 
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
-		r->rts = false;
+		inc_job_set_rts(&g->core, &r->core, false);
 		r->alive_at = 0;
 	}
-	g->rts = 0;
 	group_set_state(g, GROUP_REJOINING);
-	g->until = INT64_MAX;
+	g->core.until = INT64_MAX;
 	g->place_at = 0;
 	g->probe_until = 0;
 }
@@ -73,6 +72,7 @@ bool group_may_rebuild(const struct group *g)
  */
 void group_rebuild(struct group *g, const char *text)
 {
+	struct rank *r;
 	uint32_t i;
 
 	g->failed_at = failing_since(g);
@@ -85,8 +85,8 @@ void group_rebuild(struct group *g, const char *text)
 	forget_tree(g);
 	g->round++;
 	g->manager->group_ops->changed(g);
-	for (i = 0; i < g->like.ranks; i++)
-		group_tell_rebuild(&g->ranks[i], text);
+	inc_job_for_each(&g->core, r, RANK_PRESENT)
+		group_tell_rebuild(r, text);
 	group_rebuild_step(g);
 }
 
@@ -173,7 +173,7 @@ void group_rebuild_step(struct group *g)
 		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
 			g->resume = g->ranks[i].done;
 	g->began_at = g->manager->loop.now;
-	g->until = g->began_at + g->manager->o.rebuild_ms;
+	g->core.until = g->began_at + g->manager->o.rebuild_ms;
 	/* The first time at once. */
 	g->place_at = g->began_at + (g->began_at - g->failed_at < AGAIN_MS ?
 				     1 : AGAIN_MS);
@@ -199,7 +199,7 @@ static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
 {
 	const struct group *g = r->group;
 
-	return group_is_joined(g->state) && !r->rts && !r->told &&
+	return group_is_joined(g->state) && !r->core.rts && !r->told &&
 	       join->round == g->round && r->join.qpn == join->qpn &&
 	       r->join.psn == join->psn;
 }

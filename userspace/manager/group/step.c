@@ -18,11 +18,6 @@
 #include "place/place.h"
 #include "rdma_inc_proto.h"
 
-/* As long as the rendezvous daemon's, for the same reasons. */
-#define LEAVE_MS	2000
-#define CHILD_MS	300	/* ranks at other switches wait for results */
-#define ENDING_MS	60000
-
 #define IN(state)	(1U << GROUP_##state)
 #define FORMING		(IN(GATHERING) | IN(PLACING) | IN(MAKING))
 #define AGAIN		(IN(REPLACING) | IN(REMAKING))
@@ -129,8 +124,8 @@ static void begin_end(struct group *g)
 	if (g->state >= GROUP_ENDING)
 		return;
 	g->ended_in = g->state;
+	inc_job_fail(&g->core, m->loop.now);
 	group_set_state(g, GROUP_ENDING);
-	g->until = m->loop.now + ENDING_MS;
 	tenant_leave(&m->tenants, g->tenant, g->reserved, g->like.ranks);
 	group_has_room(g);
 	g->reserved = NULL;
@@ -230,7 +225,7 @@ static void end_dismantled(struct group *g)
 
 static void end_empty(struct group *g)
 {
-	if (!g->present)
+	if (!g->core.present)
 		end_group(g);
 }
 
@@ -243,19 +238,10 @@ static void end_lost(struct group *g)
 
 static void end_left(struct group *g)
 {
-	int64_t now = g->manager->loop.now;
-
 	begin_end(g);
 	g->manager->group_ops->changed(g);
-	if (g->present) {
-		if (!g->leave_at)
-			g->leave_at = now + LEAVE_MS;
-	} else if (g->nparts < 2) {
+	if (inc_job_left(&g->core, g->manager->loop.now, g->nparts > 1))
 		end_group(g);
-	} else {
-		/* What the last have sent may still be on its way down. */
-		g->leave_at = now + CHILD_MS;
-	}
 }
 
 /* --- The tree fails ------------------------------------------------------ */
@@ -341,7 +327,7 @@ static void place_group(struct group *g)
 	bool located;
 
 	group_touch(g);
-	if (g->present < g->like.ranks)
+	if (g->core.present < g->like.ranks)
 		return;
 	if (group_waits(g)) {
 		begin_placing(g);
@@ -402,13 +388,12 @@ static bool try_elsewhere(struct group *g)
 
 static void tell_joined(struct group *g)
 {
-	uint32_t i;
+	struct rank *r;
 
 	group_set_state(g, group_is_rebuilding(g) ? GROUP_REJOINED :
 						    GROUP_JOINED);
-	for (i = 0; i < g->like.ranks; i++)
-		if (g->ranks[i].state == RANK_PRESENT)
-			group_tell_joined(&g->ranks[i]);
+	inc_job_for_each(&g->core, r, RANK_PRESENT)
+		group_tell_joined(r);
 }
 
 /* Are the addresses that ranks are to send to no host's? */
@@ -486,7 +471,7 @@ static void end_making(struct group *g)
 
 static void check_ready(struct group *g)
 {
-	if (g->rts < g->like.ranks)
+	if (g->core.rts < g->like.ranks)
 		return;
 	group_set_state(g, GROUP_READY);
 	g->manager->group_ops->store(g);

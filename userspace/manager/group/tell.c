@@ -38,16 +38,13 @@ void group_tell_all(struct group *g, const struct inc_rdv_msg *msg)
 	struct am_message out = { .rdv = *msg };
 	const struct rank *r;
 	uint8_t *data;
-	uint32_t i;
 	size_t len;
 
 	if (am_manager_pack(&out, &data, &len))
 		return;
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state == RANK_PRESENT && r->stream)
+	inc_job_for_each(&g->core, r, RANK_PRESENT)
+		if (r->stream)
 			rpc_stream_send(r->stream, data, len);
-	}
 	free(data);
 }
 
@@ -151,8 +148,6 @@ void group_tell_rebuild(struct rank *r, const char *text)
 		},
 	};
 
-	if (r->state != RANK_PRESENT)
-		return;
 	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", text);
 	group_tell(r, &msg);
 }

@@ -56,24 +56,17 @@ static bool awaits_look(const struct group *g)
 
 static int64_t find_deadline(const struct group *g)
 {
-	int64_t next = INT64_MAX;
 	const struct rank *r;
-	uint32_t i;
+	int64_t next;
 
 	if (g->state == GROUP_OVER)
 		return INT64_MAX;
-	if (g->state != GROUP_READY)
-		next = g->until;
+	next = inc_job_deadline(&g->core);
 	if (awaits_look(g))
 		next = least(next, g->place_at);
-	if (g->leave_at)
-		next = least(next, g->leave_at);
 	next = least(next, group_vague_at(g));
 	next = least(next, move_at(g));
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_PRESENT)
-			continue;
+	inc_job_for_each(&g->core, r, RANK_PRESENT) {
 		next = least(next, silent_at(r));
 		if (r->alive_at)
 			next = least(next, r->alive_at);
@@ -86,12 +79,8 @@ static void look_at_ranks(struct group *g)
 	struct am_message alive = { .rdv = { .type = INC_RDV_ALIVE } };
 	int64_t now = g->manager->loop.now;
 	struct rank *r;
-	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_PRESENT)
-			continue;
+	inc_job_for_each(&g->core, r, RANK_PRESENT) {
 		if (silent_at(r) <= now) {
 			rank_lost(r, r->stream ? "no heartbeat" :
 				  "connection lost");
@@ -110,7 +99,7 @@ static void refuse_late(struct group *g)
 
 	group_missing(g, NULL, missing, sizeof(missing));
 	group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time; waited for %s%s",
-		     g->present, g->like.ranks, g->rts,
+		     g->core.present, g->like.ranks, g->core.rts,
 		     g->manager->o.forming_ms / 1000,
 		     missing[0] ? missing : "the switches",
 		     !missing[0] ? "" : group_is_joined(g->state) ?
@@ -124,17 +113,19 @@ static void refuse_late(struct group *g)
 void group_expire(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
+	enum inc_job_due due;
 
 	group_touch(g);
 	if (find_deadline(g) > now)
 		return;
-	if (g->state == GROUP_ENDING && g->until <= now)
+	due = inc_job_due(&g->core, now);
+	if (due == INC_JOB_END)
 		group_raise(g, GROUP_EV_ENDED);
-	else if (g->state != GROUP_READY && g->until <= now)
+	else if (due == INC_JOB_LATE)
 		refuse_late(g);
 	else if (awaits_look(g) && g->place_at <= now)
 		group_raise(g, GROUP_EV_LOOK);
-	else if (g->leave_at && g->leave_at <= now)
+	else if (due == INC_JOB_LEAVE)
 		group_delete_left(g);
 	else if (group_vague_at(g) <= now)
 		group_vague_due(g);

@@ -18,10 +18,6 @@
 #include "group/group.h"
 #include "place/place.h"
 
-/* Of trees with a UC rank: as many bytes in flight as over RC. */
-#define UC_SLOTS	1024
-#define UC_MSG_SIZE	1024
-
 /**
  * struct part_op - a step of a part
  * @op: operation
@@ -248,13 +244,8 @@ void group_wishes(const struct group *g, struct tree *t)
 	s->first_msg_id = wish->first_msg_id;
 	t->has_first_msg_id = wish->has_first_msg_id;
 	s->dead_time = g->manager->o.dead_time;
-	if (!g->like.uc)
-		return;
-	/* A message over UC is one packet. */
-	if (!s->msg_size)
-		s->msg_size = s->pmtu ? s->pmtu : UC_MSG_SIZE;
-	if (!s->slots)
-		s->slots = UC_SLOTS;
+	if (g->like.uc)
+		inc_job_uc(s->pmtu, &s->msg_size, &s->slots);
 }
 
 static bool init_part(struct group *g, struct part *part, uint32_t sw,

@@ -54,7 +54,7 @@ static bool check_join(struct rpc_stream *stream, struct group *g,
 		       join->job, g->like.ranks, join->ranks);
 		return false;
 	}
-	if (r->state != RANK_ABSENT) {
+	if (r->core.state != RANK_ABSENT) {
 		refuse_rank(stream, EEXIST, "group \"%s\": rank %u is taken by %s",
 		       join->job, join->rank, r->stream ?
 		       rpc_stream_peer(r->stream) : "one that has left");
@@ -79,14 +79,13 @@ static void add_rank(struct group *g, struct rpc_stream *stream,
 {
 	struct rank *r = &g->ranks[join->rank];
 
-	r->state = RANK_PRESENT;
+	inc_job_set(&g->core, &r->core, RANK_PRESENT);
 	r->stream = stream;
 	r->join = *join;
 	r->heard_at = g->manager->loop.now;
 	rpc_stream_set(stream, r);
-	g->present++;
 	log_debug("group \"%s\": rank %u at %s, %u of %u", join->job,
-		  join->rank, rpc_stream_peer(stream), g->present,
+		  join->rank, rpc_stream_peer(stream), g->core.present,
 		  join->ranks);
 }
 
@@ -194,7 +193,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 		return;
 	add_rank(g, stream, join);
 	group_touch(g);
-	if (g->present < g->like.ranks)
+	if (g->core.present < g->like.ranks)
 		return;
 	g->began_at = m->loop.now;
 	group_raise(g, GROUP_EV_FULL);
@@ -230,8 +229,7 @@ static void handle_rts(struct rank *r)
 	/* It may be about a tree that has failed since. */
 	if (!group_is_joined(g->state))
 		return;
-	g->rts += !r->rts;
-	r->rts = true;
+	inc_job_set_rts(&g->core, &r->core, true);
 	r->was = (struct rank_qp){ r->join.qpn, r->join.psn };
 	group_raise(g, GROUP_EV_RTS);
 }
@@ -314,7 +312,7 @@ static void handle_member(struct rank *r, const struct am_message *msg)
 	if (msg->heartbeat)
 		return;
 	group_touch(r->group);
-	if (r->state != RANK_PRESENT)
+	if (r->core.state != RANK_PRESENT)
 		return;
 	if (msg->failure)
 		rank_lost(r, msg->rdv.text);
@@ -371,7 +369,7 @@ void session_closed(void *ctx, struct rpc_stream *stream)
 	group_touch(r->group);
 	if (r->group->last == stream) {
 		r->group->last = NULL;
-	} else if (r->state == RANK_PRESENT && group_resume_ms(m) &&
+	} else if (r->core.state == RANK_PRESENT && group_resume_ms(m) &&
 		   (group_is_rebuilding(r->group) || session_was_late(m))) {
 		/*
 		 * What has failed may have led to the rank, or the rank may have
@@ -389,15 +387,16 @@ void session_closed(void *ctx, struct rpc_stream *stream)
 static void check_callers(struct group *g)
 {
 	const char *why;
-	uint32_t i;
+	struct rank *r;
 
-	for (i = 0; i < g->like.ranks; i++)
-		if (g->ranks[i].state == RANK_PRESENT &&
-		    (why = rpc_stream_revoked(g->ranks[i].stream))) {
-			/* The others end with the group. */
-			rank_lost(&g->ranks[i], why);
-			return;
-		}
+	inc_job_for_each(&g->core, r, RANK_PRESENT) {
+		why = rpc_stream_revoked(r->stream);
+		if (!why)
+			continue;
+		/* The others end with the group. */
+		rank_lost(r, why);
+		return;
+	}
 }
 
 /**

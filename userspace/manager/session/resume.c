@@ -120,7 +120,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 	if (join->ranks != g->like.ranks)
 		return false;
 	r = &g->ranks[join->rank];
-	if (r->state != RANK_PRESENT || r->rts ||
+	if (r->core.state != RANK_PRESENT || r->core.rts ||
 	    !inc_rdv_addr_same(&r->join.addr, &join->addr) ||
 	    r->join.qpn != join->qpn || r->join.psn != join->psn)
 		return false;
@@ -168,12 +168,12 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	r = find_rank(m, tenant, join, tree_id);
-	if (r && r->state == RANK_PRESENT) {
+	if (r && r->core.state == RANK_PRESENT) {
 		r->was = (struct rank_qp){ join->qpn, join->psn };
 		take_stream(r, stream);
 		return;
 	}
-	if (r && r->state == RANK_LEFT) {
+	if (r && r->core.state == RANK_LEFT) {
 		/* The answer to its leave was lost. */
 		r->stream = stream;
 		group_tell(r, &(struct am_message){

@@ -241,7 +241,7 @@ static bool has_no_tree(const struct group *g)
 static void put_rank(struct json_object *o, const struct group *g,
 		     const struct rank *r)
 {
-	put_number(o, "state", (uint64_t)r->state);
+	put_number(o, "state", (uint64_t)r->core.state);
 	put_addr(o, "addr", &r->join.addr);
 	put_number(o, "qpn", r->join.qpn);
 	put_number(o, "psn", r->join.psn);
@@ -276,7 +276,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	r->member = number32(o, "member");
 	if (state > RANK_GONE)
 		return -EPROTO;
-	r->state = (enum rank_state)state;
+	inc_job_set(&g->core, &r->core, (enum rank_state)state);
 	if (has_no_tree(g))
 		return 0;
 	if (part >= g->nparts || r->member >= g->parts[part].tree.n)
@@ -370,11 +370,10 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		free(g);
 		return NULL;
 	}
-	g->state = number(o, "rebuilding") ? GROUP_REJOINING :
-		   number(o, "connecting") ? GROUP_JOINED : GROUP_READY;
-	g->ended_in = g->state;
-	if (number(o, "ending"))
-		g->state = GROUP_ENDING;
+	inc_job_init(&g->core, g->ranks, sizeof(g->ranks[0]), (uint32_t)n);
+	g->ended_in = number(o, "rebuilding") ? GROUP_REJOINING :
+		      number(o, "connecting") ? GROUP_JOINED : GROUP_READY;
+	group_set_state(g, number(o, "ending") ? GROUP_ENDING : g->ended_in);
 	g->born = number(o, "born");
 	g->like.ranks = (uint32_t)n;
 	g->reserved = reservation_find(&m->tenants, g->tenant,

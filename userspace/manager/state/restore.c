@@ -11,8 +11,6 @@
 
 #include "group/group.h"
 
-#define ENDING_MS	60000	/* as in step.c */
-#define LEAVE_MS	2000
 #define COME_MS		1000	/* as CONNECT_MS of libinc-am */
 
 /* --- Taking over --------------------------------------------------------- */
@@ -28,18 +26,17 @@ static void await_ranks(struct group *g)
 
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
-		r->rts = r->state == RANK_PRESENT && !connecting;
+		inc_job_set_rts(&g->core, &r->core,
+				r->core.state == RANK_PRESENT && !connecting);
 		r->heard_at = now + late;
-		g->present += r->state == RANK_PRESENT;
-		g->rts += r->rts;
-		if (r->state == RANK_LEFT)
-			g->leave_at = now + LEAVE_MS;
+		if (r->core.state == RANK_LEFT)
+			g->core.leave_at = now + INC_JOB_LEAVE_MS;
 	}
 	g->began_at = now;
-	if (!g->present)
-		g->state = GROUP_ENDING;
-	g->until = now + (g->state == GROUP_JOINED ? m->o.forming_ms :
-						     ENDING_MS);
+	if (!g->core.present)
+		group_set_state(g, GROUP_ENDING);
+	g->core.until = now + (g->state == GROUP_JOINED ? m->o.forming_ms :
+				INC_JOB_ENDING_MS);
 }
 
 static void restore(struct manager *m, const struct store_record *rec)
@@ -73,8 +70,8 @@ static void restore(struct manager *m, const struct store_record *rec)
 		tenant_enter(&m->tenants, g->tenant, g->reserved,
 			     g->like.ranks);
 	group_say(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited",
-		  g->present, g->like.ranks);
-	if (!g->present && !g->leave_at)
+		  g->core.present, g->like.ranks);
+	if (!g->core.present && !g->core.leave_at)
 		group_raise(g, GROUP_EV_ENDED);
 }
 

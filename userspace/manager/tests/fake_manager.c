@@ -203,10 +203,10 @@ static void check_group(const struct group *g)
 	uint32_t present = 0, rts = 0, i;
 
 	for (i = 0; i < g->like.ranks; i++) {
-		present += g->ranks[i].state == RANK_PRESENT;
-		rts += g->ranks[i].rts;
+		present += g->ranks[i].core.state == RANK_PRESENT;
+		rts += g->ranks[i].core.rts;
 	}
-	if (g->present != present || g->rts != rts)
+	if (g->core.present != present || g->core.rts != rts)
 		fuzz_wrong("a group counts its ranks wrong");
 	if (g->events || g->is_raised)
 		fuzz_wrong("an event was not settled");

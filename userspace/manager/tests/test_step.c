@@ -120,7 +120,7 @@ static bool rank_acts(struct rpc_stream *call)
 	if (!is_here(call))
 		return false;
 	g = r->group;
-	if (r->state == RANK_PRESENT && group_is_joined(g->state) && !r->rts)
+	if (r->core.state == RANK_PRESENT && group_is_joined(g->state) && !r->core.rts)
 		say_type(call, INC_RDV_RTS);
 	else if (g->state == GROUP_REJOINING && !r->rejoined)
 		say_type(call, INC_RDV_REJOIN);
