@@ -224,7 +224,7 @@ bool addr_believed(const struct options *o, const char *peer,
 void violation_call(void *ctx, const char *peer, const char *why);
 void violation_cut(void *ctx, const char *peer, const char *why);
 
-/* answer/answer.c */
+/* answer/calls.c */
 void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,
 		 struct rpc_answer *answer);

@@ -12,12 +12,15 @@
 
 struct group;
 
+/* reply.c */
 void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg);
 const char *answer_state(const struct group *g);
 void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw);
 bool answer_hides(const struct rpc_answer *a);
+bool answer_sees(const struct rpc_answer *a, const struct group *g);
+const char *answer_drain(const struct sw *sw);
 const char *answer_by(const struct rpc_answer *a);
 bool answer_is_of(const char *owner, const char *tenant);
 struct group *answer_group(const struct manager *m, const char *name,
@@ -49,7 +52,6 @@ void answer_reservations(struct manager *m, enum rpc_method method,
 			 const uint8_t *data, size_t len, struct rpc_answer *a);
 
 /* drain.c */
-const char *answer_drain(const struct sw *sw);
 void answer_switch(struct manager *m, enum rpc_method method,
 		   const uint8_t *data, size_t len, struct rpc_answer *a);
 

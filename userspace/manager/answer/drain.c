@@ -9,22 +9,6 @@
 #include "answer/answer.h"
 #include "group/group.h"
 
-/**
- * answer_drain() - say whether a switch gets more trees
- * @sw: switch
- *
- * Return: empty if it does; "leaving": it is not named any more; else whether
- * groups have trees there still.
- */
-const char *answer_drain(const struct sw *sw)
-{
-	if (sw->leaving)
-		return "leaving";
-	if (!sw->drain)
-		return "";
-	return sw->parts ? "draining" : "drained";
-}
-
 static struct sw *find(struct manager *m, const char *name)
 {
 	struct sw *sw;

@@ -1,51 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Answers to operators: the fabric, and groups.
+ * All calls of operators; the fabric, and groups.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer/answer.h"
-#include "base/text.h"
 #include "fabric/seen.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
-
-/**
- * answer_refuse() - answer a request with an error
- * @a: answer
- * @err: positive errno value
- * @fmt: what to do
- */
-void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	a->err = err;
-	va_start(ap, fmt);
-	vsnprintf(a->text, sizeof(a->text), fmt, ap);
-	va_end(ap);
-	/* It may have words of the caller's. */
-	text_clean(a->text);
-}
-
-/**
- * answer_reply() - answer a request
- * @a: answer
- * @msg: message
- */
-void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
-{
-	a->len = protobuf_c_message_get_packed_size(msg);
-	a->data = malloc(a->len + 1);
-	if (a->data)
-		protobuf_c_message_pack(msg, a->data);
-	else
-		answer_refuse(a, ENOMEM, "no memory");
-}
 
 /**
  * struct list - messages of one kind, for a repeated member of another
@@ -82,61 +47,7 @@ static void drop(struct list *list)
 	free(list->p);
 }
 
-/**
- * answer_hides() - check whether a caller may see its own tenant's groups only
- * @a: answer
- *
- * Return: true if so.
- */
-bool answer_hides(const struct rpc_answer *a)
-{
-	return a->who && a->who->role < ROLE_OPERATOR;
-}
-
-/**
- * answer_by() - name a caller, for what it does
- * @a: answer
- *
- * Return: its name.
- */
-const char *answer_by(const struct rpc_answer *a)
-{
-	return a->who ? a->who->name : "anonymous";
-}
-
-static bool sees(const struct rpc_answer *a, const struct group *g)
-{
-	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
-}
-
 /* --- The fabric ---------------------------------------------------------- */
-
-/**
- * answer_fill_switch() - describe a switch
- * @out: result; valid as long as nothing changes
- * @sw: switch
- */
-void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
-{
-	rdma_inc__v1__switch__init(out);
-	out->id = (char *)(sw->info ? sw->info->id : "");
-	out->address = (char *)sw->address;
-	out->state = (char *)(sw->up ? "up" : "down");
-	if (!sw->up)
-		out->why = (char *)sw->why;
-	out->drain = (char *)answer_drain(sw);
-	if (sw->drain) {
-		out->drained_by = sw->drain->by;
-		out->drained_at = sw->drain->since;
-	}
-	if (!sw->info)
-		return;
-	out->collectives = sw->info->collectives;
-	out->memory_limit = sw->info->memory_limit;
-	out->memory_used = sw->info->memory_used;
-	out->max_trees = sw->info->max_trees;
-	out->trees = sw->info->ntrees;
-}
 
 static void put_switch(struct list *list, const struct sw *sw)
 {
@@ -213,7 +124,7 @@ static bool *seen_switches(const struct manager *m, const struct rpc_answer *a)
 		return NULL;
 	memset(seen, !answer_hides(a), m->o.nswitches * sizeof(*seen));
 	for (g = m->groups; g; g = g->next)
-		for (i = 0; sees(a, g) && i < g->nparts; i++)
+		for (i = 0; answer_sees(a, g) && i < g->nparts; i++)
 			seen[g->parts[i].sw->index] = true;
 	return seen;
 }
@@ -229,7 +140,7 @@ static void put_own_hosts(struct list *hosts, const struct manager *m,
 	uint32_t i;
 
 	for (g = m->groups; g; g = g->next)
-		for (i = 0; sees(a, g) && i < g->like.ranks; i++) {
+		for (i = 0; answer_sees(a, g) && i < g->like.ranks; i++) {
 			if (g->ranks[i].core.state != RANK_PRESENT)
 				continue;
 			addr = &g->ranks[i].join.addr;
@@ -274,21 +185,6 @@ static void get_topology(const struct manager *m, struct rpc_answer *a)
 }
 
 /* --- Groups -------------------------------------------------------------- */
-
-/**
- * answer_state() - name the state of a group
- * @g: group
- *
- * Return: its state.
- */
-const char *answer_state(const struct group *g)
-{
-	if (g->state >= GROUP_ENDING)
-		return "ending";
-	if (g->state == GROUP_READY)
-		return "ready";
-	return group_is_rebuilding(g) ? "rebuilding" : "forming";
-}
 
 static void put_part(struct list *list, const struct group *g,
 		     const struct part *part)
@@ -353,50 +249,6 @@ static void drop_groups(struct list *list)
 	drop(list);
 }
 
-/**
- * answer_is_of() - check whether something is whose the request is about
- * @owner: tenant that has it; empty: a caller without one
- * @tenant: of the request; "-": a caller without a tenant; empty: anyone
- *
- * Return: true if so.
- */
-bool answer_is_of(const char *owner, const char *tenant)
-{
-	return !*tenant || !strcmp(*owner ? owner : "-", tenant);
-}
-
-/**
- * answer_group() - find the group that a request is about
- * @m: manager
- * @name: its name
- * @tenant: whose it is; "-": a caller's without a tenant; empty: anyone's
- * @a: answer, which is an error if there is none that the caller may see, or
- *	several
- *
- * Return: group, one that is ending only if there is no other; or NULL.
- */
-struct group *answer_group(const struct manager *m, const char *name,
-			   const char *tenant, struct rpc_answer *a)
-{
-	struct group *g, *found = NULL;
-
-	for (g = m->groups; g; g = g->next) {
-		if (strcmp(g->like.job, name) || !sees(a, g) ||
-		    !answer_is_of(g->tenant->name, tenant))
-			continue;
-		if (found && found->tenant != g->tenant) {
-			answer_refuse(a, EINVAL, "several tenants have a group \"%.63s\": say whose",
-				      name);
-			return NULL;
-		}
-		if (!found || g->state < GROUP_ENDING)
-			found = g;
-	}
-	if (!found)
-		answer_refuse(a, ENOENT, "there is no group \"%.63s\"", name);
-	return found;
-}
-
 static void list_groups(const struct manager *m, struct rpc_answer *a)
 {
 	RdmaInc__V1__ListGroupsResponse out =
@@ -405,7 +257,7 @@ static void list_groups(const struct manager *m, struct rpc_answer *a)
 	const struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (sees(a, g))
+		if (answer_sees(a, g))
 			put_group(&list, g);
 	out.n_groups = list.n;
 	out.groups = (RdmaInc__V1__Group **)list.p;

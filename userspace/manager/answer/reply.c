@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What answers have in common: errors, who asks and what he may see, switches and
+ * groups by name.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "base/text.h"
+#include "group/group.h"
+#include "rdma_inc.pb-c.h"
+
+/**
+ * answer_refuse() - answer a request with an error
+ * @a: answer
+ * @err: positive errno value
+ * @fmt: what to do
+ */
+void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	a->err = err;
+	va_start(ap, fmt);
+	vsnprintf(a->text, sizeof(a->text), fmt, ap);
+	va_end(ap);
+	/* It may have words of the caller's. */
+	text_clean(a->text);
+}
+
+/**
+ * answer_reply() - answer a request
+ * @a: answer
+ * @msg: message
+ */
+void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
+{
+	a->len = protobuf_c_message_get_packed_size(msg);
+	a->data = malloc(a->len + 1);
+	if (a->data)
+		protobuf_c_message_pack(msg, a->data);
+	else
+		answer_refuse(a, ENOMEM, "no memory");
+}
+
+/**
+ * answer_hides() - check whether a caller may see its own tenant's groups only
+ * @a: answer
+ *
+ * Return: true if so.
+ */
+bool answer_hides(const struct rpc_answer *a)
+{
+	return a->who && a->who->role < ROLE_OPERATOR;
+}
+
+/**
+ * answer_by() - name a caller, for what it does
+ * @a: answer
+ *
+ * Return: its name.
+ */
+const char *answer_by(const struct rpc_answer *a)
+{
+	return a->who ? a->who->name : "anonymous";
+}
+
+/**
+ * answer_sees() - check whether a caller may see a group
+ * @a: answer
+ * @g: group
+ *
+ * Return: true if so.
+ */
+bool answer_sees(const struct rpc_answer *a, const struct group *g)
+{
+	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
+}
+
+/**
+ * answer_drain() - say whether a switch gets more trees
+ * @sw: switch
+ *
+ * Return: empty if it does; "leaving": it is not named any more; else whether
+ * groups have trees there still.
+ */
+const char *answer_drain(const struct sw *sw)
+{
+	if (sw->leaving)
+		return "leaving";
+	if (!sw->drain)
+		return "";
+	return sw->parts ? "draining" : "drained";
+}
+
+/**
+ * answer_fill_switch() - describe a switch
+ * @out: result; valid as long as nothing changes
+ * @sw: switch
+ */
+void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
+{
+	rdma_inc__v1__switch__init(out);
+	out->id = (char *)(sw->info ? sw->info->id : "");
+	out->address = (char *)sw->address;
+	out->state = (char *)(sw->up ? "up" : "down");
+	if (!sw->up)
+		out->why = (char *)sw->why;
+	out->drain = (char *)answer_drain(sw);
+	if (sw->drain) {
+		out->drained_by = sw->drain->by;
+		out->drained_at = sw->drain->since;
+	}
+	if (!sw->info)
+		return;
+	out->collectives = sw->info->collectives;
+	out->memory_limit = sw->info->memory_limit;
+	out->memory_used = sw->info->memory_used;
+	out->max_trees = sw->info->max_trees;
+	out->trees = sw->info->ntrees;
+}
+
+/**
+ * answer_state() - name the state of a group
+ * @g: group
+ *
+ * Return: its state.
+ */
+const char *answer_state(const struct group *g)
+{
+	if (g->state >= GROUP_ENDING)
+		return "ending";
+	if (g->state == GROUP_READY)
+		return "ready";
+	return group_is_rebuilding(g) ? "rebuilding" : "forming";
+}
+
+/**
+ * answer_is_of() - check whether something is whose the request is about
+ * @owner: tenant that has it; empty: a caller without one
+ * @tenant: of the request; "-": a caller without a tenant; empty: anyone
+ *
+ * Return: true if so.
+ */
+bool answer_is_of(const char *owner, const char *tenant)
+{
+	return !*tenant || !strcmp(*owner ? owner : "-", tenant);
+}
+
+/**
+ * answer_group() - find the group that a request is about
+ * @m: manager
+ * @name: its name
+ * @tenant: whose it is; "-": a caller's without a tenant; empty: anyone's
+ * @a: answer, which is an error if there is none that the caller may see, or
+ *	several
+ *
+ * Return: group, one that is ending only if there is no other; or NULL.
+ */
+struct group *answer_group(const struct manager *m, const char *name,
+			   const char *tenant, struct rpc_answer *a)
+{
+	struct group *g, *found = NULL;
+
+	for (g = m->groups; g; g = g->next) {
+		if (strcmp(g->like.job, name) || !answer_sees(a, g) ||
+		    !answer_is_of(g->tenant->name, tenant))
+			continue;
+		if (found && found->tenant != g->tenant) {
+			answer_refuse(a, EINVAL, "several tenants have a group \"%.63s\": say whose",
+				      name);
+			return NULL;
+		}
+		if (!found || g->state < GROUP_ENDING)
+			found = g;
+	}
+	if (!found)
+		answer_refuse(a, ENOENT, "there is no group \"%.63s\"", name);
+	return found;
+}
