@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * inc-amctl. amctl.c has the options and the table of objects; each object has
- * a file of its own, ask.c sends requests, rpc.c is gRPC.
+ * inc-amctl. main.c has the command line and the table of objects; each object has
+ * a file of its own, words.c what they share, ask.c sends requests, rpc.c is gRPC.
  */
 #ifndef INC_MANAGER_AMCTL_H
 #define INC_MANAGER_AMCTL_H
@@ -37,7 +37,7 @@ struct ctl_object {
 extern const struct ctl_object ctl_topology, ctl_group, ctl_switch, ctl_client,
 	ctl_event, ctl_task, ctl_why, ctl_quota, ctl_reservation;
 
-/* amctl.c */
+/* words.c */
 extern bool ctl_json;
 extern bool ctl_pretty;
 extern const char *ctl_manager;	/* or several, with commas between */
