@@ -10,13 +10,15 @@
  * lldp_start() - say that there is no LLDP
  * @a: agent
  * @sock: lldpd's socket
+ * @changed: never called
  *
  * Return: 0.
  */
-int lldp_start(const struct agent *a, const char *sock)
+int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
 	(void)a;
 	(void)sock;
+	(void)changed;
 	log_info("LLDP: built without liblldpctl: links are learnt from the forwarding database");
 	return 0;
 }

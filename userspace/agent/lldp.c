@@ -20,7 +20,6 @@
 #include "agent.h"
 #include "announce.h"
 #include "iface.h"
-#include "notif.h"
 
 #define PEERS_MAX	1024
 #define ADDRS_MAX	8
@@ -71,6 +70,7 @@ struct pipe {
 static struct {
 	const struct agent	*agent;
 	const char		*sock;
+	void			(*changed)(void);
 	int			stop;
 	bool			told;
 	uint64_t		lost_at;
@@ -354,7 +354,7 @@ static void set_peers(struct peers *all)
 	pthread_mutex_unlock(&lldp.lock);
 	free(old);
 	if (changed)
-		notif_changed();
+		lldp.changed();
 }
 
 static bool look(void)
@@ -438,14 +438,16 @@ static void log_lldp(int severity, const char *msg)
  * lldp_start() - begin to announce this switch
  * @a: agent
  * @sock: lldpd's socket, NULL: the usual one
+ * @changed: called when neighbours have changed
  *
  * Return: 0, or -1 after a message.
  */
-int lldp_start(const struct agent *a, const char *sock)
+int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
 	int rc;
 
 	lldp.agent = a;
+	lldp.changed = changed;
 	lldp.sock = sock ? sock : lldpctl_get_default_transport();
 	lldp.stop = eventfd(0, EFD_CLOEXEC);
 	lldpctl_log_callback(log_lldp);

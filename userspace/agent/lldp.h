@@ -9,7 +9,7 @@
 struct agent;
 struct lyd_node;
 
-int lldp_start(const struct agent *a, const char *sock);
+int lldp_start(const struct agent *a, const char *sock, void (*changed)(void));
 void lldp_stop(void);
 void lldp_add(struct lyd_node *sw);
 

@@ -76,7 +76,7 @@ static void drop_net_bind(void)
 
 static int start_threads(struct agent *a, const struct options *o)
 {
-	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp)))
+	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp, notif_changed)))
 		return -1;
 	return cm_start(a, &o->cm) ? -1 : netconf_start();
 }

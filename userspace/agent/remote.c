@@ -6,6 +6,8 @@
  */
 #include "remote.h"
 
+#include "agent.h"
+
 #include <errno.h>
 #include <openssl/x509.h>
 #include <pthread.h>

@@ -5,9 +5,9 @@
  * reply: that delays nobody else. Operations take place one after another, those
  * of users who may change something first.
  */
+#include "agent.h"
 #include "auth/address.h"
 #include "error.h"
-#include "netconf.h"
 #include "serve.h"
 
 #include <arpa/inet.h>

@@ -14,7 +14,21 @@ struct ly_ctx;
 struct nc_server_reply;
 struct nc_session;
 struct lyd_node;
-struct netconf_ops;
+
+/**
+ * struct netconf_ops - what the layer above does
+ * @rpc: answer a request
+ * @closed: a session is about to end
+ * @ended: all sessions have, and the YANG modules are about to go
+ *
+ * Calls do not overlap.
+ */
+struct netconf_ops {
+	struct nc_server_reply	*(*rpc)(struct lyd_node *rpc,
+					struct nc_session *session);
+	void			(*closed)(struct nc_session *session);
+	void			(*ended)(void);
+};
 
 /**
  * struct serve_guest - who has a session
@@ -72,5 +86,12 @@ void serve_each(void (*each)(const struct nc_session *s, const char *host,
 			     const struct serve_count *count, void *arg),
 		void *arg, struct serve_totals *totals);
 void serve_stop(void);
+
+/* For the layers above. */
+bool netconf_may_change(const struct nc_session *s);
+int netconf_kill(uint32_t id, uint32_t by);
+void netconf_wake(const struct nc_session *s);
+void netconf_lock(void);
+void netconf_unlock(void);
 
 #endif /* INC_AGENT_SERVE_H */
