@@ -116,7 +116,7 @@ static int run_lines(FILE *f, const char *name)
 			continue;
 		if (n > 0) {
 			words[n] = NULL;
-			err = run_command(n, words);
+			err = conf.run(n, words);
 		}
 		inc_output_flush();
 		if (!err)

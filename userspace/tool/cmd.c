@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Selects a command by its name or an unambiguous prefix, and reports errors in
- * the command line.
+ * What all commands need: the options before them, a connection to the kernel,
+ * reports of errors; and a command is selected by its name or an unambiguous
+ * prefix.
  */
 #include "common.h"
 
@@ -9,6 +10,11 @@
 
 #include "conf/output.h"
 #include "tool.h"
+
+struct conf conf;
+
+static struct inc_nl connection;
+static bool connected;
 
 static void complain_of(const char *fmt, va_list ap)
 {
@@ -171,4 +177,49 @@ int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 	}
 	fputs(usage, stdout);
 	return TOOL_OK;
+}
+
+/**
+ * tool_nl() - get the connection to the kernel
+ *
+ * Return: it, opened by the first call; NULL after an error message.
+ */
+struct inc_nl *tool_nl(void)
+{
+	if (!connected) {
+		if (inc_nl_open(&connection)) {
+			tool_nl_fail(&connection);
+			return NULL;
+		}
+		connected = true;
+	}
+	return &connection;
+}
+
+/**
+ * tool_nl_fail() - report why a request failed
+ * @nl: connection
+ *
+ * Return: TOOL_FAILED.
+ */
+int tool_nl_fail(const struct inc_nl *nl)
+{
+	size_t len = strlen(nl->error);
+
+	inc_output_flush();
+	if (nl->from_kernel)
+		fprintf(stderr, "Error: %s%s\n", nl->error,
+			len && nl->error[len - 1] == '.' ? "" : ".");
+	else
+		fprintf(stderr, "inc-tool: %s\n", nl->error);
+	return TOOL_FAILED;
+}
+
+/**
+ * tool_nl_close() - end the connection, if there is one
+ */
+void tool_nl_close(void)
+{
+	if (connected)
+		inc_nl_close(&connection);
 }

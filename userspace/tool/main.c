@@ -13,11 +13,6 @@
 
 #define NETNS_DIR	"/var/run/netns"
 
-struct conf conf;
-
-static struct inc_nl connection;
-static bool connected;
-
 static const char usage[] =
 "Usage: inc-tool [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       inc-tool [ OPTIONS ] -batch FILE\n"
@@ -42,34 +37,9 @@ static const struct cmd objects[] = {
 	{ NULL, NULL },
 };
 
-int run_command(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	return cmd_select(objects, "object", usage, argc, argv);
-}
-
-struct inc_nl *tool_nl(void)
-{
-	if (!connected) {
-		if (inc_nl_open(&connection)) {
-			tool_nl_fail(&connection);
-			return NULL;
-		}
-		connected = true;
-	}
-	return &connection;
-}
-
-int tool_nl_fail(const struct inc_nl *nl)
-{
-	size_t len = strlen(nl->error);
-
-	inc_output_flush();
-	if (nl->from_kernel)
-		fprintf(stderr, "Error: %s%s\n", nl->error,
-			len && nl->error[len - 1] == '.' ? "" : ".");
-	else
-		fprintf(stderr, "inc-tool: %s\n", nl->error);
-	return TOOL_FAILED;
 }
 
 static int enter_netns(const char *name)
@@ -148,8 +118,7 @@ static int parse_option(struct option_value *v, const char *word,
 
 static int finish(int rc)
 {
-	if (connected)
-		inc_nl_close(&connection);
+	tool_nl_close();
 	if (!inc_output_end("inc-tool") && !rc)
 		return TOOL_FAILED;
 	return rc;
@@ -171,7 +140,7 @@ static int run(const struct option_value *v, int argc, char **argv)
 	conf = (struct conf){
 		.json = v->json, .pretty = v->pretty, .details = v->details,
 		.force = v->force, .timestamp = v->timestamp,
-		.stats = v->stats,
+		.stats = v->stats, .run = run_command,
 	};
 	if (v->netns) {
 		rc = enter_netns(v->netns);

@@ -24,6 +24,7 @@ enum {
  * @force: continue a batch after an error
  * @timestamp: the monitor prints the time of each event
  * @stats: how often -s was given
+ * @run: runs a command, for files of them; returns an exit status
  */
 struct conf {
 	bool		json;
@@ -32,6 +33,7 @@ struct conf {
 	bool		force;
 	bool		timestamp;
 	unsigned int	stats;
+	int		(*run)(int argc, char **argv);
 };
 
 extern struct conf conf;
@@ -54,13 +56,9 @@ int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 bool wants_help(int argc, char **argv);
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* main.c */
-int run_command(int argc, char **argv);
-/* The connection, opened by the first call; NULL after an error message. */
 struct inc_nl *tool_nl(void);
-/* Report why a request failed. */
 int tool_nl_fail(const struct inc_nl *nl);
+void tool_nl_close(void);
 
 /* One per file of that name. */
 int cmd_tree(int argc, char **argv);

@@ -12,7 +12,7 @@
 #include "collect.h"
 #include "conf/output.h"
 #include "conf/unit.h"
-#include "top.h"
+#include "top-show.h"
 
 #define CLEAR_LINE	"\033[K"
 

@@ -19,7 +19,7 @@
 #include "conf/unit.h"
 #include "parse.h"
 #include "tool.h"
-#include "top.h"
+#include "top-show.h"
 
 static const char usage[] =
 "Usage: inc-tool [ -j ] top [ OPTIONS ]\n"

@@ -2,8 +2,8 @@
 /*
  * Interface between top.c (when to show) and top-show.c (what to show).
  */
-#ifndef INC_TOOL_TOP_H
-#define INC_TOOL_TOP_H
+#ifndef INC_TOOL_TOP_SHOW_H
+#define INC_TOOL_TOP_SHOW_H
 
 #include "common.h"
 
@@ -25,4 +25,4 @@ void top_show(const struct screen *screen, const struct snapshot *before,
 	      const struct snapshot *now);
 void top_json(const struct snapshot *before, const struct snapshot *now);
 
-#endif /* INC_TOOL_TOP_H */
+#endif /* INC_TOOL_TOP_SHOW_H */
