@@ -33,6 +33,8 @@
 #define GUESTS		64
 #define GUEST_MS	2000
 
+nccl_log_fn inc_nccl_log;
+
 union address {
 	struct sockaddr		sa;
 	struct sockaddr_in	in;

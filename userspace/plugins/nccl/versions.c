@@ -14,8 +14,6 @@
 /* For NCCL's choice of algorithms; the speed of links is unknown here. */
 #define SPEED_MBPS	10000
 
-nccl_log_fn inc_nccl_log;
-
 static nccl_result init(nccl_log_fn log)
 {
 	inc_nccl_log = log;
