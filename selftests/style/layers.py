@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The layers of the module, of libinc and of the manager: what a file includes
-and calls is in its own folder of kernel/, userspace/lib/ or userspace/manager/,
-or in a lower one, and no files of a folder need each other in a circle. The same
-for the folders of userspace/, by what they include.
+"""The layers of the module, of libinc, of the manager and of user space: what a
+file includes and calls is in its own folder, or in a lower one, and no files of a
+folder need each other in a circle.
 
-    layers.py [BUILD [LIB]]    the first two; BUILD: where the module was built,
-                               LIB: where libinc was, for their symbols
-    layers.py --manager BUILD  the manager, which was built there
+    layers.py [BUILD [USER]]   all but what the others do; BUILD: where the module
+                               was built, USER: where userspace/ was, for their
+                               symbols
+    layers.py --manager BUILD  the manager, and folders that are built with it
+    layers.py --agent BUILD    the agent
 
-kernel/Kbuild and the Makefiles say which folders there are, the lowest first. The file layers has the exceptions, each with its reason; one that is not
-needed is an error, too. Nothing is printed if all is well.
+kernel/Kbuild and the Makefiles say which folders there are, the lowest first. The
+file layers has the exceptions, each with its reason; one that is not needed is an
+error, too. Nothing is printed if all is well.
 """
 
 import re
@@ -55,6 +57,10 @@ class Tree:
         parts = path.relative_to(self.top).with_suffix("").parts
         return "/".join(parts[:2])
 
+    def checks(self, _):
+        """Is a room among those that are checked?"""
+        return True
+
     def sources(self):
         """All files that are compiled, and their headers."""
         for path in sorted(self.top.rglob("*.[ch]")):
@@ -71,24 +77,35 @@ class Tree:
                 if target.exists() and name != self.shared:
                     yield self.room(path), self.room(target)
 
-    def symbols(self, build):
+    def source(self, build, obj):
+        """The source of an object; it may not exist."""
+        return (self.top / obj.relative_to(build)).with_suffix(".c")
+
+    def symbols(self, builds):
         """Arrows that are calls, or uses of data: (room, room)."""
-        objects = [p for p in build.rglob("*.o")
-                   if ".mod" not in p.name and "tests" not in p.parts
-                   and
-                   (self.top / p.relative_to(build)).with_suffix(".c").exists()]
         defined, wanted = {}, []
-        for obj in objects:
-            name = self.room(self.top / obj.relative_to(build))
-            out = subprocess.run(["nm", str(obj)], check=True, text=True,
-                                 capture_output=True).stdout
-            for line in out.splitlines():
-                *_, kind, symbol = line.split()
-                if kind == "U":
-                    wanted.append((name, symbol))
-                elif kind.isupper():
-                    defined[symbol] = name
-        return ((name, defined[s]) for name, s in wanted if s in defined)
+        for build in builds:
+            for obj in build.rglob("*.o"):
+                if ".mod" in obj.name or \
+                   {"tests", "san", "asan"} & set(obj.relative_to(build).parts):
+                    continue
+                source = self.source(build, obj)
+                if not source.exists():
+                    continue
+                name = self.room(source)
+                out = subprocess.run(["nm", str(obj)], check=True, text=True,
+                                     capture_output=True).stdout
+                for line in out.splitlines():
+                    *_, kind, symbol = line.split()
+                    if kind == "U":
+                        wanted.append((name, build, symbol))
+                    elif kind.isupper():
+                        defined[build, symbol] = name
+                        defined.setdefault(symbol, name)
+        for name, build, symbol in wanted:
+            other = defined.get((build, symbol), defined.get(symbol))
+            if other:
+                yield name, other
 
     def exceptions(self):
         """Allowed single arrows and allowed circles, both with their text."""
@@ -104,6 +121,8 @@ class Tree:
                 continue
             if self.prefix:
                 what = re.sub(rf"\b{self.prefix}", "", what)
+            if not self.checks(what.split()[0]):
+                continue
             if " > " in what:
                 arrows[tuple(what.split(" > "))] = line
             else:
@@ -117,11 +136,14 @@ class UserSpace(Tree):
     # What both ends of a rendezvous have, which is below the daemon.
     PROTOCOL = ["proto", "network", "keepalive"]
     TREES = ["lib", "manager"]
+    # Folders whose objects are where these programs are built.
+    BUILT = {"manager": ["auth", "channel", "tls", "am"], "agent": ["agent"]}
 
-    def __init__(self):
+    def __init__(self, program=None):
         super().__init__("userspace", "Makefile",
                          ["core-tests", "examples", "shim"], "userspace/",
                          None)
+        self.program = program
 
     def folders(self):
         text = self.makefile.read_text().replace("\\\n", " ")
@@ -138,7 +160,28 @@ class UserSpace(Tree):
             return f"{parts[0]}/{parts[0]}"
         if parts[0] == "rendezvous" and parts[1] in self.PROTOCOL:
             return f"protocol/{parts[1]}"
+        if parts[:2] == ("plugins", "am"):
+            parts = parts[1:]
         return "/".join(parts)
+
+    def checks(self, room):
+        folder = folder_of(room)
+        if self.program:
+            return folder in self.BUILT[self.program]
+        return not any(folder in built for built in self.BUILT.values())
+
+    def symbols(self, builds):
+        """netconf/ redefines functions of libraries, which all may call."""
+        return ((a, b) for a, b in super().symbols(builds)
+                if folder_of(b) != "netconf")
+
+    def source(self, build, obj):
+        part = self.program or build.name
+        rel = obj.relative_to(build).with_suffix(".c")
+        found = [top / rel for top in (self.top / part, self.top,
+                                       self.top / "plugins" / part,
+                                       self.top / "plugins")]
+        return next((path for path in found if path.exists()), found[0])
 
 
 def prefix_of(room):
@@ -196,12 +239,10 @@ def check_circles(graph, allowed):
     return used
 
 
-def check(tree, build):
+def check(tree, *builds):
     """Says what is wrong in a tree of sources."""
-    graph = set(tree.includes())
-    if build:
-        graph |= set(tree.symbols(build))
-    graph = {(a, b) for a, b in graph if a != b}
+    graph = set(tree.includes()) | set(tree.symbols(builds))
+    graph = {(a, b) for a, b in graph if a != b and tree.checks(a)}
     arrows, circles = tree.exceptions()
     up = check_up(graph, tree.folders(), arrows)
     known = check_circles(graph, circles)
@@ -212,18 +253,22 @@ def check(tree, build):
 
 def main():
     """Checks the trees that the command line names."""
-    if sys.argv[1:2] == ["--manager"]:
+    args = sys.argv[1:]
+    if args[:1] == ["--manager"]:
         check(Tree("userspace/manager", "Makefile",
                    ["ca", "completion", "man", "proto", "slurm", "systemd",
                     "tests"],
-                   "manager/", "manager.h"), Path(sys.argv[2]))
+                   "manager/", "manager.h"), Path(args[1]))
+    if args[:1] in (["--manager"], ["--agent"]):
+        check(UserSpace(args[0][2:]), Path(args[1]))
         return
-    builds = [Path(arg) for arg in sys.argv[1:]] + [None, None]
     check(Tree("kernel", "Kbuild", ["include"], "", "compat.h"),
-          builds[0] and builds[0] / "kernel")
+          *[Path(arg) / "kernel" for arg in args[:1]])
+    user = [path for arg in args[1:2] for path in Path(arg).iterdir()]
     check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/", None),
-          builds[1])
-    check(UserSpace(), None)
+          *[path for path in user if path.name == "lib"])
+    check(UserSpace(), *[path for path in user if path.name not in
+                         UserSpace.TREES + ["agent", "examples"]])
 
 
 if __name__ == "__main__":

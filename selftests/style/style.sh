@@ -107,7 +107,7 @@ layers()
 {
 	[ -d "$OUT/uml/kernel" ] || build uml || return
 	make -s lab-user || return
-	$LAB exec -- selftests/style/layers.py "$OUT/uml" build/user/lib
+	$LAB exec -- selftests/style/layers.py "$OUT/uml" build/user
 }
 
 spdx()
