@@ -20,7 +20,6 @@
  */
 bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	const char *from = strchr(peer, ':'), *to = strrchr(peer, ':');
 	char text[INET6_ADDRSTRLEN + 8];
 
@@ -36,13 +35,7 @@ bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr)
 	snprintf(text, sizeof(text), "%.*s", (int)(to - from), from);
 	/* A zone says nothing about where the host is. */
 	text[strcspn(text, "%")] = '\0';
-	if (inc_rdv_addr_parse(text, addr))
-		return false;
-	if (addr->len == 16 && !memcmp(addr->bytes, mapped, sizeof(mapped))) {
-		memmove(addr->bytes, addr->bytes + 12, 4);
-		addr->len = 4;
-	}
-	return true;
+	return !inc_rdv_addr_parse(text, addr);
 }
 
 /**
