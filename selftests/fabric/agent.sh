@@ -246,14 +246,14 @@ full_disk()
 	mount -t tmpfs -o size=4k none "$dir"
 	dd if=/dev/zero of="$dir/file" bs=4k count=1 2>/dev/null
 	says "a PID file on a full disk" 1 "No space left" -y "$YANG" \
-		-u "$DIR/full.sock" --pid-file "$dir/pid"
+		-u "$DIR/full.sock" --pidfile "$dir/pid"
 	absent "$dir/pid" "$DIR/full.sock"
 	ktap $? "a PID file on a full disk: neither it nor a socket is left" \
 		"$(ls "$dir" "$DIR")"
 	umount "$dir"
 	mknod "$dir/full" c 1 7
 	says "a PID file that is a device" 1 "No space left" -y "$YANG" \
-		-u "$DIR/full.sock" --pid-file "$dir/full"
+		-u "$DIR/full.sock" --pidfile "$dir/full"
 	stat -c %F "$dir/full" | grep -q "character special"
 	ktap $? "a PID file that is a device: it stays" "$(ls -l "$dir")"
 }
@@ -264,10 +264,10 @@ part_options()
 
 	# shellcheck disable=SC2206	# words
 	SAYS_BY=("$AGENTD" $UNLIMITED)
-	says "--help" 0 "usage: inc-agentd" --help
+	says "--help" 0 "Usage: inc-agentd" --help
 	says "--version" 0 "inc-agentd $(cat "$ROOT/VERSION")" --version
-	says "an option that does not exist" 2 "see inc-agentd --help" --nonsense
-	says "an argument" 2 "no such argument" nonsense
+	says "an option that does not exist" 2 "--help lists the options" --nonsense
+	says "an argument" 2 "unexpected argument" nonsense
 	says "SSH without a host key" 2 "needs --host-key" -s 127.0.0.1
 	says "SSH without users" 2 "nobody can log in" -s 127.0.0.1 -k x
 	says "a user without a key" 2 "NAME=FILE" -a admin
@@ -293,7 +293,7 @@ part_options()
 	says "a file: a value too many" 2 "conf:1: this option has no value" \
 		-f "$DIR/conf"
 	printf 'id = x\nmax-sessions = 0\n' >"$DIR/conf"
-	says "a file: a wrong value" 2 "conf:2: 0: the limit has to be" \
+	says "a file: a wrong value" 2 "conf:2: --max-sessions \"0\": must be" \
 		-f "$DIR/conf"
 	says "a file: none" 2 "No such file" -f /nowhere
 	says "a file: a directory" 2 "Is a directory" -f "$DIR"

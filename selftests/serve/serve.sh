@@ -216,7 +216,7 @@ part_options()
 		  "min-rto 10001" "dead-time 9" "traffic-class 3" "traffic-class 256" \
 		  "psn 0x1000000" "join-time 0" "max-clients 0"; do
 		# shellcheck disable=SC2086	# two words
-		says "serve --$at" 1 "--${at% *} \"${at#* }\" must be" \
+		says "serve --$at" 1 "--${at% *} \"${at#* }\": must be" \
 			inc-tool serve --$at
 	done
 	for at in "[::1" "[::1]x" ":18790" "host:" "host:0" "host:65536" \

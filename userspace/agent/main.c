@@ -48,7 +48,7 @@ static int set_id(struct agent *a, const char *id)
 		;
 	if (!*p && *a->id)
 		return 0;
-	log_error("%s has to be printable ASCII characters, without spaces",
+	log_error("%s must be printable ASCII characters, without spaces",
 		  id ? "--id" : "the host's name, or --id,");
 	return -1;
 }
@@ -76,7 +76,9 @@ static void drop_net_bind(void)
 
 static int start_threads(struct agent *a, const struct options *o)
 {
-	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp, notif_changed)))
+	bool lldp = !o->lldp || strcmp(o->lldp, "none");
+
+	if (notif_start(a) || (lldp && lldp_start(a, o->lldp, notif_changed)))
 		return -1;
 	return cm_start(a, &o->cm) ? -1 : netconf_start();
 }

@@ -22,8 +22,8 @@
  * @id: name of the switch, or NULL
  * @max: limit of sessions
  * @max_memory: limit of memory, bytes; 0: none
- * @no_lldp: leave LLDP alone
- * @lldp: lldpd's socket, NULL: the usual one
+ * @lldp: lldpd's socket, NULL: the usual one, or "none"
+ * @config: configuration file that was read, or NULL
  * @yang: directory of the YANG modules
  * @pidfile: file for the process ID, or NULL
  * @level: what to print
@@ -38,8 +38,8 @@ struct options {
 	const char		*id;
 	unsigned int		max;
 	uint64_t		max_memory;
-	bool			no_lldp;
 	const char		*lldp;
+	const char		*config;
 	const char		*yang;
 	const char		*pidfile;
 	enum log_level		level;

@@ -126,7 +126,7 @@ static int take_line(const struct conf *conf, char *line, const char *path,
 				  n);
 	snprintf(conf_where, sizeof(conf_where), "%s:%u: ", path, n);
 	if (conf->take(conf->ctx, opt->val, *value ? keep(value) : NULL))
-		return wrong(conf, path, n, "this line is wrong");
+		return -1;
 	conf_where[0] = '\0';
 	return 0;
 }
@@ -206,28 +206,4 @@ int conf_read(const struct conf *conf, const char *path)
 	ret = conf_stream(conf, f, path);
 	fclose(f);
 	return ret;
-}
-
-/**
- * conf_given() - look whether the command line has an option
- * @argc: number of arguments
- * @argv: arguments
- * @shorts: short options, as getopt_long() has them
- * @longs: long options
- * @opt: its val
- *
- * Return: true if it has. What is wrong with others is said when they are read.
- */
-bool conf_given(int argc, char **argv, const char *shorts,
-		const struct option *longs, int opt)
-{
-	bool given = false;
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
-		given |= c == opt;
-	opterr = 1;
-	optind = 0;
-	return given;
 }

@@ -39,7 +39,5 @@ extern char conf_why[512];
 
 int conf_read(const struct conf *conf, const char *path);
 int conf_stream(const struct conf *conf, FILE *f, const char *path);
-bool conf_given(int argc, char **argv, const char *shorts,
-		const struct option *longs, int opt);
 
 #endif /* INC_CONF_H */

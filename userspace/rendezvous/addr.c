@@ -19,23 +19,6 @@
 /* Headers and trailer of the longest packet over IPv6 (IPv4: 20 less). */
 #define OVERHEAD	84
 
-/**
- * addr_allow() - permit a network: --allow ADDRESS[/PREFIX]
- * @s: daemon
- * @text: the argument
- *
- * Return: false if it is invalid; an error was printed.
- */
-bool addr_allow(struct server *s, const char *text)
-{
-	int ret = inc_rdv_network_add(&s->allow, text);
-
-	if (ret == -EINVAL)
-		fprintf(stderr, "inc-tool: serve: \"%s\" must be an address, or ADDRESS/PREFIX\n",
-			text);
-	return !ret;
-}
-
 /* Is it the broadcast address of one of the bridge host's networks? */
 static bool is_broadcast(const struct inc_rdv_addr *addr,
 			 const struct ifaddrs *ifa)

@@ -281,7 +281,6 @@ int64_t clients_next_deadline(const struct server *s);
 void clients_keep_alive(struct server *s);
 
 /* addr.c */
-bool addr_allow(struct server *s, const char *text);
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr);
 uint32_t addr_pmtu(const struct client *c);
 

@@ -6,7 +6,6 @@
  */
 #include "common.h"
 
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -15,23 +14,11 @@
 #include <unistd.h>
 
 #include "collect.h"
+#include "conf/opts.h"
 #include "conf/output.h"
 #include "conf/unit.h"
-#include "parse.h"
 #include "tool.h"
 #include "top-show.h"
-
-static const char usage[] =
-"Usage: inc-tool [ -j ] top [ OPTIONS ]\n"
-"Show rates by tree and rank until q or Ctrl-C.\n"
-"  -i, --interval TIME     time between updates, in seconds or with a unit, as\n"
-"                          in 0.5, 500ms, 1m; at least 0.1 (default 1)\n"
-"  -n, --count N           exit after N updates\n"
-"  -b, --batch             print updates one after the other, as if the output\n"
-"                          is not a terminal\n"
-"  -t, --tree ID           show this tree only\n"
-"  -h, --help              show this text\n"
-"With -j, each update is a line of JSON.\n";
 
 #define SCREEN_ENTER	"\033[?1049h\033[?25l\033[2J"
 #define SCREEN_LEAVE	"\033[?25h\033[?1049l"
@@ -227,87 +214,57 @@ static int top_run(const struct top *top)
 	return rc ? tool_nl_fail(nl) : TOOL_OK;
 }
 
-static int bad(const char *option, const char *text, const char *takes)
-{
-	return tool_fail("top: %s: \"%s\" is wrong: it takes %s", option, text,
-			 takes);
-}
-
 /* Seconds, which may have a fraction, or a duration as others are. */
-static bool parse_interval(const char *text, double *interval)
+static int take_interval(void *ctx, const struct opt *opt, char *text)
 {
+	struct top *top = ctx;
 	uint64_t ms;
 	char *end;
 
-	*interval = strtod(text, &end);
-	if (*end && unit_msec(text, 1000, &ms))
-		*interval = (double)ms / 1000;
-	else if (*end)
-		return false;
-	/* The comparison must fail for "nan". */
-	return *interval >= 0.1 && *interval <= 86400;
-}
-
-static int parse_option(struct top *top, int c, const char *text)
-{
-	uint64_t id;
-
-	switch (c) {
-	case 'i':
-		if (!parse_interval(text, &top->interval))
-			return bad("interval", text, "seconds, 0.1 to 86400, or a time as in 500ms or 1m");
-		return TOOL_OK;
-	case 'n':
-		if (!unit_number(text, UINT64_MAX, &top->count) || !top->count)
-			return bad("count", text, "a number, from 1");
-		return TOOL_OK;
-	case 't':
-		if (!unit_number(text, UINT32_MAX, &id) || !id)
-			return bad("tree", text, "a tree ID, from 1");
-		top->tree_id = (uint32_t)id;
-		return TOOL_OK;
-	default:
-		top->batch = true;
-		return TOOL_OK;
+	top->interval = strtod(text, &end);
+	if (*end && unit_msec(text, 1000, &ms)) {
+		top->interval = (double)ms / 1000;
+		end = text;
 	}
+	/* The comparison must fail for "nan". */
+	if ((end == text || !*end) && top->interval >= 0.1 &&
+	    top->interval <= 86400)
+		return 0;
+	return opts_wrong_value(opt, text, "seconds, from 0.1 to 86400, or as in 500ms or 1m");
 }
+
+#define AT(field)	OPT_AT(struct top, field)
+
+static const struct opt options_list[] = {
+	{ "interval", 'i', OPT_CALL, "TIME",
+	  "time between updates, in seconds or with a unit, as in 0.5, 500ms, 1m; at least 0.1 (default 1)",
+	  .call = take_interval },
+	{ "count", 'n', OPT_NUM, "N", "exit after N updates",
+	  AT(count), 1, UINT64_MAX },
+	{ "batch", 'b', OPT_FLAG, NULL,
+	  "print updates one after the other, as if the output is not a terminal",
+	  AT(batch) },
+	{ "tree", 't', OPT_NUM, "ID", "show this tree only",
+	  AT(tree_id), 1, UINT32_MAX },
+	OPT_HELP_ROW,
+	{ 0 }
+};
+
+static const struct opts options = {
+	.prog	= "inc-tool: top",
+	.head	= "Usage: inc-tool [ -j ] top [ OPTIONS ]\n"
+		  "Show rates by tree and rank until q or Ctrl-C.\n",
+	.tail	= "With -j, each update is a line of JSON.\n",
+	.list	= options_list,
+};
 
 int cmd_top(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "interval", required_argument, NULL, 'i' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "batch", no_argument, NULL, 'b' },
-		{ "tree", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct top top = { .interval = 1 };
-	int c;
+	int ret = opts_command(&options, &top, argc, argv);
 
-	if (argc && !strcmp(argv[0], "help")) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
-	/* getopt takes the word before as the program's name. */
-	argc++;
-	argv--;
-	opterr = 0;
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "+i:n:bt:h", options,
-				NULL)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return TOOL_OK;
-		}
-		if (c == '?')
-			return tool_fail("top: option \"%s\" is unknown, or lacks its value; try \"inc-tool top --help\"",
-					 argv[optind - 1]);
-		if (parse_option(&top, c, optarg))
-			return TOOL_USAGE;
-	}
-	if (optind < argc)
-		return tool_fail("top: unexpected argument \"%s\"", argv[optind]);
+	if (ret)
+		return ret < 0 ? TOOL_USAGE : TOOL_OK;
 	if (conf.json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		top.batch = true;
 	return top_run(&top);
