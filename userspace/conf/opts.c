@@ -121,6 +121,24 @@ static int take_number(const struct opt *opt, void *at, const char *text)
 	return 0;
 }
 
+static int take_word(const struct opt *opt, void *at, const char *text)
+{
+	const char *word = opt->value;
+	size_t len = strcspn(word, "|");
+	uint64_t i = 0;
+
+	while (word[len] && (strlen(text) != len || strncmp(word, text, len))) {
+		word += len + 1;
+		len = strcspn(word, "|");
+		i++;
+	}
+	if (strlen(text) != len || strncmp(word, text, len))
+		return opts_wrong("--%s \"%s\": must be one of %s", opt->name,
+				  text, opt->value);
+	store_number(opt, at, opt->least + i);
+	return 0;
+}
+
 /* --- Help ------------------------------------------------------------------ */
 
 static void print_words(const char *text, int column)
@@ -191,6 +209,9 @@ static int take_option(const struct opt *opt, void *ctx, char *text)
 		if (text)
 			ret = take_number(opt, at, text);
 		break;
+	case OPT_WORD:
+		ret = take_word(opt, at, text);
+		break;
 	case OPT_VERSION:
 		printf("%s %s\n", now->prog, now->version);
 		return 1;
@@ -246,9 +267,11 @@ static const struct opt *find_option(int val)
 
 	if (val >= NO_LETTER)
 		return opt + (val - NO_LETTER);
-	while (opt->name && opt->letter != val)
+	while (opt->letter != val)
 		opt++;
-	return opt->name ? opt : NULL;
+	while (!opt->help)
+		opt--;
+	return opt;
 }
 
 static int take_line(void *ctx, int val, char *text)
@@ -317,6 +340,8 @@ int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
 	int val, ret = 0;
 
 	now = opts;
+	/* Messages of getopt_long() begin with it. */
+	argv[0] = (char *)opts->prog;
 	make_table(&table);
 	optind = 0;
 	if (opts->config && !access(opts->config, F_OK)) {
@@ -353,7 +378,5 @@ int opts_command(const struct opts *opts, void *ctx, int argc, char **argv)
 
 	if (argc && !strcmp(argv[0], "help"))
 		argv[0] = help;
-	/* getopt_long() begins after the first word, which its messages name. */
-	argv[-1] = (char *)opts->prog;
 	return opts_read(opts, ctx, argc + 1, argv - 1);
 }

@@ -18,14 +18,16 @@
  * @OPT_MS: sets a duration in milliseconds, which is the unit of a number alone
  * @OPT_SEC: likewise, with a number alone in seconds
  * @OPT_MIB: sets a number of bytes; a number alone is one of MiB
+ * @OPT_WORD: sets an integer: @least for the first word of @value, which has |
+ *	between them, one more for the next ...
  * @OPT_CALL: only calls
  * @OPT_CONFIG: sets a const char *, and reads the file
  * @OPT_VERSION: prints the version
  * @OPT_HELP: prints the help
  */
 enum opt_type {
-	OPT_FLAG, OPT_TEXT, OPT_NUM, OPT_MS, OPT_SEC, OPT_MIB, OPT_CALL,
-	OPT_CONFIG, OPT_VERSION, OPT_HELP,
+	OPT_FLAG, OPT_TEXT, OPT_NUM, OPT_MS, OPT_SEC, OPT_MIB, OPT_WORD,
+	OPT_CALL, OPT_CONFIG, OPT_VERSION, OPT_HELP,
 };
 
 /* As a step: powers of two only. */

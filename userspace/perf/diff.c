@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "conf/opts.h"
 #include "diff.h"
 
 /* Fewer repetitions say nothing of the spread. */
@@ -73,25 +74,6 @@ struct diff {
 	size_t		counts[4];	/* by verdict */
 	size_t		beyond;		/* slower than allowed */
 };
-
-static void usage(FILE *out)
-{
-	fputs(
-"Usage: inc-perf diff [OPTIONS] OLD NEW\n"
-"\n"
-"Compares two files that \"inc-perf --json\" has written, each with one run or\n"
-"several. Results with the same collective, type, operation, number of ranks and\n"
-"size are compared: \"faster\" or \"slower\" if the repetitions (--reps, 3 or more)\n"
-"of the two do not overlap, else \"same\".\n"
-"\n"
-"      --max-slowdown PCT    fail if a result is slower by more than PCT per cent\n"
-"  -j, --json                print JSON\n"
-"  -h, --help                show this text\n"
-"\n"
-"Exit status: 0, 1 if a file cannot be read, nothing can be compared, or a\n"
-"result is slower than allowed, 2 for usage.\n",
-	      out);
-}
 
 /* --- Reading ----------------------------------------------------------- */
 
@@ -445,51 +427,45 @@ static int compare(struct diff *d)
 
 /* --- Command line ------------------------------------------------------ */
 
-static bool get_percent(const char *text, double *pct)
+static int take_percent(void *ctx, const struct opt *opt, char *text)
 {
+	struct diff *d = ctx;
 	char *end;
 
-	*pct = strtod(text, &end);
-	if (end != text && !*end && *pct >= 0 && *pct <= 1e9)
-		return true;
-	fprintf(stderr, "inc-perf diff: \"%s\": must be a percentage, 0 or more\n",
-		text);
-	return false;
+	d->max_slowdown = strtod(text, &end);
+	if (end != text && !*end && d->max_slowdown >= 0 &&
+	    d->max_slowdown <= 1e9)
+		return 0;
+	return opts_wrong_value(opt, text, "a percentage, 0 or more");
 }
 
-/* Returns an exit status, or -1 to continue. */
-static int parse_options(struct diff *d, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "max-slowdown", required_argument,	NULL, 'm' },
-		{ "json",	  no_argument,		NULL, 'j' },
-		{ "help",	  no_argument,		NULL, 'h' },
-		{ 0 },
-	};
-	int opt;
+static const struct opt options_list[] = {
+	{ "max-slowdown", 0, OPT_CALL, "PCT",
+	  "fail if a result is slower by more than PCT per cent",
+	  .call = take_percent },
+	{ "json", 'j', OPT_FLAG, NULL, "print JSON",
+	  OPT_AT(struct diff, json) },
+	OPT_HELP_ROW,
+	{ 0 }
+};
 
-	while ((opt = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (opt) {
-		case 'm':
-			if (!get_percent(optarg, &d->max_slowdown))
-				return 2;
-			break;
-		case 'j':
-			d->json = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			return 2;
-		}
-	}
-	if (argc - optind == 2)
-		return -1;
-	fputs("inc-perf diff: takes two files, OLD and NEW; see --help\n",
-	      stderr);
-	return 2;
-}
+static const struct opts options = {
+	.prog	= "inc-perf diff",
+	.head	=
+		"Usage: inc-perf diff [OPTIONS] OLD NEW\n"
+		"\n"
+		"Compares two files that \"inc-perf --json\" has written, each with one run or\n"
+		"several. Results with the same collective, type, operation, number of ranks and\n"
+		"size are compared: \"faster\" or \"slower\" if the repetitions (--reps, 3 or more)\n"
+		"of the two do not overlap, else \"same\".\n"
+		"\n",
+	.tail	=
+		"\n"
+		"Exit status: 0, 1 if a file cannot be read, nothing can be compared, or a\n"
+		"result is slower than allowed, 2 for usage.\n",
+	.list	= options_list,
+	.args	= 2,
+};
 
 /**
  * diff_main() - run "inc-perf diff"
@@ -501,10 +477,12 @@ static int parse_options(struct diff *d, int argc, char **argv)
 int diff_main(int argc, char **argv)
 {
 	struct diff d = { .max_slowdown = -1 };
-	int ret = parse_options(&d, argc, argv);
+	int ret = opts_read(&options, &d, argc, argv);
 
-	if (ret >= 0)
-		return ret;
+	if (!ret && argc - optind < 2)
+		ret = opts_wrong("takes two files, OLD and NEW; see --help");
+	if (ret)
+		return ret < 0 ? 2 : 0;
 	ret = 1;
 	if (read_file(&d.old, argv[optind]) &&
 	    read_file(&d.new, argv[optind + 1]))

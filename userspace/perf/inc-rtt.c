@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conf/opts.h"
 #include "daemon/conn.h"
 #include "inc.h"
 #include "device/verbs.h"
@@ -608,122 +609,62 @@ static int run_client(struct options *o)
 
 /* --- Command line ------------------------------------------------------ */
 
-static void usage(FILE *out)
+static int ignore(void *ctx, const struct opt *opt, char *text)
 {
-	fputs(
-"Usage: inc-rtt [OPTIONS] [--server]    at one end, and\n"
-"       inc-rtt [OPTIONS] SERVER        at the other\n"
-"\n"
-"Measure the round trip of RDMA WRITE with Immediate between two RC QPs.\n"
-"\n"
-"  -p, --port PORT       TCP port to meet at (" DEFAULT_PORT ")\n"
-"  -s, --size BYTES      size of a message (8; with --bw 65536)\n"
-"  -i, --iterations N    round trips, or messages, per repetition (1000)\n"
-"      --reps N          repetitions (5)\n"
-"      --bw              measure throughput instead, and check the data\n"
-"      --window N        messages in flight with --bw (8)\n"
-"      --yield N         yield the CPU N times before each sleep (0)\n"
-"      --qp-timeout N    local ACK timeout, 4.096 us * 2^N (10)\n"
-"      --pmtu N          path MTU, at most that of the ports\n"
-"      --dev NAME        verbs device\n"
-"      --gid-index N     index of the GID\n"
-"      --timeout S       exit after S seconds (60)\n"
-"      --once            server: exit after one client\n"
-"  -j, --json            print JSON\n"
-"  -h, --help            show this text\n", out);
+	(void)ctx;
+	(void)opt;
+	(void)text;
+	return 0;
 }
 
-enum {
-	OPT_REPS = 256, OPT_BW, OPT_WINDOW, OPT_PMTU, OPT_DEV, OPT_GID,
-	OPT_TIMEOUT, OPT_ONCE, OPT_SERVER, OPT_YIELD,
-	OPT_QP_TIMEOUT,
+#define AT(field)	OPT_AT(struct options, field)
+
+static const struct opt options_list[] = {
+	{ "port", 'p', OPT_TEXT, "PORT",
+	  "TCP port to meet at (" DEFAULT_PORT ")", AT(port) },
+	{ "size", 's', OPT_NUM, "BYTES",
+	  "size of a message (8; with --bw 65536)", AT(size), 1, 1 << 26 },
+	{ "iterations", 'i', OPT_NUM, "N",
+	  "round trips, or messages, per repetition (1000)",
+	  AT(iterations), 1, 1 << 20 },
+	/* As in ibv_rc_pingpong. */
+	{ "n", 'n', OPT_NUM, "N", NULL, AT(iterations) },
+	{ "reps", 0, OPT_NUM, "N", "repetitions (5)", AT(reps), 1, MAX_REPS },
+	{ "bw", 0, OPT_FLAG, NULL,
+	  "measure throughput instead, and check the data", AT(bw) },
+	{ "window", 0, OPT_NUM, "N", "messages in flight with --bw (8)",
+	  AT(window), 1, QUEUE },
+	{ "yield", 0, OPT_NUM, "N",
+	  "yield the CPU N times before each sleep (0)", AT(yields), 0, 1000 },
+	{ "qp-timeout", 0, OPT_NUM, "N",
+	  "local ACK timeout, 4.096 us * 2^N (10)", AT(qp_timeout), 1, 31 },
+	{ "pmtu", 0, OPT_NUM, "N", "path MTU, at most that of the ports",
+	  AT(pmtu), 1, 4096 },
+	{ "dev", 0, OPT_TEXT, "NAME", "verbs device", AT(dev) },
+	{ "gid-index", 0, OPT_NUM, "N", "index of the GID",
+	  AT(gid_index), 0, UINT8_MAX },
+	{ "timeout", 0, OPT_NUM, "S", "exit after S seconds (60)",
+	  AT(timeout_s), 1, INT_MAX },
+	{ "server", 0, OPT_CALL, NULL, "the default without an address",
+	  .call = ignore },
+	{ "once", 0, OPT_FLAG, NULL, "server: exit after one client",
+	  AT(once) },
+	{ "json", 'j', OPT_FLAG, NULL, "print JSON", AT(json) },
+	OPT_HELP_ROW,
+	{ 0 }
 };
 
-static const struct option long_options[] = {
-	{ "port",	required_argument,	NULL, 'p' },
-	{ "size",	required_argument,	NULL, 's' },
-	{ "server",	no_argument,		NULL, OPT_SERVER },
-	{ "iterations",	required_argument,	NULL, 'i' },
-	{ "reps",	required_argument,	NULL, OPT_REPS },
-	{ "bw",		no_argument,		NULL, OPT_BW },
-	{ "window",	required_argument,	NULL, OPT_WINDOW },
-	{ "yield",	required_argument,	NULL, OPT_YIELD },
-	{ "qp-timeout",	required_argument,	NULL, OPT_QP_TIMEOUT },
-	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
-	{ "dev",	required_argument,	NULL, OPT_DEV },
-	{ "gid-index",	required_argument,	NULL, OPT_GID },
-	{ "timeout",	required_argument,	NULL, OPT_TIMEOUT },
-	{ "once",	no_argument,		NULL, OPT_ONCE },
-	{ "json",	no_argument,		NULL, 'j' },
-	{ "help",	no_argument,		NULL, 'h' },
-	{ 0 },
+static const struct opts options = {
+	.prog	= "inc-rtt",
+	.head	=
+		"Usage: inc-rtt [OPTIONS] [--server]    at one end, and\n"
+		"       inc-rtt [OPTIONS] SERVER        at the other\n"
+		"\n"
+		"Measure the round trip of RDMA WRITE with Immediate between two RC QPs.\n"
+		"\n",
+	.list	= options_list,
+	.args	= 1,
 };
-
-static bool get_num(const char *text, unsigned int min, unsigned int max,
-		    unsigned int *num)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || n < min ||
-	    n > max) {
-		fprintf(stderr, "inc-rtt: \"%s\": must be a number, %u ... %u\n",
-			text, min, max);
-		return false;
-	}
-	*num = (unsigned int)n;
-	return true;
-}
-
-static bool take_option(struct options *o, int opt, const char *arg)
-{
-	unsigned int n = 0;
-
-	switch (opt) {
-	case 'p':
-		o->port = arg;
-		return get_num(arg, 0, UINT16_MAX, &n);
-	case 's':
-		return get_num(arg, 1, 1 << 26, &o->size);
-	case OPT_SERVER:
-		return true;	/* the default without an address */
-	case 'i':
-	case 'n':	/* as in ibv_rc_pingpong */
-		return get_num(arg, 1, 1 << 20, &o->iterations);
-	case OPT_REPS:
-		return get_num(arg, 1, MAX_REPS, &o->reps);
-	case OPT_BW:
-		o->bw = true;
-		return true;
-	case OPT_WINDOW:
-		return get_num(arg, 1, QUEUE, &o->window);
-	case OPT_YIELD:
-		return get_num(arg, 0, 1000, &o->yields);
-	case OPT_QP_TIMEOUT:
-		return get_num(arg, 1, 31, &o->qp_timeout);
-	case OPT_PMTU:
-		return get_num(arg, 1, 4096, &o->pmtu);
-	case OPT_DEV:
-		o->dev = arg;
-		return true;
-	case OPT_GID:
-		if (!get_num(arg, 0, UINT8_MAX, &n))
-			return false;
-		o->gid_index = (int)n;
-		return true;
-	case OPT_TIMEOUT:
-		return get_num(arg, 1, INT_MAX, &o->timeout_s);
-	case OPT_ONCE:
-		o->once = true;
-		return true;
-	case 'j':
-		o->json = true;
-		return true;
-	}
-	return false;
-}
 
 int main(int argc, char **argv)
 {
@@ -732,23 +673,12 @@ int main(int argc, char **argv)
 		.reps = 5, .window = 8, .timeout_s = 60,
 		.qp_timeout = 10,
 	};
-	int opt;
+	int ret = opts_read(&options, &o, argc, argv);
 
-	while ((opt = getopt_long(argc, argv, "p:s:i:n:jh", long_options,
-				  NULL)) != -1) {
-		if (opt == 'h') {
-			usage(stdout);
-			return 0;
-		}
-		if (!take_option(&o, opt, optarg))
-			return 2;
-	}
+	if (ret)
+		return ret < 0 ? 2 : 0;
 	if (optind < argc)
-		o.server = argv[optind++];
-	if (optind < argc) {
-		usage(stderr);
-		return 2;
-	}
+		o.server = argv[optind];
 	if (!o.size)
 		o.size = o.bw ? 65536 : 8;
 	return (o.server ? run_client(&o) : run_server(&o)) ? 1 : 0;

@@ -49,21 +49,6 @@ static int take_allow(void *ctx, const struct opt *opt, char *text)
 	       opts_wrong_value(opt, text, "an address, or ADDRESS/PREFIX") : 0;
 }
 
-static int take_order(void *ctx, const struct opt *opt, char *text)
-{
-	struct args *a = ctx;
-	const char *name;
-	unsigned int i;
-
-	for (i = 0; (name = inc_nl_order_name(i)); i++) {
-		if (strcmp(name, text))
-			continue;
-		INC_NL_SET(&a->s.tree, TREE_ORDER, order, (uint8_t)i);
-		return 0;
-	}
-	return opts_wrong_value(opt, text, "ranks or arrival");
-}
-
 static int note_psn(void *ctx, const struct opt *opt, char *text)
 {
 	struct args *a = ctx;
@@ -136,9 +121,9 @@ static const struct opt options_list[] = {
 	{ "first-msg-id", 0, OPT_NUM, "N",
 	  "message ID of a tree's first message, likewise",
 	  AT(s.tree.first_msg_id), 0, UINT32_MAX, TREE(FIRST_MSG_ID) },
-	{ "order", 0, OPT_CALL, "ORDER",
+	{ "order", 0, OPT_WORD, "ranks|arrival",
 	  "reduce in order of ranks (default; always the same bits), or in order of arrival (less memory)",
-	  .call = take_order },
+	  AT(s.tree.order), TREE(ORDER) },
 	{ "window", 0, OPT_NUM, "N",
 	  "maximum number of result packets in flight to a rank",
 	  AT(s.tree.window), 1, 256, TREE(WINDOW) },
