@@ -178,7 +178,7 @@ static int print_help(void)
 
 	fputs(now->head, stdout);
 	for (opt = now->list; opt->name; opt++)
-		if (opt->help)
+		if (opt->help && *opt->help)
 			print_option(opt);
 	if (now->tail)
 		fputs(now->tail, stdout);

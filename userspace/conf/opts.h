@@ -40,8 +40,8 @@ enum opt_type {
  * @type: what it does
  * @value: how --help calls its value, NULL: it has none; one that can be missing
  *	begins with a bracket
- * @help: what --help says of it; NULL: nothing, it is another name of the option
- *	before
+ * @help: what --help says of it, empty: nothing; NULL: it is another name of the
+ *	option before
  * @off: where its value goes, from the beginning of the program's structure
  * @size: size of that in bytes; 0: nowhere
  * @least: minimum of a number, in bytes or milliseconds

@@ -5,11 +5,13 @@
 #include "common.h"
 
 #include <fcntl.h>
+#include <getopt.h>
 #include <sched.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "conf/opts.h"
 #include "conf/output.h"
+#include "tool.h"
 
 #define NETNS_DIR	"/var/run/netns"
 
@@ -66,55 +68,41 @@ static int enter_netns(const char *name)
 	return TOOL_OK;
 }
 
-/* Options: a count for each flag, and the text of each value. */
-struct option_value {
-	const char	*batch;
-	const char	*netns;
-	unsigned int	json, pretty, details, force, timestamp, stats;
-	unsigned int	version, help;
+static int count_stats(void *ctx, const struct opt *opt, char *text)
+{
+	struct conf *c = ctx;
+
+	(void)opt;
+	(void)text;
+	c->stats++;
+	return 0;
+}
+
+#define AT(field)	OPT_AT(struct conf, field)
+
+static const struct opt options_list[] = {
+	{ "json", 'j', OPT_FLAG, NULL, "", AT(json) },
+	{ "pretty", 'p', OPT_FLAG, NULL, "", AT(pretty) },
+	{ "statistics", 's', OPT_CALL, NULL, "", .call = count_stats },
+	{ "stats", 0, OPT_CALL, NULL, NULL, .call = count_stats },
+	{ "details", 'd', OPT_FLAG, NULL, "", AT(details) },
+	{ "timestamp", 't', OPT_FLAG, NULL, "", AT(timestamp) },
+	{ "force", 'f', OPT_FLAG, NULL, "", AT(force) },
+	{ "batch", 'b', OPT_TEXT, "FILE", "", AT(batch) },
+	{ "netns", 'n', OPT_TEXT, "NAME", "", AT(netns) },
+	{ "Version", 'V', OPT_VERSION, NULL, "", .off = 0 },
+	{ "version", 'v', OPT_VERSION, NULL, NULL, .off = 0 },
+	{ "help", 'h', OPT_HELP, NULL, "", .off = 0 },
+	{ 0 }
 };
 
-static int parse_option(struct option_value *v, const char *word,
-			const char *next, bool *took)
-{
-	const struct {
-		const char	*name;
-		unsigned int	*flag;
-		const char	**value;
-	} options[] = {
-		{ "json", &v->json, NULL },
-		{ "pretty", &v->pretty, NULL },
-		{ "statistics", &v->stats, NULL },
-		{ "stats", &v->stats, NULL },
-		{ "details", &v->details, NULL },
-		{ "timestamp", &v->timestamp, NULL },
-		{ "force", &v->force, NULL },
-		{ "batch", NULL, &v->batch },
-		{ "netns", NULL, &v->netns },
-		{ "Version", &v->version, NULL },
-		{ "version", &v->version, NULL },
-		{ "help", &v->help, NULL },
-	};
-	const char *name = word + (word[1] == '-' ? 2 : 1);
-	size_t i;
-
-	*took = false;
-	for (i = 0; *name && i < ARRAY_SIZE(options); i++) {
-		if (strncmp(options[i].name, name, strlen(name)))
-			continue;
-		if (options[i].flag) {
-			++*options[i].flag;
-			return TOOL_OK;
-		}
-		if (!next)
-			return tool_fail("option \"%s\" lacks its value", word);
-		*options[i].value = next;
-		*took = true;
-		return TOOL_OK;
-	}
-	return tool_fail("option \"%s\" is unknown; try \"inc-tool -help\"",
-			 word);
-}
+static const struct opts options = {
+	.prog	= "inc-tool",
+	.version = TOOL_VERSION,
+	.head	= usage,
+	.list	= options_list,
+	.first	= true,
+};
 
 static int finish(int rc)
 {
@@ -124,54 +112,30 @@ static int finish(int rc)
 	return rc;
 }
 
-static int run(const struct option_value *v, int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	int rc;
+	int rc = opts_read(&options, &conf, argc, argv);
 
-	if (v->help) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
-	if (v->version) {
-		puts("inc-tool " TOOL_VERSION);
-		return TOOL_OK;
-	}
-
-	conf = (struct conf){
-		.json = v->json, .pretty = v->pretty, .details = v->details,
-		.force = v->force, .timestamp = v->timestamp,
-		.stats = v->stats, .run = run_command,
-	};
-	if (v->netns) {
-		rc = enter_netns(v->netns);
+	conf.run = run_command;
+	if (rc)
+		return rc < 0 ? TOOL_USAGE : TOOL_OK;
+	argc -= optind;
+	argv += optind;
+	if (conf.netns) {
+		rc = enter_netns(conf.netns);
 		if (rc)
 			return rc;
 	}
-	if (v->batch) {
-		if (argc)
-			return tool_fail("\"%s\": a command and -batch exclude each other",
-					 argv[0]);
-		return batch_run(v->batch);
-	}
-	return run_command(argc, argv);
+	if (!conf.batch)
+		return run_command(argc, argv);
+	if (argc)
+		return tool_fail("\"%s\": a command and -batch exclude each other",
+				 argv[0]);
+	return batch_run(conf.batch);
 }
 
 int main(int argc, char **argv)
 {
-	struct option_value v = { .batch = NULL };
-	bool took;
-	int i;
-
 	inc_output_open();
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		if (!strcmp(argv[i], "--")) {
-			i++;
-			break;
-		}
-		if (parse_option(&v, argv[i], i + 1 < argc ? argv[i + 1] : NULL,
-				 &took))
-			return finish(TOOL_USAGE);
-		i += took;
-	}
-	return finish(run(&v, argc - i, argv + i));
+	return finish(run(argc, argv));
 }

@@ -25,6 +25,8 @@ enum {
  * @timestamp: the monitor prints the time of each event
  * @stats: how often -s was given
  * @run: runs a command, for files of them; returns an exit status
+ * @batch: file with commands, or NULL
+ * @netns: network namespace, or NULL
  */
 struct conf {
 	bool		json;
@@ -34,6 +36,8 @@ struct conf {
 	bool		timestamp;
 	unsigned int	stats;
 	int		(*run)(int argc, char **argv);
+	const char	*batch;
+	const char	*netns;
 };
 
 extern struct conf conf;

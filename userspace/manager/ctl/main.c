@@ -2,11 +2,13 @@
 /*
  * inc-amctl: shows what an aggregation manager knows, and dismantles groups.
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/message.h"
+#include "conf/opts.h"
 #include "conf/output.h"
 #include "ctl/amctl.h"
 
@@ -49,6 +51,18 @@ static const struct ctl_object *const objects[] = {
 };
 
 #define NOBJECTS	(sizeof(objects) / sizeof(objects[0]))
+
+/**
+ * struct args - the options
+ * @json: print JSON
+ * @pretty: with line breaks
+ * @manager: address of the manager, or several
+ */
+struct args {
+	bool		json;
+	bool		pretty;
+	const char	*manager;
+};
 
 /*
  * "help" itself asks for it only where an object or a command is expected: jobs
@@ -144,13 +158,6 @@ static int run(int argc, char **argv)
 	return ctl_check_managers() ? CTL_USAGE : o->run(argc, argv);
 }
 
-static bool option(const char *word, const char *letter, const char *name)
-{
-	return !strcmp(word, letter) ||
-	       (word[1] == '-' && ctl_is(word + 2, name)) ||
-	       (word[1] != '-' && word[2] && ctl_is(word + 1, name));
-}
-
 static int finish(int ret)
 {
 	if (!inc_output_end("inc-amctl") && !ret)
@@ -158,49 +165,45 @@ static int finish(int ret)
 	return ret;
 }
 
-/* Returns the number of words that are options, or -1 after a message. */
-static int options(int argc, char **argv)
+static int take_manager(void *ctx, const struct opt *opt, char *text)
 {
-	int i;
+	struct args *args = ctx;
 
-	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
-		if (!strcmp(argv[i], "--"))
-			return i + 1;
-		if (option(argv[i], "-j", "json")) {
-			ctl_json = true;
-		} else if (option(argv[i], "-p", "pretty")) {
-			ctl_pretty = true;
-		} else if (option(argv[i], "-m", "manager") && i + 1 < argc) {
-			ctl_manager = argv[++i];
-			if (!ctl_manager[strspn(ctl_manager, ",")])
-				return -ctl_wrong("-m \"%s\": must be a manager's address, or several with commas between",
-						  ctl_manager);
-		} else if (option(argv[i], "-h", "help")) {
-			fputs(usage, stdout);
-			exit(finish(CTL_OK));
-		} else if (option(argv[i], "-V", "version") ||
-			   option(argv[i], "-v", "version")) {
-			puts("inc-amctl " AM_VERSION);
-			exit(finish(CTL_OK));
-		} else {
-			return -ctl_wrong("option \"%s\" is unknown, or lacks its value; try \"inc-amctl --help\"",
-					  argv[i]);
-		}
-	}
-	return i;
+	args->manager = text;
+	return text[strspn(text, ",")] ? 0 :
+	       opts_wrong_value(opt, text, "a manager's address, or several with commas between");
 }
+
+static const struct opt options_list[] = {
+	{ "json", 'j', OPT_FLAG, NULL, "", OPT_AT(struct args, json) },
+	{ "pretty", 'p', OPT_FLAG, NULL, "", OPT_AT(struct args, pretty) },
+	{ "manager", 'm', OPT_CALL, "HOST", "", .call = take_manager },
+	{ "help", 'h', OPT_HELP, NULL, "", .off = 0 },
+	{ "version", 'V', OPT_VERSION, NULL, "", .off = 0 },
+	{ "v", 'v', OPT_VERSION, NULL, NULL, .off = 0 },
+	{ 0 }
+};
+
+static const struct opts options = {
+	.prog	= "inc-amctl",
+	.version = AM_VERSION,
+	.head	= usage,
+	.list	= options_list,
+	.first	= true,
+};
 
 int main(int argc, char **argv)
 {
-	int n, ret;
+	struct args args = { .manager = getenv("INC_AM") };
+	int ret;
 
 	inc_output_open();
-	ctl_manager = getenv("INC_AM");
-	n = options(argc, argv);
-	if (n < 0)
-		return CTL_USAGE;
-	if (!ctl_manager || !*ctl_manager)
-		ctl_manager = "127.0.0.1";
-	ret = run(argc - n, argv + n);
-	return finish(ret);
+	ret = opts_read(&options, &args, argc, argv);
+	if (ret)
+		return finish(ret < 0 ? CTL_USAGE : CTL_OK);
+	ctl_json = args.json;
+	ctl_pretty = args.pretty;
+	ctl_manager = args.manager && *args.manager ? args.manager :
+		      "127.0.0.1";
+	return finish(run(argc - optind, argv + optind));
 }

@@ -85,10 +85,10 @@ static const struct test tests[] = {
 	{ KERNEL, "sw", NULL, NULL },
 
 	/* options */
-	{ USAGE, "-x", "\"-x\"", NULL },
-	{ USAGE, "-jsonx tree", "\"-jsonx\"", NULL },
-	{ USAGE, "-b", "\"-b\"", NULL },
-	{ USAGE, "-n", "\"-n\"", NULL },
+	{ USAGE, "-x", "option '-x'", NULL },
+	{ USAGE, "-jsonx tree", "invalid option", NULL },
+	{ USAGE, "-b", "requires an argument", NULL },
+	{ USAGE, "-n", "requires an argument", NULL },
 	{ USAGE, "-j", "Usage: inc-tool", NULL },
 	{ USAGE, "-", "\"-\"", NULL },
 	{ KERNEL, "-j tree", NULL, NULL },
