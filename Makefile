@@ -30,8 +30,9 @@ help:
 	@echo 'On a machine with kernel headers:'
 	@echo '  make            module and user space'
 	@echo '  make modules    the module alone; KDIR=kernel build directory'
-	@echo '  make userspace  inc-tool, libinc, inc-perf'
-	@echo '  make install    all but the manager and the agent; DESTDIR, PREFIX'
+	@echo '  make userspace  all parts that this machine has the libraries for; it says'
+	@echo '                  which it leaves out, and why'
+	@echo '  make install    module and user space; DESTDIR, PREFIX'
 	@echo '  make clean'
 
 # Build the module from a copy, so that builds for several kernels do not mix.
@@ -67,7 +68,8 @@ userspace:
 NJOBS	:= -j$(shell nproc)
 ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
-	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user all
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user \
+		PARTS="lib tls tool perf examples plugins/nccl"
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib \
 		R=$(BUILD)/user/rendezvous live
 
@@ -81,14 +83,7 @@ install-modules: modules
 	$(MAKE) -C $(KDIR) M=$(BUILD)/host $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
 install-user: userspace
-	$(MAKE) -C userspace O=$(USER) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
-	@lacks=$$(userspace/plugins/ompi/lacks.sh $(USER)/lib); \
-	if [ -z "$$lacks" ]; then \
-		$(MAKE) -C userspace/plugins/ompi O=$(USER)/ompi LIB=$(USER)/lib \
-			DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install; \
-	else \
-		echo "make: coll/inc for Open MPI is not installed: $$lacks"; \
-	fi
+	@$(MAKE) -C userspace O=$(USER) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
 
 demo:
 	@LAB=$(LAB) RANKS=$(RANKS) SIZE=$(SIZE) DTYPE=$(DTYPE) OP=$(OP) selftests/demo/run

@@ -45,7 +45,7 @@ part_build()
 	pc 4.1.4
 	told "build: Open MPI of Debian 12" 2 \
 		"found Open MPI 4.1.4, coll/inc needs 5.x" "${plugin[@]}"
-	told "build: the compiler does not run" 2 "buildable] Error 1" \
+	told "build: the compiler does not run" 2 "packages] Error 1" \
 		"${plugin[@]}"
 	pc 6.0.0
 	told "build: a newer Open MPI" 2 "found Open MPI 6.0.0" "${plugin[@]}"

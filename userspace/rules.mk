@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# What the Makefiles of all parts have in common; each includes it first. It may
+# set before PKGS, packages of pkg-config, and PROGS, programs that make it, each as
+# NAME:DEBIAN'S-PACKAGE.
+#
+# O: directory for what is made, from the top of the tree if it is not absolute.
+# R, L: where rendezvous and lib are built. PREFIX and DESTDIR as usual.
+
+SRC	:= $(patsubst %/,%,$(dir $(abspath $(firstword $(MAKEFILE_LIST)))))
+USER	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+TOP	:= $(patsubst %/userspace,%,$(USER))
+O	?= build/user-host/$(notdir $(SRC))
+override O := $(if $(filter /%,$(O)),$(O),$(TOP)/$(O))
+R	?= $(O)/rendezvous
+L	?= $(abspath $(O)/../lib)
+VERSION	:= $(shell cat $(TOP)/VERSION)
+
+PREFIX	?= /usr/local
+BINDIR	?= $(PREFIX)/bin
+SBINDIR	?= $(PREFIX)/sbin
+LIBDIR	?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR	?= $(PREFIX)/share/man
+COMPDIR	?= $(PREFIX)/share/bash-completion/completions
+SHAREDIR ?= $(PREFIX)/share/rdma_inc
+SYSCONFDIR ?= /etc
+UNITDIR	?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+
+PKG_CONFIG ?= pkg-config
+# Once, not for each file.
+PKGCFLAGS := $(if $(PKGS),$(shell $(PKG_CONFIG) --cflags \
+	$(foreach p,$(PKGS),$(firstword $(subst :, ,$(p)))) 2>/dev/null))
+libs	= $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null)
+comma	:= ,
+
+CFLAGS	?= -O2 -g
+WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wformat=2 -Wundef
+SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g
+CPPFLAGS += -D_GNU_SOURCE -I$(USER) -I$(TOP)/kernel/include/uapi \
+	-I$(TOP)/kernel/include/uapi/linux $(PKGCFLAGS)
+ALLFLAGS = -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) -pthread
+COMPILE	= $(CC) $(ALLFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+all:
+
+# What is missing first, in a line with what to do; nothing if nothing is.
+LACKS	?= for p in $(PKGS); do \
+		$(PKG_CONFIG) --exists $${p%%:*} || { \
+			echo "$${p%%:*} is missing: install $${p\#\#*:}"; exit; \
+		}; \
+	done; \
+	for p in $(PROGS); do \
+		command -v $${p%%:*} >/dev/null || { \
+			echo "$${p%%:*} is missing: install $${p\#\#*:}"; exit; \
+		}; \
+	done
+
+lacks:
+	@$(LACKS)
+
+# The same, before the compiler says it. A part can add files that others need to
+# ready.
+ready: packages
+
+packages:
+	@lacks=$$($(LACKS)); [ -z "$$lacks" ] || { echo "make: $$lacks" >&2; exit 1; }
+
+# A part's own files, and what it shares with others: auth/address.o, say. Below
+# san/ they are under ASan and UBSan.
+$(O)/san/%.o: ALLFLAGS += $(SAN)
+$(O)/san/%.o: $(SRC)/%.c | ready
+	@mkdir -p $(@D)
+	$(COMPILE)
+
+$(O)/san/%.o: $(USER)/%.c | ready
+	@mkdir -p $(@D)
+	$(COMPILE)
+
+$(O)/%.o: $(SRC)/%.c | ready
+	@mkdir -p $(@D)
+	$(COMPILE)
+
+$(O)/%.o: $(USER)/%.c | ready
+	@mkdir -p $(@D)
+	$(COMPILE)
+
+# $(call install,MODE,FILES,DIR), and $(call install-man,PAGES), whose endings are
+# the sections; $(call install-sed,FILE.in,DIR/FILE) fills in directories.
+fill	= sed -e 's|/etc/rdma_inc|$(SYSCONFDIR)/rdma_inc|g' -e 's|@VERSION@|$(VERSION)|' \
+	-e 's|@SBINDIR@|$(SBINDIR)|' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|' \
+	-e 's|@PLUGINDIR@|$(PLUGINDIR)|'
+install	= install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
+install-sed = install -d $(DESTDIR)$(dir $(2)) && $(fill) $(1) >$(DESTDIR)$(2) && \
+	chmod 644 $(DESTDIR)$(2)
+install-man = $(foreach p,$(1),$(call install-sed,$(SRC)/man/$(p),$(MANDIR)/man$(subst .,,$(suffix $(p)))/$(p)) &&) :
+
+clean:
+	rm -rf $(O)
+
+FORCE:
+
+.PHONY: all lacks packages ready check install clean FORCE
+.SECONDARY:
