@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "conf/clock.h"
 #include "fault.h"
 #include "log.h"
 
@@ -55,18 +56,5 @@ struct agent {
 	const char		*cm_addr;
 	_Atomic uint16_t	cm_port;
 };
-
-/**
- * now_ms() - tell the time
- *
- * Return: milliseconds of a clock that nobody sets.
- */
-static inline uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 #endif /* INC_AGENT_AGENT_H */

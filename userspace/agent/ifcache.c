@@ -7,6 +7,7 @@
  */
 #include "ifcache.h"
 
+#include "conf/clock.h"
 #include "iface.h"
 #include "lldp.h"
 #include "log.h"
@@ -33,10 +34,7 @@ static struct {
 
 static uint64_t clock_us(clockid_t clock)
 {
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return (uint64_t)clock_ns(clock) / 1000;
 }
 
 /**

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "channel/channel.h"
 #include "channel/link.h"
 #include "channel/http2.h"
 #include "channel/reach.h"
+#include "conf/clock.h"
 
 #define OUT_LEN		16384	/* bytes that are written at once; a TLS record */
 #define FRAME_MAX	(16384 + 64)	/* bytes that nghttp2 gives at once */
@@ -72,14 +72,6 @@ struct channel {
 	bool			half;
 	bool			cancelled;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- What other threads say ---------------------------------------------- */
 

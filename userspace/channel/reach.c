@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "auth/address.h"
 #include "channel/reach.h"
+#include "conf/clock.h"
 #include "rendezvous/keepalive.h"
 
 #define UNIX		"unix:"
@@ -121,14 +121,6 @@ static int take_winner(struct race *r, int64_t wait_ms)
 	while (r->n > 1)
 		drop_connection(r, r->n - 1, ECANCELED);
 	return fd;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static int connect_path(const char *path, int timeout_ms)

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "conf/clock.h"
 #include "inc-perf.h"
 
 enum phase { CREATE, FIRST, DESTROY, PHASES };
@@ -22,14 +22,6 @@ struct comms {
 	long			n;
 	int			rank;
 };
-
-static double now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
 
 static int failed(const struct comms *c, const char *what, long i, int err,
 		  const char *text)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "conf/clock.h"
 #include "diff.h"
 #include "inc-perf.h"
 #include "output.h"
@@ -70,14 +71,6 @@ static int failed(const struct perf *p, const char *what, int err)
 	else
 		complain(p, "%s: %s", what, text);
 	return err;
-}
-
-static double now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
 /* --- Buffers ----------------------------------------------------------- */

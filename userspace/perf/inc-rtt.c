@@ -20,9 +20,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "conf/clock.h"
 #include "conf/opts.h"
 #include "daemon/conn.h"
 #include "inc.h"
@@ -96,14 +96,6 @@ static int fail(const char *what, int err)
 	fprintf(stderr, "inc-rtt: %s: %s\n", what,
 		strerror(err < 0 ? -err : err));
 	return -1;
-}
-
-static double now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
 /* --- TCP --------------------------------------------------------------- */

@@ -46,7 +46,7 @@ static int poll_timeout(const struct server *s)
 		next = other;
 	if (next == INT64_MAX)
 		return -1;
-	next -= server_now_ms();
+	next -= now_ms();
 	return next < 0 ? 0 : next > 60000 ? 60000 : (int)next;
 }
 
@@ -142,13 +142,13 @@ static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
 
 static void turn(struct server *s, const struct pollfd *pfd, nfds_t n)
 {
-	s->now = server_now_ms();
+	s->now = now_ms();
 	s->work_until = s->now + WORK_MS;
 	serve_clients(s, pfd, n);
 	if (pfd[POLL_EVENTS].revents &&
 	    inc_nl_events(&s->events, one_event, s) == -ENOBUFS)
 		events_lost(s);
-	s->work_until = server_now_ms() + WORK_MS;
+	s->work_until = now_ms() + WORK_MS;
 	jobs_expire(s);
 	sessions_check_deadlines(s);
 	clients_keep_alive(s);
@@ -409,7 +409,7 @@ int server_run(struct server *s, const struct options *o)
 	if (sig_fd < 0 || inc_pidfile_write("inc-tool: serve", o->pidfile))
 		return -EIO;
 	say_listening(s, o);
-	s->now = server_now_ms();
+	s->now = now_ms();
 	ret = main_loop(s, sig_fd);
 	close_all(s);
 	close(sig_fd);

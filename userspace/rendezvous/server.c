@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What all of the rendezvous daemon needs: the clock, and the log.
+ * What all of the rendezvous daemon needs: the log, and its time.
  */
 #include "nl/common.h"
 
 #include <stdarg.h>
-#include <time.h>
 
 #include "server.h"
-
-/**
- * server_now_ms() - read the clock
- *
- * Return: milliseconds since some time in the past.
- */
-int64_t server_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /**
  * server_log() - print a line if --verbose was given
@@ -48,5 +34,5 @@ void server_log(const struct server *s, const char *fmt, ...)
  */
 bool server_may_work(const struct server *s)
 {
-	return server_now_ms() < s->work_until;
+	return now_ms() < s->work_until;
 }

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "auth/stamp.h"
+#include "conf/clock.h"
 #include "network.h"
 #include "proto.h"
 #include "nl/nl.h"
@@ -245,7 +246,6 @@ struct options {
 };
 
 /* server.c */
-int64_t server_now_ms(void);
 void server_log(const struct server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool server_may_work(const struct server *s);

@@ -5,9 +5,9 @@
  */
 #include "common.h"
 
-#include <time.h>
 
 #include "collect.h"
+#include "conf/clock.h"
 #include "tool.h"
 
 /* Make room for one more object after @n of them; double it when it is full. */
@@ -179,12 +179,10 @@ int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
 		  struct snapshot *snap)
 {
 	struct inc_nl_tree tree;
-	struct timespec now;
 	int rc;
 
 	memset(snap, 0, sizeof(*snap));
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	snap->time = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	snap->time = now_us() / 1e6;
 	rc = inc_nl_switch_get(nl, &snap->sw);
 	if (!rc && tree_id) {
 		rc = inc_nl_tree_get(nl, tree_id, &tree);

@@ -5,8 +5,8 @@
 #include "common.h"
 
 #include <poll.h>
-#include <time.h>
 
+#include "conf/clock.h"
 #include "conf/output.h"
 #include "conf/unit.h"
 #include "print.h"
@@ -31,11 +31,8 @@ struct wanted {
 static void show_time(void)
 {
 	char text[UNIT_TIME_LEN];
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	pr_string("time", "", unit_clock((int64_t)now.tv_sec * 1000000 +
-					 now.tv_nsec / 1000, text));
+	pr_string("time", "", unit_clock(clock_ns(CLOCK_REALTIME) / 1000, text));
 }
 
 static bool is_tree_event(uint8_t cmd)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collect.h"
+#include "conf/clock.h"
 #include "conf/opts.h"
 #include "conf/output.h"
 #include "conf/unit.h"
@@ -111,14 +112,6 @@ static void draw(const struct top *top, const struct snapshot *before,
 	inc_output_flush();
 }
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Wait for a key or a signal. */
 static void look(const struct top *top, const sigset_t *mask, double left)
 {
@@ -144,7 +137,7 @@ static void pause_until(const struct top *top, const sigset_t *mask,
 {
 	double due = now->time + top->interval, left;
 
-	while (!stop && (left = due - seconds()) > 0) {
+	while (!stop && (left = due - now_us() / 1e6) > 0) {
 		look(top, mask, left);
 		if (resized && !stop && before->time > 0)
 			draw(top, before, now);

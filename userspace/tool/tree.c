@@ -5,8 +5,8 @@
 #include "common.h"
 
 #include <poll.h>
-#include <time.h>
 
+#include "conf/clock.h"
 #include "parse.h"
 #include "print.h"
 #include "tool.h"
@@ -147,14 +147,6 @@ static int is_gone(const struct inc_nl_event *ev, void *arg)
 
 	return ev->cmd == RDMA_INC_CMD_TREE_DEL_NTF &&
 	       ev->tree.id == tree->id && ev->tree.epoch == tree->epoch;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Wait for the event or, if it was lost, until no tree is being dismantled. */

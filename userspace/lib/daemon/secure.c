@@ -13,6 +13,7 @@
 
 #include "auth/address.h"
 #include "auth/client.h"
+#include "conf/clock.h"
 #include "rendezvous/proto.h"
 #include "secure.h"
 #include "tls/tls.h"
@@ -26,10 +27,7 @@
  */
 int64_t inc_now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return now_ms();
 }
 
 /**

@@ -28,6 +28,7 @@
 #include <infiniband/verbs.h>
 
 #include "base/log.h"
+#include "conf/clock.h"
 #include "core/plan.h"
 #include "daemon/watchdog.h"
 #include "device/mem.h"
@@ -412,10 +413,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms);
 /* Microseconds of CLOCK_MONOTONIC. */
 static inline uint64_t inc_now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC) / 1000;
 }
 
 /* Send requests that are in flight at most: two for a message over RC. */

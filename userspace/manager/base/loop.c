@@ -16,34 +16,6 @@
 
 static bool chatty;
 
-static int64_t read_ms(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/**
- * now_ms() - read CLOCK_MONOTONIC
- *
- * Return: milliseconds.
- */
-int64_t now_ms(void)
-{
-	return read_ms(CLOCK_MONOTONIC);
-}
-
-/**
- * unix_ms() - read the clock that people set
- *
- * Return: milliseconds since 1970.
- */
-int64_t unix_ms(void)
-{
-	return read_ms(CLOCK_REALTIME);
-}
-
 /**
  * loop_init() - make an empty queue
  * @loop: queue

@@ -12,6 +12,7 @@
 #include <sys/queue.h>
 
 #include "base/timer.h"
+#include "conf/clock.h"
 
 /**
  * struct work - something for the main loop to do
@@ -69,9 +70,6 @@ void loop_init(struct loop *loop);
 void loop_post(struct loop *loop, struct work *work);
 bool loop_turn(struct loop *loop, int64_t until);
 int64_t loop_busy_since(const struct loop *loop);
-
-int64_t now_ms(void);
-int64_t unix_ms(void);
 
 void log_open(bool verbose);
 void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -27,6 +27,7 @@
 
 #include "channel/reach.h"
 #include "cm.h"
+#include "conf/clock.h"
 #include "env.h"
 #include "lib/daemon/libinc-am.h"
 #include "manager/api/hint.h"
@@ -105,14 +106,6 @@ struct inc_am {
 	_Atomic uint32_t	beat_ms;
 	_Atomic uint32_t	alive_ms;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- To libinc ----------------------------------------------------------- */
 

@@ -21,11 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/cm-wire.h"
 #include "cm.h"
+#include "conf/clock.h"
 
 /* For all attempts; the kernel repeats a request after 4.3 seconds. */
 #define TOTAL_MS	10000
@@ -57,14 +57,6 @@ struct am_cm {
 	_Atomic bool			done;
 	bool				told;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- Results ------------------------------------------------------------- */
 

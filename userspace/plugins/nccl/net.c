@@ -22,9 +22,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "conf/clock.h"
 #include "plugin.h"
 
 #define HANDLE_MAGIC	0x74656e69u
@@ -371,14 +371,6 @@ nccl_result inc_net_connect(void *handle, void **comm)
 	if (!*comm)
 		close(fd);
 	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static void send_away(struct guest *g)

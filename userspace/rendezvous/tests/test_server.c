@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "conf/clock.h"
 #include "lib/tests/test.h"
 #include "nl/nl.h"
 #include "proto.h"
@@ -362,14 +362,6 @@ static void wait_count(const volatile int *count, int n)
 static void wait_trees(int n)
 {
 	wait_count(&k->trees, n);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* --- Cases ------------------------------------------------------------- */
