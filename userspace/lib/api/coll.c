@@ -20,6 +20,25 @@ static int run(struct inc_comm *comm, struct inc_call c)
 	return ret;
 }
 
+/*
+ * The two other forms of a collective, with arguments as in inc_i...(): the blocking
+ * one returns as that and inc_request_wait(). The persistent one checks arguments,
+ * and registers buffers, once: they must stay mapped until inc_request_free(), and
+ * nothing is sent until inc_request_start(). Any number of such operations may
+ * exist; ranks must agree on the order in which they are started.
+ */
+#define FORMS(name, call, ...)						\
+int inc_##name(struct inc_comm *comm, __VA_ARGS__)			\
+{									\
+	return run(comm, call);						\
+}									\
+									\
+int inc_##name##_init(struct inc_comm *comm, __VA_ARGS__,		\
+		      struct inc_request **req)				\
+{									\
+	return inc_call_init(comm, call, req);				\
+}
+
 /* --- AllReduce --------------------------------------------------------- */
 
 static struct inc_call allreduce(const void *send, void *recv, size_t count,
@@ -64,49 +83,9 @@ int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			      req);
 }
 
-/**
- * inc_allreduce() - reduce the data of all ranks, for all ranks
- * @comm: communicator
- * @sendbuf: as in inc_iallreduce()
- * @recvbuf: as in inc_iallreduce()
- * @count: as in inc_iallreduce()
- * @dtype: as in inc_iallreduce()
- * @op: as in inc_iallreduce()
- *
- * Return: as inc_iallreduce() and inc_request_wait().
- */
-int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		  size_t count, enum inc_dtype dtype, enum inc_op op)
-{
-	return run(comm, allreduce(sendbuf, recvbuf, count, dtype, op));
-}
-
-/**
- * inc_allreduce_init() - make a persistent AllReduce
- * @comm: communicator
- * @sendbuf: as in inc_iallreduce()
- * @recvbuf: as in inc_iallreduce()
- * @count: as in inc_iallreduce()
- * @dtype: as in inc_iallreduce()
- * @op: as in inc_iallreduce()
- * @req: the operation, for inc_request_start(); to be freed by
- *	inc_request_free()
- *
- * Arguments are checked, and buffers registered, once: the buffers must stay
- * mapped until inc_request_free(). Nothing is sent. Any number of such
- * operations may exist; ranks must agree on the order in which they are
- * started.
- *
- * Return: as inc_iallreduce().
- */
-int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
-		       void *recvbuf, size_t count, enum inc_dtype dtype,
-		       enum inc_op op, struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     allreduce(sendbuf, recvbuf, count, dtype, op),
-			     req);
-}
+FORMS(allreduce, allreduce(sendbuf, recvbuf, count, dtype, op),
+      const void *sendbuf, void *recvbuf, size_t count, enum inc_dtype dtype,
+      enum inc_op op)
 
 /* --- Reduce ------------------------------------------------------------ */
 
@@ -146,45 +125,9 @@ int inc_ireduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			      req);
 }
 
-/**
- * inc_reduce() - reduce the data of all ranks, for the root
- * @comm: communicator
- * @sendbuf: as in inc_ireduce()
- * @recvbuf: as in inc_ireduce()
- * @count: as in inc_ireduce()
- * @dtype: as in inc_ireduce()
- * @op: as in inc_ireduce()
- * @root: as in inc_ireduce()
- *
- * Return: as inc_ireduce() and inc_request_wait().
- */
-int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-	       size_t count, enum inc_dtype dtype, enum inc_op op, int root)
-{
-	return run(comm, reduce(sendbuf, recvbuf, count, dtype, op, root));
-}
-
-/**
- * inc_reduce_init() - make a persistent Reduce
- * @comm: communicator
- * @sendbuf: as in inc_ireduce()
- * @recvbuf: as in inc_ireduce()
- * @count: as in inc_ireduce()
- * @dtype: as in inc_ireduce()
- * @op: as in inc_ireduce()
- * @root: as in inc_ireduce()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_ireduce().
- */
-int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		    size_t count, enum inc_dtype dtype, enum inc_op op,
-		    int root, struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     reduce(sendbuf, recvbuf, count, dtype, op, root),
-			     req);
-}
+FORMS(reduce, reduce(sendbuf, recvbuf, count, dtype, op, root),
+      const void *sendbuf, void *recvbuf, size_t count, enum inc_dtype dtype,
+      enum inc_op op, int root)
 
 /* --- ReduceScatter ----------------------------------------------------- */
 
@@ -223,44 +166,9 @@ int inc_ireduce_scatter(struct inc_comm *comm, const void *sendbuf,
 						   dtype, op), req);
 }
 
-/**
- * inc_reduce_scatter() - reduce the data of all ranks, a block for each rank
- * @comm: communicator
- * @sendbuf: as in inc_ireduce_scatter()
- * @recvbuf: as in inc_ireduce_scatter()
- * @count: as in inc_ireduce_scatter()
- * @dtype: as in inc_ireduce_scatter()
- * @op: as in inc_ireduce_scatter()
- *
- * Return: as inc_ireduce_scatter() and inc_request_wait().
- */
-int inc_reduce_scatter(struct inc_comm *comm, const void *sendbuf,
-		       void *recvbuf, size_t count, enum inc_dtype dtype,
-		       enum inc_op op)
-{
-	return run(comm, reduce_scatter(sendbuf, recvbuf, count, dtype, op));
-}
-
-/**
- * inc_reduce_scatter_init() - make a persistent ReduceScatter
- * @comm: communicator
- * @sendbuf: as in inc_ireduce_scatter()
- * @recvbuf: as in inc_ireduce_scatter()
- * @count: as in inc_ireduce_scatter()
- * @dtype: as in inc_ireduce_scatter()
- * @op: as in inc_ireduce_scatter()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_ireduce_scatter().
- */
-int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
-			    void *recvbuf, size_t count, enum inc_dtype dtype,
-			    enum inc_op op, struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     reduce_scatter(sendbuf, recvbuf, count, dtype, op),
-			     req);
-}
+FORMS(reduce_scatter, reduce_scatter(sendbuf, recvbuf, count, dtype, op),
+      const void *sendbuf, void *recvbuf, size_t count, enum inc_dtype dtype,
+      enum inc_op op)
 
 /* --- Broadcast --------------------------------------------------------- */
 
@@ -294,38 +202,8 @@ int inc_ibroadcast(struct inc_comm *comm, void *buf, size_t count,
 	return inc_call_start(comm, broadcast(buf, count, dtype, root), req);
 }
 
-/**
- * inc_broadcast() - send the root's data to all ranks
- * @comm: communicator
- * @buf: as in inc_ibroadcast()
- * @count: as in inc_ibroadcast()
- * @dtype: as in inc_ibroadcast()
- * @root: as in inc_ibroadcast()
- *
- * Return: as inc_ibroadcast() and inc_request_wait().
- */
-int inc_broadcast(struct inc_comm *comm, void *buf, size_t count,
-		  enum inc_dtype dtype, int root)
-{
-	return run(comm, broadcast(buf, count, dtype, root));
-}
-
-/**
- * inc_broadcast_init() - make a persistent Broadcast
- * @comm: communicator
- * @buf: as in inc_ibroadcast()
- * @count: as in inc_ibroadcast()
- * @dtype: as in inc_ibroadcast()
- * @root: as in inc_ibroadcast()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_ibroadcast().
- */
-int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
-		       enum inc_dtype dtype, int root, struct inc_request **req)
-{
-	return inc_call_init(comm, broadcast(buf, count, dtype, root), req);
-}
+FORMS(broadcast, broadcast(buf, count, dtype, root), void *buf, size_t count,
+      enum inc_dtype dtype, int root)
 
 /* --- AllGather --------------------------------------------------------- */
 
@@ -362,41 +240,8 @@ int inc_iallgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			      req);
 }
 
-/**
- * inc_allgather() - collect a block from each rank, for all ranks
- * @comm: communicator
- * @sendbuf: as in inc_iallgather()
- * @recvbuf: as in inc_iallgather()
- * @count: as in inc_iallgather()
- * @dtype: as in inc_iallgather()
- *
- * Return: as inc_iallgather() and inc_request_wait().
- */
-int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		  size_t count, enum inc_dtype dtype)
-{
-	return run(comm, allgather(sendbuf, recvbuf, count, dtype));
-}
-
-/**
- * inc_allgather_init() - make a persistent AllGather
- * @comm: communicator
- * @sendbuf: as in inc_iallgather()
- * @recvbuf: as in inc_iallgather()
- * @count: as in inc_iallgather()
- * @dtype: as in inc_iallgather()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_iallgather().
- */
-int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
-		       void *recvbuf, size_t count, enum inc_dtype dtype,
-		       struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     allgather(sendbuf, recvbuf, count, dtype),
-			     req);
-}
+FORMS(allgather, allgather(sendbuf, recvbuf, count, dtype), const void *sendbuf,
+      void *recvbuf, size_t count, enum inc_dtype dtype)
 
 /* --- Gather ------------------------------------------------------------ */
 
@@ -435,43 +280,8 @@ int inc_igather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			      req);
 }
 
-/**
- * inc_gather() - collect a block from each rank, for the root
- * @comm: communicator
- * @sendbuf: as in inc_igather()
- * @recvbuf: as in inc_igather()
- * @count: as in inc_igather()
- * @dtype: as in inc_igather()
- * @root: as in inc_igather()
- *
- * Return: as inc_igather() and inc_request_wait().
- */
-int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-	       size_t count, enum inc_dtype dtype, int root)
-{
-	return run(comm, gather(sendbuf, recvbuf, count, dtype, root));
-}
-
-/**
- * inc_gather_init() - make a persistent Gather
- * @comm: communicator
- * @sendbuf: as in inc_igather()
- * @recvbuf: as in inc_igather()
- * @count: as in inc_igather()
- * @dtype: as in inc_igather()
- * @root: as in inc_igather()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_igather().
- */
-int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		    size_t count, enum inc_dtype dtype, int root,
-		    struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     gather(sendbuf, recvbuf, count, dtype, root),
-			     req);
-}
+FORMS(gather, gather(sendbuf, recvbuf, count, dtype, root), const void *sendbuf,
+      void *recvbuf, size_t count, enum inc_dtype dtype, int root)
 
 /* --- Scatter ----------------------------------------------------------- */
 
@@ -511,43 +321,9 @@ int inc_iscatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			      req);
 }
 
-/**
- * inc_scatter() - send a block of the root to each rank
- * @comm: communicator
- * @sendbuf: as in inc_iscatter()
- * @recvbuf: as in inc_iscatter()
- * @count: as in inc_iscatter()
- * @dtype: as in inc_iscatter()
- * @root: as in inc_iscatter()
- *
- * Return: as inc_iscatter() and inc_request_wait().
- */
-int inc_scatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		size_t count, enum inc_dtype dtype, int root)
-{
-	return run(comm, scatter(sendbuf, recvbuf, count, dtype, root));
-}
-
-/**
- * inc_scatter_init() - make a persistent Scatter
- * @comm: communicator
- * @sendbuf: as in inc_iscatter()
- * @recvbuf: as in inc_iscatter()
- * @count: as in inc_iscatter()
- * @dtype: as in inc_iscatter()
- * @root: as in inc_iscatter()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_iscatter().
- */
-int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		     size_t count, enum inc_dtype dtype, int root,
-		     struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     scatter(sendbuf, recvbuf, count, dtype, root),
-			     req);
-}
+FORMS(scatter, scatter(sendbuf, recvbuf, count, dtype, root),
+      const void *sendbuf, void *recvbuf, size_t count, enum inc_dtype dtype,
+      int root)
 
 /* --- AllToAll ---------------------------------------------------------- */
 
@@ -584,41 +360,8 @@ int inc_ialltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			      req);
 }
 
-/**
- * inc_alltoall() - send a block of each rank to each rank
- * @comm: communicator
- * @sendbuf: as in inc_ialltoall()
- * @recvbuf: as in inc_ialltoall()
- * @count: as in inc_ialltoall()
- * @dtype: as in inc_ialltoall()
- *
- * Return: as inc_ialltoall() and inc_request_wait().
- */
-int inc_alltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		 size_t count, enum inc_dtype dtype)
-{
-	return run(comm, alltoall(sendbuf, recvbuf, count, dtype));
-}
-
-/**
- * inc_alltoall_init() - make a persistent AllToAll
- * @comm: communicator
- * @sendbuf: as in inc_ialltoall()
- * @recvbuf: as in inc_ialltoall()
- * @count: as in inc_ialltoall()
- * @dtype: as in inc_ialltoall()
- * @req: as in inc_allreduce_init()
- *
- * Return: as inc_ialltoall().
- */
-int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		      size_t count, enum inc_dtype dtype,
-		      struct inc_request **req)
-{
-	return inc_call_init(comm,
-			     alltoall(sendbuf, recvbuf, count, dtype),
-			     req);
-}
+FORMS(alltoall, alltoall(sendbuf, recvbuf, count, dtype), const void *sendbuf,
+      void *recvbuf, size_t count, enum inc_dtype dtype)
 
 /* --- Barrier ----------------------------------------------------------- */
 
