@@ -31,7 +31,7 @@
 
 #include "conf/clock.h"
 #include "fault.h"
-#include "log.h"
+#include "conf/log.h"
 
 #define AGENT_MODULE	"rdma-inc-switch"
 #define AGENT_ID_LEN	64

@@ -24,7 +24,7 @@
 #include <netlink/socket.h>
 
 #include "common.h"
-#include "log.h"
+#include "conf/log.h"
 
 #define MAC_LEN		6
 /* All of them are answered at once, and a host can invent addresses. */

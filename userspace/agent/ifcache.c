@@ -10,7 +10,7 @@
 #include "conf/clock.h"
 #include "iface.h"
 #include "lldp.h"
-#include "log.h"
+#include "conf/log.h"
 
 /*
  * Entries of a bridge grow old, and drivers change the speed, without news. For

@@ -4,7 +4,7 @@
  */
 #include "lldp.h"
 
-#include "log.h"
+#include "conf/log.h"
 
 /**
  * lldp_start() - say that there is no LLDP

@@ -18,7 +18,7 @@
 
 #include "auth/address.h"
 #include "common.h"
-#include "log.h"
+#include "conf/log.h"
 
 #define FDS_MAX		65536
 /* What one address may have; what all may have, so that others get in, too. */

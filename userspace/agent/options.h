@@ -6,7 +6,7 @@
 #define INC_AGENT_OPTIONS_H
 
 #include "cm.h"
-#include "log.h"
+#include "conf/log.h"
 #include "netconf.h"
 
 #define MAX_USERS	64

@@ -222,7 +222,7 @@ static int start_hashes(void)
 {
 	if (!index_key())
 		return 0;
-	fprintf(stderr, "inc-amd: no random numbers: %s\n", strerror(errno));
+	log_error("no random numbers: %s", strerror(errno));
 	return -1;
 }
 
@@ -232,7 +232,7 @@ static int start_stats(struct manager *m)
 		m->stats = stats_start(m);
 	if (m->stats)
 		return 0;
-	fputs("inc-amd: no memory\n", stderr);
+	log_error("no memory");
 	return -1;
 }
 
@@ -245,7 +245,7 @@ static int start_web(struct manager *m, struct web **web)
 	*web = web_start(m, m->stats, m->o.http, err, sizeof(err));
 	if (*web)
 		return 0;
-	fprintf(stderr, "inc-amd: --http %s: %s\n", m->o.http, err);
+	log_error("--http %s: %s", m->o.http, err);
 	return -1;
 }
 
@@ -255,10 +255,10 @@ static int start_tenants(struct manager *m)
 
 	if (!tenants_open(&m->tenants, m->o.tenants ? m->o.tenants : AM_TENANTS,
 			  !m->o.tenants, err, sizeof(err))) {
-		log_say("%s", m->tenants.said);
+		log_info("%s", m->tenants.said);
 		return 0;
 	}
-	fprintf(stderr, "inc-amd: %s\n", err);
+	log_error("%s", err);
 	return -1;
 }
 
@@ -305,7 +305,7 @@ static int start_rpc(struct manager *m)
 		name_port(&m->o, port);
 		return 0;
 	}
-	fprintf(stderr, "inc-amd: %s\n", err);
+	log_error("%s", err);
 	return -1;
 }
 
@@ -321,7 +321,7 @@ int main(int argc, char **argv)
 	ret = options_read(&m->o, argc, argv);
 	if (ret)
 		return ret < 0 || !inc_output_end("inc-amd") ? 2 : 0;
-	log_open(m->o.verbose);
+	log_start("inc-amd", m->o.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	return_large();
 	raise_limit();
 	loop_init(&m->loop);
@@ -335,11 +335,11 @@ int main(int argc, char **argv)
 	if (start_rpc(m))
 		return 1;
 	if (state_start(m, err)) {
-		fprintf(stderr, "inc-amd: --store %s: %s\n", m->o.store, err);
+		log_error("--store %s: %s", m->o.store, err);
 		return 1;
 	}
 	if (switches_start(m)) {
-		fputs("inc-amd: no memory\n", stderr);
+		log_error("no memory");
 		return 1;
 	}
 	/* Whatever fails before would overwrite that of one that runs. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
 

@@ -145,12 +145,12 @@ static SSL_CTX *new_tls(const struct rpc_security *how, bool at_start, char *err
 	set_up(ctx, how);
 	ret = inc_auth_load(ctx, how->ca, how->cert, how->key, err, err_len);
 	if (ret == -EKEYEXPIRED && at_start) {
-		log_say("%s: clients will refuse it", err);
+		log_info("%s: clients will refuse it", err);
 		ret = 0;
 	}
 	if (!ret) {
 		if (!inc_auth_is_of(ctx))
-			log_say("TLS: %s is not a certificate of the authority %s: clients that trust only that will refuse it",
+			log_info("TLS: %s is not a certificate of the authority %s: clients that trust only that will refuse it",
 				how->cert, how->ca);
 		SSL_CTX_set_client_CA_list(ctx,
 					   SSL_load_client_CA_file(how->ca));
@@ -335,7 +335,7 @@ static void warn(const struct rpc_security *how, const char *address)
 {
 	if (how->plaintext && strncmp(address, "unix:", 5) &&
 	    !inc_auth_is_loopback(address))
-		log_say("WARNING: --insecure-plaintext: everyone who reaches %s may join and delete groups, and read and change what is sent",
+		log_info("WARNING: --insecure-plaintext: everyone who reaches %s may join and delete groups, and read and change what is sent",
 			address);
 }
 

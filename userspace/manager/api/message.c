@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/message.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "rdma_inc.pb-c.h"
 
 typedef RdmaInc__V1__RankMessage rank_message;

@@ -12,7 +12,7 @@
 #include "base/event.h"
 #include "base/index.h"
 #include "base/loop.h"
-#include "base/text.h"
+#include "conf/text.h"
 
 /* journald takes only so much of a service: a tenant must not use that up. */
 #define LOG_LINES	100
@@ -214,13 +214,13 @@ static bool may_log(struct event_owner *o)
 
 	if (!o->logged || now - o->since >= LOG_MS) {
 		if (o->logged > LOG_LINES)
-			log_say("%u events of %s%s are not in this log",
+			log_info("%u events of %s%s are not in this log",
 				o->logged - LOG_LINES, whose, o->key);
 		o->since = now;
 		o->logged = 0;
 	}
 	if (o->logged++ == LOG_LINES)
-		log_say("too many events of %s%s for this log: \"inc-amctl event\" has the next ones",
+		log_info("too many events of %s%s for this log: \"inc-amctl event\" has the next ones",
 			whose, o->key);
 	return o->logged <= LOG_LINES;
 }
@@ -237,7 +237,7 @@ static void say(struct events *e, const char *kind, const char *tenant,
 	text_clean(ev->text);
 	/* Others may have a group of the same name. */
 	if (!tenant || may_log(ev->owner))
-		log_say(*ev->tenant ? "%s %s: %s (tenant %s)" : "%s %s: %s",
+		log_info(*ev->tenant ? "%s %s: %s (tenant %s)" : "%s %s: %s",
 			kind, ev->subject, ev->text, ev->tenant);
 	for (l = e->listeners; l; l = next) {
 		next = l->next;

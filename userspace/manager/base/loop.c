@@ -9,12 +9,9 @@
 #include <time.h>
 
 #include "base/loop.h"
-#include "base/text.h"
 
 #define TURN_MS	50	/* of clients' work, at most */
 #define LATE_MS	3000	/* the process was stopped, or its machine */
-
-static bool chatty;
 
 /**
  * loop_init() - make an empty queue
@@ -165,55 +162,4 @@ bool loop_turn(struct loop *loop, int64_t until)
 int64_t loop_busy_since(const struct loop *loop)
 {
 	return atomic_load(&loop->busy_since);
-}
-
-/**
- * log_open() - choose what is logged
- * @verbose: what log_debug() says, too
- */
-void log_open(bool verbose)
-{
-	chatty = verbose;
-	setvbuf(stderr, NULL, _IOLBF, 0);
-}
-
-static void say(const char *fmt, va_list ap)
-{
-	char text[1024];
-
-	vsnprintf(text, sizeof(text), fmt, ap);
-	text_clean(text);
-	fprintf(stderr, "inc-amd: %s\n", text);
-}
-
-/**
- * log_say() - log a line
- * @fmt: text, without a newline
- *
- * Context: Any thread.
- */
-void log_say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
-}
-
-/**
- * log_debug() - log a line if --verbose
- * @fmt: text, without a newline
- *
- * Context: Any thread.
- */
-void log_debug(const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!chatty)
-		return;
-	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
 }

@@ -13,6 +13,7 @@
 
 #include "base/timer.h"
 #include "conf/clock.h"
+#include "conf/log.h"
 
 /**
  * struct work - something for the main loop to do
@@ -70,9 +71,5 @@ void loop_init(struct loop *loop);
 void loop_post(struct loop *loop, struct work *work);
 bool loop_turn(struct loop *loop, int64_t until);
 int64_t loop_busy_since(const struct loop *loop);
-
-void log_open(bool verbose);
-void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* INC_MANAGER_LOOP_H */

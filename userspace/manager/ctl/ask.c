@@ -11,7 +11,7 @@
 #include "api/json.h"
 #include "api/message.h"
 #include "auth/address.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "channel/reach.h"
 #include "conf/output.h"
 #include "conf/unit.h"

@@ -9,7 +9,7 @@
 #include "api/hint.h"
 #include "api/message.h"
 #include "auth/address.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "channel/channel.h"
 #include "channel/reach.h"
 #include "ctl/amctl.h"

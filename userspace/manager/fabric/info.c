@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "auth/expiry.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "fabric/switch.h"
 
 static const char filter[] =

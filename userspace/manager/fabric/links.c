@@ -534,7 +534,7 @@ bool graph_links(struct topo *t)
 	for (a = 0; a < t->n; a++)
 		for (i = 0; i < t->rows[a].n; i++)
 			if (!put_seeing(t, a, &t->rows[a].list[i]))
-				log_say("no memory for the links");
+				log_info("no memory for the links");
 	if (t->nlinks)
 		qsort(t->links, t->nlinks, sizeof(*t->links), by_ends);
 	return true;

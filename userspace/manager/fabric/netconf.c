@@ -23,7 +23,8 @@
 #include <libnetconf2/session_client.h>
 
 #include "auth/address.h"
-#include "base/text.h"
+#include "conf/log.h"
+#include "conf/text.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
 #include "netconf/limit.h"
@@ -270,14 +271,9 @@ static struct nc_session *open_tls(const struct netconf_target *t, char *err)
 static void quiet(const struct nc_session *session, NC_VERB_LEVEL level,
 		  const char *text)
 {
-	char line[1024];
-
 	(void)session;
-	if (!getenv("INC_AMD_NETCONF"))
-		return;
-	snprintf(line, sizeof(line), "%s", text);
-	text_clean(line);
-	fprintf(stderr, "inc-amd: netconf: %d: %s\n", level, line);
+	if (getenv("INC_AMD_NETCONF"))
+		log_info("netconf: %d: %s", level, text);
 }
 
 /**

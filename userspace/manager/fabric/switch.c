@@ -210,9 +210,9 @@ static void refresh_done(struct sw_op *op)
 	}
 	up = !op->ret && !is_taken(sw, r);
 	if (up && (!sw->up || !sw->info || strcmp(sw->info->id, r->info->id)))
-		log_say("switch %s (%s): up", r->info->id, sw->address);
+		log_info("switch %s (%s): up", r->info->id, sw->address);
 	else if (!up && (sw->up || strcmp(sw->why, op->err)))
-		log_say("switch %s: down: %s", sw_name(sw), op->err);
+		log_info("switch %s: down: %s", sw_name(sw), op->err);
 	sw->up = up;
 	if (up)
 		sw->missed = 0;
@@ -272,7 +272,7 @@ static void overdue(struct sw *sw)
 	static const char why[] = "the agent is silent";
 
 	if (sw->up || strcmp(sw->why, why))
-		log_say("switch %s: down: %s", sw_name(sw), why);
+		log_info("switch %s: down: %s", sw_name(sw), why);
 	sw->up = false;
 	note_missed(sw);
 	snprintf(sw->why, sizeof(sw->why), "%s", why);

@@ -109,7 +109,7 @@ void topo_changed(struct topo *t, struct sw *sw)
 	hosts_changed(t->hosts, t->m->loop.now);
 	seen_forget(&t->seen, sw->index);
 	if (!seen_learn(&t->seen, sw->index, sw->info)) {
-		log_say("switch %s: no memory for what it sees", sw_name(sw));
+		log_info("switch %s: no memory for what it sees", sw_name(sw));
 		row->known = false;
 	}
 }

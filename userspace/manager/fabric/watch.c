@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "base/text.h"
+#include "conf/text.h"
 #include "fabric/switch.h"
 
 #define RETRY_MS	500	/* between attempts to connect */

@@ -121,7 +121,7 @@ static void del_done(struct sw_op *op)
 
 	/* If it is not reached, the tree is found when it is again. */
 	if (op->ret && op->ret != -ENOENT)
-		log_say("switch %s: %s of tree %u cannot be deleted: %s",
+		log_info("switch %s: %s of tree %u cannot be deleted: %s",
 			sw_name(op->sw), d->member < 0 ? "all" : "a member",
 			d->id, op->err);
 	free(d);
@@ -134,7 +134,7 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
 	struct del_op *d = calloc(1, sizeof(*d));
 
 	if (!d) {
-		log_say("no memory to delete tree %u", id);
+		log_info("no memory to delete tree %u", id);
 		return;
 	}
 	d->group = g;
@@ -210,7 +210,7 @@ void trees_drop(struct group *g)
  */
 void group_clear_tree(struct sw *sw, uint32_t id)
 {
-	log_say("switch %s: tree %u is no group's: deleted", sw_name(sw), id);
+	log_info("switch %s: tree %u is no group's: deleted", sw_name(sw), id);
 	submit_del(sw, NULL, id, -1);
 }
 

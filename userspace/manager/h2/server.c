@@ -283,7 +283,7 @@ static void make_way(struct h2_server *s)
 	else
 		listen_to(s, true);
 	if (s->now - said > BARRED_MS)
-		log_say("all but the last %d descriptors are open: new connections have to wait",
+		log_info("all but the last %d descriptors are open: new connections have to wait",
 			RESERVE_MAX);
 	said = s->now;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "conf/text.h"
 #include "channel/channel.h"
 #include "store/client.h"
 #include "store/store.h"

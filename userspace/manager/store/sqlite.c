@@ -489,7 +489,7 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 		return ret;
 	}
 	if (s->moved && s->used)
-		log_say("store: %s was a manager's elsewhere: if it is a copy, and the manager of the original runs, stop this one at once: both have the same groups and IDs of trees, and end each other's",
+		log_info("store: %s was a manager's elsewhere: if it is a copy, and the manager of the original runs, stop this one at once: both have the same groups and IDs of trees, and end each other's",
 			path);
 	*db = &s->db;
 	return 0;

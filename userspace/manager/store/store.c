@@ -278,7 +278,7 @@ static void run_again(struct store *s)
 		s->again = op->next;
 		op_free(op);
 	}
-	log_say("store: all that could not be written before is written now");
+	log_info("store: all that could not be written before is written now");
 }
 
 static struct store_op *take(struct store *s, int64_t until)
@@ -360,7 +360,7 @@ static void complain(struct store *s, const char *err)
 		return;
 	snprintf(s->why, sizeof(s->why), "%s", err);
 	if (*err)
-		log_say("store: %s", err);
+		log_info("store: %s", err);
 }
 
 static void lead_done(struct store *s, struct store_op *op)
@@ -384,7 +384,7 @@ static void came_back(struct work *work)
 	if (op->kind == OP_LEAD)
 		lead_done(s, op);
 	else if (op->ret)
-		log_say("store: %s: %s", op->key, op->err);
+		log_info("store: %s: %s", op->key, op->err);
 	if (op->ret == -ESTALE && s->lead.leads) {
 		s->lead.leads = false;
 		atomic_store(&s->until, 0);
@@ -403,7 +403,7 @@ static struct store_op *op_new(struct store *s, enum kind kind,
 	struct store_op *op = calloc(1, sizeof(*op));
 
 	if (!op) {
-		log_say("store: no memory");
+		log_info("store: no memory");
 		return NULL;
 	}
 	op->store = s;

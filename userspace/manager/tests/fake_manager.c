@@ -129,6 +129,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 	char err[640];
 	int port;
 
+	log_start("inc-amd", LOG_LEVEL_INFO);
 	memset(&fake_manager, 0, sizeof(fake_manager));
 	fake_manager.o = (struct options) {
 		.listen = "fuzz:1", .advertise = "fuzz:1",

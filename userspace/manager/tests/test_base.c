@@ -14,7 +14,7 @@
 #include "base/index.h"
 #include "base/loop.h"
 #include "base/pool.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "base/timer.h"
 
 #define MANY	500

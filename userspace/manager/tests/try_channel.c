@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "api/hint.h"
-#include "base/text.h"
+#include "conf/text.h"
 #include "channel/channel.h"
 
 static void *cancel(void *arg)

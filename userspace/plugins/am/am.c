@@ -32,7 +32,7 @@
 #include "lib/daemon/libinc-am.h"
 #include "manager/api/hint.h"
 #include "manager/api/message.h"
-#include "manager/base/text.h"
+#include "conf/text.h"
 #include "stream.h"
 
 #define CONNECT_MS	1000

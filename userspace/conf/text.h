@@ -2,9 +2,9 @@
 /*
  * Texts of others, that are logged and shown to people.
  */
-#ifndef INC_MANAGER_TEXT_H
-#define INC_MANAGER_TEXT_H
+#ifndef INC_CONF_TEXT_H
+#define INC_CONF_TEXT_H
 
 void text_clean(char *text);
 
-#endif /* INC_MANAGER_TEXT_H */
+#endif /* INC_CONF_TEXT_H */

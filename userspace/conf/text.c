@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "conf/text.h"
 
 /* Decode what is at @s. Returns its length; 0: it is no UTF-8. */
 static size_t decode(const unsigned char *s, uint32_t *c)

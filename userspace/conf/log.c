@@ -3,12 +3,15 @@
  * Messages to stderr, each in one write. systemd's journal gets its prefix
  * <LEVEL>; others get the program's name.
  */
-#include "common.h"
-
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "conf/log.h"
+#include "conf/text.h"
 
 static const char *log_name = "";
 static enum log_level log_max = LOG_LEVEL_INFO;
@@ -29,12 +32,14 @@ void log_start(const char *name, enum log_level level)
 /**
  * log_msg() - print a message
  * @level: how important it is
- * @fmt: text, without a newline
+ * @fmt: text, without a newline; what is no character to be shown becomes "?"
+ *
+ * Context: Any thread.
  */
 void log_msg(enum log_level level, const char *fmt, ...)
 {
 	static const int priorities[] = { 3, 4, 6, 7 };
-	char line[1024];
+	char line[1100];
 	va_list ap;
 	int n;
 
@@ -45,10 +50,10 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	else
 		n = snprintf(line, sizeof(line), "%s: ", log_name);
 	va_start(ap, fmt);
-	n += vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
 	va_end(ap);
-	if ((size_t)n > sizeof(line) - 2)
-		n = sizeof(line) - 2;
+	text_clean(line + n);
+	n = (int)strlen(line);
 	line[n++] = '\n';
 	n = (int)write(STDERR_FILENO, line, (size_t)n);
 }

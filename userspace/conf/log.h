@@ -2,8 +2,8 @@
 /*
  * Messages to stderr, for people or for systemd's journal.
  */
-#ifndef INC_AGENT_LOG_H
-#define INC_AGENT_LOG_H
+#ifndef INC_CONF_LOG_H
+#define INC_CONF_LOG_H
 
 enum log_level {
 	LOG_LEVEL_ERROR,
@@ -21,4 +21,4 @@ void log_msg(enum log_level level, const char *fmt, ...)
 #define log_info(...)	log_msg(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)	log_msg(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-#endif /* INC_AGENT_LOG_H */
+#endif /* INC_CONF_LOG_H */
