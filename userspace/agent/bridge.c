@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include <linux/if_link.h>
-#include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <netlink/netlink.h>
 #include <netlink/socket.h>
+
+#include "nl/rtnl.h"
 
 #define PORT_DISCARD	9
 
@@ -56,33 +54,18 @@ static bool send_by(int family, int index)
 	return ok;
 }
 
-static bool is_kind(struct nlattr *linkinfo, const char *kind)
+static void on_link(const void *head, struct nlattr **tb, void *arg)
 {
-	struct nlattr *tb[IFLA_INFO_MAX + 1];
-
-	return linkinfo &&
-	       !nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) &&
-	       tb[IFLA_INFO_KIND] && !nla_strcmp(tb[IFLA_INFO_KIND], kind);
-}
-
-static int on_link(struct nl_msg *msg, void *arg)
-{
-	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[IFLA_MAX + 1];
+	const struct ifinfomsg *ifi = head;
 
 	(void)arg;
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL) ||
-	    !(ifi->ifi_flags & IFF_UP))
-		return NL_OK;
 	/* A bridge has a forwarding database for each of its VLANs. */
-	if (!is_kind(tb[IFLA_LINKINFO], "bridge") &&
-	    !is_kind(tb[IFLA_LINKINFO], "vlan"))
-		return NL_OK;
+	if (!(ifi->ifi_flags & IFF_UP) || (!inc_rt_is_kind(tb, "bridge") &&
+					   !inc_rt_is_kind(tb, "vlan")))
+		return;
 	/* A bridge without addresses has none for IPv4 to be sent from. */
 	if (!send_by(AF_INET, ifi->ifi_index))
 		send_by(AF_INET6, ifi->ifi_index);
-	return NL_OK;
 }
 
 /* Whether a bridge's spanning tree is changing. */
@@ -98,43 +81,32 @@ static bool is_changing(struct nlattr *linkinfo)
 	       nla_get_u8(br[IFLA_BR_TOPOLOGY_CHANGE]);
 }
 
-static int on_bridge(struct nl_msg *msg, void *arg)
+static void on_bridge(const void *head, struct nlattr **tb, void *arg)
 {
-	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[IFLA_MAX + 1];
+	const struct ifinfomsg *ifi = head;
 	uint64_t *sum = arg;
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL))
-		return NL_OK;
-	if (is_kind(tb[IFLA_LINKINFO], "bridge") &&
-	    is_changing(tb[IFLA_LINKINFO]))
+	if (inc_rt_is_kind(tb, "bridge") && is_changing(tb[IFLA_LINKINFO]))
 		*sum += (1ULL << 32) + (uint32_t)ifi->ifi_index;
-	return NL_OK;
 }
 
 /* Ask for all links of a kind; NULL: of any. */
-static void dump(const char *kind, nl_recvmsg_msg_cb_t fn, void *arg)
+static void dump(const char *kind, inc_rt_fn *fn, void *arg)
 {
-	struct nl_sock *sk = nl_socket_alloc();
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
-	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
+	const struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
+	struct nl_msg *msg = inc_rt_request(RTM_GETLINK, NLM_F_DUMP, &ifi);
+	struct nl_sock *sk = inc_rt_open();
 	struct nlattr *info;
 
-	if (!sk || !msg || nl_connect(sk, NETLINK_ROUTE) ||
-	    nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO))
-		goto out;
-	if (kind) {
+	if (msg && kind) {
 		info = nla_nest_start(msg, IFLA_LINKINFO);
-		if (!info || nla_put_string(msg, IFLA_INFO_KIND, kind))
-			goto out;
+		nla_put_string(msg, IFLA_INFO_KIND, kind);
 		nla_nest_end(msg, info);
 	}
-	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, fn, arg);
-	if (nl_send_auto(sk, msg) >= 0)
-		nl_recvmsgs_default(sk);
-out:
-	nlmsg_free(msg);
+	if (sk)
+		inc_rt_ask(sk, msg, fn, arg);
+	else
+		nlmsg_free(msg);
 	nl_socket_free(sk);
 }
 

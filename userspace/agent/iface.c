@@ -16,15 +16,12 @@
 #include <linux/ethtool.h>
 #include <linux/if_bridge.h>
 #include <linux/neighbour.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <netlink/netlink.h>
 #include <netlink/socket.h>
 
 #include "common.h"
 #include "conf/log.h"
+#include "nl/rtnl.h"
 
 #define MAC_LEN		6
 /* All of them are answered at once, and a host can invent addresses. */
@@ -152,21 +149,18 @@ static void take_kinds(struct link *l, struct nlattr *tb[])
 		l->lower = (int)nla_get_u32(tb[IFLA_LINK]);
 }
 
-static int on_link(struct nl_msg *msg, void *arg)
+static void on_link(const void *head, struct nlattr **tb, void *arg)
 {
-	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[IFLA_MAX + 1];
+	const struct ifinfomsg *ifi = head;
 	struct table *t = arg;
 	struct link *l;
 	void *p;
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL) ||
-	    (ifi->ifi_flags & IFF_LOOPBACK))
-		return NL_OK;
+	if (ifi->ifi_flags & IFF_LOOPBACK)
+		return;
 	p = grow(t->links, t->nlinks, sizeof(*l));
 	if (!p)
-		return NL_OK;
+		return;
 	t->links = p;
 	l = &t->links[t->nlinks++];
 	memset(l, 0, sizeof(*l));
@@ -181,50 +175,30 @@ static int on_link(struct nl_msg *msg, void *arg)
 		memcpy(l->mac, nla_data(tb[IFLA_ADDRESS]), MAC_LEN);
 		l->has_mac = true;
 	}
-	return NL_OK;
 }
 
-static bool get_addr(struct entry *e, int family, struct nlattr *a)
+static void on_addr(const void *head, struct nlattr **tb, void *arg)
 {
-	int len = family == AF_INET ? 4 : 16;
+	const struct ifaddrmsg *ifa = head;
+	struct entry e = { (int)ifa->ifa_index, .family = ifa->ifa_family };
 
-	if (!a || nla_len(a) != len)
-		return false;
-	e->family = family;
-	memcpy(e->addr, nla_data(a), (size_t)len);
-	return true;
-}
-
-static int on_addr(struct nl_msg *msg, void *arg)
-{
-	const struct ifaddrmsg *ifa = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[IFA_MAX + 1];
-	struct entry e = { .index = (int)ifa->ifa_index };
-
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWADDR ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifa), tb, IFA_MAX, NULL))
-		return NL_OK;
 	/* With a peer (point to point), IFA_ADDRESS is the peer's. */
-	if (get_addr(&e, ifa->ifa_family,
-		     tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS]))
+	if (inc_rt_addr(tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS],
+			e.family, e.addr))
 		add_entry(arg, &e);
-	return NL_OK;
 }
 
-static int on_neigh(struct nl_msg *msg, void *arg)
+static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 {
-	const struct ndmsg *ndm = nlmsg_data(nlmsg_hdr(msg));
 	const int useless = NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP;
-	struct nlattr *tb[NDA_MAX + 1];
-	struct entry e = { .index = ndm->ndm_ifindex };
+	const struct ndmsg *ndm = head;
+	struct entry e = { ndm->ndm_ifindex, .family = ndm->ndm_family };
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWNEIGH ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ndm), tb, NDA_MAX, NULL) ||
-	    !tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != MAC_LEN)
-		return NL_OK;
+	if (!tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != MAC_LEN)
+		return;
 	memcpy(e.mac, nla_data(tb[NDA_LLADDR]), MAC_LEN);
 	if (e.mac[0] & 1)
-		return NL_OK;			/* a group */
+		return;			/* a group */
 	if (ndm->ndm_family == AF_BRIDGE) {
 		/*
 		 * A port's own addresses are permanent. Stale ones are past
@@ -232,32 +206,12 @@ static int on_neigh(struct nl_msg *msg, void *arg)
 		 * where somebody was before, until they are removed.
 		 */
 		if (!(ndm->ndm_state & (NUD_PERMANENT | NUD_STALE)) &&
-		    tb[NDA_MASTER]) {
-			e.family = AF_BRIDGE;
+		    tb[NDA_MASTER])
 			add_entry(arg, &e);
-		}
 	} else if (!(ndm->ndm_state & useless) &&
-		   get_addr(&e, ndm->ndm_family, tb[NDA_DST])) {
+		   inc_rt_addr(tb[NDA_DST], e.family, e.addr)) {
 		add_entry(arg, &e);
 	}
-	return NL_OK;
-}
-
-static void dump(struct nl_sock *sk, int type, int family, size_t len,
-		 nl_recvmsg_msg_cb_t fn, struct table *t)
-{
-	union {
-		struct ifinfomsg	ifi;
-		struct ifaddrmsg	ifa;
-		struct ndmsg		ndm;
-	} hdr;
-
-	/* The family is the first byte of each of them. */
-	memset(&hdr, 0, sizeof(hdr));
-	hdr.ifi.ifi_family = (unsigned char)family;
-	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, fn, t);
-	if (nl_send_simple(sk, type, NLM_F_DUMP, &hdr, len) >= 0)
-		nl_recvmsgs_default(sk);
 }
 
 static int by_index(const void *a, const void *b)
@@ -494,10 +448,10 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 	struct link *l;
 	size_t i;
 
-	dump(sk, RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg), on_link, t);
+	inc_rt_dump(sk, RTM_GETLINK, AF_UNSPEC, on_link, t);
 	if (t->nlinks)
 		qsort(t->links, t->nlinks, sizeof(*t->links), by_index);
-	dump(sk, RTM_GETADDR, AF_UNSPEC, sizeof(struct ifaddrmsg), on_addr, t);
+	inc_rt_dump(sk, RTM_GETADDR, AF_UNSPEC, on_addr, t);
 	for (i = 0; i < t->n; i++) {
 		l = link_of(t, t->entries[i].index);
 		if (l)
@@ -514,8 +468,8 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 			put_addr(l->node, &t->entries[i]);
 	}
 	t->n = 0;
-	dump(sk, RTM_GETNEIGH, AF_BRIDGE, sizeof(struct ndmsg), on_neigh, t);
-	dump(sk, RTM_GETNEIGH, AF_UNSPEC, sizeof(struct ndmsg), on_neigh, t);
+	inc_rt_dump(sk, RTM_GETNEIGH, AF_BRIDGE, on_neigh, t);
+	inc_rt_dump(sk, RTM_GETNEIGH, AF_UNSPEC, on_neigh, t);
 	sort_fdb(t);
 	put_neighbours(t);
 }
@@ -526,10 +480,10 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
  */
 void iface_add(struct lyd_node *sw)
 {
-	struct nl_sock *sk = nl_socket_alloc();
+	struct nl_sock *sk = inc_rt_open();
 	struct table t = { .n = 0 };
 
-	if (sk && !nl_connect(sk, NETLINK_ROUTE))
+	if (sk)
 		put_all(sw, sk, &t);
 	nl_socket_free(sk);
 	free(t.links);

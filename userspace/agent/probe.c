@@ -13,13 +13,11 @@
 #include <string.h>
 
 #include <linux/neighbour.h>
-#include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 
 #include "common.h"
+#include "nl/rtnl.h"
 
 /* Interfaces, networks and neighbours that are looked at. */
 #define IFS_MAX		64
@@ -83,103 +81,57 @@ static bool same(const struct probe_addr *a, const struct probe_addr *b)
 	return a->family == b->family && !memcmp(a->bytes, b->bytes, len_of(a));
 }
 
-static bool get_addr(struct probe_addr *a, int family, struct nlattr *attr)
-{
-	a->family = family;
-	if (!attr || (family != AF_INET && family != AF_INET6) ||
-	    nla_len(attr) != (int)len_of(a))
-		return false;
-	memcpy(a->bytes, nla_data(attr), len_of(a));
-	return true;
-}
-
 /* --- What is there ------------------------------------------------------- */
 
-static bool is_bridge(struct nlattr *linkinfo)
+static void on_link(const void *head, struct nlattr **tb, void *arg)
 {
-	struct nlattr *tb[IFLA_INFO_MAX + 1];
-
-	return linkinfo &&
-	       !nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) &&
-	       tb[IFLA_INFO_KIND] &&
-	       !nla_strcmp(tb[IFLA_INFO_KIND], "bridge");
-}
-
-static int on_link(struct nl_msg *msg, void *arg)
-{
-	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[IFLA_MAX + 1];
+	const struct ifinfomsg *ifi = head;
 	struct view *v = arg;
 	bool bridge;
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL) ||
-	    !(ifi->ifi_flags & IFF_UP) ||
+	if (!(ifi->ifi_flags & IFF_UP) ||
 	    (ifi->ifi_flags & (IFF_LOOPBACK | IFF_NOARP)) ||
 	    v->nifs == IFS_MAX)
-		return NL_OK;
+		return;
 	/* A VRF may have a bridge. */
-	bridge = is_bridge(tb[IFLA_LINKINFO]);
+	bridge = inc_rt_is_kind(tb, "bridge");
 	if (bridge || !tb[IFLA_MASTER])
 		v->ifs[v->nifs++] = bridge ? -ifi->ifi_index : ifi->ifi_index;
-	return NL_OK;
 }
 
-static int on_addr(struct nl_msg *msg, void *arg)
+static void on_addr(const void *head, struct nlattr **tb, void *arg)
 {
-	const struct ifaddrmsg *ifa = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[IFA_MAX + 1];
+	const struct ifaddrmsg *ifa = head;
 	struct view *v = arg;
 	struct net *net = &v->nets[v->nnets];
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWADDR ||
-	    v->nnets == NETS_MAX ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifa), tb, IFA_MAX, NULL) ||
-	    !get_addr(&net->addr, ifa->ifa_family, tb[IFA_ADDRESS]))
-		return NL_OK;
+	if (v->nnets == NETS_MAX ||
+	    !inc_rt_addr(tb[IFA_ADDRESS], ifa->ifa_family, net->addr.bytes))
+		return;
+	net->addr.family = ifa->ifa_family;
 	net->index = (int)ifa->ifa_index;
 	net->bits = ifa->ifa_prefixlen;
 	v->nnets++;
-	return NL_OK;
 }
 
-static int on_neigh(struct nl_msg *msg, void *arg)
+static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 {
-	const struct ndmsg *ndm = nlmsg_data(nlmsg_hdr(msg));
-	struct nlattr *tb[NDA_MAX + 1];
+	const struct ndmsg *ndm = head;
 	struct view *v = arg;
 	struct known *k = &v->known[v->nknown];
 	unsigned int i;
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWNEIGH ||
-	    v->nknown == KNOWN_MAX ||
-	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ndm), tb, NDA_MAX, NULL) ||
-	    !get_addr(&k->addr, ndm->ndm_family, tb[NDA_DST]))
-		return NL_OK;
+	if (v->nknown == KNOWN_MAX ||
+	    !inc_rt_addr(tb[NDA_DST], ndm->ndm_family, k->addr.bytes))
+		return;
+	k->addr.family = ndm->ndm_family;
 	for (i = 0; i < v->naddrs && !same(&k->addr, &v->addrs[i]); i++)
 		;
 	if (i == v->naddrs)
-		return NL_OK;
+		return;
 	k->index = ndm->ndm_ifindex;
 	k->state = ndm->ndm_state;
 	v->nknown++;
-	return NL_OK;
-}
-
-static int dump(struct nl_sock *sk, int type, size_t len,
-		nl_recvmsg_msg_cb_t fn, struct view *v)
-{
-	union {
-		struct ifinfomsg	ifi;
-		struct ifaddrmsg	ifa;
-		struct ndmsg		ndm;
-	} hdr;
-	int rc;
-
-	memset(&hdr, 0, sizeof(hdr));
-	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, fn, v);
-	rc = nl_send_simple(sk, type, NLM_F_DUMP, &hdr, len);
-	return rc < 0 ? rc : nl_recvmsgs_default(sk);
 }
 
 /* --- Asking -------------------------------------------------------------- */
@@ -233,11 +185,10 @@ static void ask(struct nl_sock *sk, int index, const struct probe_addr *a,
 		ndm.ndm_state = NUD_PROBE;
 	else
 		ndm.ndm_flags = NTF_USE;
-	msg = nlmsg_alloc_simple(RTM_NEWNEIGH, NLM_F_CREATE);
+	msg = inc_rt_request(RTM_NEWNEIGH, NLM_F_CREATE, &ndm);
 	if (!msg)
 		return;
-	if (!nlmsg_append(msg, &ndm, sizeof(ndm), NLMSG_ALIGNTO) &&
-	    !nla_put(msg, NDA_DST, (int)len_of(a), a->bytes))
+	if (!nla_put(msg, NDA_DST, (int)len_of(a), a->bytes))
 		nl_send_sync(sk, msg);	/* frees it */
 	else
 		nlmsg_free(msg);
@@ -270,16 +221,16 @@ static void ask_all(struct nl_sock *sk, const struct view *v)
 int probe_ask(const struct probe_addr *addrs, unsigned int n)
 {
 	struct view *v = calloc(1, sizeof(*v));
-	struct nl_sock *sk = nl_socket_alloc();
+	struct nl_sock *sk = inc_rt_open();
 	int rc = -1;
 
-	if (!v || !sk || nl_connect(sk, NETLINK_ROUTE))
+	if (!v || !sk)
 		goto out;
 	v->addrs = addrs;
 	v->naddrs = n;
-	if (dump(sk, RTM_GETLINK, sizeof(struct ifinfomsg), on_link, v) ||
-	    dump(sk, RTM_GETADDR, sizeof(struct ifaddrmsg), on_addr, v) ||
-	    dump(sk, RTM_GETNEIGH, sizeof(struct ndmsg), on_neigh, v))
+	if (inc_rt_dump(sk, RTM_GETLINK, AF_UNSPEC, on_link, v) ||
+	    inc_rt_dump(sk, RTM_GETADDR, AF_UNSPEC, on_addr, v) ||
+	    inc_rt_dump(sk, RTM_GETNEIGH, AF_UNSPEC, on_neigh, v))
 		goto out;
 	ask_all(sk, v);
 	rc = 0;

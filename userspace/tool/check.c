@@ -17,6 +17,7 @@
 #include "parse.h"
 #include "print.h"
 #include "report.h"
+#include "nl/rtnl.h"
 #include "rt.h"
 #include "tool.h"
 
@@ -522,12 +523,12 @@ static int check_run(uint32_t tree_id)
 	if (rc) {
 		rc = tool_nl_fail(&nl);
 	} else {
-		c.rt = rt_open();
+		c.rt = inc_rt_open();
 		if (!c.rt)
 			fputs("inc-tool: rtnetlink cannot be opened; routes and devices are not checked\n",
 			      stderr);
 		rc = check_all(&c) == VERDICT_FAIL ? TOOL_BAD : TOOL_OK;
-		rt_close(c.rt);
+		nl_socket_free(c.rt);
 	}
 	snapshot_free(&c.snap);
 	inc_nl_close(&nl);

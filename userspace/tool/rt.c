@@ -10,96 +10,9 @@
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <netlink/netlink.h>
-#include <netlink/socket.h>
 
+#include "nl/rtnl.h"
 #include "rt.h"
-
-/**
- * struct answer - the reply to a request
- * @parse: called for each message of the reply
- * @arg: its last argument
- * @got: number of messages
- * @done: the reply is complete
- * @err: -errno
- */
-struct answer {
-	void	(*parse)(struct nlmsghdr *nlh, void *arg);
-	void	*arg;
-	int	got;
-	bool	done;
-	int	err;
-};
-
-static int on_valid(struct nl_msg *msg, void *arg)
-{
-	struct answer *a = arg;
-
-	a->got++;
-	a->parse(nlmsg_hdr(msg), a->arg);
-	return NL_OK;
-}
-
-static int on_end(struct nl_msg *msg, void *arg)
-{
-	struct answer *a = arg;
-
-	(void)msg;
-	a->done = true;
-	return NL_STOP;
-}
-
-static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
-{
-	struct answer *a = arg;
-
-	(void)from;
-	a->err = e->error;
-	a->done = true;
-	return NL_STOP;
-}
-
-/* Send @msg and free it; wait for the complete reply. */
-static int ask(struct nl_sock *sk, struct nl_msg *msg,
-	       void (*parse)(struct nlmsghdr *nlh, void *arg), void *arg)
-{
-	struct answer a = { .parse = parse, .arg = arg };
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int rc;
-
-	if (!cb) {
-		nlmsg_free(msg);
-		return -ENOMEM;
-	}
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &a);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, &a);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_end, &a);
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &a);
-	rc = nl_send_auto(sk, msg);
-	nlmsg_free(msg);
-	while (rc >= 0 && !a.done)
-		rc = nl_recvmsgs(sk, cb);
-	nl_cb_put(cb);
-	if (a.err)
-		return a.err;
-	if (rc < 0 && !a.done)
-		return -EIO;
-	return a.got ? 0 : -ENOENT;
-}
-
-static struct nl_msg *request(int type, int flags, const void *hdr, size_t len)
-{
-	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
-
-	if (msg && nlmsg_append(msg, (void *)hdr, len, NLMSG_ALIGNTO)) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
-}
 
 static uint8_t family_of(const struct inc_nl_addr *addr)
 {
@@ -114,39 +27,13 @@ static void get_addr(struct nlattr *a, struct inc_nl_addr *addr)
 	memcpy(addr->bytes, nla_data(a), addr->len);
 }
 
-/**
- * rt_open() - open a connection in this thread's network namespace
- *
- * Return: the socket, or NULL.
- */
-struct nl_sock *rt_open(void)
+static void parse_route(const void *head, struct nlattr **tb, void *arg)
 {
-	struct nl_sock *sk = nl_socket_alloc();
-
-	if (sk && nl_connect(sk, NETLINK_ROUTE)) {
-		nl_socket_free(sk);
-		return NULL;
-	}
-	return sk;
-}
-
-/**
- * rt_close() - close a connection
- * @sk: socket, or NULL
- */
-void rt_close(struct nl_sock *sk)
-{
-	nl_socket_free(sk);
-}
-
-static void parse_route(struct nlmsghdr *nlh, void *arg)
-{
-	struct nlattr *tb[RTA_MAX + 1], *metrics[RTAX_MAX + 1];
+	struct nlattr *metrics[RTAX_MAX + 1];
+	const struct rtmsg *rtm = head;
 	struct rt_route *route = arg;
 
-	if (nlmsg_parse(nlh, sizeof(struct rtmsg), tb, RTA_MAX, NULL))
-		return;
-	route->type = ((struct rtmsg *)nlmsg_data(nlh))->rtm_type;
+	route->type = rtm->rtm_type;
 	if (tb[RTA_OIF])
 		route->ifindex = (int)nla_get_u32(tb[RTA_OIF]);
 	if (tb[RTA_GATEWAY])
@@ -173,8 +60,7 @@ int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 		.rtm_family = family_of(dst), .rtm_dst_len = dst->len * 8,
 		.rtm_src_len = src->len * 8,
 	};
-	struct nl_msg *msg = request(RTM_GETROUTE, NLM_F_REQUEST, &rtm,
-				     sizeof(rtm));
+	struct nl_msg *msg = inc_rt_request(RTM_GETROUTE, 0, &rtm);
 
 	if (!msg || nla_put(msg, RTA_DST, dst->len, dst->bytes) ||
 	    (src->len && nla_put(msg, RTA_SRC, src->len, src->bytes))) {
@@ -183,17 +69,15 @@ int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 	}
 	memset(route, 0, sizeof(*route));
 	route->next = *dst;
-	return ask(sk, msg, parse_route, route);
+	return inc_rt_ask(sk, msg, parse_route, route);
 }
 
-static void parse_neigh(struct nlmsghdr *nlh, void *arg)
+static void parse_neigh(const void *head, struct nlattr **tb, void *arg)
 {
-	struct nlattr *tb[NDA_MAX + 1];
+	const struct ndmsg *ndm = head;
 	struct rt_neigh *neigh = arg;
 
-	if (nlmsg_parse(nlh, sizeof(struct ndmsg), tb, NDA_MAX, NULL))
-		return;
-	neigh->state = ((struct ndmsg *)nlmsg_data(nlh))->ndm_state;
+	neigh->state = ndm->ndm_state;
 	if (tb[NDA_LLADDR] && nla_len(tb[NDA_LLADDR]) == RT_LLADDR_LEN) {
 		memcpy(neigh->lladdr, nla_data(tb[NDA_LLADDR]), RT_LLADDR_LEN);
 		neigh->has_lladdr = true;
@@ -215,20 +99,22 @@ int rt_neigh_get(struct nl_sock *sk, int ifindex,
 	struct ndmsg ndm = {
 		.ndm_family = family_of(addr), .ndm_ifindex = ifindex,
 	};
-	struct nl_msg *msg = request(RTM_GETNEIGH, NLM_F_REQUEST, &ndm,
-				     sizeof(ndm));
+	struct nl_msg *msg = inc_rt_request(RTM_GETNEIGH, 0, &ndm);
 
 	if (!msg || nla_put(msg, NDA_DST, addr->len, addr->bytes)) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
 	memset(neigh, 0, sizeof(*neigh));
-	return ask(sk, msg, parse_neigh, neigh);
+	return inc_rt_ask(sk, msg, parse_neigh, neigh);
 }
 
-static void parse_port(struct nlmsghdr *nlh, void *arg)
+static void parse_port(const void *head, struct nlattr **tb, void *arg)
 {
-	*(int *)arg = ((struct ndmsg *)nlmsg_data(nlh))->ndm_ifindex;
+	const struct ndmsg *ndm = head;
+
+	(void)tb;
+	*(int *)arg = ndm->ndm_ifindex;
 }
 
 /**
@@ -244,26 +130,23 @@ int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
 		int *ifindex)
 {
 	struct ndmsg ndm = { .ndm_family = AF_BRIDGE };
-	struct nl_msg *msg = request(RTM_GETNEIGH, NLM_F_REQUEST, &ndm,
-				     sizeof(ndm));
+	struct nl_msg *msg = inc_rt_request(RTM_GETNEIGH, 0, &ndm);
 
 	if (!msg || nla_put(msg, NDA_LLADDR, RT_LLADDR_LEN, lladdr) ||
 	    nla_put_u32(msg, NDA_MASTER, (uint32_t)bridge)) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
-	return ask(sk, msg, parse_port, ifindex);
+	return inc_rt_ask(sk, msg, parse_port, ifindex);
 }
 
-static void parse_link(struct nlmsghdr *nlh, void *arg)
+static void parse_link(const void *head, struct nlattr **tb, void *arg)
 {
-	struct nlattr *tb[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
 	struct rtnl_link_stats64 s = { .rx_packets = 0 };
-	const struct ifinfomsg *ifi = nlmsg_data(nlh);
+	struct nlattr *info[IFLA_INFO_MAX + 1];
+	const struct ifinfomsg *ifi = head;
 	struct rt_link *link = arg;
 
-	if (nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL))
-		return;
 	link->ifindex = ifi->ifi_index;
 	link->flags = ifi->ifi_flags;
 	if (tb[IFLA_IFNAME])
@@ -290,16 +173,15 @@ static void parse_link(struct nlmsghdr *nlh, void *arg)
 	link->errors = s.rx_errors + s.tx_errors + s.rx_missed_errors;
 }
 
-static void parse_qdisc(struct nlmsghdr *nlh, void *arg)
+static void parse_qdisc(const void *head, struct nlattr **tb, void *arg)
 {
-	struct nlattr *tb[TCA_MAX + 1], *stats[TCA_STATS_MAX + 1];
-	const struct tcmsg *tcm = nlmsg_data(nlh);
+	struct nlattr *stats[TCA_STATS_MAX + 1];
+	const struct tcmsg *tcm = head;
 	struct gnet_stats_queue q = { .drops = 0 };
 	struct rt_link *link = arg;
 
 	/* A dump has all queues, and before 4.20 those of all devices. */
 	if (tcm->tcm_ifindex != link->ifindex || tcm->tcm_parent != TC_H_ROOT ||
-	    nlmsg_parse(nlh, sizeof(*tcm), tb, TCA_MAX, NULL) ||
 	    !tb[TCA_STATS2] ||
 	    nla_parse_nested(stats, TCA_STATS_MAX, tb[TCA_STATS2], NULL) ||
 	    !stats[TCA_STATS_QUEUE])
@@ -321,21 +203,15 @@ int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link)
 {
 	struct ifinfomsg ifi = { .ifi_index = ifindex };
 	struct tcmsg tcm = { .tcm_ifindex = ifindex };
-	struct nl_msg *msg;
 	int rc;
 
 	memset(link, 0, sizeof(*link));
-	msg = request(RTM_GETLINK, NLM_F_REQUEST, &ifi, sizeof(ifi));
-	if (!msg)
-		return -ENOMEM;
-	rc = ask(sk, msg, parse_link, link);
+	rc = inc_rt_ask(sk, inc_rt_request(RTM_GETLINK, 0, &ifi), parse_link,
+			link);
 	if (rc)
 		return rc;
-	msg = request(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, &tcm,
-		      sizeof(tcm));
-	if (!msg)
-		return -ENOMEM;
-	rc = ask(sk, msg, parse_qdisc, link);
+	rc = inc_rt_ask(sk, inc_rt_request(RTM_GETQDISC, NLM_F_DUMP, &tcm),
+			parse_qdisc, link);
 	/* The kernel may have been built without queueing disciplines. */
 	return rc == -ENOENT || rc == -EOPNOTSUPP ? 0 : rc;
 }

@@ -73,8 +73,6 @@ struct rt_link {
 
 struct nl_sock;
 
-struct nl_sock *rt_open(void);
-void rt_close(struct nl_sock *sk);
 int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 		 const struct inc_nl_addr *src, struct rt_route *route);
 int rt_neigh_get(struct nl_sock *sk, int ifindex,

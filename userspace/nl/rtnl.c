@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See rtnl.h.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#include "nl/rtnl.h"
+
+/**
+ * struct answer - the reply to a request
+ * @type: type of the objects' messages
+ * @fn: called for each of them
+ * @arg: its last argument
+ * @got: number of objects
+ * @done: the reply is complete
+ * @err: -errno
+ */
+struct answer {
+	int		type;
+	inc_rt_fn	*fn;
+	void		*arg;
+	int		got;
+	bool		done;
+	int		err;
+};
+
+/* By a quarter of RTM_NEW..., or of RTM_GET..., which is two more. */
+static const int head_len[] = {
+	[RTM_NEWLINK >> 2]	= sizeof(struct ifinfomsg),
+	[RTM_NEWADDR >> 2]	= sizeof(struct ifaddrmsg),
+	[RTM_NEWROUTE >> 2]	= sizeof(struct rtmsg),
+	[RTM_NEWNEIGH >> 2]	= sizeof(struct ndmsg),
+	[RTM_NEWQDISC >> 2]	= sizeof(struct tcmsg),
+};
+
+static int on_valid(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *tb[IFLA_MAX + 1];
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	struct answer *a = arg;
+
+	if (nlh->nlmsg_type == a->type &&
+	    !nlmsg_parse(nlh, head_len[a->type >> 2], tb, IFLA_MAX, NULL)) {
+		a->got++;
+		a->fn(nlmsg_data(nlh), tb, a->arg);
+	}
+	return NL_OK;
+}
+
+static int on_end(struct nl_msg *msg, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)msg;
+	a->done = true;
+	return NL_STOP;
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)from;
+	a->err = e->error;
+	a->done = true;
+	return NL_STOP;
+}
+
+/**
+ * inc_rt_open() - open a connection in this thread's network namespace
+ *
+ * Return: the socket, for nl_socket_free(), or NULL.
+ */
+struct nl_sock *inc_rt_open(void)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+
+	if (sk && nl_connect(sk, NETLINK_ROUTE)) {
+		nl_socket_free(sk);
+		return NULL;
+	}
+	return sk;
+}
+
+/**
+ * inc_rt_request() - begin a request
+ * @type: RTM_GET...
+ * @flags: 0 or NLM_F_DUMP
+ * @head: its header
+ *
+ * Return: the request, or NULL.
+ */
+struct nl_msg *inc_rt_request(int type, int flags, const void *head)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, flags | NLM_F_REQUEST);
+
+	if (msg && nlmsg_append(msg, (void *)head, (size_t)head_len[type >> 2],
+				NLMSG_ALIGNTO)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+/**
+ * inc_rt_ask() - send a request, and wait for the complete reply
+ * @sk: socket
+ * @msg: request, which is freed; NULL: there was no memory
+ * @fn: called for each object
+ * @arg: its last argument
+ *
+ * Return: 0 or a negative errno value; -ENOENT: there was no object.
+ */
+int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
+	       void *arg)
+{
+	struct answer a = { .fn = fn, .arg = arg };
+	struct nl_cb *cb = msg ? nl_cb_alloc(NL_CB_DEFAULT) : NULL;
+	int rc;
+
+	if (!cb) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	a.type = nlmsg_hdr(msg)->nlmsg_type & ~3;
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &a);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, &a);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_end, &a);
+	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &a);
+	rc = nl_send_auto(sk, msg);
+	nlmsg_free(msg);
+	while (rc >= 0 && !a.done)
+		rc = nl_recvmsgs(sk, cb);
+	nl_cb_put(cb);
+	if (a.err)
+		return a.err;
+	if (rc < 0 && !a.done)
+		return -EIO;
+	return a.got ? 0 : -ENOENT;
+}
+
+/**
+ * inc_rt_dump() - read all objects of a type
+ * @sk: socket
+ * @type: RTM_GET...
+ * @family: AF_UNSPEC, AF_BRIDGE ...
+ * @fn: called for each object
+ * @arg: its last argument
+ *
+ * Return: 0, also if there is none, or a negative errno value.
+ */
+int inc_rt_dump(struct nl_sock *sk, int type, int family, inc_rt_fn *fn,
+		void *arg)
+{
+	/* The family is the first byte of each header. */
+	const struct tcmsg head = { .tcm_family = (unsigned char)family };
+	int rc = inc_rt_ask(sk, inc_rt_request(type, NLM_F_DUMP, &head), fn,
+			    arg);
+
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/**
+ * inc_rt_is_kind() - check what kind of device an interface is
+ * @tb: its attributes
+ * @kind: "bridge", "vlan" ...
+ *
+ * Return: true if so.
+ */
+bool inc_rt_is_kind(struct nlattr *const *tb, const char *kind)
+{
+	struct nlattr *info[IFLA_INFO_MAX + 1];
+
+	return tb[IFLA_LINKINFO] &&
+	       !nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) &&
+	       info[IFLA_INFO_KIND] && !nla_strcmp(info[IFLA_INFO_KIND], kind);
+}
+
+/**
+ * inc_rt_addr() - take an address
+ * @a: attribute, or NULL
+ * @family: AF_INET or AF_INET6; of others there is none
+ * @addr: result, 4 or 16 bytes
+ *
+ * Return: true if it is one.
+ */
+bool inc_rt_addr(struct nlattr *a, int family, void *addr)
+{
+	int len = family == AF_INET ? 4 : family == AF_INET6 ? 16 : -1;
+
+	if (!a || nla_len(a) != len)
+		return false;
+	memcpy(addr, nla_data(a), (size_t)len);
+	return true;
+}
