@@ -296,8 +296,9 @@ part_options()
 	says "a file: a wrong value" 2 "conf:2: --max-sessions \"0\": must be" \
 		-f "$DIR/conf"
 	says "a file: none" 2 "No such file" -f /nowhere
-	says "a file: a directory" 2 "Is a directory" -f "$DIR"
-	says "a file: zero bytes" 2 "zero byte" -f /dev/zero
+	says "a file: a directory" 2 "is not a regular file" -f "$DIR"
+	head -c 9 /dev/zero >"$DIR/zero"
+	says "a file: zero bytes" 2 "zero byte" -f "$DIR/zero"
 	keys
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
 		-subj /CN=x -keyout "$DIR/tls.key" -out "$DIR/tls.pem" 2>/dev/null

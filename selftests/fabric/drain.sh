@@ -277,7 +277,7 @@ part_reload()
 	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before: there is no such"
 	ktap $? "SIGHUP: an option that is none" "$(cat "$LAB_OUT/amd.log")"
 	rm "$CONF" && mkfifo "$CONF"
-	reload "switches-wrong .*$CONF: the switches are as before: is no regular file"
+	reload "switches-wrong .*$CONF: the switches are as before: is not a regular file"
 	ktap $? "SIGHUP: a file that has become a pipe" "$(cat "$LAB_OUT/amd.log")"
 	rm "$CONF"
 	is_up l1

@@ -300,7 +300,7 @@ early_hup()
 	ktap $? "SIGHUP before anything else is kept for later" \
 		"$(cat "$LAB_OUT/amd.log")"
 	grep -q "switches-wrong" "$LAB_OUT/amd.log" &&
-		grep -q "amd.long: is no regular file" "$LAB_OUT/amd.log"
+		grep -q "amd.long: is not a regular file" "$LAB_OUT/amd.log"
 	ktap $? "SIGHUP: a pipe is not waited for" "$(cat "$LAB_OUT/amd.log")"
 	wait_for 10 sw inc-amctl topology
 	! grep -q " limits-wrong" "$LAB_OUT/amd.log"

@@ -245,15 +245,15 @@ part_reload()
 		"tenants.conf:2: this must be a number" --listen 127.0.0.1:0
 	SAYS_BY=(timeout 10 inc-amd --store none --switch /x)
 	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
-	says "a directory" 1 "/:1: Is a directory" --tenants /
+	says "a directory" 1 "/: is not a regular file" --tenants /
 	mkfifo "$LIMITS.fifo"
-	says "a FIFO" 1 "is no regular file" --tenants "$LIMITS.fifo"
+	says "a FIFO" 1 "is not a regular file" --tenants "$LIMITS.fifo"
 	mv "$LIMITS" "$LIMITS.was"
 	mkdir "$LIMITS"
 	reload
 	rmdir "$LIMITS"
 	mv "$LIMITS.was" "$LIMITS"
-	grep -q "limits-wrong.*as before: .*tenants.conf:1: Is a directory" \
+	grep -q "limits-wrong.*as before: .*tenants.conf: is not a regular file" \
 		"$LAB_OUT/amd.log"
 	ktap $? "a file that cannot be read: it is said" "$(cat "$LAB_OUT/amd.log")"
 	refused "its limits are as before" ruth 2 "may have 0 groups"

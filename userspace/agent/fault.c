@@ -11,13 +11,7 @@
 #include "fault.h"
 #include "nl.h"
 
-/**
- * fault_path() - say which node an error concerns
- * @f: the error
- * @node: node, or NULL
- * @leaf: name of one of its children, or NULL
- */
-void fault_path(struct fault *f, const struct lyd_node *node, const char *leaf)
+static void set_path(struct fault *f, const struct lyd_node *node, const char *leaf)
 {
 	char *path = node ? lyd_path(node, LYD_PATH_STD, NULL, 0) : NULL;
 
@@ -46,7 +40,7 @@ int fault_set(struct fault *f, enum fault_tag tag, const struct lyd_node *node,
 	f->elem[0] = '\0';
 	f->other[0] = '\0';
 	f->app_tag[0] = '\0';
-	fault_path(f, node, NULL);
+	set_path(f, node, NULL);
 	va_start(ap, fmt);
 	vsnprintf(f->msg, sizeof(f->msg), fmt, ap);
 	va_end(ap);
@@ -103,7 +97,7 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 	    lys_find_child(node->schema, node->schema->module, leaf, 0,
 			   LYS_LEAF | LYS_LIST, 0)) {
 		if (tag != FAULT_MISSING_ELEMENT)
-			fault_path(f, node, leaf);
+			set_path(f, node, leaf);
 		snprintf(f->elem, sizeof(f->elem), "%s", leaf);
 	}
 	return -1;

@@ -53,6 +53,5 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 int fault_text(struct fault *f, const char *msg, const char *path,
 	       const char *app_tag);
 int fault_yang(struct fault *f, const struct ly_ctx *ctx);
-void fault_path(struct fault *f, const struct lyd_node *node, const char *leaf);
 
 #endif /* INC_AGENT_FAULT_H */

@@ -20,7 +20,7 @@
 #include "auth/crl.h"
 #include "auth/expiry.h"
 #include "auth/files.h"
-#include "auth/open.h"
+#include "conf/open.h"
 
 #define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
 			"endpoints/endpoint[name='ssh']/ssh/" \
@@ -166,7 +166,7 @@ bool remote_may_change(const struct nc_session *s)
 /* libnetconf2 would wait for the other end of a FIFO. */
 static bool is_usable(const char *path)
 {
-	const char *why = inc_auth_unusable(path);
+	const char *why = inc_unusable(path);
 
 	if (why)
 		log_error("%s: %s", path, why);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "auth/client.h"
-#include "auth/open.h"
+#include "conf/open.h"
 
 #define FILE_MAX	(1U << 20)
 #define TOKEN_MAX	4096
@@ -57,7 +57,7 @@ static char *file_of(const char *prefix, const char *name, const char *file,
 char *inc_auth_file(const char *path, char *err, size_t err_len)
 {
 	const char *why = "no memory";
-	FILE *f = inc_auth_open(path, &why);
+	FILE *f = inc_open(path, &why);
 	char *text = f ? calloc(1, FILE_MAX) : NULL;
 
 	/* A part of a file would be another one. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "auth/crl.h"
-#include "auth/open.h"
+#include "conf/open.h"
 #include "auth/stamp.h"
 
 /**
@@ -62,7 +62,7 @@ static const char *judge(const struct crl *crl, X509_CRL *list)
 
 	if (!list)
 		return "is no list of revoked certificates (PEM)";
-	ca = inc_auth_open(crl->ca, &why);
+	ca = inc_open(crl->ca, &why);
 	good = ca && is_signed(list, ca);
 	if (ca)
 		fclose(ca);
@@ -79,7 +79,7 @@ static const char *judge(const struct crl *crl, X509_CRL *list)
 static int read_list(struct crl *crl, char *err, size_t err_len)
 {
 	const char *what;
-	FILE *f = inc_auth_open(crl->path, &what);
+	FILE *f = inc_open(crl->path, &what);
 	X509_CRL *list;
 
 	if (!f) {

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "auth/expiry.h"
-#include "auth/open.h"
+#include "conf/open.h"
 
 #define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* as YANG's date-and-time */
 
@@ -52,7 +52,7 @@ static int64_t earlier(int64_t a, int64_t b)
 int64_t inc_auth_expiry_of_file(const char *path)
 {
 	const char *why;
-	FILE *f = inc_auth_open(path, &why);
+	FILE *f = inc_open(path, &why);
 	BIO *bio = f ? BIO_new_fp(f, BIO_NOCLOSE) : NULL;
 	STACK_OF(X509_INFO) *all = bio ?
 		PEM_X509_INFO_read_bio(bio, NULL, NULL, NULL) : NULL;

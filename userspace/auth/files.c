@@ -9,7 +9,7 @@
 
 #include "auth/expiry.h"
 #include "auth/files.h"
-#include "auth/open.h"
+#include "conf/open.h"
 
 /* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
 static int check_time(const SSL_CTX *ctx, const char *file, char *err,
@@ -108,7 +108,7 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		why = files[i] ? inc_auth_unusable(files[i]) : NULL;
+		why = files[i] ? inc_unusable(files[i]) : NULL;
 		if (why) {
 			snprintf(err, err_len, "TLS: %s: %s", files[i], why);
 			return -EINVAL;

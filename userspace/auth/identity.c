@@ -29,13 +29,7 @@ const char *role_name(enum role role)
 	return roles[role];
 }
 
-/**
- * role_parse() - understand a role's name
- * @text: "client", "operator" or "admin"
- *
- * Return: role, ROLE_NONE if it is none of them.
- */
-enum role role_parse(const char *text)
+static enum role parse_role(const char *text)
 {
 	int role;
 
@@ -69,7 +63,7 @@ static bool name_is_valid(const char *name)
 int identity_set(struct identity *id, const char *name, const char *tenant,
 		 const char *role, char *err, size_t err_len)
 {
-	*id = (struct identity) { .role = role_parse(role) };
+	*id = (struct identity) { .role = parse_role(role) };
 	if (!*name || !name_is_valid(name) || !name_is_valid(tenant)) {
 		snprintf(err, err_len, "names and tenants must have 1 to %d printable ASCII characters, without spaces",
 			 IDENTITY_LEN - 1);

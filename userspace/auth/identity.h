@@ -46,7 +46,6 @@ struct identity {
 };
 
 const char *role_name(enum role role);
-enum role role_parse(const char *text);
 int identity_set(struct identity *id, const char *name, const char *tenant,
 		 const char *role, char *err, size_t err_len);
 int identity_of_cert(struct identity *id, const X509 *cert, char *err,

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "auth/open.h"
+#include "conf/open.h"
 #include "auth/token.h"
 
 #define FILE_MAX	(4U << 20)	/* bytes; some 30,000 tokens */
@@ -163,7 +163,7 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 		size_t err_len)
 {
 	const char *why;
-	FILE *f = inc_auth_open(path, &why);
+	FILE *f = inc_open(path, &why);
 	struct stat st = { .st_size = 0 };
 	int ret;
 

@@ -3,13 +3,11 @@
  * See conf.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "conf/conf.h"
+#include "conf/open.h"
 
 #define LINE_LEN	1024
 #define SPACE		" \t\r\n"
@@ -164,22 +162,6 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 	return ret;
 }
 
-/* A FIFO would never end. Returns NULL and why. */
-static FILE *open_file(const char *path, const char **why)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	FILE *f = NULL;
-	struct stat st;
-
-	*why = "is no regular file";
-	if (fd < 0 || fstat(fd, &st) ||
-	    (!S_ISFIFO(st.st_mode) && !(f = fdopen(fd, "r"))))
-		*why = strerror(errno);
-	if (fd >= 0 && !f)
-		close(fd);
-	return f;
-}
-
 /**
  * conf_read() - read a configuration file
  * @conf: how
@@ -190,7 +172,7 @@ static FILE *open_file(const char *path, const char **why)
 int conf_read(const struct conf *conf, const char *path)
 {
 	const char *why;
-	FILE *f = open_file(path, &why);
+	FILE *f = inc_open(path, &why);
 	int ret;
 
 	if (!conf->err)

@@ -12,7 +12,7 @@
 #include "manager.h"
 #include "api/message.h"
 #include "auth/address.h"
-#include "auth/open.h"
+#include "conf/open.h"
 #include "conf/conf.h"
 #include "conf/opts.h"
 #include "web/web.h"
@@ -32,7 +32,7 @@ static int check_config(void *ctx, const struct opt *opt, char *path)
 	if (!reading_again || stat(path, &st) || S_ISREG(st.st_mode))
 		return 0;
 	snprintf(conf_where, sizeof(conf_where), "%s: ", path);
-	return opts_wrong("is no regular file and is not read again");
+	return opts_wrong("is not a regular file and is not read again");
 }
 
 /* HOST:PORT, with a port of at least @least. It is understood again where it is used. */
@@ -325,7 +325,7 @@ static int check_store(const struct options *o)
 
 static int check_file(const char *option, const char *path)
 {
-	const char *why = path ? inc_auth_unusable(path) : NULL;
+	const char *why = path ? inc_unusable(path) : NULL;
 
 	return why ? opts_wrong("%s %s: %s", option, path, why) : 0;
 }

@@ -764,6 +764,33 @@ int inc_rdv_addr_from_sockaddr(const struct sockaddr *sa,
 	return 0;
 }
 
+/**
+ * inc_rdv_addr_to_sockaddr() - make a socket address
+ * @addr: address
+ * @port: port
+ * @ss: result
+ *
+ * Return: its length.
+ */
+socklen_t inc_rdv_addr_to_sockaddr(const struct inc_rdv_addr *addr,
+				   uint16_t port, struct sockaddr_storage *ss)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (addr->len == 4) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+		memcpy(&in->sin_addr, addr->bytes, 4);
+		return sizeof(*in);
+	}
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = htons(port);
+	memcpy(&in6->sin6_addr, addr->bytes, 16);
+	return sizeof(*in6);
+}
+
 /* --- Requests of several ranks ------------------------------------------- */
 
 static bool differ(uint32_t is, uint32_t wish)

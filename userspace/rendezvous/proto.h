@@ -244,5 +244,7 @@ const char *inc_rdv_addr_str(const struct inc_rdv_addr *addr, char *buf,
 int inc_rdv_addr_parse(const char *text, struct inc_rdv_addr *addr);
 int inc_rdv_addr_from_sockaddr(const struct sockaddr *sa,
 			       struct inc_rdv_addr *addr);
+socklen_t inc_rdv_addr_to_sockaddr(const struct inc_rdv_addr *addr,
+				   uint16_t port, struct sockaddr_storage *ss);
 
 #endif /* INC_RENDEZVOUS_PROTO_H */

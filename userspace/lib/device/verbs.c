@@ -396,25 +396,6 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 	}
 }
 
-static socklen_t to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
-			     struct sockaddr_storage *ss)
-{
-	struct sockaddr_in *in = (struct sockaddr_in *)ss;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (addr->len == 4) {
-		in->sin_family = AF_INET;
-		in->sin_port = htons(port);
-		memcpy(&in->sin_addr, addr->bytes, 4);
-		return sizeof(*in);
-	}
-	in6->sin6_family = AF_INET6;
-	in6->sin6_port = htons(port);
-	memcpy(&in6->sin6_addr, addr->bytes, 16);
-	return sizeof(*in6);
-}
-
 /*
  * Ask the kernel for the MTU of its route to the peer, which an ICMP error may
  * have made smaller than that of the device. Returns 0 if it is unknown.
@@ -424,8 +405,8 @@ static unsigned int route_mtu(const struct inc_dev *dev,
 {
 	bool v4 = peer->len == 4;
 	struct sockaddr_storage from, to;
-	socklen_t to_len = to_sockaddr(peer, INC_UDP_PORT, &to);
-	socklen_t from_len = to_sockaddr(&dev->addr, 0, &from);
+	socklen_t to_len = inc_rdv_addr_to_sockaddr(peer, INC_UDP_PORT, &to);
+	socklen_t from_len = inc_rdv_addr_to_sockaddr(&dev->addr, 0, &from);
 	socklen_t len = sizeof(int);
 	int mtu = 0;
 	int fd;

@@ -55,8 +55,6 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       const ProtobufCMessageDescriptor *type,
 	       bool (*print)(const ProtobufCMessage *msg));
 void ctl_free(ProtobufCMessage *msg);
-struct json_object;
-void ctl_put_json(struct json_object *obj, bool pretty);
 void ctl_print_json(const ProtobufCMessage *msg, const char *list);
 void ctl_print_line(const ProtobufCMessage *msg);
 const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len);

@@ -331,12 +331,7 @@ static void put_times(struct json_object *obj)
 	}
 }
 
-/**
- * ctl_put_json() - print JSON, and end the line
- * @obj: what
- * @pretty: with line breaks and indentation
- */
-void ctl_put_json(struct json_object *obj, bool pretty)
+static void put_json(struct json_object *obj, bool pretty)
 {
 	puts(json_object_to_json_string_ext(obj,
 					    (pretty ? JSON_C_TO_STRING_PRETTY :
@@ -356,7 +351,7 @@ void ctl_print_json(const ProtobufCMessage *msg, const char *list)
 	put_times(obj);
 	if (list)
 		json_object_object_get_ex(obj, list, &part);
-	ctl_put_json(part, ctl_pretty);
+	put_json(part, ctl_pretty);
 	json_object_put(obj);
 }
 
@@ -369,7 +364,7 @@ void ctl_print_line(const ProtobufCMessage *msg)
 	struct json_object *obj = am_json(msg);
 
 	put_times(obj);
-	ctl_put_json(obj, false);
+	put_json(obj, false);
 	json_object_put(obj);
 }
 

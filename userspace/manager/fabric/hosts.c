@@ -262,8 +262,13 @@ int64_t hosts_deadline(const struct manager *m)
 	return m->topo->hosts->at;
 }
 
-/* Who has not been asked yet may be nearer to a host. */
-static bool all_asked(const struct manager *m)
+/**
+ * hosts_all_asked() - check whether each switch was asked once
+ * @m: manager
+ *
+ * Return: true if so.
+ */
+bool hosts_all_asked(const struct manager *m)
 {
 	unsigned int i;
 
@@ -287,7 +292,8 @@ bool hosts_turn(struct manager *m)
 	if (h->at > m->loop.now)
 		return false;
 	h->not_before = m->loop.now + GAP_MS;
-	h->at = all_asked(m) ? INT64_MAX : h->not_before;
+	/* Who has not been asked yet may be nearer to a host. */
+	h->at = hosts_all_asked(m) ? INT64_MAX : h->not_before;
 	if (h->at != INT64_MAX)
 		return false;
 	h->m = m;

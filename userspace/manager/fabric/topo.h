@@ -84,6 +84,7 @@ void hosts_free(struct hosts *h);
 void hosts_changed(struct hosts *h, int64_t now);
 int64_t hosts_deadline(const struct manager *m);
 bool hosts_turn(struct manager *m);
+bool hosts_all_asked(const struct manager *m);
 
 int topo_cable_parse(struct topo_cable *c, const char *text);
 struct topo *topo_new(struct manager *m);

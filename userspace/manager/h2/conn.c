@@ -59,12 +59,7 @@ void conn_cut(struct conn *c, const char *why)
 	conn_mark(c);
 }
 
-/**
- * conn_wait() - choose what of a socket is waited for
- * @c: connection
- * @events: of epoll
- */
-void conn_wait(struct conn *c, uint32_t events)
+static void conn_wait(struct conn *c, uint32_t events)
 {
 	struct epoll_event e = { .events = events, .data.ptr = c };
 

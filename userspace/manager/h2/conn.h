@@ -170,7 +170,6 @@ void conn_cut(struct conn *c, const char *why);
 struct line *conn_line(struct conn *c, enum line_kind kind);
 void conn_idle(struct conn *c, bool idle);
 void conn_arm(struct conn *c);
-void conn_wait(struct conn *c, uint32_t events);
 bool conn_start(struct conn *c);
 void conn_timer(struct timer *timer);
 void conn_end(struct conn *c);

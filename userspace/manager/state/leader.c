@@ -75,18 +75,6 @@ static void was_read(void *ctx, const char *key, struct store_record *list,
 	m->state.until = m->loop.now + LOOK_MS;
 }
 
-/* Has each switch been asked once? */
-static bool looked(const struct manager *m)
-{
-	unsigned int i;
-
-	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].gone && !m->switches[i].info &&
-		    !m->switches[i].missed)
-			return false;
-	return true;
-}
-
 static void begin(struct manager *m)
 {
 	unsigned int i;
@@ -162,7 +150,7 @@ void state_turn(struct manager *m)
 		store_list(st->store, "", was_read, m);
 	}
 	if (st->phase == PHASE_LOOKING &&
-	    (looked(m) || st->until <= m->loop.now))
+	    (hosts_all_asked(m) || st->until <= m->loop.now))
 		begin(m);
 }
 

@@ -213,18 +213,7 @@ static bool sum_is_allowed(const struct limits *l, const char *who,
 	return true;
 }
 
-/**
- * tenant_has_room() - check whether a tenant may have more
- * @t: tenants
- * @tn: tenant
- * @groups: more groups
- * @ranks: their ranks, together
- * @why: result: if not, why, and what is allowed
- * @len: size of @why in bytes
- *
- * Return: true if it may.
- */
-bool tenant_has_room(const struct tenants *t, const struct tenant *tn,
+static bool has_room(const struct tenants *t, const struct tenant *tn,
 		     uint32_t groups, uint32_t ranks, char *why, size_t len)
 {
 	char who[IDENTITY_LEN + 16];
@@ -276,7 +265,7 @@ int tenant_reserve(struct tenants *t, const struct reservation *wish,
 	    !may_ever_have(policy_of_all(t->policy), "all tenants together",
 			   wish->groups, wish->ranks, why, len))
 		return -EINVAL;
-	if (!tenant_has_room(t, wish->tenant, wish->groups, wish->ranks, why,
+	if (!has_room(t, wish->tenant, wish->groups, wish->ranks, why,
 			     len))
 		return -ENOBUFS;
 	return reservation_add(t, wish, made, why, len);
@@ -306,7 +295,7 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 		return true;
 	if (!sum_is_allowed(tn->limits, who, &tn->use, 1, ranks, why, len))
 		return false;
-	if (tenant_has_room(t, tn, 1, ranks, why, len))
+	if (has_room(t, tn, 1, ranks, why, len))
 		return true;
 	if (tn->limits->priority)
 		says(why + strlen(why), len - strlen(why), "%s",

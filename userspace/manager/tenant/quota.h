@@ -23,8 +23,6 @@ void tenants_close(struct tenants *t);
 
 struct tenant *tenant_get(struct tenants *t, const char *name);
 const char *tenant_call(const struct tenant *tn, char *buf, size_t len);
-bool tenant_has_room(const struct tenants *t, const struct tenant *tn,
-		     uint32_t groups, uint32_t ranks, char *why, size_t len);
 int tenant_reserve(struct tenants *t, const struct reservation *wish,
 		   struct reservation **made, char *why, size_t len);
 bool tenant_admits(const struct tenants *t, const struct tenant *tn,

@@ -94,7 +94,7 @@ static void known_files(void)
 	check(!policy_read("/nowhere", err, sizeof(err)) &&
 	      strstr(err, "/nowhere: No such file"), "no file");
 	check(!policy_read("/", err, sizeof(err)) &&
-	      strstr(err, "/:1: Is a directory"), "a directory");
+	      strstr(err, "/: is not a regular file"), "a directory");
 }
 
 static bool admits(const struct tenants *t, const struct tenant *tn,

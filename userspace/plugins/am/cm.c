@@ -214,26 +214,6 @@ static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
 
 /* --- Steps --------------------------------------------------------------- */
 
-/* Returns its length. */
-static socklen_t to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
-			     struct sockaddr_storage *ss)
-{
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_in *in = (struct sockaddr_in *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (addr->len == 4) {
-		in->sin_family = AF_INET;
-		in->sin_port = htons(port);
-		memcpy(&in->sin_addr, addr->bytes, 4);
-		return sizeof(*in);
-	}
-	in6->sin6_family = AF_INET6;
-	in6->sin6_port = htons(port);
-	memcpy(&in6->sin6_addr, addr->bytes, 16);
-	return sizeof(*in6);
-}
-
 /*
  * An ID at the rank's own address. RDMA_PS_TCP is for RC only, and only
  * rdma_create_ep() can be told another type of queue pair; it would wait for the
@@ -250,7 +230,7 @@ static int create_id(struct am_cm *cm)
 	};
 	char addr[64];
 
-	at.ai_src_len = to_sockaddr(&cm->peers.own, 0, &own);
+	at.ai_src_len = inc_rdv_addr_to_sockaddr(&cm->peers.own, 0, &own);
 	if (rdma_create_ep(&cm->id, &at, NULL, NULL))
 		return failed(cm, errno, "%s of this host cannot be used: %s; is it an address of an RDMA device?",
 			      inc_rdv_addr_str(&cm->peers.own, addr,
@@ -289,7 +269,7 @@ static int resolve(struct am_cm *cm)
 	struct sockaddr_storage to;
 	int ret;
 
-	to_sockaddr(&cm->peers.tree.addr, cm->peers.port, &to);
+	inc_rdv_addr_to_sockaddr(&cm->peers.tree.addr, cm->peers.port, &to);
 	if (rdma_resolve_addr(cm->id, NULL, (struct sockaddr *)&to, TOTAL_MS))
 		return failed_call(cm, "looking for its address");
 	ret = wait_event(cm, RDMA_CM_EVENT_ADDR_RESOLVED);

@@ -3,8 +3,8 @@
  * Files that an operator names. One that is a FIFO or a device could stop for good
  * the thread that opens or reads it: they have to be regular files.
  */
-#ifndef INC_AUTH_OPEN_H
-#define INC_AUTH_OPEN_H
+#ifndef INC_CONF_OPEN_H
+#define INC_CONF_OPEN_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 /**
- * inc_auth_open() - open a regular file to read it
+ * inc_open() - open a regular file to read it
  * @path: its name
  * @why: result if it cannot be: reason
  *
  * Return: the file, or NULL.
  */
-static inline FILE *inc_auth_open(const char *path, const char **why)
+static inline FILE *inc_open(const char *path, const char **why)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	FILE *f = NULL;
@@ -37,20 +37,20 @@ static inline FILE *inc_auth_open(const char *path, const char **why)
 }
 
 /**
- * inc_auth_unusable() - find out why a library that is given a path could not
+ * inc_unusable() - find out why a library that is given a path could not
  *	open a regular file there
  * @path: name of the file
  *
  * Return: reason, or NULL: it can.
  */
-static inline const char *inc_auth_unusable(const char *path)
+static inline const char *inc_unusable(const char *path)
 {
 	const char *why = NULL;
-	FILE *f = inc_auth_open(path, &why);
+	FILE *f = inc_open(path, &why);
 
 	if (f)
 		fclose(f);
 	return why;
 }
 
-#endif /* INC_AUTH_OPEN_H */
+#endif /* INC_CONF_OPEN_H */
