@@ -11,6 +11,29 @@
 #include "auth/files.h"
 #include "conf/open.h"
 
+/**
+ * inc_auth_modes() - set what all of our connections have in common
+ * @ctx: OpenSSL's settings
+ */
+void inc_auth_modes(SSL_CTX *ctx)
+{
+	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	/* A connection that says nothing then has no buffers of 16 KiB. */
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
+			 SSL_MODE_ENABLE_PARTIAL_WRITE |
+			 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	/* Records without data, as those with new keys, are taken in turns. */
+	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
+	/*
+	 * A connection lasts as long as a job, so nothing is resumed. A client
+	 * cannot make the server shake hands again and again.
+	 */
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
+			    SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_num_tickets(ctx, 0);
+}
+
 /* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
 static int check_time(const SSL_CTX *ctx, const char *file, char *err,
 		      size_t err_len)

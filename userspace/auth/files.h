@@ -31,6 +31,7 @@ static inline int inc_auth_no_password(char *buf, int size, int writing,
 	return -1;
 }
 
+void inc_auth_modes(SSL_CTX *ctx);
 int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		  const char *key, char *err, size_t err_len);
 bool inc_auth_is_of(SSL_CTX *ctx);

@@ -239,21 +239,7 @@ static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
 	static const unsigned char id[] = "inc-rendezvous";
 	int verify = SSL_VERIFY_PEER;
 
-	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
-			      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-			      SSL_MODE_RELEASE_BUFFERS);
-	/* Records without data, as those with new keys, are taken in turns. */
-	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
-	/*
-	 * A connection lasts as long as a job, so nothing is resumed, and
-	 * everyone is asked for a certificate. A client cannot make the server
-	 * shake hands again and again.
-	 */
-	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
-				 SSL_OP_NO_COMPRESSION);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_num_tickets(ctx, 0);
+	inc_auth_modes(ctx);
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	if (how->server && how->ask == INC_TLS_ASK_NOTHING)
 		verify = SSL_VERIFY_NONE;

@@ -169,21 +169,13 @@ static int member_add(int argc, char **argv)
 static int member_set(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 }, member;
-	struct inc_nl *nl;
-	int rc;
+	int rc = parse_request(set_keywords, "member set", &req,
+			       SET_REQUIRED, argc, argv);
 
-	rc = parse_keywords(set_keywords, "member set", &req, argc, argv);
-	if (!rc)
-		rc = parse_required(set_keywords, "member set", &req,
-				    SET_REQUIRED);
 	if (rc)
 		return rc;
-
-	nl = tool_nl();
-	if (!nl)
-		return TOOL_FAILED;
-	if (inc_nl_member_set(nl, &req, &member))
-		return tool_nl_fail(nl);
+	if (inc_nl_member_set(tool_nl(), &req, &member))
+		return tool_nl_fail(tool_nl());
 	show_made(&member);
 	return TOOL_OK;
 }
@@ -191,20 +183,12 @@ static int member_set(int argc, char **argv)
 static int member_del(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 };
-	struct inc_nl *nl;
-	int rc;
+	int rc = parse_request(id_keywords, "member del", &req, 2, argc, argv);
 
-	rc = parse_keywords(id_keywords, "member del", &req, argc, argv);
-	if (!rc)
-		rc = parse_required(id_keywords, "member del", &req, 2);
 	if (rc)
 		return rc;
-
-	nl = tool_nl();
-	if (!nl)
-		return TOOL_FAILED;
-	return inc_nl_member_del(nl, req.tree_id, req.rank) ?
-	       tool_nl_fail(nl) : TOOL_OK;
+	return inc_nl_member_del(tool_nl(), req.tree_id, req.rank) ?
+	       tool_nl_fail(tool_nl()) : TOOL_OK;
 }
 
 static int member_show(int argc, char **argv)

@@ -40,39 +40,26 @@ static const struct keyword set_keywords[] = {
 static int parent_show(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 }, parent;
-	struct inc_nl *nl;
-	int rc;
+	int rc = parse_request(tree_keywords, "parent show", &req,
+			       1, argc, argv);
 
-	rc = parse_keywords(tree_keywords, "parent show", &req, argc, argv);
-	if (!rc)
-		rc = parse_required(tree_keywords, "parent show", &req, 1);
 	if (rc)
 		return rc;
-	nl = tool_nl();
-	if (!nl)
-		return TOOL_FAILED;
-	if (inc_nl_parent_get(nl, req.tree_id, &parent))
-		return tool_nl_fail(nl);
+	if (inc_nl_parent_get(tool_nl(), req.tree_id, &parent))
+		return tool_nl_fail(tool_nl());
 	return show_member_stats(&parent, NULL);
 }
 
 static int parent_set(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 }, parent;
-	struct inc_nl *nl;
-	int rc;
+	int rc = parse_request(set_keywords, "parent set", &req,
+			       SET_REQUIRED, argc, argv);
 
-	rc = parse_keywords(set_keywords, "parent set", &req, argc, argv);
-	if (!rc)
-		rc = parse_required(set_keywords, "parent set", &req,
-				    SET_REQUIRED);
 	if (rc)
 		return rc;
-	nl = tool_nl();
-	if (!nl)
-		return TOOL_FAILED;
-	if (inc_nl_parent_set(nl, &req, &parent))
-		return tool_nl_fail(nl);
+	if (inc_nl_parent_set(tool_nl(), &req, &parent))
+		return tool_nl_fail(tool_nl());
 	return show_member_stats(&parent, NULL);
 }
 

@@ -223,6 +223,28 @@ int parse_keywords(const struct keyword *table, const char *what, void *req,
 }
 
 /**
+ * parse_request() - read a request, and connect to the kernel
+ * @table: the keywords
+ * @what: the command, for messages
+ * @req: the request, which begins with its uint64_t has
+ * @n: number of required keywords, which come first in the table
+ * @argc: number of arguments
+ * @argv: arguments
+ *
+ * Return: exit status, after a message if it is not TOOL_OK. If it is, tool_nl()
+ * has the connection.
+ */
+int parse_request(const struct keyword *table, const char *what, void *req,
+		  unsigned int n, int argc, char **argv)
+{
+	int rc = parse_keywords(table, what, req, argc, argv);
+
+	if (!rc)
+		rc = parse_required(table, what, req, n);
+	return rc ? rc : tool_nl() ? TOOL_OK : TOOL_FAILED;
+}
+
+/**
  * parse_required() - check that required keywords are there
  * @table: the keywords
  * @what: the command, for messages

@@ -42,6 +42,8 @@ struct keyword {
 int parse_keywords(const struct keyword *table, const char *what, void *req,
 		   int argc, char **argv);
 
+int parse_request(const struct keyword *table, const char *what, void *req,
+		  unsigned int n, int argc, char **argv);
 int parse_required(const struct keyword *table, const char *what,
 		   const void *req, unsigned int n);
 

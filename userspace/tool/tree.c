@@ -100,20 +100,12 @@ static int parse_with_id(const struct keyword *table, const char *what,
 static int tree_add(int argc, char **argv)
 {
 	struct inc_nl_tree req = { .has = 0 }, tree;
-	struct inc_nl *nl;
-	int rc;
+	int rc = parse_request(add_keywords, "tree add", &req, 1, argc, argv);
 
-	rc = parse_keywords(add_keywords, "tree add", &req, argc, argv);
-	if (!rc)
-		rc = parse_required(add_keywords, "tree add", &req, 1);
 	if (rc)
 		return rc;
-
-	nl = tool_nl();
-	if (!nl)
-		return TOOL_FAILED;
-	if (inc_nl_tree_new(nl, &req, &tree))
-		return tool_nl_fail(nl);
+	if (inc_nl_tree_new(tool_nl(), &req, &tree))
+		return tool_nl_fail(tool_nl());
 	pr_open_object(NULL);
 	show_tree(&tree);
 	pr_endl();

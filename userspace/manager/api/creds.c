@@ -115,15 +115,7 @@ static int select_h2(SSL *ssl, const unsigned char **out, unsigned char *len,
 
 static void set_up(SSL_CTX *ctx, const struct rpc_security *how)
 {
-	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
-			    SSL_OP_NO_COMPRESSION);
-	SSL_CTX_set_num_tickets(ctx, 0);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	/* A connection that says nothing then has no buffers of 16 KiB. */
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
-			 SSL_MODE_ENABLE_PARTIAL_WRITE |
-			 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	inc_auth_modes(ctx);
 	SSL_CTX_set_alpn_select_cb(ctx, select_h2, NULL);
 	/* Those who have a token need no certificate; one has to be good. */
 	SSL_CTX_set_verify(ctx, how->tokens ? SSL_VERIFY_PEER :

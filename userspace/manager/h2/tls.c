@@ -50,7 +50,6 @@ bool tls_open(struct conn *c, SSL_CTX *ctx)
 	c->ssl = SSL_new(ctx);
 	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1)
 		return false;
-	SSL_clear_mode(c->ssl, SSL_MODE_AUTO_RETRY);
 	b = SSL_get_rbio(c->ssl);
 	BIO_set_callback_arg(b, (char *)c);
 	BIO_set_callback_ex(b, limit_reads);

@@ -67,42 +67,30 @@ struct nccl_props_v8 {
 	int		device_version;
 };
 
-struct nccl_props_v10 {
-	const char	*name;
-	const char	*pci_path;
-	uint64_t	guid;
-	int		ptr_support;
-	int		reg_is_global;
-	int		force_flush;
-	int		speed;
-	int		port;
-	float		latency;
-	int		max_comms;
-	int		max_recvs;
-	int		device_type;
-	int		device_version;
-	struct nccl_vprops vprops;
-	size_t		max_p2p_bytes;
+#define NCCL_PROPS_V10 \
+	const char	*name; \
+	const char	*pci_path; \
+	uint64_t	guid; \
+	int		ptr_support; \
+	int		reg_is_global; \
+	int		force_flush; \
+	int		speed; \
+	int		port; \
+	float		latency; \
+	int		max_comms; \
+	int		max_recvs; \
+	int		device_type; \
+	int		device_version; \
+	struct nccl_vprops vprops; \
+	size_t		max_p2p_bytes; \
 	size_t		max_coll_bytes;
+
+struct nccl_props_v10 {
+	NCCL_PROPS_V10
 };
 
 struct nccl_props_v11 {
-	const char	*name;
-	const char	*pci_path;
-	uint64_t	guid;
-	int		ptr_support;
-	int		reg_is_global;
-	int		force_flush;
-	int		speed;
-	int		port;
-	float		latency;
-	int		max_comms;
-	int		max_recvs;
-	int		device_type;
-	int		device_version;
-	struct nccl_vprops vprops;
-	size_t		max_p2p_bytes;
-	size_t		max_coll_bytes;
+	NCCL_PROPS_V10
 	int		max_multi_request;
 };
 
@@ -118,6 +106,33 @@ struct nccl_sge_v10 {
 	size_t		size;
 };
 
+/* Members that versions have in common. */
+#define NCCL_NET_MEMORY \
+	nccl_result (*accept)(void *listen, void **comm, void **dev_comm); \
+	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type, \
+			      void **mhandle); \
+	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size, \
+				      int type, uint64_t offset, int fd, \
+				      void **mhandle); \
+	nccl_result (*dereg_mr)(void *comm, void *mhandle);
+
+#define NCCL_NET_IO_V10 \
+	nccl_result (*isend)(void *comm, void *data, size_t size, int tag, \
+			     void *mhandle, void *phandle, void **request); \
+	nccl_result (*irecv)(void *comm, int n, void **data, size_t *sizes, \
+			     int *tags, void **mhandles, void **phandles, \
+			     void **request);
+
+#define NCCL_NET_END \
+	nccl_result (*iflush)(void *comm, int n, void **data, int *sizes, \
+			      void **mhandles, void **request); \
+	nccl_result (*test)(void *request, int *done, int *sizes); \
+	nccl_result (*close_send)(void *comm); \
+	nccl_result (*close_recv)(void *comm); \
+	nccl_result (*close_listen)(void *comm); \
+	nccl_result (*get_device_mr)(void *comm, void *mhandle, void **dptr); \
+	nccl_result (*irecv_consumed)(void *comm, int n, void *request);
+
 struct nccl_net_v8 {
 	const char *name;
 	nccl_result (*init)(nccl_log_fn log);
@@ -126,25 +141,12 @@ struct nccl_net_v8 {
 	nccl_result (*listen)(int dev, void *handle, void **comm);
 	nccl_result (*connect)(int dev, void *handle, void **comm,
 			       void **dev_comm);
-	nccl_result (*accept)(void *listen, void **comm, void **dev_comm);
-	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
-			      void **mhandle);
-	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size,
-				      int type, uint64_t offset, int fd,
-				      void **mhandle);
-	nccl_result (*dereg_mr)(void *comm, void *mhandle);
+	NCCL_NET_MEMORY
 	nccl_result (*isend)(void *comm, void *data, int size, int tag,
 			     void *mhandle, void **request);
 	nccl_result (*irecv)(void *comm, int n, void **data, int *sizes,
 			     int *tags, void **mhandles, void **request);
-	nccl_result (*iflush)(void *comm, int n, void **data, int *sizes,
-			      void **mhandles, void **request);
-	nccl_result (*test)(void *request, int *done, int *sizes);
-	nccl_result (*close_send)(void *comm);
-	nccl_result (*close_recv)(void *comm);
-	nccl_result (*close_listen)(void *comm);
-	nccl_result (*get_device_mr)(void *comm, void *mhandle, void **dptr);
-	nccl_result (*irecv_consumed)(void *comm, int n, void *request);
+	NCCL_NET_END
 };
 
 struct nccl_net_v10 {
@@ -155,26 +157,9 @@ struct nccl_net_v10 {
 	nccl_result (*listen)(int dev, void *handle, void **comm);
 	nccl_result (*connect)(int dev, struct nccl_comm_config *config,
 			       void *handle, void **comm, void **dev_comm);
-	nccl_result (*accept)(void *listen, void **comm, void **dev_comm);
-	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
-			      void **mhandle);
-	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size,
-				      int type, uint64_t offset, int fd,
-				      void **mhandle);
-	nccl_result (*dereg_mr)(void *comm, void *mhandle);
-	nccl_result (*isend)(void *comm, void *data, size_t size, int tag,
-			     void *mhandle, void *phandle, void **request);
-	nccl_result (*irecv)(void *comm, int n, void **data, size_t *sizes,
-			     int *tags, void **mhandles, void **phandles,
-			     void **request);
-	nccl_result (*iflush)(void *comm, int n, void **data, int *sizes,
-			      void **mhandles, void **request);
-	nccl_result (*test)(void *request, int *done, int *sizes);
-	nccl_result (*close_send)(void *comm);
-	nccl_result (*close_recv)(void *comm);
-	nccl_result (*close_listen)(void *comm);
-	nccl_result (*get_device_mr)(void *comm, void *mhandle, void **dptr);
-	nccl_result (*irecv_consumed)(void *comm, int n, void *request);
+	NCCL_NET_MEMORY
+	NCCL_NET_IO_V10
+	NCCL_NET_END
 	nccl_result (*make_vdevice)(int *dev, struct nccl_vprops *props);
 };
 
@@ -188,26 +173,9 @@ struct nccl_net_v11 {
 	nccl_result (*listen)(void *ctx, int dev, void *handle, void **comm);
 	nccl_result (*connect)(void *ctx, int dev, void *handle, void **comm,
 			       void **dev_comm);
-	nccl_result (*accept)(void *listen, void **comm, void **dev_comm);
-	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
-			      void **mhandle);
-	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size,
-				      int type, uint64_t offset, int fd,
-				      void **mhandle);
-	nccl_result (*dereg_mr)(void *comm, void *mhandle);
-	nccl_result (*isend)(void *comm, void *data, size_t size, int tag,
-			     void *mhandle, void *phandle, void **request);
-	nccl_result (*irecv)(void *comm, int n, void **data, size_t *sizes,
-			     int *tags, void **mhandles, void **phandles,
-			     void **request);
-	nccl_result (*iflush)(void *comm, int n, void **data, int *sizes,
-			      void **mhandles, void **request);
-	nccl_result (*test)(void *request, int *done, int *sizes);
-	nccl_result (*close_send)(void *comm);
-	nccl_result (*close_recv)(void *comm);
-	nccl_result (*close_listen)(void *comm);
-	nccl_result (*get_device_mr)(void *comm, void *mhandle, void **dptr);
-	nccl_result (*irecv_consumed)(void *comm, int n, void *request);
+	NCCL_NET_MEMORY
+	NCCL_NET_IO_V10
+	NCCL_NET_END
 	nccl_result (*make_vdevice)(int *dev, struct nccl_vprops *props);
 	nccl_result (*finalize)(void *ctx);
 	nccl_result (*set_net_attr)(void *ctx, void *attr);
@@ -247,39 +215,42 @@ struct nccl_coll_v8 {
 	nccl_result (*close_listen)(void *comm);
 };
 
+#define NCCL_COLL_V10 \
+	nccl_result (*connect)(void *handles[], int nranks, int rank, \
+			       void *listen, void **comm); \
+	nccl_result (*reduce_support)(int type, int op, int *supported); \
+	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type, \
+			      void **mhandle); \
+	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size, \
+				      int type, uint64_t offset, int fd, \
+				      void **mhandle); \
+	nccl_result (*dereg_mr)(void *comm, void *mhandle); \
+	nccl_result (*iallreduce)(void *comm, void *send, void *recv, \
+				  size_t count, int type, int op, \
+				  void *send_mhandle, void *recv_mhandle, \
+				  void **request); \
+	nccl_result (*iallgather)(void *comm, void *send, int nparts, \
+				  struct nccl_sge_v10 *parts, \
+				  size_t bytes_per_rank, size_t offset, \
+				  size_t bytes, void *mhandle, void **request); \
+	nccl_result (*ireducescatter)(void *comm, int nparts, \
+				      struct nccl_sge_v10 *parts, void *recv, \
+				      size_t bytes_per_rank, size_t offset, \
+				      size_t bytes, int type, int op, \
+				      void *mhandle, void **request); \
+	nccl_result (*iflush)(void *comm, void *data, int size, void *mhandle, \
+			      void **request); \
+	nccl_result (*test)(void *request, int *done, int *size); \
+	nccl_result (*close_coll)(void *comm); \
+	nccl_result (*close_listen)(void *comm);
+
 struct nccl_coll_v10 {
 	const char *name;
 	nccl_result (*init)(nccl_log_fn log);
 	nccl_result (*devices)(int *ndev);
 	nccl_result (*get_properties)(int dev, struct nccl_props_v10 *props);
 	nccl_result (*listen)(int dev, void *handle, void **comm);
-	nccl_result (*connect)(void *handles[], int nranks, int rank,
-			       void *listen, void **comm);
-	nccl_result (*reduce_support)(int type, int op, int *supported);
-	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
-			      void **mhandle);
-	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size,
-				      int type, uint64_t offset, int fd,
-				      void **mhandle);
-	nccl_result (*dereg_mr)(void *comm, void *mhandle);
-	nccl_result (*iallreduce)(void *comm, void *send, void *recv,
-				  size_t count, int type, int op,
-				  void *send_mhandle, void *recv_mhandle,
-				  void **request);
-	nccl_result (*iallgather)(void *comm, void *send, int nparts,
-				  struct nccl_sge_v10 *parts,
-				  size_t bytes_per_rank, size_t offset,
-				  size_t bytes, void *mhandle, void **request);
-	nccl_result (*ireducescatter)(void *comm, int nparts,
-				      struct nccl_sge_v10 *parts, void *recv,
-				      size_t bytes_per_rank, size_t offset,
-				      size_t bytes, int type, int op,
-				      void *mhandle, void **request);
-	nccl_result (*iflush)(void *comm, void *data, int size, void *mhandle,
-			      void **request);
-	nccl_result (*test)(void *request, int *done, int *size);
-	nccl_result (*close_coll)(void *comm);
-	nccl_result (*close_listen)(void *comm);
+	NCCL_COLL_V10
 	nccl_result (*make_vdevice)(int *dev, struct nccl_vprops *props);
 };
 
@@ -289,33 +260,7 @@ struct nccl_coll_v11 {
 	nccl_result (*devices)(int *ndev);
 	nccl_result (*get_properties)(int dev, struct nccl_props_v11 *props);
 	nccl_result (*listen)(void *ctx, int dev, void *handle, void **comm);
-	nccl_result (*connect)(void *handles[], int nranks, int rank,
-			       void *listen, void **comm);
-	nccl_result (*reduce_support)(int type, int op, int *supported);
-	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
-			      void **mhandle);
-	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size,
-				      int type, uint64_t offset, int fd,
-				      void **mhandle);
-	nccl_result (*dereg_mr)(void *comm, void *mhandle);
-	nccl_result (*iallreduce)(void *comm, void *send, void *recv,
-				  size_t count, int type, int op,
-				  void *send_mhandle, void *recv_mhandle,
-				  void **request);
-	nccl_result (*iallgather)(void *comm, void *send, int nparts,
-				  struct nccl_sge_v10 *parts,
-				  size_t bytes_per_rank, size_t offset,
-				  size_t bytes, void *mhandle, void **request);
-	nccl_result (*ireducescatter)(void *comm, int nparts,
-				      struct nccl_sge_v10 *parts, void *recv,
-				      size_t bytes_per_rank, size_t offset,
-				      size_t bytes, int type, int op,
-				      void *mhandle, void **request);
-	nccl_result (*iflush)(void *comm, void *data, int size, void *mhandle,
-			      void **request);
-	nccl_result (*test)(void *request, int *done, int *size);
-	nccl_result (*close_coll)(void *comm);
-	nccl_result (*close_listen)(void *comm);
+	NCCL_COLL_V10
 	nccl_result (*make_vdevice)(int *dev, struct nccl_vprops *props);
 	nccl_result (*finalize)(void *ctx);
 };
