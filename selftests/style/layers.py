@@ -32,6 +32,7 @@ class Tree:
         """@skip: folders that are no layers. @prefix: in EXCEPTIONS. @shared:
         header that is no layer's."""
         self.top = TOP / top
+        self.roots = [self.top]
         self.makefile = self.top / makefile
         self.skip = skip
         self.prefix = prefix
@@ -73,9 +74,9 @@ class Tree:
         for path in self.sources():
             for name in re.findall(r'^#include "([^"]+)"', path.read_text(),
                                    re.M):
-                target = self.top / name if "/" in name else path.parent / name
-                if target.exists() and name != self.shared:
-                    yield self.room(path), self.room(target)
+                for folder in self.roots if "/" in name else [path.parent]:
+                    if (folder / name).exists() and name != self.shared:
+                        yield self.room(path), self.room(folder / name)
 
     def source(self, build, obj):
         """The source of an object; it may not exist."""
@@ -141,21 +142,29 @@ class UserSpace(Tree):
 
     def __init__(self, program=None):
         super().__init__("userspace", "Makefile",
-                         ["core-tests", "examples", "shim"], "userspace/",
-                         None)
+                         ["common", "core-tests", "examples", "shim"],
+                         "userspace/", None)
+        self.roots.append(self.top / "common")
         self.program = program
 
     def folders(self):
         text = self.makefile.read_text().replace("\\\n", " ")
         order = re.search(r"^LAYERS\s*:=(.*)", text, re.M)[1].split()
-        for folder in self.top.iterdir():
+        for folder in [f for root in self.roots for f in root.iterdir()]:
             if folder.is_dir() and folder.name not in order + self.skip:
-                sys.exit(f"userspace/{folder.name}: is in no layer of "
+                sys.exit(f"{folder.relative_to(TOP)}: is in no layer of "
                          "userspace/Makefile")
         return order
 
+    def sources(self):
+        skip = {self.top / s for s in self.skip if s != "common"}
+        for path in sorted(self.top.rglob("*.[ch]")):
+            if "tests" not in path.parts and not skip & set(path.parents):
+                yield path
+
     def room(self, path):
         parts = path.relative_to(self.top).with_suffix("").parts
+        parts = parts[parts[0] == "common":]
         if parts[0] in self.TREES:
             return f"{parts[0]}/{parts[0]}"
         if parts[0] == "rendezvous" and parts[1] in self.PROTOCOL:
@@ -178,9 +187,8 @@ class UserSpace(Tree):
     def source(self, build, obj):
         part = self.program or build.name
         rel = obj.relative_to(build).with_suffix(".c")
-        found = [top / rel for top in (self.top / part, self.top,
-                                       self.top / "plugins" / part,
-                                       self.top / "plugins")]
+        found = [top / rel for root in self.roots + [self.top / "plugins"]
+                 for top in (root / part, root)]
         return next((path for path in found if path.exists()), found[0])
 
 

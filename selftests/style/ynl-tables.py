@@ -197,7 +197,7 @@ def object_structs():
         for a in sets[name]:
             text += "".join(f"\t{line}\n" for line in member(a)[1])
         text += "};\n"
-    put("userspace/nl/objects-gen.h",
+    put("userspace/common/nl/objects-gen.h",
         text + "\n#endif /* INC_NL_OBJECTS_GEN_H */\n")
 
 
@@ -240,7 +240,7 @@ def object_tables():
         for o in spec["operations"]["list"] if "notify" in o])
     text += "\n" + "".join(f"LOOKUP(inc_nl_{kind}_name, inc_{PLURALS[kind]})\n"
                            for kind in ENUMS)
-    put("userspace/nl/tables-gen.c", text)
+    put("userspace/common/nl/tables-gen.c", text)
 
 
 def dissector():

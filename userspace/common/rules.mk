@@ -8,7 +8,8 @@
 # R, L: where rendezvous and lib are built. PREFIX and DESTDIR as usual.
 
 SRC	:= $(patsubst %/,%,$(dir $(abspath $(firstword $(MAKEFILE_LIST)))))
-USER	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+COMMON	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+USER	:= $(patsubst %/common,%,$(COMMON))
 TOP	:= $(patsubst %/userspace,%,$(USER))
 O	?= build/user-host/$(notdir $(SRC))
 override O := $(if $(filter /%,$(O)),$(O),$(TOP)/$(O))
@@ -39,7 +40,7 @@ CFLAGS	?= -O2 -g
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -Wundef
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g
-CPPFLAGS += -D_GNU_SOURCE -I$(USER) -I$(TOP)/kernel/include/uapi \
+CPPFLAGS += -D_GNU_SOURCE -I$(USER) -I$(COMMON) -I$(TOP)/kernel/include/uapi \
 	-I$(TOP)/kernel/include/uapi/linux $(PKGCFLAGS)
 ALLFLAGS = -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) -pthread
 COMPILE	= $(CC) $(ALLFLAGS) -fPIC -MMD -MP -c -o $@ $<
@@ -79,11 +80,19 @@ $(O)/san/%.o: $(USER)/%.c | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
+$(O)/san/%.o: $(COMMON)/%.c | ready
+	@mkdir -p $(@D)
+	$(COMPILE)
+
 $(O)/%.o: $(SRC)/%.c | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
 $(O)/%.o: $(USER)/%.c | ready
+	@mkdir -p $(@D)
+	$(COMPILE)
+
+$(O)/%.o: $(COMMON)/%.c | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
