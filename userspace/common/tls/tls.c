@@ -361,7 +361,9 @@ static int tls_shake(struct inc_tls *t, short *events)
 	return t->alpn && !alpn ? -ENOPROTOOPT : 0;
 }
 
-static ssize_t tls_recv(struct inc_tls *t, void *buf, size_t len)
+/* Read, or write if @out. */
+static ssize_t transfer_bytes(struct inc_tls *t, void *buf, size_t len,
+			      bool out)
 {
 	size_t n = 0;
 	short events;
@@ -371,26 +373,21 @@ static ssize_t tls_recv(struct inc_tls *t, void *buf, size_t len)
 	before(t);
 	if (t->failed)
 		ret = -EPROTO;
-	else if (!SSL_read_ex(t->ssl, buf, len, &n))
-		ret = outcome(t, 0, &events);
+	else if (!(out ? SSL_write_ex(t->ssl, buf, len, &n) :
+			 SSL_read_ex(t->ssl, buf, len, &n)))
+		ret = outcome(t, 0, &events) ?: out ? -EPIPE : 0;
 	pthread_mutex_unlock(&t->lock);
 	return ret ? ret : (ssize_t)n;
 }
 
+static ssize_t tls_recv(struct inc_tls *t, void *buf, size_t len)
+{
+	return transfer_bytes(t, buf, len, false);
+}
+
 static ssize_t tls_send(struct inc_tls *t, const void *buf, size_t len)
 {
-	size_t n = 0;
-	short events;
-	int ret = 0;
-
-	pthread_mutex_lock(&t->lock);
-	before(t);
-	if (t->failed)
-		ret = -EPROTO;
-	else if (!SSL_write_ex(t->ssl, buf, len, &n))
-		ret = outcome(t, 0, &events) ?: -EPIPE;
-	pthread_mutex_unlock(&t->lock);
-	return ret ? ret : (ssize_t)n;
+	return transfer_bytes(t, (void *)buf, len, true);
 }
 
 static bool tls_pending(struct inc_tls *t)

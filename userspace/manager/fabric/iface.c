@@ -145,3 +145,16 @@ struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
 	return index ? search(info, info->by_index, NULL, index) :
 		       sw_if_named(info, name);
 }
+
+/**
+ * sw_info_free() - free an agent's answer
+ * @info: answer, or NULL
+ */
+void sw_info_free(struct sw_info *info)
+{
+	if (!info)
+		return;
+	sw_ifs_free(info);
+	free(info->trees);
+	free(info);
+}

@@ -288,16 +288,3 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	errno = -ret;
 	return NULL;
 }
-
-/**
- * sw_info_free() - free an agent's answer
- * @info: answer, or NULL
- */
-void sw_info_free(struct sw_info *info)
-{
-	if (!info)
-		return;
-	sw_ifs_free(info);
-	free(info->trees);
-	free(info);
-}

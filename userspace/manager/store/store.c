@@ -7,7 +7,6 @@
  * hangs is to lose the lead, so it is not renewed then.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,67 +90,6 @@ struct store {
 };
 
 /* --- Records ------------------------------------------------------------- */
-
-/**
- * store_record_new() - make a record for a list
- * @key: key
- * @data: bytes, which are copied
- * @len: their number
- *
- * Return: the record, or NULL.
- */
-struct store_record *store_record_new(const char *key, const void *data,
-				      size_t len)
-{
-	struct store_record *r = calloc(1, sizeof(*r));
-
-	if (r)
-		r->data = malloc(len + 1);
-	if (!r || !r->data) {
-		free(r);
-		return NULL;
-	}
-	if (len)
-		memcpy(r->data, data, len);
-	/* What is text can be read as a string. */
-	r->data[len] = '\0';
-	r->len = len;
-	snprintf(r->key, sizeof(r->key), "%s", key);
-	return r;
-}
-
-/**
- * store_list_free() - free records
- * @list: the first one, or NULL
- */
-void store_list_free(struct store_record *list)
-{
-	struct store_record *next;
-
-	for (; list; list = next) {
-		next = list->next;
-		free(list->data);
-		free(list);
-	}
-}
-
-/**
- * store_failed() - write an error message
- * @err: message
- * @ret: negative errno value
- * @fmt: text
- *
- * Return: @ret.
- */
-int store_failed(char *err, int ret, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, STORE_ERROR_LEN, fmt, ap);
-	va_end(ap);
-	return ret;
-}
 
 /**
  * store_db_open() - open a database

@@ -402,15 +402,6 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	return info;
 }
 
-void sw_info_free(struct sw_info *info)
-{
-	if (!info)
-		return;
-	sw_ifs_free(info);
-	free(info->trees);
-	free(info);
-}
-
 void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	      unsigned int n)
 {

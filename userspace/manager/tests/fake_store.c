@@ -131,43 +131,6 @@ void fake_store_free(void)
 
 /* --- store.h ------------------------------------------------------------- */
 
-struct store_record *store_record_new(const char *key, const void *data,
-				      size_t len)
-{
-	struct store_record *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		abort();
-	r->data = calloc(1, len + 1);
-	if (!r->data)
-		abort();
-	memcpy(r->data, data, len);
-	r->len = len;
-	snprintf(r->key, sizeof(r->key), "%s", key);
-	return r;
-}
-
-void store_list_free(struct store_record *r)
-{
-	struct store_record *next;
-
-	for (; r; r = next) {
-		next = r->next;
-		free(r->data);
-		free(r);
-	}
-}
-
-int store_failed(char *err, int ret, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, STORE_ERROR_LEN, fmt, ap);
-	va_end(ap);
-	return ret;
-}
-
 int store_db_open(struct store_db **db, const char *where, const char *self,
 		  const struct store_security *how, char *err)
 {

@@ -22,7 +22,6 @@ static nccl_result init(nccl_log_fn log)
 
 static nccl_result init_v10(nccl_log_fn log, nccl_profiler_fn prof)
 {
-	(void)prof;
 	return init(log);
 }
 
@@ -30,30 +29,23 @@ static nccl_result init_v11(void **ctx, uint64_t comm_id,
 			    struct nccl_comm_config *config, nccl_log_fn log,
 			    nccl_profiler_fn prof)
 {
-	(void)comm_id;
-	(void)config;
-	(void)prof;
 	*ctx = NULL;
 	return init(log);
 }
 
 static nccl_result coll_init_v11(void **ctx, uint64_t comm_id, nccl_log_fn log)
 {
-	(void)comm_id;
 	*ctx = NULL;
 	return init(log);
 }
 
 static nccl_result finalize(void *ctx)
 {
-	(void)ctx;
 	return NCCL_SUCCESS;
 }
 
 static nccl_result set_net_attr(void *ctx, void *attr)
 {
-	(void)ctx;
-	(void)attr;
 	return NCCL_SUCCESS;
 }
 
@@ -105,13 +97,6 @@ static nccl_result props_v11(int dev, struct nccl_props_v11 *props)
 static nccl_result reg_mr_dma_buf(void *comm, void *data, size_t size, int type,
 				  uint64_t offset, int fd, void **mhandle)
 {
-	(void)comm;
-	(void)data;
-	(void)size;
-	(void)type;
-	(void)offset;
-	(void)fd;
-	(void)mhandle;
 	return NCCL_INVALID_USAGE;
 }
 
@@ -119,80 +104,64 @@ static nccl_result reg_mr_dma_buf(void *comm, void *data, size_t size, int type,
 
 static nccl_result net_listen(int dev, void *handle, void **comm)
 {
-	(void)dev;
 	return inc_net_listen(handle, comm);
 }
 
 static nccl_result net_listen_v11(void *ctx, int dev, void *handle, void **comm)
 {
-	(void)ctx;
 	return net_listen(dev, handle, comm);
 }
 
 static nccl_result net_connect_v8(int dev, void *handle, void **comm,
 				  void **dev_comm)
 {
-	(void)dev;
-	(void)dev_comm;
 	return inc_net_connect(handle, comm);
 }
 
 static nccl_result net_connect_v10(int dev, struct nccl_comm_config *config,
 				   void *handle, void **comm, void **dev_comm)
 {
-	(void)config;
 	return net_connect_v8(dev, handle, comm, dev_comm);
 }
 
 static nccl_result net_connect_v11(void *ctx, int dev, void *handle,
 				   void **comm, void **dev_comm)
 {
-	(void)ctx;
 	return net_connect_v8(dev, handle, comm, dev_comm);
 }
 
 static nccl_result net_accept(void *listen, void **comm, void **dev_comm)
 {
-	(void)dev_comm;
 	return inc_net_accept(listen, comm);
 }
 
 static nccl_result net_reg_mr(void *comm, void *data, size_t size, int type,
 			      void **mhandle)
 {
-	(void)comm;
-	(void)data;
-	(void)size;
 	*mhandle = NULL;
 	return type == NCCL_PTR_HOST ? NCCL_SUCCESS : NCCL_INVALID_USAGE;
 }
 
 static nccl_result net_dereg_mr(void *comm, void *mhandle)
 {
-	(void)comm;
-	(void)mhandle;
 	return NCCL_SUCCESS;
 }
 
 static nccl_result net_isend_v8(void *comm, void *data, int size, int tag,
 				void *mhandle, void **request)
 {
-	(void)mhandle;
 	return inc_net_isend(comm, data, (size_t)size, tag, request);
 }
 
 static nccl_result net_isend_v10(void *comm, void *data, size_t size, int tag,
 				 void *mhandle, void *phandle, void **request)
 {
-	(void)mhandle;
-	(void)phandle;
 	return inc_net_isend(comm, data, size, tag, request);
 }
 
 static nccl_result net_irecv_v8(void *comm, int n, void **data, int *sizes,
 				int *tags, void **mhandles, void **request)
 {
-	(void)mhandles;
 	if (n != 1)
 		return NCCL_INVALID_USAGE;
 	return inc_net_irecv(comm, data[0], (size_t)sizes[0], tags[0], request);
@@ -202,8 +171,6 @@ static nccl_result net_irecv_v10(void *comm, int n, void **data, size_t *sizes,
 				 int *tags, void **mhandles, void **phandles,
 				 void **request)
 {
-	(void)mhandles;
-	(void)phandles;
 	if (n != 1)
 		return NCCL_INVALID_USAGE;
 	return inc_net_irecv(comm, data[0], sizes[0], tags[0], request);
@@ -213,28 +180,17 @@ static nccl_result net_irecv_v10(void *comm, int n, void **data, size_t *sizes,
 static nccl_result net_iflush(void *comm, int n, void **data, int *sizes,
 			      void **mhandles, void **request)
 {
-	(void)comm;
-	(void)n;
-	(void)data;
-	(void)sizes;
-	(void)mhandles;
 	*request = NULL;
 	return NCCL_SUCCESS;
 }
 
 static nccl_result get_device_mr(void *comm, void *mhandle, void **dptr)
 {
-	(void)comm;
-	(void)mhandle;
-	(void)dptr;
 	return NCCL_INVALID_USAGE;
 }
 
 static nccl_result irecv_consumed(void *comm, int n, void *request)
 {
-	(void)comm;
-	(void)n;
-	(void)request;
 	return NCCL_SUCCESS;
 }
 
@@ -274,21 +230,18 @@ EXPORT const struct nccl_net_v11 ncclNetPlugin_v11 = {
 
 static nccl_result coll_listen(int dev, void *handle, void **comm)
 {
-	(void)dev;
 	return inc_coll_listen(handle, comm);
 }
 
 static nccl_result coll_listen_v11(void *ctx, int dev, void *handle,
 				   void **comm)
 {
-	(void)ctx;
 	return coll_listen(dev, handle, comm);
 }
 
 static nccl_result coll_connect(void *handles[], int nranks, int rank,
 				void *listen, void **comm)
 {
-	(void)listen;
 	return inc_coll_connect(handles, nranks, rank, comm);
 }
 
@@ -297,8 +250,6 @@ static nccl_result iallreduce_v10(void *comm, void *send, void *recv,
 				  void *send_mhandle, void *recv_mhandle,
 				  void **request)
 {
-	(void)send_mhandle;
-	(void)recv_mhandle;
 	return inc_coll_iallreduce(comm, send, recv, count, type, op, request);
 }
 
@@ -320,7 +271,6 @@ static nccl_result iallgather_##V(void *comm, void *send, int nparts,	\
 {									\
 	struct inc_nccl_part part = { parts->address, parts->size };	\
 									\
-	(void)mhandle;							\
 	if (nparts != 1)						\
 		return NCCL_INVALID_USAGE;				\
 	return inc_coll_iallgather(comm, send, &part, per_rank, offset,	\
@@ -335,7 +285,6 @@ static nccl_result ireducescatter_##V(void *comm, int nparts,		\
 {									\
 	struct inc_nccl_part part = { parts->address, parts->size };	\
 									\
-	(void)mhandle;							\
 	if (nparts != 1)						\
 		return NCCL_INVALID_USAGE;				\
 	return inc_coll_ireducescatter(comm, &part, recv, per_rank,	\
@@ -347,10 +296,6 @@ ALLGATHER(v10)
 static nccl_result coll_iflush(void *comm, void *data, int size, void *mhandle,
 			       void **request)
 {
-	(void)comm;
-	(void)data;
-	(void)size;
-	(void)mhandle;
 	*request = NULL;
 	return NCCL_SUCCESS;
 }
