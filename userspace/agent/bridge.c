@@ -58,7 +58,6 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 {
 	const struct ifinfomsg *ifi = head;
 
-	(void)arg;
 	/* A bridge has a forwarding database for each of its VLANs. */
 	if (!(ifi->ifi_flags & IFF_UP) || (!inc_rt_is_kind(tb, "bridge") &&
 					   !inc_rt_is_kind(tb, "vlan")))

@@ -401,7 +401,6 @@ static void *loop(void *arg)
 		{ .fd = cm.channel->fd, .events = POLLIN },
 	};
 
-	(void)arg;
 	for (;;) {
 		if (poll(p, ARRAY_SIZE(p), -1) < 0 && errno != EINTR)
 			break;

@@ -79,8 +79,6 @@ struct lyd_node *error_make(const struct ly_ctx *ctx, const struct fault *f,
 static void note(LY_LOG_LEVEL level, const char *msg, const char *data_path,
 		 const char *schema_path, uint64_t line)
 {
-	(void)schema_path;
-	(void)line;
 	if (!seen.on || level != LY_LLERR)
 		return;
 	snprintf(seen.msg, sizeof(seen.msg), "%s", msg);

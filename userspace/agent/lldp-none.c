@@ -16,9 +16,6 @@
  */
 int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
-	(void)a;
-	(void)sock;
-	(void)changed;
 	log_info("LLDP: built without liblldpctl: links are learnt from the forwarding database");
 	return 0;
 }
@@ -36,5 +33,4 @@ void lldp_stop(void)
  */
 void lldp_add(struct lyd_node *sw)
 {
-	(void)sw;
 }

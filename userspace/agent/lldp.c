@@ -101,7 +101,6 @@ static ssize_t pipe_send(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
 	struct pipe *p = arg;
 	ssize_t n;
 
-	(void)conn;
 	if (wait_for(p->fd, POLLOUT, ANSWER_MS) <= 0)
 		return LLDPCTL_ERR_CALLBACK_FAILURE;
 	n = send(p->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -114,7 +113,6 @@ static ssize_t pipe_recv(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
 	struct pipe *p = arg;
 	ssize_t n;
 
-	(void)conn;
 	if (wait_for(p->fd, POLLIN, p->wait_ms) <= 0)
 		return LLDPCTL_ERR_WOULDBLOCK;
 	n = recv(p->fd, (void *)data, len, MSG_DONTWAIT);
@@ -374,10 +372,6 @@ static bool look(void)
 static void on_change(lldpctl_change_t type, lldpctl_atom_t *interface,
 		      lldpctl_atom_t *neighbour, void *arg)
 {
-	(void)type;
-	(void)interface;
-	(void)neighbour;
-	(void)arg;
 }
 
 /* Until lldpd ends, or we do. */
@@ -409,7 +403,6 @@ static void *run(void *arg)
 {
 	struct peers *none;
 
-	(void)arg;
 	do {
 		follow();
 		if (wait_for(-1, 0, 0) < 0)
@@ -430,7 +423,6 @@ static void *run(void *arg)
 
 static void log_lldp(int severity, const char *msg)
 {
-	(void)severity;
 	log_debug("LLDP: %s", msg);
 }
 

@@ -285,7 +285,6 @@ static void *accept_unix(void *arg)
 	pthread_t thread;
 	int fd;
 
-	(void)arg;
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&detached, STACK_BYTES);
@@ -337,7 +336,6 @@ static void *accept_remote(void *arg)
 {
 	struct nc_session *s;
 
-	(void)arg;
 	while (!srv.stop) {
 		s = NULL;
 		if (nc_accept(CHECK_MS, srv.ctx, &s) != NC_MSG_HELLO)

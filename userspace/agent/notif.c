@@ -226,7 +226,6 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 	struct lyd_node *node;
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		if (events[i].cmd != ev->cmd ||
 		    lyd_new_inner(NULL, ntf.agent->mod, events[i].name, 0,
@@ -353,7 +352,6 @@ static void *watcher(void *arg)
 		{ .events = POLLIN },
 	};
 
-	(void)arg;
 	for (;;) {
 		check_module();
 		p[2].fd = ntf.open ? inc_nl_fd(&ntf.nl) : -1;

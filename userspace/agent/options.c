@@ -66,7 +66,6 @@ static int set_level(void *ctx, const struct opt *opt, char *text)
 {
 	struct options *o = ctx;
 
-	(void)text;
 	o->level = opt->tag;
 	return 0;
 }

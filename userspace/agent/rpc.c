@@ -105,14 +105,12 @@ static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
 static struct nc_server_reply *rpc_get(struct lyd_node *rpc,
 				       struct nc_session *session)
 {
-	(void)session;
 	return get(rpc, true);
 }
 
 static struct nc_server_reply *rpc_get_config(struct lyd_node *rpc,
 					      struct nc_session *session)
 {
-	(void)session;
 	return get(rpc, false);
 }
 
@@ -273,7 +271,6 @@ static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
 	struct fault f;
 	int rc = 0;
 
-	(void)session;
 	if (!config)
 		return nc_server_reply_ok();	/* the kernel's own */
 	if (parse_config(config, EDIT_MERGE, &data, &f))
@@ -287,7 +284,6 @@ static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
 static struct nc_server_reply *rpc_lock(struct lyd_node *rpc,
 					struct nc_session *session)
 {
-	(void)rpc;
 	if (lock.owner)
 		return lock_denied();
 	lock.owner = nc_session_get_id(session);
@@ -300,7 +296,6 @@ static struct nc_server_reply *rpc_unlock(struct lyd_node *rpc,
 {
 	struct fault f;
 
-	(void)rpc;
 	if (lock.owner != nc_session_get_id(session)) {
 		fault_set(&f, FAULT_FAILED, NULL, lock.owner ?
 			  "another session holds the lock" :
@@ -389,7 +384,6 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 	unsigned int n = 0;
 	struct fault f;
 
-	(void)session;
 	LY_LIST_FOR(lyd_child(rpc), node) {
 		/* YANG has as many. */
 		if (n == PROBE_MAX)

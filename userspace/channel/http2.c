@@ -75,8 +75,6 @@ static ssize_t read_messages(nghttp2_session *h2, int32_t id, uint8_t *buf,
 	size_t n = s->pull(s->ctx, buf, len, &end);
 
 	(void)h2;
-	(void)id;
-	(void)src;
 	s->half = end;
 	if (end)
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
@@ -217,7 +215,6 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	const char *v = (const char *)value;
 
 	(void)h2;
-	(void)flags;
 	if (f->hd.stream_id != s->id || s->over)
 		return 0;
 	if (is_name(name, name_len, ":status") && *v != '1' &&
@@ -295,7 +292,6 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 	int ret = 0;
 
 	(void)h2;
-	(void)flags;
 	while (id == s->id && len && !s->over && ret >= 0) {
 		ret = wire_take(&s->in, MESSAGE_MAX, &data, &len);
 		if (ret == 1)

@@ -37,8 +37,9 @@ libs	= $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null)
 comma	:= ,
 
 CFLAGS	?= -O2 -g
-WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-	-Wformat=2 -Wundef
+# Who calls back chooses the parameters, as in the kernel.
+WARN	:= -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wformat=2 -Wundef
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g
 CPPFLAGS += -D_GNU_SOURCE -I$(USER) -I$(COMMON) -I$(TOP)/kernel/include/uapi \
 	-I$(TOP)/kernel/include/uapi/linux $(PKGCFLAGS)

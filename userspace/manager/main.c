@@ -36,7 +36,6 @@ static struct manager manager;
 
 static void stop(struct work *work)
 {
-	(void)work;
 	manager.stop = true;
 }
 

@@ -27,8 +27,6 @@ static int check_config(void *ctx, const struct opt *opt, char *path)
 {
 	struct stat st;
 
-	(void)ctx;
-	(void)opt;
 	if (!reading_again || stat(path, &st) || S_ISREG(st.st_mode))
 		return 0;
 	snprintf(conf_where, sizeof(conf_where), "%s: ", path);
@@ -41,7 +39,6 @@ static int check_address(void *ctx, const struct opt *opt, char *text)
 	char host[256], want[80];
 	int port = -1;
 
-	(void)ctx;
 	if (!inc_auth_address(text, host, sizeof(host), &port) &&
 	    port >= (int)opt->least)
 		return 0;

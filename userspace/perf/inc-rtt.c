@@ -603,9 +603,6 @@ static int run_client(struct options *o)
 
 static int ignore(void *ctx, const struct opt *opt, char *text)
 {
-	(void)ctx;
-	(void)opt;
-	(void)text;
 	return 0;
 }
 

@@ -85,7 +85,6 @@ static int note_check(void *ctx, const struct opt *opt, char *text)
 {
 	struct options *o = ctx;
 
-	(void)opt;
 	if (!text)
 		o->checks = 2;
 	return 0;
@@ -95,8 +94,6 @@ static int take_hash(void *ctx, const struct opt *opt, char *text)
 {
 	struct options *o = ctx;
 
-	(void)opt;
-	(void)text;
 	o->runs = o->runs ? o->runs : 1000;
 	return 0;
 }
@@ -105,8 +102,6 @@ static int note_first(void *ctx, const struct opt *opt, char *text)
 {
 	struct options *o = ctx;
 
-	(void)opt;
-	(void)text;
 	o->comm.tree.flags |= INC_TREE_F_FIRST_MSG_ID;
 	return 0;
 }
@@ -115,8 +110,6 @@ static int note_psn(void *ctx, const struct opt *opt, char *text)
 {
 	struct options *o = ctx;
 
-	(void)opt;
-	(void)text;
 	o->comm.flags |= INC_COMM_F_PSN;
 	return 0;
 }

@@ -72,8 +72,6 @@ static int count_stats(void *ctx, const struct opt *opt, char *text)
 {
 	struct conf *c = ctx;
 
-	(void)opt;
-	(void)text;
 	c->stats++;
 	return 0;
 }

@@ -113,7 +113,6 @@ static void parse_port(const void *head, struct nlattr **tb, void *arg)
 {
 	const struct ndmsg *ndm = head;
 
-	(void)tb;
 	*(int *)arg = ndm->ndm_ifindex;
 }
 

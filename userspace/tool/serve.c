@@ -36,7 +36,6 @@ static int take_port(void *ctx, const struct opt *opt, char *text)
 {
 	struct args *a = ctx;
 
-	(void)opt;
 	a->o.port = text;
 	return 0;
 }
@@ -53,8 +52,6 @@ static int note_psn(void *ctx, const struct opt *opt, char *text)
 {
 	struct args *a = ctx;
 
-	(void)opt;
-	(void)text;
 	a->s.has_psn = true;
 	return 0;
 }
@@ -64,7 +61,6 @@ static int note_tree(void *ctx, const struct opt *opt, char *text)
 {
 	struct args *a = ctx;
 
-	(void)text;
 	a->s.tree.has |= 1ULL << opt->tag;
 	return 0;
 }

@@ -198,7 +198,6 @@ void show_member(const struct inc_nl_member *m)
  */
 int show_member_stats(const struct inc_nl_member *m, void *unused)
 {
-	(void)unused;
 	pr_open_object(NULL);
 	show_member(m);
 	if (conf.stats)

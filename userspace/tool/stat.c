@@ -42,7 +42,6 @@ static int stat_member(const struct inc_nl_member *m, void *arg)
 
 static int stat_tree(const struct inc_nl_tree *tree, void *arg)
 {
-	(void)arg;
 	pr_open_object(NULL);
 	pr_uint("id", "tree", tree->id);
 	show_stats("stats", tree->stats, RDMA_INC_A_TREE_STATS_MAX,

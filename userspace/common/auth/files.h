@@ -24,10 +24,6 @@
 static inline int inc_auth_no_password(char *buf, int size, int writing,
 				       void *data)
 {
-	(void)buf;
-	(void)size;
-	(void)writing;
-	(void)data;
 	return -1;
 }
 

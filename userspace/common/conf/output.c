@@ -54,7 +54,6 @@ static void *wait_for_no_reader(void *arg)
 {
 	struct pollfd pfd = { .fd = STDOUT_FILENO };
 
-	(void)arg;
 	/* No event is asked for: what comes is an error. */
 	while (poll(&pfd, 1, -1) < 0 && errno == EINTR)
 		;

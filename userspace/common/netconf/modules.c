@@ -58,9 +58,6 @@ LY_ERR inc_yang_find(const char *name, const char *revision, const char *sub,
 {
 	size_t i;
 
-	(void)revision;
-	(void)sub_revision;
-	(void)ctx;
 	for (i = 0; !sub && i < sizeof(modules) / sizeof(modules[0]); i++)
 		if (!strcmp(modules[i].name, name)) {
 			*format = LYS_IN_YANG;

@@ -190,7 +190,6 @@ static int on_error(struct sockaddr_nl *addr, struct nlmsgerr *e, void *arg)
 	size_t off = sizeof(*e), len = nlmsg_datalen(nlh);
 	struct call *c = arg;
 
-	(void)addr;
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
 		off += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || off > len)
@@ -206,7 +205,6 @@ static int on_ack(struct nl_msg *msg, void *arg)
 {
 	struct call *c = arg;
 
-	(void)msg;
 	c->done = true;
 	return NL_STOP;
 }
@@ -237,7 +235,6 @@ static int on_interrupted(struct nl_msg *msg, void *arg)
 {
 	struct call *c = arg;
 
-	(void)msg;
 	c->interrupted = true;
 	return NL_OK;
 }
@@ -476,8 +473,6 @@ struct events {
 /* Events do not answer a request, so their sequence number is not ours. */
 static int no_check(struct nl_msg *msg, void *arg)
 {
-	(void)msg;
-	(void)arg;
 	return NL_OK;
 }
 

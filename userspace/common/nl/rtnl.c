@@ -58,7 +58,6 @@ static int on_end(struct nl_msg *msg, void *arg)
 {
 	struct answer *a = arg;
 
-	(void)msg;
 	a->done = true;
 	return NL_STOP;
 }
@@ -67,7 +66,6 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
 	struct answer *a = arg;
 
-	(void)from;
 	a->err = e->error;
 	a->done = true;
 	return NL_STOP;

@@ -116,9 +116,6 @@ static int from_socket(BIO *bio, char *data, int len)
 
 static long control(BIO *bio, int cmd, long num, void *ptr)
 {
-	(void)bio;
-	(void)num;
-	(void)ptr;
 	return cmd == BIO_CTRL_FLUSH;
 }
 

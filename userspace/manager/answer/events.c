@@ -142,7 +142,6 @@ static void heard(struct event_listener *l, const struct event *ev)
 {
 	struct event_watch *w = container_of(l, struct event_watch, listener);
 
-	(void)ev;
 	if (rpc_stream_idle(w->stream))
 		send_events(w);
 }

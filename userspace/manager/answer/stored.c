@@ -43,7 +43,6 @@ static void done(struct state_wait *wait, const char *err)
 
 static void writable(struct rpc_watch *rpc)
 {
-	(void)rpc;
 }
 
 static void closed(struct rpc_watch *rpc)

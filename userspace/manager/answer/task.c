@@ -349,7 +349,6 @@ static void send_table(struct stats_watch *tick)
 
 static void writable(struct rpc_watch *rpc)
 {
-	(void)rpc;
 }
 
 static void closed(struct rpc_watch *rpc)

@@ -106,8 +106,6 @@ static int select_h2(SSL *ssl, const unsigned char **out, unsigned char *len,
 {
 	static const unsigned char h2[] = { 2, 'h', '2' };
 
-	(void)ssl;
-	(void)ctx;
 	return SSL_select_next_proto((unsigned char **)out, len, h2, sizeof(h2),
 				     in, in_len) == OPENSSL_NPN_NEGOTIATED ?
 	       SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;

@@ -271,7 +271,6 @@ static struct nc_session *open_tls(const struct netconf_target *t, char *err)
 static void quiet(const struct nc_session *session, NC_VERB_LEVEL level,
 		  const char *text)
 {
-	(void)session;
 	if (getenv("INC_AMD_NETCONF"))
 		log_info("netconf: %d: %s", level, text);
 }

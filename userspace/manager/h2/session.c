@@ -111,7 +111,6 @@ static ssize_t read_queue(nghttp2_session *h2, int32_t id, uint8_t *buf,
 	nghttp2_nv nv[2];
 	size_t n = 0;
 
-	(void)ctx;
 	while (n < len && call->queue) {
 		n += copy_part(buf + n, len - n, call->queue);
 		if (call->queue->sent < call->queue->len + WIRE_HEAD)
@@ -456,7 +455,6 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	struct h2_call *call = call_of(h2, f->hd.stream_id);
 	const char *n = (const char *)name, *v = (const char *)value;
 
-	(void)flags;
 	if (!call)
 		return session_junk(ctx, 1, "headers of no call") ?
 		       0 : NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -562,8 +560,6 @@ static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
 		      void *ctx)
 {
 	(void)h2;
-	(void)f;
-	(void)err;
 	session_junk(ctx, 16, "wrong frames, again and again");
 	return 0;
 }
@@ -628,8 +624,6 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 {
 	struct h2_call *call = call_of(h2, id);
 
-	(void)flags;
-	(void)ctx;
 	nghttp2_session_consume_connection(h2, len);
 	if (!call || call->ending)	/* the stream's window stays shut */
 		return 0;
@@ -673,7 +667,6 @@ static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx
 	struct h2_call *call = call_of(h2, id), **link;
 	struct conn *c = ctx;
 
-	(void)err;
 	if (!call)
 		return 0;
 	for (link = &c->calls; *link != call; link = &(*link)->next)

@@ -19,11 +19,6 @@ static long limit_reads(BIO *b, int op, const char *buf, size_t len, int argi,
 {
 	const struct conn *c = (const struct conn *)BIO_get_callback_arg(b);
 
-	(void)buf;
-	(void)len;
-	(void)argi;
-	(void)argl;
-	(void)done;
 	if (op != BIO_CB_READ || (!c->cut && BIO_number_read(b) < c->until))
 		return ret;
 	BIO_clear_retry_flags(b);
@@ -111,8 +106,6 @@ static void weigh_message(int out, int version, int type, const void *data,
 {
 	const uint8_t *alert = data;
 
-	(void)version;
-	(void)ssl;
 	if (!out && type == SSL3_RT_HANDSHAKE)
 		session_junk(ctx, 16, "TLS: new keys, again and again");
 	/* OpenSSL does not tell of the request, but of the answer. */

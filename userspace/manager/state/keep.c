@@ -31,7 +31,6 @@ static void written(void *ctx, const char *key, struct store_record *list,
 {
 	struct group *g = find(ctx, key);
 
-	(void)list;
 	if (!g)
 		return;
 	/* The store's own log has the error. A group is not refused for it. */

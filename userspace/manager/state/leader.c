@@ -58,7 +58,6 @@ static void was_read(void *ctx, const char *key, struct store_record *list,
 {
 	struct manager *m = ctx;
 
-	(void)key;
 	if (err && strcmp(m->state.unread, err))
 		event_say(&m->events, EVENT_STORE_FAILED, m->o.store,
 			  "it cannot be read: %s", err);

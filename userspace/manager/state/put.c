@@ -154,7 +154,6 @@ static void put_done(void *ctx, const char *key, struct store_record *list,
 {
 	struct write *w = ctx;
 
-	(void)list;
 	if (err)
 		tell(w->m, key, "not stored, and tried again", err);
 	write_end(w, err);
@@ -167,7 +166,6 @@ static void del_done(void *ctx, const char *key, struct store_record *list,
 {
 	struct write *w = ctx;
 
-	(void)list;
 	if (err)
 		tell(w->m, key, "not deleted, which is tried again", err);
 	write_end(w, err);

@@ -159,7 +159,6 @@ static enum MHD_Result admit(void *ctx, const struct sockaddr *peer,
 	struct in6_addr key;
 	unsigned int n = 0;
 
-	(void)len;
 	inc_auth_peer_key(peer, &key);
 	pthread_mutex_lock(&h->lock);
 	for (c = h->conns; c; c = c->next)
@@ -219,8 +218,6 @@ static void note(struct http *h, struct MHD_Connection *conn, bool asked)
 static void completed(void *ctx, struct MHD_Connection *conn, void **own,
 		      enum MHD_RequestTerminationCode code)
 {
-	(void)own;
-	(void)code;
 	note(ctx, conn, false);
 }
 
@@ -472,10 +469,6 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *conn,
 	struct MHD_Response *r;
 	struct http *h = ctx;
 
-	(void)version;
-	(void)data;
-	(void)len;
-	(void)own;
 	note(h, conn, true);
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return complain(conn, MHD_HTTP_METHOD_NOT_ALLOWED,

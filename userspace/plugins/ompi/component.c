@@ -11,8 +11,6 @@ int coll_inc_output = -1;
 
 static int init_query(bool progress_threads, bool mpi_threads)
 {
-	(void)progress_threads;
-	(void)mpi_threads;
 	return OMPI_SUCCESS;
 }
 

@@ -180,8 +180,6 @@ static int request_free(ompi_request_t **request)
 
 static int request_cancel(ompi_request_t *request, int flag)
 {
-	(void)request;
-	(void)flag;
 	return MPI_ERR_REQUEST;
 }
 
