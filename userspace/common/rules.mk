@@ -70,7 +70,7 @@ ready: packages
 packages:
 	@lacks=$$($(LACKS)); [ -z "$$lacks" ] || { echo "make: $$lacks" >&2; exit 1; }
 
-# A part's own files, and what it shares with others: auth/address.o, say. Below
+# A part's own files, and what it shares with others: common/auth/address.o, say. Below
 # san/ they are under ASan and UBSan.
 $(O)/san/%.o: ALLFLAGS += $(SAN)
 $(O)/san/%.o: $(SRC)/%.c | ready
@@ -81,19 +81,11 @@ $(O)/san/%.o: $(USER)/%.c | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
-$(O)/san/%.o: $(COMMON)/%.c | ready
-	@mkdir -p $(@D)
-	$(COMPILE)
-
 $(O)/%.o: $(SRC)/%.c | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
 $(O)/%.o: $(USER)/%.c | ready
-	@mkdir -p $(@D)
-	$(COMPILE)
-
-$(O)/%.o: $(COMMON)/%.c | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
@@ -106,6 +98,8 @@ install	= install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
 install-sed = install -d $(DESTDIR)$(dir $(2)) && $(fill) $(1) >$(DESTDIR)$(2) && \
 	chmod 644 $(DESTDIR)$(2)
 install-man = $(foreach p,$(1),$(call install-sed,$(SRC)/man/$(p),$(MANDIR)/man$(subst .,,$(suffix $(p)))/$(p)) &&) :
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
 
 clean:
 	rm -rf $(O)
