@@ -48,17 +48,16 @@ COMPILE	= $(CC) $(ALLFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
 all:
 
-# What is missing first, in a line with what to do; nothing if nothing is.
-LACKS	?= for p in $(PKGS); do \
-		$(PKG_CONFIG) --exists $${p%%:*} || { \
-			echo "$${p%%:*} is missing: install $${p\#\#*:}"; exit; \
-		}; \
+# What is missing, in a line with what to do; nothing if nothing is.
+LACKS	?= lacks=; \
+	for p in $(PROGS) $(if $(PKGS),$(PKG_CONFIG):pkgconf); do \
+		command -v $${p%%:*} >/dev/null || lacks="$$lacks $${p\#\#*:}"; \
 	done; \
-	for p in $(PROGS); do \
-		command -v $${p%%:*} >/dev/null || { \
-			echo "$${p%%:*} is missing: install $${p\#\#*:}"; exit; \
-		}; \
-	done
+	for p in $(PKGS); do \
+		$(PKG_CONFIG) --exists $${p%%:*} 2>/dev/null || \
+			lacks="$$lacks $${p\#\#*:}"; \
+	done; \
+	[ -z "$$lacks" ] || echo "install$$lacks"
 
 lacks:
 	@$(LACKS)
