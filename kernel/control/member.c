@@ -577,7 +577,7 @@ void inc_member_unpublish(struct inc_qp *qp)
 	spin_unlock(&qp->tx.lock);
 	spin_unlock_bh(&qp->rx.lock);
 	list_add_tail(&qp->parted, &tree->parted);
-	inc_part(qp->sw, &qp->parting, end_qp);
+	inc_defer_free(qp->sw, &qp->parting, end_qp);
 }
 
 /**

@@ -228,7 +228,7 @@ static struct inc_qp *find_member(struct inc_switch *sw,
 }
 
 /* inc_member_new() has set the message; name the attribute, too. */
-static void blame(const struct genl_info *info, int err)
+static void set_bad_attr(const struct genl_info *info, int err)
 {
 	struct nlattr **attrs = info->attrs;
 
@@ -260,7 +260,7 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
 	qp = inc_member_new(tree, cfg, info->extack);
 	/* Cannot fail: the message is large enough for any member. */
 	if (IS_ERR(qp))
-		blame(info, PTR_ERR(qp));
+		set_bad_attr(info, PTR_ERR(qp));
 	else
 		WARN_ON_ONCE(inc_nl_fill_member(msg, info, 0, qp));
 	return qp;
@@ -365,7 +365,7 @@ static struct inc_qp *new_nested(struct inc_switch *sw,
 		return ERR_CAST(tree);
 	qp = inc_member_new(tree, &cfg, info->extack);
 	if (IS_ERR(qp))
-		blame(&one, PTR_ERR(qp));
+		set_bad_attr(&one, PTR_ERR(qp));
 	return qp;
 }
 
@@ -448,7 +448,7 @@ static int set_locked(struct inc_switch *sw, const struct inc_member_cfg *cfg,
 		NL_SET_BAD_ATTR(info->extack,
 				info->attrs[RDMA_INC_A_MEMBER_RANK]);
 	else if (err)
-		blame(info, err);
+		set_bad_attr(info, err);
 	return err ?: inc_nl_fill_member(msg, info, 0, qp);
 }
 

@@ -247,7 +247,7 @@ static void parse_limits(struct nlattr **attrs, u64 *mem_limit,
 }
 
 /* 0 means no limit, and so is the highest value. */
-static bool raises(u64 old, u64 new)
+static bool raises_limit(u64 old, u64 new)
 {
 	return old && (!new || new > old);
 }
@@ -266,15 +266,15 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
 
 	if (mem_limit > sw->mem_limit)
 		attr = RDMA_INC_A_SWITCH_MEMORY_LIMIT;
-	else if (raises(old->trees, q->trees))
+	else if (raises_limit(old->trees, q->trees))
 		attr = RDMA_INC_A_SWITCH_MAX_TREES;
-	else if (raises(old->ranks, q->ranks))
+	else if (raises_limit(old->ranks, q->ranks))
 		attr = RDMA_INC_A_SWITCH_MAX_RANKS;
-	else if (raises(old->slots, q->slots))
+	else if (raises_limit(old->slots, q->slots))
 		attr = RDMA_INC_A_SWITCH_MAX_SLOTS;
-	else if (raises(old->tree_memory, q->tree_memory))
+	else if (raises_limit(old->tree_memory, q->tree_memory))
 		attr = RDMA_INC_A_SWITCH_MAX_TREE_MEMORY;
-	else if (raises(old->tree_hold, q->tree_hold))
+	else if (raises_limit(old->tree_hold, q->tree_hold))
 		attr = RDMA_INC_A_SWITCH_MAX_TREE_HOLD;
 	if (!attr || netlink_capable(skb, CAP_NET_ADMIN))
 		return 0;

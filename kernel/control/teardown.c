@@ -4,8 +4,8 @@
  * rest here:
  *
  *	inc_tree_leave()	unpublishes the tree; its members are told
- *	linger()		waits until they know, for a limited time
- *	inc_part()		its QPs are unpublished; so is a member that is
+ *	linger_work()		waits until they know, for a limited time
+ *	inc_defer_free()	its QPs are unpublished; so is a member that is
  *				deleted alone
  *	end_qp(), end_tree()	a grace period later (parting.c): timers are
  *				stopped, memory is released
@@ -78,7 +78,7 @@ static void part_tree(struct inc_tree *tree)
 		if (qp)
 			inc_member_unpublish(qp);
 	}
-	inc_part(tree->sw, &tree->parting, end_tree);
+	inc_defer_free(tree->sw, &tree->parting, end_tree);
 }
 
 static unsigned long next_look(const struct inc_tree *tree)
@@ -87,7 +87,7 @@ static unsigned long next_look(const struct inc_tree *tree)
 		     msecs_to_jiffies(LOOK_MAX_MS));
 }
 
-static void linger(struct work_struct *work)
+static void linger_work(struct work_struct *work)
 {
 	struct inc_tree *tree = container_of(to_delayed_work(work),
 					     struct inc_tree, linger);
@@ -127,7 +127,7 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 	tree->until = jiffies + msecs_to_jiffies(linger_ms);
 	list_add_tail(&tree->leaving, &sw->leaving);
 	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
-	INIT_DELAYED_WORK(&tree->linger, linger);
+	INIT_DELAYED_WORK(&tree->linger, linger_work);
 	queue_delayed_work(inc_wq, &tree->linger, 0);
 }
 

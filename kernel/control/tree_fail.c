@@ -91,7 +91,7 @@ static void kick_all(struct inc_tree *tree)
 	rcu_read_unlock();
 }
 
-static void report(struct inc_qp *qp, u8 status, bool farewell)
+static void report_member(struct inc_qp *qp, u8 status, bool farewell)
 {
 	if (farewell)
 		inc_txq_farewell(qp, status);
@@ -107,13 +107,13 @@ static void report_members(struct inc_tree *tree, u8 status, bool farewell)
 	u16 member;
 
 	if (parent)
-		report(parent, status, farewell);
+		report_member(parent, status, farewell);
 
 	for (member = 0; member < tree->cfg.members; member++) {
 		struct inc_qp *qp = inc_qp_find(tree, member);
 
 		if (qp)
-			report(qp, status, farewell);
+			report_member(qp, status, farewell);
 	}
 }
 
@@ -124,7 +124,7 @@ static void report_members(struct inc_tree *tree, u8 status, bool farewell)
  *
  * A full tree has millions of statuses to queue and to send. Other trees do not
  * wait for that: it is done without the lock, by this work alone. Teardown
- * waits for it, see linger().
+ * waits for it, see linger_work().
  *
  * Context: process; takes inc_switch.lock.
  */

@@ -150,7 +150,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 }
 
 /* From here on the tree is visible, and only inc_tree_leave() ends it. */
-static void publish(struct inc_tree *tree)
+static void publish_tree(struct inc_tree *tree)
 {
 	struct inc_switch *sw = tree->sw;
 
@@ -230,7 +230,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 		if (err)
 			goto err_id;
 	}
-	publish(tree);
+	publish_tree(tree);
 	return tree;
 
 err_id:

@@ -19,7 +19,7 @@
 #include "core/collective.h"
 #include "core/layout.h"
 
-static bool has(struct inc_rank_range range, u16 rank)
+static bool range_has(struct inc_rank_range range, u16 rank)
 {
 	return rank >= range.first && rank - range.first < range.n;
 }
@@ -38,7 +38,7 @@ u64 inc_layout_in(const struct inc_layout *l, struct inc_rank_range from)
 
 	switch (l->coll->from) {
 	case INC_FROM_ROOT:
-		return has(from, l->root) ? len : 0;
+		return range_has(from, l->root) ? len : 0;
 	case INC_FROM_ALL:
 		return l->coll->reduce ? len : len * from.n;
 	}
@@ -77,7 +77,7 @@ u32 inc_layout_out(const struct inc_layout *l, struct inc_rank_range within,
 	case INC_TO_ALL:
 		return len;
 	case INC_TO_ROOT:
-		return has(to, l->root) ? len : 0;
+		return range_has(to, l->root) ? len : 0;
 	case INC_TO_OTHERS:
 		return to.n == 1 && to.first == l->root ? 0 : len;
 	case INC_TO_EACH:

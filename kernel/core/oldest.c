@@ -17,14 +17,14 @@ static bool is_older(const struct inc_oldest *o, u16 place, u32 msg_id)
 	return (s32)(o->entry[place].msg_id - msg_id) < 0;
 }
 
-static void put(struct inc_oldest *o, u16 place, u32 msg_id)
+static void put_message(struct inc_oldest *o, u16 place, u32 msg_id)
 {
 	o->entry[place].msg_id = msg_id;
 	o->entry[slot_of(o, msg_id)].place = place;
 }
 
 /* Put a message at a free place, or above it if younger ones are there. */
-static void rise(struct inc_oldest *o, u16 place, u32 msg_id)
+static void rise_message(struct inc_oldest *o, u16 place, u32 msg_id)
 {
 	u16 up;
 
@@ -32,13 +32,13 @@ static void rise(struct inc_oldest *o, u16 place, u32 msg_id)
 		up = (place - 1) / 2;
 		if (is_older(o, up, msg_id))
 			break;
-		put(o, place, o->entry[up].msg_id);
+		put_message(o, place, o->entry[up].msg_id);
 	}
-	put(o, place, msg_id);
+	put_message(o, place, msg_id);
 }
 
 /* Move a free place down until none below is older than the message. */
-static u16 sink(struct inc_oldest *o, u16 place, u32 msg_id)
+static u16 sink_place(struct inc_oldest *o, u16 place, u32 msg_id)
 {
 	u16 down;
 
@@ -48,7 +48,7 @@ static u16 sink(struct inc_oldest *o, u16 place, u32 msg_id)
 			down++;
 		if (!is_older(o, down, msg_id))
 			break;
-		put(o, place, o->entry[down].msg_id);
+		put_message(o, place, o->entry[down].msg_id);
 		place = down;
 	}
 	return place;
@@ -63,7 +63,7 @@ static u16 sink(struct inc_oldest *o, u16 place, u32 msg_id)
  */
 void inc_oldest_add(struct inc_oldest *o, u32 msg_id)
 {
-	rise(o, o->n++, msg_id);
+	rise_message(o, o->n++, msg_id);
 }
 
 /**
@@ -79,5 +79,5 @@ void inc_oldest_del(struct inc_oldest *o, u32 msg_id)
 	u32 last = o->entry[--o->n].msg_id;
 
 	if (place < o->n)
-		rise(o, sink(o, place, last), last);
+		rise_message(o, sink_place(o, place, last), last);
 }

@@ -164,8 +164,9 @@ static bool find_sibling(const struct span *t, struct node *n)
 }
 
 /* Where parts of a node are parked. */
-static struct inc_part **park(const struct inc_slot *s, const struct span *t,
-			      u16 chunk, u32 idx, u32 level)
+static struct inc_part **find_parked(const struct inc_slot *s,
+				     const struct span *t, u16 chunk, u32 idx,
+				     u32 level)
 {
 	u32 place = (idx << level) - t->leaf.first;
 
@@ -233,10 +234,10 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 		return block_done(s, &t, &n, chunk);
 	}
 	for (;;) {
-		sibling = park(s, &t, chunk, n.idx ^ 1, n.level);
+		sibling = find_parked(s, &t, chunk, n.idx ^ 1, n.level);
 		part->level = n.level;
 		if (!*sibling || (*sibling)->level != n.level) {
-			*park(s, &t, chunk, n.idx, n.level) = part;
+			*find_parked(s, &t, chunk, n.idx, n.level) = part;
 			return false;
 		}
 		left = n.idx & 1 ? *sibling : part;

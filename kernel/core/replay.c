@@ -27,7 +27,8 @@ enum kind {
 #define SLOT_BITS	13
 #define SLOT_MASK	((1U << SLOT_BITS) - 1)
 
-static u16 says(const struct inc_responder *r, const struct inc_pkt *pkt)
+static u16 encode_packet(const struct inc_responder *r,
+			 const struct inc_pkt *pkt)
 {
 	if (inc_responder_is_empty(pkt))
 		return EMPTY << SLOT_BITS;
@@ -61,7 +62,7 @@ void inc_replay_note(struct inc_replay *p, const struct inc_responder *r,
 		     const struct inc_pkt *pkt)
 {
 	if (likely(p->said))
-		p->said[pkt->psn % INC_REPLAY_PSNS] = says(r, pkt);
+		p->said[pkt->psn % INC_REPLAY_PSNS] = encode_packet(r, pkt);
 	if (!r->in_msg)
 		p->proof = INC_REPLAY_SURE;
 	else if (p->proof == INC_REPLAY_BACK)
@@ -119,7 +120,7 @@ bool inc_replay_contradicts(struct inc_replay *p,
 	switch (verdict) {
 	case INC_RESP_DUP:
 		before = said_at(p, r, pkt->psn);
-		return before && before != says(r, pkt);
+		return before && before != encode_packet(r, pkt);
 	case INC_RESP_NEW:
 		return is_remnant(p, r, pkt);
 	case INC_RESP_INVALID:

@@ -53,7 +53,7 @@ static const u32 rnr_time[32] = {
 	40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
 
-static struct inc_wqe *wqe(struct inc_requester *r, u32 psn)
+static struct inc_wqe *wqe_of(struct inc_requester *r, u32 psn)
 {
 	return &r->ring[psn & r->mask];
 }
@@ -120,7 +120,7 @@ struct inc_wqe *inc_requester_grow(struct inc_requester *r,
 	u32 psn;
 
 	for (psn = r->una; psn != r->max; psn = inc_psn_add(psn, 1))
-		ring[psn & (entries - 1)] = *wqe(r, psn);
+		ring[psn & (entries - 1)] = *wqe_of(r, psn);
 	r->ring = ring;
 	r->mask = entries - 1;
 	return last;
@@ -158,13 +158,13 @@ struct inc_wqe *inc_requester_push(struct inc_requester *r)
 
 	if (in_flight(r) >= room(r))
 		return NULL;
-	w = wqe(r, r->max);
+	w = wqe_of(r, r->max);
 	r->max = inc_psn_add(r->max, 1);
 	return w;
 }
 
 /* The peer answers, or has nothing to answer yet. */
-static void proved(struct inc_requester *r, u64 now)
+static void note_proved(struct inc_requester *r, u64 now)
 {
 	r->progress_at = now;
 	r->proved_at = now;
@@ -176,7 +176,7 @@ static bool any_asked(const struct inc_requester *r)
 }
 
 /* The packet with this PSN has AckReq. */
-static void ask(struct inc_requester *r, u32 psn, u64 now)
+static void request_ack(struct inc_requester *r, u32 psn, u64 now)
 {
 	/* No answer is due before. */
 	if (!any_asked(r))
@@ -217,9 +217,9 @@ static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
 	    any_asked(r))
 		return NULL;
 	*psn = inc_psn_add(r->fresh, -1);
-	ask(r, *psn, now);
+	request_ack(r, *psn, now);
 	start_timing(r, *psn, now);
-	return wqe(r, *psn);
+	return wqe_of(r, *psn);
 }
 
 /**
@@ -264,7 +264,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	if (r->next == r->una) {
 		r->sent_at = now;
 		if (r->una == r->fresh)
-			proved(r, now);
+			note_proved(r, now);
 	}
 	again = inc_psn_diff(r->fresh, r->next) > 0;
 	*kind = again ? INC_REQ_RETRANSMIT : INC_REQ_FRESH;
@@ -279,15 +279,15 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	closes = inc_psn_diff(r->next, r->una) >= room(r);
 	*ackreq = tail || closes || r->probing || ++r->since_ackreq >= every;
 	if (*ackreq) {
-		ask(r, *psn, now);
+		request_ack(r, *psn, now);
 		if (!again)
 			start_timing(r, *psn, now);
 	}
-	return wqe(r, *psn);
+	return wqe_of(r, *psn);
 }
 
 /* RFC 6298, in integers. */
-static void measured(struct inc_requester *r, u32 rtt)
+static void update_rtt(struct inc_requester *r, u32 rtt)
 {
 	u32 dev;
 
@@ -302,7 +302,7 @@ static void measured(struct inc_requester *r, u32 rtt)
 }
 
 /* A packet was lost, and with it all that followed. */
-static void shrink(struct inc_requester *r)
+static void shrink_window(struct inc_requester *r)
 {
 	r->cwnd = max_t(u16, r->cwnd * 3 / 4, min_t(u16, MIN_CWND, r->window));
 	r->grown = 0;
@@ -312,7 +312,7 @@ static void shrink(struct inc_requester *r)
  * Account for packets that arrived. The window grows if it holds packets back,
  * or has just held these back.
  */
-static void grow(struct inc_requester *r, u32 packets)
+static void grow_window(struct inc_requester *r, u32 packets)
 {
 	if (r->cwnd >= r->window || in_flight(r) < r->cwnd)
 		return;
@@ -334,12 +334,12 @@ static void go_back(struct inc_requester *r)
 }
 
 /* Everything before @psn has arrived. */
-static void progress(struct inc_requester *r, u32 psn, u64 now)
+static void note_progress(struct inc_requester *r, u32 psn, u64 now)
 {
 	bool alone;
 
 	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
-		measured(r, now - r->timed_at);
+		update_rtt(r, now - r->timed_at);
 		r->timing = false;
 		/*
 		 * Not by any other progress (Karn): if the round trip has
@@ -350,21 +350,21 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
 	}
 	/* Only the oldest packet is acknowledged: the rest is lost, too. */
 	alone = psn == inc_psn_add(r->una, 1);
-	grow(r, inc_psn_diff(psn, r->una));
+	grow_window(r, inc_psn_diff(psn, r->una));
 	r->una = psn;
 	if (r->probing) {
 		r->probing = false;
 		r->next = r->fresh;
 		if (alone) {
 			if (!r->refused)
-				shrink(r);
+				shrink_window(r);
 			go_back(r);
 		}
 	} else if (inc_psn_diff(r->next, psn) < 0) {
 		r->next = psn;
 	}
 	r->sent_at = now;
-	proved(r, now);
+	note_proved(r, now);
 	r->tries = 0;
 	r->nak_seen = false;
 	r->refused = false;
@@ -379,7 +379,7 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
  */
 u32 inc_requester_oldest_len(struct inc_requester *r)
 {
-	return in_flight(r) ? wqe(r, r->una)->len : 0;
+	return in_flight(r) ? wqe_of(r, r->una)->len : 0;
 }
 
 /**
@@ -420,7 +420,7 @@ enum inc_requester_verdict inc_requester_ack(struct inc_requester *r, u32 psn,
 	if (known != INC_REQ_PROGRESS)
 		return known;
 	r->rnr = false;
-	progress(r, inc_psn_add(psn, 1), now);
+	note_progress(r, inc_psn_add(psn, 1), now);
 	return INC_REQ_PROGRESS;
 }
 
@@ -448,12 +448,12 @@ enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
 		return INC_REQ_OLD;
 
 	if (psn != r->una)
-		progress(r, psn, now);
+		note_progress(r, psn, now);
 	r->nak_seen = true;
 	r->nak_psn = psn;
 	/* A real loss: the round trip is not to blame. */
 	r->backoff = 0;
-	shrink(r);
+	shrink_window(r);
 	go_back(r);
 	return INC_REQ_BACK;
 }
@@ -490,10 +490,10 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 	if (r->rnr && psn == r->una)
 		return INC_REQ_OLD;
 	if (psn != r->una)
-		progress(r, psn, now);
+		note_progress(r, psn, now);
 	/* What followed the last refused packet was sent again for nothing. */
 	if (!r->patient && inc_psn_diff(r->refused_end, psn) > 0)
-		shrink(r);
+		shrink_window(r);
 	r->refused_end = r->fresh;
 	go_back(r);
 	r->rnr = true;
@@ -593,7 +593,7 @@ void inc_requester_reprieve(struct inc_requester *r, u64 now)
 void inc_requester_heard(struct inc_requester *r, u64 now)
 {
 	r->backoff = 0;
-	proved(r, now);
+	note_proved(r, now);
 	if (r->rnr || r->una == r->fresh)
 		return;
 	r->sent_at = now;
@@ -604,7 +604,7 @@ void inc_requester_heard(struct inc_requester *r, u64 now)
  * If a timer runs late, the machine stalled or had no time: answers may still
  * be queued, and nothing was sent meanwhile. So that time does not count.
  */
-static void excuse(struct inc_requester *r, u64 deadline, u64 now)
+static void excuse_delay(struct inc_requester *r, u64 deadline, u64 now)
 {
 	u64 late = now - deadline;
 
@@ -644,7 +644,7 @@ enum inc_requester_timer inc_requester_timeout(struct inc_requester *r, u64 now)
 		r->asking = true;
 		return INC_REQ_TIMER_SOLICIT;
 	}
-	excuse(r, deadline, now);
+	excuse_delay(r, deadline, now);
 	if (now - r->progress_at >= r->dead && r->tries >= MIN_TRIES)
 		return INC_REQ_TIMER_DEAD;
 	if (r->tries < MIN_TRIES)

@@ -58,7 +58,7 @@ static void unlock_and_ack(struct inc_qp *qp, bool due)
 	if (!due)
 		return;
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_ACKS);
-	inc_tx_ack(qp, IB_AETH_CREDIT_INVAL, psn, msn);
+	inc_tx_aeth(qp, IB_AETH_CREDIT_INVAL, psn, msn);
 }
 
 /**

@@ -62,7 +62,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 	struct inc_begun begun;
 	struct inc_verdict v = { .begun = &begun };
 
-	if (!inc_rx_check_port(qp, skb))
+	if (!inc_ooo_check_port(qp, skb))
 		return;
 	if (READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_RTS) {
 		refuse_in_error(qp, pkt);

@@ -93,7 +93,7 @@ DEFINE_STATIC_KEY_FALSE(inc_fault_key);
 /* Serializes changes of the settings and of the static key. */
 static DEFINE_MUTEX(keys);
 
-static bool chance(struct fault_dir *d, enum kind kind)
+static bool draw_chance(struct fault_dir *d, enum kind kind)
 {
 	u64 r;
 
@@ -111,13 +111,14 @@ static bool chance(struct fault_dir *d, enum kind kind)
 }
 
 /* Flip one bit that the ICRC covers, at or after @off in skb->data. */
-static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
+static void damage_packet(struct fault_dir *d, struct sk_buff *skb,
+			  unsigned int off)
 {
 	bool hit;
 	u32 r;
 
 	spin_lock_bh(&d->lock);
-	hit = off < skb->len && chance(d, CORRUPT);
+	hit = off < skb->len && draw_chance(d, CORRUPT);
 	r = hit ? prandom_u32_state(&d->rnd) : 0;
 	spin_unlock_bh(&d->lock);
 	/* Others that share the packet must not see the damage. */
@@ -127,7 +128,7 @@ static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
 }
 
 /* BH off, RCU read side, no lock. */
-static void release(struct fault_dir *d)
+static void release_held(struct fault_dir *d)
 {
 	struct sk_buff *skb;
 
@@ -144,12 +145,13 @@ static void release_timer(struct timer_list *t)
 	struct fault_dir *d = timer_container_of(d, t, timer);
 
 	rcu_read_lock();
-	release(d);
+	release_held(d);
 	rcu_read_unlock();
 }
 
 /* Inject faults into a packet. Consumes it. BH off, RCU read side, no lock. */
-static void run(struct fault_dir *d, struct sk_buff *skb, inc_fault_pass_fn pass)
+static void run_faults(struct fault_dir *d, struct sk_buff *skb,
+		       inc_fault_pass_fn pass)
 {
 	struct sk_buff *twin = NULL, *after = NULL;
 	bool dropped;
@@ -157,10 +159,10 @@ static void run(struct fault_dir *d, struct sk_buff *skb, inc_fault_pass_fn pass
 	spin_lock_bh(&d->lock);
 	d->pass = pass;
 	d->packets++;
-	dropped = chance(d, DROP);
-	if (!dropped && chance(d, DUPLICATE))
+	dropped = draw_chance(d, DROP);
+	if (!dropped && draw_chance(d, DUPLICATE))
 		twin = skb_copy(skb, GFP_ATOMIC);
-	if (!dropped && !d->held && chance(d, REORDER)) {
+	if (!dropped && !d->held && draw_chance(d, REORDER)) {
 		d->held = skb;
 		skb = NULL;
 		mod_timer(&d->timer, jiffies + msecs_to_jiffies(REORDER_MS));
@@ -196,7 +198,7 @@ void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
 	struct inc_fault *f = READ_ONCE(qp->fault);
 
 	if (f)
-		damage(&f->rx, skb, bth_off + BTH_PSN_OFF);
+		damage_packet(&f->rx, skb, bth_off + BTH_PSN_OFF);
 }
 
 /**
@@ -215,7 +217,7 @@ bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
 
 	if (!f)
 		return false;
-	run(&f->rx, skb, pass);
+	run_faults(&f->rx, skb, pass);
 	return true;
 }
 
@@ -235,9 +237,9 @@ bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
 
 	if (!f)
 		return false;
-	damage(&f->tx, skb, skb_transport_offset(skb) + sizeof(struct udphdr) +
-	       BTH_PSN_OFF);
-	run(&f->tx, skb, pass);
+	damage_packet(&f->tx, skb, skb_transport_offset(skb) +
+		      sizeof(struct udphdr) + BTH_PSN_OFF);
+	run_faults(&f->tx, skb, pass);
 	return true;
 }
 
@@ -259,12 +261,12 @@ bool inc_fault_no_memory(struct inc_qp *qp, bool tx)
 		return false;
 	d = tx ? &f->tx : &f->rx;
 	spin_lock_bh(&d->lock);
-	hit = chance(d, MEMORY);
+	hit = draw_chance(d, MEMORY);
 	spin_unlock_bh(&d->lock);
 	return hit;
 }
 
-static void seed(struct fault_dir *d, u32 value)
+static void seed_dir(struct fault_dir *d, u32 value)
 {
 	int i;
 
@@ -278,7 +280,7 @@ static void seed(struct fault_dir *d, u32 value)
 static void dir_init(struct fault_dir *d, struct inc_qp *qp)
 {
 	spin_lock_init(&d->lock);
-	seed(d, get_random_u32());
+	seed_dir(d, get_random_u32());
 	timer_setup(&d->timer, release_timer, 0);
 	d->qp = qp;
 }
@@ -426,7 +428,7 @@ static int set_faults(struct inc_qp *qp, bool tx, char *line)
 	spin_lock_bh(&d->lock);
 	memcpy(d->ppm, s.ppm, sizeof(d->ppm));
 	if (s.has_seed)
-		seed(d, s.seed);
+		seed_dir(d, s.seed);
 	spin_unlock_bh(&d->lock);
 	update_key(f);
 out:

@@ -110,7 +110,7 @@ static unsigned int plain_ipv6(struct sk_buff *skb)
 }
 
 /* Does a packet socket of the list see this protocol? */
-static bool listened(const struct list_head *sockets, __be16 protocol)
+static bool is_listened(const struct list_head *sockets, __be16 protocol)
 {
 	struct packet_type *pt;
 
@@ -124,7 +124,7 @@ static bool listened(const struct list_head *sockets, __be16 protocol)
  * Is the traffic to the bridge's own device captured, filtered, or first shown
  * to other devices on it, as macvlans?
  */
-static bool watched(struct net_device *dev, __be16 protocol)
+static bool is_watched(struct net_device *dev, __be16 protocol)
 {
 #ifdef CONFIG_NET_XGRESS
 	if (rcu_access_pointer(dev->tcx_ingress))
@@ -136,8 +136,8 @@ static bool watched(struct net_device *dev, __be16 protocol)
 #endif
 	return rcu_access_pointer(dev->xdp_prog) ||
 	       rcu_access_pointer(dev->rx_handler) || dev_nit_active(dev) ||
-	       listened(&dev->ptype_specific, protocol) ||
-	       listened(inc_packet_sockets(dev), protocol);
+	       is_listened(&dev->ptype_specific, protocol) ||
+	       is_listened(inc_packet_sockets(dev), protocol);
 }
 
 /*
@@ -163,7 +163,7 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 	unsigned int udp_off;
 	u32 qpn = bridged_qpn(skb, &udp_off);
 
-	if (!qpn || watched(skb->dev, skb->protocol) ||
+	if (!qpn || is_watched(skb->dev, skb->protocol) ||
 	    !inc_rx_early(priv, skb, udp_off, qpn, state->in))
 		return NF_ACCEPT;
 	return NF_STOLEN;
@@ -199,7 +199,7 @@ static unsigned int hook_port(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	bridge = netdev_master_upper_dev_get_rcu(skb->dev);
 	if (!bridge || !netif_is_bridge_master(bridge) ||
-	    watched(bridge, skb->protocol) ||
+	    is_watched(bridge, skb->protocol) ||
 	    !inc_rx_shortcut(priv, skb, udp_off, qpn, bridge))
 		return NF_ACCEPT;
 	return NF_STOLEN;

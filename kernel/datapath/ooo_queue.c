@@ -53,14 +53,14 @@ static void distrust_packet(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_rx_check_port() - reject packets that are not from the member's port
+ * inc_ooo_check_port() - reject packets that are not from the member's port
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed if false
  *
  * Context: softirq.
  * Return: true if the packet is accepted.
  */
-bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb)
+bool inc_ooo_check_port(struct inc_qp *qp, struct sk_buff *skb)
 {
 	__be16 port = READ_ONCE(qp->rx.port);
 

@@ -18,6 +18,6 @@ struct sk_buff *inc_ooo_dequeue(struct inc_qp *qp);
 void inc_ooo_purge(struct inc_qp *qp);
 void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt);
-bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb);
+bool inc_ooo_check_port(struct inc_qp *qp, struct sk_buff *skb);
 
 #endif /* _INC_OOO_QUEUE_H */

@@ -6,7 +6,7 @@
  *     accept_packet()          the expected one: begin the message if it opens
  *                              one, then put its payload into the slot
  *       accept_result()        the same for a parent's packet
- *       acknowledge()          now or later
+ *       acknowledge_packet()          now or later
  *     drain_ooo()              it has closed a gap: accept what is queued, in
  *                              turns (inc_rx_more())
  *     refuse_packet()          answer with a NAK
@@ -102,8 +102,8 @@ static bool ends_right(const struct inc_qp *qp, const struct inc_pkt *pkt)
  * acknowledged together with what follows, if anything does, as an ACK that
  * names it may make a stock rxe lose its place (replay.h).
  */
-static void acknowledge(struct inc_qp *qp, const struct inc_pkt *pkt,
-			struct inc_verdict *v)
+static void acknowledge_packet(struct inc_qp *qp, const struct inc_pkt *pkt,
+			       struct inc_verdict *v)
 {
 	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
 	struct inc_responder *resp = &qp->rx.responder;
@@ -167,7 +167,7 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	inc_responder_accept(resp, pkt);
 	qp->rx.solicits = 0;
 	inc_qp_count_rx(qp, pkt);
-	acknowledge(qp, pkt, v);
+	acknowledge_packet(qp, pkt, v);
 	if (empty) {
 		accept_zero_length(qp, pkt, v);
 		consume_skb(skb);

@@ -73,7 +73,7 @@ void inc_solicit_watch(struct inc_qp *qp)
  * Solicit if it is time to. Returns false if the member owes nothing, or does
  * not respond.
  */
-static bool ask(struct inc_qp *qp, bool waited)
+static bool ask_member(struct inc_qp *qp, bool waited)
 {
 	enum inc_responder_solicit how = INC_RESP_SOLICIT_NOTHING;
 	u32 psn, msn;
@@ -104,7 +104,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 	inc_qp_count(qp, how == INC_RESP_SOLICIT_NAK ?
 			 RDMA_INC_A_MEMBER_STATS_TX_NAKS :
 			 RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS);
-	inc_tx_ack(qp, how == INC_RESP_SOLICIT_NAK ? IB_NAK_PSN_ERROR :
+	inc_tx_aeth(qp, how == INC_RESP_SOLICIT_NAK ? IB_NAK_PSN_ERROR :
 						 INC_SYNDROME_AGAIN, psn, msn);
 	return owes;
 }
@@ -119,7 +119,7 @@ void inc_solicit_timer(struct timer_list *t)
 {
 	struct inc_qp *qp = timer_container_of(qp, t, rx.solicit_timer);
 
-	if (ask(qp, false))
+	if (ask_member(qp, false))
 		mod_timer(t, ask_at(qp));
 }
 
@@ -137,5 +137,5 @@ void inc_solicit_waited(struct inc_qp *qp)
 {
 	if (qp->cfg.transport == RDMA_INC_TRANSPORT_RC && !qp->is_switch &&
 	    READ_ONCE(qp->rx.has_sent))
-		ask(qp, true);
+		ask_member(qp, true);
 }

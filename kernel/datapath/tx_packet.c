@@ -602,7 +602,7 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 }
 
 /**
- * inc_tx_ack() - send an acknowledgment or NAK
+ * inc_tx_aeth() - send an acknowledgment or NAK
  * @qp: QP
  * @syndrome: AETH syndrome
  * @psn: PSN of the acknowledgment
@@ -610,7 +610,7 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
  *
  * Context: BH off; no lock held.
  */
-void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
+void inc_tx_aeth(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
 	struct inc_pkt pkt = {
 		.opcode		= IB_OPCODE_RC_ACKNOWLEDGE,

@@ -75,7 +75,7 @@ static bool find_too_long(struct inc_qp *qp, const struct expiry *x)
 	return true;
 }
 
-static u8 cause(const struct expiry *x, bool too_long)
+static u8 get_cause(const struct expiry *x, bool too_long)
 {
 	if (x->rnr)
 		return RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED;
@@ -102,7 +102,7 @@ void inc_tx_timer(struct timer_list *t)
 	if (what == INC_REQ_TIMER_BACK || what == INC_REQ_TIMER_DEAD)
 		too_long = find_too_long(qp, &x);
 	if (what == INC_REQ_TIMER_DEAD)
-		inc_qp_error(qp, cause(&x, too_long));
+		inc_qp_error(qp, get_cause(&x, too_long));
 	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
 		inc_txq_kick(qp, inc_now());
 }

@@ -71,7 +71,7 @@ void inc_verdict_flush(const struct inc_verdict *v, struct inc_qp *qp)
 {
 	if (v->reply) {
 		inc_qp_count(qp, reply_counter(v->syndrome));
-		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);
+		inc_tx_aeth(qp, v->syndrome, v->psn, v->msn);
 	}
 	if (v->error)
 		inc_qp_error(qp, v->error);

@@ -18,7 +18,7 @@ static void reap_next(struct inc_switch *sw)
 	queue_rcu_work(inc_wq, &sw->reap);
 }
 
-static void reap(struct work_struct *work)
+static void reap_work(struct work_struct *work)
 {
 	struct inc_switch *sw =
 		container_of(to_rcu_work(work), struct inc_switch, reap);
@@ -37,15 +37,15 @@ static void reap(struct work_struct *work)
 }
 
 /**
- * inc_part() - free an unpublished object after its last readers
+ * inc_defer_free() - free an unpublished object after its last readers
  * @sw: switch
  * @p: in the unpublished object
  * @end: frees it; called in process context, without a lock
  *
  * Context: process, inc_switch.lock held; does not sleep.
  */
-void inc_part(struct inc_switch *sw, struct inc_parting *p,
-	      void (*end)(struct inc_parting *p))
+void inc_defer_free(struct inc_switch *sw, struct inc_parting *p,
+		    void (*end)(struct inc_parting *p))
 {
 	lockdep_assert_held(&sw->lock);
 	p->end = end;
@@ -63,5 +63,5 @@ void inc_parting_init(struct inc_switch *sw)
 {
 	INIT_LIST_HEAD(&sw->parting);
 	INIT_LIST_HEAD(&sw->parted);
-	INIT_RCU_WORK(&sw->reap, reap);
+	INIT_RCU_WORK(&sw->reap, reap_work);
 }

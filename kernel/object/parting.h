@@ -21,7 +21,7 @@ struct inc_parting {
 
 void inc_parting_init(struct inc_switch *sw);
 /* inc_switch.lock held. */
-void inc_part(struct inc_switch *sw, struct inc_parting *p,
-	      void (*end)(struct inc_parting *p));
+void inc_defer_free(struct inc_switch *sw, struct inc_parting *p,
+		    void (*end)(struct inc_parting *p));
 
 #endif /* _INC_PARTING_H */

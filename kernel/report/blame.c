@@ -18,7 +18,7 @@
 
 #define TELL_MS	100
 
-static void tell(struct work_struct *work)
+static void tell_work(struct work_struct *work)
 {
 	struct inc_blame *blame = container_of(to_delayed_work(work),
 					       struct inc_blame, work);
@@ -38,7 +38,7 @@ static void tell(struct work_struct *work)
 void inc_blame_init(struct inc_blame *blame)
 {
 	blame->told_at = jiffies - msecs_to_jiffies(TELL_MS);
-	INIT_DELAYED_WORK(&blame->work, tell);
+	INIT_DELAYED_WORK(&blame->work, tell_work);
 }
 
 /**

@@ -285,8 +285,8 @@ static void add_wait(struct wait *w, u32 msg_id, u32 age_ms)
 }
 
 /* @wait: one for each rank, and one after them for the parent. */
-static void collect(struct inc_tree *tree, struct inc_slot_snapshot *view,
-		    struct wait *wait)
+static void collect_waits(struct inc_tree *tree, struct inc_slot_snapshot *view,
+			  struct wait *wait)
 {
 	u16 index, member;
 
@@ -358,7 +358,7 @@ static int show_waits(struct seq_file *m, struct inc_tree *tree)
 	if (!view || !wait)
 		goto out;
 
-	collect(tree, view, wait);
+	collect_waits(tree, view, wait);
 	for (member = 0; member <= tree->cfg.members; member++) {
 		if (wait[member].slots) {
 			show_wait(m, tree, member, &wait[member]);

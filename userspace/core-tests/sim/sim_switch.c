@@ -237,7 +237,7 @@ void sw_ack_timer(int rank)
 		sw_ack(q, q->ack_psn);
 }
 
-/* As acknowledge(). */
+/* As acknowledge_packet(). */
 static void sw_acknowledge(struct qp *q, const struct inc_pkt *pkt)
 {
 	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
