@@ -33,7 +33,8 @@ size_t announce_make(uint8_t *buf, const char *id, const char *port)
 }
 
 /* Names go into XML, and into messages. */
-static bool take(const uint8_t **info, size_t *len, char *to, size_t room)
+static bool take_string(const uint8_t **info, size_t *len, char *to,
+			size_t room)
 {
 	size_t n, i;
 
@@ -72,8 +73,8 @@ int announce_parse(long subtype, const uint8_t *info, size_t len,
 		return -1;
 	info++;
 	len--;
-	if (take(&info, &len, a->id, sizeof(a->id)) &&
-	    take(&info, &len, a->port, sizeof(a->port)))
+	if (take_string(&info, &len, a->id, sizeof(a->id)) &&
+	    take_string(&info, &len, a->port, sizeof(a->port)))
 		return 0;
 	memset(a, 0, sizeof(*a));
 	return -1;

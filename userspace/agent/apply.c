@@ -58,13 +58,13 @@ struct plan {
 	const struct lyd_node	*wanted;
 };
 
-static uint32_t key(const struct lyd_node *list)
+static uint32_t key_of(const struct lyd_node *list)
 {
 	return (uint32_t)strtoul(lyd_get_value(lyd_child(list)), NULL, 10);
 }
 
-static int push(struct plan *p, enum step_kind kind,
-		const struct lyd_node *node, const struct lyd_node *old)
+static int push_step(struct plan *p, enum step_kind kind,
+		     const struct lyd_node *node, const struct lyd_node *old)
 {
 	if (p->n == p->room) {
 		size_t room = p->room * 2 + 16;
@@ -82,14 +82,14 @@ static int push(struct plan *p, enum step_kind kind,
 	return 0;
 }
 
-static bool is(const struct lyd_node *node, const char *name)
+static bool is_named(const struct lyd_node *node, const char *name)
 {
 	return !strcmp(LYD_NAME(node), name);
 }
 
 /* The child of @parent that corresponds to @node, which has another parent. */
-static const struct lyd_node *same(const struct lyd_node *parent,
-				   const struct lyd_node *node)
+static const struct lyd_node *find_same(const struct lyd_node *parent,
+					const struct lyd_node *node)
 {
 	struct lyd_node *match = NULL;
 
@@ -103,13 +103,13 @@ static const struct lyd_node *same(const struct lyd_node *parent,
 	return match;
 }
 
-static const struct lyd_node *container(const struct lyd_node *parent,
-					const char *name)
+static const struct lyd_node *find_container(const struct lyd_node *parent,
+					     const char *name)
 {
 	const struct lyd_node *node;
 
 	LY_LIST_FOR(lyd_child(parent), node) {
-		if (is(node, name))
+		if (is_named(node, name))
 			return node;
 	}
 	return NULL;
@@ -118,7 +118,7 @@ static const struct lyd_node *container(const struct lyd_node *parent,
 /* A leaf, or an entry of a list that is no object of its own. */
 static bool is_setting(const struct lyd_node *node)
 {
-	return node->schema->nodetype == LYS_LEAF || is(node, "below");
+	return node->schema->nodetype == LYS_LEAF || is_named(node, "below");
 }
 
 static const char *setting_text(const struct lyd_node *node)
@@ -128,15 +128,15 @@ static const char *setting_text(const struct lyd_node *node)
 }
 
 /* A leaf that differs between two nodes, or NULL. */
-static const struct lyd_node *differing(const struct lyd_node *node,
-					const struct lyd_node *old)
+static const struct lyd_node *find_differing(const struct lyd_node *node,
+					     const struct lyd_node *old)
 {
 	const struct lyd_node *leaf, *was;
 
 	LY_LIST_FOR(lyd_child(node), leaf) {
 		if (!is_setting(leaf))
 			continue;
-		was = same(old, leaf);
+		was = find_same(old, leaf);
 		if (was ? strcmp(setting_text(leaf), setting_text(was)) :
 			  !(leaf->flags & LYD_DEFAULT))
 			return leaf;
@@ -144,11 +144,11 @@ static const struct lyd_node *differing(const struct lyd_node *node,
 	return NULL;
 }
 
-static bool settable(const struct lyd_node *leaf)
+static bool is_settable(const struct lyd_node *leaf)
 {
 	/* The attributes of netlink's tree-set. */
-	return is(leaf, "window") || is(leaf, "hold") ||
-	       is(leaf, "min-rto") || is(leaf, "dead-time");
+	return is_named(leaf, "window") || is_named(leaf, "hold") ||
+	       is_named(leaf, "min-rto") || is_named(leaf, "dead-time");
 }
 
 /* A leaf that the kernel has chosen, if a request did not. */
@@ -161,20 +161,20 @@ static bool is_chosen(const struct lyd_node *leaf)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (is(leaf, names[i]))
+		if (is_named(leaf, names[i]))
 			return true;
 	return false;
 }
 
 /* A leaf of @old that @node lacks, and that it cannot do without, or NULL. */
-static const struct lyd_node *lost(const struct lyd_node *node,
-				   const struct lyd_node *old)
+static const struct lyd_node *find_lost(const struct lyd_node *node,
+					const struct lyd_node *old)
 {
 	const struct lyd_node *leaf;
 
 	LY_LIST_FOR(lyd_child(old), leaf)
 		if (is_setting(leaf) && !is_chosen(leaf) &&
-		    !same(node, leaf))
+		    !find_same(node, leaf))
 			return leaf;
 	return NULL;
 }
@@ -186,13 +186,13 @@ static int plan_set(struct plan *p)
 	bool set;
 
 	LY_LIST_FOR(lyd_child(p->wanted), node) {
-		old = same(p->running, node);
-		if (is(node, "limits") && differing(node, old) &&
-		    push(p, STEP_SWITCH_SET, node, old))
+		old = find_same(p->running, node);
+		if (is_named(node, "limits") && find_differing(node, old) &&
+		    push_step(p, STEP_SWITCH_SET, node, old))
 			return -1;
-		if (!is(node, "tree") || !old)
+		if (!is_named(node, "tree") || !old)
 			continue;
-		leaf = lost(node, old);
+		leaf = find_lost(node, old);
 		if (leaf)
 			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
 					 TREE_IS_FIXED, setting_text(leaf));
@@ -200,11 +200,11 @@ static int plan_set(struct plan *p)
 		LY_LIST_FOR(lyd_child(node), leaf) {
 			if (!is_setting(leaf))
 				continue;
-			was = same(old, leaf);
+			was = find_same(old, leaf);
 			if (was && !strcmp(setting_text(leaf),
 					   setting_text(was)))
 				continue;
-			if (!settable(leaf))
+			if (!is_settable(leaf))
 				return fault_set(p->f, FAULT_INVALID_VALUE,
 						 leaf,
 						 TREE_IS_FIXED,
@@ -212,7 +212,7 @@ static int plan_set(struct plan *p)
 						       "not set");
 			set = true;
 		}
-		if (set && push(p, STEP_TREE_SET, node, old))
+		if (set && push_step(p, STEP_TREE_SET, node, old))
 			return -1;
 	}
 	return 0;
@@ -224,10 +224,10 @@ static int plan_member(struct plan *p, const struct lyd_node *member,
 	const struct lyd_node *leaf;
 
 	if (!old)
-		return push(p, STEP_MEMBER_NEW, member, NULL);
-	leaf = differing(member, old);
+		return push_step(p, STEP_MEMBER_NEW, member, NULL);
+	leaf = find_differing(member, old);
 	if (!leaf)
-		leaf = lost(member, old);
+		leaf = find_lost(member, old);
 	if (leaf)
 		return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
 				 "a member cannot be changed: delete it and create another");
@@ -240,14 +240,14 @@ static int plan_new(struct plan *p)
 	const struct lyd_node *node, *member, *old;
 
 	LY_LIST_FOR(lyd_child(p->wanted), node) {
-		if (!is(node, "tree"))
+		if (!is_named(node, "tree"))
 			continue;
-		old = same(p->running, node);
-		if (!old && push(p, STEP_TREE_NEW, node, NULL))
+		old = find_same(p->running, node);
+		if (!old && push_step(p, STEP_TREE_NEW, node, NULL))
 			return -1;
 		LY_LIST_FOR(lyd_child(node), member) {
-			if (is(member, "member") &&
-			    plan_member(p, member, same(old, member)))
+			if (is_named(member, "member") &&
+			    plan_member(p, member, find_same(old, member)))
 				return -1;
 		}
 	}
@@ -260,16 +260,17 @@ static int plan_parents(struct plan *p)
 	const struct lyd_node *node, *parent, *old, *leaf;
 
 	LY_LIST_FOR(lyd_child(p->wanted), node) {
-		parent = is(node, "tree") ? container(node, "parent") : NULL;
+		parent = is_named(node, "tree") ?
+			 find_container(node, "parent") : NULL;
 		if (!parent)
 			continue;
-		old = same(same(p->running, node), parent);
-		leaf = lost(parent, old);
+		old = find_same(find_same(p->running, node), parent);
+		leaf = find_lost(parent, old);
 		if (leaf)
 			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
 					 TREE_IS_FIXED, lyd_get_value(leaf));
-		if (differing(parent, old) &&
-		    push(p, STEP_PARENT_SET, parent, old))
+		if (find_differing(parent, old) &&
+		    push_step(p, STEP_PARENT_SET, parent, old))
 			return -1;
 	}
 	return 0;
@@ -280,16 +281,17 @@ static int plan_del(struct plan *p)
 	const struct lyd_node *node, *member, *new;
 
 	LY_LIST_FOR(lyd_child(p->running), node) {
-		if (!is(node, "tree"))
+		if (!is_named(node, "tree"))
 			continue;
-		new = same(p->wanted, node);
-		if (!new && push(p, STEP_TREE_DEL, node, NULL))
+		new = find_same(p->wanted, node);
+		if (!new && push_step(p, STEP_TREE_DEL, node, NULL))
 			return -1;
 		if (!new)
 			continue;
 		LY_LIST_FOR(lyd_child(node), member) {
-			if (is(member, "member") && !same(new, member) &&
-			    push(p, STEP_MEMBER_DEL, member, NULL))
+			if (is_named(member, "member") &&
+			    !find_same(new, member) &&
+			    push_step(p, STEP_MEMBER_DEL, member, NULL))
 				return -1;
 		}
 	}
@@ -298,7 +300,7 @@ static int plan_del(struct plan *p)
 
 static uint32_t tree_id(const struct lyd_node *node)
 {
-	return key(is(node, "tree") ? node : lyd_parent(node));
+	return key_of(is_named(node, "tree") ? node : lyd_parent(node));
 }
 
 static int tree_new(struct plan *p, const struct step *s)
@@ -339,7 +341,7 @@ static int member_new(struct plan *p, const struct step *s)
 
 	ds_object(s->node, NULL, &nl_member, &m);
 	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
-	INC_NL_SET(&m, MEMBER_RANK, rank, (uint16_t)key(s->node));
+	INC_NL_SET(&m, MEMBER_RANK, rank, (uint16_t)key_of(s->node));
 	return inc_nl_member_new(&p->nl, &m, NULL);
 }
 
@@ -356,11 +358,11 @@ static int parent_set(struct plan *p, const struct step *s)
 static int member_del(struct plan *p, const struct step *s)
 {
 	return inc_nl_member_del(&p->nl, tree_id(s->node),
-				 (uint16_t)key(s->node));
+				 (uint16_t)key_of(s->node));
 }
 
 /* What is gone by itself needs no deletion. */
-static int gone(const struct plan *p, int rc)
+static int ignore_gone(const struct plan *p, int rc)
 {
 	return rc == -ENOENT && p->nl.from_kernel ? 0 : rc;
 }
@@ -386,10 +388,10 @@ static int run_step(struct plan *p, struct step *s)
 		rc = parent_set(p, s);
 		break;
 	case STEP_MEMBER_DEL:
-		rc = gone(p, member_del(p, s));
+		rc = ignore_gone(p, member_del(p, s));
 		break;
 	case STEP_TREE_DEL:
-		rc = gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
+		rc = ignore_gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
 		break;
 	}
 	s->done = !rc;
@@ -399,7 +401,7 @@ static int run_step(struct plan *p, struct step *s)
 /* Was the tree of this step made by the same edit, so that it goes with it? */
 static bool of_new_tree(const struct plan *p, const struct step *s)
 {
-	return !same(p->running, lyd_parent(s->node));
+	return !find_same(p->running, lyd_parent(s->node));
 }
 
 static int undo_step(struct plan *p, const struct step *s)
@@ -410,9 +412,10 @@ static int undo_step(struct plan *p, const struct step *s)
 	case STEP_TREE_SET:
 		return tree_set(p, s->old, s->node);
 	case STEP_TREE_NEW:
-		return gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
+		return ignore_gone(p,
+				   inc_nl_tree_del(&p->nl, tree_id(s->node)));
 	case STEP_MEMBER_NEW:
-		return of_new_tree(p, s) ? 0 : gone(p, member_del(p, s));
+		return of_new_tree(p, s) ? 0 : ignore_gone(p, member_del(p, s));
 	case STEP_PARENT_SET:
 		return of_new_tree(p, s) ? 0 : -EBUSY;
 	default:
@@ -420,7 +423,7 @@ static int undo_step(struct plan *p, const struct step *s)
 	}
 }
 
-static int undo(struct plan *p, size_t n)
+static int undo_steps(struct plan *p, size_t n)
 {
 	int failed = 0;
 
@@ -431,8 +434,9 @@ static int undo(struct plan *p, size_t n)
 	return failed;
 }
 
-static int run(struct plan *p, enum apply_error on_error,
-	       void (*failed)(const struct fault *f, void *arg), void *arg)
+static int run_steps(struct plan *p, enum apply_error on_error,
+		     void (*failed)(const struct fault *f, void *arg),
+		     void *arg)
 {
 	struct fault f;
 	int rc, ret = 0;
@@ -447,7 +451,7 @@ static int run(struct plan *p, enum apply_error on_error,
 		ret = -1;
 		if (on_error == APPLY_CONTINUE)
 			continue;
-		rc = undo(p, i);
+		rc = undo_steps(p, i);
 		if (rc) {
 			fault_set(&f, FAULT_ROLLBACK_FAILED, NULL,
 				  "%d requests could not be undone", rc);
@@ -460,7 +464,7 @@ static int run(struct plan *p, enum apply_error on_error,
 
 static unsigned long value_of(const struct lyd_node *tree, const char *name)
 {
-	const struct lyd_node *leaf = container(tree, name);
+	const struct lyd_node *leaf = find_container(tree, name);
 
 	return leaf ? strtoul(lyd_get_value(leaf), NULL, 10) : 0;
 }
@@ -470,7 +474,7 @@ static void put_default(struct lyd_node *tree, const struct lyd_node *old,
 {
 	char text[24];
 
-	if (container(tree, name) || !container(old, name))
+	if (find_container(tree, name) || !find_container(old, name))
 		return;
 	snprintf(text, sizeof(text), "%lu", value);
 	lyd_new_term(tree, NULL, name, text, 0, NULL);
@@ -507,7 +511,7 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 	struct lyd_node *tree;
 
 	LY_LIST_FOR(lyd_child(wanted), tree) {
-		old = is(tree, "tree") ? same(running, tree) : NULL;
+		old = is_named(tree, "tree") ? find_same(running, tree) : NULL;
 		if (!old)
 			continue;
 		ranks = value_of(old, "ranks");
@@ -552,7 +556,7 @@ int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		failed(&f, arg);
 		rc = -1;
 	} else {
-		rc = run(&p, on_error, failed, arg);
+		rc = run_steps(&p, on_error, failed, arg);
 	}
 	inc_nl_close(&p.nl);
 	free(p.steps);

@@ -52,8 +52,8 @@ static struct lyd_node *parse_plain(const char *text)
 	return node;
 }
 
-static const struct lyd_node *child(const struct lyd_node *parent,
-				    const char *name)
+static const struct lyd_node *find_child(const struct lyd_node *parent,
+					 const char *name)
 {
 	const struct lyd_node *node;
 
@@ -76,7 +76,7 @@ static const struct lyd_attr *unknown_of(const struct ly_ctx *ctx,
 	return NULL;
 }
 
-/* NULL: there is none, as whoever parses the edit will say. */
+/* NULL: there is none, as the parser of the edit will say. */
 static const struct lysc_node *schema_of(const struct ly_ctx *ctx,
 					 const struct lyd_node *node,
 					 const struct level *up)
@@ -103,7 +103,7 @@ static size_t put_path(const struct level *l, char *buf, size_t len)
 				      l->up ? "" : l->schema->module->name,
 				      l->up ? "" : ":", l->schema->name);
 	for (; key && lysc_is_key(key) && n < len; key = key->next) {
-		node = child(l->node, key->name);
+		node = find_child(l->node, key->name);
 		if (node && !strchr(lyd_get_value(node), '\''))
 			n += (size_t)snprintf(buf + n, len - n, "[%s='%s']",
 					      key->name, lyd_get_value(node));
@@ -147,9 +147,9 @@ static void look_at(const struct ly_ctx *ctx, const char *text)
 	struct lyd_node *rpc = parse_plain(text);
 	const struct lyd_node *op = rpc ? lyd_child(rpc) : NULL, *config;
 
-	config = child(op, "config");
+	config = find_child(op, "config");
 	if (!config)
-		config = child(child(op, "source"), "config");
+		config = find_child(find_child(op, "source"), "config");
 	look_into(ctx, config, NULL);
 	lyd_free_siblings(rpc);
 }

@@ -2,10 +2,10 @@
 /*
  * See beacon.h.
  *
- * The times between two beacons are those of the trickle algorithm (RFC 6206)
- * without its suppression, since each switch has to be heard: short after a
- * change, as it may be the first of several, doubled then. A spanning tree tells
- * all its bridges that it has changed somewhere, and when that is over.
+ * The times between two beacons follow the trickle algorithm (RFC 6206) without
+ * its suppression, since each switch has to be heard: short after a change, as
+ * it may be the first of several, doubled then. A spanning tree tells all its
+ * bridges that it has changed somewhere, and when that is over.
  */
 #include "beacon.h"
 

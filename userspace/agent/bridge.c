@@ -90,7 +90,7 @@ static void on_bridge(const void *head, struct nlattr **tb, void *arg)
 }
 
 /* Ask for all links of a kind; NULL: of any. */
-static void dump(const char *kind, inc_rt_fn *fn, void *arg)
+static void dump_links(const char *kind, inc_rt_fn *fn, void *arg)
 {
 	const struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
 	struct nl_msg *msg = inc_rt_request(RTM_GETLINK, NLM_F_DUMP, &ifi);
@@ -116,7 +116,7 @@ static void dump(const char *kind, inc_rt_fn *fn, void *arg)
  */
 void bridge_beacon(void)
 {
-	dump(NULL, on_link, NULL);
+	dump_links(NULL, on_link, NULL);
 }
 
 /**
@@ -131,6 +131,6 @@ uint64_t bridge_changing(void)
 {
 	uint64_t sum = 0;
 
-	dump("bridge", on_bridge, &sum);
+	dump_links("bridge", on_bridge, &sum);
 	return sum;
 }

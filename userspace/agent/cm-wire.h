@@ -15,7 +15,7 @@
  * struct inc_cm_req - of the request: who wants to be which member
  * @version: INC_CM_VERSION
  * @flags: INC_CM_F_*; others are 0; so is what follows the structure
- * @pmtu: path MTU that the rank's QP will have, bytes; 0: that of the path
+ * @pmtu: path MTU that the rank's QP will have, bytes; 0: the path's
  * @tree_id: tree
  * @rank: place among the tree's members
  * @zero2: 0
@@ -33,7 +33,7 @@ struct inc_cm_req {
 	uint32_t	rkey;
 };
 
-/* The end of the connection is not that of the member: its owner deletes it. */
+/* The member outlives the connection: its owner deletes it. */
 #define INC_CM_F_KEEP	(1U << 0)
 
 /**

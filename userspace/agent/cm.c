@@ -6,9 +6,9 @@
  * A tree's owner adds a member without a peer and tells the rank its QPN and
  * R_Key. A request that names both is connected: member-set, with what CM says
  * of the other end, and then the reply, so that the member is there before the
- * rank's first packet. Whoever does not know the key is rejected at once and
- * leaves nothing behind. The end of a connection is the end of its member, unless
- * the request says that the member's owner sees to that (INC_CM_F_KEEP).
+ * rank's first packet. A request without the key is rejected at once and leaves
+ * nothing behind. The end of a connection is the end of its member, unless the
+ * request says that the member's owner sees to that (INC_CM_F_KEEP).
  *
  * RDMA_PS_TCP is for RC only. So there is a listener in RDMA_PS_IB, too, for UC:
  * the kernel rejects requests of other types than the listener's.
@@ -39,18 +39,18 @@
 #define REPORTS		5
 
 /**
- * struct conn - a connection
+ * struct cm_conn - a connection
  * @next: in cm.conns
  * @prev: pointer to this one there
  * @id: of CM
  * @tree: tree
  * @rank: member
- * @qpn: its QPN, by which it is told from a later one
+ * @qpn: its QPN, which distinguishes it from a later one
  * @keep: the member stays when the connection ends
  */
-struct conn {
-	struct conn		*next;
-	struct conn		**prev;
+struct cm_conn {
+	struct cm_conn		*next;
+	struct cm_conn		**prev;
 	struct rdma_cm_id	*id;
 	uint32_t		tree;
 	uint16_t		rank;
@@ -62,7 +62,7 @@ static struct {
 	struct agent			*agent;
 	struct rdma_event_channel	*channel;
 	struct rdma_cm_id		*listeners[2];
-	struct conn			*conns;
+	struct cm_conn			*conns;
 	pthread_t			thread;
 	int				stop;
 	time_t				second;
@@ -96,11 +96,12 @@ static void report_refusal(struct rdma_cm_id *id, const char *text)
 	log_warn("RDMA CM: refused %s: %s", host, text);
 }
 
-static int refuse(struct rdma_cm_id *id, enum inc_cm_reason reason,
-		  const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
+		     const char *fmt,
+		     ...) __attribute__((format(printf, 3, 4)));
 
-static int refuse(struct rdma_cm_id *id, enum inc_cm_reason reason,
-		  const char *fmt, ...)
+static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
+		     const char *fmt, ...)
 {
 	struct inc_cm_rej rej = {
 		.version = INC_CM_VERSION, .reason = (uint8_t)reason,
@@ -116,26 +117,26 @@ static int refuse(struct rdma_cm_id *id, enum inc_cm_reason reason,
 }
 
 /* The private data of a request, which CM pads with zeros. */
-static int parse(struct rdma_cm_id *id, const struct rdma_conn_param *p,
-		 struct inc_cm_req *req)
+static int parse_request(struct rdma_cm_id *id, const struct rdma_conn_param *p,
+			 struct inc_cm_req *req)
 {
 	const uint8_t *data = p->private_data;
 	size_t i;
 
 	if (!data || p->private_data_len < sizeof(*req))
-		return refuse(id, INC_CM_MALFORMED,
-			      "%u bytes of private data, not %zu",
-			      p->private_data_len, sizeof(*req));
+		return refuse_id(id, INC_CM_MALFORMED,
+				 "%u bytes of private data, not %zu",
+				 p->private_data_len, sizeof(*req));
 	memcpy(req, data, sizeof(*req));
 	if (req->version != INC_CM_VERSION)
-		return refuse(id, INC_CM_VERSION_UNKNOWN,
-			      "version %u is not known, %u is", req->version,
-			      INC_CM_VERSION);
+		return refuse_id(id, INC_CM_VERSION_UNKNOWN,
+				 "version %u is not known, %u is", req->version,
+				 INC_CM_VERSION);
 	for (i = sizeof(*req); i < p->private_data_len && !data[i]; i++)
 		;
 	if (req->flags & ~INC_CM_F_KEEP || req->zero2 || i < p->private_data_len)
-		return refuse(id, INC_CM_MALFORMED,
-			      "not 0 where the private data has to be 0");
+		return refuse_id(id, INC_CM_MALFORMED,
+				 "not 0 where the private data has to be 0");
 	req->pmtu = ntohs(req->pmtu);
 	req->tree_id = ntohl(req->tree_id);
 	req->rank = ntohs(req->rank);
@@ -158,20 +159,21 @@ static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
 	bool uc;
 
 	if (rc && !nl->from_kernel && req->tree_id)
-		return refuse(id, INC_CM_REFUSED, "%s", nl->error);
+		return refuse_id(id, INC_CM_REFUSED, "%s", nl->error);
 	if (rc || ((m->qpn ^ req->qpn) | (m->rkey ^ req->rkey)))
-		return refuse(id, INC_CM_NO_KEY,
-			      "no tree has such a rank with this key");
+		return refuse_id(id, INC_CM_NO_KEY,
+				 "no tree has such a rank with this key");
 	if (m->state != RDMA_INC_MEMBER_STATE_INIT)
-		return refuse(id, INC_CM_TAKEN,
-			      "tree %u rank %u is connected already",
-			      req->tree_id, req->rank);
+		return refuse_id(id, INC_CM_TAKEN,
+				 "tree %u rank %u is connected already",
+				 req->tree_id, req->rank);
 	/* The ID has its type from the listener. */
 	uc = id->qp_type == IBV_QPT_UC;
 	if (uc != (m->transport == RDMA_INC_TRANSPORT_UC))
-		return refuse(id, INC_CM_MISMATCH,
-			      "tree %u rank %u is %s, the QP %s", req->tree_id,
-			      req->rank, name_of(!uc), name_of(uc));
+		return refuse_id(id, INC_CM_MISMATCH,
+				 "tree %u rank %u is %s, the QP %s",
+				 req->tree_id, req->rank, name_of(!uc),
+				 name_of(uc));
 	return 0;
 }
 
@@ -199,14 +201,14 @@ static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
 
 	if (rdma_init_qp_attr(id, &rtr, &mask) ||
 	    rdma_init_qp_attr(id, &rts, &mask))
-		return refuse(id, INC_CM_REFUSED, "RDMA CM: %s",
-			      strerror(errno));
+		return refuse_id(id, INC_CM_REFUSED, "RDMA CM: %s",
+				 strerror(errno));
 	if (!pmtu)
 		pmtu = 128U << rtr.path_mtu;
 	if (pmtu != m->pmtu || 128U << rtr.path_mtu < m->pmtu)
-		return refuse(id, INC_CM_MISMATCH,
-			      "the tree's pmtu is %u, the QP's %u, the path's %u",
-			      m->pmtu, pmtu, 128U << rtr.path_mtu);
+		return refuse_id(id, INC_CM_MISMATCH,
+				 "the tree's pmtu is %u, the QP's %u, the path's %u",
+				 m->pmtu, pmtu, 128U << rtr.path_mtu);
 	INC_NL_SET(set, MEMBER_TREE_ID, tree_id, req->tree_id);
 	INC_NL_SET(set, MEMBER_RANK, rank, req->rank);
 	INC_NL_SET(set, MEMBER_PEER_QPN, peer_qpn, rtr.dest_qp_num);
@@ -220,10 +222,10 @@ static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
 	return 0;
 }
 
-static struct conn *conn_new(struct rdma_cm_id *id,
-			     const struct inc_cm_req *req)
+static struct cm_conn *conn_new(struct rdma_cm_id *id,
+				const struct inc_cm_req *req)
 {
-	struct conn *c = calloc(1, sizeof(*c));
+	struct cm_conn *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
@@ -241,7 +243,7 @@ static struct conn *conn_new(struct rdma_cm_id *id,
 	return c;
 }
 
-static void conn_free(struct conn *c)
+static void conn_free(struct cm_conn *c)
 {
 	*c->prev = c->next;
 	if (c->next)
@@ -250,7 +252,7 @@ static void conn_free(struct conn *c)
 }
 
 /* The rank has left: so has its member, unless there is another one by now. */
-static void end_member(const struct conn *c)
+static void end_member(const struct cm_conn *c)
 {
 	struct inc_nl_member m;
 	struct inc_nl nl;
@@ -292,17 +294,17 @@ static int connect_rank(struct inc_nl *nl, struct rdma_cm_id *id,
 {
 	struct inc_nl_member set = { .has = 0 }, m;
 	struct inc_nl_tree tree;
-	struct conn *c;
+	struct cm_conn *c;
 
 	if (find_member(nl, id, req, &m) || fill_peer(id, req, &m, &set))
 		return -1;
 	c = conn_new(id, req);
 	if (!c)
-		return refuse(id, INC_CM_REFUSED, "out of memory");
+		return refuse_id(id, INC_CM_REFUSED, "out of memory");
 	if (inc_nl_tree_get(nl, req->tree_id, &tree) ||
 	    inc_nl_member_set(nl, &set, &m)) {
 		conn_free(c);
-		return refuse(id, INC_CM_REFUSED, "%s", nl->error);
+		return refuse_id(id, INC_CM_REFUSED, "%s", nl->error);
 	}
 	if (accept_rank(id, &m, &tree)) {
 		log_warn("RDMA CM: cannot answer tree %u rank %u: %s",
@@ -322,10 +324,10 @@ static int on_request(struct rdma_cm_event *ev)
 
 	/* It comes with the listener's. */
 	ev->id->context = NULL;
-	if (parse(ev->id, &ev->param.conn, &req))
+	if (parse_request(ev->id, &ev->param.conn, &req))
 		return -1;
 	if (inc_nl_open(&nl))
-		rc = refuse(ev->id, INC_CM_REFUSED, "%s", nl.error);
+		rc = refuse_id(ev->id, INC_CM_REFUSED, "%s", nl.error);
 	else
 		rc = connect_rank(&nl, ev->id, &req);
 	inc_nl_close(&nl);
@@ -340,7 +342,7 @@ static bool is_listener(const struct rdma_cm_id *id)
 /* Returns whether the event's ID is to be destroyed. */
 static bool on_event(struct rdma_cm_event *ev)
 {
-	struct conn *c = ev->id->context;
+	struct cm_conn *c = ev->id->context;
 	bool listens = is_listener(ev->id);
 
 	switch (ev->event) {
@@ -394,7 +396,7 @@ static void take_events(void)
 	}
 }
 
-static void *loop(void *arg)
+static void *run_loop(void *arg)
 {
 	struct pollfd p[2] = {
 		{ .fd = cm.stop, .events = POLLIN },
@@ -411,7 +413,7 @@ static void *loop(void *arg)
 	return NULL;
 }
 
-/* Only rdma_create_ep() can be told a port space's type of QP. */
+/* Only rdma_create_ep() takes a port space's type of QP. */
 static int listen_in(struct rdma_cm_id **id, enum rdma_port_space ps,
 		     enum ibv_qp_type type, const struct addrinfo *ai)
 {
@@ -471,9 +473,9 @@ static int open_channel(void)
 	return 0;
 }
 
-static void release(void)
+static void release_all(void)
 {
-	struct conn *c;
+	struct cm_conn *c;
 	size_t i;
 
 	while ((c = cm.conns)) {
@@ -508,14 +510,14 @@ int cm_start(struct agent *a, const struct cm_endpoint *e)
 		return 0;
 	cm.agent = a;
 	if (open_channel() || listen_at(e)) {
-		release();
+		release_all();
 		return -1;
 	}
 	cm.stop = eventfd(0, EFD_CLOEXEC);
-	rc = pthread_create(&cm.thread, NULL, loop, NULL);
+	rc = pthread_create(&cm.thread, NULL, run_loop, NULL);
 	if (rc) {
 		log_error("cannot start a thread: %s", strerror(rc));
-		release();
+		release_all();
 		return -1;
 	}
 	a->cm_addr = e->addr;
@@ -526,7 +528,7 @@ int cm_start(struct agent *a, const struct cm_endpoint *e)
 /**
  * cm_stop() - end what cm_start() began
  *
- * Hosts are told that their connections end. Members stay.
+ * Disconnect the hosts. Members stay.
  */
 void cm_stop(void)
 {
@@ -536,5 +538,5 @@ void cm_stop(void)
 		return;
 	(void)!write(cm.stop, &one, sizeof(one));
 	pthread_join(cm.thread, NULL);
-	release();
+	release_all();
 }

@@ -14,7 +14,7 @@
 #include "ifcache.h"
 #include "remote.h"
 
-static uint64_t load(const struct field *f, const void *src)
+static uint64_t load_field(const struct field *f, const void *src)
 {
 	switch (f->size) {
 	case 1:
@@ -93,13 +93,13 @@ static void value_text(const struct lysc_node *schema, const struct field *f,
 				  addr->bytes, buf, (socklen_t)len);
 		break;
 	default:
-		number_text(type, load(f, src), buf, len);
+		number_text(type, load_field(f, src), buf, len);
 		break;
 	}
 }
 
-static const struct lysc_node *child(const struct lyd_node *parent,
-				     const char *name, uint16_t kinds)
+static const struct lysc_node *find_child(const struct lyd_node *parent,
+					  const char *name, uint16_t kinds)
 {
 	if (!parent)
 		return NULL;
@@ -120,7 +120,7 @@ static void emit_stats(struct lyd_node *parent, const struct object *obj,
 		const char *name = nl_stat_name(obj, f, (unsigned int)i);
 
 		snprintf(buf, sizeof(buf), "%" PRIu64, stats[i]);
-		if (name && child(to, name, LYS_LEAF))
+		if (name && find_child(to, name, LYS_LEAF))
 			lyd_new_term(to, NULL, name, buf, 0, NULL);
 	}
 }
@@ -173,12 +173,12 @@ static void emit_field(struct lyd_node *conf, struct lyd_node *state,
 		       const void *src)
 {
 	uint16_t kinds = kinds_of(f);
-	const struct lysc_node *schema = child(conf, f->name, kinds);
+	const struct lysc_node *schema = find_child(conf, f->name, kinds);
 	struct lyd_node *parent = schema ? conf : state;
 	char buf[1024];
 
 	if (!schema)
-		schema = child(state, f->name, kinds);
+		schema = find_child(state, f->name, kinds);
 	if (!schema || lysc_is_key(schema))
 		return;
 	if (f->type == FIELD_STATS) {
@@ -392,7 +392,7 @@ static int add_tree(const struct inc_nl_tree *t, void *arg)
 
 static struct lyd_node *tree_of(struct reader *r, uint32_t id)
 {
-	const struct lysc_node *schema = child(r->sw, "tree", LYS_LIST);
+	const struct lysc_node *schema = find_child(r->sw, "tree", LYS_LIST);
 	char key[24];
 
 	if (r->tree && r->tree_id == id)
@@ -420,8 +420,8 @@ static int add_member(const struct inc_nl_member *m, void *arg)
 	return 0;
 }
 
-static unsigned long long counter(const struct lyd_node *stats,
-				  const char *name)
+static unsigned long long get_counter(const struct lyd_node *stats,
+				      const char *name)
 {
 	const struct lyd_node *node;
 
@@ -431,7 +431,8 @@ static unsigned long long counter(const struct lyd_node *stats,
 	return 0;
 }
 
-static struct lyd_node *below(const struct lyd_node *node, const char *name)
+static struct lyd_node *find_below(const struct lyd_node *node,
+				   const char *name)
 {
 	struct lyd_node *found;
 
@@ -449,25 +450,25 @@ static void put_counter(struct lyd_node *to, const char *name,
 
 static void put_counters(struct lyd_node *state, const struct lyd_node *member)
 {
-	const struct lyd_node *stats = below(member, "state/stats");
+	const struct lyd_node *stats = find_below(member, "state/stats");
 	struct lyd_node *to;
 
 	if (!stats || lyd_new_list(state, NULL, "member-counters", 0, &to,
 				   lyd_get_value(lyd_child(member))))
 		return;
-	put_counter(to, "rx-bytes", counter(stats, "rx-bytes"));
-	put_counter(to, "tx-bytes", counter(stats, "tx-bytes"));
-	put_counter(to, "rx-messages", counter(stats, "rx-messages"));
-	put_counter(to, "trouble",
-		    counter(stats, "tx-retransmits") +
-		    counter(stats, "tx-errors") +
-		    counter(stats, "tx-naks") + counter(stats, "rx-naks"));
+	put_counter(to, "rx-bytes", get_counter(stats, "rx-bytes"));
+	put_counter(to, "tx-bytes", get_counter(stats, "tx-bytes"));
+	put_counter(to, "rx-messages", get_counter(stats, "rx-messages"));
+	put_counter(to, "trouble", get_counter(stats, "tx-retransmits") +
+		    get_counter(stats, "tx-errors") +
+		    get_counter(stats, "tx-naks") +
+		    get_counter(stats, "rx-naks"));
 }
 
-/* The counters of all members, once more, beside those of their tree. */
+/* The counters of all members, once more, beside their tree's. */
 static void add_counters(struct lyd_node *tree)
 {
-	struct lyd_node *state = below(tree, "state");
+	struct lyd_node *state = find_below(tree, "state");
 	const struct lyd_node *member;
 
 	if (!state)
@@ -500,8 +501,9 @@ static int add_slot(const struct inc_nl_slot *s, void *arg)
 
 static void add_roles(const struct reader *r)
 {
-	struct lyd_node *identity = below(r->sw, "identity");
-	const struct lysc_node *leaf = child(identity, "role", LYS_LEAFLIST);
+	struct lyd_node *identity = find_below(r->sw, "identity");
+	const struct lysc_node *leaf = find_child(identity, "role",
+						  LYS_LEAFLIST);
 	char name[32];
 	uint32_t i;
 

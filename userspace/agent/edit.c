@@ -156,9 +156,9 @@ static bool np_container(const struct lyd_node *node)
 	       !(node->schema->flags & LYS_PRESENCE);
 }
 
-static struct lyd_node *find(const struct lyd_node *edit,
-			     const struct lyd_node *parent,
-			     const struct lyd_node *siblings)
+static struct lyd_node *find_match(const struct lyd_node *edit,
+				   const struct lyd_node *parent,
+				   const struct lyd_node *siblings)
 {
 	struct lyd_node *match = NULL;
 
@@ -172,7 +172,7 @@ static struct lyd_node *find(const struct lyd_node *edit,
 	return match;
 }
 
-static void drop(struct lyd_node **top, struct lyd_node *node)
+static void drop_node(struct lyd_node **top, struct lyd_node *node)
 {
 	if (*top == node)
 		*top = node->next;
@@ -180,8 +180,8 @@ static void drop(struct lyd_node **top, struct lyd_node *node)
 }
 
 /* A copy of @edit, with its keys but without other children. */
-static struct lyd_node *add(const struct lyd_node *edit,
-			    struct lyd_node *parent, struct lyd_node **top)
+static struct lyd_node *add_copy(const struct lyd_node *edit,
+				 struct lyd_node *parent, struct lyd_node **top)
 {
 	struct lyd_node *node;
 
@@ -198,8 +198,8 @@ static struct lyd_node *add(const struct lyd_node *edit,
 static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 		     struct lyd_node **top, enum edit_op op, struct fault *f)
 {
-	struct lyd_node *node = find(edit, parent,
-				     parent ? lyd_child(parent) : *top);
+	struct lyd_node *node = find_match(edit, parent,
+					   parent ? lyd_child(parent) : *top);
 	const struct lyd_node *sub;
 
 	op = own_op(edit, op);
@@ -212,14 +212,14 @@ static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 				 "it exists already");
 	if (node && (op == EDIT_DELETE || op == EDIT_REMOVE ||
 		     op == EDIT_REPLACE)) {
-		drop(top, node);
+		drop_node(top, node);
 		node = NULL;
 	}
 	if (op == EDIT_DELETE || op == EDIT_REMOVE)
 		return 0;
 
 	if (!node)
-		node = add(edit, parent, top);
+		node = add_copy(edit, parent, top);
 	else if (op != EDIT_NONE && edit->schema->nodetype == LYS_LEAF)
 		lyd_change_term(node, lyd_get_value(edit));
 	if (!node)

@@ -76,8 +76,9 @@ struct lyd_node *error_make(const struct ly_ctx *ctx, const struct fault *f,
 	return e;
 }
 
-static void note(LY_LOG_LEVEL level, const char *msg, const char *data_path,
-		 const char *schema_path, uint64_t line)
+static void note_error(LY_LOG_LEVEL level, const char *msg,
+		       const char *data_path, const char *schema_path,
+		       uint64_t line)
 {
 	if (!seen.on || level != LY_LLERR)
 		return;
@@ -91,7 +92,7 @@ static void note(LY_LOG_LEVEL level, const char *msg, const char *data_path,
  */
 void error_init(void)
 {
-	ly_set_log_clb(note);
+	ly_set_log_clb(note_error);
 	ly_log_options(LY_LOLOG | LY_LOSTORE);
 }
 

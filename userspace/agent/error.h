@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Errors as a client of NETCONF gets them (RFC 6241, appendix A), also those that
+ * Errors as a client of NETCONF gets them (RFC 6241, appendix A), also what
  * libnetconf2 finds.
  */
 #ifndef INC_AGENT_ERROR_H

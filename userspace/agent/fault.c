@@ -104,7 +104,7 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 }
 
 /* The first name that a text of libyang has. */
-static void quoted(const char *msg, char *name, size_t len)
+static void copy_quoted(const char *msg, char *name, size_t len)
 {
 	const char *from = strchr(msg, '"'), *to;
 
@@ -147,13 +147,13 @@ static bool is_attribute(struct fault *f)
 		last_name(f->path, f->other, sizeof(f->other));
 		at[-1] = '\0';
 	} else {
-		quoted(f->msg, f->other, sizeof(f->other));
+		copy_quoted(f->msg, f->other, sizeof(f->other));
 	}
 	last_name(f->path, f->elem, sizeof(f->elem));
 	return true;
 }
 
-static bool begins(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -174,19 +174,19 @@ int fault_text(struct fault *f, const char *msg, const char *path,
 	snprintf(f->path, sizeof(f->path), "%s", path);
 	if (is_attribute(f))
 		return -1;
-	if (begins(msg, "No module with namespace")) {
+	if (begins_with(msg, "No module with namespace")) {
 		f->tag = FAULT_UNKNOWN_NAMESPACE;
-		quoted(msg, f->other, sizeof(f->other));
+		copy_quoted(msg, f->other, sizeof(f->other));
 		last_name(f->path, f->elem, sizeof(f->elem));
-	} else if (begins(msg, "Node ") && strstr(msg, " not found ")) {
+	} else if (begins_with(msg, "Node ") && strstr(msg, " not found ")) {
 		f->tag = FAULT_UNKNOWN_ELEMENT;
-		quoted(msg, f->elem, sizeof(f->elem));
-	} else if (begins(msg, "When condition")) {
+		copy_quoted(msg, f->elem, sizeof(f->elem));
+	} else if (begins_with(msg, "When condition")) {
 		f->tag = FAULT_UNKNOWN_ELEMENT;
 		last_name(f->path, f->elem, sizeof(f->elem));
-	} else if (begins(msg, "Mandatory ")) {
+	} else if (begins_with(msg, "Mandatory ")) {
 		f->tag = FAULT_MISSING_ELEMENT;
-		quoted(msg, f->elem, sizeof(f->elem));
+		copy_quoted(msg, f->elem, sizeof(f->elem));
 	} else if (app_tag) {
 		f->tag = FAULT_FAILED;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Subtree filters only. The time that an XPath filter takes has no bound that
- * its length would set, and libyang cannot be told to stop; so who may only look
- * could keep the agent from all others.
+ * its length would set, and libyang has no way to stop it; so a user who may
+ * only read could keep the agent busy for good.
  *
  * A subtree filter is XML, parsed as data where the YANG modules know it and as
  * opaque nodes elsewhere; what it does not select is removed from the data.
@@ -33,7 +33,8 @@ static const char *value_of(const struct lyd_node *node)
 }
 
 /* Without a namespace, a filter's element stands for any (section 6.2.1). */
-static bool names(const struct lyd_node *filter, const struct lyd_node *data)
+static bool names_node(const struct lyd_node *filter,
+		       const struct lyd_node *data)
 {
 	static const char base[] = "urn:ietf:params:xml:ns:netconf:base:1.0";
 	const char *ns = ns_of(filter);
@@ -42,7 +43,7 @@ static bool names(const struct lyd_node *filter, const struct lyd_node *data)
 	       (!ns || !*ns || !strcmp(ns, base) || !strcmp(ns, ns_of(data)));
 }
 
-static size_t trimmed(const char *s)
+static size_t trimmed_len(const char *s)
 {
 	size_t n = strlen(s);
 
@@ -52,17 +53,17 @@ static size_t trimmed(const char *s)
 }
 
 /* A leaf with the value that the filter's leaf has? */
-static bool equal(const struct lyd_node *filter, const struct lyd_node *data)
+static bool is_equal(const struct lyd_node *filter, const struct lyd_node *data)
 {
 	const char *want = value_of(filter), *is = lyd_get_value(data);
-	size_t n = trimmed(want);
+	size_t n = trimmed_len(want);
 
 	return is && strlen(is) == n && !strncmp(is, want, n);
 }
 
 /* Do all content match nodes below @filter match children of @data? */
-static bool content(const struct lyd_node *filter, const struct lyd_node *data,
-		    bool *only)
+static bool match_content(const struct lyd_node *filter,
+			  const struct lyd_node *data, bool *only)
 {
 	const struct lyd_node *f, *d;
 
@@ -75,7 +76,7 @@ static bool content(const struct lyd_node *filter, const struct lyd_node *data,
 			continue;
 		}
 		LY_LIST_FOR(lyd_child(data), d) {
-			if (names(f, d) && equal(f, d))
+			if (names_node(f, d) && is_equal(f, d))
 				found = true;
 		}
 		if (!found)
@@ -84,7 +85,8 @@ static bool content(const struct lyd_node *filter, const struct lyd_node *data,
 	return true;
 }
 
-static void prune(struct lyd_node **first, const struct ly_set *filters);
+static void prune_siblings(struct lyd_node **first,
+			   const struct ly_set *filters);
 
 /* Keep what the filters select of @data. Return: nothing is left. */
 static bool prune_node(struct lyd_node *data, const struct ly_set *filters)
@@ -100,11 +102,11 @@ static bool prune_node(struct lyd_node *data, const struct ly_set *filters)
 		LY_LIST_FOR(lyd_child(filters->dnodes[i]), f) {
 			bool only;
 
-			if (!names(f, data))
+			if (!names_node(f, data))
 				continue;
 			if (!lyd_child(f)) {
-				keep |= !value_of(f) || equal(f, data);
-			} else if (content(f, data, &only)) {
+				keep |= !value_of(f) || is_equal(f, data);
+			} else if (match_content(f, data, &only)) {
 				keep |= only;
 				part = true;
 				ly_set_add(&within, f, 1, NULL);
@@ -113,14 +115,15 @@ static bool prune_node(struct lyd_node *data, const struct ly_set *filters)
 	}
 	if (!keep && part) {
 		children = lyd_child_no_keys(data);
-		prune(&children, &within);
+		prune_siblings(&children, &within);
 	}
 	ly_set_erase(&within, NULL);
 	return !keep && !part;
 }
 
 /* @filters: nodes whose children are the filters of these siblings. */
-static void prune(struct lyd_node **first, const struct ly_set *filters)
+static void prune_siblings(struct lyd_node **first,
+			   const struct ly_set *filters)
 {
 	struct lyd_node *data, *next;
 
@@ -133,7 +136,7 @@ static void prune(struct lyd_node **first, const struct ly_set *filters)
 	}
 }
 
-static unsigned int elements(const struct lyd_node *filter)
+static unsigned int count_elements(const struct lyd_node *filter)
 {
 	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
 	const struct lyd_node *top, *node;
@@ -166,7 +169,7 @@ int filter_check(const struct lyd_node *filter, struct fault *f)
 	if (type && strcmp(lyd_get_meta_value(type), "subtree"))
 		return fault_set(f, FAULT_NOT_SUPPORTED, NULL,
 				 "filters are subtree filters: there is no :xpath here");
-	if (filter && elements(filter) > ELEMENTS_MAX)
+	if (filter && count_elements(filter) > ELEMENTS_MAX)
 		return fault_set(f, FAULT_RESOURCE_DENIED, NULL,
 				 "a filter has at most %d elements",
 				 ELEMENTS_MAX);
@@ -253,7 +256,7 @@ int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
 	if (copy)
 		lyd_insert_child(top, copy);
 	ly_set_add(&set, top, 1, NULL);
-	prune(data, &set);
+	prune_siblings(data, &set);
 	ly_set_erase(&set, NULL);
 	lyd_free_tree(top);
 	return 0;

@@ -81,7 +81,7 @@ struct entry {
  * @nlinks: how many
  * @entries: addresses, or neighbours
  * @n: how many
- * @fdb: those of bridges' forwarding databases, by MAC address
+ * @fdb: entries of bridges' forwarding databases, by MAC address
  * @nfdb: how many
  */
 struct table {
@@ -93,7 +93,7 @@ struct table {
 	size_t			nfdb;
 };
 
-static void *grow(void *array, size_t n, size_t size)
+static void *grow_array(void *array, size_t n, size_t size)
 {
 	/* A power of two: its room is used up. */
 	return n & (n - 1) ? array : realloc(array, (n ? n * 2 : 1) * size);
@@ -101,7 +101,7 @@ static void *grow(void *array, size_t n, size_t size)
 
 static void add_entry(struct table *t, const struct entry *e)
 {
-	void *p = grow(t->entries, t->n, sizeof(*e));
+	void *p = grow_array(t->entries, t->n, sizeof(*e));
 
 	if (!p)
 		return;
@@ -158,7 +158,7 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 
 	if (ifi->ifi_flags & IFF_LOOPBACK)
 		return;
-	p = grow(t->links, t->nlinks, sizeof(*l));
+	p = grow_array(t->links, t->nlinks, sizeof(*l));
 	if (!p)
 		return;
 	t->links = p;
@@ -491,7 +491,7 @@ void iface_add(struct lyd_node *sw)
 	free(t.fdb);
 }
 
-static uint64_t mix(uint64_t h, const char *text)
+static uint64_t mix_hash(uint64_t h, const char *text)
 {
 	do
 		h = (h ^ (uint8_t)*text) * 1099511628211ULL;
@@ -500,13 +500,13 @@ static uint64_t mix(uint64_t h, const char *text)
 }
 
 /**
- * iface_version() - add a number for all that is told of the interfaces
+ * iface_version() - add a number for all that is reported of the interfaces
  * @sw: the container "switch", with its interfaces
  * @id: the switch's identity
  */
 void iface_version(struct lyd_node *sw, const char *id)
 {
-	uint64_t h = mix(14695981039346656037ULL, id);
+	uint64_t h = mix_hash(14695981039346656037ULL, id);
 	struct lyd_node *child, *node;
 	char text[20];
 
@@ -514,9 +514,9 @@ void iface_version(struct lyd_node *sw, const char *id)
 		if (strcmp(LYD_NAME(child), "interface"))
 			continue;
 		LYD_TREE_DFS_BEGIN(child, node) {
-			h = mix(h, LYD_NAME(node));
+			h = mix_hash(h, LYD_NAME(node));
 			if (node->schema->nodetype & LYD_NODE_TERM)
-				h = mix(h, lyd_get_value(node));
+				h = mix_hash(h, lyd_get_value(node));
 			LYD_TREE_DFS_END(child, node);
 		}
 	}

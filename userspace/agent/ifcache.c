@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See ifcache.h. Whoever sends frames with many source addresses makes reading
- * them expensive, and may do so without end: the time that it takes is a tenth of
- * a CPU at most. What was not used of it is kept for a while, so that small tables
- * are read whenever they change.
+ * See ifcache.h. A host that sends frames with many source addresses makes
+ * reading them expensive, and may do so without end: the time that it takes is
+ * a tenth of a CPU at most. What was not used of it is kept for a while, so
+ * that small tables are read whenever they change.
  */
 #include "ifcache.h"
 
@@ -53,7 +53,7 @@ void ifcache_note(enum ifcache_news news)
 }
 
 /* Is it to be read (again)? */
-static bool due(uint64_t now)
+static bool is_due(uint64_t now)
 {
 	int news = atomic_load(&cache.news);
 
@@ -68,7 +68,7 @@ static bool due(uint64_t now)
 }
 
 /* What @used of the CPU is paid for by waiting. */
-static void charge(uint64_t used, uint64_t now)
+static void charge_cpu(uint64_t used, uint64_t now)
 {
 	if (cache.next + SAVED_US < now)
 		cache.next = now - SAVED_US;
@@ -103,7 +103,7 @@ void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 	uint64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID), used;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	struct lyd_node *version, *copy;
-	bool read = due(now);
+	bool read = is_due(now);
 
 	if (read)
 		read_again(a);
@@ -123,7 +123,7 @@ void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 		  (unsigned long long)used);
 	cache.cost = used;
 	cache.read_at = clock_us(CLOCK_MONOTONIC);
-	charge(used, cache.read_at);
+	charge_cpu(used, cache.read_at);
 }
 
 /**

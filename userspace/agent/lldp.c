@@ -156,7 +156,7 @@ static bool is_ours(lldpctl_atom_t *tlv)
 	       !memcmp(oui, ANNOUNCE_OUI, len);
 }
 
-static const uint8_t *content(lldpctl_atom_t *tlv, size_t *len)
+static const uint8_t *get_content(lldpctl_atom_t *tlv, size_t *len)
 {
 	*len = 0;
 	return lldpctl_atom_get_buffer(tlv,
@@ -172,7 +172,7 @@ static bool is_announced(lldpctl_atom_t *tlvs, const uint8_t *info, size_t len)
 	size_t n;
 
 	lldpctl_atom_foreach(tlvs, tlv) {
-		has = content(tlv, &n);
+		has = get_content(tlv, &n);
 		if (is_ours(tlv) && has && n == len && !memcmp(has, info, len))
 			found = true;
 	}
@@ -180,7 +180,8 @@ static bool is_announced(lldpctl_atom_t *tlvs, const uint8_t *info, size_t len)
 }
 
 /* Add our TLV to a port's, or remove it: @op is "replace" or "remove". */
-static void announce(lldpctl_atom_t *port, const char *ifname, const char *op)
+static void announce_port(lldpctl_atom_t *port, const char *ifname,
+			  const char *op)
 {
 	lldpctl_atom_t *tlvs = lldpctl_atom_get(port, lldpctl_k_custom_tlvs);
 	lldpctl_atom_t *tlv = NULL;
@@ -215,7 +216,7 @@ static void announce(lldpctl_atom_t *port, const char *ifname, const char *op)
 
 /* --- Others -------------------------------------------------------------- */
 
-static bool says(lldpctl_atom_t *neighbour, struct announce *who)
+static bool read_announce(lldpctl_atom_t *neighbour, struct announce *who)
 {
 	lldpctl_atom_t *tlvs = lldpctl_atom_get(neighbour,
 						lldpctl_k_custom_tlvs);
@@ -232,7 +233,7 @@ static bool says(lldpctl_atom_t *neighbour, struct announce *who)
 			continue;
 		subtype = lldpctl_atom_get_int(tlv,
 					       lldpctl_k_custom_tlv_oui_subtype);
-		info = content(tlv, &len);
+		info = get_content(tlv, &len);
 		found = !announce_parse(subtype, info, len, who);
 	}
 	lldpctl_atom_dec_ref(tlvs);
@@ -268,8 +269,8 @@ static void take_addrs(lldpctl_atom_t *chassis, struct peer *p)
 	lldpctl_atom_dec_ref(list);
 }
 
-static void take(struct peers *all, const char *ifname,
-		 lldpctl_atom_t *neighbour)
+static void take_neighbour(struct peers *all, const char *ifname,
+			   lldpctl_atom_t *neighbour)
 {
 	struct peer *p = &all->list[all->n];
 	lldpctl_atom_t *chassis;
@@ -280,7 +281,7 @@ static void take(struct peers *all, const char *ifname,
 	chassis = lldpctl_atom_get(neighbour, lldpctl_k_port_chassis);
 	if (!chassis)
 		return;
-	if (says(neighbour, &p->who) &&
+	if (read_announce(neighbour, &p->who) &&
 	    (mac_of(neighbour, lldpctl_k_port_id_subtype,
 		    LLDP_PORTID_SUBTYPE_LLADDR, lldpctl_k_port_id, p->mac) ||
 	     mac_of(chassis, lldpctl_k_chassis_id_subtype,
@@ -303,7 +304,7 @@ static void take_port(struct peers *all, lldpctl_atom_t *port,
 	if (!list)
 		return;
 	lldpctl_atom_foreach(list, neighbour)
-		take(all, ifname, neighbour);
+		take_neighbour(all, ifname, neighbour);
 	lldpctl_atom_dec_ref(list);
 }
 
@@ -324,7 +325,7 @@ static bool each_port(struct peers *all, const char *op)
 			if (name && port) {
 				if (all)
 					take_port(all, port, name);
-				announce(port, name, op);
+				announce_port(port, name, op);
 			}
 			if (port)
 				lldpctl_atom_dec_ref(port);
@@ -355,7 +356,7 @@ static void set_peers(struct peers *all)
 		lldp.changed();
 }
 
-static bool look(void)
+static bool read_neighbours(void)
 {
 	struct peers *all = calloc(1, sizeof(*all));
 
@@ -375,7 +376,7 @@ static void on_change(lldpctl_change_t type, lldpctl_atom_t *interface,
 }
 
 /* Until lldpd ends, or we do. */
-static void follow(void)
+static void follow_lldpd(void)
 {
 	struct pipe p;
 	lldpctl_conn_t *conn = pipe_open(&p, AGAIN_MS);
@@ -388,7 +389,7 @@ static void follow(void)
 	}
 	log_info("LLDP: connected with lldpd");
 	lldp.told = false;
-	while (look()) {
+	while (read_neighbours()) {
 		lldp.lost_at = 0;
 		if (wait_for(-1, 0, GAP_MS) < 0)
 			break;
@@ -399,12 +400,12 @@ static void follow(void)
 	pipe_close(&p, conn);
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
 	struct peers *none;
 
 	do {
-		follow();
+		follow_lldpd();
 		if (wait_for(-1, 0, 0) < 0)
 			break;
 		if (!lldp.told)
@@ -443,14 +444,14 @@ int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 	lldp.sock = sock ? sock : lldpctl_get_default_transport();
 	lldp.stop = eventfd(0, EFD_CLOEXEC);
 	lldpctl_log_callback(log_lldp);
-	rc = pthread_create(&lldp.thread, NULL, run, NULL);
+	rc = pthread_create(&lldp.thread, NULL, run_thread, NULL);
 	if (rc)
 		log_error("cannot start a thread: %s", strerror(rc));
 	return rc ? -1 : 0;
 }
 
 /**
- * lldp_stop() - do not announce it any more
+ * lldp_stop() - stop announcing it
  */
 void lldp_stop(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See logins.h. libnetconf2 does not tell which sockets it has accepted, so they
- * are looked for among the descriptors of this process: TCP connections to the
- * ports of SSH and TLS. Those of sessions are known.
+ * See logins.h. libnetconf2 does not tell which sockets it has accepted, so
+ * they are looked for among the descriptors of this process: TCP connections to
+ * the ports of SSH and TLS. The sessions' are known.
  */
 #include "logins.h"
 
@@ -31,8 +31,8 @@
  * struct login - a connection, by its descriptor
  * @ino: its socket, as descriptors are used again
  * @since: milliseconds; since when it is seen
- * @done: it is a session, or was told to end
- * @order: more than that of those that came before
+ * @done: it is a session, or was shut down
+ * @order: higher than any earlier connection's
  * @peer: its host
  */
 struct login {
@@ -50,10 +50,10 @@ static struct {
 	struct login	*list;
 	int		n;
 	uint64_t	order;
-	/* Those that log in now. */
+	/* Connections that log in now. */
 	int		busy[LOGINS_MAX];
 	unsigned int	nbusy;
-	/* When the log was told, and how many have ended since. */
+	/* When the log had a line, and how many have ended since. */
 	uint64_t	told;
 	unsigned int	untold;
 } logins = { .lock = PTHREAD_MUTEX_INITIALIZER };

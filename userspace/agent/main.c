@@ -74,7 +74,7 @@ static void drop_net_bind(void)
 		log_warn("CAP_NET_BIND_SERVICE: %s", strerror(errno));
 }
 
-static int start_threads(struct agent *a, const struct options *o)
+static int start_threads(struct agent *a, const struct agent_options *o)
 {
 	bool lldp = !o->lldp || strcmp(o->lldp, "none");
 
@@ -83,7 +83,7 @@ static int start_threads(struct agent *a, const struct options *o)
 	return cm_start(a, &o->cm) ? -1 : netconf_start();
 }
 
-static int start(struct agent *a, const struct options *o)
+static int start_agent(struct agent *a, const struct agent_options *o)
 {
 	char dirs[4096];
 
@@ -101,7 +101,10 @@ static int start(struct agent *a, const struct options *o)
 	    netconf_listen_remote(o->ssh.addr ? &o->ssh : NULL,
 				  o->tls.addr ? &o->tls : NULL))
 		return -1;
-	/* Whoever waits for the socket expects the others by then. */
+	/*
+	 * A script that waits for the UNIX socket expects all transports by
+	 * then.
+	 */
 	if (netconf_listen_unix(o->sock, o->mode))
 		return -1;
 	drop_net_bind();
@@ -115,7 +118,7 @@ static int start(struct agent *a, const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o;
+	struct agent_options o;
 	struct agent a = { .ctx = NULL };
 	sigset_t set;
 	int sig;
@@ -133,7 +136,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (set_id(&a, o.id))
 		return o.id ? 2 : 1;
-	if (start(&a, &o)) {
+	if (start_agent(&a, &o)) {
 		netconf_unlisten();
 		return 1;
 	}

@@ -56,7 +56,7 @@ static struct {
 	struct ly_set			served;
 	const struct netconf_ops	*ops;
 	unsigned int			max;
-	/* Those that log in by UNIX sockets: max of them. */
+	/* Sessions that log in by UNIX sockets: max of them. */
 	pthread_mutex_t			lock;
 	struct pending			*pending;
 	atomic_bool			stop;
@@ -208,7 +208,7 @@ static void set_pending(int from, int to)
 	pthread_mutex_unlock(&srv.lock);
 }
 
-/* End those that log in for too long: libnetconf2 would wait for a minute. */
+/* End logins that take too long: libnetconf2 would wait for a minute. */
 static void check_pending(void)
 {
 	uint64_t now = now_ms();
@@ -230,7 +230,7 @@ static void check_pending(void)
 	serve_check(now);
 }
 
-/* At the end: nobody may log in any more. */
+/* At the end: refuse all logins. */
 static void end_pending(void)
 {
 	unsigned int i, n, tries = 0;
@@ -484,7 +484,8 @@ int netconf_start(void)
 }
 
 /**
- * chunk_refuse() - choose what a server is told of a chunk's size that is not valid
+ * chunk_refuse() - choose what a server reads for a size of a chunk that is
+ *	wrong
  *
  * Return: a size that ends the session.
  */

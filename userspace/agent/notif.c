@@ -111,7 +111,7 @@ static void send_event(struct subscriber *s, struct event *e)
 	nc_server_notif_free(n);
 }
 
-static void *sender(void *arg)
+static void *run_sender(void *arg)
 {
 	struct subscriber *s = arg;
 	struct event *e;
@@ -136,7 +136,7 @@ static void *sender(void *arg)
 	return NULL;
 }
 
-static char *now(void)
+static char *format_now(void)
 {
 	struct timespec t;
 	char *text = NULL;
@@ -151,7 +151,7 @@ static struct event *new_event(const struct lyd_node *data)
 
 	if (!e)
 		return NULL;
-	e->time = now();
+	e->time = format_now();
 	if (!e->time || lyd_dup_single(data, NULL, LYD_DUP_RECURSIVE,
 				       &e->data)) {
 		free_event(e);
@@ -161,7 +161,7 @@ static struct event *new_event(const struct lyd_node *data)
 }
 
 /* Put an event into a queue; a queue that is full ends its session. */
-static void enqueue(struct subscriber *s, struct event *e)
+static void enqueue_event(struct subscriber *s, struct event *e)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->n < QUEUE_MAX) {
@@ -179,7 +179,7 @@ static void enqueue(struct subscriber *s, struct event *e)
 }
 
 /* Send a notification to all who want it, and free it. */
-static void publish(struct lyd_node *data)
+static void publish_data(struct lyd_node *data)
 {
 	struct subscriber *s;
 	struct event *e;
@@ -192,7 +192,7 @@ static void publish(struct lyd_node *data)
 			continue;
 		filter_apply(ntf.agent->ctx, s->filter, &e->data, &f);
 		if (e->data)
-			enqueue(s, e);
+			enqueue_event(s, e);
 		else
 			free_event(e);
 	}
@@ -239,7 +239,7 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 			events[i].obj == &nl_member ?
 				(const void *)&ev->member :
 				(const void *)&ev->slot);
-		publish(node);
+		publish_data(node);
 	}
 	return 0;
 }
@@ -253,7 +253,7 @@ static void publish_change(const char *name)
 		return;
 	if (*name)
 		lyd_new_term(node, NULL, "interface", name, 0, NULL);
-	publish(node);
+	publish_data(node);
 }
 
 /**
@@ -265,7 +265,7 @@ void notif_changed(void)
 	publish_change("");
 }
 
-/* Hosts are told of later, all at once: there may be thousands. */
+/* Hosts are reported later, all at once: there may be thousands. */
 static void note_host(const char *name)
 {
 	uint64_t now = now_ms();
@@ -320,7 +320,7 @@ static int tell_hosts(void)
 }
 
 /* Returns how long to wait, in milliseconds. */
-static int due(void)
+static int get_wait_ms(void)
 {
 	int hosts = tell_hosts(), beacon = beacon_turn(now_ms());
 
@@ -344,7 +344,7 @@ static void check_module(void)
 	ntf.module = st.st_ino;
 }
 
-static void *watcher(void *arg)
+static void *run_watcher(void *arg)
 {
 	struct pollfd p[3] = {
 		{ .fd = ntf.stop, .events = POLLIN },
@@ -355,7 +355,7 @@ static void *watcher(void *arg)
 	for (;;) {
 		check_module();
 		p[2].fd = ntf.open ? inc_nl_fd(&ntf.nl) : -1;
-		if (poll(p, ARRAY_SIZE(p), due()) < 0 && errno != EINTR)
+		if (poll(p, ARRAY_SIZE(p), get_wait_ms()) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents)
 			break;
@@ -382,7 +382,7 @@ int notif_start(struct agent *a)
 	ntf.rt = iface_watch();
 	ntf.stop = eventfd(0, EFD_CLOEXEC);
 	check_module();
-	rc = pthread_create(&ntf.thread, NULL, watcher, NULL);
+	rc = pthread_create(&ntf.thread, NULL, run_watcher, NULL);
 	if (rc)
 		log_error("cannot start a thread: %s", strerror(rc));
 	return rc ? -1 : 0;
@@ -408,7 +408,7 @@ void notif_stop(void)
 	netconf_unlock();
 }
 
-static struct subscriber **find(const struct nc_session *session)
+static struct subscriber **find_subscriber(const struct nc_session *session)
 {
 	struct subscriber **p = &ntf.subscribers;
 
@@ -442,7 +442,7 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 {
 	struct subscriber *s;
 
-	if (*find(session))
+	if (*find_subscriber(session))
 		return fault_set(f, FAULT_IN_USE, NULL,
 				 "this session has a subscription already");
 	s = calloc(1, sizeof(*s));
@@ -457,7 +457,7 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, NULL);
 	nc_session_inc_notif_status(session);
-	if (pthread_create(&s->thread, NULL, sender, s)) {
+	if (pthread_create(&s->thread, NULL, run_sender, s)) {
 		nc_session_dec_notif_status(session);
 		free_subscriber(s);
 		return fault_set(f, FAULT_RESOURCE_DENIED, NULL,
@@ -474,7 +474,7 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
  */
 void notif_unsubscribe(struct nc_session *session)
 {
-	struct subscriber **p = find(session), *s = *p;
+	struct subscriber **p = find_subscriber(session), *s = *p;
 
 	if (!s)
 		return;

@@ -18,7 +18,7 @@
 
 static int take_mode(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct agent_options *o = ctx;
 	unsigned long mode;
 	char *end;
 
@@ -32,7 +32,7 @@ static int take_mode(void *ctx, const struct opt *opt, char *text)
 /* As inc_auth_address() takes it; @text becomes the host. */
 static int split_address(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct agent_options *o = ctx;
 	uint16_t *port = opt->letter == 's' ? &o->ssh.port :
 			 opt->letter == 't' ? &o->tls.port : &o->cm.port;
 	int value = (int)opt->tag;
@@ -48,7 +48,7 @@ static int split_address(void *ctx, const struct opt *opt, char *text)
 /* @opt's tag: who may only look. */
 static int add_user(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct agent_options *o = ctx;
 	char *file = strchr(text, '=');
 
 	if (!file || file == text || !file[1])
@@ -64,13 +64,13 @@ static int add_user(void *ctx, const struct opt *opt, char *text)
 
 static int set_level(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct agent_options *o = ctx;
 
 	o->level = opt->tag;
 	return 0;
 }
 
-#define AT(field)	OPT_AT(struct options, field)
+#define AT(field)	OPT_AT(struct agent_options, field)
 
 static const struct opt options_list[] = {
 	{ "unix", 'u', OPT_TEXT, "PATH",
@@ -135,7 +135,7 @@ static const struct opts options = {
 	.list	= options_list,
 };
 
-static int check_options(const struct options *o)
+static int check_options(const struct agent_options *o)
 {
 	if (!o->ssh.addr && (o->ssh.hostkey || o->ssh.nusers))
 		return opts_wrong("--host-key and --user need --ssh");
@@ -162,11 +162,11 @@ static int check_options(const struct options *o)
  *
  * Ends the program after a message if something is wrong.
  */
-void options_read(struct options *o, int argc, char **argv)
+void options_read(struct agent_options *o, int argc, char **argv)
 {
 	int ret;
 
-	*o = (struct options) {
+	*o = (struct agent_options) {
 		.sock = "/run/inc-agentd.sock", .mode = 0600, .max = 32,
 		.max_memory = 512 << 20,
 		.yang = AGENT_YANG, .level = LOG_LEVEL_INFO,

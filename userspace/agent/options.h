@@ -12,7 +12,7 @@
 #define MAX_USERS	64
 
 /**
- * struct options - how the agent was started
+ * struct agent_options - how the agent was started
  * @sock: UNIX socket
  * @mode: its permissions
  * @ssh: SSH endpoint; its addr is NULL if there is none
@@ -28,7 +28,7 @@
  * @pidfile: file for the process ID, or NULL
  * @level: what to print
  */
-struct options {
+struct agent_options {
 	const char		*sock;
 	unsigned int		mode;
 	struct netconf_ssh	ssh;
@@ -45,6 +45,6 @@ struct options {
 	enum log_level		level;
 };
 
-void options_read(struct options *o, int argc, char **argv);
+void options_read(struct agent_options *o, int argc, char **argv);
 
 #endif /* INC_AGENT_OPTIONS_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Asks for hosts that have not sent anything, so that the bridge learns the port
- * of each from its answer. The kernel sends the requests (ARP, neighbour
- * solicitation) when it is told to use a neighbour: it repeats them, and knows
- * the MAC address then; the agent needs no raw sockets.
+ * Asks for hosts that have not sent anything, so that the bridge learns the
+ * port of each from its answer. The kernel sends the requests (ARP, neighbour
+ * solicitation) when the agent marks a neighbour as in use: it repeats them,
+ * and knows the MAC address then; the agent needs no raw sockets.
  */
 #include "probe.h"
 
@@ -57,7 +57,7 @@ struct known {
  * @nifs: their number
  * @nets: networks
  * @nnets: their number
- * @known: those of @addrs that are neighbours
+ * @known: which of @addrs are neighbours
  * @nknown: their number
  */
 struct view {
@@ -76,7 +76,7 @@ static unsigned int len_of(const struct probe_addr *a)
 	return a->family == AF_INET ? 4 : 16;
 }
 
-static bool same(const struct probe_addr *a, const struct probe_addr *b)
+static bool same_addr(const struct probe_addr *a, const struct probe_addr *b)
 {
 	return a->family == b->family && !memcmp(a->bytes, b->bytes, len_of(a));
 }
@@ -125,7 +125,7 @@ static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 	    !inc_rt_addr(tb[NDA_DST], ndm->ndm_family, k->addr.bytes))
 		return;
 	k->addr.family = ndm->ndm_family;
-	for (i = 0; i < v->naddrs && !same(&k->addr, &v->addrs[i]); i++)
+	for (i = 0; i < v->naddrs && !same_addr(&k->addr, &v->addrs[i]); i++)
 		;
 	if (i == v->naddrs)
 		return;
@@ -136,7 +136,7 @@ static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 
 /* --- Asking -------------------------------------------------------------- */
 
-static bool covers(const struct net *net, const struct probe_addr *a)
+static bool net_covers(const struct net *net, const struct probe_addr *a)
 {
 	unsigned int bytes = net->bits / 8, rest = net->bits % 8;
 	uint8_t mask = (uint8_t)(0xff00 >> rest);
@@ -152,7 +152,7 @@ static bool has_net(const struct view *v, int index,
 	unsigned int i;
 
 	for (i = 0; i < v->nnets; i++)
-		if (v->nets[i].index == index && covers(&v->nets[i], a))
+		if (v->nets[i].index == index && net_covers(&v->nets[i], a))
 			return true;
 	return false;
 }
@@ -163,13 +163,14 @@ static uint16_t state_of(const struct view *v, int index,
 	unsigned int i;
 
 	for (i = 0; i < v->nknown; i++)
-		if (v->known[i].index == index && same(&v->known[i].addr, a))
+		if (v->known[i].index == index &&
+		    same_addr(&v->known[i].addr, a))
 			return v->known[i].state;
 	return NUD_NONE;
 }
 
-static void ask(struct nl_sock *sk, int index, const struct probe_addr *a,
-		uint16_t state)
+static void ask_neighbour(struct nl_sock *sk, int index,
+			  const struct probe_addr *a, uint16_t state)
 {
 	const uint16_t valid = NUD_REACHABLE | NUD_STALE | NUD_DELAY;
 	struct ndmsg ndm = {
@@ -203,8 +204,8 @@ static void ask_all(struct nl_sock *sk, const struct view *v)
 
 		for (k = 0; k < v->naddrs; k++)
 			if (v->ifs[i] < 0 || has_net(v, index, &v->addrs[k]))
-				ask(sk, index, &v->addrs[k],
-				    state_of(v, index, &v->addrs[k]));
+				ask_neighbour(sk, index, &v->addrs[k],
+					      state_of(v, index, &v->addrs[k]));
 	}
 }
 

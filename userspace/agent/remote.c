@@ -42,7 +42,7 @@ static struct {
 	struct lyd_node			*cfg;
 } endpoints;
 
-/* Those who log in and those who ask are different threads'. */
+/* Logins and requests are handled by different threads. */
 static pthread_mutex_t crl_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct crl *crl;
 

@@ -45,7 +45,7 @@ static const char *leaf_value(const struct lyd_node *rpc, const char *path)
 	return lyd_find_path(rpc, path, 0, &node) ? NULL : lyd_get_value(node);
 }
 
-static struct lyd_node *find(const struct lyd_node *rpc, const char *path)
+static struct lyd_node *find_node(const struct lyd_node *rpc, const char *path)
 {
 	struct lyd_node *node;
 
@@ -82,9 +82,9 @@ static void add_own(const struct lyd_node *filter, struct lyd_node **data)
 		monitoring_streams(agent, data);
 }
 
-static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
+static struct nc_server_reply *get_data(struct lyd_node *rpc, bool state)
 {
-	const struct lyd_node *filter = find(rpc, "filter");
+	const struct lyd_node *filter = find_node(rpc, "filter");
 	struct lyd_node *data = NULL;
 	struct fault f;
 
@@ -105,13 +105,13 @@ static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
 static struct nc_server_reply *rpc_get(struct lyd_node *rpc,
 				       struct nc_session *session)
 {
-	return get(rpc, true);
+	return get_data(rpc, true);
 }
 
 static struct nc_server_reply *rpc_get_config(struct lyd_node *rpc,
 					      struct nc_session *session)
 {
-	return get(rpc, false);
+	return get_data(rpc, false);
 }
 
 /* As YANG has it, except for leafs without a value that are to be deleted. */
@@ -206,7 +206,7 @@ static int wanted_config(const struct lyd_node *rpc,
 
 	if (name)
 		edit_op(name, &op);
-	if (parse_config(find(rpc, "config"), op, &edit, f))
+	if (parse_config(find_node(rpc, "config"), op, &edit, f))
 		return -1;
 	if (lyd_dup_single(running, NULL, LYD_DUP_RECURSIVE, wanted)) {
 		lyd_free_siblings(edit);
@@ -267,7 +267,7 @@ static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
 static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
 					    struct nc_session *session)
 {
-	struct lyd_node *config = find(rpc, "source/config"), *data = NULL;
+	struct lyd_node *config = find_node(rpc, "source/config"), *data = NULL;
 	struct fault f;
 	int rc = 0;
 
@@ -363,15 +363,15 @@ static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
 	struct fault f;
 
 	if (stream && strcmp(stream, NOTIF_STREAM)) {
-		fault_set(&f, FAULT_INVALID_VALUE, find(rpc, "stream"),
+		fault_set(&f, FAULT_INVALID_VALUE, find_node(rpc, "stream"),
 			  "there is no stream %s, only " NOTIF_STREAM, stream);
 		return nc_server_reply_err(error_make(agent->ctx, &f, true));
 	}
 	if (check_times(leaf_value(rpc, "startTime"),
 			leaf_value(rpc, "stopTime"), &f))
 		return nc_server_reply_err(error_make(agent->ctx, &f, true));
-	if (filter_check(find(rpc, "filter"), &f) ||
-	    notif_subscribe(session, find(rpc, "filter"), &f))
+	if (filter_check(find_node(rpc, "filter"), &f) ||
+	    notif_subscribe(session, find_node(rpc, "filter"), &f))
 		return reply_fault(&f);
 	return nc_server_reply_ok();
 }

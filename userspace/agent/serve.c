@@ -2,8 +2,8 @@
 /*
  * See serve.h. Each session has a thread, in which libnetconf2 may wait as long
  * as it likes for the rest of a request, or for a client that does not read its
- * reply: that delays nobody else. Operations take place one after another, those
- * of users who may change something first.
+ * reply: that delays nobody else. Operations take place one after another;
+ * users who may change something come first.
  */
 #include "agent.h"
 #include "auth/address.h"
@@ -35,7 +35,7 @@
 #define AHEAD_MS	20
 
 /**
- * struct conn - a session's own data
+ * struct serve_conn - a session's own data
  * @next: the next one
  * @s: session
  * @ps: what libnetconf2 polls: this session
@@ -49,8 +49,8 @@
  * @received: bytes of @fd before the request that is being read
  * @count: for who asks
  */
-struct conn {
-	struct conn		*next;
+struct serve_conn {
+	struct serve_conn	*next;
 	struct nc_session	*s;
 	struct nc_pollsession	*ps;
 	int			fd;
@@ -74,11 +74,11 @@ static struct {
 	/* Protects the members below. */
 	pthread_mutex_t			lock;
 	unsigned int			sessions;
-	struct conn			*conns;
+	struct serve_conn		*conns;
 	struct serve_totals		totals;
 } srv = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Whose turn it is: of those who wait, @first come before all others. */
+/* Whose turn it is: of the waiting threads, @first come before all others. */
 static struct {
 	pthread_mutex_t	lock;
 	pthread_cond_t	turn;
@@ -127,7 +127,7 @@ void netconf_unlock(void)
  */
 bool netconf_may_change(const struct nc_session *s)
 {
-	const struct conn *conn = nc_session_get_data(s);
+	const struct serve_conn *conn = nc_session_get_data(s);
 
 	return conn && conn->may_change;
 }
@@ -135,7 +135,7 @@ bool netconf_may_change(const struct nc_session *s)
 static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 				      struct nc_session *session)
 {
-	struct conn *conn = nc_session_get_data(session);
+	struct serve_conn *conn = nc_session_get_data(session);
 	struct nc_server_reply *reply;
 
 	error_watch(false);
@@ -192,7 +192,7 @@ static struct in6_addr key_of(const char *host)
 static unsigned int readers_at(const char *host)
 {
 	const struct in6_addr from = key_of(host);
-	const struct conn *c;
+	const struct serve_conn *c;
 	unsigned int n = 0;
 
 	for (c = srv.conns; c; c = c->next)
@@ -241,7 +241,7 @@ void serve_dismiss(void)
 
 static void conn_free(void *data)
 {
-	struct conn *conn = data;
+	struct serve_conn *conn = data;
 
 	if (!conn)
 		return;
@@ -264,8 +264,8 @@ static uint64_t received_of(int fd)
 
 /*
  * Of a message that cannot be parsed, libnetconf2 takes the thread's last error
- * from libyang, which has none for some of them: there must be one. Those that
- * were stored before are of use to nobody.
+ * from libyang, which has none for some of them: there must be one. Errors that
+ * were stored before belong to other messages.
  */
 static void renew_error(void)
 {
@@ -273,7 +273,7 @@ static void renew_error(void)
 	(void)lys_find_path(srv.ctx, NULL, "/message", 0);
 }
 
-static void wait_for_input(struct conn *conn)
+static void wait_for_input(struct serve_conn *conn)
 {
 	struct pollfd p = { .fd = conn->fd, .events = POLLIN };
 	const bool ahead = conn->fd < 0 ||
@@ -289,7 +289,7 @@ static void count_result(struct serve_count *count, int r)
 	count->errors += !!(r & NC_PSPOLL_REPLY_ERROR);
 }
 
-static void serve_requests(struct conn *conn)
+static void serve_requests(struct serve_conn *conn)
 {
 	struct nc_session *channel = NULL, *s;
 	int r = 0;
@@ -314,9 +314,9 @@ static void serve_requests(struct conn *conn)
 }
 
 /* Nobody finds it from now on. */
-static void remove_conn(const struct conn *conn)
+static void remove_conn(const struct serve_conn *conn)
 {
-	struct conn **p = &srv.conns;
+	struct serve_conn **p = &srv.conns;
 
 	pthread_mutex_lock(&srv.lock);
 	while (*p != conn)
@@ -327,7 +327,7 @@ static void remove_conn(const struct conn *conn)
 
 static void *run_session(void *arg)
 {
-	struct conn *conn = arg;
+	struct serve_conn *conn = arg;
 	struct nc_session *s = conn->s;
 
 	renew_error();
@@ -343,7 +343,7 @@ static void *run_session(void *arg)
 	return NULL;
 }
 
-static bool start_session(struct conn *conn)
+static bool start_session(struct serve_conn *conn)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -376,7 +376,7 @@ static bool start_session(struct conn *conn)
  */
 void serve_begin(struct nc_session *s, const struct serve_guest *g)
 {
-	struct conn *conn = calloc(1, sizeof(*conn));
+	struct serve_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn) {
 		conn->s = s;
@@ -408,7 +408,7 @@ void serve_begin(struct nc_session *s, const struct serve_guest *g)
 void serve_check(uint64_t now)
 {
 	const char *why;
-	struct conn *c;
+	struct serve_conn *c;
 
 	pthread_mutex_lock(&srv.lock);
 	for (c = srv.conns; c; c = c->next) {
@@ -432,7 +432,7 @@ void serve_check(uint64_t now)
  */
 void serve_notified(const struct nc_session *s)
 {
-	struct conn *conn = nc_session_get_data(s);
+	struct serve_conn *conn = nc_session_get_data(s);
 
 	if (conn)
 		conn->count.notifications++;
@@ -441,7 +441,7 @@ void serve_notified(const struct nc_session *s)
 
 /**
  * serve_each() - look at all sessions
- * @each: is told each session, the address that it came from or "", its
+ * @each: called with each session, the address that it came from or "", its
  *	counters, and @arg; no session ends meanwhile
  * @arg: for @each
  * @totals: result: of all sessions
@@ -450,7 +450,7 @@ void serve_each(void (*each)(const struct nc_session *s, const char *host,
 			     const struct serve_count *count, void *arg),
 		void *arg, struct serve_totals *totals)
 {
-	const struct conn *c;
+	const struct serve_conn *c;
 
 	pthread_mutex_lock(&srv.lock);
 	for (c = srv.conns; c; c = c->next)
@@ -465,7 +465,7 @@ void serve_each(void (*each)(const struct nc_session *s, const char *host,
 void serve_stop(void)
 {
 	unsigned int left, tries = 0;
-	struct conn *c;
+	struct serve_conn *c;
 
 	srv.stop = true;
 	do {
@@ -489,7 +489,7 @@ void serve_stop(void)
  */
 int netconf_kill(uint32_t id, uint32_t by)
 {
-	struct conn *c;
+	struct serve_conn *c;
 
 	pthread_mutex_lock(&srv.lock);
 	for (c = srv.conns; c && nc_session_get_id(c->s) != id; c = c->next)
@@ -510,7 +510,7 @@ int netconf_kill(uint32_t id, uint32_t by)
  */
 void netconf_wake(const struct nc_session *s)
 {
-	const struct conn *conn = nc_session_get_data(s);
+	const struct serve_conn *conn = nc_session_get_data(s);
 
 	if (conn && conn->fd >= 0)
 		shutdown(conn->fd, SHUT_RDWR);

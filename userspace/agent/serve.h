@@ -63,7 +63,7 @@ struct serve_count {
 };
 
 /**
- * struct serve_totals - of all sessions, those that have ended included
+ * struct serve_totals - of all sessions, ended ones included
  * @since: when the agent has started, in seconds since 1970
  * @sessions: how many have begun
  * @count: counters
