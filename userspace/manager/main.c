@@ -34,12 +34,12 @@ static struct manager manager;
 
 /* --- Signals ------------------------------------------------------------- */
 
-static void stop(struct work *work)
+static void on_stop(struct loop_work *work)
 {
 	manager.stop = true;
 }
 
-static void reload(struct work *work)
+static void on_reload(struct loop_work *work)
 {
 	char err[512];
 
@@ -50,7 +50,7 @@ static void reload(struct work *work)
 	rpc_check_callers(manager.rpc);
 	session_check_callers(&manager);
 	switches_reload(&manager);
-	event_say(&manager.events,
+	event_log(&manager.events,
 		  tenants_reload(&manager.tenants, err, sizeof(err)) ?
 		  EVENT_LIMITS_WRONG : EVENT_LIMITS_READ,
 		  manager.o.advertise, "%s", manager.tenants.said);
@@ -58,11 +58,11 @@ static void reload(struct work *work)
 
 static void post_reload(void)
 {
-	struct work *work = calloc(1, sizeof(*work));
+	struct loop_work *work = calloc(1, sizeof(*work));
 
 	if (!work)
 		return;
-	work->fn = reload;
+	work->fn = on_reload;
 	loop_post(&manager.loop, work);
 }
 
@@ -100,7 +100,7 @@ static int next_signal(const sigset_t *set)
 
 static void *wait_signal(void *arg)
 {
-	static struct work work = { .fn = stop };
+	static struct loop_work work = { .fn = on_stop };
 	const sigset_t *set = arg;
 	int sig;
 
@@ -137,7 +137,7 @@ static int catch_signals(const sigset_t *set)
 
 /* --- Run ----------------------------------------------------------------- */
 
-static void turn(struct manager *m, int64_t until)
+static void run_turn(struct manager *m, int64_t until)
 {
 	int64_t next = state_deadline(m);
 
@@ -168,26 +168,26 @@ static void turn(struct manager *m, int64_t until)
 	stats_expire(m->stats);
 }
 
-static void run(struct manager *m)
+static void run_loop(struct manager *m)
 {
 	while (!m->stop)
-		turn(m, INT64_MAX);
+		run_turn(m, INT64_MAX);
 }
 
 /* Delete all trees; or, if there is a store, leave them to the next manager. */
-static void dismantle(struct manager *m)
+static void dismantle_groups(struct manager *m)
 {
 	int64_t until = now_ms() + STOP_MS;
 	unsigned int i;
 
 	for (i = 0; i < m->o.nswitches; i++)
-		sw_hush(&m->switches[i]);
+		sw_silence(&m->switches[i]);
 	if (m->state.store)
 		state_forget(m, "the manager is being stopped");
 	else
 		group_delete_all(m, "the aggregation manager is being stopped");
 	while (m->groups && now_ms() < until)
-		turn(m, until);
+		run_turn(m, until);
 	/* Ranks are to hear it, rather than to lose their connection. */
 	until = now_ms() + TELL_MS;
 	while (!rpc_idle(m->rpc) && now_ms() < until)
@@ -261,8 +261,8 @@ static int start_tenants(struct manager *m)
 	return -1;
 }
 
-/* Port 0 was any: clients, events and the store are told the real one. */
-static void name_port(struct options *o, int port)
+/* Port 0 was any: clients, events and the store get the real one. */
+static void name_port(struct amd_options *o, int port)
 {
 	static char real[300];
 
@@ -341,16 +341,19 @@ int main(int argc, char **argv)
 		log_error("no memory");
 		return 1;
 	}
-	/* Whatever fails before would overwrite that of one that runs. */
+	/*
+	 * Write the PID file last, so that a failed start does not overwrite a
+	 * running manager's.
+	 */
 	if (start_web(m, &web) || inc_pidfile_write("inc-amd", m->o.pidfile))
 		return 1;
 	printf("listening on %s\n", m->o.listen);
 	inc_output_end("inc-amd");
 	inc_notify("READY=1");
-	run(m);
+	run_loop(m);
 	inc_notify("STOPPING=1");
 	web_stop(web);
-	dismantle(m);
+	dismantle_groups(m);
 	rpc_stop(m->rpc);
 	switches_stop(m);
 	state_stop(m);

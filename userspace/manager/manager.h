@@ -44,7 +44,7 @@ struct json_object;
 struct stats;
 
 /**
- * struct options - how the manager was started
+ * struct amd_options - how the manager was started
  * @listen: address of the gRPC server
  * @switches: addresses of the agents
  * @nswitches: their number
@@ -76,7 +76,7 @@ struct stats;
  * @argc: number of arguments
  * @argv: arguments
  */
-struct options {
+struct amd_options {
 	const char	*listen;
 	const char	**switches;
 	unsigned int	nswitches;
@@ -120,8 +120,8 @@ STAILQ_HEAD(group_list, group);
  * @rpc: gRPC server
  * @refresh_at: milliseconds; when its credentials are looked at again
  * @state: what survives it
- * @crew: threads that talk with switches
- * @switches: switches, @o.nswitches of them; those that are gone stay
+ * @pool: threads that talk with switches
+ * @switches: switches, @o.nswitches of them; gone ones stay
  * @most: how many there may be
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
@@ -142,17 +142,17 @@ STAILQ_HEAD(group_list, group);
  * @linked_at: milliseconds; when that was
  * @ids: IDs of trees
  * @stats: statistics
- * @healths: clients that are told whether it serves
+ * @healths: clients that watch whether it serves
  * @stop: end
  */
 struct manager {
-	struct options	o;
+	struct amd_options	o;
 	struct loop	loop;
 	struct events	events;
 	struct rpc	*rpc;
 	int64_t		refresh_at;
 	struct state	state;
-	struct sw_crew	crew;
+	struct sw_pool	pool;
 	struct sw	*switches;
 	unsigned int	most;
 	struct topo	*topo;
@@ -179,9 +179,9 @@ struct manager {
 };
 
 /* options.c */
-int options_read(struct options *o, int argc, char **argv);
-int options_again(struct options *o, const struct options *before);
-void options_free(struct options *o);
+int options_read(struct amd_options *o, int argc, char **argv);
+int options_again(struct amd_options *o, const struct amd_options *before);
+void options_free(struct amd_options *o);
 
 /* switches.c */
 int switches_start(struct manager *m);
@@ -217,7 +217,7 @@ void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx);
 
 /* api/peer.c */
 bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr);
-bool addr_believed(const struct options *o, const char *peer,
+bool addr_believed(const struct amd_options *o, const char *peer,
 		   const struct inc_rdv_addr *addr, char *err, size_t len);
 
 /* answer/violation.c */
@@ -254,9 +254,9 @@ int64_t group_drain_deadline(const struct manager *m);
 void group_drain_turn(struct manager *m);
 
 /* group/news.c */
-void news_heard(struct manager *m, const struct sw_news *news);
-void news_seen(struct manager *m, struct sw *sw,
-	       const struct sw_info *before);
+void group_on_notif(struct manager *m, const struct sw_notif *news);
+void group_on_snapshot(struct manager *m, struct sw *sw,
+		       const struct sw_info *before);
 
 /* group/trees.c */
 void group_clear_tree(struct sw *sw, uint32_t id);

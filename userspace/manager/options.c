@@ -55,7 +55,7 @@ static int check_listen(void *ctx, const struct opt *opt, char *text)
 
 static int take_http(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct amd_options *o = ctx;
 
 	if (strcmp(text, "none"))
 		return check_address(ctx, opt, text);
@@ -80,7 +80,7 @@ static bool is_relative_path(const char *text)
 
 static int add_switch(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct amd_options *o = ctx;
 	struct netconf_target target = { .port = 0 };
 	const char **list;
 
@@ -102,7 +102,7 @@ static int add_switch(void *ctx, const struct opt *opt, char *text)
 
 static int add_link(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct amd_options *o = ctx;
 	struct topo_cable *list;
 
 	list = realloc(o->cables, (o->ncables + 1) * sizeof(*list));
@@ -119,7 +119,7 @@ static int add_link(void *ctx, const struct opt *opt, char *text)
 
 static int add_network(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct amd_options *o = ctx;
 
 	return inc_rdv_network_add(&o->allow, text) ?
 	       opts_wrong_value(opt, text, "an address, or ADDRESS/PREFIX") : 0;
@@ -127,7 +127,7 @@ static int add_network(void *ctx, const struct opt *opt, char *text)
 
 static int take_tree_ids(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct amd_options *o = ctx;
 	unsigned long first, last = 0;
 	char *end;
 
@@ -143,7 +143,7 @@ static int take_tree_ids(void *ctx, const struct opt *opt, char *text)
 	return 0;
 }
 
-#define AT(field)	OPT_AT(struct options, field)
+#define AT(field)	OPT_AT(struct amd_options, field)
 #define DAY	86400000
 
 static const struct opt options_list[] = {
@@ -247,7 +247,7 @@ static const struct opts options = {
 /* --- What contradicts itself --------------------------------------------- */
 
 /* Is it known that a switch will be that switch? */
-static int check_switch(const struct options *o, const char *address)
+static int check_switch(const struct amd_options *o, const char *address)
 {
 	struct netconf_target t = { .port = 0 };
 
@@ -263,7 +263,7 @@ static int check_switch(const struct options *o, const char *address)
 }
 
 /* Who may call? */
-static int check_security(const struct options *o)
+static int check_security(const struct amd_options *o)
 {
 	const struct rpc_security *how = &o->security;
 	const char *what = NULL;
@@ -290,7 +290,7 @@ static int check_security(const struct options *o)
 }
 
 /* @servers: HOST:PORT,... */
-static int check_etcd(const struct options *o, const char *servers)
+static int check_etcd(const struct amd_options *o, const char *servers)
 {
 	char text[1024], *next = text, *server;
 
@@ -307,7 +307,7 @@ static int check_etcd(const struct options *o, const char *servers)
 	return 0;
 }
 
-static int check_store(const struct options *o)
+static int check_store(const struct amd_options *o)
 {
 	if (!strncmp(o->store, "etcd:", 5))
 		return check_etcd(o, o->store + 5);
@@ -328,7 +328,7 @@ static int check_file(const char *option, const char *path)
 }
 
 /* libssh says only that no agent's key is known, or none of its own accepted. */
-static int check_ssh(const struct options *o)
+static int check_ssh(const struct amd_options *o)
 {
 	return check_file("--known-hosts", o->known_hosts) ? -1 :
 	       check_file("--ssh-key", o->key);
@@ -340,7 +340,7 @@ static int by_target(const void *a, const void *b)
 }
 
 /* Their number may be large: sort them. */
-static int check_twins(const struct options *o)
+static int check_twins(const struct amd_options *o)
 {
 	struct netconf_target *list = calloc(o->nswitches, sizeof(*list));
 	const struct netconf_target *t;
@@ -362,7 +362,7 @@ static int check_twins(const struct options *o)
 	return ret;
 }
 
-static int check_all(const struct options *o)
+static int check_all(const struct amd_options *o)
 {
 	unsigned int i;
 
@@ -383,11 +383,11 @@ static int check_all(const struct options *o)
  *
  * Return: 0; 1: the program is to end with success; -1 after a message.
  */
-int options_read(struct options *o, int argc, char **argv)
+int options_read(struct amd_options *o, int argc, char **argv)
 {
 	int ret;
 
-	*o = (struct options) {
+	*o = (struct amd_options) {
 		.listen		= "127.0.0.1:" AM_PORT,
 		.http		= WEB_ADDRESS,
 		.forming_ms	= 300000,
@@ -412,12 +412,12 @@ int options_read(struct options *o, int argc, char **argv)
 
 /**
  * options_again() - read the command line and the file again
- * @o: result; its texts are never freed, as those of the first time
+ * @o: result; its texts are never freed, as at the first time
  * @before: what options_read() had read
  *
  * Return: 0; -1 after a message, with conf_where and conf_why.
  */
-int options_again(struct options *o, const struct options *before)
+int options_again(struct amd_options *o, const struct amd_options *before)
 {
 	int ret;
 
@@ -436,7 +436,7 @@ int options_again(struct options *o, const struct options *before)
  * options_free() - free the lists of options, not their texts
  * @o: what options_again() has filled in, whatever it returned
  */
-void options_free(struct options *o)
+void options_free(struct amd_options *o)
 {
 	free(o->switches);
 	free(o->cables);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Which switches the manager has: those of --switch. SIGHUP reads these again. A
- * switch that is not named any more gets no more trees, as if it were drained, and
- * is let go of when it has none left.
+ * Which switches the manager has: --switch names them. SIGHUP reads these
+ * options again. A switch that is missing then gets no more trees, as if it
+ * were drained, and is let go of when it has none left.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static struct manager *manager;
 
 /* --- What a switch calls ------------------------------------------------- */
 
-static void switch_seen(struct sw *sw, const struct sw_info *before)
+static void switch_on_snapshot(struct sw *sw, const struct sw_info *before)
 {
 	if (sw->up) {
 		topo_changed(manager->topo, sw);
@@ -26,7 +26,7 @@ static void switch_seen(struct sw *sw, const struct sw_info *before)
 		return;
 	if (sw->up && !manager->stop)
 		restore_check(manager, sw);
-	news_seen(manager, sw, before);
+	group_on_snapshot(manager, sw, before);
 	group_find_links(manager);
 	group_fabric_changed(manager);
 	group_settle(manager);
@@ -46,11 +46,11 @@ static const struct sw *switch_namesake(const struct sw *sw, const char *id)
 	return NULL;
 }
 
-static void switch_heard(const struct sw_news *news)
+static void switch_on_notif(const struct sw_notif *news)
 {
 	if (manager->state.phase != PHASE_ACTIVE)
 		return;
-	news_heard(manager, news);
+	group_on_notif(manager, news);
 	group_settle(manager);
 }
 
@@ -67,17 +67,17 @@ static void set_path(char *to, size_t len, const char *from)
 	snprintf(to, len, "%s", from ? from : "");
 }
 
-static int start(struct manager *m, unsigned int i)
+static int start_switch(struct manager *m, unsigned int i)
 {
 	struct sw *sw = &m->switches[i];
 
 	sw->loop = &m->loop;
-	sw->crew = &m->crew;
+	sw->pool = &m->pool;
 	sw->index = i;
 	sw->address = m->o.switches[i];
 	sw->interval_ms = m->o.agent_ms;
-	sw->seen = switch_seen;
-	sw->heard = switch_heard;
+	sw->on_snapshot = switch_on_snapshot;
+	sw->on_notif = switch_on_notif;
 	sw->namesake = switch_namesake;
 	sw->may_change = may_change;
 	netconf_target_parse(&sw->target, sw->address);
@@ -105,10 +105,10 @@ int switches_start(struct manager *m)
 	m->most = m->o.nswitches + SWITCHES_SPARE;
 	m->switches = calloc(m->most, sizeof(*m->switches));
 	m->topo = m->switches ? topo_new(m) : NULL;
-	if (!m->topo || sw_crew_start(&m->crew, m->most))
+	if (!m->topo || sw_pool_start(&m->pool, m->most))
 		return -ENOMEM;
 	for (i = 0; i < m->o.nswitches && !ret; i++)
-		ret = start(m, i);
+		ret = start_switch(m, i);
 	return ret;
 }
 
@@ -123,7 +123,7 @@ void switches_stop(struct manager *m)
 	for (i = 0; i < m->o.nswitches; i++)
 		if (!m->switches[i].gone)
 			sw_stop(&m->switches[i]);
-	sw_crew_stop(&m->crew);
+	sw_pool_stop(&m->pool);
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
 	for (i = 0; i < m->o.nswitches; i++)
@@ -134,7 +134,7 @@ void switches_stop(struct manager *m)
 
 /* --- SIGHUP -------------------------------------------------------------- */
 
-static struct sw *find(struct manager *m, const char *address)
+static struct sw *find_switch(struct manager *m, const char *address)
 {
 	unsigned int i;
 
@@ -145,7 +145,7 @@ static struct sw *find(struct manager *m, const char *address)
 	return NULL;
 }
 
-static bool is_named(const struct options *o, const char *address)
+static bool is_named(const struct amd_options *o, const char *address)
 {
 	unsigned int i;
 
@@ -156,7 +156,7 @@ static bool is_named(const struct options *o, const char *address)
 }
 
 /* Returns whether there is room for it. */
-static bool add(struct manager *m, const char *address)
+static bool add_switch(struct manager *m, const char *address)
 {
 	unsigned int i = m->o.nswitches;
 	const char **list;
@@ -167,7 +167,7 @@ static bool add(struct manager *m, const char *address)
 		return false;
 	m->o.switches = list;
 	list[i] = strdup(address);
-	if (!list[i] || start(m, i))
+	if (!list[i] || start_switch(m, i))
 		return false;
 	m->o.nswitches++;
 	topo_grow(m->topo);
@@ -175,19 +175,19 @@ static bool add(struct manager *m, const char *address)
 	return true;
 }
 
-static unsigned int add_all(struct manager *m, const struct options *o)
+static unsigned int add_all(struct manager *m, const struct amd_options *o)
 {
 	unsigned int i, n = 0;
 	struct sw *sw;
 
 	for (i = 0; i < o->nswitches; i++) {
-		sw = find(m, o->switches[i]);
+		sw = find_switch(m, o->switches[i]);
 		if (sw) {
 			sw->leaving = false;
 			continue;
 		}
-		if (!add(m, o->switches[i])) {
-			event_say(&m->events, EVENT_SWITCHES_WRONG,
+		if (!add_switch(m, o->switches[i])) {
+			event_log(&m->events, EVENT_SWITCHES_WRONG,
 				  o->switches[i],
 				  "no room for another switch: start the manager again");
 			break;
@@ -197,7 +197,7 @@ static unsigned int add_all(struct manager *m, const struct options *o)
 	return n;
 }
 
-static unsigned int leave_all(struct manager *m, const struct options *o)
+static unsigned int leave_all(struct manager *m, const struct amd_options *o)
 {
 	unsigned int i, n = 0;
 	struct sw *sw;
@@ -222,10 +222,10 @@ void switches_reload(struct manager *m)
 {
 	struct topo_cable *cables = m->o.cables;
 	unsigned int left, added;
-	struct options o;
+	struct amd_options o;
 
 	if (options_again(&o, &m->o)) {
-		event_say(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
+		event_log(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
 			  "%sthe switches are as before: %s", conf_where,
 			  conf_why[0] ? conf_why : "the log says why");
 		options_free(&o);
@@ -238,7 +238,7 @@ void switches_reload(struct manager *m)
 	o.cables = cables;
 	options_free(&o);
 	topo_grow(m->topo);
-	event_say(&m->events, EVENT_SWITCHES_READ, m->o.advertise,
+	event_log(&m->events, EVENT_SWITCHES_READ, m->o.advertise,
 		  "%u switches are new, %u are not named any more", added,
 		  left);
 }

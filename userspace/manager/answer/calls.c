@@ -23,7 +23,7 @@ struct list {
 };
 
 /* Append a message that is still to be initialized; NULL: no memory. */
-static void *append(struct list *list, size_t size)
+static void *append_message(struct list *list, size_t size)
 {
 	void **p = realloc(list->p, (list->n + 1) * sizeof(*p));
 	void *msg = calloc(1, size);
@@ -38,7 +38,7 @@ static void *append(struct list *list, size_t size)
 	return msg;
 }
 
-static void drop(struct list *list)
+static void free_list(struct list *list)
 {
 	size_t i;
 
@@ -51,7 +51,7 @@ static void drop(struct list *list)
 
 static void put_switch(struct list *list, const struct sw *sw)
 {
-	RdmaInc__V1__Switch *out = append(list, sizeof(*out));
+	RdmaInc__V1__Switch *out = append_message(list, sizeof(*out));
 
 	if (out)
 		answer_fill_switch(out, sw);
@@ -62,7 +62,7 @@ static void put_link(struct list *list, const struct manager *m,
 {
 	const struct sw_info *a = m->switches[link->a].info;
 	const struct sw_info *b = m->switches[link->b].info;
-	RdmaInc__V1__Link *out = append(list, sizeof(*out));
+	RdmaInc__V1__Link *out = append_message(list, sizeof(*out));
 
 	if (!out)
 		return;
@@ -81,7 +81,7 @@ static void put_link(struct list *list, const struct manager *m,
 static void put_host(void *ctx, const struct inc_rdv_addr *addr,
 		     const struct sw *sw, const struct sw_if *itf)
 {
-	RdmaInc__V1__Host *out = sw ? append(ctx, sizeof(*out)) : NULL;
+	RdmaInc__V1__Host *out = sw ? append_message(ctx, sizeof(*out)) : NULL;
 
 	if (!out)
 		return;
@@ -140,7 +140,7 @@ static void put_own_hosts(struct list *hosts, const struct manager *m,
 	uint32_t i;
 
 	for (g = m->groups; g; g = g->next)
-		for (i = 0; answer_sees(a, g) && i < g->like.ranks; i++) {
+		for (i = 0; answer_sees(a, g) && i < g->request.ranks; i++) {
 			if (g->ranks[i].core.state != RANK_PRESENT)
 				continue;
 			addr = &g->ranks[i].join.addr;
@@ -179,17 +179,17 @@ static void get_topology(const struct manager *m, struct rpc_answer *a)
 	out.n_links = links.n;
 	out.links = (RdmaInc__V1__Link **)links.p;
 	answer_reply(a, &out.base);
-	drop(&switches);
-	drop(&hosts);
-	drop(&links);
+	free_list(&switches);
+	free_list(&hosts);
+	free_list(&links);
 }
 
 /* --- Groups -------------------------------------------------------------- */
 
 static void put_part(struct list *list, const struct group *g,
-		     const struct part *part)
+		     const struct subtree *part)
 {
-	RdmaInc__V1__TreePart *out = append(list, sizeof(*out));
+	RdmaInc__V1__TreePart *out = append_message(list, sizeof(*out));
 	uint32_t i, end = part->first + part->count;
 	ProtobufCBinaryData *host;
 
@@ -213,7 +213,7 @@ static void put_part(struct list *list, const struct group *g,
 
 static void put_group(struct list *list, const struct group *g)
 {
-	RdmaInc__V1__Group *out = append(list, sizeof(*out));
+	RdmaInc__V1__Group *out = append_message(list, sizeof(*out));
 	struct list parts = { 0 };
 	uint32_t i;
 
@@ -221,9 +221,9 @@ static void put_group(struct list *list, const struct group *g)
 		return;
 	rdma_inc__v1__group__init(out);
 	out->tenant = g->tenant->name;
-	out->name = (char *)g->like.job;
+	out->name = (char *)g->request.job;
 	out->state = (char *)answer_state(g);
-	out->ranks = g->like.ranks;
+	out->ranks = g->request.ranks;
 	out->present = g->core.present;
 	out->by_cm = cm_count(g);
 	for (i = 0; i < g->nparts; i++)
@@ -246,7 +246,7 @@ static void drop_groups(struct list *list)
 		}
 		free(group->tree);
 	}
-	drop(list);
+	free_list(list);
 }
 
 static void list_groups(const struct manager *m, struct rpc_answer *a)

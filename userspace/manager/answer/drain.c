@@ -9,7 +9,7 @@
 #include "answer/answer.h"
 #include "group/group.h"
 
-static struct sw *find(struct manager *m, const char *name)
+static struct sw *find_switch(struct manager *m, const char *name)
 {
 	struct sw *sw;
 	unsigned int i;
@@ -34,16 +34,17 @@ struct row {
 	char				why[128];
 };
 
-static void fill(struct row *r, struct group *g, const struct sw *sw)
+static void fill_row(struct row *r, struct group *g, const struct sw *sw)
 {
 	rdma_inc__v1__switch_group__init(&r->msg);
-	r->msg.name = g->like.job;
+	r->msg.name = g->request.job;
 	r->msg.tenant = g->tenant->name;
 	r->msg.moves = sw_closed(sw) && group_may_move(g, r->why, sizeof(r->why));
 	r->msg.stays = r->why;
 }
 
-static void reply(struct manager *m, const struct sw *sw, struct rpc_answer *a)
+static void reply_groups(struct manager *m, const struct sw *sw,
+			 struct rpc_answer *a)
 {
 	RdmaInc__V1__SwitchGroups out = RDMA_INC__V1__SWITCH_GROUPS__INIT;
 	RdmaInc__V1__Switch about;
@@ -54,7 +55,7 @@ static void reply(struct manager *m, const struct sw *sw, struct rpc_answer *a)
 	for (g = m->groups; rows && out.groups && g; g = g->next) {
 		if (!group_uses(g, sw))
 			continue;
-		fill(&rows[out.n_groups], g, sw);
+		fill_row(&rows[out.n_groups], g, sw);
 		out.groups[out.n_groups] = &rows[out.n_groups].msg;
 		out.n_groups++;
 	}
@@ -82,7 +83,7 @@ void answer_switch(struct manager *m, enum rpc_method method,
 	RdmaInc__V1__SwitchRequest *req =
 		rdma_inc__v1__switch_request__unpack(NULL, len, data);
 	const char *by = answer_by(a);
-	struct sw *sw = req ? find(m, req->name) : NULL;
+	struct sw *sw = req ? find_switch(m, req->name) : NULL;
 
 	if (!req) {
 		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
@@ -91,11 +92,11 @@ void answer_switch(struct manager *m, enum rpc_method method,
 			      req->name);
 	} else if (method == RPC_RESUME_SWITCH) {
 		drain_end(m, sw, by);
-		reply(m, sw, a);
+		reply_groups(m, sw, a);
 	} else if (drain_add(m, sw, by)) {
 		answer_refuse(a, ENOMEM, "no memory");
 	} else {
-		reply(m, sw, a);
+		reply_groups(m, sw, a);
 	}
 	rdma_inc__v1__switch_request__free_unpacked(req, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Events for operators: those of the past, and a stream of new ones. The stream
- * reads from the list whenever its client can take more, so one that reads
- * slowly misses events, but takes no memory.
+ * Events for operators: past ones, and a stream of new ones. The stream reads
+ * from the list whenever its client can take more, so one that reads slowly
+ * misses events, but takes no memory.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct batch {
 };
 
 /**
- * struct event_watch - a client that is told each event
+ * struct event_watch - a client that follows the events
  * @rpc: the stream's callbacks
  * @listener: hears of new events
  * @m: manager
@@ -58,8 +58,8 @@ void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev)
 }
 
 /* Events that have been forgotten are skipped. Returns the next one's number. */
-static uint64_t collect(const struct events *e, uint64_t from, size_t max,
-			struct batch *b)
+static uint64_t collect_events(const struct events *e, uint64_t from,
+			       size_t max, struct batch *b)
 {
 	const struct event *ev = event_from(e, from);
 	RdmaInc__V1__Event *out;
@@ -110,7 +110,7 @@ void answer_events(struct manager *m, const uint8_t *data, size_t len,
 		answer_refuse(a, ENOMEM, "no memory");
 		return;
 	}
-	collect(&m->events, from, EVENT_MAX, b);
+	collect_events(&m->events, from, EVENT_MAX, b);
 	answer_reply(a, &b->msg.base);
 	free(b);
 }
@@ -125,7 +125,7 @@ static void send_events(struct event_watch *w)
 	b = malloc(sizeof(*b));
 	if (!b)
 		return;
-	w->next = collect(&w->m->events, w->next, AT_ONCE, b);
+	w->next = collect_events(&w->m->events, w->next, AT_ONCE, b);
 	answer_reply(&out, &b->msg.base);
 	free(b);
 	if (out.data)
@@ -133,12 +133,12 @@ static void send_events(struct event_watch *w)
 	free(out.data);
 }
 
-static void writable(struct rpc_watch *rpc)
+static void on_writable(struct rpc_watch *rpc)
 {
 	send_events(container_of(rpc, struct event_watch, rpc));
 }
 
-static void heard(struct event_listener *l, const struct event *ev)
+static void on_event(struct event_listener *l, const struct event *ev)
 {
 	struct event_watch *w = container_of(l, struct event_watch, listener);
 
@@ -146,7 +146,7 @@ static void heard(struct event_listener *l, const struct event *ev)
 		send_events(w);
 }
 
-static void closed(struct rpc_watch *rpc)
+static void on_closed(struct rpc_watch *rpc)
 {
 	struct event_watch *w = container_of(rpc, struct event_watch, rpc);
 
@@ -175,9 +175,9 @@ void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,
 		answer_refuse(a, ENOMEM, "no memory");
 		return;
 	}
-	w->rpc.writable = writable;
-	w->rpc.closed = closed;
-	w->listener.heard = heard;
+	w->rpc.writable = on_writable;
+	w->rpc.closed = on_closed;
+	w->listener.heard = on_event;
 	w->m = m;
 	w->stream = stream;
 	w->next = from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * gRPC's own question, whether the manager serves: the leader does. Who watches is
- * told when that changes.
+ * gRPC's own question, whether the manager serves: the leader does. Watchers
+ * get an answer when that changes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@ typedef Grpc__Health__V1__HealthCheckRequest request;
 typedef Grpc__Health__V1__HealthCheckResponse response;
 
 /**
- * struct health_watch - a client that is told
+ * struct health_watch - a client that watches
  * @rpc: the stream's callbacks
  * @all: among all of them
  * @m: manager
  * @stream: stream
  * @known: it asks for a service that there is
- * @told: what it was told last; -1: nothing
+ * @told: the status that it got last; -1: none
  */
 struct health_watch {
 	struct rpc_watch		rpc;
@@ -99,12 +99,12 @@ static void tell_status(struct health_watch *w)
 	free(a.data);
 }
 
-static void writable(struct rpc_watch *rpc)
+static void on_writable(struct rpc_watch *rpc)
 {
 	tell_status(container_of(rpc, struct health_watch, rpc));
 }
 
-static void closed(struct rpc_watch *rpc)
+static void on_closed(struct rpc_watch *rpc)
 {
 	struct health_watch *w = container_of(rpc, struct health_watch, rpc);
 
@@ -135,8 +135,8 @@ void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
 		answer_refuse(a, ENOMEM, "no memory");
 		return;
 	}
-	w->rpc.writable = writable;
-	w->rpc.closed = closed;
+	w->rpc.writable = on_writable;
+	w->rpc.closed = on_closed;
 	w->m = m;
 	w->stream = stream;
 	w->known = !ret;
@@ -149,7 +149,7 @@ void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
  * answer_health_turn() - tell who watches what has changed
  * @m: manager
  *
- * Who reads slowly hears the latest when it has read.
+ * A slow reader gets only the latest status once it has read.
  */
 void answer_health_turn(struct manager *m)
 {

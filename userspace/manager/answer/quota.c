@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * What tenants have and may have. A client is told of its own tenant only.
- */
+/* What tenants have and may have. A client sees its own tenant only. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +29,8 @@ struct table {
 	struct row	**rows;
 };
 
-static void fill(struct row *r, const char *name, const struct limits *l,
-		 const struct use *u)
+static void fill_row(struct row *r, const char *name, const struct limits *l,
+		     const struct use *u)
 {
 	RdmaInc__V1__Limit *out;
 	int i;
@@ -57,7 +55,7 @@ static void fill(struct row *r, const char *name, const struct limits *l,
 	r->limits[LIMIT_RANKS].reserved = u->held_ranks;
 }
 
-static void add(const struct manager *m, struct table *t, const char *name)
+static void add_row(const struct manager *m, struct table *t, const char *name)
 {
 	static const struct use nothing;
 	const struct tenant *tn = m->tenants.list;
@@ -77,12 +75,12 @@ static void add(const struct manager *m, struct table *t, const char *name)
 	rows[t->n++] = r;
 	while (tn && strcmp(tn->name, name))
 		tn = tn->next;
-	fill(r, name, policy_of(m->tenants.policy, name),
-	     tn ? &tn->use : &nothing);
+	fill_row(r, name, policy_of(m->tenants.policy, name),
+		 tn ? &tn->use : &nothing);
 	r->msg.refused = tn ? tn->refused : 0;
 }
 
-/* Those that have or had a group, and those that the file names. */
+/* Tenants that have or had a group, and tenants that the file names. */
 static void add_all(const struct manager *m, struct table *t)
 {
 	const struct tenant *tn;
@@ -90,10 +88,10 @@ static void add_all(const struct manager *m, struct table *t)
 	size_t i;
 
 	for (tn = m->tenants.list; tn; tn = tn->next)
-		add(m, t, tn->name);
+		add_row(m, t, tn->name);
 	for (i = 0; (name = policy_tenant(m->tenants.policy, i)); i++)
 		if (strcmp(name, "*"))
-			add(m, t, strcmp(name, "-") ? name : "");
+			add_row(m, t, strcmp(name, "-") ? name : "");
 }
 
 /**
@@ -122,11 +120,11 @@ void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
 		answer_refuse(a, EACCES, "the limits of other tenants are for operators");
 	} else {
 		if (own || req->tenant[0])
-			add(m, &t, own ? a->who->tenant : req->tenant);
+			add_row(m, &t, own ? a->who->tenant : req->tenant);
 		else
 			add_all(m, &t);
-		fill(&all, "", policy_of_all(m->tenants.policy),
-		     &m->tenants.use);
+		fill_row(&all, "", policy_of_all(m->tenants.policy),
+			 &m->tenants.use);
 		/* The first two: others are no limits of all together. */
 		all.msg.n_limits = LIMIT_RANKS + 1;
 		out.all = own ? NULL : &all.msg;

@@ -167,7 +167,7 @@ struct group *answer_group(const struct manager *m, const char *name,
 	struct group *g, *found = NULL;
 
 	for (g = m->groups; g; g = g->next) {
-		if (strcmp(g->like.job, name) || !answer_sees(a, g) ||
+		if (strcmp(g->request.job, name) || !answer_sees(a, g) ||
 		    !answer_is_of(g->tenant->name, tenant))
 			continue;
 		if (found && found->tenant != g->tenant) {

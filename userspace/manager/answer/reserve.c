@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Reservations: made, deleted, shown. A client has those of its own tenant.
+ * Reservations: made, deleted, shown. A client sees and changes its own
+ * tenant's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static const char *tenant_of(const char *name, struct rpc_answer *a)
 	return NULL;
 }
 
-static void fill(RdmaInc__V1__Reservation *out, const struct reservation *r)
+static void fill_reservation(RdmaInc__V1__Reservation *out,
+			     const struct reservation *r)
 {
 	rdma_inc__v1__reservation__init(out);
 	out->name = (char *)r->name;
@@ -48,11 +50,11 @@ static void fill(RdmaInc__V1__Reservation *out, const struct reservation *r)
 	out->by = (char *)r->by;
 }
 
-static void reply(struct rpc_answer *a, const struct reservation *r)
+static void reply_reservation(struct rpc_answer *a, const struct reservation *r)
 {
 	RdmaInc__V1__Reservation out;
 
-	fill(&out, r);
+	fill_reservation(&out, r);
 	answer_reply(a, &out.base);
 }
 
@@ -96,8 +98,9 @@ static bool may_be(const struct manager *m, const struct reservation *wish,
 	return !a->err;
 }
 
-static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
-		struct rpc_answer *a)
+static void add_reservation(struct manager *m,
+			    const RdmaInc__V1__Reservation *req,
+			    struct rpc_answer *a)
 {
 	struct reservation wish = {
 		.groups	= req->groups ? req->groups : 1,
@@ -138,7 +141,7 @@ static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
 		answer_refuse(a, -ret, "reservation \"%s\": %s", wish.name,
 			      why);
 	else
-		reply(a, made);
+		reply_reservation(a, made);
 }
 
 /**
@@ -158,13 +161,14 @@ void answer_reserve(struct manager *m, const uint8_t *data, size_t len,
 		answer_refuse(a, EINVAL, not_ours);
 		return;
 	}
-	add(m, req, a);
+	add_reservation(m, req, a);
 	rdma_inc__v1__reservation__free_unpacked(req, NULL);
 }
 
 /* What is deleted is answered as it was. */
-static void delete(struct manager *m, const RdmaInc__V1__ReservationRequest *req,
-		   struct rpc_answer *a)
+static void delete_reservation(struct manager *m,
+			       const RdmaInc__V1__ReservationRequest *req,
+			       struct rpc_answer *a)
 {
 	const char *tenant = tenant_of(req->tenant, a);
 	struct reservation *r = m->tenants.reservations;
@@ -180,7 +184,7 @@ static void delete(struct manager *m, const RdmaInc__V1__ReservationRequest *req
 			      req->name);
 		return;
 	}
-	reply(a, r);
+	reply_reservation(a, r);
 	snprintf(why, sizeof(why), "it was deleted, by %s", answer_by(a));
 	reserve_end(m, r, why);
 }
@@ -192,8 +196,9 @@ static bool is_asked_for(const struct reservation *r, const char *name,
 	       (!*name || !strcmp(r->name, name));
 }
 
-static void list(struct manager *m, const RdmaInc__V1__ReservationRequest *req,
-		 struct rpc_answer *a)
+static void list_reservations(struct manager *m,
+			      const RdmaInc__V1__ReservationRequest *req,
+			      struct rpc_answer *a)
 {
 	RdmaInc__V1__Reservations out = RDMA_INC__V1__RESERVATIONS__INIT;
 	uint32_t n = m->tenants.nreservations;
@@ -209,7 +214,7 @@ static void list(struct manager *m, const RdmaInc__V1__ReservationRequest *req,
 	for (r = m->tenants.reservations; r && !a->err; r = r->next) {
 		if (!is_asked_for(r, req->name, tenant))
 			continue;
-		fill(&rows[out.n_reservations], r);
+		fill_reservation(&rows[out.n_reservations], r);
 		out.reservations[out.n_reservations] =
 			&rows[out.n_reservations];
 		out.n_reservations++;
@@ -242,8 +247,8 @@ void answer_reservations(struct manager *m, enum rpc_method method,
 		return;
 	}
 	if (method == RPC_DELETE_RESERVATION)
-		delete(m, req, a);
+		delete_reservation(m, req, a);
 	else
-		list(m, req, a);
+		list_reservations(m, req, a);
 	rdma_inc__v1__reservation_request__free_unpacked(req, NULL);
 }

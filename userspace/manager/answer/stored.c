@@ -25,7 +25,7 @@ struct stored {
 	size_t			len;
 };
 
-static void done(struct state_wait *wait, const char *err)
+static void on_stored(struct state_wait *wait, const char *err)
 {
 	struct stored *s = container_of(wait, struct stored, wait);
 	char text[512] = "";
@@ -41,11 +41,11 @@ static void done(struct state_wait *wait, const char *err)
 	free(s);
 }
 
-static void writable(struct rpc_watch *rpc)
+static void on_writable(struct rpc_watch *rpc)
 {
 }
 
-static void closed(struct rpc_watch *rpc)
+static void on_closed(struct rpc_watch *rpc)
 {
 	struct stored *s = container_of(rpc, struct stored, rpc);
 
@@ -71,9 +71,9 @@ void answer_stored(struct manager *m, struct rpc_stream *stream,
 		answer_refuse(a, ENOMEM, "it is done, but there is no memory to say when it is stored");
 		return;
 	}
-	s->wait.done = done;
-	s->rpc.writable = writable;
-	s->rpc.closed = closed;
+	s->wait.done = on_stored;
+	s->rpc.writable = on_writable;
+	s->rpc.closed = on_closed;
 	s->stream = stream;
 	s->data = a->data;
 	s->len = a->len;

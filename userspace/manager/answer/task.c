@@ -93,12 +93,13 @@ static void put_tasks(const struct manager *m, struct table *t)
 
 	for (g = m->groups; g; g = g->next) {
 		/* One that is ending shares the figures of its successor. */
-		r = g == group_of_tenant(m, g->tenant->name, g->like.job) ?
-		    add_row(t, g->tenant->name, g->like.job, answer_state(g)) :
+		r = g == group_of_tenant(m, g->tenant->name, g->request.job) ?
+		    add_row(t, g->tenant->name, g->request.job,
+			    answer_state(g)) :
 		    NULL;
 		if (!r)
 			continue;
-		r->msg.ranks = g->like.ranks;
+		r->msg.ranks = g->request.ranks;
 		r->msg.present = g->core.present;
 		r->msg.switches = g->nparts;
 		r->msg.levels = group_levels(g);
@@ -144,7 +145,7 @@ static void put_clients(const struct manager *m, struct table *t)
 								      "idle");
 }
 
-static void fill(const struct manager *m, struct table *t)
+static void fill_table(const struct manager *m, struct table *t)
 {
 	size_t i;
 
@@ -166,7 +167,7 @@ static void answer_table(const struct manager *m, enum series_kind kind,
 	RdmaInc__V1__Tasks out = RDMA_INC__V1__TASKS__INIT;
 	size_t i;
 
-	fill(m, &t);
+	fill_table(m, &t);
 	/* A row begins with its message. */
 	out.n_tasks = t.n;
 	out.tasks = (RdmaInc__V1__Task **)t.rows;
@@ -183,9 +184,9 @@ static void answer_table(const struct manager *m, enum series_kind kind,
 /* --- Requests ------------------------------------------------------------ */
 
 /* Returns a request to be freed, or NULL after an error. */
-static RdmaInc__V1__TasksRequest *understand(const uint8_t *data, size_t len,
-					     enum series_kind *kind,
-					     struct rpc_answer *a)
+static RdmaInc__V1__TasksRequest *parse_request(const uint8_t *data, size_t len,
+						enum series_kind *kind,
+						struct rpc_answer *a)
 {
 	RdmaInc__V1__TasksRequest *req =
 		rdma_inc__v1__tasks_request__unpack(NULL, len, data);
@@ -216,7 +217,7 @@ void answer_tasks(const struct manager *m, const uint8_t *data, size_t len,
 	RdmaInc__V1__TasksRequest *req;
 	enum series_kind kind;
 
-	req = understand(data, len, &kind, a);
+	req = parse_request(data, len, &kind, a);
 	if (!req)
 		return;
 	answer_table(m, kind, req->name, req->tenant, a);
@@ -243,7 +244,7 @@ static void put_history(const struct series *s, RdmaInc__V1__History *out,
 		out->message_rate[out->n_message_rate++] = sample->messages;
 		out->trouble_rate[out->n_trouble_rate++] = sample->trouble;
 	}
-	/* Seconds of the history are those of CLOCK_MONOTONIC. */
+	/* The history counts seconds of CLOCK_MONOTONIC. */
 	out->last = time(NULL) - now_ms() / 1000 + s->seconds - 1;
 }
 
@@ -289,7 +290,7 @@ void answer_history(const struct manager *m, const uint8_t *data, size_t len,
 	enum series_kind kind;
 	double *values;
 
-	req = understand(data, len, &kind, a);
+	req = parse_request(data, len, &kind, a);
 	if (!req)
 		return;
 	s = find_series(m, kind, req, a);
@@ -309,7 +310,7 @@ void answer_history(const struct manager *m, const uint8_t *data, size_t len,
 /* --- Streams ------------------------------------------------------------- */
 
 /**
- * struct task_watch - a client that is told each second
+ * struct task_watch - a client that gets an answer each second
  * @rpc: the stream's callbacks
  * @tick: is called each second
  * @m: manager
@@ -347,11 +348,11 @@ static void send_table(struct stats_watch *tick)
 	}
 }
 
-static void writable(struct rpc_watch *rpc)
+static void on_writable(struct rpc_watch *rpc)
 {
 }
 
-static void closed(struct rpc_watch *rpc)
+static void on_closed(struct rpc_watch *rpc)
 {
 	struct task_watch *w = container_of(rpc, struct task_watch, rpc);
 
@@ -375,7 +376,7 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 	enum series_kind kind;
 	struct task_watch *w;
 
-	req = understand(data, len, &kind, a);
+	req = parse_request(data, len, &kind, a);
 	if (!req)
 		return;
 	/* Without a name there is always a table, which may be large. */
@@ -386,8 +387,8 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 	if (first.err) {
 		answer_refuse(a, first.err, "%s", first.text);
 	} else if (w) {
-		w->rpc.writable = writable;
-		w->rpc.closed = closed;
+		w->rpc.writable = on_writable;
+		w->rpc.closed = on_closed;
 		w->tick.tick = send_table;
 		w->m = m;
 		w->stream = stream;

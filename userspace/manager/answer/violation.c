@@ -19,14 +19,15 @@ struct pace {
 	unsigned int	untold;
 };
 
-static void say(struct manager *m, struct pace *p, const char *kind,
-		const char *peer, const char *why, const char *what)
+static void report_violation(struct manager *m, struct pace *p,
+			     const char *kind, const char *peer,
+			     const char *why, const char *what)
 {
 	p->untold++;
 	if (now_ms() - p->last < PAUSE_MS)
 		return;
 	p->last = now_ms();
-	event_say(&m->events, kind, peer, "%s (%u %s since the last such event)",
+	event_log(&m->events, kind, peer, "%s (%u %s since the last such event)",
 		  why, p->untold, what);
 	p->untold = 0;
 }
@@ -43,7 +44,7 @@ void violation_call(void *ctx, const char *peer, const char *why)
 {
 	static struct pace pace = { .last = -PAUSE_MS };
 
-	say(ctx, &pace, EVENT_REFUSED, peer, why, "refused");
+	report_violation(ctx, &pace, EVENT_REFUSED, peer, why, "refused");
 }
 
 /**
@@ -58,5 +59,5 @@ void violation_cut(void *ctx, const char *peer, const char *why)
 {
 	static struct pace pace = { .last = -PAUSE_MS };
 
-	say(ctx, &pace, EVENT_CUT, peer, why, "cut");
+	report_violation(ctx, &pace, EVENT_CUT, peer, why, "cut");
 }

@@ -28,7 +28,7 @@ struct why {
 	char			(*against)[NETCONF_ERROR_LEN + 32];
 };
 
-static void unusable(const struct sw *sw, char *text, size_t len)
+static void explain_unusable(const struct sw *sw, char *text, size_t len)
 {
 	if (!sw->up)
 		snprintf(text, len, "unreachable: %s", sw->why);
@@ -43,8 +43,8 @@ static void unusable(const struct sw *sw, char *text, size_t len)
 			 sw->parts, sw->info->max_trees);
 }
 
-static void compare(const struct place_why *c, const struct place_why *root,
-		    char *text, size_t len)
+static void compare_roots(const struct place_why *c,
+			  const struct place_why *root, char *text, size_t len)
 {
 	if (c->cost == UINT64_MAX)
 		snprintf(text, len, "unreachable: a rank's switch has no way to it");
@@ -70,8 +70,9 @@ static void compare(const struct place_why *c, const struct place_why *root,
 		snprintf(text, len, "nothing: as good as the root");
 }
 
-static void fill(const struct manager *m, const struct place_why *list,
-		 uint32_t root, struct why *w)
+static void fill_candidates(const struct manager *m,
+			    const struct place_why *list, uint32_t root,
+			    struct why *w)
 {
 	uint32_t i;
 
@@ -89,16 +90,16 @@ static void fill(const struct manager *m, const struct place_why *list,
 		if (i == root)
 			continue;
 		if (list[i].usable)
-			compare(&list[i], &list[root], w->against[i],
-				sizeof(w->against[i]));
+			compare_roots(&list[i], &list[root], w->against[i],
+				      sizeof(w->against[i]));
 		else
-			unusable(&m->switches[i], w->against[i],
-				 sizeof(w->against[i]));
+			explain_unusable(&m->switches[i], w->against[i],
+					 sizeof(w->against[i]));
 	}
 }
 
-static void explain(const struct manager *m, const struct group *g,
-		    struct why *w)
+static void explain_root(const struct manager *m, const struct group *g,
+			 struct why *w)
 {
 	struct place_why *list = calloc(m->o.nswitches + 1, sizeof(*list));
 	char missing[128];
@@ -108,13 +109,13 @@ static void explain(const struct manager *m, const struct group *g,
 	if (g->state == GROUP_REJOINING && missing[0])
 		snprintf(w->text, sizeof(w->text), "no tree: its tree has failed, or was moved; another one is made when %s call libinc again, and make a new queue pair",
 			 missing);
-	else if (g->core.present < g->like.ranks && !g->nparts)
+	else if (g->core.present < g->request.ranks && !g->nparts)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
-			 g->core.present, g->like.ranks);
+			 g->core.present, g->request.ranks);
 	else if (g->take_until)
 		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
 	else if (list && group_why(g, list, &root))
-		fill(m, list, root, w);
+		fill_candidates(m, list, root, w);
 	else
 		snprintf(w->text, sizeof(w->text), "no switch can serve it now");
 	free(list);
@@ -138,12 +139,12 @@ void answer_why(const struct manager *m, const char *name,
 	w.list = calloc(m->o.nswitches, sizeof(*w.list));
 	w.out = calloc(m->o.nswitches, sizeof(*w.out));
 	w.against = calloc(m->o.nswitches, sizeof(*w.against));
-	w.msg.name = (char *)g->like.job;
+	w.msg.name = (char *)g->request.job;
 	w.msg.text = w.text;
-	w.msg.ranks = g->like.ranks;
+	w.msg.ranks = g->request.ranks;
 	w.msg.by_cm = cm_count(g);
 	if (w.list && w.out && w.against) {
-		explain(m, g, &w);
+		explain_root(m, g, &w);
 		answer_reply(a, &w.msg.base);
 	} else {
 		answer_refuse(a, ENOMEM, "no memory");

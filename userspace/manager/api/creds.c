@@ -58,12 +58,12 @@ static struct {
  * @why: as of creds_read_fn
  */
 struct news {
-	struct work	work;
+	struct loop_work	work;
 	enum creds_file	file;
 	char		why[512];
 };
 
-static void tell(struct work *work)
+static void report_file(struct loop_work *work)
 {
 	struct news *n = container_of(work, struct news, work);
 
@@ -78,16 +78,16 @@ static void was_read(enum creds_file file, const char *why)
 
 	if (!n)
 		return;
-	n->work.fn = tell;
+	n->work.fn = report_file;
 	n->file = file;
 	snprintf(n->why, sizeof(n->why), "%s", why);
 	loop_post(watch.loop, &n->work);
 }
 
 /**
- * creds_watch() - be told of files that have changed
+ * creds_watch() - have a function called when files have changed
  * @loop: main loop, which calls @fn
- * @fn: is told of each change
+ * @fn: called after each change
  * @ctx: its first argument
  *
  * Context: Before the server is started.
@@ -115,7 +115,10 @@ static void set_up(SSL_CTX *ctx, const struct rpc_security *how)
 {
 	inc_auth_modes(ctx);
 	SSL_CTX_set_alpn_select_cb(ctx, select_h2, NULL);
-	/* Those who have a token need no certificate; one has to be good. */
+	/*
+	 * A caller with a token needs no certificate, but a certificate that it
+	 * shows must be valid.
+	 */
 	SSL_CTX_set_verify(ctx, how->tokens ? SSL_VERIFY_PEER :
 			   SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
 			   NULL);
@@ -321,7 +324,7 @@ int creds_identify(struct creds *creds, const X509 *cert, const char *token,
 /* --- Options ------------------------------------------------------------- */
 
 /* Options that contradict each other were found when they were read. */
-static void warn(const struct rpc_security *how, const char *address)
+static void warn_plaintext(const struct rpc_security *how, const char *address)
 {
 	if (how->plaintext && strncmp(address, "unix:", 5) &&
 	    !inc_auth_is_loopback(address))
@@ -344,7 +347,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	struct creds *c = calloc(1, sizeof(*c));
 	char why[256];
 
-	warn(how, address);
+	warn_plaintext(how, address);
 	if (!c) {
 		snprintf(err, err_len, "no memory");
 		return NULL;

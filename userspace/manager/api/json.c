@@ -43,8 +43,8 @@ static struct json_object *enum_value(const ProtobufCEnumDescriptor *type,
 }
 
 /* One value, at @p. */
-static struct json_object *value(const ProtobufCFieldDescriptor *f,
-				 const void *p)
+static struct json_object *make_value(const ProtobufCFieldDescriptor *f,
+				      const void *p)
 {
 	const ProtobufCBinaryData *data = p;
 	const char *const *text = p;
@@ -92,15 +92,15 @@ static size_t size_of(const ProtobufCFieldDescriptor *f)
 	}
 }
 
-static struct json_object *repeated(const ProtobufCFieldDescriptor *f,
-				    const char *base)
+static struct json_object *make_array(const ProtobufCFieldDescriptor *f,
+				      const char *base)
 {
 	struct json_object *list = json_object_new_array();
 	size_t n = *(const size_t *)(base + f->quantifier_offset), i;
 	const char *p = *(const char *const *)(base + f->offset);
 
 	for (i = 0; i < n; i++)
-		json_object_array_add(list, value(f, p + i * size_of(f)));
+		json_object_array_add(list, make_value(f, p + i * size_of(f)));
 	return list;
 }
 
@@ -145,17 +145,18 @@ static struct json_object *mask_names(uint32_t mask, const char *const *names,
 	return list;
 }
 
-static struct json_object *single(const ProtobufCFieldDescriptor *f,
-				  const void *p)
+static struct json_object *make_single(const ProtobufCFieldDescriptor *f,
+				       const void *p)
 {
 	unsigned int n = 0;
 	const char *const *names = names_of(f->name, &n);
 
-	return names ? mask_names(*(const uint32_t *)p, names, n) : value(f, p);
+	return names ? mask_names(*(const uint32_t *)p, names, n) :
+	       make_value(f, p);
 }
 
 /* Is a member absent: another one of its oneof, or an empty message? */
-static bool absent(const ProtobufCFieldDescriptor *f, const char *base)
+static bool is_absent(const ProtobufCFieldDescriptor *f, const char *base)
 {
 	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
 		return *(const uint32_t *)(base + f->quantifier_offset) !=
@@ -184,10 +185,11 @@ struct json_object *am_json(const ProtobufCMessage *msg)
 			name[k] = f->name[k] == '_' ? '-' : f->name[k];
 		name[k] = '\0';
 		if (f->label == PROTOBUF_C_LABEL_REPEATED)
-			json_object_object_add(out, name, repeated(f, base));
-		else if (!absent(f, base))
+			json_object_object_add(out, name, make_array(f, base));
+		else if (!is_absent(f, base))
 			json_object_object_add(out, name,
-					       single(f, base + f->offset));
+					       make_single(f, base +
+							   f->offset));
 	}
 	return out;
 }

@@ -91,7 +91,8 @@ static bool take_addr(const ProtobufCBinaryData *data,
 	return true;
 }
 
-static int pack(const ProtobufCMessage *msg, uint8_t **data, size_t *len)
+static int pack_message(const ProtobufCMessage *msg, uint8_t **data,
+			size_t *len)
 {
 	*len = protobuf_c_message_get_packed_size(msg);
 	/* A message may be empty. */
@@ -142,7 +143,7 @@ static int pack_join(const struct am_message *msg, uint8_t **data, size_t *len)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_JOIN;
 		out.join = &req;
 	}
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 static int pack_rejoin(const struct inc_rdv_join *join, uint8_t **data,
@@ -157,7 +158,7 @@ static int pack_rejoin(const struct inc_rdv_join *join, uint8_t **data,
 	req.done = join->done;
 	out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_REJOIN;
 	out.rejoin = &req;
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 static int pack_failure(const struct am_message *msg, uint8_t **data,
@@ -172,7 +173,7 @@ static int pack_failure(const struct am_message *msg, uint8_t **data,
 			RDMA_INC__V1__RANK_MESSAGE__KIND_LOST;
 	/* Or lost: they are members of one union. */
 	out.failure = &failure;
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 /**
@@ -206,7 +207,7 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE;
 	else
 		return -EINVAL;
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 static bool name_is_valid(const char *name)
@@ -219,7 +220,7 @@ static bool name_is_valid(const char *name)
 	return n >= 1 && n <= INC_RDV_JOB_MAX;
 }
 
-static int wrong(char *err, size_t len, int ret, const char *text)
+static int set_error(char *err, size_t len, int ret, const char *text)
 {
 	snprintf(err, len, "%s", text);
 	return ret;
@@ -232,21 +233,25 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 
 	memset(join, 0, sizeof(*join));
 	if (*req->reservation && !name_is_valid(req->reservation))
-		return wrong(err, len, -EINVAL, "join: reservation must be 1 to 63 printable ASCII characters, without spaces");
+		return set_error(err, len, -EINVAL, "join: reservation must be 1 to 63 printable ASCII characters, without spaces");
 	snprintf(msg->reservation, sizeof(msg->reservation), "%s",
 		 req->reservation);
 	if (!name_is_valid(req->group))
-		return wrong(err, len, -EINVAL, "join: group must be 1 to 63 printable ASCII characters, without spaces");
+		return set_error(err, len, -EINVAL, "join: group must be 1 to 63 printable ASCII characters, without spaces");
 	if (req->ranks < 1 || req->ranks > AM_RANKS_MAX)
-		return wrong(err, len, -EINVAL, "join: ranks must be 1 to 1024");
+		return set_error(err, len, -EINVAL,
+				 "join: ranks must be 1 to 1024");
 	if (req->rank >= req->ranks)
-		return wrong(err, len, -EINVAL, "join: rank must be less than ranks");
+		return set_error(err, len, -EINVAL,
+				 "join: rank must be less than ranks");
 	if (!take_addr(&req->addr, &join->addr))
-		return wrong(err, len, -EINVAL, "join: addr must have 4 or 16 bytes");
+		return set_error(err, len, -EINVAL,
+				 "join: addr must have 4 or 16 bytes");
 	if (req->qpn < 2 || req->qpn > 0xfffffe || req->psn > 0xffffff)
-		return wrong(err, len, -EINVAL, "join: qpn must be 2 to 0xfffffe, psn 24 bits");
+		return set_error(err, len, -EINVAL, "join: qpn must be 2 to 0xfffffe, psn 24 bits");
 	if (req->mapping > INC_RDV_MAPPING)
-		return wrong(err, len, -EPROTONOSUPPORT, "join: this manager knows mapping 1 only");
+		return set_error(err, len, -EPROTONOSUPPORT,
+				 "join: this manager knows mapping 1 only");
 	snprintf(join->job, sizeof(join->job), "%s", req->group);
 	join->ranks = req->ranks;
 	join->rank = req->rank;
@@ -274,7 +279,7 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 		       struct inc_rdv_join *join, char *err, size_t len)
 {
 	if (req->qpn < 2 || req->qpn > 0xfffffe || req->psn > 0xffffff)
-		return wrong(err, len, -EINVAL, "rejoin: qpn must be 2 to 0xfffffe, psn 24 bits");
+		return set_error(err, len, -EINVAL, "rejoin: qpn must be 2 to 0xfffffe, psn 24 bits");
 	memset(join, 0, sizeof(*join));
 	join->qpn = req->qpn;
 	join->psn = req->psn;
@@ -284,9 +289,9 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 }
 
 /*
- * It is shown to people, and is to be told from what the manager has found: the
- * words are between marks, of which they have none, and not so many that an event
- * has no room for the second one.
+ * People must be able to distinguish a rank's words from what the manager has
+ * found: so they are quoted, contain no quotation marks, and are short enough
+ * for an event to have room for the closing one.
  */
 static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
 			struct am_message *msg)
@@ -312,7 +317,8 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 		return take_join(in->join, msg, err, err_len);
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_RESUME:
 		if (!in->resume->join)
-			return wrong(err, err_len, -EINVAL, "resume: join is missing");
+			return set_error(err, err_len, -EINVAL,
+					 "resume: join is missing");
 		msg->resume = true;
 		msg->tree_id = in->resume->tree_id;
 		msg->rdv.type = INC_RDV_JOIN;
@@ -336,7 +342,7 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 		msg->failure = true;
 		return take_failure(in->failure, "it cannot connect", msg);
 	default:
-		return wrong(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, failure or heartbeat");
+		return set_error(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, failure or heartbeat");
 	}
 }
 
@@ -382,7 +388,7 @@ int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
 		return 0;
 	in = rdma_inc__v1__rank_message__unpack(NULL, len, data);
 	if (!in)
-		return wrong(err, err_len, -EINVAL, "not a RankMessage");
+		return set_error(err, err_len, -EINVAL, "not a RankMessage");
 	ret = take_rank(in, msg, err, err_len);
 	rdma_inc__v1__rank_message__free_unpacked(in, NULL);
 	return ret;
@@ -424,7 +430,7 @@ static int pack_joined(const struct am_message *msg, uint8_t **data,
 		ans.cm = &cm;
 	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED;
 	out.joined = &ans;
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 static int pack_resumed(const struct am_message *msg, uint8_t **data,
@@ -439,7 +445,7 @@ static int pack_resumed(const struct am_message *msg, uint8_t **data,
 	ans.ready = msg->rdv.type == INC_RDV_READY;
 	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_RESUMED;
 	out.resumed = &ans;
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 static int pack_event(const struct inc_rdv_msg *msg, uint8_t **data,
@@ -469,7 +475,7 @@ static int pack_event(const struct inc_rdv_msg *msg, uint8_t **data,
 	}
 	/* They are members of one union. */
 	out.left = &event;
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 /**
@@ -511,7 +517,7 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 	default:
 		return -EINVAL;
 	}
-	return pack(&out.base, data, len);
+	return pack_message(&out.base, data, len);
 }
 
 static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)

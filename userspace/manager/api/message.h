@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The messages of a Join stream, as bytes of proto/rdma_inc.proto, to and from
- * those of the rendezvous, whose meaning they have. No I/O. Used by the manager
- * and by libinc-am.
+ * the rendezvous's messages, whose meaning they have. No I/O. Used by the
+ * manager and by libinc-am.
  */
 #ifndef INC_MANAGER_MESSAGE_H
 #define INC_MANAGER_MESSAGE_H
@@ -38,7 +38,7 @@
  * @resumed: to a rank: it has resumed, and @rdv is INC_RDV_READY if all ranks
  *	are ready, else INC_RDV_ALIVE
  * @reservation: if INC_RDV_JOIN: that the rank names; empty: none
- * @tree_id: if @resume: tree that it was told
+ * @tree_id: if @resume: the tree that "joined" named
  * @failure: from a rank: it cannot connect, and is gone; @rdv is
  *	INC_RDV_LOST, with the reason in its text
  * @switch_id: if INC_RDV_JOINED: switch that serves the rank

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Addresses that the manager accepts. The switch sends results to the address
- * that a rank names, so it must be the rank's own: that of its connection,
- * which TCP has verified, or one that the operator permits in addition.
+ * that a rank names, so it must be the rank's own: its connection's, which TCP
+ * has verified, or one that the operator permits in addition.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr)
  *
  * Return: false if it is not accepted.
  */
-bool addr_believed(const struct options *o, const char *peer,
+bool addr_believed(const struct amd_options *o, const char *peer,
 		   const struct inc_rdv_addr *addr, char *err, size_t len)
 {
 	char is[INET6_ADDRSTRLEN], says[INET6_ADDRSTRLEN];

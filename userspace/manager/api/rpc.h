@@ -80,8 +80,8 @@ struct rpc_answer {
  * struct rpc_watch - who sends a stream that answers a request
  * @writable: all that was sent is on its way: more may be sent. A client that
  *	reads slowly is asked for less often
- * @closed: the client is gone, or may not call any more, and rpc_stream_end() was
- *	not called; the stream must not be used any more
+ * @closed: the client is gone, or has lost its right to call, and
+ *	rpc_stream_end() was not called; the stream must not be used afterwards
  */
 struct rpc_watch {
 	void (*writable)(struct rpc_watch *w);
@@ -97,7 +97,7 @@ struct rpc_watch {
  *	thread; of a heartbeat only the time is kept: rpc_stream_heard()
  * @message: a message of that stream, other than a heartbeat
  * @closed: the stream has ended, and rpc_stream_end() was not called; it must
- *	not be used any more
+ *	not be used afterwards
  * @identified: somebody calls who may
  * @refused: somebody has called who may not
  * @cut: a connection was cut, which took more than a client needs

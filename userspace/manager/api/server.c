@@ -85,7 +85,7 @@ static bool is_reflection(const struct rpc_stream *s)
 
 /* --- What the main loop does --------------------------------------------- */
 
-static void answer(struct rpc_stream *s, const struct rpc_inbox *in)
+static void answer_stream(struct rpc_stream *s, const struct rpc_inbox *in)
 {
 	struct rpc_answer a = { .who = &s->who };
 
@@ -132,7 +132,7 @@ static void refuse_strings(struct rpc_stream *s)
 	rpc_stream_end(s, EINVAL, "a string of the request has a byte 0: names are text without that");
 }
 
-/* A client that is @gone wants no answer any more. */
+/* A client that is @gone wants no answer. */
 static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in, bool gone)
 {
 	struct rpc_inbox *next;
@@ -145,14 +145,14 @@ static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in, bool gone)
 			s->rpc->handler->message(s->rpc->ctx, s, in->data,
 						 in->len);
 		else if (!s->told && !gone)
-			answer(s, in);
+			answer_stream(s, in);
 		free(in->data);
 		free(in);
 	}
 }
 
 /* Something has come for a stream. */
-static void stream_work(struct work *work)
+static void stream_work(struct loop_work *work)
 {
 	struct rpc_stream *s = container_of(work, struct rpc_stream, work);
 	struct rpc *rpc = s->rpc;
@@ -199,7 +199,7 @@ static void stream_work(struct work *work)
 /* --- What the other thread does ------------------------------------------ */
 
 /* The lock is held. */
-static void post(struct rpc_stream *s)
+static void post_stream(struct rpc_stream *s)
 {
 	if (s->posted)
 		return;
@@ -216,14 +216,14 @@ static void post(struct rpc_stream *s)
  * @why: a reason
  */
 struct told {
-	struct work	work;
+	struct loop_work	work;
 	struct rpc	*rpc;
 	void		(*tell)(void *ctx, const char *peer, const char *why);
 	char		peer[80];
 	char		why[256];
 };
 
-static void tell_work(struct work *work)
+static void tell_work(struct loop_work *work)
 {
 	struct told *t = container_of(work, struct told, work);
 
@@ -233,8 +233,9 @@ static void tell_work(struct work *work)
 }
 
 /* One event a second is enough: of many, some are not told, of calls first. */
-static void tell(struct rpc *rpc, const char *peer, const char *why,
-		 void (*fn)(void *ctx, const char *peer, const char *why))
+static void tell_handler(struct rpc *rpc, const char *peer, const char *why,
+			 void (*fn)(void *ctx, const char *peer,
+				    const char *why))
 {
 	struct told *t;
 
@@ -252,21 +253,21 @@ static void tell(struct rpc *rpc, const char *peer, const char *why,
 	loop_post(rpc->loop, &t->work);
 }
 
-static void refused(void *ctx, const char *peer, const char *why)
+static void on_refused(void *ctx, const char *peer, const char *why)
 {
 	struct rpc *rpc = ctx;
 
-	tell(rpc, peer, why, rpc->handler->refused);
+	tell_handler(rpc, peer, why, rpc->handler->refused);
 }
 
-static void cut(void *ctx, const char *peer, const char *why)
+static void on_cut(void *ctx, const char *peer, const char *why)
 {
 	struct rpc *rpc = ctx;
 
-	tell(rpc, peer, why, rpc->handler->cut);
+	tell_handler(rpc, peer, why, rpc->handler->cut);
 }
 
-static SSL_CTX *tls(void *ctx)
+static SSL_CTX *get_tls(void *ctx)
 {
 	const struct rpc *rpc = ctx;
 
@@ -284,8 +285,8 @@ static int find_method(const char *path)
 }
 
 /* May it call? If not, why. Returns a negative errno value. */
-static int judge(struct rpc *rpc, struct h2_call *call, int method,
-		 struct identity *who, char *why, size_t len)
+static int check_call(struct rpc *rpc, struct h2_call *call, int method,
+		      struct identity *who, char *why, size_t len)
 {
 	int ret = creds_identify(rpc->creds, h2_cert(call), call->token, who,
 				 why, len);
@@ -303,11 +304,11 @@ static int judge(struct rpc *rpc, struct h2_call *call, int method,
 	if (!ret && !h2_admit(call, who->tenant, why, len))
 		ret = -ENOBUFS;
 	if (ret)
-		refused(rpc, h2_peer(call), why);
+		on_refused(rpc, h2_peer(call), why);
 	return ret;
 }
 
-static void arrived(void *ctx, struct h2_call *call)
+static void on_call(void *ctx, struct h2_call *call)
 {
 	int method = find_method(call->path), ret;
 	struct rpc_stream *s;
@@ -315,7 +316,7 @@ static void arrived(void *ctx, struct h2_call *call)
 	struct identity who;
 	char why[256];
 
-	ret = judge(rpc, call, method, &who, why, sizeof(why));
+	ret = check_call(rpc, call, method, &who, why, sizeof(why));
 	s = ret ? NULL : calloc(1, sizeof(*s));
 	if (!s) {
 		h2_finish(call, am_status_of(ret ? -ret : ENOBUFS),
@@ -341,7 +342,7 @@ static void arrived(void *ctx, struct h2_call *call)
 		return;
 	pthread_mutex_lock(&rpc->lock);
 	s->seen = true;
-	post(s);
+	post_stream(s);
 	pthread_mutex_unlock(&rpc->lock);
 }
 
@@ -366,7 +367,7 @@ static void reflect(struct h2_call *call, const uint8_t *data, size_t len)
 		  "the message is no ServerReflectionRequest" : "no memory");
 }
 
-static bool message(struct h2_call *call, uint8_t *data, size_t len)
+static bool on_message(struct h2_call *call, uint8_t *data, size_t len)
 {
 	struct rpc_stream *s = call->user;
 	struct rpc *rpc = s->rpc;
@@ -402,12 +403,12 @@ static bool message(struct h2_call *call, uint8_t *data, size_t len)
 	s->inbox_end = &in->next;
 	full = ++s->inboxed >= INBOX_MAX;
 	s->full = full;
-	post(s);
+	post_stream(s);
 	pthread_mutex_unlock(&rpc->lock);
 	return full;
 }
 
-static void half(struct h2_call *call)
+static void on_half_close(struct h2_call *call)
 {
 	struct rpc_stream *s = call->user;
 
@@ -422,11 +423,11 @@ static void half(struct h2_call *call)
 	pthread_mutex_lock(&s->rpc->lock);
 	s->half = true;
 	if (is_join(s))
-		post(s);
+		post_stream(s);
 	pthread_mutex_unlock(&s->rpc->lock);
 }
 
-static void drained(struct h2_call *call)
+static void on_drained(struct h2_call *call)
 {
 	struct rpc_stream *s = call->user;
 
@@ -434,11 +435,11 @@ static void drained(struct h2_call *call)
 	if (!s->seen || is_join(s) || !methods[s->method].watch)
 		return;
 	pthread_mutex_lock(&s->rpc->lock);
-	post(s);
+	post_stream(s);
 	pthread_mutex_unlock(&s->rpc->lock);
 }
 
-static void gone(struct h2_call *call)
+static void on_gone(struct h2_call *call)
 {
 	struct rpc_stream *s = call->user;
 
@@ -454,7 +455,7 @@ static void gone(struct h2_call *call)
 	}
 	pthread_mutex_lock(&s->rpc->lock);
 	s->gone = true;
-	post(s);
+	post_stream(s);
 	pthread_mutex_unlock(&s->rpc->lock);
 }
 
@@ -483,7 +484,7 @@ static void serve_stream(struct rpc_stream *s, struct h2_chunk *out, bool end)
 		h2_finish(s->call, s->status, s->text ? s->text : "");
 }
 
-static void work(void *ctx)
+static void serve_streams(void *ctx)
 {
 	struct rpc_stream *s, *next;
 	struct rpc *rpc = ctx;
@@ -533,9 +534,10 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 		      int *port, char *err, size_t err_len)
 {
 	static const struct h2_handler below = {
-		.tls = tls, .arrived = arrived, .message = message,
-		.half = half, .drained = drained, .gone = gone, .work = work,
-		.refused = refused, .cut = cut,
+		.tls = get_tls, .arrived = on_call, .message = on_message,
+		.half = on_half_close, .drained = on_drained, .gone = on_gone,
+		.work = serve_streams,
+		.refused = on_refused, .cut = on_cut,
 	};
 	struct rpc *rpc = calloc(1, sizeof(*rpc));
 
@@ -578,7 +580,7 @@ void rpc_refresh(struct rpc *rpc)
 }
 
 /**
- * rpc_check_callers() - end the watches of those who may not call any more
+ * rpc_check_callers() - end the watches of callers whose right to call is gone
  * @rpc: server
  */
 void rpc_check_callers(struct rpc *rpc)
@@ -623,7 +625,7 @@ void rpc_stop(struct rpc *rpc)
 	while (loop_turn(rpc->loop, 0))
 		;
 	/* What the main loop has said since then. */
-	work(rpc);
+	serve_streams(rpc);
 	h2_free(rpc->server);
 	pthread_mutex_destroy(&rpc->lock);
 	creds_free(rpc->creds);

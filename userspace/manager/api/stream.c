@@ -21,14 +21,17 @@ void stream_call(struct rpc_stream *s)
 		return;
 	s->is_called = true;
 	s->next_called = s->rpc->called;
-	/* Who takes one takes all. */
+	/*
+	 * The consumer takes the whole list, so wake it for the first entry
+	 * only.
+	 */
 	if (!s->next_called)
 		h2_wake(s->rpc->server);
 	s->rpc->called = s;
 }
 
 /**
- * stream_free() - free a stream that neither thread needs any more
+ * stream_free() - free a stream that both threads have let go of
  * @s: stream
  *
  * Context: The thread that serves connections.
@@ -129,7 +132,7 @@ bool rpc_stream_idle(const struct rpc_stream *stream)
 
 /**
  * rpc_stream_end() - end a stream when its messages are sent
- * @stream: stream, which must not be used any more; or NULL
+ * @stream: stream, which must not be used afterwards; or NULL
  * @err: positive errno value; 0: in order
  * @text: if @err: what to do
  */
@@ -149,7 +152,7 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 }
 
 /**
- * rpc_stream_revoked() - ask whether a client may not call any more
+ * rpc_stream_revoked() - ask whether a client has lost its right to call
  * @stream: stream, or NULL
  *
  * Return: what was revoked since; NULL: nothing.

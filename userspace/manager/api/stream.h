@@ -114,7 +114,7 @@ struct rpc_stream {
 	bool			spoke;
 	unsigned int		taken;
 
-	struct work		work;
+	struct loop_work	work;
 	bool			posted;
 	struct rpc_inbox	*inbox, **inbox_end;
 	unsigned int		inboxed;

@@ -149,7 +149,7 @@ static struct event_owner *get_owner(struct event_store *st, struct shared *s,
 	return o;
 }
 
-static void count(struct shared *s, struct event_owner *o, int more)
+static void count_event(struct shared *s, struct event_owner *o, int more)
 {
 	TAILQ_REMOVE(&s->by_n[o->n], o, by_n);
 	o->n += more;
@@ -161,7 +161,7 @@ static void count(struct shared *s, struct event_owner *o, int more)
  * Of several who have most it is the one who has had as many for longest, so that
  * the event that has just been put in stays even if each has one.
  */
-static void displace(struct events *e, struct shared *s)
+static void displace_event(struct events *e, struct shared *s)
 {
 	struct event_owner *o = TAILQ_LAST(&s->by_n[s->most], owner_list);
 	struct event_store *st = e->store;
@@ -170,7 +170,7 @@ static void displace(struct events *e, struct shared *s)
 	TAILQ_REMOVE(&o->events, ev, by_owner);
 	TAILQ_REMOVE(&e->list, ev, by_seq);
 	TAILQ_INSERT_HEAD(&st->free, ev, by_seq);
-	count(s, o, -1);
+	count_event(s, o, -1);
 	if (TAILQ_EMPTY(&s->by_n[s->most]))
 		s->most--;
 	if (o->n)
@@ -181,7 +181,8 @@ static void displace(struct events *e, struct shared *s)
 }
 
 /* @tenant: NULL: it is nobody's. */
-static struct event *add(struct events *e, const char *kind, const char *tenant)
+static struct event *add_event(struct events *e, const char *kind,
+			       const char *tenant)
 {
 	struct event_store *st = e->store;
 	struct shared *s = &st->half[tenant ? TENANTS : FABRIC];
@@ -191,11 +192,11 @@ static struct event *add(struct events *e, const char *kind, const char *tenant)
 	TAILQ_REMOVE(&st->free, ev, by_seq);
 	TAILQ_INSERT_TAIL(&e->list, ev, by_seq);
 	TAILQ_INSERT_TAIL(&o->events, ev, by_owner);
-	count(s, o, 1);
+	count_event(s, o, 1);
 	if (o->n > s->most)
 		s->most = o->n;
 	if (s->n > EVENT_HALF)
-		displace(e, s);
+		displace_event(e, s);
 	ev->owner = o;
 	ev->seq = ++e->last;
 	ev->time = unix_ms();
@@ -225,11 +226,12 @@ static bool may_log(struct event_owner *o)
 	return o->logged <= LOG_LINES;
 }
 
-static void say(struct events *e, const char *kind, const char *tenant,
-		const char *subject, const char *fmt, va_list ap)
+static void publish_event(struct events *e, const char *kind,
+			  const char *tenant, const char *subject,
+			  const char *fmt, va_list ap)
 {
 	struct event_listener *l, *next;
-	struct event *ev = add(e, kind, tenant);
+	struct event *ev = add_event(e, kind, tenant);
 
 	snprintf(ev->subject, sizeof(ev->subject), "%s", subject);
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
@@ -246,24 +248,24 @@ static void say(struct events *e, const char *kind, const char *tenant,
 }
 
 /**
- * event_say() - report that something has happened
+ * event_log() - report that something has happened
  * @e: events
  * @kind: what, a constant of event.h
  * @subject: the switch, host ... that it happened to
  * @fmt: more, for people; one line
  */
-void event_say(struct events *e, const char *kind, const char *subject,
+void event_log(struct events *e, const char *kind, const char *subject,
 	       const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(e, kind, NULL, subject, fmt, ap);
+	publish_event(e, kind, NULL, subject, fmt, ap);
 	va_end(ap);
 }
 
 /**
- * event_say_of() - report that something has happened to what is a tenant's
+ * event_log_of() - report that something has happened to what is a tenant's
  * @e: events
  * @kind: what, a constant of event.h
  * @tenant: whose it is: others may have one of the same name; empty: a caller's
@@ -271,13 +273,13 @@ void event_say(struct events *e, const char *kind, const char *subject,
  * @subject: the group or reservation
  * @fmt: more, for people; one line
  */
-void event_say_of(struct events *e, const char *kind, const char *tenant,
+void event_log_of(struct events *e, const char *kind, const char *tenant,
 		  const char *subject, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(e, kind, tenant, subject, fmt, ap);
+	publish_event(e, kind, tenant, subject, fmt, ap);
 	va_end(ap);
 }
 
@@ -286,7 +288,7 @@ void event_say_of(struct events *e, const char *kind, const char *tenant,
  * @e: events
  * @seq: number
  *
- * Those who follow the events ask for the last ones, so it is soon found.
+ * Followers ask for the last events, so it is soon found.
  *
  * Return: the first that is left from this number on, or NULL: none yet.
  */
@@ -307,8 +309,7 @@ const struct event *event_from(const struct events *e, uint64_t seq)
  * @e: events
  * @seq: its number
  *
- * Return: the event, or NULL if there is none with this number any more, or
- * yet.
+ * Return: the event, or NULL if it has been forgotten, or does not exist yet.
  */
 const struct event *event_get(const struct events *e, uint64_t seq)
 {
@@ -323,8 +324,8 @@ const struct event *event_get(const struct events *e, uint64_t seq)
  * @list: result: the newest first
  * @max: how many there may be
  *
- * No more than half of them are one tenant's, or of one kind: whoever makes many
- * must not be all that is seen.
+ * Show at most half of them of one tenant, or of one kind, so that one who
+ * makes many does not hide the others.
  *
  * Return: their number.
  */
@@ -357,7 +358,7 @@ void event_listen(struct events *e, struct event_listener *l)
 }
 
 /**
- * event_ignore() - get no events any more
+ * event_ignore() - stop following the events
  * @e: events
  * @l: listener; may be the one that is being called
  */

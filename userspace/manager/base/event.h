@@ -3,12 +3,13 @@
  * What has happened, for operators: the last events, and listeners that get each
  * new one. All of it is the main loop's.
  *
- * Somebody who makes many events displaces only his own: half of those that are
- * kept are the fabric's, the others are tenants'. If a half is full, the oldest
- * event goes of whoever has most of it. So a tenant loses none as long as it has
- * no more than EVENT_HALF, divided by the number of tenants that have some. It is
- * the same with kinds of the fabric's events: who calls what he may not, or moves
- * his hosts all the time, hides no lost switch.
+ * A tenant that makes many events displaces only its own: half of the list is
+ * the fabric's, the other half the tenants'. If a half is full, the owner with
+ * most events in it loses its oldest. So a tenant loses none as long as it has
+ * no more than EVENT_HALF, divided by the number of tenants that have some.
+ * Kinds of the fabric's events share their half in the same way: a caller that
+ * is refused again and again, or a host that moves all the time, hides no lost
+ * switch.
  */
 #ifndef INC_MANAGER_EVENT_H
 #define INC_MANAGER_EVENT_H
@@ -116,9 +117,9 @@ struct events {
 
 int events_init(struct events *e);
 void events_free(struct events *e);
-void event_say(struct events *e, const char *kind, const char *subject,
+void event_log(struct events *e, const char *kind, const char *subject,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void event_say_of(struct events *e, const char *kind, const char *tenant,
+void event_log_of(struct events *e, const char *kind, const char *tenant,
 		  const char *subject, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 const struct event *event_from(const struct events *e, uint64_t seq);

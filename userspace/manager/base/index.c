@@ -24,7 +24,7 @@ int index_key(void)
 	return getrandom(keys, sizeof(keys), 0) == sizeof(keys) ? 0 : -1;
 }
 
-static uint64_t rotate(uint64_t x, unsigned int bits)
+static uint64_t rotate_left(uint64_t x, unsigned int bits)
 {
 	return x << bits | x >> (64 - bits);
 }
@@ -33,14 +33,14 @@ static void sip_round(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[2] += v[3];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[3] = rotate(v[3], 16) ^ v[2];
-	v[0] = rotate(v[0], 32);
+	v[1] = rotate_left(v[1], 13) ^ v[0];
+	v[3] = rotate_left(v[3], 16) ^ v[2];
+	v[0] = rotate_left(v[0], 32);
 	v[2] += v[1];
 	v[0] += v[3];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[3] = rotate(v[3], 21) ^ v[0];
-	v[2] = rotate(v[2], 32);
+	v[1] = rotate_left(v[1], 17) ^ v[2];
+	v[3] = rotate_left(v[3], 21) ^ v[0];
+	v[2] = rotate_left(v[2], 32);
 }
 
 static void sip_word(uint64_t v[4], uint64_t word)
@@ -102,7 +102,7 @@ static size_t size_of(const struct index *ix)
 	return ix->chains ? ix->size : INDEX_FEW;
 }
 
-static struct index_node **chain(const struct index *ix, uint64_t hash)
+static struct index_node **chain_of(const struct index *ix, uint64_t hash)
 {
 	struct index_node *const *chains = ix->chains ? ix->chains : ix->few;
 
@@ -111,13 +111,13 @@ static struct index_node **chain(const struct index *ix, uint64_t hash)
 
 static void link_node(struct index *ix, struct index_node *node)
 {
-	struct index_node **head = chain(ix, node->hash);
+	struct index_node **head = chain_of(ix, node->hash);
 
 	node->next = *head;
 	*head = node;
 }
 
-static void grow(struct index *ix)
+static void grow_index(struct index *ix)
 {
 	struct index old = *ix;
 	struct index_node **chains, *node, *next;
@@ -146,7 +146,7 @@ static void grow(struct index *ix)
 void index_add(struct index *ix, struct index_node *node, uint64_t hash)
 {
 	if (ix->n >= size_of(ix))
-		grow(ix);
+		grow_index(ix);
 	node->hash = hash;
 	node->in = ix;
 	link_node(ix, node);
@@ -154,7 +154,7 @@ void index_add(struct index *ix, struct index_node *node, uint64_t hash)
 }
 
 /**
- * index_remove() - let something not be found any more
+ * index_remove() - take something out of the index
  * @node: it; may be in no index
  */
 void index_remove(struct index_node *node)
@@ -163,7 +163,7 @@ void index_remove(struct index_node *node)
 
 	if (!node->in)
 		return;
-	link = chain(node->in, node->hash);
+	link = chain_of(node->in, node->hash);
 	while (*link != node)
 		link = &(*link)->next;
 	*link = node->next;
@@ -171,7 +171,7 @@ void index_remove(struct index_node *node)
 	node->in = NULL;
 }
 
-static struct index_node *find(struct index_node *node, uint64_t hash)
+static struct index_node *find_hash(struct index_node *node, uint64_t hash)
 {
 	while (node && node->hash != hash)
 		node = node->next;
@@ -187,7 +187,7 @@ static struct index_node *find(struct index_node *node, uint64_t hash)
  */
 struct index_node *index_first(const struct index *ix, uint64_t hash)
 {
-	return find(*chain(ix, hash), hash);
+	return find_hash(*chain_of(ix, hash), hash);
 }
 
 /**
@@ -198,7 +198,7 @@ struct index_node *index_first(const struct index *ix, uint64_t hash)
  */
 struct index_node *index_next(const struct index_node *node)
 {
-	return find(node->next, node->hash);
+	return find_hash(node->next, node->hash);
 }
 
 /**

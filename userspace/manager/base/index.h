@@ -25,7 +25,7 @@ struct index_node {
 
 /**
  * struct index - a hash table; zeroed it is empty
- * @chains: @size of them; NULL: those of @few
+ * @chains: @size of them; NULL: @few
  * @few: chains to begin with
  * @size: a power of two; 0: INDEX_FEW
  * @n: number of nodes

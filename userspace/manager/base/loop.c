@@ -49,13 +49,15 @@ static bool has_work(const struct loop *loop)
  *
  * Context: Any thread.
  */
-void loop_post(struct loop *loop, struct work *work)
+void loop_post(struct loop *loop, struct loop_work *work)
 {
 	struct lane *lane = work->lane;
 
 	work->next = NULL;
 	pthread_mutex_lock(&loop->lock);
-	/* Who has work is awake. */
+	/*
+	 * A thread that has work is awake, so wake it for the first entry only.
+	 */
 	if (!has_work(loop))
 		pthread_cond_signal(&loop->wake);
 	if (!lane) {
@@ -72,13 +74,13 @@ void loop_post(struct loop *loop, struct work *work)
 }
 
 /* Wait for work, and take all of the manager's own. */
-static struct work *take_own(struct loop *loop, int64_t until)
+static struct loop_work *take_own(struct loop *loop, int64_t until)
 {
 	const struct timespec ts = {
 		.tv_sec = until / 1000,
 		.tv_nsec = until % 1000 * 1000000,
 	};
-	struct work *list;
+	struct loop_work *list;
 	int ret = 0;
 
 	pthread_mutex_lock(&loop->lock);
@@ -94,9 +96,9 @@ static struct work *take_own(struct loop *loop, int64_t until)
 }
 
 /* Take one of the client whose turn it is, which may be free after it. */
-static struct work *take_turn(struct loop *loop)
+static struct loop_work *take_turn(struct loop *loop)
 {
-	struct work *work = NULL;
+	struct loop_work *work = NULL;
 	struct lane *lane;
 
 	pthread_mutex_lock(&loop->lock);
@@ -127,7 +129,7 @@ bool loop_turn(struct loop *loop, int64_t until)
 {
 	int64_t due = timers_next(&loop->timers);
 	int64_t before = loop->now;
-	struct work *work, *next;
+	struct loop_work *work, *next;
 	bool full = false;
 
 	atomic_store(&loop->busy_since, 0);

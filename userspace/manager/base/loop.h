@@ -16,15 +16,15 @@
 #include "conf/log.h"
 
 /**
- * struct work - something for the main loop to do
+ * struct loop_work - something for the main loop to do
  * @next: next in the queue
  * @lane: whose it is, NULL: the manager's own
  * @fn: called once by the main loop; may free the work
  */
-struct work {
-	struct work	*next;
+struct loop_work {
+	struct loop_work	*next;
 	struct lane	*lane;
-	void		(*fn)(struct work *work);
+	void		(*fn)(struct loop_work *work);
 };
 
 /**
@@ -35,7 +35,7 @@ struct work {
  */
 struct lane {
 	STAILQ_ENTRY(lane)	entry;
-	struct work		*head, *tail;
+	struct loop_work	*head, *tail;
 };
 
 STAILQ_HEAD(lanes, lane);
@@ -55,8 +55,8 @@ STAILQ_HEAD(lanes, lane);
 struct loop {
 	pthread_mutex_t	lock;
 	pthread_cond_t	wake;
-	struct work	*head;
-	struct work	**tail;
+	struct loop_work	*head;
+	struct loop_work	**tail;
 	struct lanes	lanes;
 	int64_t		now;
 	int64_t		late_at;
@@ -68,7 +68,7 @@ struct loop {
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
 void loop_init(struct loop *loop);
-void loop_post(struct loop *loop, struct work *work);
+void loop_post(struct loop *loop, struct loop_work *work);
 bool loop_turn(struct loop *loop, int64_t until);
 int64_t loop_busy_since(const struct loop *loop);
 

@@ -27,7 +27,7 @@ struct worker {
 
 /* --- Workers ------------------------------------------------------------- */
 
-static void leave(struct worker *w)
+static void end_worker(struct worker *w)
 {
 	struct worker **link = &w->pool->workers;
 
@@ -40,7 +40,7 @@ static void leave(struct worker *w)
 }
 
 /* Wait for a job. NULL: the thread is to end: enough others wait already. */
-static struct job *take(struct pool *pool)
+static struct job *take_job(struct pool *pool)
 {
 	struct job *job;
 
@@ -68,14 +68,14 @@ static void *work_off(void *arg)
 	struct job *job;
 
 	pthread_mutex_lock(&pool->lock);
-	while ((job = take(pool))) {
+	while ((job = take_job(pool))) {
 		w->since = now_ms();
 		pthread_mutex_unlock(&pool->lock);
 		job->run(job);
 		pthread_mutex_lock(&pool->lock);
 		w->since = 0;
 	}
-	leave(w);
+	end_worker(w);
 	pthread_mutex_unlock(&pool->lock);
 	return NULL;
 }
@@ -123,7 +123,7 @@ static unsigned int count_stuck(const struct pool *pool)
 	return n;
 }
 
-static void *keep(void *arg)
+static void *keep_workers(void *arg)
 {
 	struct pool *pool = arg;
 	unsigned int want;
@@ -160,7 +160,7 @@ int pool_start(struct pool *pool, unsigned int most)
 	pthread_cond_init(&pool->left, NULL);
 	pool->tail = &pool->head;
 	pool->most = most + FEW;
-	return -pthread_create(&pool->keeper, NULL, keep, pool);
+	return -pthread_create(&pool->keeper, NULL, keep_workers, pool);
 }
 
 /**
@@ -168,7 +168,7 @@ int pool_start(struct pool *pool, unsigned int most)
  * @pool: pool
  * @job: job; belongs to the pool until @job->run is called
  *
- * Context: Any thread, also that of a job.
+ * Context: Any thread, also a job's.
  */
 void pool_submit(struct pool *pool, struct job *job)
 {
@@ -185,7 +185,7 @@ void pool_submit(struct pool *pool, struct job *job)
 
 /**
  * pool_stop() - end all threads when no job is left
- * @pool: pool; nobody submits jobs any more but its jobs
+ * @pool: pool; only its own jobs may submit jobs from then on
  */
 void pool_stop(struct pool *pool)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Threads for jobs that may wait, for a switch's agent above all. There are few
- * as long as jobs take their usual time. Those that are stuck, because an agent
- * is silent, are replaced: nobody waits for somebody else's agent for longer
- * than a moment.
+ * as long as jobs take their usual time. Threads that are stuck, because an
+ * agent is silent, are replaced: no job waits for another one's agent for
+ * longer than a moment.
  */
 #ifndef INC_MANAGER_POOL_H
 #define INC_MANAGER_POOL_H
@@ -35,7 +35,7 @@ struct worker;
  * @idle: threads that wait for a job
  * @n: threads
  * @most: how many there may be
- * @workers: those that run
+ * @workers: threads that run
  * @keeper: thread that starts others
  * @stop: end when no job is left
  */

@@ -10,7 +10,7 @@
 /**
  * timer_add() - make a timer, which is not set yet
  * @ts: timers
- * @t: timer; those that were added must be removed before they are freed
+ * @t: timer; it must be removed before it is freed
  * @fn: what is called at its time
  *
  * Return: 0 or -ENOMEM.
@@ -35,31 +35,31 @@ int timer_add(struct timers *ts, struct timer *t,
 	return 0;
 }
 
-static void put(struct timers *ts, size_t place, struct timer *t)
+static void put_timer(struct timers *ts, size_t place, struct timer *t)
 {
 	ts->heap[place] = t;
 	t->place = place;
 }
 
 /* Find the place for a timer, from an empty one on. */
-static void sift(struct timers *ts, size_t place, struct timer *t)
+static void sift_timer(struct timers *ts, size_t place, struct timer *t)
 {
 	size_t below;
 
 	for (; place > 1 && ts->heap[place / 2]->at > t->at; place /= 2)
-		put(ts, place, ts->heap[place / 2]);
+		put_timer(ts, place, ts->heap[place / 2]);
 	for (; (below = 2 * place) <= ts->set; place = below) {
 		if (below < ts->set &&
 		    ts->heap[below + 1]->at < ts->heap[below]->at)
 			below++;
 		if (ts->heap[below]->at >= t->at)
 			break;
-		put(ts, place, ts->heap[below]);
+		put_timer(ts, place, ts->heap[below]);
 	}
-	put(ts, place, t);
+	put_timer(ts, place, t);
 }
 
-static void unset(struct timers *ts, struct timer *t)
+static void unset_timer(struct timers *ts, struct timer *t)
 {
 	size_t place = t->place;
 	struct timer *last;
@@ -70,25 +70,25 @@ static void unset(struct timers *ts, struct timer *t)
 		return;
 	last = ts->heap[ts->set--];
 	if (last != t)
-		sift(ts, place, last);
+		sift_timer(ts, place, last);
 }
 
 /**
  * timer_set() - set a timer, or set it anew
  * @ts: timers
  * @t: timer
- * @at: when; TIMER_NEVER: it is not set any more
+ * @at: when; TIMER_NEVER: unset it
  */
 void timer_set(struct timers *ts, struct timer *t, int64_t at)
 {
 	if (t->at == at)
 		return;
 	if (at == TIMER_NEVER) {
-		unset(ts, t);
+		unset_timer(ts, t);
 		return;
 	}
 	t->at = at;
-	sift(ts, t->place ? t->place : ++ts->set, t);
+	sift_timer(ts, t->place ? t->place : ++ts->set, t);
 }
 
 /**
@@ -98,7 +98,7 @@ void timer_set(struct timers *ts, struct timer *t, int64_t at)
  */
 void timer_remove(struct timers *ts, struct timer *t)
 {
-	unset(ts, t);
+	unset_timer(ts, t);
 	ts->n--;
 }
 
@@ -114,7 +114,7 @@ int64_t timers_next(const struct timers *ts)
 }
 
 /**
- * timers_run() - call those whose time has come, the earliest first
+ * timers_run() - call the timers that are due, the earliest first
  * @ts: timers
  * @now: milliseconds
  *
@@ -127,14 +127,14 @@ void timers_run(struct timers *ts, int64_t now)
 
 	while (most-- && timers_next(ts) <= now) {
 		t = ts->heap[1];
-		unset(ts, t);
+		unset_timer(ts, t);
 		t->fn(t);
 	}
 }
 
 /**
  * timers_free() - free the room of timers
- * @ts: timers, none of which is used any more
+ * @ts: timers, none of which may be used afterwards
  */
 void timers_free(struct timers *ts)
 {

@@ -14,7 +14,7 @@
 /**
  * struct timer - something to do at a time
  * @at: milliseconds of CLOCK_MONOTONIC; TIMER_NEVER: it is not set
- * @fn: called then; it is not set any more, and may be set again, or freed
+ * @fn: called then; the timer is unset, and may be set again, or freed
  * @place: its place in the heap, from 1; 0: it is not set
  */
 struct timer {
@@ -25,7 +25,8 @@ struct timer {
 
 /**
  * struct timers - timers
- * @heap: those that are set, from 1; at n is none later than at 2n and 2n + 1
+ * @heap: timers that are set, from 1; the one at n is not later than those at
+ *	2n and 2n + 1
  * @set: their number
  * @n: number of timers that there are
  * @room: for so many @heap has room

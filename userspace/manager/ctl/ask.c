@@ -26,7 +26,7 @@
  * @n: how many were tried
  * @addr: the one that is tried
  * @leader: where one of them has said that the leader is
- * @why: what is wrong with those that were tried, a line for each
+ * @why: what is wrong with each manager that was tried, a line for each
  */
 struct search {
 	unsigned int	n;
@@ -79,7 +79,10 @@ int ctl_check_managers(void)
 	return s.why[0] ? CTL_USAGE : CTL_OK;
 }
 
-/* Those that the user names, then the one that they name. False: no more. */
+/*
+ * The managers that the user names, then the leader that they name. False:
+ * there are no more.
+ */
 static bool next_manager(struct search *s)
 {
 	char one[ADDR_LEN];
@@ -101,7 +104,7 @@ static int reach_ms(const struct search *s)
 }
 
 /* Note why a manager has not done it. Returns whether another one may. */
-static bool failed(struct search *s, int ret, const char *err)
+static bool note_failure(struct search *s, int ret, const char *err)
 {
 	static const char at[] = AM_NOT_LEADER ", it is at ";
 	bool away = ret == -EHOSTUNREACH || ret == -ETIMEDOUT;
@@ -115,7 +118,7 @@ static bool failed(struct search *s, int ret, const char *err)
 	return away;
 }
 
-static uint8_t *pack(const ProtobufCMessage *req, size_t *len)
+static uint8_t *pack_request(const ProtobufCMessage *req, size_t *len)
 {
 	uint8_t *data;
 
@@ -126,7 +129,7 @@ static uint8_t *pack(const ProtobufCMessage *req, size_t *len)
 	return data;
 }
 
-static void complain(const struct search *s)
+static void print_reasons(const struct search *s)
 {
 	inc_output_flush();
 	fputs(s->why[0] ? s->why : "inc-amctl: no manager is named\n", stderr);
@@ -155,7 +158,10 @@ static void clean_field(const ProtobufCFieldDescriptor *f, void *value)
 		clean_message((ProtobufCMessage *)text);
 }
 
-/* Whoever answers does not write on the user's terminal: no controls in texts. */
+/*
+ * A manager must not control the user's terminal: no control characters in
+ * texts.
+ */
 static void clean_message(ProtobufCMessage *msg)
 {
 	const ProtobufCFieldDescriptor *f = msg->descriptor->fields;
@@ -178,8 +184,8 @@ static void clean_message(ProtobufCMessage *msg)
 	}
 }
 
-static ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *type,
-				const uint8_t *data, size_t len)
+static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
+					const uint8_t *data, size_t len)
 {
 	ProtobufCMessage *msg = protobuf_c_message_unpack(type, NULL, len,
 							  data);
@@ -208,20 +214,20 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 	uint8_t *in, *out;
 	int ret;
 
-	in = pack(req, &n);
+	in = pack_request(req, &n);
 	while (!msg && more && next_manager(&s)) {
 		out = NULL;
 		ret = ask_one(&s, method, in, n, &out, &len, err, sizeof(err));
 		if (!ret && out) {
 			snprintf(err, sizeof(err), "its answer is not understood; is it of the same version?");
-			msg = unpack(type, out, len);
+			msg = unpack_message(type, out, len);
 		}
 		free(out);
-		more = !msg && failed(&s, ret, err);
+		more = !msg && note_failure(&s, ret, err);
 	}
 	free(in);
 	if (!msg)
-		complain(&s);
+		print_reasons(&s);
 	return msg;
 }
 
@@ -241,10 +247,10 @@ struct follow {
 	bool					begun;
 };
 
-static bool got(void *ctx, const uint8_t *data, size_t len)
+static bool on_answer(void *ctx, const uint8_t *data, size_t len)
 {
 	struct follow *f = ctx;
-	ProtobufCMessage *msg = unpack(f->type, data, len);
+	ProtobufCMessage *msg = unpack_message(f->type, data, len);
 	bool more = msg && f->print(msg);
 
 	ctl_free(msg);
@@ -275,19 +281,20 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	size_t n;
 
 	inc_output_follow();
-	in = pack(req, &n);
+	in = pack_request(req, &n);
 	while (ret && more && next_manager(&s)) {
 		if (in)
 			ret = amctl_stream(s.addr, reach_ms(&s), method, in, n,
-					   got, &f, err, sizeof(err));
+					   on_answer, &f, err, sizeof(err));
 		/* What was printed must not come again. */
-		more = ret && failed(&s, ret, err[0] ? err :
-				     "the connection was lost") && !f.begun;
+		more = ret && note_failure(&s, ret, err[0] ? err :
+					   "the connection was lost") &&
+					   !f.begun;
 	}
 	free(in);
 	if (!ret)
 		return CTL_OK;
-	complain(&s);
+	print_reasons(&s);
 	return CTL_REFUSED;
 }
 

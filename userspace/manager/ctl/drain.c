@@ -16,7 +16,8 @@ static int by_name(const void *a, const void *b)
 	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
 }
 
-static void print(const RdmaInc__V1__SwitchGroups *list, const char *name)
+static void print_groups(const RdmaInc__V1__SwitchGroups *list,
+			 const char *name)
 {
 	const RdmaInc__V1__SwitchGroup *g;
 	size_t i;
@@ -60,7 +61,7 @@ int ctl_drain(const char *name, const char *method)
 	if (ctl_json)
 		ctl_print_json(&list->base, NULL);
 	else
-		print(list, name);
+		print_groups(list, name);
 	ctl_free(&list->base);
 	return CTL_OK;
 }

@@ -39,7 +39,7 @@ static bool print_events(const ProtobufCMessage *msg)
 	return true;
 }
 
-static int show(RdmaInc__V1__EventsRequest *req)
+static int show_events(RdmaInc__V1__EventsRequest *req)
 {
 	ProtobufCMessage *list;
 
@@ -55,7 +55,7 @@ static int show(RdmaInc__V1__EventsRequest *req)
 	return CTL_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_event(int argc, char **argv)
 {
 	RdmaInc__V1__EventsRequest req = RDMA_INC__V1__EVENTS_REQUEST__INIT;
 	bool follow = false;
@@ -78,7 +78,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (!follow)
-		return show(&req);
+		return show_events(&req);
 	return ctl_follow("WatchEvents", &req.base,
 			  &rdma_inc__v1__events__descriptor, print_events);
 }
@@ -94,5 +94,5 @@ const struct ctl_object ctl_event = {
 	"Up to 4096 events: number, time, kind, what it happened to, and more.\n"
 	"--follow: wait for more, until interrupted. from: begin with this number.\n"
 	"With -j, --follow prints one object per line.\n",
-	.run	= run,
+	.run	= run_event,
 };

@@ -85,7 +85,7 @@ static bool takes_value(const struct ctl_object *o, const char *word)
 }
 
 /* NULL after an error message. */
-static const struct ctl_object *find(const char *word)
+static const struct ctl_object *find_object(const char *word)
 {
 	const struct ctl_object *found = NULL;
 	size_t i;
@@ -116,7 +116,7 @@ static bool is_option(const char *word)
 	       !strcmp(word, "-m") || !strcmp(word, "--manager");
 }
 
-static int run(int argc, char **argv)
+static int run_object(int argc, char **argv)
 {
 	const struct ctl_object *o;
 	int i;
@@ -129,7 +129,7 @@ static int run(int argc, char **argv)
 		fputs(usage, stdout);
 		return CTL_OK;
 	}
-	o = find(argv[0]);
+	o = find_object(argv[0]);
 	if (!o)
 		return CTL_USAGE;
 	argc--;
@@ -158,7 +158,7 @@ static int run(int argc, char **argv)
 	return ctl_check_managers() ? CTL_USAGE : o->run(argc, argv);
 }
 
-static int finish(int ret)
+static int finish_output(int ret)
 {
 	if (!inc_output_end("inc-amctl") && !ret)
 		return CTL_REFUSED;
@@ -200,10 +200,10 @@ int main(int argc, char **argv)
 	inc_output_open();
 	ret = opts_read(&options, &args, argc, argv);
 	if (ret)
-		return finish(ret < 0 ? CTL_USAGE : CTL_OK);
+		return finish_output(ret < 0 ? CTL_USAGE : CTL_OK);
 	ctl_json = args.json;
 	ctl_pretty = args.pretty;
 	ctl_manager = args.manager && *args.manager ? args.manager :
 		      "127.0.0.1";
-	return finish(run(argc - optind, argv + optind));
+	return finish_output(run_object(argc - optind, argv + optind));
 }

@@ -84,7 +84,7 @@ static int by_tenant(const void *a, const void *b)
 	return strverscmp((*x)->tenant, (*y)->tenant);
 }
 
-static int run(int argc, char **argv)
+static int run_quota(int argc, char **argv)
 {
 	RdmaInc__V1__ListQuotasRequest req =
 		RDMA_INC__V1__LIST_QUOTAS_REQUEST__INIT;
@@ -122,5 +122,5 @@ const struct ctl_object ctl_quota = {
 	"sees its own tenant. The limits are lines of the manager's file tenants.conf;\n"
 	"the priority, unless it is 0, and the number of ranks that were refused\n"
 	"because of limits follow the name.\n",
-	.run	= run,
+	.run	= run_quota,
 };

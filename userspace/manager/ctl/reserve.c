@@ -18,7 +18,7 @@ static const char *const keywords[] = {
 /* Their places in keywords. */
 enum { KEY_RANKS, KEY_GROUPS, KEY_FOR, KEY_TENANT, KEY_BY };
 
-static void print(const RdmaInc__V1__Reservation *r)
+static void print_reservation(const RdmaInc__V1__Reservation *r)
 {
 	char left[UNIT_LEN];
 
@@ -39,7 +39,7 @@ static int by_name(const void *a, const void *b)
 	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
 }
 
-static int show(int argc, char **argv)
+static int show_reservations(int argc, char **argv)
 {
 	RdmaInc__V1__ReservationRequest req =
 		RDMA_INC__V1__RESERVATION_REQUEST__INIT;
@@ -62,7 +62,7 @@ static int show(int argc, char **argv)
 	if (ctl_json)
 		ctl_print_json(&list->base, "reservations");
 	for (i = 0; !ctl_json && i < list->n_reservations; i++)
-		print(list->reservations[i]);
+		print_reservation(list->reservations[i]);
 	ctl_free(&list->base);
 	return CTL_OK;
 }
@@ -157,12 +157,12 @@ static int ask_and_print(const char *method, const ProtobufCMessage *req,
 	if (ctl_json)
 		ctl_print_json(r, NULL);
 	else if (made)
-		print((const RdmaInc__V1__Reservation *)r);
+		print_reservation((const RdmaInc__V1__Reservation *)r);
 	ctl_free(r);
 	return CTL_OK;
 }
 
-static int add(int argc, char **argv)
+static int add_reservation(int argc, char **argv)
 {
 	RdmaInc__V1__Reservation req = RDMA_INC__V1__RESERVATION__INIT;
 	int ret;
@@ -174,7 +174,7 @@ static int add(int argc, char **argv)
 	return ret ? ret : ask_and_print("AddReservation", &req.base, true);
 }
 
-static int delete(int argc, char **argv)
+static int delete_reservation(int argc, char **argv)
 {
 	RdmaInc__V1__ReservationRequest req =
 		RDMA_INC__V1__RESERVATION_REQUEST__INIT;
@@ -187,16 +187,16 @@ static int delete(int argc, char **argv)
 	return ask_and_print("DeleteReservation", &req.base, false);
 }
 
-static int run(int argc, char **argv)
+static int run_reservation(int argc, char **argv)
 {
 	if (!argc)
-		return show(0, argv);
+		return show_reservations(0, argv);
 	if (ctl_is(argv[0], "show") || ctl_is(argv[0], "list"))
-		return show(argc - 1, argv + 1);
+		return show_reservations(argc - 1, argv + 1);
 	if (ctl_is(argv[0], "add"))
-		return add(argc - 1, argv + 1);
+		return add_reservation(argc - 1, argv + 1);
 	if (ctl_is(argv[0], "delete"))
-		return delete(argc - 1, argv + 1);
+		return delete_reservation(argc - 1, argv + 1);
 	return ctl_wrong("reservation: \"%s\" is none of show, add, del",
 			 argv[0]);
 }
@@ -218,5 +218,5 @@ const struct ctl_object ctl_reservation = {
 	"del:  end it. Its groups go on.\n"
 	"A client has the reservations of its tenant; TENANT is for operators, \"-\":\n"
 	"callers without a tenant.\n",
-	.run	= run,
+	.run	= run_reservation,
 };

@@ -27,8 +27,9 @@ struct request {
 };
 
 /* Returns false after a message. */
-static bool prepare(struct request *r, const char *manager, int connect_ms,
-		    const char *method, char *err, size_t err_len)
+static bool prepare_request(struct request *r, const char *manager,
+			    int connect_ms, const char *method, char *err,
+			    size_t err_len)
 {
 	struct channel_how how = {
 		.address	= manager,
@@ -58,7 +59,7 @@ fail:
 }
 
 /* Get the status, and close all. Returns 0 or a negative errno value. */
-static int finish(struct request *r, char *err, size_t err_len)
+static int finish_request(struct request *r, char *err, size_t err_len)
 {
 	enum fault fault;
 	const char *text;
@@ -77,7 +78,7 @@ static int finish(struct request *r, char *err, size_t err_len)
 /**
  * amctl_call() - send a request to a manager and wait for its answer
  * @manager: "host:port"
- * @connect_ms: time limit for the connection, 0: that of the call
+ * @connect_ms: time limit for the connection, 0: the call's
  * @method: name of the method
  * @timeout_ms: time limit
  * @in: the request's bytes
@@ -96,10 +97,10 @@ int amctl_call(const char *manager, int connect_ms, const char *method,
 	struct request r;
 	int ret;
 
-	if (!prepare(&r, manager, connect_ms, method, err, err_len))
+	if (!prepare_request(&r, manager, connect_ms, method, err, err_len))
 		return -EINVAL;
 	channel_call(r.channel, r.path, timeout_ms, in, in_len, out, out_len);
-	ret = finish(&r, err, err_len);
+	ret = finish_request(&r, err, err_len);
 	if (!ret && !*out)
 		snprintf(err, err_len, "it sends no answer");
 	return ret;
@@ -130,7 +131,7 @@ int amctl_stream(const char *manager, int connect_ms, const char *method,
 	size_t len;
 	int ret;
 
-	if (!prepare(&r, manager, connect_ms, method, err, err_len))
+	if (!prepare_request(&r, manager, connect_ms, method, err, err_len))
 		return -EINVAL;
 	channel_begin(r.channel, r.path, 0);
 	channel_send(r.channel, in, in_len);
@@ -139,6 +140,6 @@ int amctl_stream(const char *manager, int connect_ms, const char *method,
 		more = got(ctx, data, len);
 		free(data);
 	}
-	ret = finish(&r, err, err_len);
+	ret = finish_request(&r, err, err_len);
 	return more ? ret : 0;
 }

@@ -44,7 +44,7 @@ static int by_name(const void *a, const void *b)
 					 (*y)->tenant);
 }
 
-static void sort(const ProtobufCMessage *msg)
+static void sort_tasks(const ProtobufCMessage *msg)
 {
 	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
 
@@ -58,7 +58,7 @@ static bool print_tasks(const ProtobufCMessage *msg)
 	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
 	size_t i;
 
-	sort(msg);
+	sort_tasks(msg);
 	for (i = 0; i < list->n_tasks; i++) {
 		/* One line for each, since a list would never end. */
 		if (ctl_json)
@@ -87,7 +87,7 @@ static void print_history(const RdmaInc__V1__History *h)
 	}
 }
 
-static int show(const RdmaInc__V1__TasksRequest *req, bool history)
+static int show_tasks(const RdmaInc__V1__TasksRequest *req, bool history)
 {
 	ProtobufCMessage *msg;
 
@@ -97,7 +97,7 @@ static int show(const RdmaInc__V1__TasksRequest *req, bool history)
 	if (!msg)
 		return CTL_REFUSED;
 	if (!history)
-		sort(msg);
+		sort_tasks(msg);
 	if (ctl_json)
 		ctl_print_json(msg, history ? NULL : "tasks");
 	else if (history)
@@ -108,7 +108,7 @@ static int show(const RdmaInc__V1__TasksRequest *req, bool history)
 	return CTL_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_task(int argc, char **argv)
 {
 	RdmaInc__V1__TasksRequest req = RDMA_INC__V1__TASKS_REQUEST__INIT;
 	bool follow = false, history = false, switches = false;
@@ -143,7 +143,7 @@ static int run(int argc, char **argv)
 	if (history && (follow || !req.name[0]))
 		return ctl_wrong("task: --history needs a name, and no --follow");
 	if (!follow)
-		return show(&req, history);
+		return show_tasks(&req, history);
 	return ctl_follow("WatchTasks", &req.base,
 			  &rdma_inc__v1__tasks__descriptor, print_tasks);
 }
@@ -159,5 +159,5 @@ const struct ctl_object ctl_task = {
 	"interrupted. --history: the last hour, a line for each second.\n"
 	"With -j, --follow prints one object per line. TENANT: whose task, if several\n"
 	"have one of that name; \"-\": no tenant.\n",
-	.run	= run,
+	.run	= run_task,
 };

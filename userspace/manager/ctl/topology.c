@@ -207,7 +207,7 @@ static bool is_wanted(const char *name, int argc, char **argv)
 	return !argc || !strcmp(argv[0], name);
 }
 
-/* Leave those that are wanted at the front of the list; returns their number. */
+/* Move the wanted ones to the front of the list; returns their number. */
 static size_t pick_switches(RdmaInc__V1__Topology *t, int argc, char **argv)
 {
 	RdmaInc__V1__Switch *s;

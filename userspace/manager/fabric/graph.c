@@ -78,7 +78,7 @@ static uint32_t join_links(const struct topo *t, struct edge *edges)
 	return n;
 }
 
-static uint32_t chief(uint32_t *parts, uint32_t sw)
+static uint32_t find_root(uint32_t *parts, uint32_t sw)
 {
 	while (parts[sw] != sw) {
 		parts[sw] = parts[parts[sw]];
@@ -97,12 +97,12 @@ static uint32_t join_parts(const struct topo *t, struct edge *edges, uint32_t n)
 	for (i = 0; i < t->n; i++)
 		parts[i] = i;
 	for (i = 0; i < n; i++) {
-		a = chief(parts, edges[i].a);
-		b = chief(parts, edges[i].b);
+		a = find_root(parts, edges[i].a);
+		b = find_root(parts, edges[i].b);
 		parts[a > b ? a : b] = a > b ? b : a;
 	}
 	for (i = 0; i < t->n; i++)
-		if (chief(parts, i) == i)
+		if (find_root(parts, i) == i)
 			edges[n++] = (struct edge){ i, t->n, COST_UNKNOWN };
 	free(parts);
 	return n == before + 1 ? before : n;
@@ -165,7 +165,8 @@ static struct place_link *link_of(const struct topo *t, uint32_t from,
 }
 
 /* A slow link is as loaded by one as a fast one by several. */
-static void charge(const struct topo *t, uint32_t from, uint32_t to, int sign)
+static void charge_link(const struct topo *t, uint32_t from, uint32_t to,
+			int sign)
 {
 	struct place_link *l = link_of(t, from, to);
 
@@ -179,8 +180,8 @@ static void charge_all(const struct topo *t, const struct topo_charge *c,
 	uint32_t i;
 
 	for (i = 0; t->first && i < c->n; i++) {
-		charge(t, c->pairs[i][0], c->pairs[i][1], sign);
-		charge(t, c->pairs[i][1], c->pairs[i][0], sign);
+		charge_link(t, c->pairs[i][0], c->pairs[i][1], sign);
+		charge_link(t, c->pairs[i][1], c->pairs[i][0], sign);
 	}
 }
 
@@ -211,7 +212,7 @@ static uint32_t from_of(const struct topo *t, const struct place_link *link)
 	return low;
 }
 
-static void cross(void *ctx, const struct place_link *link)
+static void cross_link(void *ctx, const struct place_link *link)
 {
 	struct walk *w = ctx;
 	uint32_t n = w->c->n;
@@ -254,7 +255,7 @@ struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
 		return NULL;
 	w.c->nodes = calloc(p->n, sizeof(*w.c->nodes));
 	if (!w.c->nodes ||
-	    !place_walk(&m->topo->fabric, p, at, cross, &w) || !w.ok) {
+	    !place_walk(&m->topo->fabric, p, at, cross_link, &w) || !w.ok) {
 		charge_free(w.c);
 		return NULL;
 	}
@@ -287,7 +288,7 @@ void topo_discharge(const struct manager *m, struct topo_charge *c)
 
 /* --- All ----------------------------------------------------------------- */
 
-static bool build(struct topo *t)
+static bool build_graph(struct topo *t)
 {
 	struct edge *edges = calloc((size_t)t->nlinks + t->n, sizeof(*edges));
 	const struct topo_charge *c;
@@ -328,8 +329,8 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
  * topo_fabric() - describe the fabric for place_compute()
  * @m: manager
  *
- * Return: description, until the next call; NULL: no memory. Its switches are
- * those of the manager, and one more that has no room.
+ * Return: description, until the next call; NULL: no memory. It has the
+ * manager's switches, and one more that has no room.
  */
 struct place_fabric *topo_fabric(const struct manager *m)
 {
@@ -337,7 +338,7 @@ struct place_fabric *topo_fabric(const struct manager *m)
 	const struct sw *sw;
 	uint32_t i;
 
-	if ((graph_links(t) || !t->first) && !build(t))
+	if ((graph_links(t) || !t->first) && !build_graph(t))
 		return NULL;
 	for (i = 0; i < t->n; i++) {
 		sw = &m->switches[i];
@@ -380,7 +381,7 @@ void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
  * topo_gone() - do as if some of a switch's trees were gone
  * @m: manager
  * @sw: switch
- * @trees: number of trees, of those that groups have there
+ * @trees: number of trees that groups have there
  *
  * Until topo_fabric() is called again.
  */

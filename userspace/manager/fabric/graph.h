@@ -11,7 +11,7 @@
 /**
  * enum seen_how - how a switch sees another one
  * @SEEN_PORT: the MAC address of one of its ports is behind an interface: it
- *	counts as SEEN_FDB, unless that of its bridge is seen, too
+ *	counts as SEEN_FDB, unless its bridge's is seen, too
  * @SEEN_FDB: its MAC address is behind an interface
  * @SEEN_LLDP: it announces itself there, so there is none between
  * @SEEN_CONFIGURED: so it is configured

@@ -17,7 +17,7 @@
 #define GAP_MS		500	/* to look up 30,000 takes 8 ms */
 /* Anyone can invent hosts, and there is room for few events. */
 #define TOLD_MAX	64	/* at a time */
-#define TOLD_MS		1000	/* until one more is told */
+#define TOLD_MS		1000	/* until there may be one more event */
 #define SUM_MS		10000	/* until others are, by their number */
 
 /**
@@ -54,7 +54,7 @@ struct host {
  * @at: milliseconds; when to do so again
  * @not_before: milliseconds; @at is not less
  * @m: during a turn: manager
- * @credit: how many events may be told
+ * @credit: how many events there may be
  * @credited_at: milliseconds; since when it has not grown
  * @untold: news that were not
  * @sum_at: milliseconds; not before is their number told
@@ -72,8 +72,8 @@ struct hosts {
 	int64_t		sum_at;
 };
 
-static struct host *find(const struct hosts *h, const struct inc_rdv_addr *addr,
-			 uint64_t hash)
+static struct host *find_host(const struct hosts *h,
+			      const struct inc_rdv_addr *addr, uint64_t hash)
 {
 	struct index_node *node;
 	struct host *host;
@@ -87,7 +87,7 @@ static struct host *find(const struct hosts *h, const struct inc_rdv_addr *addr,
 	return NULL;
 }
 
-/* The room is used up: forget those that nobody sees. */
+/* The room is used up: forget hosts that no switch sees. */
 static void forget_gone(struct hosts *h)
 {
 	struct host **link = &h->list, *host;
@@ -103,8 +103,8 @@ static void forget_gone(struct hosts *h)
 	}
 }
 
-static struct host *add(struct hosts *h, const struct inc_rdv_addr *addr,
-			uint64_t hash)
+static struct host *add_host(struct hosts *h, const struct inc_rdv_addr *addr,
+			     uint64_t hash)
 {
 	struct host *host = h->index.n < HOSTS_MAX ? calloc(1, sizeof(*host)) :
 						     NULL;
@@ -128,7 +128,7 @@ static bool may_tell(struct hosts *h)
 	return true;
 }
 
-static void grant(struct hosts *h, int64_t now)
+static void grant_credit(struct hosts *h, int64_t now)
 {
 	int64_t more = (now - h->credited_at) / TOLD_MS;
 
@@ -146,11 +146,11 @@ static void look_for_rival(struct hosts *h, struct host *host, const char *text,
 
 	if (rival && rival != host->rival && may_tell(h)) {
 		if (sw)
-			event_say(&h->m->events, EVENT_HOST_CLAIMED, text,
+			event_log(&h->m->events, EVENT_HOST_CLAIMED, text,
 				  "it is at %s %s, and %s claims to have it, too",
 				  sw_name(sw), itf->name, sw_name(rival));
 		else
-			event_say(&h->m->events, EVENT_HOST_CLAIMED, text,
+			event_log(&h->m->events, EVENT_HOST_CLAIMED, text,
 				  "%s and %s claim to have it, and it is not known which is right",
 				  sw_name(other), sw_name(rival));
 	}
@@ -165,11 +165,11 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 	/* A switch that has not answered before may have had it all the time. */
 	if (!host->sw || sw->known_at > host->at) {
 		if (may_tell(h))
-			event_say(&h->m->events, EVENT_HOST_SEEN, text,
+			event_log(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
 	} else {
 		if (may_tell(h))
-			event_say(&h->m->events, EVENT_HOST_MOVED, text,
+			event_log(&h->m->events, EVENT_HOST_MOVED, text,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
 	}
@@ -183,12 +183,12 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 {
 	struct hosts *h = ctx;
 	uint64_t hash = index_hash(0, addr->bytes, addr->len);
-	struct host *host = find(h, addr, hash);
+	struct host *host = find_host(h, addr, hash);
 	char text[64];
 
 	inc_rdv_addr_str(addr, text, sizeof(text));
 	if (!host)
-		host = add(h, addr, hash);
+		host = add_host(h, addr, hash);
 	if (!host)
 		return;
 	if (sw)
@@ -197,14 +197,14 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 	host->turn = h->turn;
 }
 
-/* One switch at a time is told of: they could take turns. */
+/* Report one switch at a time: a host could alternate between two. */
 static void look_at_own(struct hosts *h, const struct sw *sw,
 			const struct inc_rdv_addr *addr)
 {
 	const struct sw_if *itf;
 	const struct sw *at = topo_find(h->m, addr, &itf);
 	struct host *host = !at || !itf ? NULL :
-		find(h, addr, index_hash(0, addr->bytes, addr->len));
+		find_host(h, addr, index_hash(0, addr->bytes, addr->len));
 	char text[64];
 
 	if (!host || (host->owner && host->owner != sw &&
@@ -213,7 +213,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 	if (host->owner != sw || host->owned + 1 < h->turn) {
 		if (!may_tell(h))
 			return;
-		event_say(&h->m->events, EVENT_HOST_CLAIMED,
+		event_log(&h->m->events, EVENT_HOST_CLAIMED,
 			  inc_rdv_addr_str(addr, text, sizeof(text)),
 			  "it is at %s %s, and %s claims to have the address itself",
 			  sw_name(at), itf->name, sw_name(sw));
@@ -292,19 +292,19 @@ bool hosts_turn(struct manager *m)
 	if (h->at > m->loop.now)
 		return false;
 	h->not_before = m->loop.now + GAP_MS;
-	/* Who has not been asked yet may be nearer to a host. */
+	/* A switch that has not been asked yet may be nearer to a host. */
 	h->at = hosts_all_asked(m) ? INT64_MAX : h->not_before;
 	if (h->at != INT64_MAX)
 		return false;
 	h->m = m;
-	grant(h, m->loop.now);
+	grant_credit(h, m->loop.now);
 	h->turn++;
 	if (h->index.n >= HOSTS_MAX)
 		forget_gone(h);
 	topo_hosts(m, look_at, h);
 	look_at_owns(h);
 	if (h->untold && h->sum_at <= m->loop.now) {
-		event_say(&m->events, EVENT_HOST_SEEN, "",
+		event_log(&m->events, EVENT_HOST_SEEN, "",
 			  "%u more that are new, or have moved", h->untold);
 		h->untold = 0;
 		h->sum_at = m->loop.now + SUM_MS;

@@ -102,8 +102,9 @@ static int place_of(const struct sw_if *itf, const char *name, uint32_t index)
 	return itf->index < index ? -1 : itf->index > index;
 }
 
-static struct sw_if *search(const struct sw_info *info, const uint32_t *order,
-			    const char *name, uint32_t index)
+static struct sw_if *search_ifs(const struct sw_info *info,
+				const uint32_t *order, const char *name,
+				uint32_t index)
 {
 	uint32_t low = 0, high = info->nifs, mid;
 
@@ -128,7 +129,7 @@ static struct sw_if *search(const struct sw_info *info, const uint32_t *order,
  */
 struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
 {
-	return search(info, info->by_name, name, 0);
+	return search_ifs(info, info->by_name, name, 0);
 }
 
 /**
@@ -142,7 +143,7 @@ struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
 struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
 			  const char *name)
 {
-	return index ? search(info, info->by_index, NULL, index) :
+	return index ? search_ifs(info, info->by_index, NULL, index) :
 		       sw_if_named(info, name);
 }
 

@@ -22,7 +22,7 @@ static const char ifs_filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
 	"<interfaces-version/><interface/></switch>";
 
-static void copy(char *to, size_t len, const char *from)
+static void copy_text(char *to, size_t len, const char *from)
 {
 	snprintf(to, len, "%s", from ? from : "");
 	text_clean(to);
@@ -56,8 +56,8 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	const struct lyd_node *child;
 	struct sw_neigh *neigh;
 
-	copy(itf->name, sizeof(itf->name), yang_text(node, "name"));
-	copy(itf->mac, sizeof(itf->mac), yang_text(node, "phys-address"));
+	copy_text(itf->name, sizeof(itf->name), yang_text(node, "name"));
+	copy_text(itf->mac, sizeof(itf->mac), yang_text(node, "phys-address"));
 	itf->up = !up || !strcmp(up, "true");
 	itf->blocked = stp && strcmp(stp, "forwarding");
 	itf->port = yang_text(node, "bridge");
@@ -72,24 +72,24 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 		if (strcmp(LYD_NAME(child), "neighbour"))
 			continue;
 		neigh = &itf->neighs[itf->nneighs++];
-		copy(neigh->mac, sizeof(neigh->mac),
-		     yang_text(child, "phys-address"));
-		copy(neigh->switch_id, sizeof(neigh->switch_id),
-		     yang_text(child, "switch-id"));
-		copy(neigh->switch_port, sizeof(neigh->switch_port),
-		     yang_text(child, "switch-port"));
+		copy_text(neigh->mac, sizeof(neigh->mac),
+			  yang_text(child, "phys-address"));
+		copy_text(neigh->switch_id, sizeof(neigh->switch_id),
+			  yang_text(child, "switch-id"));
+		copy_text(neigh->switch_port, sizeof(neigh->switch_port),
+			  yang_text(child, "switch-port"));
 		take_addrs(child, &neigh->addrs, &neigh->naddrs);
 	}
 }
 
 /* The interface that a leaf of another one names, or NULL. */
-static struct sw_if *named(const struct sw_info *info,
-			   const struct lyd_node *node, const char *leaf)
+static struct sw_if *named_if(const struct sw_info *info,
+			      const struct lyd_node *node, const char *leaf)
 {
 	const char *name = yang_text(node, leaf);
 	char text[sizeof(info->ifs->name)];
 
-	copy(text, sizeof(text), name);
+	copy_text(text, sizeof(text), name);
 	return name ? sw_if_named(info, text) : NULL;
 }
 
@@ -102,7 +102,7 @@ static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 	LY_LIST_FOR(lyd_child(node), child) {
 		if (strcmp(LYD_NAME(child), "interface"))
 			continue;
-		bridge = named(info, child, "bridge");
+		bridge = named_if(info, child, "bridge");
 		if (bridge) {
 			bridge->bridge = true;
 			itf->master = (unsigned int)(bridge - info->ifs) + 1;
@@ -120,7 +120,7 @@ static void mark_members(const struct lyd_node *node, struct sw_info *info)
 	LY_LIST_FOR(lyd_child(node), child) {
 		if (strcmp(LYD_NAME(child), "interface"))
 			continue;
-		upper = named(info, child, "aggregation");
+		upper = named_if(info, child, "aggregation");
 		if (upper && upper != itf) {
 			itf->member = true;
 			itf->upper = (unsigned int)(upper - info->ifs);
@@ -164,8 +164,8 @@ static void take_interfaces(const struct lyd_node *node, struct sw_info *info)
 	}
 	mark_bridges(node, info);
 	mark_members(node, info);
-	copy(info->version, sizeof(info->version),
-	     yang_text(node, "interfaces-version"));
+	copy_text(info->version, sizeof(info->version),
+		  yang_text(node, "interfaces-version"));
 }
 
 /* An agent that does not say the version may have changed them. */
@@ -264,7 +264,7 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 		return NULL;
 	}
 	state = yang_child(data, "state");
-	copy(info->id, sizeof(info->id), id);
+	copy_text(info->id, sizeof(info->id), id);
 	info->expires = inc_auth_expiry_parse(yang_text(yang_child(data,
 								   "identity"),
 							"certificate-expires"));
@@ -274,8 +274,8 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	info->memory_limit = yang_number(limits, "memory-limit");
 	info->max_trees = (uint32_t)yang_number(limits, "max-trees");
 	info->max_ranks = (uint32_t)yang_number(limits, "max-ranks");
-	copy(info->version, sizeof(info->version),
-	     yang_text(data, "interfaces-version"));
+	copy_text(info->version, sizeof(info->version),
+		  yang_text(data, "interfaces-version"));
 	info->max_slots = (uint32_t)yang_number(limits, "max-slots");
 	info->max_tree_memory = yang_number(limits, "max-tree-memory");
 	info->leaving = (uint32_t)yang_number(state, "leaving");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Which switches a switch sees, and with which of these it is linked: those that
- * are configured; those that announce themselves to each other; of the others
- * those behind which, seen from both sides, there is no third one that would be
- * between, and no third one sees them in different directions. None counts that a
- * spanning tree blocks at either end. With S switches that all see each other
+ * Which switches a switch sees, and with which of these it is linked: switches
+ * of configured links; switches that announce themselves to each other; of the
+ * others, two switches between which there is no third one, seen from both
+ * sides, and which no third one sees in different directions. None counts that
+ * a spanning tree blocks at either end. With S switches that all see each other
  * without announcing themselves that takes O(S^3 / 64), else O(S + L).
  *
  * Anybody can claim by LLDP to be some switch: so both have to see each other.
@@ -116,7 +116,8 @@ static const struct sw *find_id(const struct topo *t, const char *id)
 	       t->by_id[low] : NULL;
 }
 
-static void add(struct row *row, uint32_t itf, uint32_t sw, enum seen_how how)
+static void add_seeing(struct row *row, uint32_t itf, uint32_t sw,
+		       enum seen_how how)
 {
 	/* A power of two: its room is used up. */
 	struct seeing *p = row->n & (row->n - 1) ? row->list :
@@ -140,7 +141,7 @@ static void add_neighbour(const struct topo *t, struct row *row,
 	if (neigh->switch_id[0]) {
 		other = find_id(t, neigh->switch_id);
 		if (other && other != sw)
-			add(row, itf, other->index, SEEN_LLDP);
+			add_seeing(row, itf, other->index, SEEN_LLDP);
 		return;
 	}
 	/* It was there before. */
@@ -149,8 +150,8 @@ static void add_neighbour(const struct topo *t, struct row *row,
 	mac = seen_by_mac(&t->seen, neigh->mac);
 	for (s = mac ? mac->seen : NULL; s; s = s->of_mac)
 		if (seen_own(s) && s->sw != sw->index)
-			add(row, itf, s->sw,
-			    s->itf == SEEN_OWN ? SEEN_FDB : SEEN_PORT);
+			add_seeing(row, itf, s->sw,
+				   s->itf == SEEN_OWN ? SEEN_FDB : SEEN_PORT);
 }
 
 static uint32_t if_by_name(const struct sw *sw, const char *name)
@@ -179,12 +180,12 @@ static void add_cables(const struct topo *t, struct row *row,
 		if (!other || other == sw || itf == SEEN_OWN ||
 		    if_by_name(other, c->itf[!end]) == SEEN_OWN)
 			continue;
-		add(row, itf, other->index, SEEN_CONFIGURED);
+		add_seeing(row, itf, other->index, SEEN_CONFIGURED);
 	}
 }
 
-static void mark(const struct topo *t, struct row *row,
-		 const struct seeing *see)
+static void mark_behind(const struct topo *t, struct row *row,
+			const struct seeing *see)
 {
 	size_t words = (t->n + WORD - 1) / WORD;
 	uint64_t **behind = &row->behind[see->itf];
@@ -197,7 +198,7 @@ static void mark(const struct topo *t, struct row *row,
 }
 
 /* Leave out what says the same, or less of a switch than the rest. */
-static void settle(const struct topo *t, struct row *row)
+static void settle_row(const struct topo *t, struct row *row)
 {
 	uint32_t i, n = 0, known = PLACE_NONE;
 	struct seeing *see;
@@ -213,7 +214,7 @@ static void settle(const struct topo *t, struct row *row)
 		if (see->how == SEEN_PORT)
 			see->how = SEEN_FDB;
 		if (see->how == SEEN_FDB)
-			mark(t, row, see);
+			mark_behind(t, row, see);
 		row->list[n++] = *see;
 	}
 	row->n = n;
@@ -244,7 +245,7 @@ static void make_row(struct topo *t, const struct sw *sw)
 		add_cables(t, row, sw);
 	if (row->n)
 		qsort(row->list, row->n, sizeof(*row->list), by_switch);
-	settle(t, row);
+	settle_row(t, row);
 	if (row->n != before.n ||
 	    (row->n && memcmp(row->list, before.list,
 			      row->n * sizeof(*row->list))))
@@ -256,8 +257,8 @@ static void make_row(struct topo *t, const struct sw *sw)
  * The interface of @other that announces itself behind @itf of @sw; @wanted: is
  * that one among them?
  */
-static uint32_t announced(const struct sw *sw, uint32_t itf,
-			  const struct sw *other, uint32_t wanted)
+static uint32_t announced_if(const struct sw *sw, uint32_t itf,
+			     const struct sw *other, uint32_t wanted)
 {
 	const struct sw_info *info = sw->info;
 	const struct sw_if *at = &info->ifs[itf];
@@ -291,7 +292,7 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 	uint32_t i, end;
 
 	if (see->how == SEEN_LLDP)
-		return announced(this, see->itf, other, SEEN_OWN);
+		return announced_if(this, see->itf, other, SEEN_OWN);
 	for (i = 0; see->how == SEEN_CONFIGURED && i < 2 * t->m->o.ncables;
 	     i++) {
 		c = &t->m->o.cables[i / 2];
@@ -305,13 +306,14 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 }
 
 /* By LLDP: does the interface there see this one? */
-static bool agrees(const struct topo *t, uint32_t sw, const struct seeing *see)
+static bool is_mutual(const struct topo *t, uint32_t sw,
+		      const struct seeing *see)
 {
 	const struct sw *this = &t->m->switches[sw];
 	uint32_t there = other_if(t, sw, see);
 
 	return there != SEEN_OWN &&
-	       announced(&t->m->switches[see->sw], there, this, see->itf) ==
+	       announced_if(&t->m->switches[see->sw], there, this, see->itf) ==
 	       see->itf;
 }
 
@@ -327,7 +329,7 @@ static bool is_blocked(const struct topo *t, uint32_t sw,
 }
 
 /* An interface that leads to a switch does so even while it is blocked. */
-static void judge(struct topo *t, struct row *row, uint32_t sw)
+static void judge_row(struct topo *t, struct row *row, uint32_t sw)
 {
 	uint16_t is_void;
 	struct seeing *see;
@@ -344,7 +346,7 @@ static void judge(struct topo *t, struct row *row, uint32_t sw)
 			continue;
 		is_void = see->how == SEEN_LLDP &&
 			  ((row->leads[see->itf] & LEADS(SEEN_CONFIGURED)) ||
-			   !agrees(t, sw, see));
+			   !is_mutual(t, sw, see));
 		if (!is_void)
 			row->leads[see->itf] |= LEADS(see->how);
 		is_void = is_void || is_blocked(t, sw, see);
@@ -360,7 +362,7 @@ static void judge_all(struct topo *t)
 
 	for (i = 0; i < t->n; i++)
 		if (t->rows[i].direct)
-			judge(t, &t->rows[i], i);
+			judge_row(t, &t->rows[i], i);
 }
 
 /**
@@ -386,8 +388,8 @@ void graph_rows(struct topo *t)
 /* --- Links --------------------------------------------------------------- */
 
 /* Is a third switch behind both? */
-static bool between(const struct topo *t, uint32_t a, uint32_t a_if,
-		    uint32_t b, uint32_t b_if)
+static bool is_between(const struct topo *t, uint32_t a, uint32_t a_if,
+		       uint32_t b, uint32_t b_if)
 {
 	const uint64_t *x = t->rows[a].behind[a_if];
 	const uint64_t *y = t->rows[b].behind[b_if];
@@ -448,8 +450,8 @@ static bool are_apart(const struct topo *t, uint32_t a, uint32_t b)
 	return false;
 }
 
-static bool put(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
-		uint32_t b_if, uint16_t how)
+static bool put_link(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
+		     uint32_t b_if, uint16_t how)
 {
 	static const char *const names[] = {
 		[SEEN_FDB]		= "fdb",
@@ -491,16 +493,16 @@ static bool put_seeing(struct topo *t, uint32_t a, const struct seeing *see)
 		if (see->how == SEEN_LLDP && b_if != SEEN_OWN &&
 		    (t->rows[b].leads[b_if] & LEADS(SEEN_CONFIGURED)))
 			return true;
-		return put(t, a, see->itf, b, b_if, see->how);
+		return put_link(t, a, see->itf, b, b_if, see->how);
 	}
 	back = row_towards(&t->rows[b], a);
 	if (!back || back->how != SEEN_FDB ||
 	    see != row_towards(&t->rows[a], b) ||
 	    (t->rows[a].leads[see->itf] & sure) ||
 	    (t->rows[b].leads[back->itf] & sure) ||
-	    between(t, a, see->itf, b, back->itf) || are_apart(t, a, b))
+	    is_between(t, a, see->itf, b, back->itf) || are_apart(t, a, b))
 		return true;
-	return put(t, a, see->itf, b, back->itf, SEEN_FDB);
+	return put_link(t, a, see->itf, b, back->itf, SEEN_FDB);
 }
 
 static int by_ends(const void *a, const void *b)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The NETCONF client, over libnetconf2. Each step has a time limit; after one
- * that has passed, or a lost connection, the session is of no use any more.
+ * The NETCONF client, over libnetconf2. Each step has a time limit. After a
+ * timeout, or a lost connection, the session has to be closed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -66,14 +66,14 @@ static const struct {
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-static int failed(char *err, int ret, const char *text)
+static int set_error(char *err, int ret, const char *text)
 {
 	snprintf(err, NETCONF_ERROR_LEN, "%s", text);
 	text_clean(err);
 	return ret;
 }
 
-static bool copy(char *to, size_t room, const char *from, size_t len)
+static bool copy_bytes(char *to, size_t room, const char *from, size_t len)
 {
 	if (!len || len >= room)
 		return false;
@@ -96,7 +96,8 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 	int port;
 
 	if (text[0] == '/')
-		return copy(t->path, sizeof(t->path), text, strlen(text)) ?
+		return copy_bytes(t->path, sizeof(t->path), text,
+				  strlen(text)) ?
 		       0 : -EINVAL;
 	t->tls = !strncmp(text, TLS_PREFIX, strlen(TLS_PREFIX));
 	if (t->tls)
@@ -104,7 +105,8 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 	port = t->tls ? TLS_PORT : SSH_PORT;
 	at = t->tls ? NULL : strchr(text, '@');
 	snprintf(t->user, sizeof(t->user), "%s", "root");
-	if (at && !copy(t->user, sizeof(t->user), text, (size_t)(at - text)))
+	if (at &&
+	    !copy_bytes(t->user, sizeof(t->user), text, (size_t)(at - text)))
 		return -EINVAL;
 	if (inc_auth_address(at ? at + 1 : text, t->host, sizeof(t->host),
 			     &port) || !port)
@@ -119,7 +121,7 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
  * @b: address
  *
  * Return: less than, equal to or more than 0. Equal ones are one agent's,
- * whoever logs in.
+ * whatever the user is.
  */
 int netconf_target_cmp(const struct netconf_target *a,
 		       const struct netconf_target *b)
@@ -134,7 +136,7 @@ int netconf_target_cmp(const struct netconf_target *a,
 /* --- UNIX sockets -------------------------------------------------------- */
 
 /**
- * struct limit - a thread that ends a connection, unless it is told not to
+ * struct limit - a thread that ends a connection, unless it is cancelled
  * @thread: thread
  * @lock: guards @done
  * @wake: @done is set
@@ -249,7 +251,7 @@ static struct nc_session *open_ssh(const struct netconf_target *t, char *err)
 	}
 	session = nc_connect_ssh(t->host, t->port, schema_get());
 	if (!session)
-		failed(err, -EHOSTUNREACH, "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?");
+		set_error(err, -EHOSTUNREACH, "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?");
 	return session;
 }
 
@@ -258,18 +260,19 @@ static struct nc_session *open_tls(const struct netconf_target *t, char *err)
 	struct nc_session *session = NULL;
 
 	if (!t->cert)
-		failed(err, -EINVAL, "TLS needs --tls-cert, --tls-key and --tls-ca");
+		set_error(err, -EINVAL,
+			  "TLS needs --tls-cert, --tls-key and --tls-ca");
 	else if (!nc_client_tls_set_cert_key_paths(t->cert, t->cert_key) &&
 		 !nc_client_tls_set_trusted_ca_paths(t->ca, NULL))
 		session = nc_connect_tls(t->host, t->port, schema_get());
 	if (!session && t->cert)
-		failed(err, -EHOSTUNREACH, "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?");
+		set_error(err, -EHOSTUNREACH, "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?");
 	return session;
 }
 
 /* The library's own words go to the log only if they are asked for. */
-static void quiet(const struct nc_session *session, NC_VERB_LEVEL level,
-		  const char *text)
+static void log_library(const struct nc_session *session, NC_VERB_LEVEL level,
+			const char *text)
 {
 	if (getenv("INC_AMD_NETCONF"))
 		log_info("netconf: %d: %s", level, text);
@@ -287,15 +290,16 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 	struct netconf *n = calloc(1, sizeof(*n));
 
 	if (!n) {
-		failed(err, -ENOMEM, "no memory");
+		set_error(err, -ENOMEM, "no memory");
 		return NULL;
 	}
 	if (!schema_get()) {
-		failed(err, -EINVAL, "the YANG modules of this program cannot be read");
+		set_error(err, -EINVAL,
+			  "the YANG modules of this program cannot be read");
 		free(n);
 		return NULL;
 	}
-	nc_set_print_clb_session(quiet);
+	nc_set_print_clb_session(log_library);
 	/* Of this thread: no module is fetched from the agent. */
 	nc_client_set_new_session_context_autofill(0);
 	n->fd = -1;
@@ -308,7 +312,7 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 	if (n->session && nc_session_get_version(n->session))
 		return n;
 	if (n->session)
-		failed(err, -EPROTO, "the agent speaks NETCONF 1.0 only, which says no message's length: is it inc-agentd?");
+		set_error(err, -EPROTO, "the agent speaks NETCONF 1.0 only, which says no message's length: is it inc-agentd?");
 	netconf_close(n);
 	return NULL;
 }
@@ -365,7 +369,7 @@ static int error_of(const struct lyd_node *envp, char *err)
 			continue;
 		tag = child_text(child, "error-tag");
 		text = child_text(child, "error-message");
-		failed(err, 0, text && *text ? text : tag ? tag : "refused");
+		set_error(err, 0, text && *text ? text : tag ? tag : "refused");
 		for (i = 0; tag && i < ARRAY_SIZE(tags); i++)
 			if (!strcmp(tag, tags[i].tag))
 				return -tags[i].err;
@@ -378,8 +382,8 @@ static int error_of(const struct lyd_node *envp, char *err)
  * Send a request and wait for its reply of at most @max bytes. -ENOTCONN: the
  * session is dead.
  */
-static int ask(struct netconf *n, struct nc_rpc *rpc, size_t max,
-	       struct lyd_node **op, char *err)
+static int ask_agent(struct netconf *n, struct nc_rpc *rpc, size_t max,
+		     struct lyd_node **op, char *err)
 {
 	struct lyd_node *envp = NULL;
 	unsigned int early = 0;
@@ -389,32 +393,34 @@ static int ask(struct netconf *n, struct nc_rpc *rpc, size_t max,
 
 	*op = NULL;
 	if (!rpc)
-		return failed(err, -ENOMEM, "no memory for a request");
+		return set_error(err, -ENOMEM, "no memory for a request");
 	type = nc_send_rpc(n->session, rpc, REPLY_MS, &id);
 	if (type != NC_MSG_RPC)
-		return failed(err, -ENOTCONN, "the agent's connection is lost");
+		return set_error(err, -ENOTCONN,
+				 "the agent's connection is lost");
 	netconf_limit_set(max);
 	do {
 		type = nc_recv_reply(n->session, rpc, id, REPLY_MS, &envp, op);
 	} while (type == NC_MSG_NOTIF && ++early < EARLY_MAX);
 	if (netconf_limit_passed())
-		ret = failed(err, -ENOTCONN, "the agent's answer is too long, or no NETCONF");
+		ret = set_error(err, -ENOTCONN, "the agent's answer is too long, or no NETCONF");
 	else if (type == NC_MSG_WOULDBLOCK)
-		ret = failed(err, -ENOTCONN, "the agent does not answer");
+		ret = set_error(err, -ENOTCONN, "the agent does not answer");
 	else if (type == NC_MSG_REPLY)
 		ret = error_of(envp, err);
 	else
-		ret = failed(err, -ENOTCONN, "the agent's connection is lost");
+		ret = set_error(err, -ENOTCONN,
+				"the agent's connection is lost");
 	netconf_limit_set(0);
 	lyd_free_tree(envp);
 	return ret;
 }
 
 /* Send a request, to be freed here, whose reply is "ok" or an error. */
-static int order(struct netconf *n, struct nc_rpc *rpc, char *err)
+static int order_agent(struct netconf *n, struct nc_rpc *rpc, char *err)
 {
 	struct lyd_node *op;
-	int ret = ask(n, rpc, SHORT_MAX, &op, err);
+	int ret = ask_agent(n, rpc, SHORT_MAX, &op, err);
 
 	lyd_free_tree(op);
 	nc_rpc_free(rpc);
@@ -438,7 +444,7 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
 					 NC_RPC_EDIT_ERROPT_ROLLBACK, config,
 					 NC_PARAMTYPE_CONST);
 
-	return order(n, rpc, err);
+	return order_agent(n, rpc, err);
 }
 
 /**
@@ -454,7 +460,7 @@ int netconf_act(struct netconf *n, const char *action, char *err)
 	struct nc_rpc *rpc = nc_rpc_act_generic_xml(action,
 						    NC_PARAMTYPE_CONST);
 	struct lyd_node *op;
-	int ret = ask(n, rpc, SHORT_MAX, &op, err);
+	int ret = ask_agent(n, rpc, SHORT_MAX, &op, err);
 
 	lyd_free_tree(op);
 	nc_rpc_free(rpc);
@@ -496,13 +502,14 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 	struct nc_rpc *rpc = nc_rpc_get(filter, NC_WD_UNKNOWN,
 					NC_PARAMTYPE_CONST);
 	struct lyd_node *op;
-	int ret = ask(n, rpc, MESSAGE_MAX, &op, err);
+	int ret = ask_agent(n, rpc, MESSAGE_MAX, &op, err);
 
 	*data = NULL;
 	if (!ret)
 		ret = take_data(op, data);
 	if (ret == -EPROTO)
-		failed(err, ret, "the agent's answer is not that of a switch");
+		set_error(err, ret,
+			  "the agent's answer is not that of a switch");
 	lyd_free_tree(op);
 	if (ret)
 		netconf_limit_done();
@@ -534,7 +541,7 @@ int netconf_subscribe(struct netconf *n, char *err)
 	struct nc_rpc *rpc = nc_rpc_subscribe(NULL, NULL, NULL, NULL,
 					      NC_PARAMTYPE_CONST);
 
-	return order(n, rpc, err);
+	return order_agent(n, rpc, err);
 }
 
 /**

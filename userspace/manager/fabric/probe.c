@@ -20,12 +20,12 @@ struct probe {
 	char		xml[sizeof(head) + sizeof(tail) + ADDRS_MAX * 80];
 };
 
-static int run(struct sw_op *op, struct netconf *n)
+static int run_probe(struct sw_op *op, struct netconf *n)
 {
 	return netconf_act(n, container_of(op, struct probe, op)->xml, op->err);
 }
 
-static void done(struct sw_op *op)
+static void end_probe(struct sw_op *op)
 {
 	if (op->ret)
 		log_debug("switch %s: cannot ask for hosts: %s",
@@ -55,8 +55,8 @@ void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 		at += sprintf(at, "<address>%s</address>",
 			      inc_rdv_addr_str(addrs[i], text, sizeof(text)));
 	strcpy(at, tail);
-	p->op.run = run;
-	p->op.done = done;
+	p->op.run = run_probe;
+	p->op.done = end_probe;
 	/* It changes nothing that another manager could rely on. */
 	p->op.reads = true;
 	sw_submit(sw, &p->op);

@@ -40,13 +40,13 @@ bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr)
 }
 
 /**
- * topo_say_taken() - tell of a switch's address which looks like a host's
+ * topo_log_taken() - tell of a switch's address which looks like a host's
  * @m: manager
  * @sw: switch
  * @text: result: empty if there is none
  * @len: size of @text in bytes
  */
-void topo_say_taken(const struct manager *m, const struct sw *sw, char *text,
+void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
 		    size_t len)
 {
 	const struct sw_if *itf, *at;
@@ -75,7 +75,7 @@ static bool link_local(const struct inc_rdv_addr *addr)
 	       (addr->bytes[1] & 0xc0) == 0x80;
 }
 
-static int likeness(const struct inc_rdv_addr *addr, const struct sw *to)
+static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 {
 	const struct sw_if *itf;
 	unsigned int i, k;
@@ -118,7 +118,7 @@ bool topo_addr(const struct manager *m, const struct sw *sw,
 			if (link_local(&itf->addrs[k]) ||
 			    topo_is_host(m, &itf->addrs[k]))
 				continue;
-			like = likeness(&itf->addrs[k], to);
+			like = rate_likeness(&itf->addrs[k], to);
 			if (like > best) {
 				best = like;
 				*addr = itf->addrs[k];
@@ -158,7 +158,7 @@ bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		*addr = info->cm_addr;
 		return addr->len == to->len;
 	}
-	/* Who listens at :: does so for IPv4, too. */
+	/* A server that listens at :: does so for IPv4, too. */
 	if (info->cm_addr.len < to->len)
 		return false;
 	for (i = 0; i < info->nifs; i++) {
@@ -233,8 +233,8 @@ void topo_narrow(struct topo_port *port, const struct topo_charge *c,
  * @c: links that packets pass, of topo_charge(), or NULL
  * @port: one that they pass, too, or none; result
  *
- * A bridge drops a packet that is longer than the MTU of the port by which it would
- * leave, and nobody is told. Of links beside each other each may be used.
+ * A bridge silently drops a packet that is longer than the MTU of the port by
+ * which it would leave. Of links beside each other each may be used.
  */
 void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 		    struct topo_port *port)

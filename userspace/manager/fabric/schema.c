@@ -11,7 +11,7 @@
 
 static struct ly_ctx *shared;
 
-static void make(void)
+static void make_context(void)
 {
 	static const char *const features[] = {
 		"writable-running", "rollback-on-error", "validate", NULL
@@ -36,7 +36,7 @@ static void make(void)
 /**
  * schema_get() - get the context of all sessions
  *
- * It does not change any more, and is never freed.
+ * It does not change from then on, and is never freed.
  *
  * Context: Any thread.
  * Return: context, or NULL: the modules cannot be read.
@@ -45,6 +45,6 @@ struct ly_ctx *schema_get(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, make);
+	pthread_once(&once, make_context);
 	return shared;
 }

@@ -108,8 +108,8 @@ static bool is_told(const struct mac *mac, uint32_t sw, uint32_t itf)
 	return false;
 }
 
-static struct mac *see(struct seen *s, uint32_t sw, uint32_t itf,
-		       const char *text)
+static struct mac *see_mac(struct seen *s, uint32_t sw, uint32_t itf,
+			   const char *text)
 {
 	struct mac *mac = mac_get(s, text);
 	struct sighting *n;
@@ -146,8 +146,8 @@ static bool is_said(const struct addr *addr, uint32_t sw, const struct mac *mac)
 	return false;
 }
 
-static bool say(struct seen *s, uint32_t sw, struct mac *mac,
-		const struct inc_rdv_addr *text)
+static bool say_addr(struct seen *s, uint32_t sw, struct mac *mac,
+		     const struct inc_rdv_addr *text)
 {
 	struct addr *addr = addr_get(s, text);
 	struct saying *n;
@@ -195,7 +195,7 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 		upper = sw_if_upper(info, i);
 		port = itf->port || info->ifs[upper].port;
 		if (itf->mac[0] &&
-		    !see(s, sw, port ? SEEN_OWN_PORT : SEEN_OWN, itf->mac))
+		    !see_mac(s, sw, port ? SEEN_OWN_PORT : SEEN_OWN, itf->mac))
 			return false;
 		for (k = 0; k < itf->nneighs; k++) {
 			neigh = &itf->neighs[k];
@@ -203,11 +203,11 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 				continue;
 			/* The bridge knows who it is, but not where. */
 			mac = itf->bridge ? mac_get(s, neigh->mac) :
-					    see(s, sw, upper, neigh->mac);
+					    see_mac(s, sw, upper, neigh->mac);
 			if (!mac)
 				return false;
 			for (n = 0; n < neigh->naddrs; n++)
-				if (!say(s, sw, mac, &neigh->addrs[n]))
+				if (!say_addr(s, sw, mac, &neigh->addrs[n]))
 					return false;
 		}
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Who has been seen where: MAC addresses by the switches' interfaces that lead
- * to them or have them, and IP addresses by the MAC addresses that have them.
- * Everything is found by hashing; what a switch tells anew replaces what it has
- * told, in time proportional to both.
+ * Which host has been seen where: MAC addresses by the switches' interfaces
+ * that lead to them or have them, and IP addresses by the MAC addresses that
+ * have them. Everything is found by hashing; what a switch tells anew replaces
+ * what it has told, in time proportional to both.
  */
 #ifndef INC_MANAGER_SEEN_H
 #define INC_MANAGER_SEEN_H
@@ -12,10 +12,10 @@
 #include "fabric/switch.h"
 
 /*
- * As an interface: the switch itself has the MAC address. What it sends has that
- * of its bridge, which is one of its ports' (the least, mostly); with others it
- * sends to its neighbours only, so where more distant switches see one of those
- * is where the bridge once was that had it.
+ * As an interface: the switch itself has the MAC address. A switch sends with
+ * its bridge's MAC address, usually the lowest of its ports'. The other ports'
+ * addresses appear only in frames to direct neighbours. So a distant switch
+ * that sees a port's address has an old entry.
  */
 #define SEEN_OWN	UINT32_MAX
 #define SEEN_OWN_PORT	(UINT32_MAX - 1)

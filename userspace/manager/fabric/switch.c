@@ -30,7 +30,7 @@ const char *sw_name(const struct sw *sw)
 
 /* --- Threads ------------------------------------------------------------- */
 
-static bool connected(struct sw *sw, struct sw_op *op)
+static bool ensure_session(struct sw *sw, struct sw_op *op)
 {
 	int64_t now = now_ms();
 
@@ -47,12 +47,12 @@ static bool connected(struct sw *sw, struct sw_op *op)
 	return false;
 }
 
-static void run(struct sw *sw, struct sw_op *op)
+static void run_op(struct sw *sw, struct sw_op *op)
 {
 	if (!op->reads && !sw->may_change()) {
 		op->ret = -ESTALE;
 		snprintf(op->err, sizeof(op->err), "this manager does not lead any more");
-	} else if (connected(sw, op)) {
+	} else if (ensure_session(sw, op)) {
 		op->ret = op->run(op, sw->session);
 		if (op->ret == -ENOTCONN) {
 			netconf_close(sw->session);
@@ -82,14 +82,14 @@ static struct sw_op *next_op(struct sw *sw, bool *stop)
 	return op;
 }
 
-static void talk(struct job *job)
+static void run_ops(struct job *job)
 {
 	struct sw *sw = container_of(job, struct sw, talk);
 	struct sw_op *op;
 	bool stop;
 
 	while ((op = next_op(sw, &stop)))
-		run(sw, op);
+		run_op(sw, op);
 	if (!stop)
 		return;
 	netconf_close(sw->session);
@@ -98,7 +98,7 @@ static void talk(struct job *job)
 
 /* --- The main loop ------------------------------------------------------- */
 
-static void came_back(struct work *work)
+static void came_back(struct loop_work *work)
 {
 	struct sw_op *op = container_of(work, struct sw_op, work);
 
@@ -119,17 +119,17 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	op->next = NULL;
 	op->ret = 0;
 	op->err[0] = '\0';
-	op->work = (struct work){ .fn = came_back };
+	op->work = (struct loop_work){ .fn = came_back };
 	pthread_mutex_lock(&sw->lock);
 	*sw->tail = op;
 	sw->tail = &op->next;
 	if (!sw->talking)
-		pool_submit(&sw->crew->pool, &sw->talk);
+		pool_submit(&sw->pool->pool, &sw->talk);
 	sw->talking = true;
 	pthread_mutex_unlock(&sw->lock);
 }
 
-/* Have the timer go off, unless it is not to be asked any more. */
+/* Have the timer go off, unless the switch is not to be asked again. */
 static void set_timer(struct sw *sw, int64_t at)
 {
 	if (!sw->gone)
@@ -167,9 +167,9 @@ static void keep_interfaces(struct sw_info *info, struct sw_info *before)
 }
 
 /*
- * Two switches of one name are one switch by two addresses, or cannot be told
- * apart: what is the first one's would be deleted as the second one's. So the
- * second is down for as long as the first has that name.
+ * Two switches of one name are one switch by two addresses, or cannot be
+ * distinguished: the first one's trees would be deleted as the second one's. So
+ * the second is down for as long as the first has that name.
  */
 static bool is_taken(struct sw *sw, struct refresh *r)
 {
@@ -231,7 +231,7 @@ static void refresh_done(struct sw_op *op)
 	sw->refreshing = false;
 	set_timer(sw, sw->loop->now + (sw->again ? 0 : sw->interval_ms));
 	sw->again = false;
-	sw->seen(sw, before);
+	sw->on_snapshot(sw, before);
 	sw_info_free(before);
 	free(r);
 }
@@ -267,7 +267,7 @@ void sw_refresh(struct sw *sw)
 }
 
 /* A thread may have to wait for a connection for a minute. */
-static void overdue(struct sw *sw)
+static void note_overdue(struct sw *sw)
 {
 	static const char why[] = "the agent is silent";
 
@@ -277,7 +277,7 @@ static void overdue(struct sw *sw)
 	note_missed(sw);
 	snprintf(sw->why, sizeof(sw->why), "%s", why);
 	set_timer(sw, sw->loop->now + sw->interval_ms);
-	sw->seen(sw, NULL);
+	sw->on_snapshot(sw, NULL);
 }
 
 /**
@@ -291,21 +291,21 @@ bool sw_awaited(const struct sw *sw)
 	return sw->refreshing && sw->loop->now - sw->asked_at < SILENT_MS;
 }
 
-static void due(struct timer *timer)
+static void on_timer(struct timer *timer)
 {
 	struct sw *sw = container_of(timer, struct sw, timer);
 
 	if (sw->refreshing)
-		overdue(sw);
+		note_overdue(sw);
 	else
 		sw_refresh(sw);
 }
 
 /**
- * sw_hush() - ask a switch's agent no more unless sw_refresh() is called
+ * sw_silence() - ask a switch's agent no more unless sw_refresh() is called
  * @sw: switch
  */
-void sw_hush(struct sw *sw)
+void sw_silence(struct sw *sw)
 {
 	sw->quiet = true;
 	set_timer(sw, TIMER_NEVER);
@@ -314,56 +314,56 @@ void sw_hush(struct sw *sw)
 /* --- Start and stop ------------------------------------------------------ */
 
 /**
- * sw_crew_start() - start the threads for all switches
- * @crew: result
+ * sw_pool_start() - start the threads for all switches
+ * @pool: result
  * @switches: number of switches
  *
  * Return: 0 or a negative errno value.
  */
-int sw_crew_start(struct sw_crew *crew, unsigned int switches)
+int sw_pool_start(struct sw_pool *pool, unsigned int switches)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 	int ret;
 
-	crew->epoll = epoll_create1(EPOLL_CLOEXEC);
-	crew->end = eventfd(0, EFD_CLOEXEC);
-	if (crew->epoll < 0 || crew->end < 0 ||
-	    epoll_ctl(crew->epoll, EPOLL_CTL_ADD, crew->end, &ev))
+	pool->epoll = epoll_create1(EPOLL_CLOEXEC);
+	pool->end = eventfd(0, EFD_CLOEXEC);
+	if (pool->epoll < 0 || pool->end < 0 ||
+	    epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->end, &ev))
 		return -errno;
 	/* One may wait for each of its sessions. */
-	ret = pool_start(&crew->pool, 2 * switches);
-	return ret ? ret : -pthread_create(&crew->poller, NULL, sw_watch_poll,
-					   crew);
+	ret = pool_start(&pool->pool, 2 * switches);
+	return ret ? ret : -pthread_create(&pool->poller, NULL, sw_watch_poll,
+					   pool);
 }
 
 /**
- * sw_crew_stop() - end the threads
- * @crew: threads; sw_stop() was called for all switches
+ * sw_pool_stop() - end the threads
+ * @pool: threads; sw_stop() was called for all switches
  */
-void sw_crew_stop(struct sw_crew *crew)
+void sw_pool_stop(struct sw_pool *pool)
 {
 	uint64_t one = 1;
 
-	pool_stop(&crew->pool);
-	if (write(crew->end, &one, sizeof(one)) == sizeof(one))
-		pthread_join(crew->poller, NULL);
-	close(crew->end);
-	close(crew->epoll);
+	pool_stop(&pool->pool);
+	if (write(pool->end, &one, sizeof(one)) == sizeof(one))
+		pthread_join(pool->poller, NULL);
+	close(pool->end);
+	close(pool->epoll);
 }
 
 /**
  * sw_start() - start to talk with a switch's agent
- * @sw: switch, with @loop, @crew, @target, @interval_ms, @seen and @heard
+ * @sw: switch, with @loop, @pool, @target, @interval_ms, @seen and @heard
  *
  * Return: 0 or a negative errno value.
  */
 int sw_start(struct sw *sw)
 {
 	sw->tail = &sw->head;
-	sw->talk.run = talk;
+	sw->talk.run = run_ops;
 	pthread_mutex_init(&sw->lock, NULL);
 	snprintf(sw->why, sizeof(sw->why), "not reached yet");
-	if (timer_add(&sw->loop->timers, &sw->timer, due))
+	if (timer_add(&sw->loop->timers, &sw->timer, on_timer))
 		return -ENOMEM;
 	set_timer(sw, sw->loop->now);
 	return sw_watch_start(sw);
@@ -371,7 +371,7 @@ int sw_start(struct sw *sw)
 
 /**
  * sw_stop() - stop to talk with a switch's agent
- * @sw: switch; all its operations are done before sw_crew_stop() returns
+ * @sw: switch; all its operations are done before sw_pool_stop() returns
  */
 void sw_stop(struct sw *sw)
 {
@@ -380,7 +380,7 @@ void sw_stop(struct sw *sw)
 	pthread_mutex_lock(&sw->lock);
 	sw->stop = true;
 	if (!sw->talking)
-		pool_submit(&sw->crew->pool, &sw->talk);
+		pool_submit(&sw->pool->pool, &sw->talk);
 	sw->talking = true;
 	pthread_mutex_unlock(&sw->lock);
 }
@@ -389,7 +389,7 @@ void sw_stop(struct sw *sw)
  * sw_retire() - let go of a switch for good
  * @sw: switch that no group needs
  *
- * What it has told stays, for those that still name it.
+ * Its information stays, since other objects still point to it.
  */
 void sw_retire(struct sw *sw)
 {

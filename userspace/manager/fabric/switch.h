@@ -80,7 +80,7 @@ struct sw_if {
 };
 
 /**
- * struct sw_tree - a tree of a switch, whoever made it
+ * struct sw_tree - a tree of a switch, this manager's or not
  * @id: its ID
  * @error: enum inc_status that its requests are answered with, as it has failed; 0:
  *	it has not
@@ -94,9 +94,9 @@ struct sw_tree {
  * struct sw_info - what an agent tells of its switch
  * @id: identity
  * @cm_addr: address at which ranks connect by RDMA CM; all 0: any of its own,
- *	of IPv6 those of IPv4, too
+ *	of IPv6, also of IPv4
  * @cm_port: and the port; 0: its agent does not accept that
- * @collectives: mask of those that it offers
+ * @collectives: mask of the collectives that it offers
  * @memory_limit: bytes that all trees may take
  * @memory_used: bytes that they take
  * @max_trees: 0: no limit
@@ -157,7 +157,7 @@ struct sw;
  * @reads: it changes nothing
  */
 struct sw_op {
-	struct work	work;
+	struct loop_work	work;
 	struct sw_op	*next;
 	struct sw	*sw;
 	int		(*run)(struct sw_op *op, struct netconf *n);
@@ -168,42 +168,42 @@ struct sw_op {
 };
 
 /**
- * enum sw_news_kind - what a switch tells of itself
- * @SW_NEWS_WATCHED: it tells its news from now on
- * @SW_NEWS_UNWATCHED: it does not any more: the agent has gone
- * @SW_NEWS_LINK: an interface has changed
- * @SW_NEWS_TREE_FAILED: a tree has failed
- * @SW_NEWS_TREE_DELETED: a tree was dismantled
- * @SW_NEWS_MEMBER_ERROR: a member's queue pair went to ERROR
- * @SW_NEWS_SLOT_FAILED: a rank's request made a message fail
+ * enum sw_notif_kind - what a switch tells of itself
+ * @SW_NOTIF_WATCHED: it tells its news from now on
+ * @SW_NOTIF_UNWATCHED: it has stopped: the agent has gone
+ * @SW_NOTIF_LINK: an interface has changed
+ * @SW_NOTIF_TREE_FAILED: a tree has failed
+ * @SW_NOTIF_TREE_DELETED: a tree was dismantled
+ * @SW_NOTIF_MEMBER_ERROR: a member's queue pair went to ERROR
+ * @SW_NOTIF_SLOT_FAILED: a rank's request made a message fail
  */
-enum sw_news_kind {
-	SW_NEWS_WATCHED,
-	SW_NEWS_UNWATCHED,
-	SW_NEWS_LINK,
-	SW_NEWS_TREE_FAILED,
-	SW_NEWS_TREE_DELETED,
-	SW_NEWS_MEMBER_ERROR,
-	SW_NEWS_SLOT_FAILED,
+enum sw_notif_kind {
+	SW_NOTIF_WATCHED,
+	SW_NOTIF_UNWATCHED,
+	SW_NOTIF_LINK,
+	SW_NOTIF_TREE_FAILED,
+	SW_NOTIF_TREE_DELETED,
+	SW_NOTIF_MEMBER_ERROR,
+	SW_NOTIF_SLOT_FAILED,
 };
 
 /**
- * struct sw_news - news of a switch
+ * struct sw_notif - news of a switch
  * @work: brings it to the main loop
  * @sw: switch
  * @kind: what it is about
  * @tree: tree
- * @member: member, by its place; of SW_NEWS_SLOT_FAILED the one whose request
+ * @member: member, by its place; of SW_NOTIF_SLOT_FAILED the one whose request
  *	it was; -1: none, or the parent
- * @unlike: SW_NEWS_SLOT_FAILED: member that it disagrees with, -1: none
+ * @unlike: SW_NOTIF_SLOT_FAILED: member that it disagrees with, -1: none
  * @status: enum inc_status that requests, or the message, are answered with
- * @msg_id: SW_NEWS_SLOT_FAILED: message
+ * @msg_id: SW_NOTIF_SLOT_FAILED: message
  * @text: reason, or interface
  */
-struct sw_news {
-	struct work		work;
+struct sw_notif {
+	struct loop_work	work;
 	struct sw		*sw;
-	enum sw_news_kind	kind;
+	enum sw_notif_kind	kind;
 	uint32_t		tree;
 	int			member;
 	int			unlike;
@@ -213,13 +213,13 @@ struct sw_news {
 };
 
 /**
- * struct sw_crew - the threads that talk with all switches
+ * struct sw_pool - the threads that talk with all switches
  * @pool: for what may wait
  * @epoll: sessions whose news are awaited
  * @end: descriptor that ends @poller
  * @poller: thread that waits for any of them
  */
-struct sw_crew {
+struct sw_pool {
 	struct pool	pool;
 	int		epoll;
 	int		end;
@@ -246,7 +246,7 @@ enum sw_watch_state {
  * @state: guarded by the switch's lock, as @on
  * @on: its news are wanted
  * @session: the job's; NULL: none
- * @known: it is known in the crew's epoll
+ * @known: it is known in the pool's epoll
  * @work: has the main loop set @timer
  * @later_ms: after how long
  * @timer: when to go on
@@ -257,7 +257,7 @@ struct sw_watch {
 	bool			on;
 	struct netconf		*session;
 	bool			known;
-	struct work		work;
+	struct loop_work	work;
 	int			later_ms;
 	struct timer		timer;
 };
@@ -265,7 +265,7 @@ struct sw_watch {
 /**
  * struct sw - a switch
  * @loop: main loop
- * @crew: threads
+ * @pool: threads
  * @address: of its agent, as it was given
  * @target: the same, understood
  * @index: its place in the list
@@ -273,7 +273,7 @@ struct sw_watch {
  * @why: if not @up: the reason
  * @info: what it told last; NULL: nothing yet
  * @drain: no more trees are made there, and who has wished so; NULL: they are
- * @leaving: it is not named any more, and gets no more trees
+ * @leaving: --switch does not name it; it gets no more trees
  * @gone: nor has it any: it is not talked with
  * @parts: trees that groups have there
  * @groups: groups that need it, or one of its interfaces
@@ -281,17 +281,18 @@ struct sw_watch {
  * @timer: when to ask next; or, while it is being asked, when the next answer
  *	counts as missed
  * @again: ask once more after that: there is news
- * @quiet: it is not to be asked any more
+ * @quiet: it is not to be asked again
  * @interval_ms: how often to ask
  * @told_up: the last event about it said that it is up
- * @missed: answers that were missed, one after another, as often as it is asked of
- *	itself: who asks it more often does not make it lost earlier
+ * @missed: answers that were missed, one after another, as often as it is asked
+ *	of itself: refreshes on demand do not make it lost earlier
  * @missed_at: milliseconds; when the last of them was
  * @known_at: milliseconds; when it answered first; 0: it has not
  * @asked_at: milliseconds; when it was asked last
- * @seen: called after each answer, or without one, with the @info before,
- *	without interfaces if they are the same; NULL: it has not changed
- * @heard: called with its news
+ * @on_snapshot: called after each answer, or without one, with the @info
+ *	before, without interfaces if they are the same; NULL: it has not
+ *	changed
+ * @on_notif: called with its news
  * @namesake: called with an identity that it did not have before; returns
  *	another switch that has it, or NULL
  * @may_change: called by a thread before an operation that changes something
@@ -301,14 +302,14 @@ struct sw_watch {
  * @head: first operation
  * @tail: where the next one is appended
  * @stop: end the session when the queue is empty
- * @session: that of @talk; NULL: none
+ * @session: @talk's; NULL: none
  * @tried_at: when @talk last failed to connect
  * @tried: and why
  * @watch: how its news are awaited
  */
 struct sw {
 	struct loop		*loop;
-	struct sw_crew		*crew;
+	struct sw_pool		*pool;
 	const char		*address;
 	struct netconf_target	target;
 	unsigned int		index;
@@ -330,9 +331,9 @@ struct sw {
 	int64_t			missed_at;
 	int64_t			known_at;
 	int64_t			asked_at;
-	void			(*seen)(struct sw *sw,
-					const struct sw_info *before);
-	void			(*heard)(const struct sw_news *news);
+	void			(*on_snapshot)(struct sw *sw,
+					       const struct sw_info *before);
+	void			(*on_notif)(const struct sw_notif *news);
 	const struct sw		*(*namesake)(const struct sw *sw,
 					     const char *id);
 	bool			(*may_change)(void);
@@ -348,13 +349,13 @@ struct sw {
 	struct sw_watch		watch;
 };
 
-int sw_crew_start(struct sw_crew *crew, unsigned int switches);
-void sw_crew_stop(struct sw_crew *crew);
+int sw_pool_start(struct sw_pool *pool, unsigned int switches);
+void sw_pool_stop(struct sw_pool *pool);
 int sw_start(struct sw *sw);
 void sw_stop(struct sw *sw);
 void sw_submit(struct sw *sw, struct sw_op *op);
 void sw_refresh(struct sw *sw);
-void sw_hush(struct sw *sw);
+void sw_silence(struct sw *sw);
 void sw_retire(struct sw *sw);
 bool sw_awaited(const struct sw *sw);
 const char *sw_name(const struct sw *sw);
@@ -363,7 +364,7 @@ const char *sw_name(const struct sw *sw);
  * sw_closed() - check whether a switch gets no more trees
  * @sw: switch
  *
- * Return: true if it is drained, or not named any more.
+ * Return: true if it is drained, or if --switch does not name it.
  */
 static inline bool sw_closed(const struct sw *sw)
 {

@@ -14,7 +14,7 @@
 
 /* --- What has changed? --------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, const void *data, size_t len)
+static uint64_t mix_hash(uint64_t h, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t h, const void *data, size_t len)
 
 static uint64_t mix_text(uint64_t h, const char *text)
 {
-	return mix(h, text, strlen(text) + 1);
+	return mix_hash(h, text, strlen(text) + 1);
 }
 
 static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
@@ -34,9 +34,9 @@ static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		h = mix(mix(h, &addrs[i].len, sizeof(addrs[i].len)),
-			addrs[i].bytes, addrs[i].len);
-	return mix(h, &n, sizeof(n));
+		h = mix_hash(mix_hash(h, &addrs[i].len, sizeof(addrs[i].len)),
+			     addrs[i].bytes, addrs[i].len);
+	return mix_hash(h, &n, sizeof(n));
 }
 
 static uint64_t print_neighbours(const struct sw_info *info)
@@ -48,7 +48,7 @@ static uint64_t print_neighbours(const struct sw_info *info)
 	for (i = 0; i < info->nifs; i++)
 		for (k = 0; k < info->ifs[i].nneighs; k++) {
 			neigh = &info->ifs[i].neighs[k];
-			h = mix(h, &i, sizeof(i));
+			h = mix_hash(h, &i, sizeof(i));
 			h = mix_text(h, neigh->mac);
 			h = mix_text(h, neigh->switch_id);
 			h = mix_text(h, neigh->switch_port);
@@ -66,14 +66,14 @@ static uint64_t print_self(const struct sw_info *info)
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
 		h = mix_text(mix_text(h, itf->name), itf->mac);
-		h = mix(h, &itf->up, sizeof(itf->up));
-		h = mix(h, &itf->blocked, sizeof(itf->blocked));
-		h = mix(h, &itf->port, sizeof(itf->port));
-		h = mix(h, &itf->bridge, sizeof(itf->bridge));
-		h = mix(h, &itf->member, sizeof(itf->member));
-		h = mix(h, &itf->upper, sizeof(itf->upper));
-		h = mix(h, &itf->speed, sizeof(itf->speed));
-		h = mix(h, &itf->mtu, sizeof(itf->mtu));
+		h = mix_hash(h, &itf->up, sizeof(itf->up));
+		h = mix_hash(h, &itf->blocked, sizeof(itf->blocked));
+		h = mix_hash(h, &itf->port, sizeof(itf->port));
+		h = mix_hash(h, &itf->bridge, sizeof(itf->bridge));
+		h = mix_hash(h, &itf->member, sizeof(itf->member));
+		h = mix_hash(h, &itf->upper, sizeof(itf->upper));
+		h = mix_hash(h, &itf->speed, sizeof(itf->speed));
+		h = mix_hash(h, &itf->mtu, sizeof(itf->mtu));
 		h = mix_addrs(h, itf->addrs, itf->naddrs);
 	}
 	return h;
@@ -131,8 +131,8 @@ uint64_t topo_generation(const struct manager *m)
  * Both switches see a host: is it nearer to @b? The way from @a to the host
  * leads to @b, too; or that from @b to the host does not lead to @a.
  */
-static bool nearer(const struct topo *t, const struct sighting *a,
-		   const struct sighting *b)
+static bool is_nearer(const struct topo *t, const struct sighting *a,
+		      const struct sighting *b)
 {
 	const struct seeing *to = row_towards(&t->rows[a->sw], b->sw);
 	const struct seeing *back = row_towards(&t->rows[b->sw], a->sw);
@@ -140,13 +140,13 @@ static bool nearer(const struct topo *t, const struct sighting *a,
 	return (to && to->itf == a->itf) || (back && back->itf != b->itf);
 }
 
-static bool nearest(const struct topo *t, const struct sighting *at)
+static bool is_nearest(const struct topo *t, const struct sighting *at)
 {
 	const struct sighting *other;
 
 	for (other = at->mac->seen; other; other = other->of_mac)
 		if (other->sw != at->sw && !seen_own(other) &&
-		    nearer(t, at, other))
+		    is_nearer(t, at, other))
 			return false;
 	return true;
 }
@@ -158,7 +158,8 @@ static bool at_edge(const struct topo *t, const struct sighting *s)
 }
 
 /* How many other switches see it where that one is? */
-static uint32_t supporters(const struct topo *t, const struct sighting *at)
+static uint32_t count_supporters(const struct topo *t,
+				 const struct sighting *at)
 {
 	const struct sighting *s;
 	const struct seeing *to;
@@ -186,7 +187,7 @@ struct claim {
 };
 
 /* Less than, equal to or more than 0, as @x is worth. */
-static int weigh(const struct claim *x, const struct claim *y)
+static int compare_claims(const struct claim *x, const struct claim *y)
 {
 	if (x->supporters != y->supporters)
 		return x->supporters < y->supporters ? -1 : 1;
@@ -217,10 +218,10 @@ static const struct sighting *find_edge(struct topo *t, struct mac *mac)
 	for (c.at = mac->seen; c.at; c.at = c.at->of_mac) {
 		if (!at_edge(t, c.at))
 			continue;
-		c.supporters = supporters(t, c.at);
-		c.rank = 2U * nearest(t, c.at) +
+		c.supporters = count_supporters(t, c.at);
+		c.rank = 2U * is_nearest(t, c.at) +
 			 (c.at->sw == mac->sw && c.at->itf == mac->itf);
-		more = best.at ? weigh(&c, &best) : 1;
+		more = best.at ? compare_claims(&c, &best) : 1;
 		if (best.at && best.at->sw != c.at->sw)
 			mac->rival = more > 0 || (!more && c.at->sw < best.at->sw) ?
 				     best.at->sw : c.at->sw;
@@ -245,7 +246,7 @@ enum evidence {
 	EVIDENCE_OTHERS,
 };
 
-static void locate(struct topo *t, struct mac *mac)
+static void locate_mac(struct topo *t, struct mac *mac)
 {
 	const struct sighting *found;
 
@@ -256,7 +257,7 @@ static void locate(struct topo *t, struct mac *mac)
 	found = find_edge(t, mac);
 	mac->sw = found ? found->sw : PLACE_NONE;
 	mac->itf = found ? found->itf : 0;
-	mac->evidence = found && supporters(t, found) ? EVIDENCE_OTHERS :
+	mac->evidence = found && count_supporters(t, found) ? EVIDENCE_OTHERS :
 			has_edge(t, mac) ? EVIDENCE_EDGE : EVIDENCE_NONE;
 }
 
@@ -264,8 +265,8 @@ static void locate(struct topo *t, struct mac *mac)
  * Is a saying worth more than another one, about another MAC address? Less than,
  * equal to or more than 0.
  */
-static int compare(struct topo *t, const struct addr *a,
-		   const struct saying *x, const struct saying *y)
+static int compare_sayings(struct topo *t, const struct addr *a,
+			   const struct saying *x, const struct saying *y)
 {
 	uint32_t nx = seen_sayers(a, x->mac), ny = seen_sayers(a, y->mac);
 
@@ -275,13 +276,13 @@ static int compare(struct topo *t, const struct addr *a,
 		return 1;
 	if (!strcmp(y->mac->text, a->was))
 		return -1;
-	locate(t, x->mac);
-	locate(t, y->mac);
+	locate_mac(t, x->mac);
+	locate_mac(t, y->mac);
 	return (int)x->mac->evidence - (int)y->mac->evidence;
 }
 
 /* It makes no difference which of both is right. */
-static bool agree(const struct saying *x, const struct saying *y)
+static bool is_same_place(const struct saying *x, const struct saying *y)
 {
 	return x->sw == y->sw ||
 	       (x->mac->sw != PLACE_NONE && x->mac->sw == y->mac->sw);
@@ -300,9 +301,9 @@ struct owner {
 };
 
 /*
- * The one that most switches tell; of those that was found before, or that others
- * see where it should be; else it is not known. To be first counts for nothing:
- * anybody can be that.
+ * The MAC address that most switches report; if several are equal, the one that
+ * was found before, or that other switches see where it should be; else it is
+ * not known. The first report has no advantage: a forger can be first.
  */
 static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 {
@@ -317,8 +318,8 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 	for (n = best->of_addr; n; n = n->of_addr) {
 		if (n->mac == best->mac)
 			continue;
-		more = compare(t, a, n, best);
-		sure = more ? sure || more > 0 : sure && agree(n, best);
+		more = compare_sayings(t, a, n, best);
+		sure = more ? sure || more > 0 : sure && is_same_place(n, best);
 		if (more > 0)
 			best = n;
 	}
@@ -330,7 +331,7 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 		return o;
 	o.mac = best->mac;
 	memcpy(a->was, best->mac->text, MAC_LEN);
-	locate(t, o.mac);
+	locate_mac(t, o.mac);
 	return o;
 }
 
@@ -433,7 +434,7 @@ struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 			continue;
 		if (!first || s->sw < first->sw)
 			first = s;
-		if ((!near || s->sw < near->sw) && nearest(m->topo, s))
+		if ((!near || s->sw < near->sw) && is_nearest(m->topo, s))
 			near = s;
 	}
 	if (near)
@@ -459,7 +460,7 @@ const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 	return see ? &from->info->ifs[see->itf] : NULL;
 }
 
-/* A host's address within its link is nothing that anybody knows it by. */
+/* Link-local addresses identify nobody: skip them. */
 static bool is_local(const struct inc_rdv_addr *addr)
 {
 	return addr->len == 16 && addr->bytes[0] == 0xfe &&
@@ -469,9 +470,9 @@ static bool is_local(const struct inc_rdv_addr *addr)
 /**
  * topo_hosts() - go through all hosts
  * @m: manager
- * @host: called for each address of a host whose switch is known, but for those
- *	of a link, fe80::/10; without a switch if several claim it, and it is not
- *	known which is right
+ * @host: called for each address of a host whose switch is known, but for
+ *	link-local ones, fe80::/10; without a switch if several claim it, and it
+ *	is not known which is right
  * @ctx: for it
  */
 void topo_hosts(const struct manager *m,

@@ -106,7 +106,7 @@ void topo_hosts(const struct manager *m,
 const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 			     const struct sw *to);
 bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr);
-void topo_say_taken(const struct manager *m, const struct sw *sw, char *text,
+void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
 		    size_t len);
 bool topo_addr(const struct manager *m, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr);

@@ -219,7 +219,7 @@ static int read_back(struct tree *t, struct netconf *n, char *err)
 
 /* --- Changes ------------------------------------------------------------- */
 
-static int edit(FILE *f, char **xml, struct netconf *n, char *err)
+static int send_edit(FILE *f, char **xml, struct netconf *n, char *err)
 {
 	int ret = -ENOMEM;
 
@@ -250,7 +250,7 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
 	put_settings(f, t);
 	put_members(f, t);
 	fputs("</tree>" CLOSE, f);
-	ret = edit(f, &xml, n, err);
+	ret = send_edit(f, &xml, n, err);
 	if (ret)
 		return ret;
 	ret = read_back(t, n, err);
@@ -279,7 +279,7 @@ int tree_add(struct tree *t, struct netconf *n, char *err)
 	fprintf(f, OPEN "<tree><id>%u</id>", t->id);
 	put_members(f, t);
 	fputs("</tree>" CLOSE, f);
-	ret = edit(f, &xml, n, err);
+	ret = send_edit(f, &xml, n, err);
 	return ret ? ret : read_back(t, n, err);
 }
 
@@ -306,7 +306,7 @@ int tree_link(const struct tree *t, struct netconf *n, char *err)
 		inc_rdv_addr_str(&t->up.addr, text, sizeof(text)));
 	fprintf(f, "<peer-tree-id>%u</peer-tree-id><peer-rkey>%u</peer-rkey></parent></tree>"
 		CLOSE, t->parent_id, t->parent.rkey);
-	return edit(f, &xml, n, err);
+	return send_edit(f, &xml, n, err);
 }
 
 /**

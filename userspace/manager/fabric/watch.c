@@ -23,32 +23,32 @@
 
 static const struct {
 	const char		*name;
-	enum sw_news_kind	kind;
+	enum sw_notif_kind	kind;
 } kinds[] = {
-	{ "tree-failed", SW_NEWS_TREE_FAILED },
-	{ "tree-deleted", SW_NEWS_TREE_DELETED },
-	{ "member-error", SW_NEWS_MEMBER_ERROR },
-	{ "slot-failed", SW_NEWS_SLOT_FAILED },
-	{ "topology-changed", SW_NEWS_LINK },
+	{ "tree-failed", SW_NOTIF_TREE_FAILED },
+	{ "tree-deleted", SW_NOTIF_TREE_DELETED },
+	{ "member-error", SW_NOTIF_MEMBER_ERROR },
+	{ "slot-failed", SW_NOTIF_SLOT_FAILED },
+	{ "topology-changed", SW_NOTIF_LINK },
 };
 
 /* --- The pool ------------------------------------------------------------ */
 
-static void arrived(struct work *work)
+static void on_notif(struct loop_work *work)
 {
-	struct sw_news *news = container_of(work, struct sw_news, work);
+	struct sw_notif *news = container_of(work, struct sw_notif, work);
 
-	news->sw->heard(news);
+	news->sw->on_notif(news);
 	free(news);
 }
 
-static struct sw_news *make(struct sw *sw, enum sw_news_kind kind)
+static struct sw_notif *make_notif(struct sw *sw, enum sw_notif_kind kind)
 {
-	struct sw_news *news = calloc(1, sizeof(*news));
+	struct sw_notif *news = calloc(1, sizeof(*news));
 
 	if (!news)
 		return NULL;
-	news->work.fn = arrived;
+	news->work.fn = on_notif;
 	news->sw = sw;
 	news->kind = kind;
 	news->member = -1;
@@ -56,9 +56,9 @@ static struct sw_news *make(struct sw *sw, enum sw_news_kind kind)
 	return news;
 }
 
-static void say(struct sw *sw, enum sw_news_kind kind)
+static void post_notif(struct sw *sw, enum sw_notif_kind kind)
 {
-	struct sw_news *news = make(sw, kind);
+	struct sw_notif *news = make_notif(sw, kind);
 
 	if (news)
 		loop_post(sw->loop, &news->work);
@@ -69,16 +69,16 @@ static int member_of(const struct lyd_node *notif, const char *name)
 	return yang_child(notif, name) ? (int)yang_number(notif, name) : -1;
 }
 
-static void take(struct sw *sw, const struct lyd_node *notif)
+static void take_notif(struct sw *sw, const struct lyd_node *notif)
 {
 	bool slot = !strcmp(LYD_NAME(notif), "slot-failed");
-	struct sw_news *news = NULL;
+	struct sw_notif *news = NULL;
 	const char *text;
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(LYD_NAME(notif), kinds[i].name))
-			news = make(sw, kinds[i].kind);
+			news = make_notif(sw, kinds[i].kind);
 	if (!news)
 		return;
 	news->tree = (uint32_t)yang_number(notif, "tree-id");
@@ -87,7 +87,7 @@ static void take(struct sw *sw, const struct lyd_node *notif)
 	news->status = (unsigned int)yang_number(notif, slot ? "status" :
 							       "error");
 	news->msg_id = (uint32_t)yang_number(notif, "msg-id");
-	text = yang_text(notif, news->kind == SW_NEWS_LINK ? "interface" :
+	text = yang_text(notif, news->kind == SW_NOTIF_LINK ? "interface" :
 							     "error");
 	snprintf(news->text, sizeof(news->text), "%s", text ? text : "");
 	text_clean(news->text);
@@ -105,7 +105,7 @@ static void listen_to(struct sw *sw)
 	do {
 		ret = netconf_notif(w->session, 0, &notif);
 		if (!ret)
-			take(sw, notif);
+			take_notif(sw, notif);
 		lyd_free_tree(notif);
 	} while ((!ret || ret == -EBADMSG) && ++n < NEWS_MAX);
 	if (ret != -ENOTCONN)
@@ -113,7 +113,7 @@ static void listen_to(struct sw *sw)
 	netconf_close(w->session);
 	w->session = NULL;
 	w->known = false;
-	say(sw, SW_NEWS_UNWATCHED);
+	post_notif(sw, SW_NOTIF_UNWATCHED);
 }
 
 static void connect_to(struct sw *sw)
@@ -127,11 +127,11 @@ static void connect_to(struct sw *sw)
 	}
 	sw->watch.session = n;
 	if (n)
-		say(sw, SW_NEWS_WATCHED);
+		post_notif(sw, SW_NOTIF_WATCHED);
 }
 
 /* Returns false if there is no descriptor to wait for. */
-static bool arm(struct sw *sw)
+static bool arm_watch(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
 	struct epoll_event ev = {
@@ -140,7 +140,7 @@ static bool arm(struct sw *sw)
 	};
 	int fd = w->session ? netconf_fd(w->session) : -1;
 
-	if (fd < 0 || epoll_ctl(sw->crew->epoll, w->known ? EPOLL_CTL_MOD :
+	if (fd < 0 || epoll_ctl(sw->pool->epoll, w->known ? EPOLL_CTL_MOD :
 				EPOLL_CTL_ADD, fd, &ev))
 		return false;
 	w->known = true;
@@ -151,7 +151,7 @@ static bool arm(struct sw *sw)
  * The job is done: what does it wait for? Returns false if it is over; else it
  * may be another thread's by now.
  */
-static bool await(struct sw *sw)
+static bool await_event(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
 	bool on;
@@ -160,7 +160,7 @@ static bool await(struct sw *sw)
 	on = w->on;
 	if (!on) {
 		w->state = SW_WATCH_OVER;
-	} else if (arm(sw)) {
+	} else if (arm_watch(sw)) {
 		w->state = SW_WATCH_ARMED;
 	} else {
 		w->state = SW_WATCH_LATER;
@@ -171,7 +171,7 @@ static bool await(struct sw *sw)
 	return on;
 }
 
-static void watch(struct job *job)
+static void run_watch(struct job *job)
 {
 	struct sw *sw = container_of(job, struct sw, watch.job);
 	struct sw_watch *w = &sw->watch;
@@ -184,7 +184,7 @@ static void watch(struct job *job)
 		connect_to(sw);
 	else if (on)
 		listen_to(sw);
-	if (!await(sw))
+	if (!await_event(sw))
 		netconf_close(w->session);
 }
 
@@ -194,7 +194,7 @@ static void go_on(struct sw *sw, enum sw_watch_state waits_for)
 	pthread_mutex_lock(&sw->lock);
 	if (sw->watch.state == waits_for) {
 		sw->watch.state = SW_WATCH_BUSY;
-		pool_submit(&sw->crew->pool, &sw->watch.job);
+		pool_submit(&sw->pool->pool, &sw->watch.job);
 	}
 	pthread_mutex_unlock(&sw->lock);
 }
@@ -203,20 +203,20 @@ static void go_on(struct sw *sw, enum sw_watch_state waits_for)
 
 /**
  * sw_watch_poll() - wait for the sessions of all switches
- * @arg: crew
+ * @arg: pool
  *
- * Context: A thread of its own, until the crew's @end is written to.
+ * Context: A thread of its own, until the pool's @end is written to.
  * Return: NULL.
  */
 void *sw_watch_poll(void *arg)
 {
-	const struct sw_crew *crew = arg;
+	const struct sw_pool *pool = arg;
 	struct epoll_event evs[EVENTS];
 	bool end = false;
 	int i, n;
 
 	while (!end) {
-		n = epoll_wait(crew->epoll, evs, EVENTS, -1);
+		n = epoll_wait(pool->epoll, evs, EVENTS, -1);
 		for (i = 0; i < n; i++)
 			if (evs[i].data.ptr)
 				go_on(evs[i].data.ptr, SW_WATCH_ARMED);
@@ -228,7 +228,7 @@ void *sw_watch_poll(void *arg)
 
 /* --- The main loop ------------------------------------------------------- */
 
-static void later(struct work *work)
+static void retry_later(struct loop_work *work)
 {
 	struct sw_watch *w = container_of(work, struct sw_watch, work);
 	struct sw *sw = container_of(w, struct sw, watch);
@@ -238,7 +238,7 @@ static void later(struct work *work)
 			  sw->loop->now + w->later_ms);
 }
 
-static void due(struct timer *timer)
+static void on_timer(struct timer *timer)
 {
 	go_on(container_of(timer, struct sw, watch.timer), SW_WATCH_LATER);
 }
@@ -253,13 +253,13 @@ int sw_watch_start(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
 
-	w->job.run = watch;
-	w->work.fn = later;
+	w->job.run = run_watch;
+	w->work.fn = retry_later;
 	w->on = true;
 	w->state = SW_WATCH_LATER;
-	if (timer_add(&sw->loop->timers, &w->timer, due))
+	if (timer_add(&sw->loop->timers, &w->timer, on_timer))
 		return -ENOMEM;
-	due(&w->timer);
+	on_timer(&w->timer);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ const char *yang_text(const struct lyd_node *node, const char *name)
  * @node: node, or NULL
  * @name: the child's name
  *
- * Return: the value, that of the protocol if it has a name; 0 if it is missing.
+ * Return: the value, the protocol's if it has a name; 0 if it is missing.
  */
 uint64_t yang_number(const struct lyd_node *node, const char *name)
 {

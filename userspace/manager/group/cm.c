@@ -23,7 +23,8 @@ bool cm_offered(const struct sw *sw)
 }
 
 /* Can a rank connect to its switch? If not, @g->refused says why. */
-static bool reaches(struct group *g, const struct rank *r, const struct sw *sw)
+static bool can_reach(struct group *g, const struct rank *r,
+		      const struct sw *sw)
 {
 	struct inc_rdv_addr addr;
 
@@ -52,12 +53,14 @@ static bool reaches(struct group *g, const struct rank *r, const struct sw *sw)
  */
 bool cm_placed(struct group *g, const struct place *p)
 {
+	const struct sw *sw;
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++)
-		if (!reaches(g, &g->ranks[i],
-			     &g->manager->switches[p->nodes[p->node_of[i]].at]))
+	for (i = 0; i < g->request.ranks; i++) {
+		sw = &g->manager->switches[p->nodes[p->node_of[i]].at];
+		if (!can_reach(g, &g->ranks[i], sw))
 			return false;
+	}
 	return true;
 }
 
@@ -71,7 +74,7 @@ bool cm_placed(struct group *g, const struct place *p)
  */
 bool cm_reached(struct rank *r)
 {
-	return reaches(r->group, r, r->part->sw);
+	return can_reach(r->group, r, r->part->sw);
 }
 
 /**
@@ -84,7 +87,7 @@ bool cm_made(struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		if (!cm_reached(&g->ranks[i]))
 			return false;
 	return true;
@@ -116,7 +119,7 @@ unsigned int cm_count(const struct group *g)
 	unsigned int n = 0;
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		n += g->ranks[i].join.cm;
 	return n;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups leave the switches that are drained: those that asked to be rebuilt get
- * another tree, if there is room for one elsewhere. One group after the other:
- * each takes room that the next one cannot have, and a group that is moved where
- * there is none would end. One whose ranks do not come back at once is not waited
- * for: a rank that computes comes at its next call of libinc, whenever that is.
+ * Groups leave the switches that are drained: groups that asked to be rebuilt
+ * get another tree, if there is room for one elsewhere. They move one after the
+ * other, since each takes room that the next one cannot have, and a group that
+ * is moved without room would end. One whose ranks do not come back at once is
+ * not waited for: a rank that computes comes at its next call of libinc,
+ * whenever that is.
  */
 #include <stdio.h>
 
@@ -27,7 +28,7 @@ bool group_may_move(struct group *g, char *why, size_t len)
 {
 	if (g->state >= GROUP_ENDING)
 		snprintf(why, len, "it is about to end");
-	else if (!g->like.rebuild)
+	else if (!g->request.rebuild)
 		snprintf(why, len, "it did not ask to be rebuilt (INC_AM_ON_FAILURE=rebuild)");
 	else if (!group_fits(g))
 		snprintf(why, len, "no other switch has the capability and room");
@@ -64,7 +65,8 @@ static bool leave_drained(struct group *g)
 static bool is_moving(const struct group *g)
 {
 	return g->state < GROUP_ENDING && group_is_rebuilding(g) &&
-	       (g->state != GROUP_REJOINING || g->rejoined == g->like.ranks ||
+	       (g->state != GROUP_REJOINING ||
+		g->rejoined == g->request.ranks ||
 		g->manager->loop.now - g->asked_at < BACK_MS);
 }
 
@@ -84,13 +86,13 @@ static bool move_one(struct manager *m)
 
 static void let_go(struct manager *m, struct sw *sw)
 {
-	event_say(&m->events, EVENT_SWITCH_GONE, sw_name(sw),
+	event_log(&m->events, EVENT_SWITCH_GONE, sw_name(sw),
 		  "it is not among --switch any more");
 	sw_retire(sw);
 	topo_leave(m->topo, sw);
 }
 
-/* Those that have no trees any more. */
+/* Drained switches whose trees are all gone. */
 static void tell_empty(struct manager *m)
 {
 	struct sw *sw;
@@ -104,7 +106,7 @@ static void tell_empty(struct manager *m)
 			let_go(m, sw);
 		} else if (sw->drain && !sw->drain->told) {
 			sw->drain->told = true;
-			event_say(&m->events, EVENT_SWITCH_DRAINED, sw_name(sw),
+			event_log(&m->events, EVENT_SWITCH_DRAINED, sw_name(sw),
 				  "no group has a tree there any more");
 		}
 	}

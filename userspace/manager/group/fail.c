@@ -96,18 +96,18 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	};
 	va_list ap;
 
-	g->vague.tree_at = 0;
+	g->undetermined.tree_at = 0;
 	va_start(ap, fmt);
 	raise_fault(g, &fault, fmt, ap);
 	va_end(ap);
 }
 
 /**
- * group_say_fault() - have an event say what a group has failed of
+ * group_log_fault() - have an event say what a group has failed of
  * @g: group
  */
-void group_say_fault(struct group *g)
+void group_log_fault(struct group *g)
 {
-	group_say(g, EVENT_GROUP_FAILED, "%s: %s", names[g->fault.cause],
+	group_log(g, EVENT_GROUP_FAILED, "%s: %s", names[g->fault.cause],
 		  g->fault.text);
 }

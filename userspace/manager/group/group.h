@@ -7,9 +7,9 @@
  * a rank of a group, or waits for its first message; its user pointer is the struct
  * rank, or NULL.
  *
- * Who finds that something has happened to a group raises an event, and goes on
- * as before: the group has the same state, and is still there. What follows is
- * step.c's, which alone changes states and frees groups, in group_settle().
+ * A function that finds that something has happened to a group raises an event,
+ * and goes on as before: the group has the same state, and is still there. Only
+ * step.c changes states and frees groups, in group_settle().
  */
 #ifndef INC_MANAGER_GROUP_H
 #define INC_MANAGER_GROUP_H
@@ -45,7 +45,7 @@ enum group_state {
  * @GROUP_EV_MOVED: it is to have another tree
  * @GROUP_EV_LOST: a rank was lost
  * @GROUP_EV_LEFT: a rank has left
- * @GROUP_EV_ENDED: nobody needs it any more
+ * @GROUP_EV_ENDED: its last user is gone
  * @GROUP_EV_OP_DONE: no operation on a switch is left
  * @GROUP_EV_STORED: the store has it
  * @GROUP_EV_RTS: a rank's queue pair is ready
@@ -107,27 +107,27 @@ struct rank_qp {
  * @done: if @rejoined: operations whose results it has, modulo 2^32
  * @stream: its stream; NULL: none; if it is present, it is awaited
  * @join: its request
- * @told: it was told "joined" over @stream, of a tree for @join's queue pair
- * @was: its queue pair before @join's, if it has rejoined: the rank resumes with
- *	that one until it is told "joined"
+ * @joined_sent: "joined" was sent over @stream, for a tree with @join's queue
+ *	pair
+ * @old_qp: its queue pair before @join's, if it has rejoined: the rank resumes
+ *	with that one until it gets "joined"
  * @part: tree that it is a member of, once that is known
  * @member: its place there
  * @home: switch of its host when the tree was made; NULL: unknown
  * @home_at: milliseconds; when that was noted
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
- * @alive_at: milliseconds; when it is told next that the switch is alive; 0:
- *	never
+ * @alive_at: milliseconds; when "alive" is sent to it next; 0: never
  */
 struct rank {
 	struct inc_job_rank	core;
 	struct group		*group;
 	bool			rejoined;
-	bool			told;
+	bool			joined_sent;
 	uint32_t		done;
 	struct rpc_stream	*stream;
 	struct inc_rdv_join	join;
-	struct rank_qp		was;
-	struct part		*part;
+	struct rank_qp		old_qp;
+	struct subtree		*part;
 	uint32_t		member;
 	const struct sw		*home;
 	int64_t			home_at;
@@ -136,7 +136,7 @@ struct rank {
 };
 
 /**
- * struct part - a group's tree on one switch
+ * struct subtree - a group's tree on one switch
  * @by_tree: among all parts, once the tree has its ID
  * @group: group
  * @sw: switch
@@ -151,14 +151,14 @@ struct rank {
  *	parent
  * @lost_why: why it failed; empty: none has
  */
-struct part {
+struct subtree {
 	struct index_node by_tree;
 	struct group	*group;
 	struct sw	*sw;
 	struct tree	tree;
 	uint32_t	first;
 	uint32_t	count;
-	struct part	*parent;
+	struct subtree	*parent;
 	uint32_t	place;
 	bool		made;
 	int64_t		made_at;
@@ -224,7 +224,7 @@ struct group_link {
 
 /**
  * struct group_at - a group needs a switch
- * @by_sw: among those that need it
+ * @by_sw: among the groups that need it
  * @sw: switch
  * @g: group
  */
@@ -235,14 +235,15 @@ struct group_at {
 };
 
 /**
- * struct group_vague - failures that are told unless somebody knows more
+ * struct group_undetermined - failures that are sent unless a better cause
+ *	arrives
  * @tree_at: milliseconds; when the group fails; 0: its tree has not failed
  * @tree_status: status that requests are answered with then
  * @tree: what is known
- * @msg_at: milliseconds; when @msg is told; 0: there is none
+ * @msg_at: milliseconds; when @msg is sent; 0: there is none
  * @msg: a message that failed because of a switch's request
  */
-struct group_vague {
+struct group_undetermined {
 	int64_t			tree_at;
 	unsigned int		tree_status;
 	char			tree[256];
@@ -272,19 +273,19 @@ struct group_vague {
  * @tried_at: milliseconds; when it was tried last
  * @awaited: another group waits for its room
  * @from: address that its first rank connected from; none: it was in the store
- * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
- *	any rank's queue pair is
+ * @request: name, number of ranks, and the wishes so far; mtu is the lowest; uc
+ *	if any rank's queue pair is
  * @state: its state
  * @ended_in: if that is GROUP_ENDING or GROUP_OVER: the one before
  * @core: its ranks, and what is due when
- * @told: its ranks know that one of them was lost
+ * @loss_sent: its ranks know that one of them was lost
  * @nlost: ranks that were lost so far
  * @busy: operations on switches that are not done
  * @failed: error of the operations of this step, positive errno value
  * @why: and its message
  * @step: the next step when all operations of this one are done
  * @began_at: milliseconds; when the last rank had joined
- * @last: the stream of the last rank that has left, to be told when all is
+ * @last: the stream of the last rank that has left, to be answered when all is
  *	gone; NULL: none
  * @is_cut: its tree has failed, and no packets pass where it did: ranks may not be
  *	reached, either
@@ -301,7 +302,7 @@ struct group_vague {
  * @probe_until: milliseconds; until when to wait for hosts; 0: none is unknown
  * @moved_at: milliseconds; when to make another tree because a host has moved; 0:
  *	none has
- * @vague: failures whose cause only another switch can name
+ * @undetermined: failures whose cause only another switch can name
  * @cause: why it ends; empty: it does not
  * @links: interfaces that its tree needs, as far as they are known
  * @nlinks: their number
@@ -315,9 +316,9 @@ struct group_vague {
  * @refused: what the last of them said
  * @limited: it is the tenant that may not have more there
  * @no_cm: ranks cannot connect by RDMA CM where they have to; @refused says why
- * @parts: its trees, the root's first, those of children after their parents'
+ * @parts: its trees, the root's first, children after their parents
  * @nparts: their number
- * @kept: what the store has of it
+ * @persisted: what the store has of it
  * @ranks: ranks
  */
 struct group {
@@ -341,11 +342,11 @@ struct group {
 	int64_t			tried_at;
 	bool			awaited;
 	struct inc_rdv_addr	from;
-	struct inc_rdv_join	like;
+	struct inc_rdv_join	request;
 	enum group_state	state;
 	enum group_state	ended_in;
 	struct inc_job		core;
-	bool			told;
+	bool			loss_sent;
 	uint32_t		nlost;
 	unsigned int		busy;
 	int			failed;
@@ -364,7 +365,7 @@ struct group {
 	int64_t			probe_at;
 	int64_t			probe_until;
 	int64_t			moved_at;
-	struct group_vague	vague;
+	struct group_undetermined	undetermined;
 	char			cause[INC_RDV_TEXT_MAX];
 	struct group_link	*links;
 	unsigned int		nlinks;
@@ -378,9 +379,9 @@ struct group {
 	char			refused[INC_RDV_TEXT_MAX];
 	bool			limited;
 	bool			no_cm;
-	struct part		*parts;
+	struct subtree		*parts;
 	uint32_t		nparts;
-	struct kept		kept;
+	struct persisted	persisted;
 	struct rank		ranks[];
 };
 
@@ -411,7 +412,7 @@ static inline enum group_state group_phase(const struct group *g)
 }
 
 /**
- * group_is_forming() - check whether no rank has been told of a tree
+ * group_is_forming() - check whether no rank has got "joined"
  * @g: group
  *
  * Return: true if so.
@@ -433,7 +434,7 @@ static inline bool group_is_rebuilding(const struct group *g)
 }
 
 /**
- * group_is_joined() - check whether ranks are told of a tree that there is
+ * group_is_joined() - check whether its tree exists and ranks get "joined"
  * @state: state of a group
  *
  * Return: true if so.
@@ -458,22 +459,22 @@ struct group *group_named_next(const struct group *g);
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name);
 bool group_uses(const struct group *g, const struct sw *sw);
-void part_enter(struct part *part);
+void part_enter(struct subtree *part);
 bool group_has_tree(const struct manager *m, uint32_t id);
-struct rank *part_rank(const struct part *part, uint32_t member);
-struct part *rank_part(const struct rank *r);
+struct rank *part_rank(const struct subtree *part, uint32_t member);
+struct subtree *rank_part(const struct rank *r);
 int64_t rank_next_alive(const struct rank *r);
-struct part *group_find_part(const struct manager *m, const struct sw *sw,
-			     uint32_t id);
+struct subtree *group_find_part(const struct manager *m, const struct sw *sw,
+				uint32_t id);
 unsigned int group_levels(const struct group *g);
 void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len);
 void group_forget_links(struct group *g);
 
 /* An event of a group: others may have one of the same name. */
-#define group_say(g, kind, ...)						\
-	event_say_of(&(g)->manager->events, kind, (g)->tenant->name,	\
-		     (g)->like.job, __VA_ARGS__)
+#define group_log(g, kind, ...)						\
+	event_log_of(&(g)->manager->events, kind, (g)->tenant->name,	\
+		     (g)->request.job, __VA_ARGS__)
 
 /* fail.c */
 void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
@@ -484,7 +485,7 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 void group_raise_fault(struct group *g, enum group_event event,
 		       enum group_cause cause, int err, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-void group_say_fault(struct group *g);
+void group_log_fault(struct group *g);
 
 /* It cannot be formed; or get another tree, which is tried as long as there is time. */
 #define group_refuse(g, err, ...)					\
@@ -569,17 +570,18 @@ void group_check_links(struct group *g, const struct sw *sw);
 /* timer.c */
 void group_expire(struct group *g);
 
-/* vague.c */
-void group_vague_tree(struct group *g, unsigned int status, const char *fmt,
-		      ...) __attribute__((format(printf, 3, 4)));
-void group_vague_message(struct group *g, const struct inc_rdv_msg *msg);
-void group_say_wrong(struct group *g, const struct inc_rdv_msg *msg);
-int64_t group_vague_at(const struct group *g);
-void group_vague_due(struct group *g);
+/* undetermined.c */
+void group_undetermined_tree(struct group *g, unsigned int status,
+			     const char *fmt,
+			     ...) __attribute__((format(printf, 3, 4)));
+void group_undetermined_message(struct group *g, const struct inc_rdv_msg *msg);
+void group_log_wrong(struct group *g, const struct inc_rdv_msg *msg);
+int64_t group_undetermined_at(const struct group *g);
+void group_undetermined_due(struct group *g);
 
 /* limit.c */
 unsigned int limit_room(const struct group *g);
 bool limit_says(const struct group *g, char *why, size_t len);
-bool limit_slots(const struct part *part, char *why, size_t len);
+bool limit_slots(const struct subtree *part, char *why, size_t len);
 
 #endif /* INC_MANAGER_GROUP_H */

@@ -9,7 +9,7 @@
 
 #include "group/group.h"
 
-/* Slots of a tenant at a switch, but those of one group. */
+/* Slots of a tenant at a switch, without one group's. */
 static uint32_t count_slots(const struct group *but, const struct sw *sw)
 {
 	const struct group *g;
@@ -25,7 +25,7 @@ static uint32_t count_slots(const struct group *but, const struct sw *sw)
 	return slots;
 }
 
-/* Trees of a tenant, but those of one group, at each switch. */
+/* Trees of a tenant at each switch, without one group's. */
 static void count_trees(const struct group *but, uint32_t *trees)
 {
 	const struct group *g;
@@ -101,7 +101,7 @@ bool limit_says(const struct group *g, char *why, size_t len)
  *
  * Return: true if it may.
  */
-bool limit_slots(const struct part *part, char *why, size_t len)
+bool limit_slots(const struct subtree *part, char *why, size_t len)
 {
 	const struct group *g = part->group;
 	uint32_t most = g->tenant->limits->max[LIMIT_SWITCH_SLOTS];

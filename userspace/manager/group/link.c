@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The interfaces that a group's tree needs: those of its ranks' hosts, and both
- * ends of the way between two of its switches. A link between others, on the
- * way, is noticed by the switches whose packets are lost, if it goes down; but its
- * MTU is looked at. Whenever the fabric has
- * changed they are found anew: a host may have moved, or a spanning tree may have
- * opened another way.
+ * The interfaces that a group's tree needs: its ranks' hosts', and both ends of
+ * the way between two of its switches. A link between others, on the way, is
+ * noticed by the switches whose packets are lost, if it goes down; but its MTU
+ * is looked at. Whenever the fabric has changed they are found anew: a host may
+ * have moved, or a spanning tree may have opened another way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 /**
  * struct links - interfaces that a tree needs
- * @list: interfaces; those of a rank come before those of the next one
+ * @list: interfaces, in the order of the ranks
  * @n: their number
  * @missing: there are more, which are not known
  */
@@ -59,11 +58,11 @@ static struct links find_links(const struct group *g)
 {
 	struct links l = { NULL };
 	const struct sw_if *itf;
-	const struct part *part;
+	const struct subtree *part;
 	const struct sw *sw;
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		add_link(&l, sw, itf, (int)i);
 		if (sw && (!i || g->ranks[i].part != g->ranks[i - 1].part))

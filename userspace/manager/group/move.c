@@ -28,7 +28,7 @@ void move_begin(struct group *g)
 	uint32_t i;
 
 	g->moved_at = 0;
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].home = NULL;
 	for (link = g->links; link < g->links + g->nlinks; link++)
 		if (link->rank >= 0)
@@ -46,7 +46,7 @@ static bool was_guessed(const struct rank *r, const struct sw *now)
 }
 
 /* The first link of a rank whose host is elsewhere than it was. */
-static const struct group_link *moved(struct group *g)
+static const struct group_link *find_moved(struct group *g)
 {
 	const struct group_link *link;
 	struct rank *r;
@@ -67,9 +67,9 @@ static const struct group_link *moved(struct group *g)
  */
 void move_look(struct group *g)
 {
-	if (!g->like.rebuild)
+	if (!g->request.rebuild)
 		return;
-	if (!moved(g)) {
+	if (!find_moved(g)) {
 		g->moved_at = 0;
 	} else if (!g->moved_at) {
 		g->moved_at = g->manager->loop.now + CERTAIN_MS;
@@ -98,7 +98,7 @@ int64_t move_at(const struct group *g)
  */
 void move_due(struct group *g)
 {
-	const struct group_link *link = moved(g);
+	const struct group_link *link = find_moved(g);
 	char why[128];
 
 	g->moved_at = link ? g->manager->loop.now + AGAIN_MS : 0;

@@ -25,12 +25,13 @@ static const char *const statuses[] = {
 /* --- Trees --------------------------------------------------------------- */
 
 /* Describe a member. Returns its rank; -1: it is a switch, or the parent. */
-static int describe(const struct part *part, int member, char *text, size_t len)
+static int describe_member(const struct subtree *part, int member, char *text,
+			   size_t len)
 {
 	const struct group *g = part->group;
 	const struct rank *r = member < 0 ? NULL :
 			       part_rank(part, (uint32_t)member);
-	const struct part *child;
+	const struct subtree *child;
 	uint32_t i;
 
 	if (r) {
@@ -52,7 +53,7 @@ static int describe(const struct part *part, int member, char *text, size_t len)
 	return -1;
 }
 
-static void tree_failed(struct part *part, unsigned int status)
+static void tree_failed(struct subtree *part, unsigned int status)
 {
 	char who[128];
 	int rank;
@@ -60,19 +61,19 @@ static void tree_failed(struct part *part, unsigned int status)
 	if (!status)
 		status = INC_STATUS_PEER_DEAD;
 	if (!part->lost_why[0]) {
-		group_vague_tree(part->group, status,
-				 "tree %u of switch %s has failed",
-				 part->tree.id, sw_name(part->sw));
+		group_undetermined_tree(part->group, status,
+					"tree %u of switch %s has failed",
+					part->tree.id, sw_name(part->sw));
 		return;
 	}
-	rank = describe(part, part->lost, who, sizeof(who));
+	rank = describe_member(part, part->lost, who, sizeof(who));
 	group_fail(part->group, CAUSE_TREE, rank, status,
 		   "switch %s has lost %s (%s%s)", sw_name(part->sw), who,
 		   part->lost_why, inc_job_hint(part->lost_why));
 }
 
 /* The kernel names the member before it reports that its tree has failed. */
-static void member_error(struct part *part, const struct sw_news *news)
+static void member_error(struct subtree *part, const struct sw_notif *news)
 {
 	if (part->lost_why[0])
 		return;
@@ -81,7 +82,7 @@ static void member_error(struct part *part, const struct sw_news *news)
 		 news->text[0] ? news->text : "error");
 }
 
-static void slot_failed(const struct part *part, const struct sw_news *news)
+static void slot_failed(const struct subtree *part, const struct sw_notif *news)
 {
 	struct inc_rdv_msg msg = {
 		.type	= INC_RDV_WRONG,
@@ -95,36 +96,36 @@ static void slot_failed(const struct part *part, const struct sw_news *news)
 		return;
 	if (news->status < sizeof(statuses) / sizeof(statuses[0]))
 		status = statuses[news->status];
-	msg.rank = describe(part, news->member, wrong, sizeof(wrong));
-	describe(part, news->unlike, unlike, sizeof(unlike));
+	msg.rank = describe_member(part, news->member, wrong, sizeof(wrong));
+	describe_member(part, news->unlike, unlike, sizeof(unlike));
 	inc_job_say_wrong(&msg, wrong, news->unlike >= 0 ? unlike : NULL, status);
 	if (msg.rank < 0)
-		group_vague_message(part->group, &msg);
+		group_undetermined_message(part->group, &msg);
 	else
-		group_say_wrong(part->group, &msg);
+		group_log_wrong(part->group, &msg);
 }
 
 /**
- * news_heard() - handle a notification of a switch's agent
+ * group_on_notif() - handle a notification of a switch's agent
  * @m: manager
  * @news: news
  */
-void news_heard(struct manager *m, const struct sw_news *news)
+void group_on_notif(struct manager *m, const struct sw_notif *news)
 {
-	struct part *part = group_find_part(m, news->sw, news->tree);
+	struct subtree *part = group_find_part(m, news->sw, news->tree);
 
 	switch (news->kind) {
-	case SW_NEWS_WATCHED:
-	case SW_NEWS_UNWATCHED:
-	case SW_NEWS_LINK:
+	case SW_NOTIF_WATCHED:
+	case SW_NOTIF_UNWATCHED:
+	case SW_NOTIF_LINK:
 		if (!m->stop)
 			sw_refresh(news->sw);
 		return;
-	case SW_NEWS_TREE_FAILED:
+	case SW_NOTIF_TREE_FAILED:
 		if (part)
 			tree_failed(part, news->status);
 		return;
-	case SW_NEWS_TREE_DELETED:
+	case SW_NOTIF_TREE_DELETED:
 		/*
 		 * Its ID was free before its members had heard of it, so this
 		 * may be an earlier tree: the switch knows which there are.
@@ -132,11 +133,11 @@ void news_heard(struct manager *m, const struct sw_news *news)
 		if (part && part->made && !m->stop)
 			sw_refresh(news->sw);
 		return;
-	case SW_NEWS_MEMBER_ERROR:
+	case SW_NOTIF_MEMBER_ERROR:
 		if (part)
 			member_error(part, news);
 		return;
-	case SW_NEWS_SLOT_FAILED:
+	case SW_NOTIF_SLOT_FAILED:
 		if (part)
 			slot_failed(part, news);
 		return;
@@ -145,7 +146,7 @@ void news_heard(struct manager *m, const struct sw_news *news)
 
 /* --- Switches ------------------------------------------------------------ */
 
-/* Who has 20,000 interfaces could fill the list of events with them. */
+/* A switch with 20,000 interfaces could fill the list of events with them. */
 static void compare_links(struct manager *m, const struct sw *sw,
 			  const struct sw_info *before)
 {
@@ -158,15 +159,15 @@ static void compare_links(struct manager *m, const struct sw *sw,
 		if (was->up == (is && is->up) || told++ >= LINKS_TOLD_MAX)
 			continue;
 		if (was->up)
-			event_say(&m->events, EVENT_LINK_DOWN, sw_name(sw),
+			event_log(&m->events, EVENT_LINK_DOWN, sw_name(sw),
 				  "interface %s%s", was->name,
 				  is ? "" : " is gone");
 		else
-			event_say(&m->events, EVENT_LINK_UP, sw_name(sw),
+			event_log(&m->events, EVENT_LINK_UP, sw_name(sw),
 				  "interface %s", was->name);
 	}
 	if (told > LINKS_TOLD_MAX)
-		event_say(&m->events, EVENT_LINK_DOWN, sw_name(sw),
+		event_log(&m->events, EVENT_LINK_DOWN, sw_name(sw),
 			  "%u interfaces more have gone down or come up",
 			  told - LINKS_TOLD_MAX);
 }
@@ -185,10 +186,10 @@ static const struct sw_tree *find_tree(const struct sw_info *info, uint32_t id)
  * A part of the group's tree that is gone, or has failed: the notification may have
  * been lost, or have come when there was no manager. @tree: NULL: it is gone.
  */
-static struct part *bad_part(struct group *g, const struct sw *sw,
-			     const struct sw_tree **tree)
+static struct subtree *bad_part(struct group *g, const struct sw *sw,
+				const struct sw_tree **tree)
 {
-	struct part *part;
+	struct subtree *part;
 	uint32_t i;
 
 	for (i = 0; i < g->nparts; i++) {
@@ -208,7 +209,7 @@ static bool all_away(const struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		if (g->ranks[i].stream)
 			return false;
 	return true;
@@ -217,7 +218,7 @@ static bool all_away(const struct group *g)
 static void check_parts(struct group *g, const struct sw *sw)
 {
 	const struct sw_tree *tree = NULL;
-	struct part *part = bad_part(g, sw, &tree);
+	struct subtree *part = bad_part(g, sw, &tree);
 
 	/*
 	 * A tree fails when members are deleted, so when a group ends in order; but
@@ -243,7 +244,7 @@ static void tell_state(struct manager *m, struct sw *sw)
 	if (sw->up == sw->told_up)
 		return;
 	sw->told_up = sw->up;
-	event_say(&m->events, sw->up ? EVENT_SWITCH_UP : EVENT_SWITCH_DOWN,
+	event_log(&m->events, sw->up ? EVENT_SWITCH_UP : EVENT_SWITCH_DOWN,
 		  sw_name(sw), "%s", sw->up ? sw->address : sw->why);
 }
 
@@ -251,7 +252,7 @@ static void switch_lost(struct manager *m, const struct sw *sw)
 {
 	struct group *g;
 
-	event_say(&m->events, EVENT_SWITCH_LOST, sw_name(sw), "%u answers missed: %s",
+	event_log(&m->events, EVENT_SWITCH_LOST, sw_name(sw), "%u answers missed: %s",
 		  sw->missed, sw->why);
 	for (g = m->groups; g; g = g->next)
 		if (group_uses(g, sw))
@@ -261,13 +262,13 @@ static void switch_lost(struct manager *m, const struct sw *sw)
 }
 
 /**
- * news_seen() - handle what a switch's agent has answered, or that it has not
+ * group_on_snapshot() - handle an answer of a switch's agent, or its silence
  * @m: manager
  * @sw: switch
  * @before: what it answered before; NULL: nothing, or it has not answered
  */
-void news_seen(struct manager *m, struct sw *sw,
-	       const struct sw_info *before)
+void group_on_snapshot(struct manager *m, struct sw *sw,
+		       const struct sw_info *before)
 {
 	struct group_at *at;
 

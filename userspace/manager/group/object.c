@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Groups, their trees and ranks as objects: who finds them, by what, and what
- * each has. All groups of the manager are in the order of their creation, and by
- * name. Those that end, and those of other tenants, may have the same name.
+ * each has. All groups of the manager are in the order of their creation, and
+ * by name. Groups that end, and other tenants' groups, may have the same name.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ int group_enter(struct group *g)
 	g->next = NULL;
 	*m->groups_end = g;
 	m->groups_end = &g->next;
-	index_add(&m->by_name, &g->by_name, hash_name(g->like.job));
+	index_add(&m->by_name, &g->by_name, hash_name(g->request.job));
 	group_touch(g);
 	return 0;
 }
@@ -151,7 +151,7 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 	if (!g)
 		return NULL;
 	g->manager = m;
-	g->like = *join;
+	g->request = *join;
 	if (group_enter(g)) {
 		free(g);
 		return NULL;
@@ -173,7 +173,7 @@ static struct group *match_name(struct index_node *node, const char *name)
 
 	for (; node; node = index_next(node)) {
 		g = container_of(node, struct group, by_name);
-		if (!strcmp(g->like.job, name))
+		if (!strcmp(g->request.job, name))
 			return g;
 	}
 	return NULL;
@@ -199,7 +199,7 @@ struct group *group_named(const struct manager *m, const char *name)
  */
 struct group *group_named_next(const struct group *g)
 {
-	return match_name(index_next(&g->by_name), g->like.job);
+	return match_name(index_next(&g->by_name), g->request.job);
 }
 
 /**
@@ -234,7 +234,7 @@ static uint64_t hash_id(uint32_t id)
  * part_enter() - let a part be found by its tree
  * @part: part, with the tree's ID
  */
-void part_enter(struct part *part)
+void part_enter(struct subtree *part)
 {
 	index_add(&part->group->manager->by_tree, &part->by_tree,
 		  hash_id(part->tree.id));
@@ -248,14 +248,14 @@ void part_enter(struct part *part)
  *
  * Return: the part, or NULL if the tree is no group's.
  */
-struct part *group_find_part(const struct manager *m, const struct sw *sw,
-			     uint32_t id)
+struct subtree *group_find_part(const struct manager *m, const struct sw *sw,
+				uint32_t id)
 {
 	struct index_node *node = index_first(&m->by_tree, hash_id(id));
-	struct part *part;
+	struct subtree *part;
 
 	for (; node; node = index_next(node)) {
-		part = container_of(node, struct part, by_tree);
+		part = container_of(node, struct subtree, by_tree);
 		if (part->sw == sw && part->tree.id == id)
 			return part;
 	}
@@ -273,7 +273,8 @@ bool group_has_tree(const struct manager *m, uint32_t id)
 {
 	struct index_node *node = index_first(&m->by_tree, hash_id(id));
 
-	while (node && container_of(node, struct part, by_tree)->tree.id != id)
+	while (node &&
+	       container_of(node, struct subtree, by_tree)->tree.id != id)
 		node = index_next(node);
 	return node;
 }
@@ -285,25 +286,25 @@ bool group_has_tree(const struct manager *m, uint32_t id)
  *
  * Return: rank, or NULL: it is a switch, or there is no such member.
  */
-struct rank *part_rank(const struct part *part, uint32_t member)
+struct rank *part_rank(const struct subtree *part, uint32_t member)
 {
 	struct group *g = part->group;
 	struct rank *r;
 
 	if (member >= part->tree.n ||
-	    part->tree.members[member].rank >= g->like.ranks)
+	    part->tree.members[member].rank >= g->request.ranks)
 		return NULL;
 	r = &g->ranks[part->tree.members[member].rank];
 	return r->part == part && r->member == member ? r : NULL;
 }
 
 /**
- * rank_part() - get the tree that a rank was told of, or is to be told of
+ * rank_part() - get the tree that "joined" names to a rank, or will
  * @r: rank
  *
  * Return: its part; NULL: there is none, or the switches still make it.
  */
-struct part *rank_part(const struct rank *r)
+struct subtree *rank_part(const struct rank *r)
 {
 	const struct group *g = r->group;
 
@@ -311,7 +312,7 @@ struct part *rank_part(const struct rank *r)
 }
 
 /**
- * rank_next_alive() - get the time when a rank is told that its switch is alive
+ * rank_next_alive() - get the time when "alive" is sent to a rank
  * @r: rank
  *
  * Return: milliseconds; 0: never, since its queue pair would tell, or it has no
@@ -319,7 +320,7 @@ struct part *rank_part(const struct rank *r)
  */
 int64_t rank_next_alive(const struct rank *r)
 {
-	const struct part *part = r->join.uc ? rank_part(r) : NULL;
+	const struct subtree *part = r->join.uc ? rank_part(r) : NULL;
 	uint32_t ms = part ? part->tree.settings.dead_time : 0;
 
 	if (!ms)
@@ -336,7 +337,7 @@ int64_t rank_next_alive(const struct rank *r)
  */
 unsigned int group_levels(const struct group *g)
 {
-	const struct part *p;
+	const struct subtree *p;
 	unsigned int most = 0, n;
 	uint32_t i;
 
@@ -390,12 +391,12 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 	uint32_t i;
 
 	text[0] = '\0';
-	for (i = 0; i < g->like.ranks && used < len - 16; i++)
+	for (i = 0; i < g->request.ranks && used < len - 16; i++)
 		if (&g->ranks[i] != but && is_awaited(&g->ranks[i]))
 			used += (size_t)snprintf(text + used, len - used,
 						 "%s%u", used ? "," : "ranks ",
 						 i);
-	if (i < g->like.ranks)
+	if (i < g->request.ranks)
 		snprintf(text + used, len - used, " ...");
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Room for groups of tenants with a priority. A group that finds none, all ranks
- * of which are present, may have that of groups of tenants with a lower one:
+ * Room for groups of tenants with a priority. If a group with all its ranks
+ * does not fit, groups of lower-priority tenants may be ended to make room:
  * they are chosen (tenant/preempt.c) by what there would be without them, and
- * end only if that is enough. Then it waits until their trees are gone. Whoever
- * has no higher priority is not placed until it has its trees.
+ * end only if that is enough. The group then waits until their trees are gone.
+ * Until it has its own, no group is placed whose priority is not higher.
  *
  * A group that has its room from a reservation does not end for another one, nor
  * does what a reservation holds become anyone else's.
@@ -52,7 +52,7 @@ struct room {
  * @at: for each of its ranks the switch
  * @list: groups that may end, in the order of preempt_order()
  * @n: their number
- * @gone: for each switch what those that end have there
+ * @gone: for each switch what the ending groups have there
  * @since: milliseconds; when it began
  */
 struct search {
@@ -64,13 +64,13 @@ struct search {
 	int64_t			since;
 };
 
-static uint32_t priority(const struct group *g)
+static uint32_t priority_of(const struct group *g)
 {
 	return g->tenant->limits->priority;
 }
 
 /* It is placed again then. */
-static void hold(struct group *g, int64_t until)
+static void place_later(struct group *g, int64_t until)
 {
 	g->place_at = until;
 	group_touch(g);
@@ -78,7 +78,7 @@ static void hold(struct group *g, int64_t until)
 
 /* --- Would there be room? ------------------------------------------------ */
 
-static void put(struct room *r, const struct tree *t)
+static void count_tree(struct room *r, const struct tree *t)
 {
 	const struct inc_rdv_joined *s = &t->settings;
 	uint64_t slots = s->slots ? s->slots : SLOTS;
@@ -95,7 +95,7 @@ static void put_group(struct room *gone, const struct group *g)
 	uint32_t i;
 
 	for (i = 0; i < g->nparts; i++)
-		put(&gone[g->parts[i].sw->index], &g->parts[i].tree);
+		count_tree(&gone[g->parts[i].sw->index], &g->parts[i].tree);
 }
 
 /* Is there memory for a tree of the group at a switch that has refused one? */
@@ -107,7 +107,7 @@ static bool has_memory(const struct search *s, const struct sw *sw,
 	struct room need = { 0 };
 
 	group_wishes(s->g, &t);
-	put(&need, &t);
+	count_tree(&need, &t);
 	/* These are not for all trees together. */
 	if (!sw->info || sw->info->max_tree_memory ||
 	    (sw->info->max_slots && sw->info->max_slots < need.slots))
@@ -116,7 +116,7 @@ static bool has_memory(const struct search *s, const struct sw *sw,
 	       need.members <= gone->members && need.pairs <= gone->pairs;
 }
 
-static bool avoided(const struct group *g, const struct sw *sw)
+static bool is_avoided(const struct group *g, const struct sw *sw)
 {
 	uint32_t i;
 
@@ -144,19 +144,19 @@ static bool has_place(const struct search *s)
 	for (i = 0; i < s->g->navoid; i++)
 		if (!has_memory(s, s->g->avoid[i], 1))
 			topo_avoid(m, s->g->avoid[i]);
-	if (!place_compute(f, s->g->like.ranks, s->at, &p))
+	if (!place_compute(f, s->g->request.ranks, s->at, &p))
 		return false;
 	ok = true;
 	for (i = 0; i < p.n && ok; i++) {
 		sw = &m->switches[p.nodes[i].at];
-		ok = !avoided(s->g, sw) ||
+		ok = !is_avoided(s->g, sw) ||
 		     has_memory(s, sw, p.nodes[i].members);
 	}
 	place_free(&p);
 	return ok;
 }
 
-static bool fits(void *ctx, const bool *ends)
+static bool would_fit(void *ctx, const bool *ends)
 {
 	struct search *s = ctx;
 	struct manager *m = s->g->manager;
@@ -173,10 +173,10 @@ static bool fits(void *ctx, const bool *ends)
 		put_group(s->gone, g);
 		/* Of a group with a claim, others have the room still. */
 		ended.groups += !g->claims;
-		ended.ranks += g->claims ? 0 : g->like.ranks;
+		ended.ranks += g->claims ? 0 : g->request.ranks;
 	}
 	if (s->g->claims)
-		lack = tenant_lacks(&m->tenants, s->g->like.ranks);
+		lack = tenant_lacks(&m->tenants, s->g->request.ranks);
 	return lack.groups <= ended.groups && lack.ranks <= ended.ranks &&
 	       has_place(s);
 }
@@ -193,7 +193,7 @@ static bool has_taken_long(void *ctx)
 static bool may_end(const struct group *g, const struct group *for_g)
 {
 	return g->state < GROUP_ENDING && (!g->reserved || g->reserved->over) &&
-	       priority(g) < priority(for_g);
+	       priority_of(g) < priority_of(for_g);
 }
 
 static bool list_candidates(struct search *s)
@@ -211,7 +211,7 @@ static bool list_candidates(struct search *s)
 	for (g = m->groups; g; g = g->next)
 		if (may_end(g, s->g))
 			s->list[s->n++] = (struct candidate){
-				priority(g), g->born, g,
+				priority_of(g), g->born, g,
 			};
 	preempt_order(s->list, s->n);
 	return true;
@@ -222,32 +222,33 @@ static void end_for(struct group *g, const struct group *for_g)
 	char who[IDENTITY_LEN + 32], whose[IDENTITY_LEN + 32];
 
 	/* Its ranks are not told of another tenant. */
-	group_say(g, EVENT_GROUP_PREEMPTED,
+	group_log(g, EVENT_GROUP_PREEMPTED,
 		  "%u ranks of %.60s, priority %u, for group %.40s of %.60s, priority %u",
-		  g->like.ranks, tenant_call(g->tenant, who, sizeof(who)),
-		  priority(g), for_g->like.job,
+		  g->request.ranks, tenant_call(g->tenant, who, sizeof(who)),
+		  priority_of(g), for_g->request.job,
 		  tenant_call(for_g->tenant, whose, sizeof(whose)),
-		  priority(for_g));
+		  priority_of(for_g));
 	g->awaited = true;
 	group_raise_fault(g, GROUP_EV_DISMANTLED, CAUSE_PREEMPTED, ECONNRESET,
 			  "a tenant with a higher priority needs its room");
 }
 
-static bool choose(struct search *s)
+static bool choose_groups(struct search *s)
 {
 	bool *ends = calloc(s->n + 1, sizeof(*ends));
 	struct group *g = s->g;
 	bool found;
 	size_t i;
 
-	found = ends && preempt_choose(ends, s->n, fits, has_taken_long, s);
+	found = ends &&
+		preempt_choose(ends, s->n, would_fit, has_taken_long, s);
 	if (found) {
 		g->take_until = g->manager->loop.now + TAKE_MS;
 		g->freed_at = 0;
 		g->navoid = 0;
-		hold(g, g->manager->loop.now);
+		place_later(g, g->manager->loop.now);
 		if (g->claims)
-			tenant_unclaim(&g->manager->tenants, g->like.ranks);
+			tenant_unclaim(&g->manager->tenants, g->request.ranks);
 		g->claims = false;
 		for (i = 0; i < s->n; i++)
 			if (ends[i])
@@ -302,7 +303,7 @@ static bool await_ending(struct group *g)
 		return false;
 	g->take_until = m->loop.now + TAKE_MS;
 	g->freed_at = 0;
-	hold(g, g->take_until);
+	place_later(g, g->take_until);
 	return true;
 }
 
@@ -319,7 +320,7 @@ bool group_preempts(struct group *g, const uint32_t *at)
 	bool found = false;
 
 	if (g->takes < TAKES_MAX && list_candidates(&s) && s.n)
-		found = (!g->takes && await_ending(g)) || choose(&s);
+		found = (!g->takes && await_ending(g)) || choose_groups(&s);
 	g->takes += found;
 	free(s.list);
 	free(s.gone);
@@ -332,7 +333,7 @@ static bool is_behind(const struct group *g)
 
 	for (o = g->manager->groups; o; o = o->next)
 		if (o != g && o->state < GROUP_ENDING && o->take_until &&
-		    priority(o) >= priority(g))
+		    priority_of(o) >= priority_of(g))
 			return true;
 	return false;
 }
@@ -350,14 +351,14 @@ bool group_waits(struct group *g)
 
 	if (g->take_until && is_dismantling(g->manager)) {
 		if (g->take_until > now)
-			hold(g, g->take_until);
+			place_later(g, g->take_until);
 		else
 			group_refuse(g, ETIMEDOUT, "groups that were ended for it are still being dismantled after %d s",
 				     TAKE_MS / 1000);
 		return true;
 	}
 	if (is_behind(g)) {
-		hold(g, now + BEHIND_MS);
+		place_later(g, now + BEHIND_MS);
 		return true;
 	}
 	g->tried_at = now;
@@ -392,7 +393,7 @@ bool group_awaits_memory(struct group *g)
 	g->failed = 0;
 	g->why[0] = '\0';
 	trees_drop(g);
-	hold(g, now + RETRY_MS);
+	place_later(g, now + RETRY_MS);
 	return true;
 }
 
@@ -409,13 +410,13 @@ void group_yield(struct group *g)
 }
 
 /**
- * group_has_room() - a group has its trees, or needs none any more
+ * group_has_room() - a group has its trees, or gives them up
  * @g: group
  */
 void group_has_room(struct group *g)
 {
 	if (g->claims)
-		tenant_unclaim(&g->manager->tenants, g->like.ranks);
+		tenant_unclaim(&g->manager->tenants, g->request.ranks);
 	g->claims = false;
 	g->takes = 0;
 	group_yield(g);

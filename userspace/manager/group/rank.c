@@ -9,7 +9,7 @@
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 
-#define LOST_SAID	16	/* lost ranks of a group, of which it is told */
+#define LOST_SAID	16	/* events of lost ranks for a group */
 
 /**
  * group_dismiss() - end the streams of all ranks present
@@ -34,7 +34,7 @@ static bool is_end(const struct group *g)
 	return g->state != GROUP_GATHERING || g->core.present == 1;
 }
 
-/* The stream is not a rank's any more. */
+/* Detach the stream from the rank. */
 static void detach_stream(struct rank *r, enum rank_state state)
 {
 	struct inc_job *core = &r->group->core;
@@ -60,7 +60,7 @@ void rank_leave(struct rank *r)
 	struct rpc_stream *stream = r->stream;
 	struct group *g = r->group;
 
-	log_debug("group \"%s\": rank %u leaves", g->like.job, r->join.rank);
+	log_debug("group \"%s\": rank %u leaves", g->request.job, r->join.rank);
 	group_missing(g, r, bye.rdv.text, sizeof(bye.rdv.text));
 	if (is_end(g))
 		group_blame(g, CAUSE_LEFT, "rank %u", r->join.rank);
@@ -96,10 +96,10 @@ static void tell_lost(const struct rank *r, const char *why)
 {
 	struct group *g = r->group;
 
-	if (!g->told)
+	if (!g->loss_sent)
 		group_tell_failed(g, (int)r->join.rank, INC_STATUS_MEMBER_LEFT,
 				  "rank %u: %s", r->join.rank, why);
-	g->told = true;
+	g->loss_sent = true;
 	if (g->core.present && g->nlost <= LOST_SAID)
 		trees_del_member(r);
 }
@@ -123,7 +123,7 @@ void rank_lost(struct rank *r, const char *reason)
 	/* One host may have all of them, which go at once. */
 	g->nlost++;
 	if (g->nlost <= LOST_SAID)
-		group_say(g, EVENT_RANK_LOST, "rank %u: %s%s", rank, why,
+		group_log(g, EVENT_RANK_LOST, "rank %u: %s%s", rank, why,
 			  g->nlost < LOST_SAID ? "" :
 			  "; of more, there is no event");
 	if (is_end(g))

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Another tree for a group whose tree has failed, if it was wished for. The
- * ranks are told "rebuild"; each makes a new queue pair and says "rejoin", with
- * the number of operations that it has all results of. When all have, the fabric
- * is looked at, and the new tree is made like the first one. "joined" tells the
- * lowest of the numbers, from which the ranks go on.
+ * ranks get "rebuild"; each makes a new queue pair and sends "rejoin", with the
+ * number of operations that it has all results of. When all have, the manager
+ * refreshes the fabric, and makes the new tree like the first one. "joined" has
+ * the lowest of the numbers, from which the ranks go on.
  *
  * What has failed may not be known yet, or need a while to be replaced (a
  * spanning tree takes seconds). So it is tried again, for a limited time, which
  * does not count while ranks are awaited: a rank that computes says "rejoin" at its
  * next call of libinc, whenever that is.
  *
- * It does not matter whether the ranks have begun. Those that have not been told
+ * It does not matter whether the ranks have begun. Ranks that have not got
  * "joined" yet have nothing to make anew.
  */
 #include <errno.h>
@@ -42,7 +42,7 @@ static void forget_tree(struct group *g)
 	struct rank *r;
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		r = &g->ranks[i];
 		inc_job_set_rts(&g->core, &r->core, false);
 		r->alive_at = 0;
@@ -55,13 +55,13 @@ static void forget_tree(struct group *g)
 
 /**
  * group_may_rebuild() - check whether a group gets another tree if its own fails
- * @g: group whose ranks have been told "joined"
+ * @g: group whose ranks have got "joined"
  *
  * Return: false if it is to end.
  */
 bool group_may_rebuild(const struct group *g)
 {
-	return g->like.rebuild && !g->manager->stop &&
+	return g->request.rebuild && !g->manager->stop &&
 	       in_time(g, failing_since(g));
 }
 
@@ -77,10 +77,10 @@ void group_rebuild(struct group *g, const char *text)
 
 	g->failed_at = failing_since(g);
 	g->asked_at = g->manager->loop.now;
-	g->kept.awaited = false;
+	g->persisted.awaited = false;
 	g->moved_at = 0;
 	g->rejoined = 0;
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].rejoined = false;
 	forget_tree(g);
 	g->round++;
@@ -99,7 +99,7 @@ void group_rebuild(struct group *g, const char *text)
  */
 bool group_start_over(struct group *g, const char *why)
 {
-	if (!g->like.rebuild || g->manager->stop || g->state != GROUP_MAKING)
+	if (!g->request.rebuild || g->manager->stop || g->state != GROUP_MAKING)
 		return false;
 	/* Switches are at work: GROUP_EV_OP_DONE comes. */
 	if (g->busy) {
@@ -107,7 +107,7 @@ bool group_start_over(struct group *g, const char *why)
 		snprintf(g->why, sizeof(g->why), "%s", why);
 		return true;
 	}
-	log_debug("group \"%s\": makes another tree: %s", g->like.job, why);
+	log_debug("group \"%s\": makes another tree: %s", g->request.job, why);
 	g->failed = 0;
 	g->why[0] = '\0';
 	g->manager->group_ops->unstore(g);
@@ -144,7 +144,7 @@ bool group_try_again(struct group *g, const char *why)
 {
 	if (!in_time(g, g->failed_at))
 		return false;
-	log_debug("group \"%s\": no other tree yet: %s", g->like.job, why);
+	log_debug("group \"%s\": no other tree yet: %s", g->request.job, why);
 	g->failed = 0;
 	g->why[0] = '\0';
 	group_yield(g);
@@ -165,11 +165,11 @@ void group_rebuild_step(struct group *g)
 		return;
 	g->failed = 0;
 	trees_drop(g);
-	if (g->rejoined < g->like.ranks)
+	if (g->rejoined < g->request.ranks)
 		return;
 	g->manager->group_ops->changed(g);
 	g->resume = g->ranks[0].done;
-	for (i = 1; i < g->like.ranks; i++)
+	for (i = 1; i < g->request.ranks; i++)
 		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
 			g->resume = g->ranks[i].done;
 	g->began_at = g->manager->loop.now;
@@ -186,11 +186,11 @@ static void note_rejoined(struct rank *r)
 	r->rejoined = true;
 	g->rejoined++;
 	/* What its program has done meanwhile is no time of the manager's. */
-	if (g->rejoined == g->like.ranks)
+	if (g->rejoined == g->request.ranks)
 		g->failed_at += g->manager->loop.now - g->asked_at;
 	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
-		  g->like.job, g->round, r->join.rank, g->rejoined,
-		  g->like.ranks);
+		  g->request.job, g->round, r->join.rank, g->rejoined,
+		  g->request.ranks);
 	group_raise(g, GROUP_EV_REJOINED);
 }
 
@@ -199,7 +199,7 @@ static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
 {
 	const struct group *g = r->group;
 
-	return group_is_joined(g->state) && !r->core.rts && !r->told &&
+	return group_is_joined(g->state) && !r->core.rts && !r->joined_sent &&
 	       join->round == g->round && r->join.qpn == join->qpn &&
 	       r->join.psn == join->psn;
 }
@@ -221,9 +221,9 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 	if (g->state != GROUP_REJOINING || join->round != g->round ||
 	    r->rejoined)
 		return;
-	if (r->told)
-		r->was = (struct rank_qp){ r->join.qpn, r->join.psn };
-	r->told = false;
+	if (r->joined_sent)
+		r->old_qp = (struct rank_qp){ r->join.qpn, r->join.psn };
+	r->joined_sent = false;
 	r->join.qpn = join->qpn;
 	r->join.psn = join->psn;
 	r->done = join->done;

@@ -93,8 +93,8 @@ static void take_event(struct group *g, enum group_event event)
  * group_settle() - let all that was raised have its effect
  * @m: manager
  *
- * Context: whoever calls it must not use a group any more that it knew before:
- * those that are over are freed.
+ * Context: the caller must drop all its pointers to groups: the ones that are
+ * over are freed.
  */
 void group_settle(struct manager *m)
 {
@@ -126,7 +126,7 @@ static void begin_end(struct group *g)
 	g->ended_in = g->state;
 	inc_job_fail(&g->core, m->loop.now);
 	group_set_state(g, GROUP_ENDING);
-	tenant_leave(&m->tenants, g->tenant, g->reserved, g->like.ranks);
+	tenant_leave(&m->tenants, g->tenant, g->reserved, g->request.ranks);
 	group_has_room(g);
 	g->reserved = NULL;
 }
@@ -166,8 +166,8 @@ static void free_group(struct group *g)
 	if (g->busy)
 		return;
 	say_bye(g);
-	if (!g->kept.forgotten)
-		group_say(g, EVENT_GROUP_ENDED, "%s", g->cause);
+	if (!g->persisted.forgotten)
+		group_log(g, EVENT_GROUP_ENDED, "%s", g->cause);
 	trees_drop(g);
 	/* It is being settled, thus the first one. */
 	STAILQ_REMOVE_HEAD(&m->raised, raised);
@@ -182,8 +182,8 @@ static void end_abandoned(struct group *g)
 {
 	uint32_t i;
 
-	g->kept.key[0] = '\0';
-	g->kept.forgotten = true;
+	g->persisted.key[0] = '\0';
+	g->persisted.forgotten = true;
 	for (i = 0; i < g->nparts; i++)
 		g->parts[i].made = false;
 	group_dismiss(g, g->fault.err, g->fault.text);
@@ -195,12 +195,13 @@ static void end_refused(struct group *g)
 	const struct group_fault *f = &g->fault;
 	char text[INC_RDV_TEXT_MAX];
 
-	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->like.job, f->text);
+	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->request.job,
+		 f->text);
 	/* These would try to resume, or not learn more than that they cannot. */
 	if (group_is_rebuilding(g))
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
 	group_blame(g, f->cause, "%s", f->text);
-	group_say(g, EVENT_GROUP_REFUSED, "%s", f->text);
+	group_log(g, EVENT_GROUP_REFUSED, "%s", f->text);
 	group_dismiss(g, f->err, text);
 	end_group(g);
 }
@@ -248,7 +249,7 @@ static void end_left(struct group *g)
 
 static void note_fault(struct group *g)
 {
-	group_say_fault(g);
+	group_log_fault(g);
 	g->is_cut = g->fault.status == INC_STATUS_PEER_DEAD ||
 		    g->fault.cause == CAUSE_SWITCH;
 }
@@ -282,7 +283,7 @@ static void move_tree(struct group *g)
 	if (!group_may_rebuild(g))
 		return;
 	group_rebuild(g, g->fault.text);
-	group_say(g, EVENT_GROUP_MOVES, "%s", g->fault.text);
+	group_log(g, EVENT_GROUP_MOVES, "%s", g->fault.text);
 }
 
 /* --- Placing ------------------------------------------------------------- */
@@ -322,12 +323,12 @@ static void begin_trees(struct group *g, const struct place *p,
 
 static void place_group(struct group *g)
 {
-	uint32_t at[g->like.ranks], lost = 0;
+	uint32_t at[g->request.ranks], lost = 0;
 	struct place p;
 	bool located;
 
 	group_touch(g);
-	if (g->core.present < g->like.ranks)
+	if (g->core.present < g->request.ranks)
 		return;
 	if (group_waits(g)) {
 		begin_placing(g);
@@ -377,7 +378,7 @@ static bool try_elsewhere(struct group *g)
 	g->avoid = list;
 	list[g->navoid++] = g->full;
 	snprintf(g->refused, sizeof(g->refused), "%s", g->why);
-	log_debug("group \"%s\": tried elsewhere: %s", g->like.job, g->why);
+	log_debug("group \"%s\": tried elsewhere: %s", g->request.job, g->why);
 	g->full = NULL;
 	g->failed = 0;
 	g->why[0] = '\0';
@@ -404,7 +405,7 @@ static bool addrs_are_own(struct group *g)
 	const struct rank *r;
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		r = &g->ranks[i];
 		own = r->part ? &r->part->tree.members[r->member].own : NULL;
 		if (!own || !own->addr.len ||
@@ -428,10 +429,10 @@ static void end_steps(struct group *g)
 	}
 	group_has_room(g);
 	/* The ranks have memory for such messages, should it be rebuilt. */
-	g->like.tree.slots = g->parts[0].tree.settings.slots;
-	g->like.tree.msg_size = g->parts[0].tree.settings.msg_size;
-	g->like.tree.pmtu = g->parts[0].tree.settings.pmtu;
-	log_debug("group \"%s\": %u tree%s made in %lld ms", g->like.job,
+	g->request.tree.slots = g->parts[0].tree.settings.slots;
+	g->request.tree.msg_size = g->parts[0].tree.settings.msg_size;
+	g->request.tree.pmtu = g->parts[0].tree.settings.pmtu;
+	log_debug("group \"%s\": %u tree%s made in %lld ms", g->request.job,
 		  g->nparts, g->nparts == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	/* The next manager makes one more for a group that is rebuilt. */
@@ -471,7 +472,7 @@ static void end_making(struct group *g)
 
 static void check_ready(struct group *g)
 {
-	if (g->core.rts < g->like.ranks)
+	if (g->core.rts < g->request.ranks)
 		return;
 	group_set_state(g, GROUP_READY);
 	g->manager->group_ops->store(g);
@@ -481,9 +482,9 @@ static void check_ready(struct group *g)
 static void tell_ready(struct group *g)
 {
 	g->ready_at = g->manager->loop.now;
-	group_say(g, g->round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
+	group_log(g, g->round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
 		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
-		  g->like.ranks, cm_count(g), g->nparts,
+		  g->request.ranks, cm_count(g), g->nparts,
 		  g->nparts == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	g->is_cut = false;
@@ -492,9 +493,9 @@ static void tell_ready(struct group *g)
 
 static void go_on_stored(struct group *g)
 {
-	if (!g->kept.awaited)
+	if (!g->persisted.awaited)
 		return;
-	g->kept.awaited = false;
+	g->persisted.awaited = false;
 	if (g->state == GROUP_MAKING)
 		tell_joined(g);
 	else
@@ -531,8 +532,10 @@ void group_fabric_changed(struct manager *m)
  */
 void group_delete(struct group *g, const char *why)
 {
-	/* An event says it to all; whoever calls must not fill the log. */
-	log_debug("group \"%s\": %s", g->like.job, why);
+	/*
+	 * An event says it to all; a caller must not be able to fill the log.
+	 */
+	log_debug("group \"%s\": %s", g->request.job, why);
 	group_raise_fault(g, GROUP_EV_DISMANTLED, g->manager->stop ?
 			  CAUSE_STOP : CAUSE_HAND, ECONNRESET, "%s", why);
 }

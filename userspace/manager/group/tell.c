@@ -118,7 +118,7 @@ void group_tell_joined(struct rank *r)
 
 	msg.rdv.type = INC_RDV_JOINED;
 	*joined = t->settings;
-	joined->rebuild = r->group->like.rebuild;
+	joined->rebuild = r->group->request.rebuild;
 	joined->resume = r->group->resume;
 	joined->addr = own->addr;
 	joined->qpn = own->qpn;
@@ -128,7 +128,7 @@ void group_tell_joined(struct rank *r)
 	snprintf(msg.switch_id, sizeof(msg.switch_id), "%s",
 		 sw_name(r->part->sw));
 	r->heard_at = r->group->manager->loop.now;
-	r->told = r->stream;
+	r->joined_sent = r->stream;
 	r->alive_at = rank_next_alive(r);
 	group_tell(r, &msg);
 }

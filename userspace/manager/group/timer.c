@@ -11,7 +11,7 @@
 
 #define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t earlier_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -19,7 +19,7 @@ static int64_t least(int64_t a, int64_t b)
 /* INT64_MAX: it sends no heartbeats. */
 static int64_t beat_due_at(const struct rank *r)
 {
-	const struct options *o = &r->group->manager->o;
+	const struct amd_options *o = &r->group->manager->o;
 	int64_t beat_at = r->stream ? rpc_stream_heard(r->stream) : 0;
 	int64_t heard_at = beat_at > r->heard_at ? beat_at : r->heard_at;
 	int64_t late_at = r->group->manager->loop.late_at;
@@ -63,13 +63,13 @@ static int64_t find_deadline(const struct group *g)
 		return INT64_MAX;
 	next = inc_job_deadline(&g->core);
 	if (awaits_look(g))
-		next = least(next, g->place_at);
-	next = least(next, group_vague_at(g));
-	next = least(next, move_at(g));
+		next = earlier_time(next, g->place_at);
+	next = earlier_time(next, group_undetermined_at(g));
+	next = earlier_time(next, move_at(g));
 	inc_job_for_each(&g->core, r, RANK_PRESENT) {
-		next = least(next, silent_at(r));
+		next = earlier_time(next, silent_at(r));
 		if (r->alive_at)
-			next = least(next, r->alive_at);
+			next = earlier_time(next, r->alive_at);
 	}
 	return next;
 }
@@ -99,7 +99,7 @@ static void refuse_late(struct group *g)
 
 	group_missing(g, NULL, missing, sizeof(missing));
 	group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time; waited for %s%s",
-		     g->core.present, g->like.ranks, g->core.rts,
+		     g->core.present, g->request.ranks, g->core.rts,
 		     g->manager->o.forming_ms / 1000,
 		     missing[0] ? missing : "the switches",
 		     !missing[0] ? "" : group_is_joined(g->state) ?
@@ -127,8 +127,8 @@ void group_expire(struct group *g)
 		group_raise(g, GROUP_EV_LOOK);
 	else if (due == INC_JOB_LEAVE)
 		group_delete_left(g);
-	else if (group_vague_at(g) <= now)
-		group_vague_due(g);
+	else if (group_undetermined_at(g) <= now)
+		group_undetermined_due(g);
 	else if (move_at(g) <= now)
 		move_due(g);
 	else

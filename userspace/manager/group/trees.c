@@ -26,7 +26,7 @@
  */
 struct part_op {
 	struct sw_op	op;
-	struct part	*part;
+	struct subtree	*part;
 	int		(*tree)(struct tree *t, struct netconf *n, char *err);
 };
 
@@ -70,7 +70,7 @@ static void part_done(struct sw_op *op)
 	end_op(g);
 }
 
-static void submit_part(struct part *part,
+static void submit_part(struct subtree *part,
 			int (*tree)(struct tree *t, struct netconf *n, char *err))
 {
 	struct part_op *p = calloc(1, sizeof(*p));
@@ -179,11 +179,11 @@ void trees_delete(struct group *g)
  */
 void trees_drop(struct group *g)
 {
-	struct part *part;
+	struct subtree *part;
 	uint32_t i;
 
-	g->vague.tree_at = 0;
-	for (i = 0; i < g->like.ranks; i++) {
+	g->undetermined.tree_at = 0;
+	for (i = 0; i < g->request.ranks; i++) {
 		g->ranks[i].part = NULL;
 		g->ranks[i].alive_at = 0;
 	}
@@ -235,20 +235,20 @@ static uint32_t choose_id(struct manager *m)
  */
 void group_wishes(const struct group *g, struct tree *t)
 {
-	const struct inc_rdv_tree *wish = &g->like.tree;
+	const struct inc_rdv_tree *wish = &g->request.tree;
 	struct inc_rdv_joined *s = &t->settings;
 
 	s->slots = wish->slots;
 	s->msg_size = wish->msg_size;
-	s->pmtu = wish->pmtu ? wish->pmtu : g->like.mtu;
+	s->pmtu = wish->pmtu ? wish->pmtu : g->request.mtu;
 	s->first_msg_id = wish->first_msg_id;
 	t->has_first_msg_id = wish->has_first_msg_id;
 	s->dead_time = g->manager->o.dead_time;
-	if (g->like.uc)
+	if (g->request.uc)
 		inc_job_uc(s->pmtu, &s->msg_size, &s->slots);
 }
 
-static bool init_part(struct group *g, struct part *part, uint32_t sw,
+static bool init_part(struct group *g, struct subtree *part, uint32_t sw,
 		      uint32_t members)
 {
 	part->group = g;
@@ -262,7 +262,7 @@ static bool init_part(struct group *g, struct part *part, uint32_t sw,
 	return part->tree.members;
 }
 
-static void add_host(struct part *part, struct rank *r)
+static void add_host(struct subtree *part, struct rank *r)
 {
 	struct tree_member *m = &part->tree.members[part->tree.n];
 
@@ -277,18 +277,18 @@ static void add_host(struct part *part, struct rank *r)
 	r->member = part->tree.n++;
 }
 
-static void add_child(struct part *parent, struct part *child)
+static void add_child(struct subtree *parent, struct subtree *child)
 {
 	child->parent = parent;
 	child->place = parent->tree.n++;
-	child->tree.job_ranks = parent->group->like.ranks;
+	child->tree.job_ranks = parent->group->request.ranks;
 	child->tree.first_rank = child->first;
 	parent->tree.members[child->place].below = child->count;
 }
 
 static void add_members(struct group *g, const struct place *p, uint32_t node)
 {
-	struct part *part = &g->parts[node];
+	struct subtree *part = &g->parts[node];
 	uint32_t r, member;
 
 	for (r = part->first; r < part->first + part->count;) {
@@ -332,7 +332,7 @@ static bool has_ids(const struct manager *m, uint32_t trees)
 /**
  * trees_build() - prepare a group's trees
  * @g: group, without any
- * @p: where they are to be; the root's comes first, those of children after their
+ * @p: where they are to be; the root's comes first, children's after their
  *	parents'
  *
  * Return: false if they cannot be; then GROUP_EV_REFUSED was raised.
@@ -356,14 +356,14 @@ bool trees_build(struct group *g, const struct place *p)
 /* --- Steps --------------------------------------------------------------- */
 
 /* A child has its queue pair to its parent, which gets it as a member. */
-static bool connect_up(struct group *g, struct part *part)
+static bool connect_up(struct group *g, struct subtree *part)
 {
-	const struct part *up = part->parent;
+	const struct subtree *up = part->parent;
 	struct tree_member *m = &up->tree.members[part->place];
 	char taken[256];
 
 	if (!topo_addr(g->manager, part->sw, up->sw, &part->tree.up.addr)) {
-		topo_say_taken(g->manager, part->sw, taken, sizeof(taken));
+		topo_log_taken(g->manager, part->sw, taken, sizeof(taken));
 		group_refuse(g, EHOSTUNREACH, "switch %s has no address by which %s reaches it%s",
 			     sw_name(part->sw), sw_name(up->sw), taken);
 		return false;
@@ -373,7 +373,7 @@ static bool connect_up(struct group *g, struct part *part)
 	return true;
 }
 
-static bool has_children(const struct part *part)
+static bool has_children(const struct subtree *part)
 {
 	uint32_t i;
 
@@ -396,7 +396,7 @@ static void begin_add(struct group *g)
 
 static void begin_link(struct group *g)
 {
-	struct part *part;
+	struct subtree *part;
 	uint32_t i;
 
 	for (i = 1; i < g->nparts; i++) {

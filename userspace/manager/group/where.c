@@ -43,7 +43,7 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 	const struct sw *sw;
 	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		if (!sw && near)
 			sw = topo_near(g->manager, &g->ranks[i].join.addr);
@@ -72,7 +72,7 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 	for (i = 0; cm && i < m->o.nswitches; i++)
 		if (!cm_offered(&m->switches[i]))
 			topo_avoid(m, &m->switches[i]);
-	return place_compute(f, g->like.ranks, at, p);
+	return place_compute(f, g->request.ranks, at, p);
 }
 
 /**
@@ -105,18 +105,18 @@ bool where_compute(struct group *g, const uint32_t *at, struct place *p)
 static bool judge_roots(const struct group *g, const struct place_fabric *f,
 			struct place_why *list, uint32_t *root)
 {
-	uint32_t at[g->like.ranks], lost;
+	uint32_t at[g->request.ranks], lost;
 	struct place p = { .n = 0 };
 	bool found;
 
 	if (!where_locate(g, true, at, &lost))
 		return false;
 	limit_room(g);
-	found = place_compute(f, g->like.ranks, at, &p) || g->nparts;
+	found = place_compute(f, g->request.ranks, at, &p) || g->nparts;
 	if (found)
 		*root = g->nparts ? g->parts[0].sw->index : p.nodes[0].at;
 	place_free(&p);
-	return found && place_why(f, g->like.ranks, at, list);
+	return found && place_why(f, g->request.ranks, at, list);
 }
 
 /**
@@ -148,7 +148,7 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 bool group_fits(struct group *g)
 {
 	const struct place_fabric *f = topo_without(g->manager, g->charge);
-	uint32_t at[g->like.ranks], lost;
+	uint32_t at[g->request.ranks], lost;
 	struct place p = { .n = 0 };
 	bool fits;
 
@@ -157,7 +157,7 @@ bool group_fits(struct group *g)
 	fits = where_locate(g, true, at, &lost);
 	if (fits) {
 		limit_room(g);
-		fits = place_compute(f, g->like.ranks, at, &p) &&
+		fits = place_compute(f, g->request.ranks, at, &p) &&
 		       cm_placed(g, &p);
 		place_free(&p);
 	}
@@ -166,8 +166,8 @@ bool group_fits(struct group *g)
 }
 
 /*
- * Ranks that take a lost manager for the reason would come again, those that
- * came last would not: only where the fabric is lost it is EHOSTUNREACH.
+ * Return EHOSTUNREACH only if a switch is down: ranks retry on it, as if the
+ * manager had been lost.
  */
 static const char *find_reason(const struct group *g, int *err)
 {
@@ -190,12 +190,12 @@ static const char *find_reason(const struct group *g, int *err)
 /* Have all switches ask for the hosts that none has seen. */
 static void probe_hosts(struct group *g)
 {
-	const struct inc_rdv_addr *lost[g->like.ranks];
+	const struct inc_rdv_addr *lost[g->request.ranks];
 	struct manager *m = g->manager;
 	const struct sw_if *itf;
 	unsigned int n = 0, i;
 
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		if (!topo_find(m, &g->ranks[i].join.addr, &itf))
 			lost[n++] = &g->ranks[i].join.addr;
 	for (i = 0; i < m->o.nswitches; i++)
@@ -263,7 +263,7 @@ void where_none(struct group *g, bool located, uint32_t lost)
 		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
 			     others);
 	} else if (located && limit_says(g, text, sizeof(text))) {
-		tenant_refused(g->tenant, &g->manager->events, g->like.job,
+		tenant_refused(g->tenant, &g->manager->events, g->request.job,
 			       text);
 		group_refuse(g, ENOBUFS, "%s", text);
 	} else if (located) {
@@ -286,7 +286,7 @@ static struct topo_port find_narrowest(const struct group *g)
 	uint32_t i;
 
 	topo_narrowest(g->manager, g->charge, &port);
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		if (sw && itf)
 			topo_narrow(&port, g->charge, sw, itf);
@@ -329,7 +329,7 @@ bool group_is_narrow(const struct group *g, char *text, size_t len)
 bool where_pmtu_fits(struct group *g)
 {
 	const struct topo_port port = find_narrowest(g);
-	uint32_t wish = g->like.tree.pmtu, pmtu = TREE_PMTU_MAX;
+	uint32_t wish = g->request.tree.pmtu, pmtu = TREE_PMTU_MAX;
 
 	if (!port.itf)
 		return true;
@@ -342,7 +342,7 @@ bool where_pmtu_fits(struct group *g)
 			     port.itf->name, port.itf->mtu);
 		return false;
 	}
-	if ((g->like.mtu ? g->like.mtu : RDMA_INC_DEFAULT_PMTU) > pmtu)
-		g->like.mtu = pmtu;
+	if ((g->request.mtu ? g->request.mtu : RDMA_INC_DEFAULT_PMTU) > pmtu)
+		g->request.mtu = pmtu;
 	return true;
 }

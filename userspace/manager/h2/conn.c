@@ -38,7 +38,7 @@ uint64_t h2_cuts(void)
  * conn_mark() - have what a connection has to say sent at the end of the turn
  * @c: connection
  */
-void conn_mark(struct conn *c)
+void conn_mark(struct h2_conn *c)
 {
 	if (c->dirty)
 		return;
@@ -52,14 +52,14 @@ void conn_mark(struct conn *c)
  * @c: connection
  * @why: a constant
  */
-void conn_cut(struct conn *c, const char *why)
+void conn_cut(struct h2_conn *c, const char *why)
 {
 	if (!c->cut)
 		c->cut = why;
 	conn_mark(c);
 }
 
-static void conn_wait(struct conn *c, uint32_t events)
+static void conn_wait(struct h2_conn *c, uint32_t events)
 {
 	struct epoll_event e = { .events = events, .data.ptr = c };
 
@@ -73,7 +73,7 @@ static void conn_wait(struct conn *c, uint32_t events)
  * conn_arm() - set a connection's timer
  * @c: connection
  */
-void conn_arm(struct conn *c)
+void conn_arm(struct h2_conn *c)
 {
 	int64_t ms = -1, since = c->since;
 
@@ -106,11 +106,11 @@ void conn_arm(struct conn *c)
 /**
  * conn_line() - find the line of a connection's host
  * @c: connection
- * @kind: what those of the line have in common
+ * @kind: what all connections of the line have in common
  *
  * Return: line.
  */
-struct line *conn_line(struct conn *c, enum line_kind kind)
+struct line *conn_line(struct h2_conn *c, enum line_kind kind)
 {
 	struct share *host = c->share.of[SHARE_HOST];
 
@@ -118,7 +118,7 @@ struct line *conn_line(struct conn *c, enum line_kind kind)
 }
 
 /* Go to the end of the line. */
-static void line_up(struct conn *c)
+static void line_up(struct h2_conn *c)
 {
 	struct crowd *crowds = c->server->crowds;
 
@@ -130,13 +130,13 @@ static void line_up(struct conn *c)
 			  &c->spot);
 }
 
-static void step_out(struct conn *c)
+static void step_out(struct h2_conn *c)
 {
 	line_leave(&c->server->crowds[c->state == CONN_SHAKES ?
 				      LINE_SHAKES : LINE_WAITS], &c->spot);
 }
 
-static void enter(struct conn *c, enum conn_state state)
+static void enter_state(struct h2_conn *c, enum conn_state state)
 {
 	if (c->state == CONN_SHAKES)
 		share_give(&c->share, SHARE_HANDSHAKES, 1);
@@ -154,7 +154,7 @@ static void enter(struct conn *c, enum conn_state state)
  * @c: connection
  * @idle: it has none
  */
-void conn_idle(struct conn *c, bool idle)
+void conn_idle(struct h2_conn *c, bool idle)
 {
 	struct crowd *crowd = &c->server->crowds[LINE_IDLE];
 	char why[160];
@@ -174,7 +174,7 @@ void conn_idle(struct conn *c, bool idle)
 	conn_arm(c);
 }
 
-static void forget_session(struct conn *c)
+static void forget_session(struct h2_conn *c)
 {
 	nghttp2_session_del(c->h2);
 	c->h2 = NULL;
@@ -188,12 +188,12 @@ static void forget_session(struct conn *c)
  * conn_die() - close a connection; it is freed at the end of the turn
  * @c: connection
  */
-void conn_die(struct conn *c)
+void conn_die(struct h2_conn *c)
 {
 	if (c->state == CONN_DEAD)
 		return;
 	forget_session(c);
-	enter(c, CONN_DEAD);
+	enter_state(c, CONN_DEAD);
 	conn_idle(c, false);
 	SSL_free(c->ssl);
 	close(c->fd);
@@ -208,14 +208,14 @@ void conn_die(struct conn *c)
 }
 
 /* Say good-bye, and wait for it to be read: close() could lose it. */
-static void linger(struct conn *c)
+static void linger_conn(struct h2_conn *c)
 {
 	if (c->ssl && c->h2)
 		SSL_shutdown(c->ssl);
 	shutdown(c->fd, SHUT_WR);
 	forget_session(c);
-	enter(c, CONN_LINGERS);
-	/* Who was cut is not listened to. */
+	enter_state(c, CONN_LINGERS);
+	/* A connection that was cut is not read from. */
 	conn_wait(c, c->cut ? 0 : EPOLLIN);
 }
 
@@ -223,7 +223,7 @@ static void linger(struct conn *c)
  * conn_end() - end a connection in order
  * @c: connection, whose calls are lost
  */
-void conn_end(struct conn *c)
+void conn_end(struct h2_conn *c)
 {
 	if (c->state != CONN_OPEN) {
 		conn_die(c);
@@ -239,7 +239,7 @@ void conn_end(struct conn *c)
  */
 void conn_timer(struct timer *timer)
 {
-	struct conn *c = container_of(timer, struct conn, timer);
+	struct h2_conn *c = container_of(timer, struct h2_conn, timer);
 
 	if (c->state == CONN_OPEN && !c->out_len) {
 		conn_end(c);
@@ -253,7 +253,7 @@ void conn_timer(struct timer *timer)
 /* --- Output -------------------------------------------------------------- */
 
 /* Gather what is to be sent. Returns its length. */
-static size_t gather(struct conn *c, uint8_t *buf)
+static size_t gather_output(struct h2_conn *c, uint8_t *buf)
 {
 	size_t len = c->out_len;
 	const uint8_t *p;
@@ -271,7 +271,7 @@ static size_t gather(struct conn *c, uint8_t *buf)
 }
 
 /* Keep what the socket does not take. */
-static int keep(struct conn *c, const uint8_t *buf, size_t len)
+static int keep_output(struct h2_conn *c, const uint8_t *buf, size_t len)
 {
 	uint8_t *out = len ? malloc(len) : NULL;
 
@@ -286,17 +286,17 @@ static int keep(struct conn *c, const uint8_t *buf, size_t len)
 }
 
 /* Returns 1: the socket takes more; 0: it does not, -1: it is the end. */
-static int write_some(struct conn *c, size_t *total)
+static int write_some(struct h2_conn *c, size_t *total)
 {
 	/* A frame of nghttp2 may follow what is just short of CONN_READ. */
 	static uint8_t buf[CONN_READ + 2 * 65536];
-	size_t len = gather(c, buf);
+	size_t len = gather_output(c, buf);
 	ssize_t n;
 
 	if (!len)
 		return 0;
 	n = tls_transfer(c, buf, len, true);
-	if (n < 0 || keep(c, buf + n, len - (size_t)n))
+	if (n < 0 || keep_output(c, buf + n, len - (size_t)n))
 		return -1;
 	*total += (size_t)n;
 	if (n)
@@ -305,7 +305,7 @@ static int write_some(struct conn *c, size_t *total)
 }
 
 /* It took more than a client needs: say so, if it reads, and listen no more. */
-static void cut(struct conn *c)
+static void cut_conn(struct h2_conn *c)
 {
 	struct h2_server *s = c->server;
 	size_t total = 0;
@@ -322,14 +322,14 @@ static void cut(struct conn *c)
 			;
 	}
 	server_bar(s, c, c->cut);
-	linger(c);
+	linger_conn(c);
 }
 
 /**
  * conn_flush() - send what there is to send, as far as the client reads it
  * @c: connection
  */
-void conn_flush(struct conn *c)
+void conn_flush(struct h2_conn *c)
 {
 	size_t total = 0;
 	int ret = 1;
@@ -343,12 +343,12 @@ void conn_flush(struct conn *c)
 	while (!c->cut && ret > 0 && total < CONN_WRITE)
 		ret = write_some(c, &total);
 	if (c->cut) {
-		cut(c);
+		cut_conn(c);
 	} else if (ret < 0) {
 		conn_die(c);
 	} else if (!c->out_len && !nghttp2_session_want_read(c->h2) &&
 		   !nghttp2_session_want_write(c->h2)) {
-		linger(c);
+		linger_conn(c);
 	} else {
 		/* Nothing is read as long as what was written is not. */
 		conn_wait(c, c->out_len ? EPOLLOUT :
@@ -359,7 +359,7 @@ void conn_flush(struct conn *c)
 
 /* --- Input --------------------------------------------------------------- */
 
-static void read_some(struct conn *c)
+static void read_some(struct h2_conn *c)
 {
 	static uint8_t buf[CONN_READ];
 	size_t calls = c->share.of[SHARE_CONNECTION]->has[SHARE_CALLS];
@@ -380,16 +380,16 @@ static void read_some(struct conn *c)
 	conn_mark(c);
 }
 
-static void open_session(struct conn *c)
+static void open_session(struct h2_conn *c)
 {
-	enter(c, CONN_OPEN);
+	enter_state(c, CONN_OPEN);
 	if (session_open(c))
 		conn_die(c);
 	else
 		conn_mark(c);
 }
 
-static void shake(struct conn *c)
+static void shake_hands(struct h2_conn *c)
 {
 	int ret;
 
@@ -397,7 +397,7 @@ static void shake(struct conn *c)
 		return;
 	ret = tls_shake(c);
 	if (ret < 0) {
-		linger(c);
+		linger_conn(c);
 	} else if (ret) {
 		open_session(c);
 	} else {
@@ -413,10 +413,10 @@ static void shake(struct conn *c)
  *
  * Return: false: it has to wait.
  */
-bool conn_start(struct conn *c)
+bool conn_start(struct h2_conn *c)
 {
 	struct h2_server *s = c->server;
-	struct conn *other;
+	struct h2_conn *other;
 	SSL_CTX *tls;
 	char why[160];
 	int full;
@@ -438,7 +438,7 @@ bool conn_start(struct conn *c)
 	}
 	if (full >= 0)
 		return false;
-	enter(c, CONN_SHAKES);
+	enter_state(c, CONN_SHAKES);
 	if (!tls_open(c, tls))
 		conn_die(c);
 	else
@@ -446,19 +446,19 @@ bool conn_start(struct conn *c)
 	return true;
 }
 
-static void begin(struct conn *c)
+static void begin_conn(struct h2_conn *c)
 {
 	/* Others of its host may have come before. */
 	if (!conn_line(c, LINE_WAITS)->n && conn_start(c)) {
 		if (c->state == CONN_SHAKES)
-			shake(c);
+			shake_hands(c);
 		return;
 	}
-	enter(c, CONN_WAITS);
+	enter_state(c, CONN_WAITS);
 	conn_wait(c, 0);
 }
 
-static void drop_some(struct conn *c)
+static void drop_some(struct h2_conn *c)
 {
 	static uint8_t buf[CONN_READ];
 	ssize_t n = recv(c->fd, buf, sizeof(buf), 0);
@@ -472,7 +472,7 @@ static void drop_some(struct conn *c)
  * @c: connection
  * @events: of epoll
  */
-void conn_event(struct conn *c, uint32_t events)
+void conn_event(struct h2_conn *c, uint32_t events)
 {
 	if (events & EPOLLERR ||
 	    (events & EPOLLHUP && c->state != CONN_OPEN)) {
@@ -481,10 +481,10 @@ void conn_event(struct conn *c, uint32_t events)
 	}
 	switch (c->state) {
 	case CONN_QUIET:
-		begin(c);
+		begin_conn(c);
 		break;
 	case CONN_SHAKES:
-		shake(c);
+		shake_hands(c);
 		break;
 	case CONN_OPEN:
 		if (events & (EPOLLIN | EPOLLHUP) && !c->out_len)

@@ -34,7 +34,7 @@ enum conn_state {
 };
 
 /**
- * struct conn - a connection
+ * struct h2_conn - a connection
  * @next: next one
  * @at: what points to this one
  * @next_dirty: next one that has something to send
@@ -43,11 +43,11 @@ enum conn_state {
  * @events: that epoll waits for
  * @state: what it does
  * @ssl: TLS, or NULL
- * @until: bytes that may have come, with those of TLS, by the end of the turn
+ * @until: bytes that may have come, including TLS, by the end of the turn
  * @h2: HTTP/2, once it is CONN_OPEN
  * @share: whose it is
- * @idle_spot: among those of its host that have no call
- * @spot: among those that wait to shake hands, or shake hands
+ * @idle_spot: among its host's connections without a call
+ * @spot: among the connections that wait to shake hands, or shake hands
  * @timer: time limits
  * @since: milliseconds; when its state changed last, or it took something
  * @idle_at: likewise; since when it has no call
@@ -63,9 +63,9 @@ enum conn_state {
  * @more: there is more to send than one turn may
  * @peer: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:"
  */
-struct conn {
-	struct conn		*next, **at;
-	struct conn		*next_dirty;
+struct h2_conn {
+	struct h2_conn		*next, **at;
+	struct h2_conn		*next_dirty;
 	struct h2_server	*server;
 	int			fd;
 	uint32_t		events;
@@ -127,12 +127,12 @@ struct h2_server {
 	bool				deaf;
 	char				*unix_path;
 	size_t				most;
-	struct conn			*conns;
+	struct h2_conn			*conns;
 	int				shakes;
 	struct crowd			crowds[LINES];
 	struct line			nobody[LINES];
-	struct conn			*dirty;
-	struct conn			*dead;
+	struct h2_conn			*dirty;
+	struct h2_conn			*dead;
 	struct timers			timers;
 	struct timer			again;
 	struct {
@@ -150,34 +150,34 @@ struct h2_server {
 
 /* session.c */
 int session_prepare(struct h2_server *s);
-int session_open(struct conn *c);
-void session_end_calls(struct conn *c, int status, const char *text);
-void session_forget(struct conn *c);
-bool session_junk(struct conn *c, int64_t n, const char *why);
+int session_open(struct h2_conn *c);
+void session_end_calls(struct h2_conn *c, int status, const char *text);
+void session_forget(struct h2_conn *c);
+bool session_junk(struct h2_conn *c, int64_t n, const char *why);
 
 /* tls.c */
-bool tls_open(struct conn *c, SSL_CTX *ctx);
-ssize_t tls_read(struct conn *c, void *buf, size_t len, size_t *all);
-ssize_t tls_transfer(struct conn *c, void *buf, size_t len, bool out);
-int tls_shake(struct conn *c);
+bool tls_open(struct h2_conn *c, SSL_CTX *ctx);
+ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all);
+ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out);
+int tls_shake(struct h2_conn *c);
 
 /* conn.c */
-void conn_event(struct conn *c, uint32_t events);
-void conn_flush(struct conn *c);
-void conn_mark(struct conn *c);
-void conn_die(struct conn *c);
-void conn_cut(struct conn *c, const char *why);
-struct line *conn_line(struct conn *c, enum line_kind kind);
-void conn_idle(struct conn *c, bool idle);
-void conn_arm(struct conn *c);
-bool conn_start(struct conn *c);
+void conn_event(struct h2_conn *c, uint32_t events);
+void conn_flush(struct h2_conn *c);
+void conn_mark(struct h2_conn *c);
+void conn_die(struct h2_conn *c);
+void conn_cut(struct h2_conn *c, const char *why);
+struct line *conn_line(struct h2_conn *c, enum line_kind kind);
+void conn_idle(struct h2_conn *c, bool idle);
+void conn_arm(struct h2_conn *c);
+bool conn_start(struct h2_conn *c);
 void conn_timer(struct timer *timer);
-void conn_end(struct conn *c);
+void conn_end(struct h2_conn *c);
 
 /* server.c */
-struct conn *server_greedy(struct h2_server *s, struct conn *c, int full,
-			   bool shakes);
-void server_bar(struct h2_server *s, const struct conn *c, const char *why);
-bool server_barred(const struct h2_server *s, const struct conn *c);
+struct h2_conn *server_greedy(struct h2_server *s, struct h2_conn *c, int full,
+			      bool shakes);
+void server_bar(struct h2_server *s, const struct h2_conn *c, const char *why);
+bool server_barred(const struct h2_server *s, const struct h2_conn *c);
 
 #endif /* INC_MANAGER_H2_CONN_H */

@@ -16,7 +16,7 @@
 #include "channel/wire.h"
 
 struct h2_server;
-struct conn;
+struct h2_conn;
 
 /**
  * struct h2_chunk - a message that is sent
@@ -70,7 +70,7 @@ struct h2_chunk {
  */
 struct h2_call {
 	struct h2_call		*next;
-	struct conn		*conn;
+	struct h2_conn		*conn;
 	int32_t			id;
 	char			path[64];
 	char			*token;

@@ -52,7 +52,7 @@ static struct lines *lines_of(struct crowd *c, size_t n)
 }
 
 /* A line has as many as @n now: it goes behind the others that have. */
-static void count(struct crowd *c, struct line *l, size_t n)
+static void set_count(struct crowd *c, struct line *l, size_t n)
 {
 	if (l->n)
 		TAILQ_REMOVE(lines_of(c, l->n), l, entry);
@@ -78,7 +78,7 @@ void line_join(struct crowd *c, struct line *l, struct spot *p)
 {
 	p->line = l;
 	TAILQ_INSERT_TAIL(&l->spots, p, entry);
-	count(c, l, l->n + 1);
+	set_count(c, l, l->n + 1);
 }
 
 /**
@@ -94,7 +94,7 @@ void line_leave(struct crowd *c, struct spot *p)
 		return;
 	p->line = NULL;
 	TAILQ_REMOVE(&l->spots, p, entry);
-	count(c, l, l->n - 1);
+	set_count(c, l, l->n - 1);
 }
 
 /**
@@ -109,6 +109,6 @@ struct spot *crowd_turn(struct crowd *c)
 
 	if (!l)
 		return NULL;
-	count(c, l, l->n);
+	set_count(c, l, l->n);
 	return TAILQ_FIRST(&l->spots);
 }

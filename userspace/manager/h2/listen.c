@@ -100,8 +100,8 @@ static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 	return listen_fd(s, fd, (struct sockaddr *)&addr, ai->ai_addrlen);
 }
 
-static int fail(const char *address, int ret, const char *why, char *err,
-		size_t len)
+static int set_error(const char *address, int ret, const char *why, char *err,
+		     size_t len)
 {
 	snprintf(err, len, "--listen %s: %s", address, why ? why :
 		 ret == -EADDRINUSE ?
@@ -155,13 +155,13 @@ int h2_listen(struct h2_server *s, const char *address, char *err, size_t len)
 
 	if (!strncmp(address, UNIX, strlen(UNIX))) {
 		ret = listen_unix(s, address + strlen(UNIX));
-		return ret ? fail(address, ret, NULL, err, len) : 1;
+		return ret ? set_error(address, ret, NULL, err, len) : 1;
 	}
 	if (inc_auth_address(address, host, sizeof(host), &port))
-		return fail(address, -EINVAL, NULL, err, len);
+		return set_error(address, -EINVAL, NULL, err, len);
 	ret = strcmp(host, "0.0.0.0") ? -EAFNOSUPPORT :
 	      listen_host(s, "::", &port, &why);
 	if (ret == -EAFNOSUPPORT || ret == -EADDRNOTAVAIL)
 		ret = listen_host(s, host, &port, &why);
-	return ret ? fail(address, ret, why, err, len) : port;
+	return ret ? set_error(address, ret, why, err, len) : port;
 }

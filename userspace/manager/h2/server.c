@@ -42,7 +42,7 @@ int64_t h2_now(const struct h2_server *s)
 
 /* --- Hosts --------------------------------------------------------------- */
 
-static const char *host_of(const struct conn *c)
+static const char *host_of(const struct h2_conn *c)
 {
 	return c->share.of[SHARE_HOST] ? c->share.of[SHARE_HOST]->name : "";
 }
@@ -54,7 +54,7 @@ static const char *host_of(const struct conn *c)
  *
  * Return: true if so.
  */
-bool server_barred(const struct h2_server *s, const struct conn *c)
+bool server_barred(const struct h2_server *s, const struct h2_conn *c)
 {
 	unsigned int i;
 
@@ -71,7 +71,7 @@ bool server_barred(const struct h2_server *s, const struct conn *c)
  * @c: connection
  * @why: what was wrong
  */
-void server_bar(struct h2_server *s, const struct conn *c, const char *why)
+void server_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 {
 	char text[256];
 	unsigned int i, k = 0;
@@ -94,17 +94,17 @@ void server_bar(struct h2_server *s, const struct conn *c, const char *why)
 }
 
 /* Returns the first one of a line, if it may give way, or NULL. */
-static struct conn *first_of(const struct h2_server *s, const struct line *l,
-			     bool shakes)
+static struct h2_conn *first_of(const struct h2_server *s, const struct line *l,
+				bool shakes)
 {
 	struct spot *p = TAILQ_FIRST(&l->spots);
-	struct conn *c;
+	struct h2_conn *c;
 
 	if (!p)
 		return NULL;
 	if (!shakes)
-		return container_of(p, struct conn, idle_spot);
-	c = container_of(p, struct conn, spot);
+		return container_of(p, struct h2_conn, idle_spot);
+	c = container_of(p, struct h2_conn, spot);
 	return c->since + STALE_MS <= s->now ? c : NULL;
 }
 
@@ -119,13 +119,13 @@ static struct conn *first_of(const struct h2_server *s, const struct line *l,
  * Return: the oldest one of the host that has most, or NULL. Of many hosts not all
  * are asked.
  */
-struct conn *server_greedy(struct h2_server *s, struct conn *c, int full,
-			   bool shakes)
+struct h2_conn *server_greedy(struct h2_server *s, struct h2_conn *c, int full,
+			      bool shakes)
 {
 	enum line_kind kind = shakes ? LINE_SHAKES : LINE_IDLE;
 	const struct crowd *crowd = &s->crowds[kind];
 	const struct line *l;
-	struct conn *other;
+	struct h2_conn *other;
 	int left = LOOKS;
 	size_t n;
 
@@ -143,19 +143,19 @@ struct conn *server_greedy(struct h2_server *s, struct conn *c, int full,
 	l = TAILQ_FIRST(&crowd->by_n[crowd->most]);
 	if (!shakes || !l || l->n <= conn_line(c, kind)->n + 1)
 		return NULL;
-	return container_of(TAILQ_FIRST(&l->spots), struct conn, spot);
+	return container_of(TAILQ_FIRST(&l->spots), struct h2_conn, spot);
 }
 
 /* --- New connections ----------------------------------------------------- */
 
-static void free_conn(struct conn *c)
+static void free_conn(struct h2_conn *c)
 {
 	close(c->fd);
 	share_leave(&c->share);
 	free(c);
 }
 
-static void add_conn(struct h2_server *s, struct conn *c)
+static void add_conn(struct h2_server *s, struct h2_conn *c)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = c };
 
@@ -173,7 +173,7 @@ static void add_conn(struct h2_server *s, struct conn *c)
 }
 
 /* Returns -1, or the kind that has too much already. */
-static int take_idle(struct conn *c, char *why, size_t len)
+static int take_idle(struct h2_conn *c, char *why, size_t len)
 {
 	int full = share_take(&c->share, SHARE_IDLE, 1, why, len);
 
@@ -187,9 +187,10 @@ static int take_idle(struct conn *c, char *why, size_t len)
 }
 
 /* Returns false if it cannot be taken. */
-static bool take_shares(struct h2_server *s, struct conn *c, const char *host)
+static bool take_shares(struct h2_server *s, struct h2_conn *c,
+			const char *host)
 {
-	struct conn *other;
+	struct h2_conn *other;
 	char why[160];
 	int full;
 
@@ -217,7 +218,7 @@ static bool take_shares(struct h2_server *s, struct conn *c, const char *host)
  */
 void h2_attach(struct h2_server *s, int fd, const char *host, int port)
 {
-	struct conn *c = calloc(1, sizeof(*c));
+	struct h2_conn *c = calloc(1, sizeof(*c));
 	char net[INET6_ADDRSTRLEN];
 	struct in6_addr in6;
 
@@ -232,7 +233,10 @@ void h2_attach(struct h2_server *s, int fd, const char *host, int port)
 		strcpy(c->peer, "unix:");
 	} else if (inet_pton(AF_INET6, host, &in6) == 1) {
 		snprintf(c->peer, sizeof(c->peer), "ipv6:[%s]:%d", host, port);
-		/* Who has one address has the others of its network. */
+		/*
+		 * A host that has one address has the others of its network,
+		 * too.
+		 */
 		memset(in6.s6_addr + 8, 0, 8);
 		inet_ntop(AF_INET6, &in6, net, sizeof(net));
 	} else {
@@ -272,11 +276,14 @@ static void accept_again(struct timer *timer)
 		listen_to(s, false);
 }
 
-/* There are no descriptors left: whoever has no call gives way, or all wait. */
+/*
+ * There are no descriptors left: a connection without a call gives way, or all
+ * wait.
+ */
 static void make_way(struct h2_server *s)
 {
 	static int64_t said = INT64_MIN / 2;
-	struct conn *c = server_greedy(s, NULL, SHARE_ALL, false);
+	struct h2_conn *c = server_greedy(s, NULL, SHARE_ALL, false);
 
 	if (c && c->idle_at + STALE_MS <= s->now)
 		conn_die(c);
@@ -288,7 +295,7 @@ static void make_way(struct h2_server *s)
 	said = s->now;
 }
 
-static size_t connections(const struct h2_server *s)
+static size_t count_conns(const struct h2_server *s)
 {
 	return s->conns ?
 	       s->conns->share.of[SHARE_ALL]->has[SHARE_CONNECTIONS] : 0;
@@ -306,7 +313,7 @@ static bool accept_one(struct h2_server *s, int fd)
 	socklen_t len = sizeof(a);
 	int sock, port = 0;
 
-	if (connections(s) >= s->most) {
+	if (count_conns(s) >= s->most) {
 		make_way(s);
 		return false;
 	}
@@ -341,7 +348,10 @@ static void accept_some(struct h2_server *s, int fd)
 		;
 }
 
-/* Let those that wait shake hands, one host after the other, if there is room. */
+/*
+ * Let waiting connections shake hands, one host after the other, if there is
+ * room.
+ */
 static void start_waiting(struct h2_server *s)
 {
 	struct crowd *crowd = &s->crowds[LINE_WAITS];
@@ -350,7 +360,7 @@ static void start_waiting(struct h2_server *s)
 	struct spot *p;
 
 	while (n && hosts && (p = crowd_turn(crowd))) {
-		if (conn_start(container_of(p, struct conn, spot)))
+		if (conn_start(container_of(p, struct h2_conn, spot)))
 			n--;
 		else
 			hosts--;
@@ -361,7 +371,7 @@ static void start_waiting(struct h2_server *s)
 
 static void stop_step(struct h2_server *s)
 {
-	struct conn *c, *next;
+	struct h2_conn *c, *next;
 	bool first = s->stopping == 1;
 
 	if (first) {
@@ -402,7 +412,7 @@ static int wait_ms(const struct h2_server *s, int ms)
 
 static void flush_all(struct h2_server *s)
 {
-	struct conn *c = s->dirty, *next;
+	struct h2_conn *c = s->dirty, *next;
 
 	s->dirty = NULL;
 	for (; c; c = next) {
@@ -411,9 +421,9 @@ static void flush_all(struct h2_server *s)
 	}
 }
 
-static void bury(struct h2_server *s)
+static void free_dead(struct h2_server *s)
 {
-	struct conn *c, *next, **link = &s->dead;
+	struct h2_conn *c, *next, **link = &s->dead;
 
 	for (c = s->dead; c; c = next) {
 		next = c->next;
@@ -457,11 +467,11 @@ bool h2_turn(struct h2_server *s, int ms)
 	if (s->stopping)
 		stop_step(s);
 	flush_all(s);
-	bury(s);
+	free_dead(s);
 	return !s->done;
 }
 
-static void *serve(void *arg)
+static void *run_thread(void *arg)
 {
 	while (h2_turn(arg, -1))
 		;
@@ -476,7 +486,7 @@ static void *serve(void *arg)
  */
 int h2_start(struct h2_server *s)
 {
-	int ret = pthread_create(&s->thread, NULL, serve, s);
+	int ret = pthread_create(&s->thread, NULL, run_thread, s);
 
 	s->threaded = !ret;
 	return -ret;
@@ -566,7 +576,7 @@ void h2_join(struct h2_server *s)
 	while (s->conns)
 		conn_die(s->conns);
 	flush_all(s);
-	bury(s);
+	free_dead(s);
 }
 
 /**

@@ -37,7 +37,7 @@
  *
  * Return: false if there were.
  */
-bool session_junk(struct conn *c, int64_t n, const char *why)
+bool session_junk(struct h2_conn *c, int64_t n, const char *why)
 {
 	if (allowance_take(&c->junk, c->server->now, n, JUNK, JUNK_S))
 		return true;
@@ -279,7 +279,7 @@ X509 *h2_cert(const struct h2_call *call)
  */
 bool h2_count(struct h2_call *call, int64_t n, size_t bytes, const char *why)
 {
-	struct conn *c = call->conn;
+	struct h2_conn *c = call->conn;
 
 	allowance_take(&c->bytes, c->server->now, -(int64_t)bytes, INT32_MAX,
 		       0);
@@ -333,7 +333,7 @@ static void forget_token(struct h2_call *call)
 
 static void free_call(struct h2_call *call)
 {
-	struct conn *c = call->conn;
+	struct h2_conn *c = call->conn;
 
 	if (call->user)
 		c->server->handler->gone(call);
@@ -382,7 +382,7 @@ static void call_timer(struct timer *timer)
  * @status: gRPC's number
  * @text: and its text
  */
-void session_end_calls(struct conn *c, int status, const char *text)
+void session_end_calls(struct h2_conn *c, int status, const char *text)
 {
 	struct h2_call *call;
 
@@ -394,7 +394,7 @@ void session_end_calls(struct conn *c, int status, const char *text)
  * session_forget() - free all calls of a connection
  * @c: connection, whose session is freed
  */
-void session_forget(struct conn *c)
+void session_forget(struct h2_conn *c)
 {
 	struct h2_call *call;
 
@@ -414,7 +414,7 @@ static struct h2_call *call_of(nghttp2_session *h2, int32_t id)
 static int begin_headers(nghttp2_session *h2, const nghttp2_frame *f,
 			 void *ctx)
 {
-	struct conn *c = ctx;
+	struct h2_conn *c = ctx;
 	struct h2_call *call;
 
 	if (f->headers.cat != NGHTTP2_HCAT_REQUEST)
@@ -523,7 +523,7 @@ static void close_half(struct h2_call *call)
 }
 
 /* Frames that a client of good will sends few of. */
-static void weigh_frame(struct conn *c, const nghttp2_frame *f)
+static void weigh_frame(struct h2_conn *c, const nghttp2_frame *f)
 {
 	switch (f->hd.type) {
 	case NGHTTP2_PING:
@@ -637,7 +637,7 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 {
 	struct h2_call *call = call_of(h2, f->hd.stream_id);
-	struct conn *c = ctx;
+	struct h2_conn *c = ctx;
 
 	if (f->hd.type == NGHTTP2_RST_STREAM &&
 	    f->rst_stream.error_code != NGHTTP2_NO_ERROR)
@@ -665,7 +665,7 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx)
 {
 	struct h2_call *call = call_of(h2, id), **link;
-	struct conn *c = ctx;
+	struct h2_conn *c = ctx;
 
 	if (!call)
 		return 0;
@@ -687,7 +687,7 @@ static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx
  *
  * Return: 0 or -ENOMEM.
  */
-int session_open(struct conn *c)
+int session_open(struct h2_conn *c)
 {
 	static const nghttp2_settings_entry settings[] = {
 		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS_MAX },

@@ -97,7 +97,7 @@ void share_copy(struct share_set *to, const struct share_set *from)
 }
 
 /**
- * share_leave() - be none any more
+ * share_leave() - stop being one
  * @set: whose shares, of which it has nothing
  */
 void share_leave(struct share_set *set)
@@ -117,7 +117,7 @@ void share_leave(struct share_set *set)
 
 /**
  * share_lane() - tell with whom one shares the main loop's time
- * @set: whose shares, at least that of a connection
+ * @set: whose shares, at least the connection's
  *
  * Return: its tenant's lane; without a tenant its host's, without a host its
  * connection's. It is there as long as the share, or a copy of it.

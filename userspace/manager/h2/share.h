@@ -26,10 +26,10 @@ enum share_kind {
 /**
  * enum share_what - what is counted
  * @SHARE_CONNECTIONS: connections
- * @SHARE_IDLE: those of them that have no call
- * @SHARE_HANDSHAKES: those that shake hands
- * @SHARE_CALLS: calls, until nobody knows them any more
- * @SHARE_SILENT: those of them whose client has said nothing yet
+ * @SHARE_IDLE: connections without a call
+ * @SHARE_HANDSHAKES: connections that shake hands
+ * @SHARE_CALLS: calls, until both threads have let go of them
+ * @SHARE_SILENT: calls whose client has said nothing yet
  * @SHARE_HELD: bytes of messages that have come in part
  * @SHARE_QUEUED: bytes of answers that are not sent
  * @SHARE_WHATS: their number

@@ -17,7 +17,8 @@
 static long limit_reads(BIO *b, int op, const char *buf, size_t len, int argi,
 			long argl, int ret, size_t *done)
 {
-	const struct conn *c = (const struct conn *)BIO_get_callback_arg(b);
+	const struct h2_conn *c =
+		(const struct h2_conn *)BIO_get_callback_arg(b);
 
 	if (op != BIO_CB_READ || (!c->cut && BIO_number_read(b) < c->until))
 		return ret;
@@ -26,7 +27,7 @@ static long limit_reads(BIO *b, int op, const char *buf, size_t len, int argi,
 	return -1;
 }
 
-static uint64_t came(const struct conn *c)
+static uint64_t bytes_in(const struct h2_conn *c)
 {
 	return BIO_number_read(SSL_get_rbio(c->ssl));
 }
@@ -38,7 +39,7 @@ static uint64_t came(const struct conn *c)
  *
  * Return: false: no memory.
  */
-bool tls_open(struct conn *c, SSL_CTX *ctx)
+bool tls_open(struct h2_conn *c, SSL_CTX *ctx)
 {
 	BIO *b;
 
@@ -60,7 +61,7 @@ bool tls_open(struct conn *c, SSL_CTX *ctx)
  *
  * Return: number of bytes; 0: not now; -1: the end.
  */
-ssize_t tls_transfer(struct conn *c, void *buf, size_t len, bool out)
+ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out)
 {
 	ssize_t n;
 	int err;
@@ -89,14 +90,14 @@ ssize_t tls_transfer(struct conn *c, void *buf, size_t len, bool out)
  *
  * Return: as of tls_transfer().
  */
-ssize_t tls_read(struct conn *c, void *buf, size_t len, size_t *all)
+ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all)
 {
-	uint64_t before = c->ssl ? came(c) : 0;
+	uint64_t before = c->ssl ? bytes_in(c) : 0;
 	ssize_t n;
 
 	c->until = before + TURN;
 	n = tls_transfer(c, buf, len, false);
-	*all = c->ssl ? (size_t)(came(c) - before) : n > 0 ? (size_t)n : 0;
+	*all = c->ssl ? (size_t)(bytes_in(c) - before) : n > 0 ? (size_t)n : 0;
 	return n;
 }
 
@@ -141,7 +142,7 @@ static void put_why(const SSL *ssl, char *text, size_t len)
  *
  * Return: 1: it is done; 0: the client has to say more; -1: it has failed.
  */
-int tls_shake(struct conn *c)
+int tls_shake(struct h2_conn *c)
 {
 	const unsigned char *alpn = NULL;
 	unsigned int len;
@@ -149,7 +150,7 @@ int tls_shake(struct conn *c)
 	int ret, err;
 
 	ERR_clear_error();
-	c->until = came(c) + TURN;
+	c->until = bytes_in(c) + TURN;
 	ret = SSL_accept(c->ssl);
 	if (ret > 0) {
 		SSL_set_msg_callback(c->ssl, weigh_message);

@@ -30,7 +30,7 @@ uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
 	return own && own < most ? own : most;
 }
 
-static uint32_t members(const struct stream *s)
+static uint32_t count_members(const struct stream *s)
 {
 	return s->node == PLACE_NONE ? s->count : 1;
 }
@@ -42,7 +42,7 @@ static uint32_t members(const struct stream *s)
  * @first: first rank
  * @count: number of ranks
  */
-void merge_start(struct work *w, uint32_t first, uint32_t count)
+void merge_start(struct place_work *w, uint32_t first, uint32_t count)
 {
 	struct stream *s = NULL;
 	uint32_t r, n = 0;
@@ -61,14 +61,14 @@ void merge_start(struct work *w, uint32_t first, uint32_t count)
 		};
 		n++;
 	}
-	/* That of the first one is PLACE_NONE already. */
+	/* The first one's is PLACE_NONE already. */
 	s->next = PLACE_NONE;
 	w->nstart = n;
 }
 
 /* --- Moving -------------------------------------------------------------- */
 
-static bool is_nearer(const struct work *w, uint32_t sw,
+static bool is_nearer(const struct place_work *w, uint32_t sw,
 		      const struct place_link *link)
 {
 	return w->way.dist[link->to] != PLACE_FAR &&
@@ -76,7 +76,7 @@ static bool is_nearer(const struct work *w, uint32_t sw,
 }
 
 /* A stream comes to a switch. */
-static void come(struct work *w, uint32_t stream, uint32_t sw)
+static void add_stream(struct place_work *w, uint32_t stream, uint32_t sw)
 {
 	const struct place_fabric *f = w->f;
 	uint32_t i;
@@ -90,7 +90,8 @@ static void come(struct work *w, uint32_t stream, uint32_t sw)
 	w->head[sw] = stream;
 }
 
-static const struct place_link *choose(const struct work *w, uint32_t sw)
+static const struct place_link *choose_link(const struct place_work *w,
+					    uint32_t sw)
 {
 	const struct place_link *best = NULL, *link;
 	uint32_t i;
@@ -110,19 +111,19 @@ static const struct place_link *choose(const struct work *w, uint32_t sw)
 	return best;
 }
 
-static void move_on(struct work *w, uint32_t sw)
+static void move_on(struct place_work *w, uint32_t sw)
 {
-	const struct place_link *link = choose(w, sw);
+	const struct place_link *link = choose_link(w, sw);
 	uint32_t i, next, n;
 
 	for (i = w->head[sw]; i != PLACE_NONE; i = next) {
 		next = w->streams[i].peer;
 		if (w->streams[i].at != sw)
 			continue;
-		n = members(&w->streams[i]);
+		n = count_members(&w->streams[i]);
 		w->cost += (uint64_t)n * link->cost;
 		w->load += n * link->load;
-		come(w, i, link->to);
+		add_stream(w, i, link->to);
 	}
 }
 
@@ -138,7 +139,7 @@ static int by_members(const void *a, const void *b)
 }
 
 /* Find the runs at a switch that are more than one member. */
-static uint32_t find_runs(struct work *w, uint32_t sw)
+static uint32_t find_runs(struct place_work *w, uint32_t sw)
 {
 	const struct stream *s;
 	uint32_t i, k, n = 0;
@@ -150,17 +151,20 @@ static uint32_t find_runs(struct work *w, uint32_t sw)
 		w->runs[n] = (struct run){ .stream = i };
 		for (k = i; k != PLACE_NONE && w->streams[k].at == sw;
 		     k = w->streams[k].next)
-			w->runs[n].members += members(&w->streams[k]);
+			w->runs[n].members += count_members(&w->streams[k]);
 		n += w->runs[n].members > 1;
 	}
-	/* Where there is not room for all, those that save most go first. */
+	/*
+	 * Where there is not room for all, the switches that save most go
+	 * first.
+	 */
 	if (n > w->room[sw] - w->used[sw])
 		qsort(w->runs, n, sizeof(*w->runs), by_members);
 	return n;
 }
 
 /* Make a stream of hosts shorter; a new one has the others. */
-static void split(struct work *w, uint32_t stream, uint32_t count)
+static void split_stream(struct place_work *w, uint32_t stream, uint32_t count)
 {
 	struct stream *s = &w->streams[stream];
 	uint32_t other = w->nstreams++;
@@ -187,7 +191,7 @@ static void split(struct work *w, uint32_t stream, uint32_t count)
  *
  * Return: its place in @w->nodes.
  */
-uint32_t merge_node(struct work *w, uint32_t sw, uint32_t first,
+uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 		    uint32_t count, uint32_t m)
 {
 	w->nodes[w->ntried] = (struct place_node){
@@ -203,7 +207,7 @@ uint32_t merge_node(struct work *w, uint32_t sw, uint32_t first,
  * Make a node of as many members as it may have, from a stream on. Returns the
  * stream after them.
  */
-static uint32_t make(struct work *w, uint32_t sw, uint32_t stream)
+static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 {
 	struct stream *head = &w->streams[stream], *s;
 	uint32_t n = 0, count = 0, depth = 0, i, most;
@@ -216,10 +220,10 @@ static uint32_t make(struct work *w, uint32_t sw, uint32_t stream)
 		most = merge_limit(w->f, sw, nodes || s->node != PLACE_NONE);
 		if (n >= most)
 			break;
-		if (members(s) > most - n)
-			split(w, i, most - n);
+		if (count_members(s) > most - n)
+			split_stream(w, i, most - n);
 		nodes |= s->node != PLACE_NONE;
-		n += members(s);
+		n += count_members(s);
 		count += s->count;
 		depth = s->depth > depth ? s->depth : depth;
 		if (s != head)
@@ -236,7 +240,7 @@ static uint32_t make(struct work *w, uint32_t sw, uint32_t stream)
 	return i;
 }
 
-static void become_one(struct work *w, uint32_t sw)
+static void become_one(struct place_work *w, uint32_t sw)
 {
 	uint32_t n, i, k;
 
@@ -248,12 +252,12 @@ static void become_one(struct work *w, uint32_t sw)
 		for (k = w->runs[i].stream;
 		     k != PLACE_NONE && w->streams[k].at == sw &&
 		     w->room[sw] > w->used[sw];)
-			k = make(w, sw, k);
+			k = make_node(w, sw, k);
 }
 
 /* --- All ----------------------------------------------------------------- */
 
-static bool begin(struct work *w)
+static bool begin_trial(struct place_work *w)
 {
 	uint32_t i;
 
@@ -268,7 +272,7 @@ static bool begin(struct work *w)
 	for (i = 0; i < w->nstart; i++) {
 		if (w->way.dist[w->start[i].at] == PLACE_FAR)
 			return false;
-		come(w, i, w->start[i].at);
+		add_stream(w, i, w->start[i].at);
 	}
 	return true;
 }
@@ -280,11 +284,11 @@ static bool begin(struct work *w)
  *
  * Return: false if one cannot reach it, or if that costs more than @w->limit.
  */
-bool merge_to(struct work *w, uint32_t root)
+bool merge_to(struct place_work *w, uint32_t root)
 {
 	uint32_t i, sw;
 
-	if (!begin(w))
+	if (!begin_trial(w))
 		return false;
 	for (i = w->way.n; i-- && w->cost <= w->limit;) {
 		sw = w->way.order[i];
@@ -303,14 +307,14 @@ bool merge_to(struct work *w, uint32_t root)
  *
  * Return: their number.
  */
-uint32_t merge_members(struct work *w, bool *nodes)
+uint32_t merge_members(struct place_work *w, bool *nodes)
 {
 	uint32_t i, n = 0;
 
 	*nodes = false;
 	w->depth = 1;
 	for (i = 0; i != PLACE_NONE; i = w->streams[i].next) {
-		n += members(&w->streams[i]);
+		n += count_members(&w->streams[i]);
 		*nodes |= w->streams[i].node != PLACE_NONE;
 		if (w->streams[i].depth >= w->depth)
 			w->depth = w->streams[i].depth + 1;

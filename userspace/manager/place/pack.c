@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The last resort: a tree of any switches that have room, wherever they are.
- * Each node takes members away, one less than it has itself; those that may
- * have most are made first. So a tree is found if the room of all switches
- * together is enough, up to the rule that a node's parent is at another switch.
+ * Each node takes members away, one less than it has itself; the largest nodes
+ * are made first. So a tree is found if the room of all switches together is
+ * enough, up to the rule that a node's parent is at another switch.
  */
 #include <stdlib.h>
 
 #include "place/work.h"
 
-/* The switch that may have most members, of those that have room. */
-static uint32_t widest(const struct work *w, bool nodes)
+/* The switch with room that may have most members. */
+static uint32_t find_widest(const struct place_work *w, bool nodes)
 {
 	uint32_t best = PLACE_NONE, s;
 
@@ -37,8 +37,9 @@ struct member {
 };
 
 /* Members from @from on that may be in one node at a switch. */
-static uint32_t window(const struct work *w, const struct member *list,
-		       uint32_t n, uint32_t from, uint32_t sw)
+static uint32_t fit_window(const struct place_work *w,
+			   const struct member *list, uint32_t n, uint32_t from,
+			   uint32_t sw)
 {
 	bool nodes = false;
 	uint32_t k;
@@ -53,14 +54,14 @@ static uint32_t window(const struct work *w, const struct member *list,
 }
 
 /* Make the largest node that this switch can have. Returns what is left. */
-static uint32_t take(struct work *w, struct member *list, uint32_t n,
-		     uint32_t sw)
+static uint32_t make_node(struct place_work *w, struct member *list, uint32_t n,
+			  uint32_t sw)
 {
 	uint32_t i, k, best = 0, most = 0;
 
 	/* The first that is wide enough will do. */
 	for (i = 0; i < n && most < merge_limit(w->f, sw, true); i++) {
-		k = window(w, list, n, i, sw);
+		k = fit_window(w, list, n, i, sw);
 		if (k > most) {
 			most = k;
 			best = i;
@@ -79,25 +80,25 @@ static uint32_t take(struct work *w, struct member *list, uint32_t n,
 }
 
 /* Reduce the members until a root may have them. */
-static bool pack_below(struct work *w, struct member *list, uint32_t n,
+static bool pack_below(struct place_work *w, struct member *list, uint32_t n,
 		       uint32_t root)
 {
 	uint32_t all = n, sw;
 
 	for (;;) {
-		if (window(w, list, n, 0, root) == n)
+		if (fit_window(w, list, n, 0, root) == n)
 			break;
-		sw = widest(w, n < all);
+		sw = find_widest(w, n < all);
 		if (sw == PLACE_NONE)
 			return false;
-		n = take(w, list, n, sw);
+		n = make_node(w, list, n, sw);
 	}
 	merge_node(w, root, 0, all, n);
 	return n > 1;
 }
 
 /* Would all switches together do, if they could be combined at will? */
-static bool enough(const struct work *w, uint32_t nranks)
+static bool is_enough(const struct place_work *w, uint32_t nranks)
 {
 	uint64_t sum = 0;
 	uint32_t s;
@@ -116,7 +117,7 @@ static bool enough(const struct work *w, uint32_t nranks)
  *
  * Return: false if there is none.
  */
-bool pack(struct work *w, uint32_t nranks)
+bool pack(struct place_work *w, uint32_t nranks)
 {
 	struct member *list = calloc(nranks, sizeof(*list));
 	uint32_t i, root;
@@ -127,7 +128,7 @@ bool pack(struct work *w, uint32_t nranks)
 	for (i = 0; i < nranks; i++)
 		if (w->way.dist[w->at[i]] == PLACE_FAR)
 			nranks = 0;
-	if (nranks && !enough(w, nranks))
+	if (nranks && !is_enough(w, nranks))
 		nranks = 0;
 	for (root = 0; list && nranks > 1 && root < w->f->n && !found; root++) {
 		if (!w->f->switches[root].room ||

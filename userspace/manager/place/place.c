@@ -32,7 +32,7 @@ struct trial {
 	uint64_t	load;
 };
 
-static bool better(const struct trial *a, const struct trial *b)
+static bool is_better(const struct trial *a, const struct trial *b)
 {
 	if (b->root == PLACE_NONE || a->cost != b->cost)
 		return b->root == PLACE_NONE || a->cost < b->cost;
@@ -47,7 +47,7 @@ static bool better(const struct trial *a, const struct trial *b)
  * Try a root, whose parent is to be at @below, or PLACE_NONE. Returns false if it
  * is none, or costs more than w->limit. @fits: it may have so many members.
  */
-static bool try_root(struct work *w, uint32_t r, uint32_t below,
+static bool try_root(struct place_work *w, uint32_t r, uint32_t below,
 		     struct trial *t, bool *fits)
 {
 	uint32_t n;
@@ -77,11 +77,12 @@ static bool try_root(struct work *w, uint32_t r, uint32_t below,
 }
 
 /*
- * Find the best root of the ranks at hand, and of those that would have too
+ * Find the best root of the ranks at hand, and the best one that would have too
  * many members. @below: its parent's switch, or PLACE_NONE. The first rank's
  * switch is mostly near the best one, and shows how little it may cost.
  */
-static struct trial search(struct work *w, uint32_t below, struct trial *wide)
+static struct trial search_root(struct place_work *w, uint32_t below,
+				struct trial *wide)
 {
 	struct trial best = { .root = PLACE_NONE }, t, *which;
 	uint64_t bound = UINT64_MAX;
@@ -97,14 +98,14 @@ static struct trial search(struct work *w, uint32_t below, struct trial *wide)
 		if (!try_root(w, r, below, &t, &fits))
 			continue;
 		which = fits ? &best : wide;
-		if (better(&t, which))
+		if (is_better(&t, which))
 			*which = t;
 	}
 	return best;
 }
 
 /* Try a root once more. */
-static uint32_t retry(struct work *w, uint32_t root, bool *nodes)
+static uint32_t retry_root(struct place_work *w, uint32_t root, bool *nodes)
 {
 	way_find(&w->way, w->f, root, UINT64_MAX);
 	w->limit = UINT64_MAX;
@@ -113,19 +114,20 @@ static uint32_t retry(struct work *w, uint32_t root, bool *nodes)
 }
 
 /* Keep the nodes of a trial, and this root. */
-static void settle(struct work *w, uint32_t root, uint32_t first,
-		   uint32_t count, uint32_t members)
+static void keep_trial(struct place_work *w, uint32_t root, uint32_t first,
+		       uint32_t count, uint32_t members)
 {
 	merge_node(w, root, first, count, members);
 	for (; w->nnodes < w->ntried; w->nnodes++)
 		w->room[w->nodes[w->nnodes].at]--;
 }
 
-static bool solve(struct work *w, uint32_t first, uint32_t count,
-		  uint32_t below);
+static bool solve_ranks(struct place_work *w, uint32_t first, uint32_t count,
+			uint32_t below);
 
 /* Cut the ranks into parts that would be @most members each. */
-static uint32_t cut(const struct work *w, uint32_t most, uint32_t *counts)
+static uint32_t cut_ranks(const struct place_work *w, uint32_t most,
+			  uint32_t *counts)
 {
 	uint32_t i, k, n = 0, parts = 0;
 	const struct stream *s;
@@ -143,46 +145,46 @@ static uint32_t cut(const struct work *w, uint32_t most, uint32_t *counts)
 }
 
 /* Have the members that are too many for a root become fewer. */
-static bool divide(struct work *w, uint32_t root)
+static bool divide_ranks(struct place_work *w, uint32_t root)
 {
 	uint32_t *counts = calloc(w->count, sizeof(*counts));
 	uint32_t most = merge_limit(w->f, root, true), first = w->first;
 	uint32_t count = w->count, start = first, parts, members, room, i;
 	bool ok = counts && most > 1, nodes;
 
-	members = retry(w, root, &nodes);
+	members = retry_root(w, root, &nodes);
 	/* If the parts would be too many, they are cut again. */
 	if (ok && (members + most - 1) / most > most)
-		parts = cut(w, (members + most - 1) / most, counts);
+		parts = cut_ranks(w, (members + most - 1) / most, counts);
 	else
-		parts = ok ? cut(w, most, counts) : 0;
+		parts = ok ? cut_ranks(w, most, counts) : 0;
 	/* Of the root's switch, nothing more: a node is not its own parent. */
 	room = w->room[root];
 	w->room[root] = 0;
 	for (i = 0; i < parts && ok; start += counts[i++])
-		ok = counts[i] == 1 || solve(w, start, counts[i], root);
+		ok = counts[i] == 1 || solve_ranks(w, start, counts[i], root);
 	w->room[root] = room;
 	free(counts);
 	w->ntried = w->nnodes;
 	if (ok)
-		settle(w, root, first, count, parts);
+		keep_trial(w, root, first, count, parts);
 	return ok;
 }
 
-static bool solve(struct work *w, uint32_t first, uint32_t count,
-		  uint32_t below)
+static bool solve_ranks(struct place_work *w, uint32_t first, uint32_t count,
+			uint32_t below)
 {
 	struct trial best, wide;
 	uint32_t members;
 	bool nodes;
 
 	merge_start(w, first, count);
-	best = search(w, below, &wide);
+	best = search_root(w, below, &wide);
 	if (best.root == PLACE_NONE)
 		return wide.root != PLACE_NONE && !w->flat &&
-		       divide(w, wide.root);
-	members = retry(w, best.root, &nodes);
-	settle(w, best.root, first, count, members);
+		       divide_ranks(w, wide.root);
+	members = retry_root(w, best.root, &nodes);
+	keep_trial(w, best.root, first, count, members);
 	return true;
 }
 
@@ -233,8 +235,8 @@ uint32_t place_member(const struct place *p, uint32_t node, uint32_t rank)
 	return member;
 }
 
-static const struct place_link *step(const struct place_fabric *f,
-				     const uint32_t *dist, uint32_t sw)
+static const struct place_link *next_link(const struct place_fabric *f,
+					  const uint32_t *dist, uint32_t sw)
 {
 	const struct place_link *best = NULL, *link;
 	uint32_t i;
@@ -269,7 +271,7 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 			found = true;
 		}
 		for (; sw != k->at; sw = link->to) {
-			link = step(f, way->dist, sw);
+			link = next_link(f, way->dist, sw);
 			cross(ctx, link);
 		}
 	}
@@ -326,7 +328,8 @@ static void add_cost(void *ctx, const struct place_link *link)
 	p->cost += link->cost;
 }
 
-static bool finish(const struct work *w, uint32_t nranks, struct place *p)
+static bool finish_place(const struct place_work *w, uint32_t nranks,
+			 struct place *p)
 {
 	uint32_t i, up, depth;
 
@@ -349,7 +352,7 @@ static bool finish(const struct work *w, uint32_t nranks, struct place *p)
 
 /* --- All ----------------------------------------------------------------- */
 
-static bool work_init(struct work *w, uint32_t n, uint32_t nranks)
+static bool work_init(struct place_work *w, uint32_t n, uint32_t nranks)
 {
 	bool ok = way_init(&w->way, n);
 
@@ -365,7 +368,7 @@ static bool work_init(struct work *w, uint32_t n, uint32_t nranks)
 	       w->streams && w->start && w->runs && w->nodes;
 }
 
-static void work_free(struct work *w)
+static void work_free(struct place_work *w)
 {
 	way_free(&w->way);
 	free(w->room);
@@ -378,7 +381,7 @@ static void work_free(struct work *w)
 	free(w->nodes);
 }
 
-static void reset(struct work *w)
+static void reset_work(struct place_work *w)
 {
 	uint32_t i;
 
@@ -388,16 +391,16 @@ static void reset(struct work *w)
 	w->ntried = 0;
 }
 
-static bool find(struct work *w, uint32_t nranks)
+static bool find_place(struct place_work *w, uint32_t nranks)
 {
-	reset(w);
-	if (solve(w, 0, nranks, PLACE_NONE))
+	reset_work(w);
+	if (solve_ranks(w, 0, nranks, PLACE_NONE))
 		return true;
-	reset(w);
+	reset_work(w);
 	w->flat = true;
-	if (solve(w, 0, nranks, PLACE_NONE))
+	if (solve_ranks(w, 0, nranks, PLACE_NONE))
 		return true;
-	reset(w);
+	reset_work(w);
 	w->flat = false;
 	return pack(w, nranks);
 }
@@ -414,19 +417,20 @@ static bool find(struct work *w, uint32_t nranks)
 bool place_compute(const struct place_fabric *f, uint32_t nranks,
 		   const uint32_t *at, struct place *p)
 {
-	struct work w = { .f = f, .at = at };
+	struct place_work w = { .f = f, .at = at };
 	bool ok;
 
 	*p = (struct place){ .n = 0 };
-	ok = work_init(&w, f->n, nranks) && find(&w, nranks) &&
-	     finish(&w, nranks, p);
+	ok = work_init(&w, f->n, nranks) && find_place(&w, nranks) &&
+	     finish_place(&w, nranks, p);
 	work_free(&w);
 	if (!ok)
 		place_free(p);
 	return ok;
 }
 
-static void judge(struct work *w, uint32_t root, struct place_why *why)
+static void judge_root(struct place_work *w, uint32_t root,
+		       struct place_why *why)
 {
 	bool nodes;
 
@@ -455,15 +459,15 @@ static void judge(struct work *w, uint32_t root, struct place_why *why)
 bool place_why(const struct place_fabric *f, uint32_t nranks,
 	       const uint32_t *at, struct place_why *list)
 {
-	struct work w = { .f = f, .at = at, .limit = UINT64_MAX };
+	struct place_work w = { .f = f, .at = at, .limit = UINT64_MAX };
 	bool ok = work_init(&w, f->n, nranks);
 	uint32_t r;
 
 	if (ok) {
-		reset(&w);
+		reset_work(&w);
 		merge_start(&w, 0, nranks);
 		for (r = 0; r < f->n; r++)
-			judge(&w, r, &list[r]);
+			judge_root(&w, r, &list[r]);
 	}
 	work_free(&w);
 	return ok;

@@ -22,7 +22,7 @@ struct queue {
 	uint32_t	n;
 };
 
-static void insert(struct queue *q, uint32_t sw)
+static void insert_switch(struct queue *q, uint32_t sw)
 {
 	uint32_t *head = &q->heads[q->w->dist[sw] % BUCKETS];
 
@@ -34,7 +34,7 @@ static void insert(struct queue *q, uint32_t sw)
 	q->n++;
 }
 
-static void delete(struct queue *q, uint32_t sw)
+static void delete_switch(struct queue *q, uint32_t sw)
 {
 	uint32_t next = q->w->next[sw], prev = q->w->prev[sw];
 
@@ -47,13 +47,14 @@ static void delete(struct queue *q, uint32_t sw)
 	q->n--;
 }
 
-static void settle(struct queue *q, const struct place_fabric *f, uint32_t sw)
+static void settle_switch(struct queue *q, const struct place_fabric *f,
+			  uint32_t sw)
 {
 	struct way *w = q->w;
 	const struct place_link *link;
 	uint32_t i, dist;
 
-	delete(q, sw);
+	delete_switch(q, sw);
 	w->order[w->n++] = sw;
 	for (i = f->first[sw]; i < f->first[sw + 1]; i++) {
 		link = &f->links[i];
@@ -61,19 +62,19 @@ static void settle(struct queue *q, const struct place_fabric *f, uint32_t sw)
 		if (dist >= w->dist[link->to])
 			continue;
 		if (w->dist[link->to] != PLACE_FAR)
-			delete(q, link->to);
+			delete_switch(q, link->to);
 		w->dist[link->to] = dist;
-		insert(q, link->to);
+		insert_switch(q, link->to);
 	}
 }
 
-/* What is still queued has not been reached. */
-static void forget(struct queue *q, uint32_t bucket)
+/* Switches left in the queue are unreachable. */
+static void drop_bucket(struct queue *q, uint32_t bucket)
 {
 	uint32_t sw;
 
 	while ((sw = q->heads[bucket]) != PLACE_NONE) {
-		delete(q, sw);
+		delete_switch(q, sw);
 		q->w->dist[sw] = PLACE_FAR;
 	}
 }
@@ -97,14 +98,14 @@ void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 		w->dist[i] = PLACE_FAR;
 	w->n = 0;
 	w->dist[to] = 0;
-	insert(&q, to);
+	insert_switch(&q, to);
 	while (q.n) {
 		while (q.heads[dist % BUCKETS] == PLACE_NONE)
 			dist++;
 		if (dist > limit)
 			break;
-		settle(&q, f, q.heads[dist % BUCKETS]);
+		settle_switch(&q, f, q.heads[dist % BUCKETS]);
 	}
 	for (i = 0; q.n && i < BUCKETS; i++)
-		forget(&q, i);
+		drop_bucket(&q, i);
 }

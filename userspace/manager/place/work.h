@@ -4,8 +4,8 @@
  *
  * A stream is what some consecutive ranks send: one queue pair for each, or one
  * for all of them once they are below a node. Streams move from switch to
- * switch towards the root, on shortest ways. Those that follow each other in the
- * order of ranks and meet at a switch with room become one.
+ * switch towards the root, on shortest ways. Streams that follow each other in
+ * the order of ranks and meet at a switch with room become one.
  */
 #ifndef INC_MANAGER_PLACE_WORK_H
 #define INC_MANAGER_PLACE_WORK_H
@@ -63,7 +63,7 @@ struct way {
 };
 
 /**
- * struct work - a computation
+ * struct place_work - a computation
  * @f: fabric
  * @at: for each rank its switch
  * @way: ways to the root that is being tried
@@ -77,7 +77,7 @@ struct way {
  * @used: for each switch the nodes that it got in this trial
  * @runs: of the switch at hand
  * @nodes: nodes; of a parent, @parent is not known before its own node is
- * @nnodes: nodes that are settled; those of a trial follow
+ * @nnodes: nodes that are settled; a trial's follow
  * @ntried: number of both
  * @first: first rank of this trial
  * @count: number of its ranks
@@ -87,7 +87,7 @@ struct way {
  * @depth: of this trial
  * @limit: give up a trial whose cost is higher
  */
-struct work {
+struct place_work {
 	const struct place_fabric *f;
 	const uint32_t		*at;
 	struct way		way;
@@ -118,13 +118,13 @@ void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 
 /* merge.c */
 uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes);
-void merge_start(struct work *w, uint32_t first, uint32_t count);
-bool merge_to(struct work *w, uint32_t root);
-uint32_t merge_members(struct work *w, bool *nodes);
-uint32_t merge_node(struct work *w, uint32_t sw, uint32_t first,
+void merge_start(struct place_work *w, uint32_t first, uint32_t count);
+bool merge_to(struct place_work *w, uint32_t root);
+uint32_t merge_members(struct place_work *w, bool *nodes);
+uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 		    uint32_t count, uint32_t members);
 
 /* pack.c */
-bool pack(struct work *w, uint32_t nranks);
+bool pack(struct place_work *w, uint32_t nranks);
 
 #endif /* INC_MANAGER_PLACE_WORK_H */

@@ -49,9 +49,9 @@ static bool check_join(struct rpc_stream *stream, struct group *g,
 {
 	const struct rank *r = &g->ranks[join->rank];
 
-	if (join->ranks != g->like.ranks) {
+	if (join->ranks != g->request.ranks) {
 		refuse_rank(stream, EINVAL, "group \"%s\" has %u ranks, not %u",
-		       join->job, g->like.ranks, join->ranks);
+		       join->job, g->request.ranks, join->ranks);
 		return false;
 	}
 	if (r->core.state != RANK_ABSENT) {
@@ -60,13 +60,13 @@ static bool check_join(struct rpc_stream *stream, struct group *g,
 		       rpc_stream_peer(r->stream) : "one that has left");
 		return false;
 	}
-	if (join->rebuild != g->like.rebuild) {
+	if (join->rebuild != g->request.rebuild) {
 		refuse_rank(stream, EINVAL, "group \"%s\": rank %u wants %s if the tree fails, and other ranks do not: set INC_AM_ON_FAILURE alike",
 		       join->job, join->rank, join->rebuild ?
 		       "another one" : "the group to end");
 		return false;
 	}
-	if (!inc_rdv_merge(&g->like, join)) {
+	if (!inc_rdv_merge(&g->request, join)) {
 		refuse_rank(stream, EINVAL, "group \"%s\": rank %u requests another tree than other ranks",
 		       join->job, join->rank);
 		return false;
@@ -106,7 +106,7 @@ static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 		if (g->state != GROUP_GATHERING || g->tenant != tn || !inc_rdv_addr_same(&g->from, from))
 			continue;
 		n++;
-		ranks += g->like.ranks;
+		ranks += g->request.ranks;
 	}
 	if (n < FORMING_MAX && ranks + join->ranks <= FORMING_RANKS_MAX)
 		return true;
@@ -193,7 +193,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 		return;
 	add_rank(g, stream, join);
 	group_touch(g);
-	if (g->core.present < g->like.ranks)
+	if (g->core.present < g->request.ranks)
 		return;
 	g->began_at = m->loop.now;
 	group_raise(g, GROUP_EV_FULL);
@@ -211,8 +211,8 @@ static void tree_is_lost(const struct rank *r, const char *text)
 	uint32_t rank = r->join.rank;
 
 	if (g->state == GROUP_READY)
-		group_vague_tree(g, INC_STATUS_PEER_DEAD, "rank %u: %s", rank,
-				 text);
+		group_undetermined_tree(g, INC_STATUS_PEER_DEAD, "rank %u: %s",
+					rank, text);
 	else
 		group_fail(g, CAUSE_TREE, (int)rank, INC_STATUS_PEER_DEAD,
 			   "rank %u: %s", rank, text);
@@ -230,7 +230,7 @@ static void handle_rts(struct rank *r)
 	if (!group_is_joined(g->state))
 		return;
 	inc_job_set_rts(&g->core, &r->core, true);
-	r->was = (struct rank_qp){ r->join.qpn, r->join.psn };
+	r->old_qp = (struct rank_qp){ r->join.qpn, r->join.psn };
 	group_raise(g, GROUP_EV_RTS);
 }
 
@@ -253,8 +253,8 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 		rank_leave(r);
 		return;
 	case INC_RDV_LOST:
-		if (g->like.rebuild && (group_is_joined(phase) ||
-					phase == GROUP_REJOINING))
+		if (g->request.rebuild && (group_is_joined(phase) ||
+					   phase == GROUP_REJOINING))
 			tree_is_lost(r, msg->text);
 		else
 			rank_lost(r, msg->text);

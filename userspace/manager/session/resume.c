@@ -24,14 +24,14 @@ bool session_was_late(const struct manager *m)
 static bool has_qp(const struct rank *r, const struct inc_rdv_join *join)
 {
 	return (r->join.qpn == join->qpn && r->join.psn == join->psn) ||
-	       (group_is_rebuilding(r->group) && r->was.qpn == join->qpn &&
-		r->was.psn == join->psn);
+	       (group_is_rebuilding(r->group) && r->old_qp.qpn == join->qpn &&
+		r->old_qp.psn == join->psn);
 }
 
 static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
 		  uint32_t tree_id)
 {
-	const struct part *part = rank_part(r);
+	const struct subtree *part = rank_part(r);
 
 	/* While another tree is made, there is none. */
 	return ((part && part->tree.id == tree_id) ||
@@ -47,13 +47,13 @@ static struct rank *find_rank(const struct manager *m, const char *tenant,
 
 	for (g = group_named(m, join->job); g; g = group_named_next(g))
 		if (g->state != GROUP_OVER && !strcmp(g->tenant->name, tenant) &&
-		    g->like.ranks == join->ranks &&
+		    g->request.ranks == join->ranks &&
 		    is_it(&g->ranks[join->rank], join, tree_id))
 			return &g->ranks[join->rank];
 	return NULL;
 }
 
-/* Why is there none any more? What other tenants had is not told. */
+/* Why is it gone? Another tenant's reason is not shown. */
 static const char *why_lost(const struct manager *m, const char *tenant,
 			    const char *name)
 {
@@ -76,7 +76,7 @@ static void set_stream(struct rank *r, struct rpc_stream *stream)
 		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
 	}
 	group_touch(r->group);
-	r->told = false;
+	r->joined_sent = false;
 	r->stream = stream;
 	r->heard_at = r->group->manager->loop.now;
 	rpc_stream_set(stream, r);
@@ -106,9 +106,9 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
  * @stream: stream
  * @join: its request
  *
- * The manager that made its tree was killed before the rank was told "joined", and
- * the tree may have failed since. Or the rank took this manager for lost while its
- * group was formed.
+ * The manager that made its tree was killed before the rank got "joined", and
+ * the tree may have failed since. Or the rank took this manager for lost while
+ * its group was formed.
  *
  * Return: false if it is none of those.
  */
@@ -117,7 +117,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 {
 	struct rank *r;
 
-	if (join->ranks != g->like.ranks)
+	if (join->ranks != g->request.ranks)
 		return false;
 	r = &g->ranks[join->rank];
 	if (r->core.state != RANK_PRESENT || r->core.rts ||
@@ -142,7 +142,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 		return true;
 	}
 	log_debug("group \"%s\": rank %u is told of its tree again",
-		  g->like.job, join->rank);
+		  g->request.job, join->rank);
 	set_stream(r, stream);
 	group_tell_joined(r);
 	return true;
@@ -153,7 +153,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
  * @m: manager, which leads
  * @stream: stream
  * @join: the rank's request to join, as it was
- * @tree_id: tree that it was told
+ * @tree_id: tree that "joined" named
  */
 void session_resume(struct manager *m, struct rpc_stream *stream,
 		    const struct inc_rdv_join *join, uint32_t tree_id)
@@ -169,7 +169,7 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 	}
 	r = find_rank(m, tenant, join, tree_id);
 	if (r && r->core.state == RANK_PRESENT) {
-		r->was = (struct rank_qp){ join->qpn, join->psn };
+		r->old_qp = (struct rank_qp){ join->qpn, join->psn };
 		take_stream(r, stream);
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Ranks at the door: join.c has what they say, resume.c those that come back.
+ * Ranks that connect: join.c handles their messages, resume.c the ranks that
+ * come back.
  */
 #ifndef INC_MANAGER_SESSION_H
 #define INC_MANAGER_SESSION_H

@@ -22,7 +22,7 @@ static void name_key(char key[STORE_KEY_MAX + 1], const struct drain *d)
 		 d->id[0] ? d->id : d->address);
 }
 
-static void keep(struct manager *m, const struct drain *d)
+static void persist_drain(struct manager *m, const struct drain *d)
 {
 	struct json_object *o = json_object_new_object();
 	char key[STORE_KEY_MAX + 1];
@@ -62,10 +62,10 @@ void drain_seen(struct manager *m, struct sw *sw)
 	if (!m->state.store)
 		return;
 	state_del(m, key);
-	keep(m, d);
+	persist_drain(m, d);
 }
 
-static void enter(struct manager *m, struct drain *d)
+static void enter_drain(struct manager *m, struct drain *d)
 {
 	unsigned int i;
 
@@ -97,10 +97,10 @@ int drain_add(struct manager *m, struct sw *sw, const char *by)
 	snprintf(d->address, sizeof(d->address), "%s", sw->address);
 	snprintf(d->by, sizeof(d->by), "%s", by);
 	d->since = time(NULL);
-	enter(m, d);
+	enter_drain(m, d);
 	if (m->state.store)
-		keep(m, d);
-	event_say(&m->events, EVENT_SWITCH_DRAINING, sw_name(sw),
+		persist_drain(m, d);
+	event_log(&m->events, EVENT_SWITCH_DRAINING, sw_name(sw),
 		  "it gets no more trees, and has %u: by %s", sw->parts, by);
 	return 0;
 }
@@ -135,7 +135,7 @@ void drain_end(struct manager *m, struct sw *sw, const char *by)
 	if (m->state.store)
 		state_del(m, key);
 	take_out(m, sw->drain);
-	event_say(&m->events, EVENT_SWITCH_RESUMED, sw_name(sw), "by %s", by);
+	event_log(&m->events, EVENT_SWITCH_RESUMED, sw_name(sw), "by %s", by);
 }
 
 /**
@@ -148,7 +148,7 @@ void drain_forget(struct manager *m)
 		take_out(m, m->drains);
 }
 
-static void restore(struct manager *m, const struct store_record *rec)
+static void restore_drain(struct manager *m, const struct store_record *rec)
 {
 	struct json_object *o = state_get(m, rec, json_type_object);
 	struct drain *d = calloc(1, sizeof(*d));
@@ -160,7 +160,7 @@ static void restore(struct manager *m, const struct store_record *rec)
 		snprintf(d->by, sizeof(d->by), "%s", text_of(o, "by"));
 		d->since = json_object_get_int64(json_object_object_get(o,
 									"since"));
-		enter(m, d);
+		enter_drain(m, d);
 	} else {
 		free(d);
 	}
@@ -176,5 +176,5 @@ void drain_restore(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)
 		if (!strncmp(list->key, PREFIX, strlen(PREFIX)))
-			restore(m, list);
+			restore_drain(m, list);
 }

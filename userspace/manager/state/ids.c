@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * IDs of trees. A manager deletes trees with its IDs that are no group's: they
- * are left over from one that was here before. So that it does not delete those
- * of another manager, which has the same switches and another store, each store
- * has a share of the IDs of its own, which is drawn when it is new. Without a
- * store, the share is that of the host and the address.
+ * IDs of trees. A manager deletes trees with its IDs that are no group's: a
+ * manager that was here before has left them. So that it does not delete the
+ * trees of another manager, which has the same switches and another store, each
+ * store has a share of the IDs of its own, which is drawn when it is new.
+ * Without a store, the share depends on the host and the address.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #define SHARES		4096U
 #define SHARE_IDS	((1U << 30) / SHARES)
 
-static void use(struct manager *m, uint32_t first, uint32_t last)
+static void use_range(struct manager *m, uint32_t first, uint32_t last)
 {
 	m->ids.first = first;
 	m->ids.last = last;
@@ -34,7 +34,7 @@ static void use_share(struct manager *m, uint32_t share)
 {
 	uint32_t first = FIRST + share % SHARES * SHARE_IDS;
 
-	use(m, first, first + SHARE_IDS - 1);
+	use_range(m, first, first + SHARE_IDS - 1);
 	log_debug("trees have IDs %u-%u", m->ids.first, m->ids.last);
 }
 
@@ -52,7 +52,7 @@ void ids_used(struct manager *m, uint32_t id)
 		m->ids.next = id == m->ids.last ? m->ids.first : id + 1;
 }
 
-static uint32_t mix(uint32_t hash, const char *text)
+static uint32_t mix_hash(uint32_t hash, const char *text)
 {
 	do
 		hash = (hash ^ (uint8_t)*text) * 16777619U;	/* FNV-1a */
@@ -71,7 +71,8 @@ static uint32_t share_of_host(const struct manager *m)
 		fclose(f);
 	}
 	gethostname(host, sizeof(host) - 1);
-	hash = mix(mix(mix(2166136261U, id), host), m->o.advertise);
+	hash = mix_hash(mix_hash(mix_hash(2166136261U, id), host),
+			m->o.advertise);
 	return hash ^ hash >> 16;
 }
 
@@ -84,12 +85,12 @@ static uint32_t share_of_host(const struct manager *m)
 void ids_start(struct manager *m)
 {
 	if (m->o.first_tree)
-		use(m, m->o.first_tree, m->o.last_tree);
+		use_range(m, m->o.first_tree, m->o.last_tree);
 	else if (!strcmp(m->o.store, "none"))
 		use_share(m, share_of_host(m));
 }
 
-static void draw(struct manager *m)
+static void draw_share(struct manager *m)
 {
 	struct json_object *o = json_object_new_object();
 	uint32_t share = (uint32_t)time(NULL);
@@ -113,7 +114,7 @@ static int64_t share_of(struct manager *m, const struct store_record *rec)
 	if (json_object_is_type(share, json_type_int))
 		value = json_object_get_int64(share);
 	if (value < 0 || value >= SHARES) {
-		event_say(&m->events, EVENT_STORE_FAILED, KEY,
+		event_log(&m->events, EVENT_STORE_FAILED, KEY,
 			  "the record " KEY " has no share from 0 to %u, and is left out",
 			  SHARES - 1);
 		value = -1;
@@ -123,7 +124,7 @@ static int64_t share_of(struct manager *m, const struct store_record *rec)
 }
 
 /**
- * ids_restore() - use those of the store
+ * ids_restore() - use the store's share
  * @m: manager, which has no groups yet
  * @list: all records
  */
@@ -139,5 +140,5 @@ void ids_restore(struct manager *m, const struct store_record *list)
 	if (share >= 0)
 		use_share(m, (uint32_t)share);
 	else
-		draw(m);
+		draw_share(m);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups in the store: written before their ranks are told "joined", before they
+ * Groups in the store: written before their ranks get "joined", before they
  * begin, and again when a rank leaves, or a tree has failed and another one is
  * made; deleted before the trees are. A write that is under way is followed by
  * one more, however often the group has changed meanwhile.
@@ -11,7 +11,7 @@
 
 #include "group/group.h"
 
-static struct group *find(const struct manager *m, const char *key)
+static struct group *find_group(const struct manager *m, const char *key)
 {
 	const char *from = key + strlen(GROUP_PREFIX), *end = strrchr(key, '/');
 	char name[INC_RDV_JOB_MAX + 1];
@@ -19,45 +19,45 @@ static struct group *find(const struct manager *m, const char *key)
 
 	snprintf(name, sizeof(name), "%.*s", (int)(end - from), from);
 	g = group_named(m, name);
-	while (g && strcmp(g->kept.key, key))
+	while (g && strcmp(g->persisted.key, key))
 		g = group_named_next(g);
 	return g;
 }
 
-static void save(struct group *g);
+static void save_group(struct group *g);
 
-static void written(void *ctx, const char *key, struct store_record *list,
-		    const char *err)
+static void on_written(void *ctx, const char *key, struct store_record *list,
+		       const char *err)
 {
-	struct group *g = find(ctx, key);
+	struct group *g = find_group(ctx, key);
 
 	if (!g)
 		return;
 	/* The store's own log has the error. A group is not refused for it. */
 	if (err)
-		group_say(g, EVENT_STORE_FAILED,
+		group_log(g, EVENT_STORE_FAILED,
 			  "it is not stored, and tried again: %.200s", err);
-	g->kept.writing = false;
-	if (g->kept.dirty)
-		save(g);
-	else if (g->kept.awaited)
+	g->persisted.writing = false;
+	if (g->persisted.dirty)
+		save_group(g);
+	else if (g->persisted.awaited)
 		group_raise(g, GROUP_EV_STORED);
 }
 
-static void save(struct group *g)
+static void save_group(struct group *g)
 {
 	struct manager *m = g->manager;
 	char *text = record_of(g);
 
 	/* As if the store had failed. */
-	if (!text && g->kept.awaited)
+	if (!text && g->persisted.awaited)
 		group_raise(g, GROUP_EV_STORED);
 	if (!text)
 		return;
-	g->kept.writing = true;
-	g->kept.dirty = false;
-	store_put(m->state.store, g->kept.key, (uint8_t *)text, strlen(text),
-		  written, m);
+	g->persisted.writing = true;
+	g->persisted.dirty = false;
+	store_put(m->state.store, g->persisted.key, (uint8_t *)text,
+		  strlen(text), on_written, m);
 }
 
 /* A tree ID can be another group's when the group has another tree. */
@@ -67,10 +67,10 @@ static void make_key(struct group *g)
 	uint32_t id = g->parts[0].tree.id;
 
 	do {
-		snprintf(key, sizeof(key), GROUP_PREFIX "%s/%u", g->like.job,
+		snprintf(key, sizeof(key), GROUP_PREFIX "%s/%u", g->request.job,
 			 id++);
-	} while (find(g->manager, key));
-	memcpy(g->kept.key, key, sizeof(key));
+	} while (find_group(g->manager, key));
+	memcpy(g->persisted.key, key, sizeof(key));
 }
 
 /**
@@ -79,12 +79,12 @@ static void make_key(struct group *g)
  */
 void keep_put(struct group *g)
 {
-	g->kept.awaited = true;
+	g->persisted.awaited = true;
 	if (!g->manager->state.store) {
 		group_raise(g, GROUP_EV_STORED);
 		return;
 	}
-	if (!g->kept.key[0])
+	if (!g->persisted.key[0])
 		make_key(g);
 	keep_changed(g);
 }
@@ -95,26 +95,26 @@ void keep_put(struct group *g)
  */
 void keep_changed(struct group *g)
 {
-	if (!g->kept.key[0])
+	if (!g->persisted.key[0])
 		return;
-	if (g->kept.writing)
-		g->kept.dirty = true;
+	if (g->persisted.writing)
+		g->persisted.dirty = true;
 	else
-		save(g);
+		save_group(g);
 }
 
 /**
  * keep_not() - delete a group from the store
- * @g: group, which is to end, or whose ranks have not been told of its tree
+ * @g: group, which is to end, or whose ranks have not got "joined"
  *
  * If the manager is restarted after that, the group's trees are nobody's.
  */
 void keep_not(struct group *g)
 {
-	if (!g->kept.key[0])
+	if (!g->persisted.key[0])
 		return;
-	state_del(g->manager, g->kept.key);
-	g->kept.key[0] = '\0';
-	g->kept.awaited = false;
-	g->kept.writing = false;
+	state_del(g->manager, g->persisted.key);
+	g->persisted.key[0] = '\0';
+	g->persisted.awaited = false;
+	g->persisted.writing = false;
 }

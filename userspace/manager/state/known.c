@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Links that the manager knows: those that are there, and those that are not any
- * more. An operator who looks after an hour has to see which cable it was, and a
- * manager that is started then has to know it, too: they are in the store, a record
- * for each switch with the links that begin there.
+ * Links that the manager knows: present ones, and ones that are gone. An
+ * operator who looks after an hour has to see which cable it was, and a manager
+ * that is started then has to know it, too: they are in the store, a record for
+ * each switch with the links that begin there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void set_cut(struct manager *m, struct json_object *link, bool cut)
 	set_changed(m, link);
 }
 
-static void begin(struct manager *m)
+static void init_links(struct manager *m)
 {
 	if (!m->links)
 		m->links = json_object_new_object();
@@ -113,7 +113,7 @@ static void begin(struct manager *m)
 }
 
 /**
- * known_free() - know no links any more
+ * known_free() - forget all links
  * @m: manager
  */
 void known_free(struct manager *m)
@@ -127,7 +127,7 @@ void known_free(struct manager *m)
 /* --- The store ----------------------------------------------------------- */
 
 /* When a link that is there was seen changes each second: it is not stored. */
-static struct json_object *stored(struct json_object *link)
+static struct json_object *make_record(struct json_object *link)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -154,7 +154,7 @@ static void keep_switch(struct manager *m, const char *id,
 }
 
 /* Write the records of those switches whose links have changed. */
-static void keep(struct manager *m)
+static void persist_links(struct manager *m)
 {
 	struct json_object *changed = m->links_changed, *list;
 
@@ -167,7 +167,7 @@ static void keep(struct manager *m)
 		if (json_object_object_get_ex(changed,
 					      text_of(link, "from-switch"),
 					      &list))
-			json_object_array_add(list, stored(link));
+			json_object_array_add(list, make_record(link));
 	}
 	json_object_object_foreach(changed, id, links)
 		keep_switch(m, id, links);
@@ -209,7 +209,7 @@ static void note_links(struct look *l)
 enum answer {
 	ANSWER_NONE,	/* no switch of this identity has answered */
 	ANSWER_THERE,
-	ANSWER_LEFT,	/* it is not the manager's any more */
+	ANSWER_LEFT,	/* the manager has let go of it */
 };
 
 static enum answer answer_of(const struct manager *m, struct json_object *link,
@@ -266,7 +266,7 @@ static bool check_missing(struct look *l, struct json_object *link)
 }
 
 /**
- * known_look() - compare the fabric's links with those of before
+ * known_look() - compare the fabric's links with the earlier ones
  * @m: manager
  * @now: milliseconds since 1970
  *
@@ -288,7 +288,7 @@ struct json_object *known_look(struct manager *m, int64_t now)
 		.whole		= all_have_answered(m),
 	};
 
-	begin(m);
+	init_links(m);
 	note_links(&l);
 	/* Unlike json_object_object_foreachC() this one bears a deletion. */
 	json_object_object_foreach(m->links, key, link) {
@@ -298,7 +298,7 @@ struct json_object *known_look(struct manager *m, int64_t now)
 		json_object_object_del(m->links, key);
 	}
 	if (m->state.store && m->state.phase == PHASE_ACTIVE)
-		keep(m);
+		persist_links(m);
 	json_object_put(l.ends);
 	return l.cuts;
 }
@@ -309,7 +309,7 @@ struct json_object *known_look(struct manager *m, int64_t now)
 static void restore_link(struct manager *m, struct json_object *link,
 			 int64_t now)
 {
-	struct json_object *o = stored(link);
+	struct json_object *o = make_record(link);
 	char key[KEY_LEN];
 
 	name_link(key, o);
@@ -323,7 +323,7 @@ static void restore_link(struct manager *m, struct json_object *link,
 	json_object_object_add(m->links, key, o);
 }
 
-static void restore(struct manager *m, const struct store_record *rec)
+static void restore_links(struct manager *m, const struct store_record *rec)
 {
 	struct json_object *list = state_get(m, rec, json_type_array);
 	int64_t now = unix_ms();
@@ -341,8 +341,8 @@ static void restore(struct manager *m, const struct store_record *rec)
  */
 void known_restore(struct manager *m, const struct store_record *list)
 {
-	begin(m);
+	init_links(m);
 	for (; list; list = list->next)
 		if (!strncmp(list->key, PREFIX, strlen(PREFIX)))
-			restore(m, list);
+			restore_links(m, list);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * When may this manager act? When it leads, has read the store, and has looked
- * at the switches. Before that, and after it has lost the lead, clients are told
- * to try another one, and no switch is touched.
+ * at the switches. Before that, and after it has lost the lead, clients have to
+ * try another one, and no switch is touched.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,11 +20,11 @@ static void say_phase(struct manager *m, enum phase phase)
 		return;
 	m->state.phase = phase;
 	if (phase == PHASE_ACTIVE)
-		event_say(&m->events, EVENT_LEADER, m->o.advertise,
+		event_log(&m->events, EVENT_LEADER, m->o.advertise,
 			  "this manager leads, %lld ms after it could",
 			  (long long)(now_ms() - m->state.started_at));
 	else if (phase == PHASE_STANDBY)
-		event_say(&m->events, EVENT_STANDBY, m->o.advertise,
+		event_log(&m->events, EVENT_STANDBY, m->o.advertise,
 			  "this manager does not lead any more");
 }
 
@@ -36,17 +36,17 @@ static void say_standby(struct manager *m)
 	if (!*who || !strcmp(who, m->state.ahead))
 		return;
 	snprintf(m->state.ahead, sizeof(m->state.ahead), "%s", who);
-	event_say(&m->events, EVENT_STANDBY, m->o.advertise,
+	event_log(&m->events, EVENT_STANDBY, m->o.advertise,
 		  "this manager stands by for %s, which leads", who);
 }
 
-/* Its database is not reached, or not there any more. */
+/* Its database is out of reach, or gone. */
 static void say_trouble(struct manager *m)
 {
 	const char *why = store_why(m->state.store);
 
 	if (*why && !m->state.trouble)
-		event_say(&m->events, EVENT_STORE_FAILED, m->o.store, "%s",
+		event_log(&m->events, EVENT_STORE_FAILED, m->o.store, "%s",
 			  why);
 	m->state.trouble = *why;
 }
@@ -59,7 +59,7 @@ static void was_read(void *ctx, const char *key, struct store_record *list,
 	struct manager *m = ctx;
 
 	if (err && strcmp(m->state.unread, err))
-		event_say(&m->events, EVENT_STORE_FAILED, m->o.store,
+		event_log(&m->events, EVENT_STORE_FAILED, m->o.store,
 			  "it cannot be read: %s", err);
 	snprintf(m->state.unread, sizeof(m->state.unread), "%s",
 		 err ? err : "");
@@ -74,7 +74,7 @@ static void was_read(void *ctx, const char *key, struct store_record *list,
 	m->state.until = m->loop.now + LOOK_MS;
 }
 
-static void begin(struct manager *m)
+static void begin_leading(struct manager *m)
 {
 	unsigned int i;
 
@@ -150,7 +150,7 @@ void state_turn(struct manager *m)
 	}
 	if (st->phase == PHASE_LOOKING &&
 	    (hosts_all_asked(m) || st->until <= m->loop.now))
-		begin(m);
+		begin_leading(m);
 }
 
 /**

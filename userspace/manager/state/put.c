@@ -55,13 +55,13 @@ static void find_subject(struct subject *s, const char *key)
 		*end = '\0';
 }
 
-static void tell(struct manager *m, const char *key, const char *what,
-		 const char *err)
+static void tell_failure(struct manager *m, const char *key, const char *what,
+			 const char *err)
 {
 	struct subject s;
 
 	find_subject(&s, key);
-	event_say_of(&m->events, EVENT_STORE_FAILED,
+	event_log_of(&m->events, EVENT_STORE_FAILED,
 		     s.tenant[0] ? s.tenant : NULL, s.name,
 		     "the record %s is %s%s%.200s", key, what, err ? ": " : "",
 		     err ? err : "");
@@ -79,7 +79,7 @@ struct write {
 	uint64_t	number;
 };
 
-/* NULL: no memory; nobody is told then. */
+/* NULL: no memory; then there is no event. */
 static struct write *write_new(struct manager *m)
 {
 	struct write *w = calloc(1, sizeof(*w));
@@ -119,7 +119,7 @@ uint64_t state_writes(const struct manager *m)
 }
 
 /**
- * state_wait() - be told when records are stored, or that they could not be
+ * state_wait() - have a function called once records are stored, or failed
  * @m: manager
  * @w: who waits; only @w->done is set
  * @since: state_writes() before the first of them; there is one
@@ -134,7 +134,7 @@ void state_wait(struct manager *m, struct state_wait *w, uint64_t since)
 }
 
 /**
- * state_wait_end() - let nobody wait any more
+ * state_wait_end() - end all waits
  * @m: manager, whose store is closed
  */
 void state_wait_end(struct manager *m)
@@ -155,7 +155,7 @@ static void put_done(void *ctx, const char *key, struct store_record *list,
 	struct write *w = ctx;
 
 	if (err)
-		tell(w->m, key, "not stored, and tried again", err);
+		tell_failure(w->m, key, "not stored, and tried again", err);
 	write_end(w, err);
 	free(w);
 }
@@ -167,7 +167,8 @@ static void del_done(void *ctx, const char *key, struct store_record *list,
 	struct write *w = ctx;
 
 	if (err)
-		tell(w->m, key, "not deleted, which is tried again", err);
+		tell_failure(w->m, key, "not deleted, which is tried again",
+			     err);
 	write_end(w, err);
 	free(w);
 }
@@ -188,7 +189,7 @@ struct json_object *state_get(struct manager *m, const struct store_record *rec,
 	if (o && json_object_is_type(o, type))
 		return o;
 	json_object_put(o);
-	tell(m, rec->key, "damaged, and left out", NULL);
+	tell_failure(m, rec->key, "damaged, and left out", NULL);
 	return NULL;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A group that has a tree, to and from JSON, so that people can read it
- * in the store, too. Members that are unknown are skipped, and those that are
- * absent are 0: versions of the manager before and after this one can read it.
- * What each queue pair is connected to is said once: a rank says it for its
- * member, a part for the parent's.
+ * A group that has a tree, to and from JSON, so that people can read it in the
+ * store, too. Unknown members are skipped, and absent ones are 0: versions of
+ * the manager before and after this one can read it. What each queue pair is
+ * connected to is said once: a rank says it for its member, a part for the
+ * parent's.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static struct json_object *put_list(struct json_object *o, const char *name)
 	return list;
 }
 
-static struct json_object *append(struct json_object *list)
+static struct json_object *append_object(struct json_object *list)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -58,14 +58,14 @@ static void put_end(struct json_object *o, const struct tree_end *end)
 	put_number(o, "rkey", end->rkey);
 }
 
-static uint64_t number(struct json_object *o, const char *name)
+static uint64_t get_u64(struct json_object *o, const char *name)
 {
 	return json_object_get_uint64(json_object_object_get(o, name));
 }
 
-static uint32_t number32(struct json_object *o, const char *name)
+static uint32_t get_u32(struct json_object *o, const char *name)
 {
-	return (uint32_t)number(o, name);
+	return (uint32_t)get_u64(o, name);
 }
 
 static void take_addr(struct json_object *o, const char *name,
@@ -78,9 +78,9 @@ static void take_addr(struct json_object *o, const char *name,
 static void take_end(struct json_object *o, struct tree_end *end)
 {
 	take_addr(o, "addr", &end->addr);
-	end->qpn = number32(o, "qpn");
-	end->psn = number32(o, "psn");
-	end->rkey = number32(o, "rkey");
+	end->qpn = get_u32(o, "qpn");
+	end->psn = get_u32(o, "psn");
+	end->rkey = get_u32(o, "rkey");
 }
 
 /* --- Settings of a tree -------------------------------------------------- */
@@ -104,7 +104,7 @@ static const struct {
 
 #define NSETTINGS	(sizeof(settings) / sizeof(settings[0]))
 
-static uint32_t *setting(struct inc_rdv_joined *s, size_t i)
+static uint32_t *setting_of(struct inc_rdv_joined *s, size_t i)
 {
 	return (uint32_t *)((char *)s + settings[i].offset);
 }
@@ -112,7 +112,7 @@ static uint32_t *setting(struct inc_rdv_joined *s, size_t i)
 /* --- Parts --------------------------------------------------------------- */
 
 static void put_part(struct json_object *o, const struct group *g,
-		     const struct part *part)
+		     const struct subtree *part)
 {
 	struct inc_rdv_joined s = part->tree.settings;
 	const struct tree *t = &part->tree;
@@ -132,10 +132,10 @@ static void put_part(struct json_object *o, const struct group *g,
 		put_end(o, &t->up);
 	}
 	for (i = 0; i < NSETTINGS; i++)
-		put_number(o, settings[i].name, *setting(&s, i));
+		put_number(o, settings[i].name, *setting_of(&s, i));
 	list = put_list(o, "members");
 	for (i = 0; i < t->n; i++) {
-		m = append(list);
+		m = append_object(list);
 		put_number(m, "below", t->members[i].below);
 		put_number(m, "uc", t->members[i].uc);
 		put_end(m, &t->members[i].own);
@@ -174,8 +174,8 @@ static int take_members(struct json_object *list, struct tree *t)
 		return -ENOMEM;
 	for (i = 0; i < t->n; i++) {
 		o = json_object_array_get_idx(list, i);
-		t->members[i].below = number32(o, "below");
-		t->members[i].uc = number(o, "uc");
+		t->members[i].below = get_u32(o, "below");
+		t->members[i].uc = get_u64(o, "uc");
 		t->members[i].known = true;
 		t->members[i].made = true;
 		take_end(o, &t->members[i].own);
@@ -183,32 +183,32 @@ static int take_members(struct json_object *list, struct tree *t)
 	return 0;
 }
 
-static int take_part(struct json_object *o, struct group *g, struct part *part,
-		     char *err)
+static int take_part(struct json_object *o, struct group *g,
+		     struct subtree *part, char *err)
 {
 	struct json_object *list = json_object_object_get(o, "members");
 	const char *id = text_of(o, "switch");
-	uint32_t parent = number32(o, "parent");
+	uint32_t parent = get_u32(o, "parent");
 	struct tree *t = &part->tree;
 	size_t i;
 
 	part->group = g;
 	part->made = true;
-	part->first = number32(o, "first");
-	part->count = number32(o, "count");
-	part->place = number32(o, "place");
-	t->id = number32(o, "tree");
-	t->job_ranks = number32(o, "job-ranks");
-	t->first_rank = number32(o, "first-rank");
+	part->first = get_u32(o, "first");
+	part->count = get_u32(o, "count");
+	part->place = get_u32(o, "place");
+	t->id = get_u32(o, "tree");
+	t->job_ranks = get_u32(o, "job-ranks");
+	t->first_rank = get_u32(o, "first-rank");
 	for (i = 0; i < NSETTINGS; i++)
-		*setting(&t->settings, i) = number32(o, settings[i].name);
+		*setting_of(&t->settings, i) = get_u32(o, settings[i].name);
 	t->settings.tree_id = t->id;
-	if (part->first > g->like.ranks ||
-	    part->count > g->like.ranks - part->first)
+	if (part->first > g->request.ranks ||
+	    part->count > g->request.ranks - part->first)
 		return store_failed(err, -EPROTO, "its tree has ranks from %u to %" PRIu64 ", the group has %u",
 				    part->first,
 				    (uint64_t)part->first + part->count,
-				    g->like.ranks);
+				    g->request.ranks);
 	if (!json_object_is_type(list, json_type_array) || take_members(list, t))
 		return store_failed(err, -EPROTO, "its members cannot be read");
 	part->sw = find_switch(g->manager, id, text_of(o, "address"));
@@ -245,8 +245,8 @@ static void put_rank(struct json_object *o, const struct group *g,
 	put_addr(o, "addr", &r->join.addr);
 	put_number(o, "qpn", r->join.qpn);
 	put_number(o, "psn", r->join.psn);
-	put_number(o, "was-qpn", r->was.qpn);
-	put_number(o, "was-psn", r->was.psn);
+	put_number(o, "was-qpn", r->old_qp.qpn);
+	put_number(o, "was-psn", r->old_qp.psn);
 	put_number(o, "mtu", r->join.mtu);
 	put_number(o, "uc", r->join.uc);
 	put_number(o, "cm", r->join.cm);
@@ -258,22 +258,22 @@ static void put_rank(struct json_object *o, const struct group *g,
 
 static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 {
-	uint32_t part = number32(o, "part"), state = number32(o, "state");
+	uint32_t part = get_u32(o, "part"), state = get_u32(o, "state");
 	struct rank *r = &g->ranks[i];
 	struct tree_member *m;
 
 	r->group = g;
-	r->join = g->like;
+	r->join = g->request;
 	r->join.rank = i;
 	take_addr(o, "addr", &r->join.addr);
-	r->join.qpn = number32(o, "qpn");
-	r->join.psn = number32(o, "psn");
-	r->join.mtu = number32(o, "mtu");
-	r->join.uc = number(o, "uc");
-	r->was.qpn = number32(o, "was-qpn");
-	r->was.psn = number32(o, "was-psn");
-	r->join.cm = number(o, "cm");
-	r->member = number32(o, "member");
+	r->join.qpn = get_u32(o, "qpn");
+	r->join.psn = get_u32(o, "psn");
+	r->join.mtu = get_u32(o, "mtu");
+	r->join.uc = get_u64(o, "uc");
+	r->old_qp.qpn = get_u32(o, "was-qpn");
+	r->old_qp.psn = get_u32(o, "was-psn");
+	r->join.cm = get_u64(o, "cm");
+	r->member = get_u32(o, "member");
 	if (state > RANK_GONE)
 		return -EPROTO;
 	inc_job_set(&g->core, &r->core, (enum rank_state)state);
@@ -303,11 +303,11 @@ static void put_wishes(struct json_object *o, const struct inc_rdv_tree *t)
 
 static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 {
-	t->slots = number32(o, "slots");
-	t->msg_size = number32(o, "msg-size");
-	t->pmtu = number32(o, "pmtu");
-	t->has_first_msg_id = number(o, "has-first-msg-id");
-	t->first_msg_id = number32(o, "first-msg-id");
+	t->slots = get_u32(o, "slots");
+	t->msg_size = get_u32(o, "msg-size");
+	t->pmtu = get_u32(o, "pmtu");
+	t->has_first_msg_id = get_u64(o, "has-first-msg-id");
+	t->first_msg_id = get_u32(o, "first-msg-id");
 }
 
 /**
@@ -321,25 +321,25 @@ char *record_of(const struct group *g)
 	struct json_object *o = json_object_new_object(), *list;
 	uint32_t i;
 
-	put_text(o, "name", g->like.job);
+	put_text(o, "name", g->request.job);
 	put_text(o, "tenant", g->tenant->name);
 	if (g->reserved && !g->reserved->over)
 		put_text(o, "reservation", g->reserved->name);
 	put_number(o, "born", g->born);
 	put_number(o, "ending", g->state >= GROUP_ENDING);
-	put_number(o, "mtu", g->like.mtu);
-	put_number(o, "uc", g->like.uc);
-	put_number(o, "rebuild", g->like.rebuild);
+	put_number(o, "mtu", g->request.mtu);
+	put_number(o, "uc", g->request.uc);
+	put_number(o, "rebuild", g->request.rebuild);
 	put_number(o, "round", g->round);
 	put_number(o, "rebuilding", has_no_tree(g));
 	put_number(o, "connecting", group_phase(g) != GROUP_READY);
-	put_wishes(o, &g->like.tree);
+	put_wishes(o, &g->request.tree);
 	list = put_list(o, "parts");
 	for (i = 0; i < g->nparts && !has_no_tree(g); i++)
-		put_part(append(list), g, &g->parts[i]);
+		put_part(append_object(list), g, &g->parts[i]);
 	list = put_list(o, "ranks");
-	for (i = 0; i < g->like.ranks; i++)
-		put_rank(append(list), g, &g->ranks[i]);
+	for (i = 0; i < g->request.ranks; i++)
+		put_rank(append_object(list), g, &g->ranks[i]);
 	return end_text(o);
 }
 
@@ -371,29 +371,30 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		return NULL;
 	}
 	inc_job_init(&g->core, g->ranks, sizeof(g->ranks[0]), (uint32_t)n);
-	g->ended_in = number(o, "rebuilding") ? GROUP_REJOINING :
-		      number(o, "connecting") ? GROUP_JOINED : GROUP_READY;
-	group_set_state(g, number(o, "ending") ? GROUP_ENDING : g->ended_in);
-	g->born = number(o, "born");
-	g->like.ranks = (uint32_t)n;
+	g->ended_in = get_u64(o, "rebuilding") ? GROUP_REJOINING :
+		      get_u64(o, "connecting") ? GROUP_JOINED : GROUP_READY;
+	group_set_state(g, get_u64(o, "ending") ? GROUP_ENDING : g->ended_in);
+	g->born = get_u64(o, "born");
+	g->request.ranks = (uint32_t)n;
 	g->reserved = reservation_find(&m->tenants, g->tenant,
 				       text_of(o, "reservation"));
 	if (g->reserved && (g->state == GROUP_ENDING ||
 			    !reservation_fits(g->reserved, (uint32_t)n)))
 		g->reserved = NULL;
-	g->like.mtu = number32(o, "mtu");
-	g->like.uc = number(o, "uc");
-	g->like.rebuild = number(o, "rebuild");
-	g->round = number32(o, "round");
-	snprintf(g->like.job, sizeof(g->like.job), "%s", text_of(o, "name"));
-	take_wishes(o, &g->like.tree);
+	g->request.mtu = get_u32(o, "mtu");
+	g->request.uc = get_u64(o, "uc");
+	g->request.rebuild = get_u64(o, "rebuild");
+	g->round = get_u32(o, "round");
+	snprintf(g->request.job, sizeof(g->request.job), "%s",
+		 text_of(o, "name"));
+	take_wishes(o, &g->request.tree);
 	n = json_object_array_length(parts);
 	g->parts = calloc(n + 1, sizeof(*g->parts));
 	for (i = 0; g->parts && i < n; i++)
 		if (take_part(json_object_array_get_idx(parts, i), g,
 			      &g->parts[g->nparts++], err))
 			return g;
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->request.ranks; i++)
 		if (take_rank(json_object_array_get_idx(ranks, i), g,
 			      (uint32_t)i))
 			return g;

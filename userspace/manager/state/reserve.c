@@ -25,14 +25,14 @@ static void put_number(struct json_object *o, const char *name, int64_t value)
 	json_object_object_add(o, name, json_object_new_int64(value));
 }
 
-static int64_t number(struct json_object *o, const char *name)
+static int64_t get_number(struct json_object *o, const char *name)
 {
 	return json_object_get_int64(json_object_object_get(o, name));
 }
 
 /* --- The store ----------------------------------------------------------- */
 
-static void keep(struct manager *m, const struct reservation *r)
+static void persist_reservation(struct manager *m, const struct reservation *r)
 {
 	struct json_object *o = json_object_new_object();
 	char key[STORE_KEY_MAX + 1];
@@ -49,11 +49,12 @@ static void keep(struct manager *m, const struct reservation *r)
 }
 
 /* What the tenant may have could be less today: it was promised. */
-static void restore(struct manager *m, const struct store_record *rec)
+static void restore_reservation(struct manager *m,
+				const struct store_record *rec)
 {
 	struct json_object *o = state_get(m, rec, json_type_object);
 	struct reservation wish = { .until = INT64_MAX }, *made;
-	int64_t until = number(o, "until"), left = until - time(NULL);
+	int64_t until = get_number(o, "until"), left = until - time(NULL);
 	char why[256] = "its time is over";
 
 	if (!o) {
@@ -63,15 +64,15 @@ static void restore(struct manager *m, const struct store_record *rec)
 	snprintf(wish.name, sizeof(wish.name), "%s", text_of(o, "name"));
 	snprintf(wish.by, sizeof(wish.by), "%s", text_of(o, "by"));
 	wish.tenant = tenant_get(&m->tenants, text_of(o, "tenant"));
-	wish.groups = (uint32_t)number(o, "groups");
-	wish.ranks = (uint32_t)number(o, "ranks");
+	wish.groups = (uint32_t)get_number(o, "groups");
+	wish.ranks = (uint32_t)get_number(o, "ranks");
 	if (until)
 		wish.until = now_ms() + left * 1000;
 	if (!wish.tenant || (until && left <= 0) ||
 	    reservation_check(&m->tenants, &wish, why, sizeof(why)) ||
 	    reservation_add(&m->tenants, &wish, &made, why, sizeof(why))) {
 		state_del(m, rec->key);
-		event_say_of(&m->events, EVENT_RESERVATION_OVER,
+		event_log_of(&m->events, EVENT_RESERVATION_OVER,
 			     text_of(o, "tenant"), wish.name, "%s", why);
 	}
 	json_object_put(o);
@@ -87,7 +88,7 @@ void reserve_restore(struct manager *m, const struct store_record *list)
 	for (; list; list = list->next)
 		if (!strncmp(list->key, RESERVE_PREFIX,
 			     strlen(RESERVE_PREFIX)))
-			restore(m, list);
+			restore_reservation(m, list);
 }
 
 /**
@@ -120,8 +121,8 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 	if (ret)
 		return ret;
 	if (m->state.store)
-		keep(m, *made);
-	event_say_of(&m->events, EVENT_RESERVED, wish->tenant->name,
+		persist_reservation(m, *made);
+	event_log_of(&m->events, EVENT_RESERVED, wish->tenant->name,
 		     wish->name, "%u group%s of %u ranks in all, by %s",
 		     wish->groups, wish->groups == 1 ? "" : "s", wish->ranks,
 		     wish->by);
@@ -141,7 +142,7 @@ void reserve_end(struct manager *m, struct reservation *r, const char *why)
 	name_key(key, r);
 	if (m->state.store)
 		state_del(m, key);
-	event_say_of(&m->events, EVENT_RESERVATION_OVER, r->tenant->name,
+	event_log_of(&m->events, EVENT_RESERVATION_OVER, r->tenant->name,
 		     r->name, "%s", why);
 	reservation_end(&m->tenants, r);
 }

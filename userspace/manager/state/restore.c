@@ -24,7 +24,7 @@ static void await_ranks(struct group *g)
 	uint32_t i;
 	int late = store_last_ended(m->state.store) ? COME_MS : AM_NOTICE_MS;
 
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		r = &g->ranks[i];
 		inc_job_set_rts(&g->core, &r->core,
 				r->core.state == RANK_PRESENT && !connecting);
@@ -39,7 +39,7 @@ static void await_ranks(struct group *g)
 				INC_JOB_ENDING_MS);
 }
 
-static void restore(struct manager *m, const struct store_record *rec)
+static void restore_group(struct manager *m, const struct store_record *rec)
 {
 	char err[STORE_ERROR_LEN], name[INC_RDV_JOB_MAX + 1];
 	struct group *g = record_group(m, (const char *)rec->data, err);
@@ -48,11 +48,11 @@ static void restore(struct manager *m, const struct store_record *rec)
 	if (!g) {
 		snprintf(name, sizeof(name), "%s", rec->key + strlen(GROUP_PREFIX));
 		name[strcspn(name, "/")] = '\0';
-		event_say(&m->events, EVENT_GROUP_LOST, name, "%s", err);
+		event_log(&m->events, EVENT_GROUP_LOST, name, "%s", err);
 		state_del(m, rec->key);
 		return;
 	}
-	snprintf(g->kept.key, sizeof(g->kept.key), "%s", rec->key);
+	snprintf(g->persisted.key, sizeof(g->persisted.key), "%s", rec->key);
 	for (i = 0; i < g->nparts; i++)
 		g->parts[i].lost = -1;
 	if (group_enter(g))
@@ -68,9 +68,9 @@ static void restore(struct manager *m, const struct store_record *rec)
 		group_note_links(g);
 	if (g->state != GROUP_ENDING)
 		tenant_enter(&m->tenants, g->tenant, g->reserved,
-			     g->like.ranks);
-	group_say(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited",
-		  g->core.present, g->like.ranks);
+			     g->request.ranks);
+	group_log(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited",
+		  g->core.present, g->request.ranks);
 	if (!g->core.present && !g->core.leave_at)
 		group_raise(g, GROUP_EV_ENDED);
 }
@@ -84,7 +84,7 @@ void restore_all(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)
 		if (!strncmp(list->key, GROUP_PREFIX, strlen(GROUP_PREFIX)))
-			restore(m, list);
+			restore_group(m, list);
 }
 
 /* --- Switches ------------------------------------------------------------ */
@@ -94,7 +94,7 @@ void restore_all(struct manager *m, const struct store_record *list)
  * @m: manager, which leads
  * @sw: switch, whose agent has just answered
  *
- * Those that are missing are news_seen()'s.
+ * group_on_snapshot() deals with missing ones.
  */
 void restore_check(struct manager *m, struct sw *sw)
 {

@@ -18,7 +18,7 @@
 struct group;
 struct manager;
 struct reservation;
-struct part;
+struct subtree;
 struct rank;
 struct sw;
 
@@ -33,7 +33,7 @@ enum phase {
  * struct state - of the manager
  * @store: store; NULL: none
  * @writes: records that put.c was to write or delete
- * @waits: those who wait for some of these
+ * @waits: waits for some of these
  * @phase: what it may do
  * @started_at: milliseconds; when this manager began, or began to lead
  * @until: if PHASE_LOOKING: milliseconds; when to look no longer
@@ -56,14 +56,14 @@ struct state {
 };
 
 /**
- * struct kept - what the store has of a group
+ * struct persisted - what the store has of a group
  * @key: its key; empty: nothing
  * @awaited: GROUP_EV_STORED is to be raised when it is written
  * @writing: it is being written
  * @dirty: it has changed since
  * @forgotten: it is another manager's
  */
-struct kept {
+struct persisted {
 	char	key[STORE_KEY_MAX + 1];
 	bool	awaited;
 	bool	writing;
@@ -112,7 +112,7 @@ void keep_not(struct group *g);
  * @first: the first write that it waits for
  * @last: and the last one
  * @err: why one has failed; empty: none has
- * @done: is told so, or NULL
+ * @done: called then, or NULL
  */
 struct state_wait {
 	struct state_wait	*next;

@@ -13,7 +13,7 @@
 
 #define LOOK_MS		10000	/* between looks at files, which may be renewed */
 #define KEEP_MS		86400000 /* after a client has called */
-#define CLIENTS_MAX	1024	/* of the rest those that expire first */
+#define CLIENTS_MAX	1024	/* the ones that expire first */
 
 /**
  * expiry_level() - judge how urgent it is to renew a certificate
@@ -32,14 +32,14 @@ unsigned int expiry_level(const struct certificate *c, int64_t now)
 }
 
 /**
- * expiry_say() - say when a certificate expires
+ * expiry_text() - say when a certificate expires
  * @c: certificate
  * @now: seconds since 1970
  * @text: result
  * @len: size of @text in bytes
  */
-void expiry_say(const struct certificate *c, int64_t now, char *text,
-		size_t len)
+void expiry_text(const struct certificate *c, int64_t now, char *text,
+		 size_t len)
 {
 	const char *what = strcmp(c->of, "crl") ? "certificate" :
 			   "list of revoked certificates";
@@ -57,7 +57,7 @@ void expiry_say(const struct certificate *c, int64_t now, char *text,
 			 left < 172800 ? "hours" : "days", date);
 }
 
-static void tell(struct expiry *e, struct certificate *c)
+static void report_expiry(struct expiry *e, struct certificate *c)
 {
 	int64_t now = unix_ms() / 1000;
 	unsigned int level = expiry_level(c, now);
@@ -66,8 +66,8 @@ static void tell(struct expiry *e, struct certificate *c)
 	if (level <= c->told)
 		return;
 	c->told = level;
-	expiry_say(c, now, text, sizeof(text));
-	event_say(&e->m->events, EVENT_EXPIRES, c->name, "%s: %s", c->of, text);
+	expiry_text(c, now, text, sizeof(text));
+	event_log(&e->m->events, EVENT_EXPIRES, c->name, "%s: %s", c->of, text);
 }
 
 static bool is_of(const struct certificate *c, const char *of, const char *name)
@@ -75,8 +75,8 @@ static bool is_of(const struct certificate *c, const char *of, const char *name)
 	return !strcmp(c->of, of) && !strcmp(c->name, name);
 }
 
-static struct certificate *find(struct expiry *e, const char *of,
-				const char *name)
+static struct certificate *find_certificate(struct expiry *e, const char *of,
+					    const char *name)
 {
 	struct certificate *c = e->list;
 
@@ -85,8 +85,8 @@ static struct certificate *find(struct expiry *e, const char *of,
 	return c;
 }
 
-static struct certificate *add(struct expiry *e, const char *of,
-			       const char *name, int64_t expires)
+static struct certificate *add_certificate(struct expiry *e, const char *of,
+					   const char *name, int64_t expires)
 {
 	struct certificate *c = calloc(1, sizeof(*c)), **link = &e->list;
 
@@ -112,9 +112,9 @@ static void look_at(struct expiry *e, const char *of, const char *name,
 
 	if (expires == EXPIRY_UNKNOWN)
 		return;
-	c = find(e, of, name);
+	c = find_certificate(e, of, name);
 	if (!c)
-		c = add(e, of, name, expires);
+		c = add_certificate(e, of, name, expires);
 	if (!c)
 		return;
 	if (c->expires != expires)
@@ -128,7 +128,7 @@ static void look_at_file(struct expiry *e, const char *of, const char *path)
 		look_at(e, of, path, inc_auth_expiry_of_file(path));
 }
 
-static void drop(struct expiry *e, struct certificate *c)
+static void drop_certificate(struct expiry *e, struct certificate *c)
 {
 	struct certificate **link = &e->list;
 
@@ -160,9 +160,9 @@ static struct certificate *add_client(struct expiry *e, const char *name,
 		c = last_client(e);
 		if (c->expires <= expires)
 			return NULL;
-		drop(e, c);
+		drop_certificate(e, c);
 	}
-	c = add(e, "client", name, expires);
+	c = add_certificate(e, "client", name, expires);
 	e->nclients += c != NULL;
 	return c;
 }
@@ -181,7 +181,7 @@ void expiry_client(struct expiry *e, const struct identity *who)
 		return;
 	snprintf(name, sizeof(name), "%s%s%s", who->name,
 		 who->tenant[0] ? " of " : "", who->tenant);
-	c = find(e, "client", name);
+	c = find_certificate(e, "client", name);
 	while (c && is_of(c, "client", name) && c->expires != who->expires)
 		c = c->next;
 	if (!c || !is_of(c, "client", name))
@@ -189,10 +189,10 @@ void expiry_client(struct expiry *e, const struct identity *who)
 	if (!c)
 		return;
 	c->seen_at = e->m->loop.now;
-	tell(e, c);
+	report_expiry(e, c);
 }
 
-/* Clients have renewed theirs, or do not call any more. */
+/* Clients have renewed theirs, or have stopped calling. */
 static void forget_old(struct expiry *e)
 {
 	struct certificate *c, *next;
@@ -201,7 +201,7 @@ static void forget_old(struct expiry *e)
 		next = c->next;
 		if (!strcmp(c->of, "client") &&
 		    e->m->loop.now - c->seen_at > KEEP_MS)
-			drop(e, c);
+			drop_certificate(e, c);
 	}
 }
 
@@ -218,9 +218,9 @@ static void look_at_agents(struct expiry *e)
 		if (!sw->gone)
 			look_at(e, "agent", sw_name(sw), sw->info->expires);
 		c = sw->gone || sw->info->expires == EXPIRY_UNKNOWN ?
-		    find(e, "agent", sw_name(sw)) : NULL;
+		    find_certificate(e, "agent", sw_name(sw)) : NULL;
 		if (c)
-			drop(e, c);
+			drop_certificate(e, c);
 	}
 }
 
@@ -230,7 +230,7 @@ static void look_at_agents(struct expiry *e)
  */
 void expiry_turn(struct expiry *e)
 {
-	const struct options *o = &e->m->o;
+	const struct amd_options *o = &e->m->o;
 	struct certificate *c;
 
 	if (e->m->loop.now < e->at)
@@ -244,7 +244,7 @@ void expiry_turn(struct expiry *e)
 	look_at_agents(e);
 	forget_old(e);
 	for (c = e->list; c; c = c->next)
-		tell(e, c);
+		report_expiry(e, c);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * When certificates expire: the manager's own, those of its authority and of
- * etcd's, the list of revoked ones, those that agents name, and those by which
+ * When certificates expire: the manager's own, its authority's and etcd's, the
+ * list of revoked ones, the ones that agents name, and the ones by which
  * clients have called. Events tell of it EXPIRY_SOON_S and EXPIRY_NOW_S before,
  * and when it has happened.
  */
@@ -54,7 +54,7 @@ void expiry_client(struct expiry *e, const struct identity *who);
 void expiry_turn(struct expiry *e);
 void expiry_free(struct expiry *e);
 unsigned int expiry_level(const struct certificate *c, int64_t now);
-void expiry_say(const struct certificate *c, int64_t now, char *text,
-		size_t len);
+void expiry_text(const struct certificate *c, int64_t now, char *text,
+		 size_t len);
 
 #endif /* INC_MANAGER_EXPIRY_H */

@@ -21,17 +21,17 @@ const char *series_kind_name(enum series_kind kind)
 	return kind < SERIES_KINDS ? names[kind] : "?";
 }
 
-static uint32_t mix(uint32_t h, const char *text)
+static uint32_t mix_hash(uint32_t h, const char *text)
 {
 	for (; *text; text++)
 		h = (h ^ (unsigned char)*text) * 16777619u;
 	return h;
 }
 
-static unsigned int hash(enum series_kind kind, const char *tenant,
-			 const char *name)
+static unsigned int hash_series(enum series_kind kind, const char *tenant,
+				const char *name)
 {
-	return mix(mix(2166136261u ^ (uint32_t)kind, tenant), name) %
+	return mix_hash(mix_hash(2166136261u ^ (uint32_t)kind, tenant), name) %
 	       SERIES_BUCKETS;
 }
 
@@ -47,7 +47,7 @@ static unsigned int hash(enum series_kind kind, const char *tenant,
 struct series *history_find(const struct history *h, enum series_kind kind,
 			    const char *tenant, const char *name)
 {
-	struct series *s = h->bucket[hash(kind, tenant, name)];
+	struct series *s = h->bucket[hash_series(kind, tenant, name)];
 
 	while (s && (s->kind != kind || strcmp(s->name, name) ||
 		     strcmp(s->tenant, tenant)))
@@ -93,7 +93,9 @@ static void put_owner(struct series_owner *o)
 	free(o);
 }
 
-/* Who has most histories: @mine, if nobody has more with the next one. */
+/*
+ * The owner with most histories: @mine, if no other has more with the next one.
+ */
 static struct series_owner *most_rings(struct history *h,
 				       struct series_owner *mine)
 {
@@ -108,7 +110,7 @@ static struct series_owner *most_rings(struct history *h,
 	return most;
 }
 
-/* Who has most tasks that have ended: @mine, if nobody has more. */
+/* The owner with most tasks that have ended: @mine, if no other has more. */
 static struct series_owner *most_ended(struct history *h,
 				       struct series_owner *mine)
 {
@@ -155,9 +157,10 @@ static void take_ring(struct history *h, struct series *s, int64_t second)
 	h->rings++;
 }
 
-static void drop(struct history *h, struct series *s)
+static void drop_series(struct history *h, struct series *s)
 {
-	struct series **link = &h->bucket[hash(s->kind, s->tenant, s->name)];
+	struct series **link = &h->bucket[hash_series(s->kind, s->tenant,
+						      s->name)];
 
 	while (*link != s)
 		link = &(*link)->next;
@@ -184,7 +187,7 @@ struct series *history_get(struct history *h, enum series_kind kind,
 			   const char *tenant, const char *name, int64_t second)
 {
 	struct series *s = history_find(h, kind, tenant, name);
-	unsigned int i = hash(kind, tenant, name);
+	unsigned int i = hash_series(kind, tenant, name);
 	struct series_owner *owner;
 
 	if (s)
@@ -231,7 +234,7 @@ void history_end(struct history *h, struct series *s, bool ended)
 	s->owner->ended++;
 	h->ended++;
 	if (h->ended > ENDED_MAX)
-		drop(h, TAILQ_FIRST(&most_ended(h, s->owner)->by_end));
+		drop_series(h, TAILQ_FIRST(&most_ended(h, s->owner)->by_end));
 }
 
 /**
@@ -253,7 +256,7 @@ void history_add(struct series *s, const struct counts *delta, int64_t second)
 	TAILQ_INSERT_TAIL(&s->owner->by_use, s, by_use);
 }
 
-static void take(struct series *s, int64_t second, double seconds)
+static void take_sample(struct series *s, int64_t second, double seconds)
 {
 	const struct counts *a = &s->taken, *b = &s->total;
 
@@ -274,7 +277,7 @@ static void take(struct series *s, int64_t second, double seconds)
 
 /**
  * history_tick() - take a sample of each object
- * @h: objects; those that were not counted for an hour are freed
+ * @h: objects; the ones that were not counted for an hour are freed
  * @second: present time
  * @seconds: time since the last samples
  */
@@ -287,9 +290,9 @@ void history_tick(struct history *h, int64_t second, double seconds)
 		for (s = h->bucket[i]; s; s = next) {
 			next = s->next;
 			if (s->used_at < second - HISTORY_SECONDS)
-				drop(h, s);
+				drop_series(h, s);
 			else
-				take(s, second, seconds);
+				take_sample(s, second, seconds);
 		}
 }
 
@@ -298,7 +301,8 @@ void history_tick(struct history *h, int64_t second, double seconds)
  * @s: object
  * @second: time
  *
- * Return: the sample, or NULL if there is none of this second, or none any more.
+ * Return: the sample, or NULL if there is none of this second, or it has been
+ *	overwritten.
  */
 const struct sample *series_at(const struct series *s, int64_t second)
 {
@@ -318,5 +322,5 @@ void history_free(struct history *h)
 
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		while (h->bucket[i])
-			drop(h, h->bucket[i]);
+			drop_series(h, h->bucket[i]);
 }

@@ -2,10 +2,10 @@
 /*
  * Statistics of tasks, switches and clients, and their last hour, a sample for
  * each second. No I/O, no clock. An object with its history takes HISTORY_BYTES
- * of memory; at most HISTORY_MAX objects have one: those that were counted last.
- * Of the tasks that have ended, the last ENDED_MAX are kept. Where that is too few,
- * whoever has most loses one: a tenant's tasks do not displace those of others who
- * have less.
+ * of memory; at most HISTORY_MAX objects have one: the ones that were counted
+ * last. Of the tasks that have ended, the last ENDED_MAX are kept. Where that
+ * is too few, the owner with most loses one: a tenant's tasks do not displace a
+ * smaller tenant's.
  */
 #ifndef INC_MANAGER_HISTORY_H
 #define INC_MANAGER_HISTORY_H
@@ -65,10 +65,10 @@ LIST_HEAD(series_owners, series_owner);
  * @kind: what they are
  * @tenant: of tasks: whose they are; else empty
  * @n: number of objects
- * @rings: those that have a history
- * @ended: those that have ended
- * @by_use: those that have a history, the one that was counted last at the end
- * @by_end: those that have ended, the last one at the end
+ * @rings: objects that have a history
+ * @ended: tasks that have ended
+ * @by_use: objects with a history, the one that was counted last at the end
+ * @by_end: tasks that have ended, the last one at the end
  */
 struct series_owner {
 	LIST_ENTRY(series_owner) next;
@@ -122,7 +122,7 @@ struct series {
  * struct history - all objects
  * @bucket: objects by the hash of kind, tenant and name
  * @n: their number
- * @rings: those that have a history
+ * @rings: objects that have a history
  * @ended: tasks that have ended
  * @owners: all who have objects
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Statistics in Prometheus' text format. A name of a group, switch or client
- * becomes a label; histograms and sums cover those that are gone, too.
+ * becomes a label; histograms and sums include objects that are gone.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "group/group.h"
 #include "stats/stats.h"
 
-static void head(FILE *f, const char *name, const char *type, const char *help)
+static void put_head(FILE *f, const char *name, const char *type,
+		     const char *help)
 {
 	fprintf(f, "# HELP inc_am_%s %s\n# TYPE inc_am_%s %s\n", name, help,
 		name, type);
@@ -56,7 +57,7 @@ static void put_histogram(FILE *f, const char *name, const char *help,
 	uint64_t sum = 0;
 	unsigned int i;
 
-	head(f, name, "histogram", help);
+	put_head(f, name, "histogram", help);
 	for (i = 0; i < h->n; i++) {
 		sum += h->count[i];
 		fprintf(f, "inc_am_%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
@@ -71,11 +72,11 @@ static void put_histogram(FILE *f, const char *name, const char *help,
 static void put_one(FILE *f, const char *name, const char *type,
 		    const char *help, uint64_t value)
 {
-	head(f, name, type, help);
+	put_head(f, name, type, help);
 	fprintf(f, "inc_am_%s %" PRIu64 "\n", name, value);
 }
 
-static uint64_t pick(const struct counts *c, unsigned int which)
+static uint64_t pick_count(const struct counts *c, unsigned int which)
 {
 	const uint64_t list[] = { c->rx, c->tx, c->messages, c->trouble };
 
@@ -104,12 +105,13 @@ static void put_series(const struct stats *st, FILE *f, enum series_kind kind)
 				if (s->kind != kind)
 					continue;
 				if (first)
-					head(f, name, "counter", what[k][1]);
+					put_head(f, name, "counter",
+						 what[k][1]);
 				first = false;
 				fprintf(f, "inc_am_%s", name);
 				put_labels(f, s);
 				fprintf(f, " %" PRIu64 "\n",
-					pick(&s->total, k));
+					pick_count(&s->total, k));
 			}
 	}
 }
@@ -119,7 +121,8 @@ static void put_switches(const struct stats *st, FILE *f)
 	const struct manager *m = st->m;
 	unsigned int i;
 
-	head(f, "switch_up", "gauge", "Whether the switch's agent answers.");
+	put_head(f, "switch_up", "gauge",
+		 "Whether the switch's agent answers.");
 	for (i = 0; i < m->o.nswitches; i++) {
 		if (m->switches[i].gone)
 			continue;
@@ -127,8 +130,8 @@ static void put_switches(const struct stats *st, FILE *f)
 		put_label(f, "switch", sw_name(&m->switches[i]));
 		fprintf(f, " %d\n", m->switches[i].up);
 	}
-	head(f, "switch_drained", "gauge",
-	     "Whether the switch gets no more trees.");
+	put_head(f, "switch_drained", "gauge",
+		 "Whether the switch gets no more trees.");
 	for (i = 0; i < m->o.nswitches; i++) {
 		if (m->switches[i].gone)
 			continue;
@@ -136,7 +139,7 @@ static void put_switches(const struct stats *st, FILE *f)
 		put_label(f, "switch", sw_name(&m->switches[i]));
 		fprintf(f, " %d\n", sw_closed(&m->switches[i]));
 	}
-	head(f, "switch_trees", "gauge", "Trees of the manager there.");
+	put_head(f, "switch_trees", "gauge", "Trees of the manager there.");
 	for (i = 0; i < m->o.nswitches; i++) {
 		if (m->switches[i].gone)
 			continue;
@@ -157,19 +160,19 @@ static void put_groups(const struct stats *st, FILE *f)
 		again += g->state < GROUP_ENDING && group_is_rebuilding(g);
 		forming += g->state < GROUP_READY;
 	}
-	head(f, "groups", "gauge", "Groups by state.");
+	put_head(f, "groups", "gauge", "Groups by state.");
 	fprintf(f, "inc_am_groups{state=\"forming\"} %" PRIu64 "\n", forming);
 	fprintf(f, "inc_am_groups{state=\"ready\"} %" PRIu64 "\n", ready);
 	fprintf(f, "inc_am_groups{state=\"rebuilding\"} %" PRIu64 "\n", again);
 	fprintf(f, "inc_am_groups{state=\"ending\"} %" PRIu64 "\n", ending);
 }
 
-static uint64_t used(const struct use *u, enum policy_limit limit)
+static uint64_t get_used(const struct use *u, enum policy_limit limit)
 {
 	return limit == LIMIT_GROUPS ? u->groups : u->ranks;
 }
 
-static uint64_t held(const struct use *u, enum policy_limit limit)
+static uint64_t get_held(const struct use *u, enum policy_limit limit)
 {
 	return limit == LIMIT_GROUPS ? u->held_groups : u->held_ranks;
 }
@@ -195,7 +198,8 @@ static void put_limits(const struct manager *m, FILE *f, const char *name,
 	while (tn && !is_limited(tn, limit))
 		tn = tn->next;
 	if (tn)
-		head(f, name, "gauge", "What the tenant may have at a time.");
+		put_head(f, name, "gauge",
+			 "What the tenant may have at a time.");
 	for (; tn; tn = tn->next)
 		if (is_limited(tn, limit))
 			put_tenant(f, name, tn, tn->limits->max[limit]);
@@ -210,13 +214,13 @@ static void put_quota(const struct manager *m, FILE *f, enum policy_limit limit)
 	if (!m->tenants.list)
 		return;
 	snprintf(name, sizeof(name), "tenant_%s", what);
-	head(f, name, "gauge", "What groups of the tenant take.");
+	put_head(f, name, "gauge", "What groups of the tenant take.");
 	for (tn = m->tenants.list; tn; tn = tn->next)
-		put_tenant(f, name, tn, used(&tn->use, limit));
+		put_tenant(f, name, tn, get_used(&tn->use, limit));
 	snprintf(name, sizeof(name), "tenant_%s_reserved", what);
-	head(f, name, "gauge", "What is reserved for the tenant besides.");
+	put_head(f, name, "gauge", "What is reserved for the tenant besides.");
 	for (tn = m->tenants.list; tn; tn = tn->next)
-		put_tenant(f, name, tn, held(&tn->use, limit));
+		put_tenant(f, name, tn, get_held(&tn->use, limit));
 	snprintf(name, sizeof(name), "tenant_%s_limit", what);
 	put_limits(m, f, name, limit);
 }
@@ -226,8 +230,8 @@ static void put_refused(const struct manager *m, FILE *f)
 	const struct tenant *tn = m->tenants.list;
 
 	if (tn)
-		head(f, "tenant_refused_total", "counter",
-		     "Ranks refused because of the tenant's limits.");
+		put_head(f, "tenant_refused_total", "counter",
+			 "Ranks refused because of the tenant's limits.");
 	for (; tn; tn = tn->next)
 		put_tenant(f, "tenant_refused_total", tn, tn->refused);
 }
@@ -237,8 +241,8 @@ static void put_expiry(const struct expiry *e, FILE *f)
 	const struct certificate *c, *before = NULL;
 
 	if (e->list)
-		head(f, "certificate_expires_timestamp_seconds", "gauge",
-		     "When a certificate, or the list of revoked ones, expires.");
+		put_head(f, "certificate_expires_timestamp_seconds", "gauge",
+			 "When a certificate, or the list of revoked ones, expires.");
 	for (c = e->list; c; before = c, c = c->next) {
 		/* Of several ones of a client the first to expire. */
 		if (before && before->of == c->of &&
@@ -262,8 +266,8 @@ static void put_stale(const struct stats *st, FILE *f)
 		if (!path)
 			continue;
 		if (first)
-			head(f, "credentials_stale", "gauge",
-			     "Whether the file has changed and cannot be used.");
+			put_head(f, "credentials_stale", "gauge",
+				 "Whether the file has changed and cannot be used.");
 		first = false;
 		fputs("inc_am_credentials_stale", f);
 		put_label(f, "file", path);
@@ -273,7 +277,7 @@ static void put_stale(const struct stats *st, FILE *f)
 
 static void put_manager(const struct manager *m, FILE *f)
 {
-	head(f, "build_info", "gauge", "Version of the manager; always 1.");
+	put_head(f, "build_info", "gauge", "Version of the manager; always 1.");
 	fputs("inc_am_build_info{version=\"" AM_VERSION "\"} 1\n", f);
 	put_one(f, "leader", "gauge",
 		"Whether this manager leads: of several only one does.",

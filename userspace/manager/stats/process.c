@@ -73,8 +73,8 @@ static unsigned int open_fds(void)
 	return n > 3 ? n - 3 : 0;
 }
 
-static void put(FILE *f, const char *name, const char *type, const char *help,
-		double value)
+static void put_metric(FILE *f, const char *name, const char *type,
+		       const char *help, double value)
 {
 	fprintf(f, "# HELP process_%s %s\n# TYPE process_%s %s\nprocess_%s %.15g\n",
 		name, help, name, type, name, value);
@@ -91,21 +91,22 @@ void process_metrics(FILE *f)
 	struct rlimit limit;
 	struct process p;
 
-	put(f, "open_fds", "gauge", "Open file descriptors.", open_fds());
+	put_metric(f, "open_fds", "gauge", "Open file descriptors.",
+		   open_fds());
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
-		put(f, "max_fds", "gauge", "How many there may be.",
-		    (double)limit.rlim_cur);
+		put_metric(f, "max_fds", "gauge", "How many there may be.",
+			   (double)limit.rlim_cur);
 	if (!read_stat(&p))
 		return;
 	if (booted_at <= 0)
 		booted_at = boot_time();
-	put(f, "cpu_seconds_total", "counter", "CPU time, of user and system.",
-	    (double)p.ticks / hz);
-	put(f, "start_time_seconds", "gauge",
-	    "When the process was started, since 1970.",
-	    booted_at + (double)p.start / hz);
-	put(f, "virtual_memory_bytes", "gauge", "Virtual memory.",
-	    (double)p.size);
-	put(f, "resident_memory_bytes", "gauge", "Resident memory.",
-	    (double)p.rss * (double)sysconf(_SC_PAGESIZE));
+	put_metric(f, "cpu_seconds_total", "counter",
+		   "CPU time, of user and system.", (double)p.ticks / hz);
+	put_metric(f, "start_time_seconds", "gauge",
+		   "When the process was started, since 1970.",
+		   booted_at + (double)p.start / hz);
+	put_metric(f, "virtual_memory_bytes", "gauge", "Virtual memory.",
+		   (double)p.size);
+	put_metric(f, "resident_memory_bytes", "gauge", "Resident memory.",
+		   (double)p.rss * (double)sysconf(_SC_PAGESIZE));
 }

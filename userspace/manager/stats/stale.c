@@ -53,10 +53,10 @@ void stale_note(struct stale *s, struct manager *m, enum creds_file file,
 {
 	snprintf(s->why[file], sizeof(s->why[file]), "%s", why);
 	if (*why)
-		event_say(&m->events, EVENT_CREDS_WRONG, stale_path(m, file),
+		event_log(&m->events, EVENT_CREDS_WRONG, stale_path(m, file),
 			  "%s: what was read before still counts: %s",
 			  stale_name(file), why);
 	else
-		event_say(&m->events, EVENT_CREDS_READ, stale_path(m, file),
+		event_log(&m->events, EVENT_CREDS_READ, stale_path(m, file),
 			  "%s: read again", stale_name(file));
 }

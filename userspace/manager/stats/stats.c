@@ -88,10 +88,11 @@ static int ask_run(struct sw_op *op, struct netconf *n)
 /* --- The main loop ------------------------------------------------------- */
 
 /* The rank that is a member of a tree; NULL: it is a switch, or no group's. */
-static const struct rank *owner(const struct manager *m, const struct sw *sw,
-				const struct stats_member *who)
+static const struct rank *find_owner(const struct manager *m,
+				     const struct sw *sw,
+				     const struct stats_member *who)
 {
-	const struct part *part = group_find_part(m, sw, who->tree);
+	const struct subtree *part = group_find_part(m, sw, who->tree);
 
 	return part ? part_rank(part, who->rank) : NULL;
 }
@@ -112,15 +113,15 @@ seen_before(const struct stats_switch *s, const struct stats_member *who,
 	return NULL;
 }
 
-static struct series *object(struct stats *st, enum series_kind kind,
-			     const char *tenant, const char *name)
+static struct series *get_series(struct stats *st, enum series_kind kind,
+				 const char *tenant, const char *name)
 {
 	return history_get(&st->history, kind, tenant, name,
 			   st->m->loop.now / 1000);
 }
 
-static void count(struct stats *st, struct series *s,
-		  const struct counts *delta)
+static void count_delta(struct stats *st, struct series *s,
+			const struct counts *delta)
 {
 	if (s)
 		history_add(s, delta, st->m->loop.now / 1000);
@@ -145,7 +146,7 @@ struct tally {
 static void count_member(struct tally *t, const struct stats_member *now,
 			 const struct stats_member *before)
 {
-	const struct rank *r = owner(t->st->m, t->sw, now);
+	const struct rank *r = find_owner(t->st->m, t->sw, now);
 	struct counts d = now->counts;
 	char text[64];
 
@@ -159,15 +160,15 @@ static void count_member(struct tally *t, const struct stats_member *now,
 		d.trouble -= before->counts.trouble;
 	}
 	if (!t->at)
-		t->at = object(t->st, SERIES_SWITCH, "", sw_name(t->sw));
+		t->at = get_series(t->st, SERIES_SWITCH, "", sw_name(t->sw));
 	if (t->group != r->group)
-		t->task = object(t->st, SERIES_TASK, r->group->tenant->name,
-				 r->group->like.job);
+		t->task = get_series(t->st, SERIES_TASK, r->group->tenant->name,
+				     r->group->request.job);
 	t->group = r->group;
-	count(t->st, t->task, &d);
-	count(t->st, t->at, &d);
+	count_delta(t->st, t->task, &d);
+	count_delta(t->st, t->at, &d);
 	inc_rdv_addr_str(&r->join.addr, text, sizeof(text));
-	count(t->st, object(t->st, SERIES_CLIENT, "", text), &d);
+	count_delta(t->st, get_series(t->st, SERIES_CLIENT, "", text), &d);
 }
 
 static void ask_done(struct sw_op *op)
@@ -189,7 +190,7 @@ static void ask_done(struct sw_op *op)
 	free(a);
 }
 
-static void ask(struct stats *st, struct sw *sw)
+static void ask_switch(struct stats *st, struct sw *sw)
 {
 	struct stats_switch *s = &st->switches[sw->index];
 	struct ask *a;
@@ -216,7 +217,7 @@ void stats_group_ends(struct group *g)
 
 	for (i = 0; i < g->nparts; i++)
 		if (g->parts[i].made)
-			ask(g->manager->stats, g->parts[i].sw);
+			ask_switch(g->manager->stats, g->parts[i].sw);
 }
 
 /**
@@ -237,7 +238,7 @@ void stats_expire(struct stats *st)
 	st->at = m->loop.now + TICK_MS;
 	for (i = 0; i < m->o.nswitches; i++)
 		if (!st->switches[i].busy)
-			ask(st, &m->switches[i]);
+			ask_switch(st, &m->switches[i]);
 	expiry_turn(&st->expiry);
 	for (w = st->watches; w; w = next) {
 		next = w->next;
@@ -258,7 +259,7 @@ void stats_caller(void *ctx, const struct identity *who)
 }
 
 /**
- * stats_creds() - note that a file of those who may call has changed
+ * stats_creds() - note that a file of certificates or tokens has changed
  * @ctx: manager
  * @file: which one
  * @why: why it cannot be used; empty: it was read
@@ -272,7 +273,7 @@ void stats_creds(void *ctx, enum creds_file file, const char *why)
 
 /* --- Groups -------------------------------------------------------------- */
 
-static void observe(struct stats_histogram *h, double value)
+static void observe_value(struct stats_histogram *h, double value)
 {
 	unsigned int i = 0;
 
@@ -299,16 +300,16 @@ static void became_ready(struct stats *st, const struct event *ev)
 
 	if (!g)
 		return;
-	observe(&st->size, g->like.ranks);
-	observe(&st->levels, group_levels(g));
-	observe(&st->ready, (double)(now - g->began_at) / 1000);
+	observe_value(&st->size, g->request.ranks);
+	observe_value(&st->levels, group_levels(g));
+	observe_value(&st->ready, (double)(now - g->began_at) / 1000);
 	s = history_get(&st->history, SERIES_TASK, ev->tenant, ev->subject,
 			now / 1000);
 	if (s)
 		history_end(&st->history, s, false);
 }
 
-static void heard(struct event_listener *l, const struct event *ev)
+static void on_event(struct event_listener *l, const struct event *ev)
 {
 	struct stats *st = container_of(l, struct stats, listener);
 	struct series *s;
@@ -386,14 +387,14 @@ struct stats *stats_start(struct manager *m)
 		4, { 1, 2, 3, 4 }, { 0 }, 0 };
 	st->ready = (struct stats_histogram){
 		8, { .05, .1, .2, .5, 1, 2, 5, 10 }, { 0 }, 0 };
-	st->listener.heard = heard;
+	st->listener.heard = on_event;
 	event_listen(&m->events, &st->listener);
 	return st;
 }
 
 /**
  * stats_stop() - free all statistics
- * @st: statistics, when no switch is asked any more
+ * @st: statistics, after the last answer of a switch
  */
 void stats_stop(struct stats *st)
 {

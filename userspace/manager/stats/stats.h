@@ -77,7 +77,7 @@ struct stats_watch {
  * @at: milliseconds; when samples are taken next
  * @taken: and when they were last
  * @listener: hears of groups
- * @watches: are told each second
+ * @watches: called each second
  * @size: ranks of the groups that became ready
  * @levels: levels of their trees
  * @ready: seconds that it took

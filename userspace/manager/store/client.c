@@ -86,7 +86,7 @@ void client_close(struct client *s)
 }
 
 /* What may help if it ends a connection before it says anything. */
-static const char *hint(const struct client *s)
+static const char *get_hint(const struct client *s)
 {
 	if (!s->tls)
 		return "; does it want TLS (--etcd-ca)?";
@@ -127,7 +127,7 @@ int client_call(struct client *s, const char *path, int timeout_ms,
 	/* A status with etcd's own text is said as it is. */
 	store_failed(err, 0, "etcd: %s: %s%s", s->address,
 		     *text ? text : "it gives no reason",
-		     fault == FAULT_CUT ? hint(s) : "");
+		     fault == FAULT_CUT ? get_hint(s) : "");
 	text_clean(err);
 	return status == WIRE_NOT_FOUND ? -ENOENT : -EHOSTUNREACH;
 }

@@ -61,8 +61,10 @@ static ProtobufCBinaryData bytes_of(const char *text)
 }
 
 /* Ask one server after another. Returns the answer, NULL with @ret. */
-static void *ask(struct etcd *e, const char *path, const ProtobufCMessage *req,
-		 const ProtobufCMessageDescriptor *type, int *ret, char *err)
+static void *ask_servers(struct etcd *e, const char *path,
+			 const ProtobufCMessage *req,
+			 const ProtobufCMessageDescriptor *type, int *ret,
+			 char *err)
 {
 	size_t n = protobuf_c_message_get_packed_size(req), len = 0;
 	uint8_t *in = malloc(n + 1), *out = NULL;
@@ -91,7 +93,7 @@ static void *ask(struct etcd *e, const char *path, const ProtobufCMessage *req,
 /* --- Records ------------------------------------------------------------- */
 
 /* Do something if, and only if, this manager leads. */
-static int change(struct etcd *e, Etcdserverpb__RequestOp *op, char *err)
+static int change_key(struct etcd *e, Etcdserverpb__RequestOp *op, char *err)
 {
 	Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
 	Etcdserverpb__Compare cmp = ETCDSERVERPB__COMPARE__INIT;
@@ -110,8 +112,8 @@ static int change(struct etcd *e, Etcdserverpb__RequestOp *op, char *err)
 	txn.compare = cmps;
 	txn.n_success = 1;
 	txn.success = &op;
-	ans = ask(e, "/etcdserverpb.KV/Txn", &txn.base,
-		  &etcdserverpb__txn_response__descriptor, &ret, err);
+	ans = ask_servers(e, "/etcdserverpb.KV/Txn", &txn.base,
+			  &etcdserverpb__txn_response__descriptor, &ret, err);
 	if (!ans)
 		return ret;
 	if (!ans->succeeded) {
@@ -122,8 +124,8 @@ static int change(struct etcd *e, Etcdserverpb__RequestOp *op, char *err)
 	return ret;
 }
 
-static int put(struct store_db *db, const char *key, const uint8_t *data,
-	       size_t len, char *err)
+static int put_key(struct store_db *db, const char *key, const uint8_t *data,
+		   size_t len, char *err)
 {
 	Etcdserverpb__PutRequest req = ETCDSERVERPB__PUT_REQUEST__INIT;
 	Etcdserverpb__RequestOp op = ETCDSERVERPB__REQUEST_OP__INIT;
@@ -135,10 +137,10 @@ static int put(struct store_db *db, const char *key, const uint8_t *data,
 	req.value.len = len;
 	op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
 	op.request_put = &req;
-	return change(from_db(db), &op, err);
+	return change_key(from_db(db), &op, err);
 }
 
-static int del(struct store_db *db, const char *key, char *err)
+static int del_key(struct store_db *db, const char *key, char *err)
 {
 	Etcdserverpb__DeleteRangeRequest req =
 		ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
@@ -150,7 +152,7 @@ static int del(struct store_db *db, const char *key, char *err)
 	op.request_case =
 		ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
 	op.request_delete_range = &req;
-	return change(from_db(db), &op, err);
+	return change_key(from_db(db), &op, err);
 }
 
 static bool is_ours(const Etcdserverpb__KeyValue *kv)
@@ -174,8 +176,8 @@ static struct store_record *record_new(const Etcdserverpb__KeyValue *kv)
 	return r;
 }
 
-static int list(struct store_db *db, const char *prefix,
-		struct store_record **result, char *err)
+static int list_keys(struct store_db *db, const char *prefix,
+		     struct store_record **result, char *err)
 {
 	Etcdserverpb__RangeRequest req = ETCDSERVERPB__RANGE_REQUEST__INIT;
 	struct store_record **tail = result, *r;
@@ -191,8 +193,8 @@ static int list(struct store_db *db, const char *prefix,
 	to[len - 1]++;
 	req.key = bytes_of(from);
 	req.range_end = bytes_of(to);
-	ans = ask(from_db(db), "/etcdserverpb.KV/Range", &req.base,
-		  &etcdserverpb__range_response__descriptor, &ret, err);
+	ans = ask_servers(from_db(db), "/etcdserverpb.KV/Range", &req.base,
+			  &etcdserverpb__range_response__descriptor, &ret, err);
 	for (i = 0; ans && i < ans->n_kvs; i++) {
 		if (ans->kvs[i]->key.len == strlen(LEADER) &&
 		    !memcmp(ans->kvs[i]->key.data, LEADER, strlen(LEADER)))
@@ -220,7 +222,7 @@ static int list(struct store_db *db, const char *prefix,
 /* --- Leading ------------------------------------------------------------- */
 
 /* Get a lease, or renew it. Returns for how long it is good, ms. */
-static int64_t renew(struct etcd *e, int *ret, char *err)
+static int64_t renew_lease(struct etcd *e, int *ret, char *err)
 {
 	Etcdserverpb__LeaseGrantRequest grant =
 		ETCDSERVERPB__LEASE_GRANT_REQUEST__INIT;
@@ -230,10 +232,10 @@ static int64_t renew(struct etcd *e, int *ret, char *err)
 
 	grant.ttl = TTL;
 	keep.id = e->lease;
-	ans = ask(e, e->lease ? "/etcdserverpb.Lease/LeaseKeepAlive" :
-		  "/etcdserverpb.Lease/LeaseGrant",
-		  e->lease ? &keep.base : &grant.base,
-		  &etcdserverpb__lease_response__descriptor, ret, err);
+	ans = ask_servers(e, e->lease ? "/etcdserverpb.Lease/LeaseKeepAlive" :
+			  "/etcdserverpb.Lease/LeaseGrant",
+			  e->lease ? &keep.base : &grant.base,
+			  &etcdserverpb__lease_response__descriptor, ret, err);
 	if (!ans)
 		return 0;
 	ttl = ans->ttl < TTL_MAX ? ans->ttl * 1000 : TTL_MAX * 1000;
@@ -285,7 +287,7 @@ static bool has_resigned(const Etcdserverpb__TxnResponse *ans)
 }
 
 /* Become the leader if there is none. */
-static int campaign(struct etcd *e, struct store_lead *l, char *err)
+static int run_campaign(struct etcd *e, struct store_lead *l, char *err)
 {
 	Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
 	Etcdserverpb__Compare cmp = ETCDSERVERPB__COMPARE__INIT;
@@ -323,8 +325,8 @@ static int campaign(struct etcd *e, struct store_lead *l, char *err)
 	txn.success = success;
 	txn.n_failure = 1;
 	txn.failure = &failure;
-	ans = ask(e, "/etcdserverpb.KV/Txn", &txn.base,
-		  &etcdserverpb__txn_response__descriptor, &ret, err);
+	ans = ask_servers(e, "/etcdserverpb.KV/Txn", &txn.base,
+			  &etcdserverpb__txn_response__descriptor, &ret, err);
 	if (!ans)
 		return ret;
 	e->ended = ans->succeeded && has_resigned(ans);
@@ -336,20 +338,20 @@ static int campaign(struct etcd *e, struct store_lead *l, char *err)
 	return 0;
 }
 
-static int lead(struct store_db *db, struct store_lead *l, char *err)
+static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 {
 	struct etcd *e = from_db(db);
 	int64_t since = now_ms(), ms;
 	int ret = 0;
 
-	ms = renew(e, &ret, err);
+	ms = renew_lease(e, &ret, err);
 	if (!ret && !e->revision)
-		ret = campaign(e, l, err);
+		ret = run_campaign(e, l, err);
 	if (ret || !e->revision)
 		return ret;
 	l->leads = true;
 	l->ended = e->ended;
-	/* Whoever is next gets it later than this. */
+	/* The next leader gets it later than this. */
 	l->until = since + ms - ms / 4;
 	return 0;
 }
@@ -366,13 +368,15 @@ static void close_db(struct store_db *db)
 	int ret;
 
 	if (e->revision)
-		put(db, "resigned", (const uint8_t *)e->self, strlen(e->self),
-		    err);
+		put_key(db, "resigned", (const uint8_t *)e->self,
+			strlen(e->self), err);
 	if (e->lease) {
 		/* The next one need not wait. */
 		req.id = e->lease;
-		ans = ask(e, "/etcdserverpb.Lease/LeaseRevoke", &req.base,
-			  &etcdserverpb__lease_response__descriptor, &ret, err);
+		ans = ask_servers(e, "/etcdserverpb.Lease/LeaseRevoke",
+				  &req.base,
+				  &etcdserverpb__lease_response__descriptor,
+				  &ret, err);
 		protobuf_c_message_free_unpacked(ans, NULL);
 	}
 	for (i = 0; i < e->n; i++)
@@ -411,10 +415,10 @@ int etcd_open(struct store_db **db, const char *servers, const char *self,
 	      const struct store_security *how, char *err)
 {
 	static const struct store_ops ops = {
-		.put	= put,
-		.del	= del,
-		.list	= list,
-		.lead	= lead,
+		.put	= put_key,
+		.del	= del_key,
+		.list	= list_keys,
+		.lead	= take_lead,
 		.close	= close_db,
 	};
 	struct etcd *e = calloc(1, sizeof(*e));

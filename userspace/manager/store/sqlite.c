@@ -8,9 +8,9 @@
  * are others (fcntl), but the process would lose them if it closed the file while
  * SQLite uses it.
  *
- * SQLite goes on with a file that was removed or replaced, and what it writes is
- * lost. So it is looked whether the file and SQLite's log are those that were
- * opened: before each write, and regularly.
+ * SQLite goes on with a file that was removed or replaced, and what it writes
+ * is lost. So compare the file and SQLite's log with the opened ones: before
+ * each write, and regularly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static bool is_full(const struct sqlite *s)
 }
 
 /* SQLite calls whatever the system refuses an I/O error. */
-static int failed(const struct sqlite *s, char *err, const char *what)
+static int set_error(const struct sqlite *s, char *err, const char *what)
 {
 	int code = sqlite3_errcode(s->sql) & 0xff;
 	int why = code == SQLITE_IOERR ? sqlite3_system_errno(s->sql) : 0;
@@ -135,38 +135,38 @@ static int check_there(const struct sqlite *s, char *err)
 }
 
 /* Run a statement that returns nothing, and make it ready for the next time. */
-static int step(struct sqlite *s, sqlite3_stmt *stmt, char *err)
+static int run_statement(struct sqlite *s, sqlite3_stmt *stmt, char *err)
 {
 	int ret = check_there(s, err);
 
 	if (!ret && sqlite3_step(stmt) != SQLITE_DONE)
-		ret = failed(s, err, "cannot be written");
+		ret = set_error(s, err, "cannot be written");
 	sqlite3_reset(stmt);
 	sqlite3_clear_bindings(stmt);
 	return ret;
 }
 
-static int put(struct store_db *db, const char *key, const uint8_t *data,
-	       size_t len, char *err)
+static int put_key(struct store_db *db, const char *key, const uint8_t *data,
+		   size_t len, char *err)
 {
 	struct sqlite *s = from_db(db);
 
 	sqlite3_bind_text(s->put, 1, key, -1, SQLITE_STATIC);
 	sqlite3_bind_blob64(s->put, 2, len ? (const void *)data : "", len,
 			    SQLITE_STATIC);
-	return step(s, s->put, err);
+	return run_statement(s, s->put, err);
 }
 
-static int del(struct store_db *db, const char *key, char *err)
+static int del_key(struct store_db *db, const char *key, char *err)
 {
 	struct sqlite *s = from_db(db);
 
 	sqlite3_bind_text(s->del, 1, key, -1, SQLITE_STATIC);
-	return step(s, s->del, err);
+	return run_statement(s, s->del, err);
 }
 
-static int list(struct store_db *db, const char *prefix,
-		struct store_record **result, char *err)
+static int list_keys(struct store_db *db, const char *prefix,
+		     struct store_record **result, char *err)
 {
 	struct store_record **tail = result, *r;
 	struct sqlite *s = from_db(db);
@@ -187,7 +187,7 @@ static int list(struct store_db *db, const char *prefix,
 	}
 	ret = ret == SQLITE_DONE ? 0 : ret == SQLITE_ROW ?
 	      store_failed(err, -ENOMEM, "no memory") :
-	      failed(s, err, "cannot be read");
+	      set_error(s, err, "cannot be read");
 	sqlite3_reset(s->list);
 	sqlite3_clear_bindings(s->list);
 	if (!ret)
@@ -198,10 +198,11 @@ static int list(struct store_db *db, const char *prefix,
 }
 
 /*
- * The lock file decides at the start: whoever had it has ended. Its host may be
- * another one, which has lost the file, and its connections are not closed then.
+ * The lock file decides at the start: the manager that had it has ended. It may
+ * have run on another host, which has lost the file, and its connections are
+ * not closed then.
  */
-static int lead(struct store_db *db, struct store_lead *l, char *err)
+static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 {
 	l->leads = true;
 	l->until = INT64_MAX;
@@ -301,23 +302,24 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	return ret;
 }
 
-static int unusable(const struct sqlite *s, char *err)
+static int explain_unusable(const struct sqlite *s, char *err)
 {
 	if (is_full(s))
-		return failed(s, err, "no room: make some, or give another file");
+		return set_error(s, err,
+				 "no room: make some, or give another file");
 	switch (sqlite3_errcode(s->sql) & 0xff) {
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
-		return failed(s, err, NO_DB);
+		return set_error(s, err, NO_DB);
 	default:
-		return failed(s, err, "it cannot be used: give another file, or --store none");
+		return set_error(s, err, "it cannot be used: give another file, or --store none");
 	}
 }
 
-static int run(struct sqlite *s, const char *sql, char *err)
+static int run_sql(struct sqlite *s, const char *sql, char *err)
 {
 	return sqlite3_exec(s->sql, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
-	       unusable(s, err);
+	       explain_unusable(s, err);
 }
 
 static int get_number(struct sqlite *s, const char *pragma, int *value,
@@ -334,7 +336,7 @@ static int get_number(struct sqlite *s, const char *pragma, int *value,
 		}
 	}
 	if (ret)
-		unusable(s, err);
+		explain_unusable(s, err);
 	sqlite3_finalize(stmt);
 	return ret;
 }
@@ -348,12 +350,12 @@ static int check_whole(struct sqlite *s, char *err)
 
 	if (sqlite3_prepare_v2(s->sql, "PRAGMA integrity_check(1)", -1, &stmt,
 			       NULL) != SQLITE_OK)
-		return unusable(s, err);
+		return explain_unusable(s, err);
 	text = sqlite3_step(stmt) == SQLITE_ROW ?
 	       (const char *)sqlite3_column_text(stmt, 0) : NULL;
 	/* One that cannot be read now may be whole. */
 	if (!text && (sqlite3_errcode(s->sql) & 0xff) != SQLITE_CORRUPT)
-		ret = unusable(s, err);
+		ret = explain_unusable(s, err);
 	else if (text && !strcmp(text, "ok"))
 		ret = 0;
 	else
@@ -364,7 +366,7 @@ static int check_whole(struct sqlite *s, char *err)
 }
 
 /* All of it, or nothing. */
-static int migrate(struct sqlite *s, char *err)
+static int migrate_db(struct sqlite *s, char *err)
 {
 	char sql[64];
 	int version, ret, id, used;
@@ -385,23 +387,23 @@ static int migrate(struct sqlite *s, char *err)
 				    version, SCHEMA);
 	if (version == SCHEMA)
 		return 0;
-	ret = run(s, "BEGIN IMMEDIATE", err);
+	ret = run_sql(s, "BEGIN IMMEDIATE", err);
 	for (; !ret && version < SCHEMA; version++)
-		ret = run(s, steps[version], err);
+		ret = run_sql(s, steps[version], err);
 	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", SCHEMA);
 	if (!ret)
-		ret = run(s, sql, err);
+		ret = run_sql(s, sql, err);
 	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", APP_ID);
 	if (!ret)
-		ret = run(s, sql, err);
-	return ret ? ret : run(s, "COMMIT", err);
+		ret = run_sql(s, sql, err);
+	return ret ? ret : run_sql(s, "COMMIT", err);
 }
 
-static int prepare(struct sqlite *s, const char *sql, sqlite3_stmt **stmt,
-		   char *err)
+static int prepare_statement(struct sqlite *s, const char *sql,
+			     sqlite3_stmt **stmt, char *err)
 {
 	return sqlite3_prepare_v2(s->sql, sql, -1, stmt, NULL) == SQLITE_OK ?
-	       0 : unusable(s, err);
+	       0 : explain_unusable(s, err);
 }
 
 static int open_file(struct sqlite *s, const char *path, char *err)
@@ -410,26 +412,27 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 				  SQLITE_OPEN_CREATE, NULL);
 
 	if (ret != SQLITE_OK)
-		return unusable(s, err);
+		return explain_unusable(s, err);
 	sqlite3_busy_timeout(s->sql, BUSY_MS);
 	/* What a power failure takes is found out at the switches. */
-	ret = run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
-		  err);
+	ret = run_sql(s,
+		      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+		      err);
 	if (!ret)
 		ret = check_whole(s, err);
 	if (!ret)
-		ret = migrate(s, err);
+		ret = migrate_db(s, err);
 	if (!ret)
-		ret = prepare(s, "INSERT INTO record VALUES (?1, 1, ?2) ON CONFLICT (key)"
-			      " DO UPDATE SET version = version + 1, data = ?2",
-			      &s->put, err);
+		ret = prepare_statement(s, "INSERT INTO record VALUES (?1, 1, ?2) ON CONFLICT (key)"
+					" DO UPDATE SET version = version + 1, data = ?2",
+					&s->put, err);
 	if (!ret)
-		ret = prepare(s, "DELETE FROM record WHERE key = ?1", &s->del,
-			      err);
+		ret = prepare_statement(s, "DELETE FROM record WHERE key = ?1",
+					&s->del, err);
 	if (!ret)
-		ret = prepare(s, "SELECT key, version, data FROM record WHERE"
-			      " substr(key, 1, length(?1)) = ?1 ORDER BY key",
-			      &s->list, err);
+		ret = prepare_statement(s, "SELECT key, version, data FROM record WHERE"
+					" substr(key, 1, length(?1)) = ?1 ORDER BY key",
+					&s->list, err);
 	if (!ret && stat(log_of(s), &s->log))
 		s->log.st_ino = 0;
 	return ret;
@@ -461,10 +464,10 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 		char *err)
 {
 	static const struct store_ops ops = {
-		.put	= put,
-		.del	= del,
-		.list	= list,
-		.lead	= lead,
+		.put	= put_key,
+		.del	= del_key,
+		.list	= list_keys,
+		.lead	= take_lead,
 		.close	= close_db,
 	};
 	struct sqlite *s = calloc(1, sizeof(*s));

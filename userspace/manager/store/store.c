@@ -3,8 +3,8 @@
  * The thread that talks with the database, one operation after another, and
  * sees to it that this manager becomes or stays the leader. What could not be
  * written, since the disk was full or etcd not reached, is tried again until it
- * is, or until this manager does not lead any more. A manager whose main loop
- * hangs is to lose the lead, so it is not renewed then.
+ * is, or until this manager has lost the lead. A manager whose main loop hangs
+ * is to lose the lead, so it is not renewed then.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -42,7 +42,7 @@ enum kind {
  * @ctx: for @done
  */
 struct store_op {
-	struct work		work;
+	struct loop_work	work;
 	struct store_op		*next;
 	struct store		*store;
 	enum kind		kind;
@@ -122,7 +122,7 @@ static void op_free(struct store_op *op)
 	free(op);
 }
 
-static bool writes(const struct store_op *op)
+static bool is_write(const struct store_op *op)
 {
 	return op->kind == OP_PUT || op->kind == OP_DEL;
 }
@@ -142,7 +142,7 @@ static void give_up(struct store *s, const char *key)
 	}
 }
 
-/* Whoever waits for it is told that it has failed, and does not wait. */
+/* The caller gets the error at once, and does not wait. */
 static void try_later(struct store *s, const struct store_op *op)
 {
 	struct store_op *copy = op_new(s, op->kind, op->key), **link;
@@ -184,13 +184,13 @@ static void do_op(struct store *s, struct store_op *op)
 	}
 }
 
-static void run(struct store *s, struct store_op *op)
+static void run_op(struct store *s, struct store_op *op)
 {
 	/* An older one must not be written over it. */
-	if (writes(op))
+	if (is_write(op))
 		give_up(s, op->key);
 	do_op(s, op);
-	if (writes(op) && op->ret && op->ret != -ESTALE)
+	if (is_write(op) && op->ret && op->ret != -ESTALE)
 		try_later(s, op);
 	/* The next leader has read what there is. */
 	if (op->ret == -ESTALE || (op->kind == OP_LEAD && !op->ret &&
@@ -219,7 +219,7 @@ static void run_again(struct store *s)
 	log_info("store: all that could not be written before is written now");
 }
 
-static struct store_op *take(struct store *s, int64_t until)
+static struct store_op *take_op(struct store *s, int64_t until)
 {
 	const struct timespec ts = {
 		.tv_sec = until / 1000,
@@ -243,7 +243,7 @@ static struct store_op *take(struct store *s, int64_t until)
 	return op;
 }
 
-static bool stopping(struct store *s)
+static bool is_stopping(struct store *s)
 {
 	bool stop;
 
@@ -254,34 +254,34 @@ static bool stopping(struct store *s)
 }
 
 /* It is blocked by what it writes its log to, say: nobody is served. */
-static bool hangs(const struct store *s)
+static bool loop_hangs(const struct store *s)
 {
 	int64_t since = loop_busy_since(s->loop);
 
 	return s->db->lead_ms && since && now_ms() - since > HUNG_MS;
 }
 
-static void *talk(void *arg)
+static void *run_thread(void *arg)
 {
 	struct store *s = arg;
 	struct store_op *op;
 	int64_t next = 0;
 
-	while (!stopping(s)) {
+	while (!is_stopping(s)) {
 		/* Not behind other operations: leadership has a time limit. */
 		if (now_ms() >= next) {
-			op = hangs(s) ? NULL : op_new(s, OP_LEAD, "");
+			op = loop_hangs(s) ? NULL : op_new(s, OP_LEAD, "");
 			if (op)
-				run(s, op);
+				run_op(s, op);
 			next = s->db->lead_ms ? now_ms() + s->db->lead_ms :
 			       INT64_MAX;
 		}
 		if (s->again && now_ms() >= s->again_at)
 			run_again(s);
-		op = take(s, s->again && s->again_at < next ? s->again_at :
+		op = take_op(s, s->again && s->again_at < next ? s->again_at :
 							      next);
 		if (op)
-			run(s, op);
+			run_op(s, op);
 	}
 	if (s->again)
 		run_again(s);
@@ -292,7 +292,7 @@ static void *talk(void *arg)
 
 /* --- The main loop ------------------------------------------------------- */
 
-static void complain(struct store *s, const char *err)
+static void report_error(struct store *s, const char *err)
 {
 	if (!strcmp(s->why, err))
 		return;
@@ -303,7 +303,7 @@ static void complain(struct store *s, const char *err)
 
 static void lead_done(struct store *s, struct store_op *op)
 {
-	complain(s, op->err);
+	report_error(s, op->err);
 	/* It goes on to lead until the time is up. */
 	if (op->ret && s->lead.leads)
 		return;
@@ -314,7 +314,7 @@ static void lead_done(struct store *s, struct store_op *op)
 	atomic_store(&s->until, s->lead.leads ? s->lead.until : 0);
 }
 
-static void came_back(struct work *work)
+static void came_back(struct loop_work *work)
 {
 	struct store_op *op = container_of(work, struct store_op, work);
 	struct store *s = op->store;
@@ -351,7 +351,7 @@ static struct store_op *op_new(struct store *s, enum kind kind,
 	return op;
 }
 
-static void submit(struct store *s, struct store_op *op)
+static void submit_op(struct store *s, struct store_op *op)
 {
 	pthread_mutex_lock(&s->lock);
 	*s->tail = op;
@@ -382,7 +382,7 @@ struct store *store_start(struct loop *loop, struct store_db *db)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	if (pthread_create(&s->thread, NULL, talk, s)) {
+	if (pthread_create(&s->thread, NULL, run_thread, s)) {
 		free(s);
 		return NULL;
 	}
@@ -428,7 +428,7 @@ void store_put(struct store *s, const char *key, const uint8_t *data,
 	op->len = len;
 	op->done = done;
 	op->ctx = ctx;
-	submit(s, op);
+	submit_op(s, op);
 }
 
 /**
@@ -449,7 +449,7 @@ void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 	}
 	op->done = done;
 	op->ctx = ctx;
-	submit(s, op);
+	submit_op(s, op);
 }
 
 /**
@@ -470,7 +470,7 @@ void store_list(struct store *s, const char *prefix, store_done *done,
 	}
 	op->done = done;
 	op->ctx = ctx;
-	submit(s, op);
+	submit_op(s, op);
 }
 
 /**

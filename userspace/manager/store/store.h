@@ -38,8 +38,8 @@ struct store_record {
 /**
  * struct store_lead - who leads
  * @leads: this manager does
- * @until: if so: milliseconds of CLOCK_MONOTONIC; when it must not be sure of
- *	that any more. INT64_MAX: it leads for as long as it runs
+ * @until: if so: milliseconds of CLOCK_MONOTONIC; from when on it must not be
+ *	sure of that. INT64_MAX: it leads for as long as it runs
  * @ended: and the one before has ended: no rank takes it for alive. Else it may
  *	hang, or nobody knows
  * @who: else: the leader's address; empty: none, or unknown
@@ -71,7 +71,7 @@ struct store_security {
 
 /**
  * struct store_ops - what a database does
- * @put: write a record; -ESTALE: this manager does not lead any more
+ * @put: write a record; -ESTALE: this manager has lost the lead
  * @del: delete a record, if it exists
  * @list: read the records whose keys begin like this, in the order of keys
  * @lead: become the leader, or stay it

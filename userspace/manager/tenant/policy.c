@@ -56,7 +56,7 @@ struct section {
 /**
  * struct policy - a file's
  * @all: limits of all tenants together
- * @others: of those that are not named
+ * @others: of tenants that are not named
  * @n: number of sections
  * @list: sections
  * @now: while it is read: the limits that lines set; NULL: none yet
@@ -89,13 +89,14 @@ struct policy *policy_new(void)
 	return p;
 }
 
-static int wrong(const struct policy *p, const char *what)
+static int set_error(const struct policy *p, const char *what)
 {
 	snprintf(p->err, p->err_len, "%s", what);
 	return -1;
 }
 
-static const struct section *find(const struct policy *p, const char *name)
+static const struct section *find_section(const struct policy *p,
+					  const char *name)
 {
 	size_t i;
 
@@ -112,14 +113,14 @@ static int take_tenant(struct policy *p, const char *name)
 	char why[160];
 
 	if (identity_set(&id, name, name, "client", why, sizeof(why)))
-		return wrong(p, why);
-	if (find(p, name))
-		return wrong(p, "this tenant is there already");
+		return set_error(p, why);
+	if (find_section(p, name))
+		return set_error(p, "this tenant is there already");
 	if (p->n == POLICY_TENANTS_MAX)
-		return wrong(p, "there are too many tenants; \"tenant = *\" stands for all that are not named");
+		return set_error(p, "there are too many tenants; \"tenant = *\" stands for all that are not named");
 	list = realloc(p->list, (p->n + 1) * sizeof(*list));
 	if (!list)
-		return wrong(p, "no memory");
+		return set_error(p, "no memory");
 	p->list = list;
 	snprintf(list[p->n].name, sizeof(list[p->n].name), "%s", name);
 	list[p->n].limits = unlimited;
@@ -127,7 +128,7 @@ static int take_tenant(struct policy *p, const char *name)
 	return 0;
 }
 
-static bool number(const char *text, uint32_t *value)
+static bool read_number(const char *text, uint32_t *value)
 {
 	unsigned long num;
 	char *end;
@@ -144,12 +145,12 @@ static int take_priority(const struct policy *p, struct limits *to,
 			 uint32_t value)
 {
 	if (value > POLICY_PRIORITY_MAX)
-		return wrong(p, "a priority is a number, 0 to 1000");
+		return set_error(p, "a priority is a number, 0 to 1000");
 	to->priority = value;
 	return 0;
 }
 
-static int take(void *ctx, int opt, char *text)
+static int take_option(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
 	struct limits *to = p->now;
@@ -157,24 +158,25 @@ static int take(void *ctx, int opt, char *text)
 
 	if (opt == OPT_TENANT)
 		return take_tenant(p, text);
-	if (!number(text, &value))
-		return wrong(p, "this must be a number, 0 to 4294967294");
+	if (!read_number(text, &value))
+		return set_error(p, "this must be a number, 0 to 4294967294");
 	if (opt == OPT_ALL_GROUPS || opt == OPT_ALL_RANKS) {
 		opt = opt == OPT_ALL_GROUPS ? LIMIT_GROUPS : LIMIT_RANKS;
 		to = &p->all;
 	}
 	if (!to)
-		return wrong(p, "whose limit is this? A line \"tenant = NAME\" must come first");
+		return set_error(p, "whose limit is this? A line \"tenant = NAME\" must come first");
 	if (opt == OPT_PRIORITY)
 		return take_priority(p, to, value);
 	to->max[opt] = value;
 	if (to->max[LIMIT_MIN_RANKS] > to->max[LIMIT_MAX_RANKS])
-		return wrong(p, "min-ranks must not be more than max-ranks");
+		return set_error(p,
+				 "min-ranks must not be more than max-ranks");
 	return 0;
 }
 
 /* The policy is freed unless @ret is 0. */
-static struct policy *finish(struct policy *p, int ret)
+static struct policy *finish_policy(struct policy *p, int ret)
 {
 	const struct section *others;
 
@@ -184,13 +186,13 @@ static struct policy *finish(struct policy *p, int ret)
 		policy_free(p);
 		return NULL;
 	}
-	others = find(p, "*");
+	others = find_section(p, "*");
 	if (others)
 		p->others = others->limits;
 	return p;
 }
 
-static struct policy *begin(struct conf *conf, char *err, size_t err_len)
+static struct policy *begin_policy(struct conf *conf, char *err, size_t err_len)
 {
 	struct policy *p = policy_new();
 
@@ -203,7 +205,7 @@ static struct policy *begin(struct conf *conf, char *err, size_t err_len)
 	*conf = (struct conf) {
 		.prog		= "inc-amd",
 		.options	= lines,
-		.take		= take,
+		.take		= take_option,
 		.ctx		= p,
 		.err		= err,
 		.err_len	= err_len,
@@ -226,8 +228,8 @@ struct policy *policy_stream(FILE *f, const char *path, char *err,
 	struct policy *p;
 	struct conf conf;
 
-	p = begin(&conf, err, err_len);
-	return p ? finish(p, conf_stream(&conf, f, path)) : NULL;
+	p = begin_policy(&conf, err, err_len);
+	return p ? finish_policy(p, conf_stream(&conf, f, path)) : NULL;
 }
 
 /**
@@ -243,8 +245,8 @@ struct policy *policy_read(const char *path, char *err, size_t err_len)
 	struct policy *p;
 	struct conf conf;
 
-	p = begin(&conf, err, err_len);
-	return p ? finish(p, conf_read(&conf, path)) : NULL;
+	p = begin_policy(&conf, err, err_len);
+	return p ? finish_policy(p, conf_read(&conf, path)) : NULL;
 }
 
 /**
@@ -267,7 +269,7 @@ void policy_free(struct policy *p)
  */
 const struct limits *policy_of(const struct policy *p, const char *tenant)
 {
-	const struct section *s = find(p, *tenant ? tenant : "-");
+	const struct section *s = find_section(p, *tenant ? tenant : "-");
 
 	return s ? &s->limits : &p->others;
 }

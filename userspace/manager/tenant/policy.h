@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What tenants may have: a file with lines NAME = VALUE. After "tenant = NAME"
- * come the limits of this tenant, after "tenant = *" those of all that are not
- * named, after "tenant = -" those of callers that have no tenant. What is not
- * said is not limited. No I/O but the file's.
+ * come the limits of this tenant, after "tenant = *" the limits of all tenants
+ * that are not named, after "tenant = -" the limits of callers that have no
+ * tenant. What is not said is not limited. No I/O but the file's.
  */
 #ifndef INC_MANAGER_POLICY_H
 #define INC_MANAGER_POLICY_H

@@ -30,7 +30,7 @@ void preempt_order(struct candidate *list, size_t n)
 	qsort(list, n, sizeof(*list), by_worth);
 }
 
-static void mark(bool *ends, size_t first, size_t n)
+static void mark_first(bool *ends, size_t first, size_t n)
 {
 	size_t i;
 
@@ -61,22 +61,22 @@ bool preempt_choose(bool *ends, size_t n,
 {
 	size_t low, mid, high, open = n;
 
-	mark(ends, n, n);
+	mark_first(ends, n, n);
 	if (!fits(ctx, ends))
 		return false;
 	do {
-		/* How many of those that are open, from the first on? */
+		/* How many of the open ones, from the first on? */
 		low = 0;
 		high = open;
 		while (low < high && !hurry(ctx)) {
 			mid = (low + high) / 2;
-			mark(ends, mid, open);
+			mark_first(ends, mid, open);
 			if (fits(ctx, ends))
 				high = mid;
 			else
 				low = mid + 1;
 		}
-		mark(ends, high, open);
+		mark_first(ends, high, open);
 		open = high ? high - 1 : 0;
 	} while (open && !hurry(ctx));
 	return true;

@@ -16,8 +16,8 @@
 
 /* --- The policy ---------------------------------------------------------- */
 
-/* Say what was read, for those who ask later. */
-static void note(struct tenants *t, const char *how, const char *what)
+/* Note what was read, for later requests. */
+static void note_source(struct tenants *t, const char *how, const char *what)
 {
 	snprintf(t->said, sizeof(t->said), "%s%s", how, what);
 	t->read_at = unix_ms();
@@ -69,17 +69,17 @@ int tenants_reload(struct tenants *t, char *err, size_t err_len)
 	struct tenant *tn;
 
 	if (may_miss(t)) {
-		note(t, "nothing is limited: there is no ",
-		     t->path ? t->path : "file of limits");
+		note_source(t, "nothing is limited: there is no ",
+			    t->path ? t->path : "file of limits");
 		return 0;
 	}
 	p = policy_read(t->path, err, err_len);
 	if (!p) {
-		note(t, "the limits are as before: ", err);
+		note_source(t, "the limits are as before: ", err);
 		return -EINVAL;
 	}
 	t->found = true;
-	note(t, "limits of tenants were read from ", t->path);
+	note_source(t, "limits of tenants were read from ", t->path);
 	for (tn = t->list; tn; tn = tn->next)
 		tn->limits = policy_of(p, tn->name);
 	policy_free(t->policy);
@@ -148,10 +148,10 @@ const char *tenant_call(const struct tenant *tn, char *buf, size_t len)
 	return buf;
 }
 
-static bool says(char *why, size_t len, const char *fmt, ...)
+static bool set_why(char *why, size_t len, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static bool says(char *why, size_t len, const char *fmt, ...)
+static bool set_why(char *why, size_t len, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -162,7 +162,7 @@ static bool says(char *why, size_t len, const char *fmt, ...)
 }
 
 /* How many more there may be. */
-static uint64_t left(uint32_t max, uint64_t used)
+static uint64_t count_left(uint32_t max, uint64_t used)
 {
 	if (max == POLICY_NO_LIMIT)
 		return UINT64_MAX;
@@ -173,16 +173,16 @@ static bool size_is_allowed(const struct limits *l, const char *who,
 			    uint32_t ranks, char *why, size_t len)
 {
 	if (ranks < l->max[LIMIT_MIN_RANKS])
-		return says(why, len, "it has %u ranks, and a group of %s must have at least %u",
-			    ranks, who, l->max[LIMIT_MIN_RANKS]);
+		return set_why(why, len, "it has %u ranks, and a group of %s must have at least %u",
+			       ranks, who, l->max[LIMIT_MIN_RANKS]);
 	if (ranks > l->max[LIMIT_MAX_RANKS])
-		return says(why, len, "it has %u ranks, and a group of %s may have %u at most",
-			    ranks, who, l->max[LIMIT_MAX_RANKS]);
+		return set_why(why, len, "it has %u ranks, and a group of %s may have %u at most",
+			       ranks, who, l->max[LIMIT_MAX_RANKS]);
 	return true;
 }
 
 /* What reservations hold, for a sentence. */
-static const char *held(uint64_t n, char buf[40])
+static const char *describe_held(uint64_t n, char buf[40])
 {
 	if (n)
 		snprintf(buf, 40, " and %llu reserved", (unsigned long long)n);
@@ -196,20 +196,23 @@ static bool sum_is_allowed(const struct limits *l, const char *who,
 			   const struct use *u, uint32_t groups, uint32_t ranks,
 			   char *why, size_t len)
 {
-	uint64_t more = left(l->max[LIMIT_RANKS], u->ranks + u->held_ranks);
+	uint64_t more = count_left(l->max[LIMIT_RANKS],
+				   u->ranks + u->held_ranks);
 	char text[40];
 
-	if (left(l->max[LIMIT_GROUPS], u->groups + u->held_groups) < groups)
-		return says(why, len, "%s may have %u groups, and has %llu%s: when one ends there is room for this one",
-			    who, l->max[LIMIT_GROUPS],
-			    (unsigned long long)u->groups,
-			    held(u->held_groups, text));
+	if (count_left(l->max[LIMIT_GROUPS], u->groups +
+		       u->held_groups) < groups)
+		return set_why(why, len, "%s may have %u groups, and has %llu%s: when one ends there is room for this one",
+			       who, l->max[LIMIT_GROUPS],
+			       (unsigned long long)u->groups,
+			       describe_held(u->held_groups, text));
 	if (more < ranks)
-		return says(why, len, "%s may have %u ranks in all, and has %llu%s: %llu are left, and this group needs %u",
-			    who, l->max[LIMIT_RANKS],
-			    (unsigned long long)u->ranks,
-			    held(u->held_ranks, text), (unsigned long long)more,
-			    ranks);
+		return set_why(why, len, "%s may have %u ranks in all, and has %llu%s: %llu are left, and this group needs %u",
+			       who, l->max[LIMIT_RANKS],
+			       (unsigned long long)u->ranks,
+			       describe_held(u->held_ranks, text),
+			       (unsigned long long)more,
+			       ranks);
 	return true;
 }
 
@@ -231,11 +234,11 @@ static bool may_ever_have(const struct limits *l, const char *who,
 			  size_t len)
 {
 	if (groups > l->max[LIMIT_GROUPS])
-		return says(why, len, TENANT_NEVER "%s may have %u groups in all, and it is for %u",
-			    who, l->max[LIMIT_GROUPS], groups);
+		return set_why(why, len, TENANT_NEVER "%s may have %u groups in all, and it is for %u",
+			       who, l->max[LIMIT_GROUPS], groups);
 	if (ranks > l->max[LIMIT_RANKS])
-		return says(why, len, TENANT_NEVER "%s may have %u ranks in all, and it is for %u",
-			    who, l->max[LIMIT_RANKS], ranks);
+		return set_why(why, len, TENANT_NEVER "%s may have %u ranks in all, and it is for %u",
+			       who, l->max[LIMIT_RANKS], ranks);
 	return true;
 }
 
@@ -298,8 +301,8 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 	if (has_room(t, tn, 1, ranks, why, len))
 		return true;
 	if (tn->limits->priority)
-		says(why + strlen(why), len - strlen(why), "%s",
-		     PREEMPT_NO_HELP);
+		set_why(why + strlen(why), len - strlen(why), "%s",
+			PREEMPT_NO_HELP);
 	return false;
 }
 
@@ -307,7 +310,7 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 
 /*
  * What would be left if all groups of tenants with a lower priority had ended,
- * but those whose room a reservation would keep.
+ * except groups whose room a reservation would keep.
  */
 static struct use without_lower(const struct tenants *t, uint32_t priority)
 {
@@ -377,7 +380,7 @@ void tenant_unclaim(struct tenants *t, uint32_t ranks)
 	t->claims.ranks -= ranks;
 }
 
-static uint64_t over(uint64_t used, uint32_t max)
+static uint64_t count_over(uint64_t used, uint32_t max)
 {
 	return max != POLICY_NO_LIMIT && used > max ? used - max : 0;
 }
@@ -397,10 +400,12 @@ struct claims tenant_lacks(const struct tenants *t, uint32_t ranks)
 	const struct use *u = &t->use;
 
 	return (struct claims) {
-		.groups = over(u->groups + u->held_groups -
-			       (t->claims.groups - 1), l->max[LIMIT_GROUPS]),
-		.ranks = over(u->ranks + u->held_ranks -
-			      (t->claims.ranks - ranks), l->max[LIMIT_RANKS]),
+		.groups = count_over(u->groups +
+				     u->held_groups - (t->claims.groups - 1),
+				     l->max[LIMIT_GROUPS]),
+		.ranks = count_over(u->ranks +
+				    u->held_ranks - (t->claims.ranks - ranks),
+				    l->max[LIMIT_RANKS]),
 	};
 }
 
@@ -461,7 +466,7 @@ void tenant_refused(struct tenant *tn, struct events *events,
 	if (tn->said_at && now - tn->said_at < PAUSE_MS)
 		return;
 	tn->said_at = now;
-	event_say_of(events, EVENT_OVER_QUOTA, tn->name, group,
+	event_log_of(events, EVENT_OVER_QUOTA, tn->name, group,
 		     "%.180s (%u refused since the last such event)", why,
 		     tn->unsaid);
 	tn->unsaid = 0;

@@ -9,8 +9,8 @@
 
 #include "tenant/reserve.h"
 
-static void hold(struct tenants *t, struct reservation *r, uint32_t groups,
-		 uint32_t ranks)
+static void hold_room(struct tenants *t, struct reservation *r, uint32_t groups,
+		      uint32_t ranks)
 {
 	r->tenant->use.held_groups += groups;
 	r->tenant->use.held_ranks += ranks;
@@ -18,8 +18,8 @@ static void hold(struct tenants *t, struct reservation *r, uint32_t groups,
 	t->use.held_ranks += ranks;
 }
 
-static void release(struct tenants *t, struct reservation *r, uint32_t groups,
-		    uint32_t ranks)
+static void release_room(struct tenants *t, struct reservation *r,
+			 uint32_t groups, uint32_t ranks)
 {
 	r->tenant->use.held_groups -= groups;
 	r->tenant->use.held_ranks -= ranks;
@@ -123,7 +123,7 @@ int reservation_add(struct tenants *t, const struct reservation *wish,
 		;
 	*link = r;
 	t->nreservations++;
-	hold(t, r, r->groups, r->ranks);
+	hold_room(t, r, r->groups, r->ranks);
 	*made = r;
 	return 0;
 }
@@ -141,7 +141,8 @@ void reservation_end(struct tenants *t, struct reservation *r)
 		;
 	*link = r->next;
 	t->nreservations--;
-	release(t, r, r->groups - r->used_groups, r->ranks - r->used_ranks);
+	release_room(t, r, r->groups - r->used_groups,
+		     r->ranks - r->used_ranks);
 	r->over = true;
 	if (!r->used_groups)
 		free(r);
@@ -169,7 +170,7 @@ void reservation_take(struct tenants *t, struct reservation *r, uint32_t ranks)
 {
 	r->used_groups++;
 	r->used_ranks += ranks;
-	release(t, r, 1, ranks);
+	release_room(t, r, 1, ranks);
 }
 
 /**
@@ -184,7 +185,7 @@ void reservation_return(struct tenants *t, struct reservation *r,
 	r->used_groups--;
 	r->used_ranks -= ranks;
 	if (!r->over)
-		hold(t, r, 1, ranks);
+		hold_room(t, r, 1, ranks);
 	else if (!r->used_groups)
 		free(r);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Tenants: what they have, and what is held for them. A tenant is what the
- * certificates or tokens of its users name; those that name none are one, too.
- * It is known from its first group or reservation on, until the manager ends.
+ * certificates or tokens of its users name; all users that name none are one
+ * tenant, too. It is known from its first group or reservation on, until the
+ * manager ends.
  */
 #ifndef INC_MANAGER_TENANT_H
 #define INC_MANAGER_TENANT_H
@@ -17,7 +18,7 @@
 
 /**
  * struct use - what is taken of a limit
- * @groups: groups, but those that are ending
+ * @groups: groups, except ending ones
  * @ranks: their ranks
  * @held_groups: groups that reservations hold room for, and which are not there
  * @held_ranks: and ranks
@@ -67,7 +68,7 @@ struct tenant {
  * @by: who has made it
  * @groups: how many groups there may be
  * @ranks: ranks of all of them together
- * @used_groups: of these, those that are there
+ * @used_groups: of these, existing ones
  * @used_ranks: and their ranks
  * @until: milliseconds; when it ends; INT64_MAX: when it is deleted
  * @over: it has ended, and is freed with its last group

@@ -177,12 +177,12 @@ const char *fake_address(unsigned int sw)
 }
 
 /* SIGHUP: any of them are named. In place of options.c. */
-int options_again(struct options *o, const struct options *before)
+int options_again(struct amd_options *o, const struct amd_options *before)
 {
 	unsigned int i;
 
 	(void)before;
-	*o = (struct options) {
+	*o = (struct amd_options) {
 		.switches = calloc(FAKE_AGENTS, sizeof(*o->switches)),
 	};
 	if (!o->switches)
@@ -193,7 +193,7 @@ int options_again(struct options *o, const struct options *before)
 	return fuzz_any(10) ? 0 : -1;
 }
 
-void options_free(struct options *o)
+void options_free(struct amd_options *o)
 {
 	free(o->switches);
 	free(o->cables);
@@ -436,9 +436,9 @@ void fake_news(struct manager *m)
 {
 	struct sw *sw = &m->switches[fuzz_any(m->o.nswitches)];
 	unsigned int at = (unsigned int)atoi(sw->address);
-	struct sw_news news = {
+	struct sw_notif news = {
 		.sw = sw,
-		.kind = (enum sw_news_kind)fuzz_any(SW_NEWS_SLOT_FAILED + 1),
+		.kind = (enum sw_notif_kind)fuzz_any(SW_NOTIF_SLOT_FAILED + 1),
 		.member = (int)fuzz_any(6) - 1,
 		.unlike = (int)fuzz_any(6) - 1,
 		.status = fuzz_any(20),
@@ -447,9 +447,9 @@ void fake_news(struct manager *m)
 
 	news.tree = switches[at].n && fuzz_any(10) ?
 		    switches[at].trees[fuzz_any(switches[at].n)] : fuzz_any(9);
-	if (news.kind == SW_NEWS_TREE_DELETED)
+	if (news.kind == SW_NOTIF_TREE_DELETED)
 		remove_tree(at, news.tree);
-	sw->heard(&news);
+	sw->on_notif(&news);
 }
 
 /**

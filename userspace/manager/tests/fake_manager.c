@@ -131,7 +131,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 
 	log_start("inc-amd", LOG_LEVEL_INFO);
 	memset(&fake_manager, 0, sizeof(fake_manager));
-	fake_manager.o = (struct options) {
+	fake_manager.o = (struct amd_options) {
 		.listen = "fuzz:1", .advertise = "fuzz:1",
 		.forming_ms = 10000, .heartbeat_ms = beat_ms,
 		.misses = 8, .agent_ms = 2000, .agent_misses = 3,
@@ -190,7 +190,7 @@ static void turn_loop(void)
 static bool waits_for_ranks(const struct group *g)
 {
 	return g->state == GROUP_READY ||
-	       (g->state == GROUP_REJOINING && g->rejoined < g->like.ranks);
+	       (g->state == GROUP_REJOINING && g->rejoined < g->request.ranks);
 }
 
 static bool is_made(const struct group *g)
@@ -203,7 +203,7 @@ static void check_group(const struct group *g)
 {
 	uint32_t present = 0, rts = 0, i;
 
-	for (i = 0; i < g->like.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++) {
 		present += g->ranks[i].core.state == RANK_PRESENT;
 		rts += g->ranks[i].core.rts;
 	}
@@ -211,7 +211,7 @@ static void check_group(const struct group *g)
 		fuzz_wrong("a group counts its ranks wrong");
 	if (g->events || g->is_raised)
 		fuzz_wrong("an event was not settled");
-	if (!g->busy && (is_made(g) ? !g->kept.awaited :
+	if (!g->busy && (is_made(g) ? !g->persisted.awaited :
 			 !g->timer.place && !waits_for_ranks(g)))
 		fuzz_wrong("a group waits for nothing");
 	if (g->state == GROUP_OVER && !g->busy)
@@ -262,7 +262,7 @@ void fake_stop(void)
 	stopping = true;
 	fake_manager.stop = true;
 	for (i = 0; i < fake_manager.o.nswitches; i++)
-		sw_hush(&fake_manager.switches[i]);
+		sw_silence(&fake_manager.switches[i]);
 	if (fake_manager.state.store)
 		state_forget(&fake_manager, "stop");
 	else

@@ -147,10 +147,10 @@ static void resume(void)
 
 	if (!g)
 		return;
-	r = &g->ranks[fuzz_any(g->like.ranks)];
+	r = &g->ranks[fuzz_any(g->request.ranks)];
 	msg.rdv.join = r->join;
-	memcpy(msg.rdv.join.job, g->like.job, sizeof(msg.rdv.join.job));
-	msg.rdv.join.ranks = g->like.ranks;
+	memcpy(msg.rdv.join.job, g->request.job, sizeof(msg.rdv.join.job));
+	msg.rdv.join.ranks = g->request.ranks;
 	msg.tree_id = r->part ? r->part->tree.id : fuzz_any(400);
 	msg.resume = fuzz_any(8);
 	memcpy(who.tenant, g->tenant->name, sizeof(who.tenant));

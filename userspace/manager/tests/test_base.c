@@ -386,12 +386,12 @@ static void test_text(void)
 static char turns[64];
 
 struct chore {
-	struct work	work;
+	struct loop_work	work;
 	const char	*letter;
 	int		ms;
 };
 
-static void toil(struct work *work)
+static void toil(struct loop_work *work)
 {
 	struct chore *c = container_of(work, struct chore, work);
 	const struct timespec ts = { .tv_nsec = c->ms * 1000000 };

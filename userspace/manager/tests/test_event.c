@@ -97,12 +97,12 @@ static void flood(void)
 	begin();
 	for (i = 0; i < FLOOD; i++) {
 		if (i % 20 == 0)
-			event_say(&e, EVENT_SWITCH_DOWN, "s0", "%u", i);
+			event_log(&e, EVENT_SWITCH_DOWN, "s0", "%u", i);
 		if (i % 20 == 1)
-			event_say_of(&e, EVENT_GROUP_READY, "blue", "g", "%u", i);
+			event_log_of(&e, EVENT_GROUP_READY, "blue", "g", "%u", i);
 		if (i % 50 == 2)
-			event_say_of(&e, EVENT_GROUP_READY, "", "g", "%u", i);
-		event_say_of(&e, EVENT_RESERVED, "red", "r", "%u", i);
+			event_log_of(&e, EVENT_GROUP_READY, "", "g", "%u", i);
+		event_log_of(&e, EVENT_RESERVED, "red", "r", "%u", i);
 	}
 	ok(left(EVENT_SWITCH_DOWN, "") == FLOOD / 20,
 	   "a tenant floods: the fabric's events are all there");
@@ -118,7 +118,7 @@ static void flood(void)
 	   !event_from(&e, e.last + 1) && !event_get(&e, 0) &&
 	   event_get(&e, 1), "by number");
 	for (i = 0; i < FLOOD; i++)
-		event_say(&e, EVENT_REFUSED, "somebody", "%u", i);
+		event_log(&e, EVENT_REFUSED, "somebody", "%u", i);
 	ok(left(EVENT_SWITCH_DOWN, "") == FLOOD / 20 &&
 	   left(EVENT_REFUSED, "") == EVENT_HALF - FLOOD / 20 &&
 	   left(EVENT_GROUP_READY, "blue") == FLOOD / 20,
@@ -229,9 +229,9 @@ static bool random_events(unsigned int owners)
 		snprintf(tenant, sizeof(tenant), "t%u", new.owner);
 		snprintf(text, sizeof(text), "%u", i);
 		if (new.fabric)
-			event_say(&e, kinds[new.owner], "s0", "%s", text);
+			event_log(&e, kinds[new.owner], "s0", "%s", text);
 		else
-			event_say_of(&e, EVENT_RESERVED, tenant, "r", "%s",
+			event_log_of(&e, EVENT_RESERVED, tenant, "r", "%s",
 				     text);
 		all[n++] = new;
 		ev = event_get(&e, new.seq);
@@ -275,18 +275,18 @@ static void log_lines(void)
 
 	begin();
 	log_begin();
-	event_say_of(&e, EVENT_GROUP_ENDED, "red", "job", "by hand");
-	event_say_of(&e, EVENT_GROUP_ENDED, "", "job", "by hand");
-	event_say(&e, EVENT_SWITCH_UP, "s0", "there");
+	event_log_of(&e, EVENT_GROUP_ENDED, "red", "job", "by hand");
+	event_log_of(&e, EVENT_GROUP_ENDED, "", "job", "by hand");
+	event_log(&e, EVENT_SWITCH_UP, "s0", "there");
 	ok(logged("group-ended job: by hand (tenant red)\n") == 1 &&
 	   logged("group-ended job: by hand\n") == 1 &&
 	   logged("switch-up s0: there\n") == 1,
 	   "the log says whose a group is");
 	for (i = 0; i < FLOOD; i++) {
-		event_say_of(&e, EVENT_RESERVED, "red", "r", "%u", i);
-		event_say(&e, EVENT_SWITCH_UP, "s0", "%u", i);
+		event_log_of(&e, EVENT_RESERVED, "red", "r", "%u", i);
+		event_log(&e, EVENT_SWITCH_UP, "s0", "%u", i);
 		if (i % 200 == 0)
-			event_say_of(&e, EVENT_RESERVED, "blue", "r", "%u", i);
+			event_log_of(&e, EVENT_RESERVED, "blue", "r", "%u", i);
 	}
 	ok(logged("(tenant red)\n") == 100 &&
 	   logged("too many events of tenant red") == 1,
@@ -294,7 +294,7 @@ static void log_lines(void)
 	ok(logged("(tenant blue)\n") == FLOOD / 200 &&
 	   logged("switch-up") == FLOOD + 1, "but all of others");
 	clock_ms += 20000;
-	event_say_of(&e, EVENT_RESERVED, "red", "r", "later");
+	event_log_of(&e, EVENT_RESERVED, "red", "r", "later");
 	ok(logged("9901 events of tenant red are not in this log\n") == 1 &&
 	   logged("later (tenant red)\n") == 1,
 	   "later it says how many there were");

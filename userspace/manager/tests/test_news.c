@@ -17,7 +17,7 @@ static unsigned int number, failures;
 static struct sw_tree tree = { .id = TREE };
 static struct sw_info info = { .id = "s0", .trees = &tree };
 static struct group_at at;
-static struct part part;
+static struct subtree part;
 static struct manager m;
 static struct group *g;
 static struct sw sw;
@@ -58,15 +58,15 @@ static void begin(enum group_state state)
 	sw.told_up = true;
 	sw.refreshing = true;
 	sw.asked_at = 1000;
-	part = (struct part){
+	part = (struct subtree){
 		.group = g, .sw = &sw, .tree.id = TREE, .lost = -1,
 		.made = true, .made_at = 500,
 	};
 	g->manager = &m;
 	g->tenant = tenant_get(&m.tenants, "");
-	g->like.ranks = RANKS;
-	g->like.rebuild = true;
-	snprintf(g->like.job, sizeof(g->like.job), "job");
+	g->request.ranks = RANKS;
+	g->request.rebuild = true;
+	snprintf(g->request.job, sizeof(g->request.job), "job");
 	for (i = 0; i < RANKS; i++)
 		g->ranks[i].group = g;
 	g->parts = &part;
@@ -92,18 +92,18 @@ static void end(void)
 
 static void deleted(void)
 {
-	struct sw_news news = {
-		.sw = &sw, .kind = SW_NEWS_TREE_DELETED, .tree = TREE,
+	struct sw_notif news = {
+		.sw = &sw, .kind = SW_NOTIF_TREE_DELETED, .tree = TREE,
 	};
 
-	news_heard(&m, &news);
+	group_on_notif(&m, &news);
 }
 
 /* The switch answers. */
 static void seen(bool there)
 {
 	info.ntrees = there;
-	news_seen(&m, &sw, NULL);
+	group_on_snapshot(&m, &sw, NULL);
 	group_settle(&m);
 }
 

@@ -227,7 +227,7 @@ static void reach(enum group_state state, bool store, bool rebuild)
 		return;
 	}
 	go_until(GROUP_READY);
-	while (the_group()->kept.awaited)
+	while (the_group()->persisted.awaited)
 		go_on();
 	if (state == GROUP_ENDING)
 		say_type(first_call(), INC_RDV_LEAVE);
@@ -251,7 +251,8 @@ static bool comes_to_rest(int64_t *ms)
 	int64_t begin = fake_ms;
 	const struct group *g;
 
-	while ((g = the_group()) && (g->state != GROUP_READY || g->kept.awaited)) {
+	while ((g = the_group()) &&
+	       (g->state != GROUP_READY || g->persisted.awaited)) {
 		if (fake_ms - begin > BOUND_MS)
 			return false;
 		go_on();
@@ -368,38 +369,38 @@ static void fill_switches(void)
 	fake_refuse(-ENOBUFS);
 }
 
-static void tell_news(enum sw_news_kind kind)
+static void tell_news(enum sw_notif_kind kind)
 {
-	const struct part *part = the_group()->parts;
-	struct sw_news news = { .kind = kind, .member = -1, .unlike = -1 };
+	const struct subtree *part = the_group()->parts;
+	struct sw_notif news = { .kind = kind, .member = -1, .unlike = -1 };
 
 	if (!part)
 		return;
 	news.sw = part->sw;
 	news.tree = part->tree.id;
-	part->sw->heard(&news);
+	part->sw->on_notif(&news);
 }
 
 static void fail_tree(void)
 {
-	tell_news(SW_NEWS_TREE_FAILED);
+	tell_news(SW_NOTIF_TREE_FAILED);
 }
 
 static void fail_member(void)
 {
-	tell_news(SW_NEWS_MEMBER_ERROR);
+	tell_news(SW_NOTIF_MEMBER_ERROR);
 	if (the_group())
-		tell_news(SW_NEWS_TREE_FAILED);
+		tell_news(SW_NOTIF_TREE_FAILED);
 }
 
 static void delete_tree(void)
 {
-	const struct part *part = the_group()->parts;
+	const struct subtree *part = the_group()->parts;
 
 	if (!part)
 		return;
 	fake_forget((unsigned int)atoi(part->sw->address), part->tree.id);
-	tell_news(SW_NEWS_TREE_DELETED);
+	tell_news(SW_NOTIF_TREE_DELETED);
 }
 
 static void delete_group(void)

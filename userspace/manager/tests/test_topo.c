@@ -801,7 +801,7 @@ static void claimed_as_own(void)
 	told();
 	check(!topo_addr(&m, &m.switches[1], &m.switches[0], &addr),
 	      "own address: a host's is not used");
-	topo_say_taken(&m, &m.switches[1], text, sizeof(text));
+	topo_log_taken(&m, &m.switches[1], text, sizeof(text));
 	check(strstr(text, "which s1 has at br0, at s0:v7"),
 	      "own address: where it is, in words");
 	check(topo_addr(&m, &m.switches[0], &m.switches[1], &addr),

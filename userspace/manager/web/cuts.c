@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Which links are there, and which are not any more, for Prometheus.
- */
+/* Which links are up, and which are gone, for Prometheus. */
 #include <stdio.h>
 
 #include "manager.h"

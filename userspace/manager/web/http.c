@@ -43,15 +43,15 @@ struct text {
 };
 
 /**
- * struct conn - a connection
+ * struct http_conn - a connection
  * @next: next one
  * @fd: its socket
  * @since: milliseconds; when it began to be silent
  * @asked: it has sent a request that is not answered
  * @from: its host
  */
-struct conn {
-	struct conn	*next;
+struct http_conn {
+	struct http_conn	*next;
 	int		fd;
 	int64_t		since;
 	bool		asked;
@@ -108,13 +108,13 @@ struct http {
 	struct text		*metrics;
 	struct text		*history;
 	uint64_t		serial;
-	struct conn		*conns;
+	struct http_conn	*conns;
 	unsigned int		nconns;
 	struct stream		*streams;
 	unsigned int		nstreams;
 };
 
-static void put(struct text *t)
+static void release_text(struct text *t)
 {
 	if (!t || --t->users)
 		return;
@@ -151,11 +151,11 @@ static struct in6_addr host_of(struct MHD_Connection *conn)
 }
 
 /* libmicrohttpd's own limit takes each address of IPv6 for a host. */
-static enum MHD_Result admit(void *ctx, const struct sockaddr *peer,
-			     socklen_t len)
+static enum MHD_Result admit_peer(void *ctx, const struct sockaddr *peer,
+				  socklen_t len)
 {
 	struct http *h = ctx;
-	const struct conn *c;
+	const struct http_conn *c;
 	struct in6_addr key;
 	unsigned int n = 0;
 
@@ -167,13 +167,13 @@ static enum MHD_Result admit(void *ctx, const struct sockaddr *peer,
 	return n < HOST_MAX ? MHD_YES : MHD_NO;
 }
 
-static void connected(void *ctx, struct MHD_Connection *conn, void **own,
-		      enum MHD_ConnectionNotificationCode code)
+static void on_connection(void *ctx, struct MHD_Connection *conn, void **own,
+			  enum MHD_ConnectionNotificationCode code)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct http *h = ctx;
-	struct conn *c, **link;
+	struct http_conn *c, **link;
 
 	pthread_mutex_lock(&h->lock);
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -200,12 +200,13 @@ static void connected(void *ctx, struct MHD_Connection *conn, void **own,
 	pthread_mutex_unlock(&h->lock);
 }
 
-static void note(struct http *h, struct MHD_Connection *conn, bool asked)
+static void note_request(struct http *h, struct MHD_Connection *conn,
+			 bool asked)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(conn,
 					MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct conn *c = info ? info->socket_context : NULL;
+	struct http_conn *c = info ? info->socket_context : NULL;
 
 	if (!c)
 		return;
@@ -215,10 +216,10 @@ static void note(struct http *h, struct MHD_Connection *conn, bool asked)
 	pthread_mutex_unlock(&h->lock);
 }
 
-static void completed(void *ctx, struct MHD_Connection *conn, void **own,
-		      enum MHD_RequestTerminationCode code)
+static void on_completed(void *ctx, struct MHD_Connection *conn, void **own,
+			 enum MHD_RequestTerminationCode code)
 {
-	note(ctx, conn, false);
+	note_request(ctx, conn, false);
 }
 
 /* The lock is held. A request that comes byte by byte is no request. */
@@ -226,7 +227,7 @@ static void close_slow(struct http *h)
 {
 	int64_t limit = h->nconns > CONNECTIONS / 2 ? HURRY_MS : REQUEST_MS;
 	int64_t now = now_ms();
-	struct conn *c;
+	struct http_conn *c;
 
 	for (c = h->conns; c; c = c->next)
 		if (!c->asked && c->fd >= 0 && now - c->since > limit)
@@ -257,7 +258,7 @@ static ssize_t send_state(void *ctx, uint64_t pos, char *buf, size_t max)
 
 	pthread_mutex_lock(&h->lock);
 	if (s->now && pos - s->begin >= s->now->len) {
-		put(s->now);
+		release_text(s->now);
 		s->now = NULL;
 	}
 	if (!s->now)
@@ -290,7 +291,7 @@ static void end_stream(void *ctx)
 			h->nstreams--;
 			break;
 		}
-	put(s->now);
+	release_text(s->now);
 	pthread_mutex_unlock(&h->lock);
 	free(s);
 }
@@ -317,9 +318,9 @@ static unsigned int count_from(const struct http *h,
 }
 
 /*
- * The lock is held. Who comes from a host with fewer viewers gets the place of the
- * one that has been there for longest of the host with most. Viewers that read
- * nothing would keep all others out.
+ * The lock is held. A viewer from a host with fewer viewers gets the place of
+ * the oldest viewer of the host with most. Viewers that read nothing would keep
+ * all others out.
  */
 static void make_room(struct http *h, const struct stream *for_it)
 {
@@ -389,8 +390,9 @@ static void add_headers(struct MHD_Response *r, const char *type)
 	MHD_add_response_header(r, "Cache-Control", "no-store");
 }
 
-static enum MHD_Result reply(struct MHD_Connection *conn, unsigned int status,
-			     struct MHD_Response *r, const char *type)
+static enum MHD_Result send_reply(struct MHD_Connection *conn,
+				  unsigned int status, struct MHD_Response *r,
+				  const char *type)
 {
 	enum MHD_Result ret;
 
@@ -402,13 +404,14 @@ static enum MHD_Result reply(struct MHD_Connection *conn, unsigned int status,
 	return ret;
 }
 
-static enum MHD_Result complain(struct MHD_Connection *conn,
-				unsigned int status, const char *text)
+static enum MHD_Result send_error(struct MHD_Connection *conn,
+				  unsigned int status, const char *text)
 {
-	return reply(conn, status,
-		     MHD_create_response_from_buffer(strlen(text), (char *)text,
-						     MHD_RESPMEM_PERSISTENT),
-		     "text/plain");
+	struct MHD_Response *r;
+
+	r = MHD_create_response_from_buffer(strlen(text), (char *)text,
+					    MHD_RESPMEM_PERSISTENT);
+	return send_reply(conn, status, r, "text/plain");
 }
 
 /* A copy: by the time that it is sent there may be another. */
@@ -426,7 +429,7 @@ static enum MHD_Result reply_text(struct http *h, struct MHD_Connection *conn,
 						    (*text)->data + skip,
 						    MHD_RESPMEM_MUST_COPY);
 	pthread_mutex_unlock(&h->lock);
-	return reply(conn, MHD_HTTP_OK, r, type);
+	return send_reply(conn, MHD_HTTP_OK, r, type);
 }
 
 static enum MHD_Result reply_published(struct http *h,
@@ -460,39 +463,39 @@ static bool host_is_own(const struct http *h, struct MHD_Connection *conn)
 	return inc_auth_is_loopback(host);
 }
 
-static enum MHD_Result handle(void *ctx, struct MHD_Connection *conn,
-			      const char *url, const char *method,
-			      const char *version, const char *data,
-			      size_t *len, void **own)
+static enum MHD_Result handle_request(void *ctx, struct MHD_Connection *conn,
+				      const char *url, const char *method,
+				      const char *version, const char *data,
+				      size_t *len, void **own)
 {
 	const struct web_file *file;
 	struct MHD_Response *r;
 	struct http *h = ctx;
 
-	note(h, conn, true);
+	note_request(h, conn, true);
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-		return complain(conn, MHD_HTTP_METHOD_NOT_ALLOWED,
-				"only GET\n");
+		return send_error(conn, MHD_HTTP_METHOD_NOT_ALLOWED,
+				  "only GET\n");
 	if (!host_is_own(h, conn))
-		return complain(conn, MHD_HTTP_FORBIDDEN,
-				"use the name localhost\n");
+		return send_error(conn, MHD_HTTP_FORBIDDEN,
+				  "use the name localhost\n");
 	for (file = web_files; file->path; file++)
 		if (!strcmp(url, file->path)) {
 			r = MHD_create_response_from_buffer((size_t)(file->end - file->data),
 							    (char *)file->data,
 							    MHD_RESPMEM_PERSISTENT);
-			return reply(conn, MHD_HTTP_OK, r, file->type);
+			return send_reply(conn, MHD_HTTP_OK, r, file->type);
 		}
 	if (!strcmp(url, "/metrics") || !strcmp(url, "/state") ||
 	    !strcmp(url, "/history"))
 		return reply_published(h, conn, url);
 	if (strcmp(url, "/events"))
-		return complain(conn, MHD_HTTP_NOT_FOUND, "no such page\n");
+		return send_error(conn, MHD_HTTP_NOT_FOUND, "no such page\n");
 	r = stream_new(h, conn);
 	if (!r)
-		return complain(conn, MHD_HTTP_SERVICE_UNAVAILABLE,
-				"too many viewers\n");
-	return reply(conn, MHD_HTTP_OK, r, "text/event-stream");
+		return send_error(conn, MHD_HTTP_SERVICE_UNAVAILABLE,
+				  "too many viewers\n");
+	return send_reply(conn, MHD_HTTP_OK, r, "text/event-stream");
 }
 
 /* --- Start and stop ------------------------------------------------------ */
@@ -508,7 +511,7 @@ static bool is_loopback(const struct sockaddr *sa)
 }
 
 /* Understand "address:port", with a port; NULL, or what getaddrinfo() allocates. */
-static struct addrinfo *resolve(const char *address)
+static struct addrinfo *resolve_address(const char *address)
 {
 	const struct addrinfo hints = {
 		.ai_flags	= AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
@@ -543,19 +546,19 @@ static int bind_to(const struct addrinfo *ai)
 	return -1;
 }
 
-static struct MHD_Daemon *serve(struct http *h, int fd)
+static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 {
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
 			     MHD_ALLOW_SUSPEND_RESUME;
 
-	return MHD_start_daemon(flags, 0, admit, h, handle, h,
+	return MHD_start_daemon(flags, 0, admit_peer, h, handle_request, h,
 				MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				MHD_OPTION_CONNECTION_TIMEOUT, READ_S,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)(2 * BLOCK),
-				MHD_OPTION_NOTIFY_CONNECTION, connected, h,
-				MHD_OPTION_NOTIFY_COMPLETED, completed, h,
+				MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+				MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
 				MHD_OPTION_END);
 }
 
@@ -569,7 +572,7 @@ static struct MHD_Daemon *serve(struct http *h, int fd)
  */
 struct http *http_start(const char *address, char *err, size_t len)
 {
-	struct addrinfo *list = resolve(address);
+	struct addrinfo *list = resolve_address(address);
 	struct http *h = calloc(1, sizeof(*h));
 	int fd;
 
@@ -588,7 +591,7 @@ struct http *http_start(const char *address, char *err, size_t len)
 	else
 		snprintf(err, len, "the server cannot be started");
 	freeaddrinfo(list);
-	h->daemon = fd < 0 ? NULL : serve(h, fd);
+	h->daemon = fd < 0 ? NULL : start_daemon(h, fd);
 	if (h->daemon)
 		return h;
 	free(h);
@@ -608,8 +611,8 @@ void http_publish(struct http *h, char *state, char *metrics)
 	struct stream *s;
 
 	pthread_mutex_lock(&h->lock);
-	put(h->state);
-	put(h->metrics);
+	release_text(h->state);
+	release_text(h->metrics);
 	h->state = new_state;
 	h->metrics = new_metrics;
 	h->serial++;
@@ -632,7 +635,7 @@ void http_publish_history(struct http *h, char *history)
 	struct text *text = text_new(history);
 
 	pthread_mutex_lock(&h->lock);
-	put(h->history);
+	release_text(h->history);
 	h->history = text;
 	pthread_mutex_unlock(&h->lock);
 }

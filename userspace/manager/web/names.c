@@ -54,7 +54,7 @@ struct names {
 	struct name	*bucket[BUCKETS];
 };
 
-/* Whoever answers for an address may answer anything. */
+/* A name server may answer anything for an address. */
 static bool is_host_name(const char *text)
 {
 	for (; *text; text++)

@@ -38,9 +38,10 @@ struct web {
 };
 
 /* What the manager answers to a request, as JSON. */
-static struct json_object *ask(struct manager *m, enum rpc_method method,
-			       const ProtobufCMessage *req,
-			       const ProtobufCMessageDescriptor *type)
+static struct json_object *ask_manager(struct manager *m,
+				       enum rpc_method method,
+				       const ProtobufCMessage *req,
+				       const ProtobufCMessageDescriptor *type)
 {
 	size_t len = protobuf_c_message_get_packed_size(req);
 	struct rpc_answer a = { .err = 0 };
@@ -71,8 +72,8 @@ static void put_tasks(struct web *w, struct json_object *out,
 	char name[32];
 
 	req.kind = (char *)series_kind_name(kind);
-	obj = ask(w->m, RPC_LIST_TASKS, &req.base,
-		  &rdma_inc__v1__tasks__descriptor);
+	obj = ask_manager(w->m, RPC_LIST_TASKS, &req.base,
+			  &rdma_inc__v1__tasks__descriptor);
 	snprintf(name, sizeof(name), "%s-list", req.kind);
 	if (json_object_object_get_ex(obj, "tasks", &list))
 		json_object_object_add(out, name, json_object_get(list));
@@ -156,7 +157,7 @@ static struct json_object *make_expiry(const struct stats *st)
 	for (c = e->list; c; c = c->next) {
 		if (!expiry_level(c, now))
 			continue;
-		expiry_say(c, now, text, sizeof(text));
+		expiry_text(c, now, text, sizeof(text));
 		put_alarm(out, c->of, c->name, text);
 	}
 	return out;
@@ -188,8 +189,8 @@ static char *make_state(struct web *w, int64_t now)
 	struct json_object *out = json_object_new_object(), *topology;
 	enum series_kind kind;
 
-	topology = ask(w->m, RPC_GET_TOPOLOGY, &topo.base,
-		       &rdma_inc__v1__topology__descriptor);
+	topology = ask_manager(w->m, RPC_GET_TOPOLOGY, &topo.base,
+			       &rdma_inc__v1__topology__descriptor);
 	put_standby(out, w->m);
 	json_object_object_add(out, "names", make_names(w, topology));
 	json_object_object_add(out, "topology", topology);
@@ -197,8 +198,8 @@ static char *make_state(struct web *w, int64_t now)
 	json_object_object_add(out, "certificates",
 			       make_expiry(w->st));
 	json_object_object_add(out, "groups",
-			       ask(w->m, RPC_LIST_GROUPS, &groups.base,
-				   &rdma_inc__v1__list_groups_response__descriptor));
+			       ask_manager(w->m, RPC_LIST_GROUPS, &groups.base,
+					   &rdma_inc__v1__list_groups_response__descriptor));
 	json_object_object_add(out, "events", make_events(&w->m->events));
 	for (kind = 0; kind < SERIES_KINDS; kind++)
 		put_tasks(w, out, kind);
@@ -219,7 +220,7 @@ static char *make_metrics(struct web *w)
 	return text;
 }
 
-static void publish(struct stats_watch *watch)
+static void publish_state(struct stats_watch *watch)
 {
 	struct web *w = container_of(watch, struct web, watch);
 	int64_t begin = now_ms(), now = unix_ms();
@@ -265,9 +266,9 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 	w->m = m;
 	w->st = st;
 	w->names = names_start();
-	w->watch.tick = publish;
+	w->watch.tick = publish_state;
 	stats_watch(st, &w->watch);
-	publish(&w->watch);
+	publish_state(&w->watch);
 	return w;
 }
 
