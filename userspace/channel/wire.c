@@ -46,8 +46,8 @@ static int make_room(struct wire_message *m, size_t need)
  * wire_take() - take bytes of a message
  * @m: message
  * @most: bytes that it may have
- * @data: bytes; is moved behind those that were taken
- * @len: their number; becomes that of those that are left
+ * @data: bytes; is moved behind the bytes that were taken
+ * @len: their number; becomes the number of bytes left
  *
  * Return: 1: the message is whole; 0: more is to come; -EOPNOTSUPP: it is
  * compressed; -EMSGSIZE: it is too long; -ENOMEM.
@@ -182,7 +182,7 @@ size_t wire_encode(char *out, size_t size, const char *text)
 	return n;
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
 	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
@@ -202,10 +202,11 @@ char *wire_decode(const char *text, size_t len)
 	size_t i, n = 0;
 
 	for (i = 0; out && i < len; i++) {
-		if (text[i] == '%' && i + 2 < len && digit(text[i + 1]) >= 0 &&
-		    digit(text[i + 2]) >= 0) {
-			out[n++] = (char)(digit(text[i + 1]) << 4 |
-					  digit(text[i + 2]));
+		if (text[i] == '%' && i + 2 < len &&
+		    hex_digit(text[i + 1]) >= 0 &&
+		    hex_digit(text[i + 2]) >= 0) {
+			out[n++] = (char)(hex_digit(text[i + 1]) << 4 |
+					  hex_digit(text[i + 2]));
 			i += 2;
 		} else {
 			out[n++] = text[i];

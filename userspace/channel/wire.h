@@ -30,7 +30,7 @@ enum wire_status {
 /**
  * struct wire_message - a message that arrives, in any pieces
  * @head: compressed or not, and its length
- * @have: bytes that have come, with those of @head
+ * @have: bytes that have come, with @head's
  * @len: bytes of @data, once @head is there
  * @room: bytes that @data has room for
  * @data: its bytes

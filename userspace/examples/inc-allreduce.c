@@ -13,7 +13,7 @@
 
 #include <inc/inc.h>
 
-static void *load(const char *path, size_t *len)
+static void *load_file(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "rb");
 	void *buf;
@@ -34,7 +34,7 @@ static void *load(const char *path, size_t *len)
 	return buf;
 }
 
-static void save(const char *path, const void *buf, size_t len)
+static void save_file(const char *path, const void *buf, size_t len)
 {
 	FILE *f = fopen(path, "wb");
 
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 			argv[1], argv[2]);
 		return 2;
 	}
-	buf = load(argv[3], &len);
+	buf = load_file(argv[3], &len);
 
 	/* Server, job, rank and number of ranks come from the environment. */
 	opts.errbuf = why;
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	if (err)
 		fprintf(stderr, "inc-allreduce: %s\n", inc_comm_strerror(comm));
 	else
-		save(argv[4], buf, len);
+		save_file(argv[4], buf, len);
 	inc_comm_destroy(comm);
 	free(buf);
 	return err ? 1 : 0;

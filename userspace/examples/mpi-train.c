@@ -34,7 +34,7 @@ struct net {
 	float	*loss;
 };
 
-static void *memory(size_t bytes)
+static void *get_memory(size_t bytes)
 {
 	void *p = calloc(1, bytes);
 
@@ -50,7 +50,7 @@ static struct net new_net(int width)
 	struct net n = { .width = width };
 
 	n.size = (size_t)width * (INPUTS + 2) + 1;
-	n.w1 = memory(n.size * sizeof(float));
+	n.w1 = get_memory(n.size * sizeof(float));
 	n.b1 = n.w1 + (size_t)width * INPUTS;
 	n.w2 = n.b1 + width;
 	n.loss = n.w2 + width;
@@ -58,38 +58,39 @@ static struct net new_net(int width)
 }
 
 /* -1 ... 1, the same on all machines. */
-static float draw(uint64_t *state)
+static float draw_number(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (float)(int32_t)(*state >> 32) / 2147483648.0f;
 }
 
 /* Weights that all ranks begin with. */
-static void begin(struct net *n, uint64_t seed)
+static void init_net(struct net *n, uint64_t seed)
 {
 	size_t i;
 
 	for (i = 0; i < n->size - 1; i++)
 		n->w1[i] =
-			draw(&seed) / (i < (size_t)n->width * INPUTS ? 8 : 16);
+			draw_number(&seed) / (i < (size_t)n->width * INPUTS ?
+					      8 : 16);
 }
 
 /* A sample, and what the network is to say of it. */
-static float sample(float x[INPUTS], uint64_t *state)
+static float draw_sample(float x[INPUTS], uint64_t *state)
 {
 	float y = 0;
 	int i;
 
 	for (i = 0; i < INPUTS; i++) {
-		x[i] = draw(state);
+		x[i] = draw_number(state);
 		y += i % 2 ? x[i] : -x[i] * x[i];
 	}
 	return y / 8;
 }
 
 /* Adds the gradients of a sample to @g. */
-static void learn(const struct net *n, struct net *g, float *hidden,
-		  const float x[INPUTS], float want)
+static void add_gradients(const struct net *n, struct net *g, float *hidden,
+			  const float x[INPUTS], float want)
 {
 	float out = 0, delta, back;
 	int i, j;
@@ -118,7 +119,7 @@ static void learn(const struct net *n, struct net *g, float *hidden,
 /* The sum over ranks as Documentation/protocol.rst defines it. */
 static void tree_sum(struct net *g, int ranks)
 {
-	float *all = memory(g->size * sizeof(float) * (size_t)ranks);
+	float *all = get_memory(g->size * sizeof(float) * (size_t)ranks);
 	size_t i;
 	int n, r;
 
@@ -138,7 +139,7 @@ static void tree_sum(struct net *g, int ranks)
 	free(all);
 }
 
-static void step(struct net *n, const struct net *g, int samples)
+static void step_weights(struct net *n, const struct net *g, int samples)
 {
 	size_t i;
 
@@ -146,7 +147,7 @@ static void step(struct net *n, const struct net *g, int samples)
 		n->w1[i] -= RATE * g->w1[i] / (float)samples;
 }
 
-static void show(int number, float loss, double us)
+static void show_step(int number, float loss, double us)
 {
 	uint32_t bits;
 
@@ -156,7 +157,7 @@ static void show(int number, float loss, double us)
 	fflush(stdout);
 }
 
-struct options {
+struct train_options {
 	int	steps;
 	int	width;
 	int	batch;
@@ -164,34 +165,34 @@ struct options {
 	int	reference;
 };
 
-static void train(const struct options *o, int rank, int ranks)
+static void train_net(const struct train_options *o, int rank, int ranks)
 {
 	uint64_t state = (uint64_t)o->seed * 1000003 + (uint64_t)rank + 1;
 	struct net n = new_net(o->width), g = new_net(o->width);
-	float *hidden = memory((size_t)o->width * sizeof(float));
+	float *hidden = get_memory((size_t)o->width * sizeof(float));
 	float x[INPUTS];
 	double start;
 	int s, i;
 
-	begin(&n, (uint64_t)o->seed);
+	init_net(&n, (uint64_t)o->seed);
 	for (s = 0; s < o->steps; s++) {
 		MPI_Barrier(MPI_COMM_WORLD);
 		start = MPI_Wtime();
 		memset(g.w1, 0, g.size * sizeof(float));
 		for (i = 0; i < o->batch; i++) {
-			float want = sample(x, &state);
+			float want = draw_sample(x, &state);
 
-			learn(&n, &g, hidden, x, want);
+			add_gradients(&n, &g, hidden, x, want);
 		}
 		if (o->reference)
 			tree_sum(&g, ranks);
 		else
 			MPI_Allreduce(MPI_IN_PLACE, g.w1, (int)g.size,
 				      MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-		step(&n, &g, o->batch * ranks);
+		step_weights(&n, &g, o->batch * ranks);
 		if (!rank)
-			show(s, *g.loss / (float)(o->batch * ranks),
-			     (MPI_Wtime() - start) * 1e6);
+			show_step(s, *g.loss / (float)(o->batch * ranks),
+				  (MPI_Wtime() - start) * 1e6);
 	}
 	free(n.w1);
 	free(g.w1);
@@ -200,7 +201,7 @@ static void train(const struct options *o, int rank, int ranks)
 
 int main(int argc, char **argv)
 {
-	struct options o = {
+	struct train_options o = {
 		.steps = 10, .width = 256, .batch = 16, .seed = 1,
 	};
 	int rank, ranks, opt;
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
 	}
-	train(&o, rank, ranks);
+	train_net(&o, rank, ranks);
 	MPI_Finalize();
 	return 0;
 }

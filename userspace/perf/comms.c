@@ -15,7 +15,7 @@ enum phase { CREATE, FIRST, DESTROY, PHASES };
 static const char *const phase_names[PHASES] = { "create", "first", "destroy" };
 
 struct comms {
-	const struct options	*o;
+	const struct perf_options	*o;
 	struct inc_comm		*all;	/* communicator of the main job */
 	struct inc_comm		**comm;
 	double			*us[PHASES];
@@ -23,8 +23,8 @@ struct comms {
 	int			rank;
 };
 
-static int failed(const struct comms *c, const char *what, long i, int err,
-		  const char *text)
+static int report_failure(const struct comms *c, const char *what, long i,
+			  int err, const char *text)
 {
 	fprintf(stderr, "inc-perf: rank %d: %s communicator %ld of %ld: %s\n",
 		c->rank, what, i + 1, c->n,
@@ -33,7 +33,7 @@ static int failed(const struct comms *c, const char *what, long i, int err,
 }
 
 /* The ranks begin together, so that none measures how late another is. */
-static int create(struct comms *c, long i)
+static int create_comm(struct comms *c, long i)
 {
 	struct inc_comm_opts opts = c->o->comm;
 	char job[INC_JOB_MAX + 1], err[512] = "";
@@ -47,14 +47,14 @@ static int create(struct comms *c, long i)
 	opts.errbuf_len = sizeof(err);
 	ret = inc_barrier(c->all);
 	if (ret)
-		return failed(c, "barrier before", i, ret, NULL);
+		return report_failure(c, "barrier before", i, ret, NULL);
 	t = now_us();
 	ret = inc_comm_create(&c->comm[i], &opts);
 	c->us[CREATE][i] = now_us() - t;
-	return ret ? failed(c, "creating", i, ret, err) : 0;
+	return ret ? report_failure(c, "creating", i, ret, err) : 0;
 }
 
-static int first(struct comms *c, long i)
+static int run_first(struct comms *c, long i)
 {
 	int32_t sum = 1;
 	double t = now_us();
@@ -65,10 +65,10 @@ static int first(struct comms *c, long i)
 	c->us[FIRST][i] = now_us() - t;
 	if (!ret && sum != inc_comm_size(c->comm[i]))
 		ret = -EILSEQ;
-	return ret ? failed(c, "operation of", i, ret, NULL) : 0;
+	return ret ? report_failure(c, "operation of", i, ret, NULL) : 0;
 }
 
-static void destroy(struct comms *c, long i)
+static void destroy_comm(struct comms *c, long i)
 {
 	double t = now_us();
 
@@ -85,7 +85,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The slowest rank counts. */
-static int report(struct comms *c)
+static int report_times(struct comms *c)
 {
 	enum phase p;
 	int ret;
@@ -94,7 +94,8 @@ static int report(struct comms *c)
 		ret = inc_allreduce(c->all, INC_IN_PLACE, c->us[p],
 				    (size_t)c->n, INC_DTYPE_FP64, INC_OP_MAX);
 		if (ret)
-			return failed(c, "times of", c->n - 1, ret, NULL);
+			return report_failure(c, "times of", c->n - 1, ret,
+					      NULL);
 		qsort(c->us[p], (size_t)c->n, sizeof(double), by_value);
 	}
 	if (c->rank)
@@ -123,7 +124,7 @@ static int report(struct comms *c)
  *
  * Return: 0 or a negative errno value, after a message.
  */
-int comms_run(const struct options *o, struct inc_comm *all)
+int comms_run(const struct perf_options *o, struct inc_comm *all)
 {
 	struct comms c = {
 		.o = o, .all = all, .n = o->comms, .rank = inc_comm_rank(all),
@@ -134,23 +135,23 @@ int comms_run(const struct options *o, struct inc_comm *all)
 
 	c.comm = calloc((size_t)c.n, sizeof(*c.comm));
 	if (!us || !c.comm) {
-		ret = failed(&c, "memory for", c.n - 1, -ENOMEM, NULL);
+		ret = report_failure(&c, "memory for", c.n - 1, -ENOMEM, NULL);
 		goto out;
 	}
 	for (i = 0; i < PHASES; i++)
 		c.us[i] = us + i * c.n;
 	for (i = 0; i < c.n && !ret; i++) {
-		ret = create(&c, i);
+		ret = create_comm(&c, i);
 		if (!ret)
-			ret = first(&c, i);
+			ret = run_first(&c, i);
 	}
 	if (!ret)
 		ret = inc_barrier(all);
 	for (i = 0; i < c.n; i++)
 		if (c.comm[i])
-			destroy(&c, i);
+			destroy_comm(&c, i);
 	if (!ret)
-		ret = report(&c);
+		ret = report_times(&c);
 out:
 	free(c.comm);
 	free(us);

@@ -30,7 +30,7 @@ static const char *const settings[] = {
 	"pmtu", "slots", "msg_size", "outstanding",
 };
 
-/* Those of two comparable results are the same. */
+/* Two comparable results have the same key. */
 struct key {
 	const char	*coll;
 	const char	*dtype;
@@ -270,7 +270,7 @@ static struct row *find_row(struct file *f, const struct key *key)
 	return NULL;
 }
 
-static enum verdict judge(const struct row *a, const struct row *b)
+static enum verdict judge_rows(const struct row *a, const struct row *b)
 {
 	if (a->nsamples < MIN_SAMPLES || b->nsamples < MIN_SAMPLES)
 		return UNKNOWN;
@@ -280,7 +280,7 @@ static enum verdict judge(const struct row *a, const struct row *b)
 }
 
 /* Per cent of the median. */
-static double spread(const struct row *r)
+static double get_spread(const struct row *r)
 {
 	return 100 * (r->max - r->min) / r->median;
 }
@@ -290,8 +290,9 @@ static void show_row(const struct row *a, const struct row *b, double change,
 {
 	printf("%-14s %-10s %-6s %5d %12lld", a->key.coll, a->key.dtype,
 	       a->key.op, a->key.ranks, (long long)a->key.size);
-	printf(" %12.2f %6.1f %12.2f %6.1f %+8.1f  %s\n", a->median, spread(a),
-	       b->median, spread(b), change, verdicts[verdict]);
+	printf(" %12.2f %6.1f %12.2f %6.1f %+8.1f  %s\n", a->median,
+	       get_spread(a), b->median, get_spread(b), change,
+	       verdicts[verdict]);
 }
 
 static void json_row(const struct row *a, const struct row *b, double change,
@@ -308,10 +309,10 @@ static void json_row(const struct row *a, const struct row *b, double change,
 	json_object_object_add(o, "size", json_object_new_int64(a->key.size));
 	json_object_object_add(o, "old_us", json_object_new_double(a->median));
 	json_object_object_add(o, "old_spread_pct",
-			       json_object_new_double(spread(a)));
+			       json_object_new_double(get_spread(a)));
 	json_object_object_add(o, "new_us", json_object_new_double(b->median));
 	json_object_object_add(o, "new_spread_pct",
-			       json_object_new_double(spread(b)));
+			       json_object_new_double(get_spread(b)));
 	json_object_object_add(o, "change_pct", json_object_new_double(change));
 	if (verdict != UNKNOWN)
 		json_object_object_add(o, "verdict",
@@ -325,7 +326,7 @@ static void compare_rows(struct diff *d, struct row *a, struct row *b,
 			 bool first)
 {
 	double change = 100 * (b->median / a->median - 1);
-	enum verdict verdict = judge(a, b);
+	enum verdict verdict = judge_rows(a, b);
 
 	a->paired = true;
 	b->paired = true;
@@ -352,7 +353,7 @@ static void note_settings(const struct row *a, const struct row *b)
 	}
 }
 
-static size_t unpaired(const struct file *f)
+static size_t count_unpaired(const struct file *f)
 {
 	size_t i, n = 0;
 
@@ -388,7 +389,7 @@ static size_t compare_files(struct diff *d)
 
 static void show_summary(const struct diff *d)
 {
-	size_t old = unpaired(&d->old), new = unpaired(&d->new);
+	size_t old = count_unpaired(&d->old), new = count_unpaired(&d->new);
 
 	if (d->json) {
 		printf("\n],\"faster\":%zu,\"slower\":%zu,\"same\":%zu,\"unknown\":%zu,\"only_old\":%zu,\"only_new\":%zu}\n",
@@ -406,7 +407,7 @@ static void show_summary(const struct diff *d)
 	putchar('\n');
 }
 
-static int compare(struct diff *d)
+static int compare_results(struct diff *d)
 {
 	size_t n = compare_files(d);
 
@@ -486,7 +487,7 @@ int diff_main(int argc, char **argv)
 	ret = 1;
 	if (read_file(&d.old, argv[optind]) &&
 	    read_file(&d.new, argv[optind + 1]))
-		ret = compare(&d);
+		ret = compare_results(&d);
 	free_file(&d.old);
 	free_file(&d.new);
 	return ret;

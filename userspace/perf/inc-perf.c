@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-perf: measures the latency of collectives, with output like that of the
- * OSU benchmarks, and verifies their results. One process per rank; uses libinc
+ * inc-perf: measures the latency of collectives, with output like the OSU
+ * benchmarks', and verifies their results. One process per rank; uses libinc
  * only.
  *
  * The clock is read twice per repetition, not per operation: where system calls
@@ -31,7 +31,7 @@ struct buf {
 };
 
 struct perf {
-	struct options	o;
+	struct perf_options	o;
 	char		err[512];	/* why there is no @comm */
 	struct inc_comm	*comm;
 	int		rank;
@@ -45,10 +45,10 @@ struct perf {
 	unsigned int	results;	/* printed so far */
 };
 
-static void complain(const struct perf *p, const char *fmt, ...)
+static void print_error(const struct perf *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void complain(const struct perf *p, const char *fmt, ...)
+static void print_error(const struct perf *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -61,15 +61,15 @@ static void complain(const struct perf *p, const char *fmt, ...)
 }
 
 /* Report that a libinc call failed. Returns @err. */
-static int failed(const struct perf *p, const char *what, int err)
+static int report_failure(const struct perf *p, const char *what, int err)
 {
 	const char *more = inc_comm_strerror(p->comm);
 	const char *text = inc_strerror(err);
 
 	if (strcmp(text, more))
-		complain(p, "%s: %s (%s)", what, more, text);
+		print_error(p, "%s: %s (%s)", what, more, text);
 	else
-		complain(p, "%s: %s", what, text);
+		print_error(p, "%s: %s", what, text);
 	return err;
 }
 
@@ -81,7 +81,7 @@ static int buf_alloc(struct perf *p, struct buf *b, size_t len)
 
 	b->mem = aligned_alloc(4096, (len + 4096 + GUARD + 4095) / 4096 * 4096);
 	if (!b->mem) {
-		complain(p, "no memory for %zu bytes", len);
+		print_error(p, "no memory for %zu bytes", len);
 		return -ENOMEM;
 	}
 	b->data = b->mem + 4096;
@@ -92,7 +92,7 @@ static int buf_alloc(struct perf *p, struct buf *b, size_t len)
 	if (p->o.reg != REG_PIN || !len)
 		return 0;
 	ret = inc_mem_reg(p->comm, b->data, len);
-	return ret ? failed(p, "registering memory", ret) : 0;
+	return ret ? report_failure(p, "registering memory", ret) : 0;
 }
 
 static void buf_free(struct perf *p, struct buf *b)
@@ -152,7 +152,7 @@ static bool guard_ok(const struct buf *b)
 
 /* --- Operations -------------------------------------------------------- */
 
-static uint64_t scramble(uint64_t x)
+static uint64_t scramble_bits(uint64_t x)
 {
 	x ^= x >> 33;
 	x *= 0xff51afd7ed558ccd;
@@ -160,10 +160,11 @@ static uint64_t scramble(uint64_t x)
 }
 
 /* Mixed: every nine operations are all nine collectives, in varying order. */
-static enum inc_collective mixed(const struct perf *p, uint64_t number)
+static enum inc_collective mixed_collective(const struct perf *p,
+					    uint64_t number)
 {
 	static const uint8_t strides[] = { 1, 2, 4, 5, 7, 8 };
-	uint64_t r = scramble(p->o.seed + number / INC_COLL_COUNT);
+	uint64_t r = scramble_bits(p->o.seed + number / INC_COLL_COUNT);
 	uint64_t stride = strides[(r >> 32) % sizeof(strides)];
 
 	_Static_assert(INC_COLL_COUNT == 9, "strides have no factor of it");
@@ -183,17 +184,17 @@ static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 	/* Starting a request again runs the same operation. */
 	if (p->o.persistent)
 		number %= (uint64_t)p->o.outstanding;
-	r = scramble(p->o.seed + number + 1);
+	r = scramble_bits(p->o.seed + number + 1);
 	if (p->o.coll == KIND_MIX)
-		k.coll = mixed(p, number);
+		k.coll = mixed_collective(p, number);
 	if (kind_rooted(k.coll))
 		k.root = p->o.root < 0 || p->o.coll == KIND_MIX ?
 			 (int)((r >> 32) % (uint64_t)p->nranks) : p->o.root;
 	return k;
 }
 
-static int begin(struct perf *p, size_t count, uint64_t number, long n,
-		 struct inc_request **req)
+static int begin_operation(struct perf *p, size_t count, uint64_t number,
+			   long n, struct inc_request **req)
 {
 	struct kind k = kind_of(p, count, number);
 	void *send = p->send[n].data, *recv = p->recv[n].data;
@@ -208,7 +209,7 @@ static int begin(struct perf *p, size_t count, uint64_t number, long n,
 }
 
 /* A program computes between operations. Returns how long that took, in us. */
-static double compute(const struct perf *p)
+static double compute_pause(const struct perf *p)
 {
 	const struct timespec t = {
 		.tv_sec = p->o.pause_us / 1000000,
@@ -224,7 +225,7 @@ static double compute(const struct perf *p)
 }
 
 /* Run one operation, or all that are outstanding at once, from @number on. */
-static int operate(struct perf *p, size_t count, uint64_t number)
+static int run_operations(struct perf *p, size_t count, uint64_t number)
 {
 	struct inc_request *req[MAX_OUTSTANDING];
 	struct kind k;
@@ -234,10 +235,11 @@ static int operate(struct perf *p, size_t count, uint64_t number)
 	if (p->o.outstanding == 1 && !p->o.persistent) {
 		k = kind_of(p, count, number);
 		ret = kind_run(&k, p->comm, p->send[0].data, p->recv[0].data);
-		return ret ? failed(p, "operation", ret) : 0;
+		return ret ? report_failure(p, "operation", ret) : 0;
 	}
 	for (n = 0; n < p->o.outstanding && !ret; n++)
-		ret = begin(p, count, number + (uint64_t)n, n, &req[n]);
+		ret = begin_operation(p, count, number + (uint64_t)n, n,
+				      &req[n]);
 	n -= ret ? 1 : 0;
 	for (i = n - 1; i >= 0; i--) {
 		err = inc_request_wait(req[i]);
@@ -245,19 +247,19 @@ static int operate(struct perf *p, size_t count, uint64_t number)
 		if (!p->o.persistent)
 			inc_request_free(req[i]);
 	}
-	return ret ? failed(p, "operation", ret) : 0;
+	return ret ? report_failure(p, "operation", ret) : 0;
 }
 
 /* --- Check ------------------------------------------------------------- */
 
-static bool same(struct ref_elem a, struct ref_elem b)
+static bool same_elem(struct ref_elem a, struct ref_elem b)
 {
 	return a.lo == b.lo && a.hi == b.hi;
 }
 
 /* "0x" and the element's digits, most significant byte first. */
-static const char *digits(const struct perf *p, struct ref_elem e,
-			  char text[40])
+static const char *format_digits(const struct perf *p, struct ref_elem e,
+				 char text[40])
 {
 	if (p->esize > 8)
 		snprintf(text, 40, "0x%016" PRIx64 "%016" PRIx64, e.hi, e.lo);
@@ -266,15 +268,15 @@ static const char *digits(const struct perf *p, struct ref_elem e,
 	return text;
 }
 
-static struct ref_elem input(const struct perf *p, uint64_t seed, int rank,
-			     size_t i)
+static struct ref_elem input_of(const struct perf *p, uint64_t seed, int rank,
+				size_t i)
 {
 	return ref_input(p->o.dtype, p->o.pattern, seed, (unsigned int)rank, i);
 }
 
 /* Fill in this rank's data, and mark everything else. */
-static void fill(const struct perf *p, long i, const struct kind *k,
-		 uint64_t seed)
+static void fill_input(const struct perf *p, long i, const struct kind *k,
+		       uint64_t seed)
 {
 	uint8_t *to = p->send[i].data;
 	size_t at, n, len = kind_in(k);
@@ -284,45 +286,46 @@ static void fill(const struct perf *p, long i, const struct kind *k,
 	if (kind_data_in_recv(k, &at))
 		to = p->recv[i].data + at * p->esize;
 	for (n = 0; n < len; n++)
-		ref_store(to, p->esize, n, input(p, seed, p->rank, n));
+		ref_store(to, p->esize, n, input_of(p, seed, p->rank, n));
 }
 
-static struct ref_elem expected(struct perf *p, const struct kind *k, size_t i,
-			 uint64_t seed)
+static struct ref_elem expected_elem(struct perf *p, const struct kind *k,
+				     size_t i, uint64_t seed)
 {
 	struct source s = kind_source(k, i);
 	int r;
 
 	if (s.from >= 0)
-		return input(p, seed, s.from, s.index);
+		return input_of(p, seed, s.from, s.index);
 	for (r = 0; r < p->nranks; r++)
-		p->vals[r] = input(p, seed, r, s.index);
+		p->vals[r] = input_of(p, seed, r, s.index);
 	return ref_reduce(p->o.dtype, p->o.op, p->vals,
 			  (unsigned int)p->nranks);
 }
 
-static int compare(struct perf *p, const struct buf *b, const struct kind *k,
-		   uint64_t seed)
+static int compare_output(struct perf *p, const struct buf *b,
+			  const struct kind *k, uint64_t seed)
 {
 	size_t i, n = kind_out(k);
 	struct ref_elem got, want;
 	char got_text[40], want_text[40];
 
 	for (i = 0; i < n; i++) {
-		want = expected(p, k, i, seed);
+		want = expected_elem(p, k, i, seed);
 		got = ref_load(b->data, p->esize, i);
-		if (same(got, want))
+		if (same_elem(got, want))
 			continue;
-		complain(p, "wrong result: %s %s %s, root %d, blocks of %zu elements, seed %" PRIu64 ": element %zu is %s, must be %s",
-			 kind_name((int)k->coll), inc_dtype_name(p->o.dtype),
-			 inc_op_name(p->o.op), k->root, k->count, seed, i,
-			 digits(p, got, got_text), digits(p, want, want_text));
+		print_error(p, "wrong result: %s %s %s, root %d, blocks of %zu elements, seed %" PRIu64 ": element %zu is %s, must be %s",
+			    kind_name((int)k->coll), inc_dtype_name(p->o.dtype),
+			    inc_op_name(p->o.op), k->root, k->count, seed, i,
+			    format_digits(p, got, got_text),
+			    format_digits(p, want, want_text));
 		return -EILSEQ;
 	}
 	return 0;
 }
 
-static bool untouched(const struct buf *b, size_t from)
+static bool is_untouched(const struct buf *b, size_t from)
 {
 	for (; from < b->len; from++)
 		if (b->data[from] != GUARD_BYTE)
@@ -338,27 +341,27 @@ static int check_rest(struct perf *p, long i, const struct kind *k,
 	bool in_recv = kind_data_in_recv(k, &at);
 
 	for (n = 0; n < len && !in_recv; n++)
-		if (!same(ref_load(p->send[i].data, p->esize, n),
-			  input(p, seed, p->rank, n))) {
-			complain(p, "%s: send buffer changed at element %zu of %zu",
-				 kind_name((int)k->coll), n, len);
+		if (!same_elem(ref_load(p->send[i].data, p->esize, n),
+			       input_of(p, seed, p->rank, n))) {
+			print_error(p, "%s: send buffer changed at element %zu of %zu",
+				    kind_name((int)k->coll), n, len);
 			return -EILSEQ;
 		}
 	/* In place, the other blocks of a reduction are the rank's data. */
 	if (in_recv && out < at + len)
 		out = at + len;
 	if (!guard_ok(&p->recv[i]) || !guard_ok(&p->send[i]) ||
-	    !untouched(&p->recv[i], out * p->esize) ||
-	    !untouched(&p->send[i], in_recv ? 0 : len * p->esize)) {
-		complain(p, "%s: memory behind blocks of %zu elements was written to",
-			 kind_name((int)k->coll), k->count);
+	    !is_untouched(&p->recv[i], out * p->esize) ||
+	    !is_untouched(&p->send[i], in_recv ? 0 : len * p->esize)) {
+		print_error(p, "%s: memory behind blocks of %zu elements was written to",
+			    kind_name((int)k->coll), k->count);
 		return -EILSEQ;
 	}
 	return 0;
 }
 
 /* Did all ranks get the right result? */
-static int agree(struct perf *p, int ret)
+static int agree_result(struct perf *p, int ret)
 {
 	int32_t bad = ret ? 1 : 0;
 	int err;
@@ -366,9 +369,10 @@ static int agree(struct perf *p, int ret)
 	err = inc_allreduce(p->comm, INC_IN_PLACE, &bad, 1, INC_DTYPE_INT32,
 			    INC_OP_SUM);
 	if (err)
-		return failed(p, "comparing notes", err);
+		return report_failure(p, "comparing notes", err);
 	if (bad && !p->rank)
-		complain(p, "check failed on %d of %d ranks", bad, p->nranks);
+		print_error(p, "check failed on %d of %d ranks", bad,
+			    p->nranks);
 	return bad ? -EILSEQ : 0;
 }
 
@@ -395,20 +399,21 @@ static int check_size(struct perf *p, size_t count)
 		seed = p->o.seed + number;
 		for (i = 0; i < p->o.outstanding; i++) {
 			k = kind_of(p, count, number + (uint64_t)i);
-			fill(p, i, &k, seed + (uint64_t)i);
+			fill_input(p, i, &k, seed + (uint64_t)i);
 		}
-		compute(p);
-		ret = operate(p, count, number);
+		compute_pause(p);
+		ret = run_operations(p, count, number);
 		if (ret)
 			return ret;
 		for (i = 0; i < p->o.outstanding && !ret; i++) {
 			k = kind_of(p, count, number + (uint64_t)i);
 			p->kinds |= 1U << k.coll;
-			ret = compare(p, &p->recv[i], &k, seed + (uint64_t)i);
+			ret = compare_output(p, &p->recv[i], &k,
+					     seed + (uint64_t)i);
 			if (!ret)
 				ret = check_rest(p, i, &k, seed + (uint64_t)i);
 		}
-		ret = agree(p, ret);
+		ret = agree_result(p, ret);
 		if (ret)
 			return ret;
 	}
@@ -426,22 +431,22 @@ static int repeat_hash(struct perf *p, size_t count)
 
 	for (n = 0; n < p->o.runs && !ret; n++) {
 		if (n == 0 || p->o.in_place)
-			fill(p, 0, &k, p->o.seed);
-		ret = operate(p, count, 0);
+			fill_input(p, 0, &k, p->o.seed);
+		ret = run_operations(p, count, 0);
 		if (ret)
 			return ret;
 		hash = ref_hash(p->recv[0].data, kind_out(&k) * p->esize);
 		if (!n)
 			first = hash;
 		if (hash != first) {
-			complain(p,
-				 "run %ld gave hash %016" PRIx64
-				 ", the first %016" PRIx64,
-				 n, hash, first);
+			print_error(p,
+				    "run %ld gave hash %016" PRIx64
+				    ", the first %016" PRIx64,
+				    n, hash, first);
 			ret = -EILSEQ;
 		}
 	}
-	ret = agree(p, ret);
+	ret = agree_result(p, ret);
 	if (ret)
 		return ret;
 	if (p->o.json && !p->rank)
@@ -455,7 +460,7 @@ static int repeat_hash(struct perf *p, size_t count)
 
 /* --- Measurement ------------------------------------------------------- */
 
-static int gather(struct perf *p, double us, struct sample *s)
+static int gather_times(struct perf *p, double us, struct sample *s)
 {
 	s->avg = us;
 	s->min = us;
@@ -466,7 +471,7 @@ static int gather(struct perf *p, double us, struct sample *s)
 			  INC_OP_MIN) ||
 	    inc_allreduce(p->comm, INC_IN_PLACE, &s->max, 1, INC_DTYPE_FP64,
 			  INC_OP_MAX))
-		return failed(p, "gathering times", -EIO);
+		return report_failure(p, "gathering times", -EIO);
 	s->avg /= p->nranks;
 	return 0;
 }
@@ -476,34 +481,36 @@ static long default_iterations(size_t size)
 	return size <= 8192 ? 1000 : size <= 131072 ? 200 : 20;
 }
 
-static int measure(struct perf *p, size_t count, long iterations, long warmup,
-		   struct sample *s)
+static int measure_time(struct perf *p, size_t count, long iterations,
+			long warmup, struct sample *s)
 {
 	double t;
 	long i;
 	int ret;
 
 	for (i = 0; i < warmup; i++) {
-		compute(p);
-		ret = operate(p, count, (uint64_t)(i * p->o.outstanding));
+		compute_pause(p);
+		ret = run_operations(p, count,
+				     (uint64_t)(i * p->o.outstanding));
 		if (ret)
 			return ret;
 	}
 	ret = inc_barrier(p->comm);
 	if (ret)
-		return failed(p, "barrier", ret);
+		return report_failure(p, "barrier", ret);
 	t = now_us();
 	for (i = 0; i < iterations; i++) {
-		t += compute(p);
-		ret = operate(p, count, (uint64_t)(i * p->o.outstanding));
+		t += compute_pause(p);
+		ret = run_operations(p, count,
+				     (uint64_t)(i * p->o.outstanding));
 		if (ret)
 			return ret;
 	}
 	t = now_us() - t;
-	return gather(p, t / (double)(iterations * p->o.outstanding), s);
+	return gather_times(p, t / (double)(iterations * p->o.outstanding), s);
 }
 
-static void report(struct perf *p, size_t count, struct sample *s)
+static void report_result(struct perf *p, size_t count, struct sample *s)
 {
 	struct result r = {
 		.coll = p->o.coll, .nranks = p->nranks, .count = count,
@@ -516,7 +523,7 @@ static void report(struct perf *p, size_t count, struct sample *s)
 		output_result(&p->o, &r, p->results++);
 }
 
-static void header(const struct perf *p)
+static void print_header(const struct perf *p)
 {
 	struct inc_comm_info info = { .size = sizeof(info) };
 
@@ -526,7 +533,7 @@ static void header(const struct perf *p)
 	output_header(&p->o, &info, p->nranks);
 }
 
-static void footer(const struct perf *p)
+static void print_footer(const struct perf *p)
 {
 	struct inc_comm_info info = { .size = sizeof(info) };
 
@@ -554,10 +561,10 @@ static int one_size(struct perf *p, size_t count)
 		ret = repeat_hash(p, count);
 	} else if (!ret) {
 		for (i = 0; iterations && i < p->o.reps && !ret; i++)
-			ret = measure(p, count, iterations, i ? 0 : warmup,
-				      &s[i]);
+			ret = measure_time(p, count, iterations, i ? 0 : warmup,
+					   &s[i]);
 		if (!ret)
-			report(p, count, iterations ? s : NULL);
+			report_result(p, count, iterations ? s : NULL);
 	}
 	free_all(p);
 	return ret;
@@ -586,7 +593,7 @@ static int all_sizes(struct perf *p)
 	return ret;
 }
 
-static int run(struct perf *p)
+static int run_perf(struct perf *p)
 {
 	int ret;
 
@@ -594,7 +601,7 @@ static int run(struct perf *p)
 	p->o.comm.errbuf_len = sizeof(p->err);
 	ret = inc_comm_create(&p->comm, &p->o.comm);
 	if (ret) {
-		complain(p, "%s", p->err[0] ? p->err : inc_strerror(ret));
+		print_error(p, "%s", p->err[0] ? p->err : inc_strerror(ret));
 		return ret;
 	}
 	p->rank = inc_comm_rank(p->comm);
@@ -606,13 +613,13 @@ static int run(struct perf *p)
 	}
 	p->vals = calloc((size_t)p->nranks, sizeof(*p->vals));
 	if (!p->vals) {
-		complain(p, "no memory");
+		print_error(p, "no memory");
 		ret = -ENOMEM;
 	} else {
-		header(p);
+		print_header(p);
 		ret = all_sizes(p);
 		if (!ret)
-			footer(p);
+			print_footer(p);
 	}
 	free(p->vals);
 	inc_comm_destroy(p->comm);
@@ -631,5 +638,5 @@ int main(int argc, char **argv)
 		return ret;
 	p.rank = p.o.comm.rank;
 	p.esize = inc_dtype_size(p.o.dtype);
-	return run(&p) ? 1 : 0;
+	return run_perf(&p) ? 1 : 0;
 }

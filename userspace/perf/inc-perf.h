@@ -20,7 +20,7 @@
 
 enum reg { REG_PIN, REG_EACH, REG_CACHE };
 
-struct options {
+struct perf_options {
 	struct inc_comm_opts	comm;
 	int			coll;		/* or KIND_MIX */
 	int			root;		/* -1: varies */
@@ -62,9 +62,9 @@ struct options {
 	}
 
 /* comms.c */
-int comms_run(const struct options *o, struct inc_comm *all);
+int comms_run(const struct perf_options *o, struct inc_comm *all);
 
 /* opts.c. Returns an exit status, or -1 to continue. */
-int options_parse(struct options *o, int argc, char **argv);
+int options_parse(struct perf_options *o, int argc, char **argv);
 
 #endif /* INC_PERF_H */

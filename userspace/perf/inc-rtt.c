@@ -35,7 +35,7 @@
 #define MAX_REPS	1000
 #define LINE		256
 
-struct options {
+struct rtt_options {
 	const char	*server;	/* NULL: this is the server */
 	const char	*port;
 	const char	*dev;
@@ -69,7 +69,7 @@ struct hello {
 };
 
 struct end {
-	struct options		*o;
+	struct rtt_options	*o;
 	int			fd;
 	struct inc_rdv_lines	in;
 	struct inc_dev		dev;
@@ -90,7 +90,7 @@ struct end {
 	unsigned int		yields;		/* before each sleep */
 };
 
-static int fail(const char *what, int err)
+static int report_failure(const char *what, int err)
 {
 	fflush(stdout);
 	fprintf(stderr, "inc-rtt: %s: %s\n", what,
@@ -105,7 +105,7 @@ static int send_line(struct end *e, const char *line)
 	size_t len = strlen(line);
 
 	return send(e->fd, line, len, MSG_NOSIGNAL) == (ssize_t)len ?
-	       0 : fail("TCP", errno);
+	       0 : report_failure("TCP", errno);
 }
 
 /* The socket blocks; alarm() is the time limit. */
@@ -120,10 +120,10 @@ static int recv_line(struct end *e, char *line)
 		to = inc_rdv_space(&e->in, &len);
 		n = recv(e->fd, to, len, 0);
 		if (n <= 0)
-			return fail("TCP", n ? errno : ECONNRESET);
+			return report_failure("TCP", n ? errno : ECONNRESET);
 		inc_rdv_added(&e->in, (size_t)n);
 	}
-	return ret < 0 ? fail("TCP", ret) : 0;
+	return ret < 0 ? report_failure("TCP", ret) : 0;
 }
 
 static int send_hello(struct end *e, const struct hello *h)
@@ -148,7 +148,7 @@ static int recv_hello(struct end *e, struct hello *h)
 		   addr, &h->qpn, &h->psn, &h->rkey, &h->va, &h->mtu, &h->bw,
 		   &h->size, &h->messages, &h->yields) != 10 ||
 	    inc_rdv_addr_parse(addr, &h->addr))
-		return fail("other end", EPROTO);
+		return report_failure("other end", EPROTO);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int post_recvs(struct end *e)
 
 	for (; e->recvs < QUEUE; e->recvs++)
 		if (ibv_post_recv(e->qp, &wr, &bad))
-			return fail("ibv_post_recv", errno);
+			return report_failure("ibv_post_recv", errno);
 	return 0;
 }
 
@@ -190,22 +190,22 @@ static int make_verbs(struct end *e, const struct inc_rdv_addr *local)
 	e->pd = ibv_alloc_pd(e->dev.ctx);
 	e->chan = ibv_create_comp_channel(e->dev.ctx);
 	if (!e->buf || !e->pd || !e->chan)
-		return fail("verbs", errno);
+		return report_failure("verbs", errno);
 	memset(e->buf, 0, 2 * (size_t)e->size);
 	e->mr = ibv_reg_mr(e->pd, e->buf, 2 * (size_t)e->size,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	e->rcq = ibv_create_cq(e->dev.ctx, QUEUE, NULL, e->chan, 0);
 	e->scq = ibv_create_cq(e->dev.ctx, QUEUE, NULL, e->chan, 0);
 	if (!e->mr || !e->rcq || !e->scq)
-		return fail("verbs", errno);
+		return report_failure("verbs", errno);
 	attr.send_cq = e->scq;
 	attr.recv_cq = e->rcq;
 	e->qp = ibv_create_qp(e->pd, &attr);
 	if (!e->qp)
-		return fail("ibv_create_qp", errno);
+		return report_failure("ibv_create_qp", errno);
 	e->inline_max = attr.cap.max_inline_data;
 	if (inc_qp_to_init(e->qp, &e->dev))
-		return fail("queue pair", EIO);
+		return report_failure("queue pair", EIO);
 	return post_recvs(e);
 }
 
@@ -237,7 +237,7 @@ static int connect_ends(struct end *e, struct hello *mine)
 	uint32_t psn;
 
 	if (getrandom(&psn, sizeof(psn), 0) != sizeof(psn))
-		return fail("getrandom", errno);
+		return report_failure("getrandom", errno);
 	mine->addr = e->dev.addr;
 	mine->qpn = e->qp->qp_num;
 	mine->psn = psn & 0xffffff;
@@ -291,12 +291,12 @@ static int sleep_for(struct end *e, struct ibv_cq *cq, bool *armed)
 	if (!*armed) {
 		*armed = true;
 		if (ibv_req_notify_cq(cq, 0))
-			return fail("ibv_req_notify_cq", errno);
+			return report_failure("ibv_req_notify_cq", errno);
 		return 0;
 	}
 	*armed = false;
 	if (ibv_get_cq_event(e->chan, &ev, &context))
-		return fail("ibv_get_cq_event", errno);
+		return report_failure("ibv_get_cq_event", errno);
 	if (ev == e->rcq)
 		e->events++;
 	else
@@ -322,7 +322,7 @@ static int post_write(struct end *e, bool imm, bool signal)
 	};
 
 	if (ibv_post_send(e->qp, &wr, &bad))
-		return fail("ibv_post_send", errno);
+		return report_failure("ibv_post_send", errno);
 	return 0;
 }
 
@@ -349,7 +349,7 @@ static int wait_recv(struct end *e)
 	return 0;
 }
 
-static int ping(struct end *e)
+static int post_ping(struct end *e)
 {
 	bool signal = (e->posted + 1) % SIGNAL_EVERY == 0;
 
@@ -365,7 +365,7 @@ static int pong_all(struct end *e)
 	unsigned int i;
 
 	for (i = 0; i < e->peer.messages; i++)
-		if (wait_recv(e) || ping(e))
+		if (wait_recv(e) || post_ping(e))
 			return -1;
 	return 0;
 }
@@ -375,7 +375,7 @@ static int ping_all(struct end *e, unsigned int n)
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		if (ping(e) || wait_recv(e))
+		if (post_ping(e) || wait_recv(e))
 			return -1;
 	return 0;
 }
@@ -387,7 +387,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void report(const struct options *o, double *v, const char *unit)
+static void report_values(const struct rtt_options *o, double *v,
+			  const char *unit)
 {
 	unsigned int i;
 
@@ -406,7 +407,7 @@ static void report(const struct options *o, double *v, const char *unit)
 
 static int run_rtt(struct end *e)
 {
-	struct options *o = e->o;
+	struct rtt_options *o = e->o;
 	double us[MAX_REPS], t;
 	unsigned int i;
 
@@ -418,19 +419,19 @@ static int run_rtt(struct end *e)
 			return -1;
 		us[i] = (now_us() - t) / o->iterations;
 	}
-	report(o, us, "us");
+	report_values(o, us, "us");
 	return 0;
 }
 
 /* --- Throughput -------------------------------------------------------- */
 
-static char pattern(unsigned int i)
+static char pattern_byte(unsigned int i)
 {
 	return (char)(i * 7 + (i >> 8) * 13 + 5);
 }
 
 /* Send @n messages; the last one notifies the other end. */
-static int stream(struct end *e, unsigned int n)
+static int stream_messages(struct end *e, unsigned int n)
 {
 	uint64_t last = e->posted + n, before;
 	bool armed = false;
@@ -452,16 +453,16 @@ static int stream(struct end *e, unsigned int n)
 
 static int run_bw(struct end *e)
 {
-	struct options *o = e->o;
+	struct rtt_options *o = e->o;
 	char line[INC_RDV_LINE_MAX];
 	double mbs[MAX_REPS], t;
 	unsigned int i;
 
 	for (i = 0; i < o->size; i++)
-		e->buf[i] = pattern(i);
+		e->buf[i] = pattern_byte(i);
 	for (i = 0; i < o->reps; i++) {
 		t = now_us();
-		if (stream(e, o->iterations))
+		if (stream_messages(e, o->iterations))
 			return -1;
 		mbs[i] = (double)o->size * o->iterations / (now_us() - t);
 	}
@@ -471,12 +472,12 @@ static int run_bw(struct end *e)
 		fprintf(stderr, "inc-rtt: other end: %s\n", line);
 		return -1;
 	}
-	report(o, mbs, "MB/s");
+	report_values(o, mbs, "MB/s");
 	return 0;
 }
 
 /* The last message of each repetition has an Immediate. */
-static int sink(struct end *e)
+static int sink_messages(struct end *e)
 {
 	const char *in = e->buf + e->size;
 	unsigned int i;
@@ -485,7 +486,7 @@ static int sink(struct end *e)
 		if (wait_recv(e))
 			return -1;
 	for (i = 0; i < e->size; i++)
-		if (in[i] != pattern(i))
+		if (in[i] != pattern_byte(i))
 			return send_line(e, "data wrong\n");
 	return send_line(e, "data ok\n");
 }
@@ -498,11 +499,11 @@ static int local_addr(int fd, struct inc_rdv_addr *addr)
 	socklen_t len = sizeof(sa);
 
 	if (getsockname(fd, (struct sockaddr *)&sa, &len))
-		return fail("getsockname", errno);
+		return report_failure("getsockname", errno);
 	return inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, addr);
 }
 
-static int serve_one(struct options *o, int fd)
+static int serve_one(struct rtt_options *o, int fd)
 {
 	struct end e = { .o = o, .fd = fd };
 	struct hello mine = { 0 };
@@ -515,7 +516,7 @@ static int serve_one(struct options *o, int fd)
 		e.yields = e.peer.yields;
 		if (e.size && e.size <= 1 << 26 && !make_verbs(&e, &local) &&
 		    !connect_ends(&e, &mine))
-			ret = e.peer.bw ? sink(&e) : pong_all(&e);
+			ret = e.peer.bw ? sink_messages(&e) : pong_all(&e);
 		/* Keep the queue pair until the other end has everything. */
 		if (!ret) {
 			char line[INC_RDV_LINE_MAX];
@@ -529,7 +530,7 @@ static int serve_one(struct options *o, int fd)
 	return ret;
 }
 
-static int run_server(struct options *o)
+static int run_server(struct rtt_options *o)
 {
 	struct addrinfo hints = {
 		.ai_flags = AI_PASSIVE, .ai_family = AF_INET6,
@@ -549,20 +550,20 @@ static int run_server(struct options *o)
 	ret = fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 8);
 	freeaddrinfo(ai);
 	if (ret)
-		return fail("listening", errno);
+		return report_failure("listening", errno);
 	printf("listening on port %s\n", o->port);
 	fflush(stdout);
 	do {
 		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 		if (conn < 0)
-			return fail("accept", errno);
+			return report_failure("accept", errno);
 		ret = serve_one(o, conn);
 	} while (!o->once);
 	close(fd);
 	return ret;
 }
 
-static int run_client(struct options *o)
+static int run_client(struct rtt_options *o)
 {
 	char err[INC_RDV_TEXT_MAX] = "", server[300];
 	struct end e = { .o = o, .size = o->size, .yields = o->yields };
@@ -606,7 +607,7 @@ static int ignore(void *ctx, const struct opt *opt, char *text)
 	return 0;
 }
 
-#define AT(field)	OPT_AT(struct options, field)
+#define AT(field)	OPT_AT(struct rtt_options, field)
 
 static const struct opt options_list[] = {
 	{ "port", 'p', OPT_TEXT, "PORT",
@@ -657,7 +658,7 @@ static const struct opts options = {
 
 int main(int argc, char **argv)
 {
-	struct options o = {
+	struct rtt_options o = {
 		.port = DEFAULT_PORT, .gid_index = -1, .iterations = 1000,
 		.reps = 5, .window = 8, .timeout_s = 60,
 		.qp_timeout = 10,

@@ -13,7 +13,7 @@
 
 static int take_sizes(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 	char *most = strchr(text, ':');
 	uint64_t min, max;
 	bool good;
@@ -34,7 +34,7 @@ static int take_sizes(void *ctx, const struct opt *opt, char *text)
 
 static int add_count(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 	uint64_t n;
 
 	if (o->ncounts == MAX_COUNTS)
@@ -47,7 +47,7 @@ static int add_count(void *ctx, const struct opt *opt, char *text)
 
 static int take_dtype(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 	int dtype = inc_dtype_by_name(text);
 
 	if (dtype < 0)
@@ -58,7 +58,7 @@ static int take_dtype(void *ctx, const struct opt *opt, char *text)
 
 static int take_op(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 	int op = inc_op_by_name(text);
 
 	if (op < 0)
@@ -69,7 +69,7 @@ static int take_op(void *ctx, const struct opt *opt, char *text)
 
 static int take_root(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 	uint64_t root;
 
 	o->root = -1;
@@ -83,7 +83,7 @@ static int take_root(void *ctx, const struct opt *opt, char *text)
 
 static int note_check(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 
 	if (!text)
 		o->checks = 2;
@@ -92,7 +92,7 @@ static int note_check(void *ctx, const struct opt *opt, char *text)
 
 static int take_hash(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 
 	o->runs = o->runs ? o->runs : 1000;
 	return 0;
@@ -100,7 +100,7 @@ static int take_hash(void *ctx, const struct opt *opt, char *text)
 
 static int note_first(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 
 	o->comm.tree.flags |= INC_TREE_F_FIRST_MSG_ID;
 	return 0;
@@ -108,13 +108,13 @@ static int note_first(void *ctx, const struct opt *opt, char *text)
 
 static int note_psn(void *ctx, const struct opt *opt, char *text)
 {
-	struct options *o = ctx;
+	struct perf_options *o = ctx;
 
 	o->comm.flags |= INC_COMM_F_PSN;
 	return 0;
 }
 
-#define AT(field)	OPT_AT(struct options, field)
+#define AT(field)	OPT_AT(struct perf_options, field)
 
 static const struct opt options_list[] = {
 	{ "server", 'S', OPT_TEXT, "HOST[:PORT]",
@@ -221,7 +221,7 @@ static const struct opts options = {
 	.args	= 1,
 };
 
-static int check_options(struct options *o, const char *coll)
+static int check_options(struct perf_options *o, const char *coll)
 {
 	if (coll)
 		o->coll = kind_by_name(coll);
@@ -241,7 +241,7 @@ static int check_options(struct options *o, const char *coll)
 	return 0;
 }
 
-int options_parse(struct options *o, int argc, char **argv)
+int options_parse(struct perf_options *o, int argc, char **argv)
 {
 	int ret = opts_read(&options, o, argc, argv);
 

@@ -19,7 +19,7 @@ static int by_avg(const void *a, const void *b)
 }
 
 /* Median of the averages; the extremes of ranks and repetitions. */
-static struct sample summary(const struct result *r)
+static struct sample summarize_samples(const struct result *r)
 {
 	struct sample *s = r->samples, total;
 	long i;
@@ -40,18 +40,18 @@ static bool has_bandwidth(int coll)
 }
 
 /* Bytes per microsecond, which is MB/s. */
-static double algbw(const struct result *r, const struct sample *total)
+static double get_algbw(const struct result *r, const struct sample *total)
 {
 	return (double)(r->size * r->blocks) / total->avg;
 }
 
-static double busbw(const struct result *r, const struct sample *total)
+static double get_busbw(const struct result *r, const struct sample *total)
 {
-	return algbw(r, total) *
+	return get_algbw(r, total) *
 	       kind_bus_factor((enum inc_collective)r->coll, r->nranks);
 }
 
-static void result_json(const struct options *o, const struct result *r,
+static void result_json(const struct perf_options *o, const struct result *r,
 			const struct sample *total)
 {
 	long i;
@@ -65,7 +65,7 @@ static void result_json(const struct options *o, const struct result *r,
 		       total->avg, total->min, total->max);
 		if (has_bandwidth(r->coll))
 			printf(",\"algbw_mb_s\":%.3f,\"busbw_mb_s\":%.3f",
-			       algbw(r, total), busbw(r, total));
+			       get_algbw(r, total), get_busbw(r, total));
 		printf(",\"samples_us\":[");
 		for (i = 0; i < r->nsamples; i++)
 			printf("%s%.3f", i ? "," : "", r->samples[i].avg);
@@ -74,7 +74,7 @@ static void result_json(const struct options *o, const struct result *r,
 	putchar('}');
 }
 
-static void result_row(const struct options *o, const struct result *r,
+static void result_row(const struct perf_options *o, const struct result *r,
 		       const struct sample *total)
 {
 	printf("%-12zu", r->size);
@@ -82,7 +82,8 @@ static void result_row(const struct options *o, const struct result *r,
 		printf(" %12.2f %12.2f %12.2f", total->avg, total->min,
 		       total->max);
 	if (total && has_bandwidth(r->coll))
-		printf(" %12.2f %12.2f", algbw(r, total), busbw(r, total));
+		printf(" %12.2f %12.2f", get_algbw(r, total),
+		       get_busbw(r, total));
 	if (o->checks)
 		printf("   ok");
 	putchar('\n');
@@ -95,13 +96,13 @@ static void result_row(const struct options *o, const struct result *r,
  * @r: results; the samples are sorted here
  * @earlier: number of results printed before
  */
-void output_result(const struct options *o, const struct result *r,
+void output_result(const struct perf_options *o, const struct result *r,
 		   unsigned int earlier)
 {
 	struct sample total;
 
 	if (r->samples)
-		total = summary(r);
+		total = summarize_samples(r);
 	if (!o->json) {
 		result_row(o, r, r->samples ? &total : NULL);
 		return;
@@ -111,7 +112,7 @@ void output_result(const struct options *o, const struct result *r,
 	result_json(o, r, r->samples ? &total : NULL);
 }
 
-static void header_json(const struct options *o,
+static void header_json(const struct perf_options *o,
 			const struct inc_comm_info *info, int nranks)
 {
 	printf("{\"collective\":\"%s\"", kind_name(o->coll));
@@ -129,8 +130,8 @@ static void header_json(const struct options *o,
  * @info: the communicator
  * @nranks: number of ranks
  */
-void output_header(const struct options *o, const struct inc_comm_info *info,
-		   int nranks)
+void output_header(const struct perf_options *o,
+		   const struct inc_comm_info *info, int nranks)
 {
 	if (o->json) {
 		header_json(o, info, nranks);
@@ -161,7 +162,8 @@ void output_header(const struct options *o, const struct inc_comm_info *info,
  * @o: options
  * @info: the communicator
  */
-void output_footer(const struct options *o, const struct inc_comm_info *info)
+void output_footer(const struct perf_options *o,
+		   const struct inc_comm_info *info)
 {
 	if (o->json)
 		printf("\n],\"window\":%u,\"messages\":%" PRIu64

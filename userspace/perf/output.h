@@ -10,8 +10,8 @@
 /**
  * struct sample - latencies of the ranks in one repetition, in microseconds
  * @avg: their average
- * @min: that of the fastest rank
- * @max: that of the slowest one
+ * @min: the fastest rank's
+ * @max: the slowest rank's
  */
 struct sample {
 	double	avg;
@@ -43,10 +43,11 @@ struct result {
 	long		nsamples;
 };
 
-void output_header(const struct options *o, const struct inc_comm_info *info,
-		   int nranks);
-void output_result(const struct options *o, const struct result *r,
+void output_header(const struct perf_options *o,
+		   const struct inc_comm_info *info, int nranks);
+void output_result(const struct perf_options *o, const struct result *r,
 		   unsigned int earlier);
-void output_footer(const struct options *o, const struct inc_comm_info *info);
+void output_footer(const struct perf_options *o,
+		   const struct inc_comm_info *info);
 
 #endif /* INC_PERF_OUTPUT_H */

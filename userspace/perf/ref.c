@@ -8,7 +8,7 @@
  * 16-bit floats are added and multiplied as C floats and rounded once, at the
  * end; averages are divided before that.
  *
- * NaNs are those of x86's SSE: the first operand that is a NaN, made quiet; if
+ * NaNs are as with x86's SSE: the first operand that is a NaN, made quiet; if
  * the operands are numbers without a result (infinity minus infinity), the
  * default NaN, whose sign is set. Minimum and maximum: NaN if there is one, and
  * -0 is less than +0.
@@ -80,7 +80,7 @@ bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 
 /* --- Inputs ------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -132,9 +132,9 @@ static uint64_t special_float(enum inc_dtype dtype, uint64_t r)
 	};
 
 	if (r >> 61 == 0)	/* one in eight: random bits */
-		return truncate_to(mix(r), inc_dtype_size(dtype));
+		return truncate_to(mix_bits(r), inc_dtype_size(dtype));
 	if (r >> 61 < 4)	/* three in eight: a number */
-		return random_float(dtype, mix(r));
+		return random_float(dtype, mix_bits(r));
 	if (dtype == INC_DTYPE_FP64)
 		return f64[r % (sizeof(f64) / sizeof(f64[0]))];
 	if (dtype == INC_DTYPE_FP16)
@@ -166,8 +166,8 @@ static uint64_t special_int(size_t esize, uint64_t r)
 	}
 }
 
-static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern,
-		      uint64_t r)
+static uint64_t make_input(enum inc_dtype dtype, enum ref_pattern pattern,
+			   uint64_t r)
 {
 	size_t esize = inc_dtype_size(dtype);
 
@@ -182,11 +182,12 @@ static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern,
 static struct ref_elem pair_input(enum inc_dtype dtype,
 				  enum ref_pattern pattern, uint64_t r)
 {
-	struct ref_elem e = { mix(r + 1), mix(r + 2) };
+	struct ref_elem e = { mix_bits(r + 1), mix_bits(r + 2) };
 	uint8_t mem[16];
 	uint64_t val;
 
-	val = input(value_type(dtype), pattern, r % 2 ? r : mix(r >> 1 & 3));
+	val = make_input(value_type(dtype), pattern,
+			 r % 2 ? r : mix_bits(r >> 1 & 3));
 	ref_store(mem, inc_dtype_size(dtype), 0, e);
 	memcpy(mem, &val, inc_dtype_size(value_type(dtype)));
 	return ref_load(mem, inc_dtype_size(dtype), 0);
@@ -205,11 +206,11 @@ static struct ref_elem pair_input(enum inc_dtype dtype,
 struct ref_elem ref_input(enum inc_dtype dtype, enum ref_pattern pattern,
 			  uint64_t seed, unsigned int rank, uint64_t index)
 {
-	uint64_t r = mix(mix(seed ^ (uint64_t)rank << 40) + index);
+	uint64_t r = mix_bits(mix_bits(seed ^ (uint64_t)rank << 40) + index);
 
 	if (is_pair(dtype))
 		return pair_input(dtype, pattern, r);
-	return (struct ref_elem){ input(dtype, pattern, r), 0 };
+	return (struct ref_elem){ make_input(dtype, pattern, r), 0 };
 }
 
 /* --- Operations -------------------------------------------------------- */
@@ -358,8 +359,8 @@ static uint64_t fp32_to_half(enum inc_dtype dtype, uint64_t bits)
 
 /* --- All types --------------------------------------------------------- */
 
-static uint64_t apply(enum inc_dtype dtype, enum inc_op op, uint64_t a,
-		      uint64_t b)
+static uint64_t apply_op(enum inc_dtype dtype, enum inc_op op, uint64_t a,
+			 uint64_t b)
 {
 	size_t esize = inc_dtype_size(dtype);
 
@@ -395,7 +396,7 @@ static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 	memcpy(&ia, ma + half, 4);
 	memcpy(&ib, mb + half, 4);
 
-	val = apply(type, order, va, vb);
+	val = apply_op(type, order, va, vb);
 	if (is_nan(type, va))
 		ib = ia;
 	else if (va == vb && ia < ib)
@@ -408,7 +409,7 @@ static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 }
 
 /* Divide a sum of @n ranks by @n; not for 16-bit floats. */
-static uint64_t average(enum inc_dtype dtype, uint64_t sum, unsigned int n)
+static uint64_t average_sum(enum inc_dtype dtype, uint64_t sum, unsigned int n)
 {
 	unsigned int shift = 64 - 8 * (unsigned int)inc_dtype_size(dtype);
 	uint32_t low = (uint32_t)sum;
@@ -432,8 +433,8 @@ static uint64_t average(enum inc_dtype dtype, uint64_t sum, unsigned int n)
 	return sum / n;
 }
 
-static struct ref_elem tree(enum inc_dtype dtype, enum inc_op op,
-			    struct ref_elem *vals, unsigned int n)
+static struct ref_elem reduce_tree(enum inc_dtype dtype, enum inc_op op,
+				   struct ref_elem *vals, unsigned int n)
 {
 	unsigned int i;
 
@@ -444,7 +445,7 @@ static struct ref_elem tree(enum inc_dtype dtype, enum inc_op op,
 			if (is_pair(dtype))
 				vals[i] = apply_pair(dtype, op, a, b);
 			else
-				vals[i].lo = apply(dtype, op, a.lo, b.lo);
+				vals[i].lo = apply_op(dtype, op, a.lo, b.lo);
 		}
 		if (n % 2)
 			vals[n / 2] = vals[n - 1];
@@ -459,7 +460,7 @@ static struct ref_elem tree(enum inc_dtype dtype, enum inc_op op,
  * @vals: elements by rank; overwritten
  * @n: number of ranks
  *
- * Return: the result's bits; those of the element if @n is 1.
+ * Return: the result's bits; the element's if @n is 1.
  */
 struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
 			   struct ref_elem *vals, unsigned int n)
@@ -472,9 +473,9 @@ struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
 		return vals[0];
 	for (i = 0; i < n && is_half(dtype); i++)
 		vals[i].lo = half_to_fp32(dtype, vals[i].lo);
-	res = tree(type, op, vals, n);
+	res = reduce_tree(type, op, vals, n);
 	if (op == INC_OP_AVG)
-		res.lo = truncate_to(average(type, res.lo, n),
+		res.lo = truncate_to(average_sum(type, res.lo, n),
 				     inc_dtype_size(type));
 	if (is_half(dtype))
 		res.lo = fp32_to_half(dtype, res.lo);

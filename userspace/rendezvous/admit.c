@@ -44,7 +44,7 @@ void admit_caller(struct server *s)
 	if (!c->host)
 		client_close(c, "no memory");
 	else if (c->host->clients > s->max.host_clients && c->shaking)
-		/* It could not read what it is told, without a handshake. */
+		/* Without a handshake it could not read the reply. */
 		refuse_crowd(c);
 	else if (c->host->clients > s->max.host_clients)
 		client_error(c, ENOSPC, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",

@@ -25,7 +25,7 @@ static void dismantle_job(struct job *job)
 			return;
 		if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
 			server_log(s, "job \"%s\": tree %u cannot be deleted: %s",
-				   job->like.job, job->tree.id, s->nl.error);
+				   job->request.job, job->tree.id, s->nl.error);
 	}
 	for (c = job->clients; c; c = c->job_next) {
 		if (c->bye)
@@ -33,7 +33,7 @@ static void dismantle_job(struct job *job)
 		client_end(c);
 	}
 	if (!job->gathers)
-		server_log(s, "job \"%s\": end", job->like.job);
+		server_log(s, "job \"%s\": end", job->request.job);
 	job_free(job);
 }
 
@@ -73,7 +73,7 @@ void job_refuse(struct job *job, int err, const char *fmt, ...)
 	va_end(ap);
 	for (c = job->clients; c; c = c->job_next)
 		if (c->role != ROLE_UP && !c->closing)
-			client_error(c, err, "job \"%s\": %s", job->like.job,
+			client_error(c, err, "job \"%s\": %s", job->request.job,
 				     text);
 	job_end(job);
 }
@@ -145,7 +145,7 @@ void job_leave(struct client *c)
 	char missing[JOB_MISSING];
 	bool open;
 
-	server_log(s, "job \"%s\": rank %u leaves", job->like.job, c->rank);
+	server_log(s, "job \"%s\": rank %u leaves", job->request.job, c->rank);
 	/* When a job ends, the first that gives up knows for whom all waited. */
 	if (job->core.phase < INC_JOB_ENDING)
 		list_missing(job);
@@ -201,7 +201,7 @@ void job_lost(struct client *c, const char *why)
 		job_del_client(c);
 		return;
 	}
-	server_log(c->server, "job \"%s\": rank %u lost: %s", job->like.job,
+	server_log(c->server, "job \"%s\": rank %u lost: %s", job->request.job,
 		   r->first, why);
 	if (detach_client(c, RANK_LOST)) {
 		/* The others wait for it, unlike for one that gave up. */
@@ -231,7 +231,7 @@ static void lose_parent(struct client *c, const char *why)
 	}
 	job_del_client(c);
 	server_log(c->server, "job \"%s\": the parent's daemon: %s",
-		   job->like.job, why);
+		   job->request.job, why);
 	if (job->core.phase >= INC_JOB_ENDING)
 		return;
 	over = inc_job_fail(&job->core, c->server->now);

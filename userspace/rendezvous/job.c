@@ -25,7 +25,7 @@ struct job *job_find(const struct server *s, const char *name, bool levels)
 	for (job = s->jobs; job; job = job->next)
 		if (job->levels == levels && job->gathers == levels &&
 		    job->core.phase < INC_JOB_ENDING &&
-		    !strcmp(job->like.job, name))
+		    !strcmp(job->request.job, name))
 			return job;
 	return NULL;
 }
@@ -79,7 +79,7 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 		ranks[i].n = 1;
 	}
 	job->server = s;
-	job->like = *join;
+	job->request = *join;
 	job->levels = levels;
 	job->gathers = true;
 	job_set_ranks(job, ranks, join->ranks);
@@ -196,7 +196,8 @@ void job_del_client(struct client *c)
  */
 void job_drop(struct job *job, uint32_t rank)
 {
-	struct inc_rdv_msg msg = { .type = INC_RDV_RETRACT, .join = job->like };
+	struct inc_rdv_msg msg =
+		{ .type = INC_RDV_RETRACT, .join = job->request };
 	struct rank *r = &job->ranks[rank];
 
 	msg.join.rank = rank;

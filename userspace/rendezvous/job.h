@@ -41,7 +41,7 @@ struct rank {
  *	daemon
  * @host: host of the first rank, which is charged
  * @memory: bytes charged
- * @like: name, number of ranks, and the settings requested of the tree so far;
+ * @request: name, number of ranks, and the settings requested of the tree so far;
  *	mtu is the lowest; uc if any rank's queue pair is UC
  * @levels: all ranks are known before it has a tree
  * @gathers: it has no tree yet
@@ -60,7 +60,7 @@ struct job {
 	struct client		*clients;
 	struct host		*host;
 	uint64_t		memory;
-	struct inc_rdv_join	like;
+	struct inc_rdv_join	request;
 	bool			levels;
 	bool			gathers;
 	struct inc_nl_tree	tree;

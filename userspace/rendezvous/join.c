@@ -19,9 +19,9 @@ bool join_fits(struct client *c, struct job *job,
 {
 	struct rank *r;
 
-	if (join->ranks != job->like.ranks) {
+	if (join->ranks != job->request.ranks) {
 		client_error(c, EINVAL, "job \"%s\" has %u ranks, not %u",
-			     join->job, job->like.ranks, join->ranks);
+			     join->job, job->request.ranks, join->ranks);
 		return false;
 	}
 	r = &job->ranks[join->rank];
@@ -41,7 +41,7 @@ static bool wish_differs(struct client *c, const struct job *job,
 	if (!wish || wish == is)
 		return false;
 	client_error(c, EINVAL, "job \"%s\": %s %u is requested, but the tree that another rank created has %u",
-		     job->like.job, what, wish, is);
+		     job->request.job, what, wish, is);
 	return true;
 }
 
@@ -53,7 +53,8 @@ static bool tree_suits(struct client *c, const struct job *job,
 
 	if (join->mtu && join->mtu < job->tree.pmtu) {
 		client_error(c, EMSGSIZE, "job \"%s\": the tree's path MTU is %u, and this rank's port, or the bridge's interface to it, allows %u: raise their MTU, or start the daemon with --pmtu %u",
-			     job->like.job, job->tree.pmtu, join->mtu, join->mtu);
+			     job->request.job, job->tree.pmtu, join->mtu,
+			     join->mtu);
 		return false;
 	}
 	return !wish_differs(c, job, "slots", wish->slots, job->tree.slots) &&
@@ -75,22 +76,22 @@ static int begin_tree(struct client *c, struct job *job)
 	int ret;
 
 	if (!s->tree_id) {
-		tree = tree_settings(s, job->core.n, &job->like);
+		tree = tree_settings(s, job->core.n, &job->request);
 		ret = tree_make(job, &tree);
 		if (ret)
-			client_error(c, -ret, "job \"%s\": %s", job->like.job,
-				     s->nl.error);
+			client_error(c, -ret, "job \"%s\": %s",
+				     job->request.job, s->nl.error);
 		return ret;
 	}
 	ret = inc_nl_tree_get(&s->nl, s->tree_id, &tree);
 	if (ret) {
-		client_error(c, -ret, "job \"%s\": tree %u: %s", job->like.job,
-			     s->tree_id, s->nl.error);
+		client_error(c, -ret, "job \"%s\": tree %u: %s",
+			     job->request.job, s->tree_id, s->nl.error);
 		return ret;
 	}
 	if (tree.ranks != job->core.n) {
 		client_error(c, EINVAL, "job \"%s\": has %u ranks, tree %u has %u",
-			     job->like.job, job->core.n, s->tree_id,
+			     job->request.job, job->core.n, s->tree_id,
 			     tree.ranks);
 		return -EINVAL;
 	}
@@ -124,8 +125,8 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	int ret = member_new(job, join, joined);
 
 	if (ret) {
-		client_error(c, -ret, "job \"%s\", rank %u: %s", job->like.job,
-			     join->rank, c->server->nl.error);
+		client_error(c, -ret, "job \"%s\", rank %u: %s",
+			     job->request.job, join->rank, c->server->nl.error);
 		return ret;
 	}
 	job_add_client(job, c);
@@ -137,7 +138,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	if (join->uc)
 		client_keep_alive(c, job->tree.dead_time);
 	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
-		   job->like.job, r->first, c->name, job->core.present,
+		   job->request.job, r->first, c->name, job->core.present,
 		   job->core.n);
 	return 0;
 }
@@ -159,7 +160,7 @@ void job_check_ready(struct job *job)
 		return;
 	job->core.phase = INC_JOB_READY;
 	job->server->begun++;
-	server_log(job->server, "job \"%s\": ready", job->like.job);
+	server_log(job->server, "job \"%s\": ready", job->request.job);
 	job_tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
 }
 

@@ -60,14 +60,14 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 	}
 	if (c->job && c->job != job) {
 		client_error(c, EBUSY, "this connection gathers for job \"%s\": another job needs another connection",
-			     c->job->like.job);
+			     c->job->request.job);
 		return;
 	}
 	if (!job)
 		job = begin_gather(c, join);
 	if (!job || !join_fits(c, job, join))
 		return;
-	if (!inc_rdv_merge(&job->like, join)) {
+	if (!inc_rdv_merge(&job->request, join)) {
 		client_error(c, EINVAL, "job \"%s\": rank %u requests another tree than other ranks",
 			     join->job, join->rank);
 		return;
@@ -84,7 +84,7 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 		client_send(job->up, &msg);
 	else if (job->core.present == join->ranks)
 		gather_placed(job, &(struct inc_rdv_placed){
-			.count = join->ranks, .tree = job->like.tree });
+			.count = join->ranks, .tree = job->request.tree });
 }
 
 /**
@@ -97,7 +97,7 @@ void gather_retract(struct client *c, const struct inc_rdv_join *join)
 	struct job *job = c->job;
 	uint32_t i;
 
-	if (strcmp(job->like.job, join->job) || join->rank >= job->core.n ||
+	if (strcmp(job->request.job, join->job) || join->rank >= job->core.n ||
 	    job->ranks[join->rank].client != c) {
 		client_error(c, EPROTO, "\"retract\": rank %u of job \"%s\" is none that this connection has gathered",
 			     join->rank, join->job);
@@ -146,7 +146,7 @@ static struct inc_nl_tree find_settings(const struct job *job,
 					const struct inc_rdv_placed *p,
 					const struct rank *members, uint32_t n)
 {
-	struct inc_rdv_join like = job->like;
+	struct inc_rdv_join like = job->request;
 	struct inc_nl_tree t;
 	bool switches = false;
 	uint32_t i;
@@ -248,7 +248,7 @@ static bool hand_down(struct job *job, const struct inc_rdv_placed *p,
 	if (n != 1 || p->count != job->core.n || below->role != ROLE_CHILD)
 		return false;
 	server_log(job->server, "job \"%s\": all ranks are below %s",
-		   job->like.job, below->name);
+		   job->request.job, below->name);
 	client_send(below, &msg);
 	client_end(below);
 	if (job->up)

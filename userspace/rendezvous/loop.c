@@ -140,7 +140,7 @@ static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
 	return more;
 }
 
-static void turn(struct server *s, const struct pollfd *pfd, nfds_t n)
+static void run_turn(struct server *s, const struct pollfd *pfd, nfds_t n)
 {
 	s->now = now_ms();
 	s->work_until = s->now + WORK_MS;
@@ -176,7 +176,7 @@ static int main_loop(struct server *s, int sig_fd)
 		}
 		if (pfd[POLL_SIGNAL].revents)
 			break;
-		turn(s, pfd, n);
+		run_turn(s, pfd, n);
 	}
 	free(pfd);
 	return 0;
@@ -249,7 +249,7 @@ static int listen_on(const char *addr, const char *port)
 	return fd;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -290,7 +290,7 @@ static void set_limits(struct server *s, const struct inc_nl_switch *sw)
 		max->host_memory = sw->memory_limit ? sw->memory_limit / 2 :
 						      UINT64_MAX;
 	files = get_max_clients(s);
-	max->clients = max->clients ? least(max->clients, files) : files;
+	max->clients = max->clients ? min_u32(max->clients, files) : files;
 	if (!max->host_clients)
 		max->host_clients = (max->clients + 1) / 2;
 	if (!max->join_ms)
@@ -358,7 +358,7 @@ static int find_parent(struct server *s, const char *text)
 }
 
 /* Port 0 has become another one. */
-static void say_listening(const struct server *s, const struct options *o)
+static void say_listening(const struct server *s, const struct serve_options *o)
 {
 	struct sockaddr_storage own = { 0 };
 	socklen_t len = sizeof(own);
@@ -392,7 +392,7 @@ static int find_tree(struct server *s)
  * Return: 0; -EINVAL if an address, a file or the tree is not valid; -EIO for any other
  * error. A message was printed.
  */
-int server_run(struct server *s, const struct options *o)
+int server_run(struct server *s, const struct serve_options *o)
 {
 	int sig_fd, ret;
 

@@ -10,7 +10,7 @@
 
 #include "network.h"
 
-static int parse(struct inc_rdv_network *net, const char *text)
+static int parse_network(struct inc_rdv_network *net, const char *text)
 {
 	const char *slash = strchr(text, '/');
 	char addr[INET6_ADDRSTRLEN], *end;
@@ -44,7 +44,7 @@ int inc_rdv_network_add(struct inc_rdv_network **list, const char *text)
 
 	if (!net)
 		return -ENOMEM;
-	ret = parse(net, text);
+	ret = parse_network(net, text);
 	if (ret) {
 		free(net);
 		return ret;
@@ -54,8 +54,8 @@ int inc_rdv_network_add(struct inc_rdv_network **list, const char *text)
 	return 0;
 }
 
-static bool within(const struct inc_rdv_addr *addr,
-		   const struct inc_rdv_network *net)
+static bool is_within(const struct inc_rdv_addr *addr,
+		      const struct inc_rdv_network *net)
 {
 	unsigned int bytes = net->bits / 8;
 	uint8_t mask = (uint8_t)(0xff00 >> net->bits % 8);
@@ -77,7 +77,7 @@ bool inc_rdv_network_has(const struct inc_rdv_network *list,
 			 const struct inc_rdv_addr *addr)
 {
 	for (; list; list = list->next)
-		if (within(addr, list))
+		if (is_within(addr, list))
 			return true;
 	return false;
 }

@@ -70,10 +70,10 @@ struct parse {
 	size_t	err_len;
 };
 
-static void fail(struct parse *p, int ret, const char *fmt, ...)
+static void set_error(struct parse *p, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void fail(struct parse *p, int ret, const char *fmt, ...)
+static void set_error(struct parse *p, int ret, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -85,8 +85,9 @@ static void fail(struct parse *p, int ret, const char *fmt, ...)
 	va_end(ap);
 }
 
-static struct json_object *get(struct parse *p, struct json_object *obj,
-			       const char *key, enum json_type type, bool need)
+static struct json_object *get_member(struct parse *p, struct json_object *obj,
+				      const char *key, enum json_type type,
+				      bool need)
 {
 	struct json_object *val;
 
@@ -94,12 +95,12 @@ static struct json_object *get(struct parse *p, struct json_object *obj,
 		return NULL;
 	if (!json_object_object_get_ex(obj, key, &val) || !val) {
 		if (need)
-			fail(p, -EINVAL, "\"%s\" is missing", key);
+			set_error(p, -EINVAL, "\"%s\" is missing", key);
 		return NULL;
 	}
 	if (!json_object_is_type(val, type)) {
-		fail(p, -EINVAL, "\"%s\" is not of type %s", key,
-		     json_type_to_name(type));
+		set_error(p, -EINVAL, "\"%s\" is not of type %s", key,
+			  json_type_to_name(type));
 		return NULL;
 	}
 	return val;
@@ -108,15 +109,15 @@ static struct json_object *get(struct parse *p, struct json_object *obj,
 static uint32_t get_num(struct parse *p, struct json_object *obj,
 			const char *key, uint32_t min, uint32_t max, bool need)
 {
-	struct json_object *val = get(p, obj, key, json_type_int, need);
+	struct json_object *val = get_member(p, obj, key, json_type_int, need);
 	int64_t num;
 
 	if (!val)
 		return 0;
 	num = json_object_get_int64(val);
 	if (num < min || num > max) {
-		fail(p, -EINVAL, "\"%s\" is %lld, must be %u ... %u", key,
-		     (long long)num, min, max);
+		set_error(p, -EINVAL, "\"%s\" is %lld, must be %u ... %u", key,
+			  (long long)num, min, max);
 		return 0;
 	}
 	return (uint32_t)num;
@@ -124,7 +125,8 @@ static uint32_t get_num(struct parse *p, struct json_object *obj,
 
 static bool get_bool(struct parse *p, struct json_object *obj, const char *key)
 {
-	struct json_object *val = get(p, obj, key, json_type_boolean, false);
+	struct json_object *val = get_member(p, obj, key, json_type_boolean,
+					     false);
 
 	return json_object_get_boolean(val);
 }
@@ -133,7 +135,8 @@ static bool get_bool(struct parse *p, struct json_object *obj, const char *key)
 static void get_str(struct parse *p, struct json_object *obj, const char *key,
 		    char *buf, size_t len, bool need)
 {
-	struct json_object *val = get(p, obj, key, json_type_string, need);
+	struct json_object *val = get_member(p, obj, key, json_type_string,
+					     need);
 	const char *s;
 	size_t n, i;
 
@@ -143,15 +146,15 @@ static void get_str(struct parse *p, struct json_object *obj, const char *key,
 	s = json_object_get_string(val);
 	n = (size_t)json_object_get_string_len(val);
 	if (n >= len) {
-		fail(p, -EINVAL, "\"%s\" is longer than %zu characters", key,
-		     len - 1);
+		set_error(p, -EINVAL, "\"%s\" is longer than %zu characters",
+			  key, len - 1);
 		return;
 	}
 	for (i = 0; i < n; i++)
 		if (!isprint((unsigned char)s[i])) {
-			fail(p, -EINVAL,
-			     "\"%s\" contains an unprintable character",
-			     key);
+			set_error(p, -EINVAL,
+				  "\"%s\" contains an unprintable character",
+				  key);
 			return;
 		}
 	memcpy(buf, s, n);
@@ -164,7 +167,8 @@ static void get_str(struct parse *p, struct json_object *obj, const char *key,
 static void get_text(struct parse *p, struct json_object *obj, const char *key,
 		     char *buf, size_t len)
 {
-	struct json_object *val = get(p, obj, key, json_type_string, true);
+	struct json_object *val = get_member(p, obj, key, json_type_string,
+					     true);
 	size_t i;
 
 	buf[0] = '\0';
@@ -183,13 +187,15 @@ static void get_addr(struct parse *p, struct json_object *obj,
 
 	get_str(p, obj, "addr", text, sizeof(text), true);
 	if (!p->ret && inc_rdv_addr_parse(text, addr))
-		fail(p, -EINVAL, "\"addr\": \"%s\" is not an IP address", text);
+		set_error(p, -EINVAL, "\"addr\": \"%s\" is not an IP address",
+			  text);
 }
 
 static void parse_tree(struct parse *p, struct json_object *obj,
 		       struct inc_rdv_tree *tree)
 {
-	struct json_object *val = get(p, obj, "tree", json_type_object, false);
+	struct json_object *val = get_member(p, obj, "tree", json_type_object,
+					     false);
 
 	if (!val)
 		return;
@@ -208,8 +214,8 @@ static bool parse_transport(struct parse *p, struct json_object *obj)
 
 	get_str(p, obj, "transport", text, sizeof(text), false);
 	if (!p->ret && text[0] && strcmp(text, "rc") && strcmp(text, "uc"))
-		fail(p, -EINVAL, "\"transport\" is \"%s\", must be rc or uc",
-		     text);
+		set_error(p, -EINVAL,
+			  "\"transport\" is \"%s\", must be rc or uc", text);
 	return !strcmp(text, "uc");
 }
 
@@ -237,13 +243,13 @@ static void parse_versions(struct parse *p, struct json_object *obj)
 			   INC_RDV_MAPPING;
 
 	if (!p->ret && (version < INC_RDV_VERSION || oldest > INC_RDV_VERSION))
-		fail(p, -EPROTONOSUPPORT,
-		     "rendezvous protocol %u is not supported, only %d",
-		     version, INC_RDV_VERSION);
+		set_error(p, -EPROTONOSUPPORT,
+			  "rendezvous protocol %u is not supported, only %d",
+			  version, INC_RDV_VERSION);
 	if (!p->ret && mapping != INC_RDV_MAPPING)
-		fail(p, -EPROTONOSUPPORT,
-		     "mapping %u of collectives to messages is not supported, only %d",
-		     mapping, INC_RDV_MAPPING);
+		set_error(p, -EPROTONOSUPPORT,
+			  "mapping %u of collectives to messages is not supported, only %d",
+			  mapping, INC_RDV_MAPPING);
 }
 
 /* A rank, with or without its QP. */
@@ -253,13 +259,13 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	parse_versions(p, obj);
 	get_str(p, obj, "job", join->job, sizeof(join->job), true);
 	if (!p->ret && !join->job[0])
-		fail(p, -EINVAL, "\"job\" is empty");
+		set_error(p, -EINVAL, "\"job\" is empty");
 	join->ranks = get_num(p, obj, "ranks", 1, INC_RDV_RANKS_MAX, true);
 	join->rank = get_num(p, obj, "rank", 0, INC_RDV_RANKS_MAX - 1,
 			     true);
 	if (!p->ret && join->rank >= join->ranks)
-		fail(p, -EINVAL, "rank %u of %u ranks: must be 0 ... %u",
-		     join->rank, join->ranks, join->ranks - 1);
+		set_error(p, -EINVAL, "rank %u of %u ranks: must be 0 ... %u",
+			  join->rank, join->ranks, join->ranks - 1);
 	if (qp)
 		parse_qp(p, obj, join);
 	join->mtu = get_num(p, obj, "mtu", 256, 4096, false);
@@ -296,7 +302,8 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->has_own_psn = json_object_object_get_ex(obj, "own_psn", NULL);
 	j->own_psn = get_num(p, obj, "own_psn", 0, PSN_MAX, false);
 	if (!p->ret && (j->slots & (j->slots - 1)))
-		fail(p, -EPROTO, "\"slots\" is %u, not a power of two", j->slots);
+		set_error(p, -EPROTO, "\"slots\" is %u, not a power of two",
+			  j->slots);
 }
 
 static void parse_placed(struct parse *p, struct json_object *obj,
@@ -399,7 +406,8 @@ static void parse_type(struct parse *p, struct json_object *obj,
 			msg->type = (enum inc_rdv_type)i;
 			return;
 		}
-	fail(p, -EOPNOTSUPP, "\"%s\": \"%s\" is not known here", key, value);
+	set_error(p, -EOPNOTSUPP, "\"%s\": \"%s\" is not known here", key,
+		  value);
 }
 
 /**
@@ -426,12 +434,12 @@ int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
 		return -ENOMEM;
 	obj = json_tokener_parse_ex(tok, line, (int)len);
 	if (json_tokener_get_error(tok) != json_tokener_success) {
-		fail(&p, -EINVAL, "no JSON: %s",
-		     json_tokener_error_desc(json_tokener_get_error(tok)));
+		set_error(&p, -EINVAL, "no JSON: %s",
+			  json_tokener_error_desc(json_tokener_get_error(tok)));
 	} else if (json_tokener_get_parse_end(tok) != len) {
-		fail(&p, -EINVAL, "more than one JSON value in a line");
+		set_error(&p, -EINVAL, "more than one JSON value in a line");
 	} else if (!json_object_is_type(obj, json_type_object)) {
-		fail(&p, -EINVAL, "no JSON object");
+		set_error(&p, -EINVAL, "no JSON object");
 	} else {
 		parse_type(&p, obj, msg);
 		if (!p.ret)
@@ -793,12 +801,12 @@ socklen_t inc_rdv_addr_to_sockaddr(const struct inc_rdv_addr *addr,
 
 /* --- Requests of several ranks ------------------------------------------- */
 
-static bool differ(uint32_t is, uint32_t wish)
+static bool values_differ(uint32_t is, uint32_t wish)
 {
 	return is && wish && is != wish;
 }
 
-static void take(uint32_t *is, uint32_t wish)
+static void take_value(uint32_t *is, uint32_t wish)
 {
 	if (wish)
 		*is = wish;
@@ -816,15 +824,15 @@ bool inc_rdv_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 	const struct inc_rdv_tree *wish = &join->tree;
 	struct inc_rdv_tree *tree = &like->tree;
 
-	if (differ(tree->slots, wish->slots) ||
-	    differ(tree->msg_size, wish->msg_size) ||
-	    differ(tree->pmtu, wish->pmtu) ||
+	if (values_differ(tree->slots, wish->slots) ||
+	    values_differ(tree->msg_size, wish->msg_size) ||
+	    values_differ(tree->pmtu, wish->pmtu) ||
 	    (wish->has_first_msg_id && tree->has_first_msg_id &&
 	     wish->first_msg_id != tree->first_msg_id))
 		return false;
-	take(&tree->slots, wish->slots);
-	take(&tree->msg_size, wish->msg_size);
-	take(&tree->pmtu, wish->pmtu);
+	take_value(&tree->slots, wish->slots);
+	take_value(&tree->msg_size, wish->msg_size);
+	take_value(&tree->pmtu, wish->pmtu);
 	if (wish->has_first_msg_id) {
 		tree->has_first_msg_id = true;
 		tree->first_msg_id = wish->first_msg_id;

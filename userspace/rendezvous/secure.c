@@ -141,8 +141,8 @@ void secure_forget(struct security *sec)
 	sec->tokens = NULL;
 }
 
-static const char *contradiction(const struct security *sec, bool loopback,
-				 bool child)
+static const char *find_contradiction(const struct security *sec, bool loopback,
+				      bool child)
 {
 	if (!sec->cert != !sec->key)
 		return "--tls-cert and --tls-key need each other";
@@ -164,11 +164,11 @@ static const char *contradiction(const struct security *sec, bool loopback,
  *
  * Return: false if they are wrong; a message was printed.
  */
-bool secure_start(struct server *s, const struct options *o)
+bool secure_start(struct server *s, const struct serve_options *o)
 {
 	struct security *sec = &s->security;
 	bool loopback = o->listen && inc_auth_is_loopback(o->listen);
-	const char *what = contradiction(sec, loopback, o->parent);
+	const char *what = find_contradiction(sec, loopback, o->parent);
 	char err[512];
 
 	if (!what && !sec->cert && !sec->tokens_path) {

@@ -232,13 +232,13 @@ struct server {
 };
 
 /**
- * struct options - other options of the command line
+ * struct serve_options - other options of the command line
  * @listen: address to listen on, NULL: all
  * @port: TCP port
  * @parent: the parent's daemon, or NULL
  * @pidfile: or NULL
  */
-struct options {
+struct serve_options {
 	const char	*listen;
 	const char	*port;
 	const char	*parent;
@@ -251,7 +251,7 @@ void server_log(const struct server *s, const char *fmt, ...)
 bool server_may_work(const struct server *s);
 
 /* secure.c */
-bool secure_start(struct server *s, const struct options *o);
+bool secure_start(struct server *s, const struct serve_options *o);
 void secure_forget(struct security *sec);
 void secure_refuse(struct client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -296,6 +296,6 @@ void sessions_check_deadlines(struct server *s);
 void sessions_sweep(struct server *s);
 
 /* loop.c */
-int server_run(struct server *s, const struct options *o);
+int server_run(struct server *s, const struct serve_options *o);
 
 #endif /* INC_RENDEZVOUS_SERVER_H */

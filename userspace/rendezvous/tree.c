@@ -110,7 +110,7 @@ void tree_take(struct job *job, const struct inc_nl_tree *tree)
 	job->gathers = false;
 	job->server->made++;
 	server_log(job->server, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
-		   job->like.job, tree->id, tree->ranks, tree->slots,
+		   job->request.job, tree->id, tree->ranks, tree->slots,
 		   tree->msg_size, tree->pmtu);
 }
 
@@ -118,7 +118,7 @@ void tree_take(struct job *job, const struct inc_nl_tree *tree)
  * member_new() - add a member to a job's tree
  * @job: job
  * @join: its QP, and its place among the members
- * @joined: filled in: what it is told
+ * @joined: filled in: the reply
  *
  * Return: 0, or -errno with a message in the server's nl.error.
  */
@@ -183,7 +183,7 @@ void member_del(struct job *job, struct rank *r)
 		ret = inc_nl_member_del(&s->nl, job->tree.id, member);
 	if (ret)
 		server_log(s, "job \"%s\": rank %u: member cannot be deleted: %s",
-			   job->like.job, member, s->nl.error);
+			   job->request.job, member, s->nl.error);
 }
 
 /**

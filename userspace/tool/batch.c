@@ -13,7 +13,7 @@
 #define MAX_LINE	(1U << 16)	/* bytes, and those that continue it */
 #define MAX_DEPTH	8	/* of files whose commands restore others */
 
-static char *grow(char *line, size_t *room)
+static char *grow_line(char *line, size_t *room)
 {
 	*room = *room ? *room * 2 : 256;
 	line = realloc(line, *room);
@@ -36,7 +36,7 @@ static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
 
 	for (;;) {
 		if (len + 2 > *room)
-			*line = grow(*line, room);
+			*line = grow_line(*line, room);
 		c = fgetc(f);
 		if (c == EOF || len == MAX_LINE)
 			break;
@@ -60,7 +60,7 @@ static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
 }
 
 /* Split a line in place. Returns the number of words, or -1 after a message. */
-static int split(char *p, char **words)
+static int split_line(char *p, char **words)
 {
 	int n = 0;
 
@@ -111,7 +111,7 @@ static int run_lines(FILE *f, const char *name)
 		if (strlen(line) < len)
 			tool_fail("a NUL byte is in the line");
 		else
-			n = split(line, words);
+			n = split_line(line, words);
 		if (!n)
 			continue;
 		if (n > 0) {

@@ -421,7 +421,7 @@ static void check_uplink(struct check *c, const struct inc_nl_tree *t)
  * Every device drops a packet now and then, such as a multicast before its port
  * forwards, without harm; a loss of one in 10,000 matters.
  */
-static bool many(uint64_t dropped, uint64_t packets)
+static bool is_many(uint64_t dropped, uint64_t packets)
 {
 	return dropped >= 10 && dropped > packets / 10000;
 }
@@ -431,12 +431,12 @@ static void check_drops(struct subject *s, const struct rt_link *link)
 	uint64_t tx = link->tx_dropped > link->queue_drops ?
 		      link->tx_dropped : link->queue_drops;
 
-	if (many(link->rx_dropped, link->rx_packets))
+	if (is_many(link->rx_dropped, link->rx_packets))
 		report_find(s, VERDICT_WARN,
 			    "second column of /proc/net/softnet_stat: net.core.netdev_max_backlog, window; does it grow?",
 			    "%" PRIu64 " packets were dropped on receive",
 			    link->rx_dropped);
-	if (many(tx, link->tx_packets))
+	if (is_many(tx, link->tx_packets))
 		report_find(s, VERDICT_WARN,
 			    "tc -s qdisc; a longer queue, or a smaller window; does it grow?",
 			    "%" PRIu64 " packets were dropped on transmit, %" PRIu64 " of them by its queue",

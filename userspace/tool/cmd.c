@@ -70,8 +70,8 @@ bool wants_help(int argc, char **argv)
 	return argc > 0 && is_help(argv[0]);
 }
 
-static const struct cmd *find(const struct cmd *cmds, const char *word,
-			      bool *ambiguous)
+static const struct cmd *find_cmd(const struct cmd *cmds, const char *word,
+				  bool *ambiguous)
 {
 	const struct cmd *found = NULL;
 	const struct cmd *c;
@@ -92,8 +92,8 @@ static const struct cmd *find(const struct cmd *cmds, const char *word,
 	return *ambiguous ? NULL : found;
 }
 
-static int complain(const struct cmd *cmds, const char *what, const char *word,
-		    bool ambiguous)
+static int print_choices(const struct cmd *cmds, const char *what,
+			 const char *word, bool ambiguous)
 {
 	const struct cmd *c;
 	char list[256] = "";
@@ -111,15 +111,15 @@ static int complain(const struct cmd *cmds, const char *what, const char *word,
 }
 
 /* The command that a word names, or NULL after an error message. */
-static const struct cmd *choose(const struct cmd *cmds, const char *what,
-				const char *word)
+static const struct cmd *choose_cmd(const struct cmd *cmds, const char *what,
+				    const char *word)
 {
 	bool ambiguous = false;
 	const struct cmd *c;
 
-	c = word[0] ? find(cmds, word, &ambiguous) : NULL;
+	c = word[0] ? find_cmd(cmds, word, &ambiguous) : NULL;
 	if (!c)
-		complain(cmds, what, word, ambiguous);
+		print_choices(cmds, what, word, ambiguous);
 	return c;
 }
 
@@ -146,7 +146,7 @@ int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
 		fputs(usage, stdout);
 		return TOOL_OK;
 	}
-	c = choose(cmds, what, argv[0]);
+	c = choose_cmd(cmds, what, argv[0]);
 	return c ? c->fn(argc - 1, argv + 1) : TOOL_USAGE;
 }
 
@@ -169,7 +169,7 @@ int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 	if (!argc)
 		return dflt(argc, argv);
 	if (!wants_help(argc, argv)) {
-		c = choose(cmds, what, argv[0]);
+		c = choose_cmd(cmds, what, argv[0]);
 		if (!c)
 			return TOOL_USAGE;
 		if (!wants_help(argc - 1, argv + 1))

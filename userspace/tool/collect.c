@@ -11,7 +11,7 @@
 #include "tool.h"
 
 /* Make room for one more object after @n of them; double it when it is full. */
-static void *room(void *array, size_t n, size_t size)
+static void *make_room(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))
 		return array;
@@ -27,7 +27,7 @@ static int add_tree(const struct inc_nl_tree *tree, void *arg)
 {
 	struct snapshot *snap = arg;
 
-	snap->trees = room(snap->trees, snap->ntrees, sizeof(*tree));
+	snap->trees = make_room(snap->trees, snap->ntrees, sizeof(*tree));
 	snap->trees[snap->ntrees++] = *tree;
 	return 0;
 }
@@ -36,7 +36,7 @@ static int add_member(const struct inc_nl_member *m, void *arg)
 {
 	struct snapshot *snap = arg;
 
-	snap->members = room(snap->members, snap->nmembers, sizeof(*m));
+	snap->members = make_room(snap->members, snap->nmembers, sizeof(*m));
 	snap->members[snap->nmembers++] = *m;
 	return 0;
 }
@@ -66,7 +66,8 @@ static int member_cmp(const void *a, const void *b)
 static void add_wait(struct snapshot *snap, const struct inc_nl_slot *slot,
 		     uint16_t rank, uint32_t age)
 {
-	snap->waits = room(snap->waits, snap->nwaits, sizeof(*snap->waits));
+	snap->waits = make_room(snap->waits, snap->nwaits,
+				sizeof(*snap->waits));
 	snap->waits[snap->nwaits++] = (struct wait){
 		.tree_id = slot->tree_id, .rank = rank, .slots = 1, .age = age,
 		.msg_id = slot->msg_id,
@@ -100,8 +101,8 @@ static int add_parents(struct inc_nl *nl, struct snapshot *snap)
 			continue;
 		if (rc)
 			return rc;
-		snap->parents = room(snap->parents, snap->nparents,
-				     sizeof(parent));
+		snap->parents = make_room(snap->parents, snap->nparents,
+					  sizeof(parent));
 		snap->parents[snap->nparents++] = parent;
 	}
 	return 0;

@@ -102,7 +102,7 @@ static const struct opts options = {
 	.first	= true,
 };
 
-static int finish(int rc)
+static int finish_output(int rc)
 {
 	tool_nl_close();
 	if (!inc_output_end("inc-tool") && !rc)
@@ -110,7 +110,7 @@ static int finish(int rc)
 	return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	int rc = opts_read(&options, &conf, argc, argv);
 
@@ -135,5 +135,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	inc_output_open();
-	return finish(run(argc, argv));
+	return finish_output(run_tool(argc, argv));
 }

@@ -43,7 +43,7 @@ static bool is_tree_event(uint8_t cmd)
 	       cmd == RDMA_INC_CMD_TREE_FAILED_NTF;
 }
 
-static bool wants(const struct wanted *wanted, uint8_t cmd)
+static bool wants_event(const struct wanted *wanted, uint8_t cmd)
 {
 	if (is_tree_event(cmd))
 		return wanted->trees;
@@ -53,7 +53,7 @@ static bool wants(const struct wanted *wanted, uint8_t cmd)
 
 static int show_event(const struct inc_nl_event *ev, void *arg)
 {
-	if (!wants(arg, ev->cmd))
+	if (!wants_event(arg, ev->cmd))
 		return 0;
 	pr_open_object(NULL);
 	if (conf.timestamp)
@@ -71,7 +71,7 @@ static int show_event(const struct inc_nl_event *ev, void *arg)
 	return 0;
 }
 
-static int watch(struct inc_nl *nl, struct wanted *wanted)
+static int watch_events(struct inc_nl *nl, struct wanted *wanted)
 {
 	struct pollfd pfd = { .fd = inc_nl_fd(nl), .events = POLLIN };
 	int rc;
@@ -92,7 +92,7 @@ static int watch(struct inc_nl *nl, struct wanted *wanted)
 	}
 }
 
-static int monitor(struct wanted wanted)
+static int run_monitor(struct wanted wanted)
 {
 	struct inc_nl nl;
 	int rc = TOOL_FAILED;
@@ -102,7 +102,7 @@ static int monitor(struct wanted wanted)
 	if (inc_nl_open(&nl) || inc_nl_subscribe(&nl))
 		rc = tool_nl_fail(&nl);
 	else
-		rc = watch(&nl, &wanted);
+		rc = watch_events(&nl, &wanted);
 	inc_nl_close(&nl);
 	return rc;
 }
@@ -116,7 +116,7 @@ static int monitor_all(int argc, char **argv)
 {
 	if (argc)
 		return too_much(argv[0]);
-	return monitor((struct wanted){
+	return run_monitor((struct wanted){
 		.trees = true, .members = true, .slots = true,
 	});
 }
@@ -125,21 +125,21 @@ static int monitor_tree(int argc, char **argv)
 {
 	if (argc)
 		return too_much(argv[0]);
-	return monitor((struct wanted){ .trees = true });
+	return run_monitor((struct wanted){ .trees = true });
 }
 
 static int monitor_member(int argc, char **argv)
 {
 	if (argc)
 		return too_much(argv[0]);
-	return monitor((struct wanted){ .members = true });
+	return run_monitor((struct wanted){ .members = true });
 }
 
 static int monitor_slot(int argc, char **argv)
 {
 	if (argc)
 		return too_much(argv[0]);
-	return monitor((struct wanted){ .slots = true });
+	return run_monitor((struct wanted){ .slots = true });
 }
 
 int cmd_monitor(int argc, char **argv)

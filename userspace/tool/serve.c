@@ -11,7 +11,7 @@
 
 struct args {
 	struct server	s;
-	struct options	o;
+	struct serve_options	o;
 	char		host[256];
 	char		port[8];
 };

@@ -45,8 +45,8 @@ struct show {
 };
 
 /* Explain a missing rank. */
-static void explain(const struct show *s, const struct inc_nl_slot *slot,
-		    unsigned int i)
+static void explain_rank(const struct show *s, const struct inc_nl_slot *slot,
+			 unsigned int i)
 {
 	const struct inc_nl_member *m;
 
@@ -100,7 +100,7 @@ static void explain_missing(const struct show *s,
 	if (!conf.details && n > MAX_EXPLAINED)
 		n = MAX_EXPLAINED;
 	for (i = 0; i < n; i++)
-		explain(s, slot, i);
+		explain_rank(s, slot, i);
 	if (INC_NL_HAS(slot, SLOT_PARENT_AGE))
 		explain_parent(s, slot);
 	if (n < slot->nmissing) {

@@ -32,8 +32,8 @@ struct rates {
 	double	timeouts;
 };
 
-static double rate(const uint64_t *was, const uint64_t *is, unsigned int attr,
-		   double secs)
+static double get_rate(const uint64_t *was, const uint64_t *is,
+		       unsigned int attr, double secs)
 {
 	uint64_t from = was ? was[attr] : 0;
 
@@ -55,16 +55,16 @@ static struct rates rates_of(const struct snapshot *before,
 	if (secs <= 0)
 		secs = 1;
 	return (struct rates){
-		.msgs = rate(old, m->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES,
-			     secs),
-		.in = rate(old, m->stats, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES,
-			   secs),
-		.out = rate(old, m->stats,
-			    RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES, secs),
-		.again = rate(old, m->stats,
-			      RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS, secs),
-		.timeouts = rate(old, m->stats,
-				 RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS, secs),
+		.msgs = get_rate(old, m->stats,
+				 RDMA_INC_A_MEMBER_STATS_RX_MESSAGES, secs),
+		.in = get_rate(old, m->stats,
+			       RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES, secs),
+		.out = get_rate(old, m->stats,
+				RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES, secs),
+		.again = get_rate(old, m->stats,
+				  RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS, secs),
+		.timeouts = get_rate(old, m->stats,
+				     RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS, secs),
 	};
 }
 
@@ -88,7 +88,7 @@ struct page {
 };
 
 /* Does another line fit? If not, the last line of the screen says so. */
-static bool fits(struct page *p)
+static bool line_fits(struct page *p)
 {
 	if (!p->screen->rows || p->row + 1 < p->screen->rows)
 		return true;
@@ -99,15 +99,15 @@ static bool fits(struct page *p)
 	return false;
 }
 
-static void line(struct page *p, const char *fmt, ...)
+static void put_line(struct page *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void line(struct page *p, const char *fmt, ...)
+static void put_line(struct page *p, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
 
-	if (!fits(p))
+	if (!line_fits(p))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -124,8 +124,8 @@ static void line(struct page *p, const char *fmt, ...)
 static void show_rates(struct page *p, const char *who, const struct rates *r,
 		       const char *rest)
 {
-	line(p, "%-12s %10.1f %10.3f %10.3f %9.1f %9.1f  %s", who, r->msgs,
-	     r->in / 1e6, r->out / 1e6, r->again, r->timeouts, rest);
+	put_line(p, "%-12s %10.1f %10.3f %10.3f %9.1f %9.1f  %s", who, r->msgs,
+		 r->in / 1e6, r->out / 1e6, r->again, r->timeouts, rest);
 }
 
 /* @rank: or RANK_PARENT */
@@ -196,12 +196,14 @@ void top_show(const struct screen *screen, const struct snapshot *before,
 	size_t i;
 
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&t));
-	line(&p, "inc-tool top  %s  %zu trees, %zu members, %.1f of %.1f MiB, every %.1f s",
-	     clock, now->ntrees, now->nmembers,
-	     (double)now->sw.memory_used / 1048576,
-	     (double)now->sw.memory_limit / 1048576, now->time - before->time);
-	line(&p, "%-12s %10s %10s %10s %9s %9s  %s", "", "messages/s", "MB/s in",
-	     "MB/s out", "again/s", "timeo/s", "round trip, who is missing");
+	put_line(&p, "inc-tool top  %s  %zu trees, %zu members, %.1f of %.1f MiB, every %.1f s",
+		 clock, now->ntrees, now->nmembers,
+		 (double)now->sw.memory_used / 1048576,
+		 (double)now->sw.memory_limit / 1048576,
+		 now->time - before->time);
+	put_line(&p, "%-12s %10s %10s %10s %9s %9s  %s", "", "messages/s",
+		 "MB/s in", "MB/s out", "again/s", "timeo/s",
+		 "round trip, who is missing");
 	for (i = 0; i < now->ntrees; i++) {
 		const struct inc_nl_tree *tree = &now->trees[i];
 		struct rates sum = tree_rates(before, now, tree->id);
@@ -213,9 +215,9 @@ void top_show(const struct screen *screen, const struct snapshot *before,
 			 inc_nl_tree_state_name(tree->state) ?: "?",
 			 tree->members, tree->ranks);
 		show_rates(&p, who, &sum, rest);
-		for (rank = 0; rank < tree->ranks && fits(&p); rank++)
+		for (rank = 0; rank < tree->ranks && line_fits(&p); rank++)
 			show_member(&p, before, now, tree, rank);
-		if (snapshot_parent(now, tree->id) && fits(&p))
+		if (snapshot_parent(now, tree->id) && line_fits(&p))
 			show_member(&p, before, now, tree, RANK_PARENT);
 	}
 	inc_output_flush();

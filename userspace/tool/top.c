@@ -73,7 +73,7 @@ static void screen_enter(void)
 }
 
 /* Ctrl-Z: restore the terminal until the program continues. */
-static void suspend(void)
+static void suspend_top(void)
 {
 	suspended = 0;
 	screen_leave();
@@ -94,8 +94,8 @@ static void screen_size(struct screen *screen)
 	}
 }
 
-static void draw(const struct top *top, const struct snapshot *before,
-		 const struct snapshot *now)
+static void draw_screen(const struct top *top, const struct snapshot *before,
+			const struct snapshot *now)
 {
 	struct screen screen = { .rows = 0 };
 
@@ -113,7 +113,7 @@ static void draw(const struct top *top, const struct snapshot *before,
 }
 
 /* Wait for a key or a signal. */
-static void look(const struct top *top, const sigset_t *mask, double left)
+static void wait_key(const struct top *top, const sigset_t *mask, double left)
 {
 	struct pollfd pfd = { .fd = top->batch ? -1 : STDIN_FILENO,
 			      .events = POLLIN };
@@ -125,7 +125,7 @@ static void look(const struct top *top, const sigset_t *mask, double left)
 	    (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q'))
 		stop = 1;
 	if (suspended) {
-		suspend();
+		suspend_top();
 		resized = 1;
 	}
 }
@@ -138,14 +138,15 @@ static void pause_until(const struct top *top, const sigset_t *mask,
 	double due = now->time + top->interval, left;
 
 	while (!stop && (left = due - now_us() / 1e6) > 0) {
-		look(top, mask, left);
+		wait_key(top, mask, left);
 		if (resized && !stop && before->time > 0)
-			draw(top, before, now);
+			draw_screen(top, before, now);
 		resized = 0;
 	}
 }
 
-static int run(const struct top *top, struct inc_nl *nl, const sigset_t *mask)
+static int run_top(const struct top *top, struct inc_nl *nl,
+		   const sigset_t *mask)
 {
 	struct snapshot before = { .time = 0 }, now;
 	uint64_t shown = 0;
@@ -161,7 +162,7 @@ static int run(const struct top *top, struct inc_nl *nl, const sigset_t *mask)
 		rc = snapshot_take(nl, top->tree_id, SNAPSHOT_WAITS, &now);
 		if (rc)
 			break;
-		draw(top, &before, &now);
+		draw_screen(top, &before, &now);
 		if (!inc_output_flush() || ++shown == top->count)
 			break;
 	}
@@ -200,7 +201,7 @@ static int top_run(const struct top *top)
 	catch_signals(top->batch, &old);
 	if (!top->batch)
 		screen_enter();
-	rc = run(top, nl, &old);
+	rc = run_top(top, nl, &old);
 	if (!top->batch)
 		screen_leave();
 	sigprocmask(SIG_SETMASK, &old, NULL);

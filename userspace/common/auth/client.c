@@ -19,7 +19,7 @@
 #define TOKEN_MAX	4096
 
 /* A set-user-ID program must not take files from its caller. */
-static const char *env(const char *prefix, const char *name)
+static const char *get_env(const char *prefix, const char *name)
 {
 	const char *value;
 	char both[64];
@@ -33,7 +33,8 @@ static const char *env(const char *prefix, const char *name)
 static char *file_of(const char *prefix, const char *name, const char *file,
 		     bool must)
 {
-	const char *value = env(prefix, name), *dir = env(prefix, "CERTS");
+	const char *value = get_env(prefix, name),
+	*dir = get_env(prefix, "CERTS");
 	char *path;
 
 	if (value)
@@ -76,8 +77,8 @@ char *inc_auth_file(const char *path, char *err, size_t err_len)
 static int read_token(struct auth_client *a, const char *prefix, char *err,
 		      size_t err_len)
 {
-	const char *token = env(prefix, "TOKEN");
-	const char *path = env(prefix, "TOKEN_FILE");
+	const char *token = get_env(prefix, "TOKEN");
+	const char *path = get_env(prefix, "TOKEN_FILE");
 	size_t i;
 
 	if (token)

@@ -53,7 +53,7 @@ static bool is_older(const X509_CRL *list, const X509_CRL *other)
 				 X509_CRL_get0_lastUpdate(other)) == -1;
 }
 
-static const char *judge(const struct crl *crl, X509_CRL *list)
+static const char *judge_list(const struct crl *crl, X509_CRL *list)
 {
 	const ASN1_TIME *next;
 	const char *why;
@@ -89,7 +89,7 @@ static int read_list(struct crl *crl, char *err, size_t err_len)
 	list = PEM_read_X509_CRL(f, NULL, NULL, NULL);
 	ERR_clear_error();
 	fclose(f);
-	what = judge(crl, list);
+	what = judge_list(crl, list);
 	if (what) {
 		snprintf(err, err_len, "--tls-crl %s: %s", crl->path, what);
 		X509_CRL_free(list);

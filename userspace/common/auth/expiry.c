@@ -37,7 +37,7 @@ int64_t inc_auth_expiry(const X509 *cert)
 	return inc_auth_time(X509_get0_notAfter(cert));
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t earlier_time(int64_t a, int64_t b)
 {
 	return a == EXPIRY_UNKNOWN || b < a ? b : a;
 }
@@ -63,9 +63,10 @@ int64_t inc_auth_expiry_of_file(const char *path)
 	for (i = 0; i < sk_X509_INFO_num(all); i++) {
 		info = sk_X509_INFO_value(all, i);
 		if (info->x509)
-			expires = earlier(expires, inc_auth_expiry(info->x509));
+			expires = earlier_time(expires,
+					       inc_auth_expiry(info->x509));
 		if (info->crl)
-			expires = earlier(expires, inc_auth_time(
+			expires = earlier_time(expires, inc_auth_time(
 					  X509_CRL_get0_nextUpdate(info->crl)));
 	}
 	ERR_clear_error();

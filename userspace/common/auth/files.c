@@ -92,7 +92,8 @@ static bool has_authority(const SSL_CTX *ctx)
 }
 
 /* Why OpenSSL cannot use a file: what it has met first, not where that was. */
-static void unusable(char *err, size_t err_len, const char *file, bool key)
+static void explain_unusable(char *err, size_t err_len, const char *file,
+			     bool key)
 {
 	unsigned long code = ERR_peek_error();
 	const char *reason = ERR_reason_error_string(code);
@@ -154,7 +155,7 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		return -EINVAL;
 	}
 	if (what) {
-		unusable(err, err_len, what, what == key);
+		explain_unusable(err, err_len, what, what == key);
 		return -EINVAL;
 	}
 	if (ca && !has_authority(ctx)) {

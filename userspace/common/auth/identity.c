@@ -80,7 +80,8 @@ int identity_set(struct identity *id, const char *name, const char *tenant,
 }
 
 /* One attribute of a subject; false: there are several, or it is too long. */
-static bool attribute(const X509_NAME *subject, int nid, char *text, size_t len)
+static bool get_attribute(const X509_NAME *subject, int nid, char *text,
+			  size_t len)
 {
 	int at = X509_NAME_get_index_by_NID(subject, nid, -1);
 	const ASN1_STRING *value;
@@ -125,11 +126,11 @@ int identity_of_cert(struct identity *id, const X509 *cert, char *err,
 	bool valid;
 	int ret;
 
-	valid = attribute(subject, NID_commonName, name, sizeof(name)) &&
-		attribute(subject, NID_organizationName, tenant,
-			  sizeof(tenant)) &&
-		attribute(subject, NID_organizationalUnitName, role,
-			  sizeof(role));
+	valid = get_attribute(subject, NID_commonName, name, sizeof(name)) &&
+		get_attribute(subject, NID_organizationName, tenant,
+			      sizeof(tenant)) &&
+		get_attribute(subject, NID_organizationalUnitName, role,
+			      sizeof(role));
 	if (!valid) {
 		snprintf(err, err_len, "the client's certificate: CN, O and OU must appear once, with at most %d bytes",
 			 IDENTITY_LEN - 1);

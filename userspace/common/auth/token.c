@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * A file of tokens has one in each line: NAME TENANT ROLE DIGEST. TENANT is "-"
- * for none; DIGEST is SHA-256 of the token, in hexadecimal. Whoever reads the
+ * for none; DIGEST is SHA-256 of the token, in hexadecimal. A reader of the
  * file cannot log in with it: tokens are random and long.
  */
 #include <errno.h>
@@ -33,7 +33,7 @@ struct tokens {
 	struct token	*list;
 };
 
-static bool hex(const char *text, uint8_t *bytes, size_t n)
+static bool parse_hex(const char *text, uint8_t *bytes, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *high, *low;
@@ -78,7 +78,7 @@ static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
 			 strcmp(word[1], "-") ? word[1] : "", word[2], err,
 			 err_len))
 		return false;
-	if (!hex(word[3], list[t->n].digest, SHA256_DIGEST_LENGTH)) {
+	if (!parse_hex(word[3], list[t->n].digest, SHA256_DIGEST_LENGTH)) {
 		snprintf(err, err_len, "the digest must have 64 digits, 0-9 and a-f (\"inc-am-ca token\" makes such lines)");
 		return false;
 	}

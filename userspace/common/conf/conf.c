@@ -22,8 +22,8 @@ static void keep_why(const char *why)
 		snprintf(conf_why, sizeof(conf_why), "%s", why);
 }
 
-static int wrong(const struct conf *conf, const char *path, unsigned int n,
-		 const char *what)
+static int report_error(const struct conf *conf, const char *path,
+			unsigned int n, const char *what)
 {
 	if (conf->err) {
 		snprintf(conf->err, conf->err_len, "%s:%u: %s", path, n, what);
@@ -36,7 +36,7 @@ static int wrong(const struct conf *conf, const char *path, unsigned int n,
 }
 
 /* A value stays for as long as the program runs; all of them can be found. */
-static char *keep(const char *text)
+static char *keep_text(const char *text)
 {
 	static struct kept {
 		struct kept	*next;
@@ -53,7 +53,7 @@ static char *keep(const char *text)
 }
 
 /* Cut off what is white at the end. */
-static void trim(char *text)
+static void trim_end(char *text)
 {
 	size_t n = strlen(text);
 
@@ -84,7 +84,7 @@ static int take_brief(const struct conf *conf, int opt, char *value,
 	if (!conf->take(conf->ctx, opt, value))
 		return 0;
 	snprintf(why, sizeof(why), "%s", conf->err);
-	return wrong(conf, path, n, why);
+	return report_error(conf, path, n, why);
 }
 
 static int take_line(const struct conf *conf, char *line, const char *path,
@@ -95,7 +95,7 @@ static int take_line(const struct conf *conf, char *line, const char *path,
 
 	cut_comment(line);
 	name = line + strspn(line, SPACE);
-	trim(name);
+	trim_end(name);
 	if (!*name)
 		return 0;
 	value = name + strcspn(name, "=" SPACE);
@@ -112,18 +112,18 @@ static int take_line(const struct conf *conf, char *line, const char *path,
 		if (!strcmp(opt->name, name))
 			break;
 	if (!opt->name || !strcmp(name, "config"))
-		return wrong(conf, path, n, conf->err ?
-			     "there is no such setting" :
-			     "there is no such option; --help lists them");
+		return report_error(conf, path, n, conf->err ?
+				    "there is no such setting" :
+				    "there is no such option; --help lists them");
 	if (!*value != !opt->has_arg)
-		return wrong(conf, path, n, *value ?
-			     "this option has no value" :
-			     "this option needs a value: NAME = VALUE");
+		return report_error(conf, path, n, *value ?
+				    "this option has no value" :
+				    "this option needs a value: NAME = VALUE");
 	if (conf->err)
 		return take_brief(conf, opt->val, *value ? value : NULL, path,
 				  n);
 	snprintf(conf_where, sizeof(conf_where), "%s:%u: ", path, n);
-	if (conf->take(conf->ctx, opt->val, *value ? keep(value) : NULL))
+	if (conf->take(conf->ctx, opt->val, *value ? keep_text(value) : NULL))
 		return -1;
 	conf_where[0] = '\0';
 	return 0;
@@ -152,11 +152,11 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 		n++;
 		/* A directory can be opened, but not read: no empty file. */
 		if (c == EOF && ferror(f))
-			return wrong(conf, path, n, strerror(errno));
+			return report_error(conf, path, n, strerror(errno));
 		if (c != EOF && c != '\n')
-			return wrong(conf, path, n, c ?
-				     "this line is too long" :
-				     "this is no text: it has a zero byte");
+			return report_error(conf, path, n, c ?
+					    "this line is too long" :
+					    "this is no text: it has a zero byte");
 		ret = take_line(conf, line, path, n);
 	} while (!ret && c != EOF);
 	return ret;

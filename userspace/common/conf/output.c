@@ -66,10 +66,10 @@ static void *wait_for_no_reader(void *arg)
 }
 
 /**
- * inc_output_follow() - end this program once nobody reads its output any more
+ * inc_output_follow() - end this program once nobody reads its output
  *
- * Whoever prints what happens may have nothing to print for long: without this it
- * would stay until then. Does nothing if there is no memory for it.
+ * A program that prints what happens may have nothing to print for long: without
+ * this it would stay until then. Does nothing if there is no memory for it.
  */
 void inc_output_follow(void)
 {

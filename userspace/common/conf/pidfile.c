@@ -66,7 +66,7 @@ static bool has_more(int fd)
 	return (size_t)n != digits + (text[digits] == '\n');
 }
 
-static int say(const char *program, const char *path)
+static int report_error(const char *program, const char *path)
 {
 	int err = errno;
 
@@ -92,11 +92,11 @@ int inc_pidfile_write(const char *program, const char *path)
 	int fd = path ? open_locked(path) : -1;
 
 	if (fd < 0)
-		return path ? say(program, path) : 0;
+		return path ? report_error(program, path) : 0;
 	if (is_file(fd) && has_more(fd)) {
 		close(fd);
 		errno = EEXIST;
-		return say(program, path);
+		return report_error(program, path);
 	}
 	if (is_file(fd)) {
 		held = fd;
@@ -106,7 +106,7 @@ int inc_pidfile_write(const char *program, const char *path)
 	} else if (dprintf(fd, "%d\n", (int)getpid()) >= 0 && !close(fd)) {
 		return 0;
 	}
-	say(program, path);
+	report_error(program, path);
 	inc_pidfile_remove(path);
 	return -EIO;
 }

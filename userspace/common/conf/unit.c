@@ -22,8 +22,8 @@ struct step {
 };
 
 /* One decimal below a hundred, unless the number is whole. */
-static const char *scale(double value, const char *gap,
-			 const struct step *unit, char text[UNIT_LEN])
+static const char *scale_value(double value, const char *gap,
+			       const struct step *unit, char text[UNIT_LEN])
 {
 	double most;
 
@@ -55,7 +55,7 @@ const char *unit_size(uint64_t bytes, char text[UNIT_LEN])
 		{ "GiB", 1024 }, { "TiB", 0 },
 	};
 
-	return scale((double)bytes, " ", units, text);
+	return scale_value((double)bytes, " ", units, text);
 }
 
 /**
@@ -72,7 +72,7 @@ const char *unit_rate(double bytes, char text[UNIT_LEN])
 		{ "TB", 1000 }, { "PB", 0 },
 	};
 
-	return scale(bytes, " ", units, text);
+	return scale_value(bytes, " ", units, text);
 }
 
 /**
@@ -89,7 +89,7 @@ const char *unit_time(uint64_t ms, char text[UNIT_LEN])
 		{ "d", 0 },
 	};
 
-	return scale((double)ms, "", units, text);
+	return scale_value((double)ms, "", units, text);
 }
 
 /**
@@ -168,7 +168,7 @@ bool unit_msec(const char *text, uint64_t plain, uint64_t *ms)
 	return true;
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -213,10 +213,10 @@ bool unit_number(const char *text, uint64_t max, uint64_t *value)
 		base = 16;
 		text += 2;
 	}
-	if (digit(*text) >= base)
+	if (hex_digit(*text) >= base)
 		return false;
-	for (; digit(*text) < base; text++) {
-		int d = digit(*text);
+	for (; hex_digit(*text) < base; text++) {
+		int d = hex_digit(*text);
 
 		if (v > (UINT64_MAX - (uint64_t)d) / (uint64_t)base)
 			return false;

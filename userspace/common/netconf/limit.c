@@ -67,7 +67,7 @@ void netconf_limit_done(void)
 /**
  * chunk_most() - choose how long a message's next chunk may be
  *
- * libnetconf2 does not free a chunk for which the message has no room any more.
+ * libnetconf2 does not free a chunk for which the message has no room left.
  *
  * Return: bytes.
  */
@@ -125,7 +125,7 @@ LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
 /**
  * netconf_limit_passed() - ask whether a message was given up
  *
- * Return: it was, since netconf_limit_set(); the session is of no use any more.
+ * Return: it was, since netconf_limit_set(); the session is of no use after that.
  */
 bool netconf_limit_passed(void)
 {

@@ -3,7 +3,7 @@
  * What OpenSSL calls an error, which libnetconf2 takes for granted.
  *
  * libnetconf2 3.7.1 asks for the length of the text that it gets, and there is none
- * for an error of the system or an alert that OpenSSL does not know: whoever has
+ * for an error of the system or an alert that OpenSSL does not know: a client with
  * a TLS session could end the program. The program's function comes before
  * OpenSSL's for libnetconf2, too. crowd.py fails without this.
  */

@@ -255,8 +255,8 @@ static int decode_one(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-static int ask(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
-	       const void *req, void *reply)
+static int ask_object(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
+		      const void *req, void *reply)
 {
 	struct one o = { .obj = obj, .dst = reply };
 	const struct request r = {
@@ -269,23 +269,23 @@ static int ask(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
 
 int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply)
 {
-	return ask(nl, RDMA_INC_CMD_SWITCH_GET, &nl_switch, NULL, reply);
+	return ask_object(nl, RDMA_INC_CMD_SWITCH_GET, &nl_switch, NULL, reply);
 }
 
 int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req)
 {
-	return ask(nl, RDMA_INC_CMD_SWITCH_SET, &nl_switch, req, NULL);
+	return ask_object(nl, RDMA_INC_CMD_SWITCH_SET, &nl_switch, req, NULL);
 }
 
 int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 		    struct inc_nl_tree *reply)
 {
-	return ask(nl, RDMA_INC_CMD_TREE_NEW, &nl_tree, req, reply);
+	return ask_object(nl, RDMA_INC_CMD_TREE_NEW, &nl_tree, req, reply);
 }
 
 int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req)
 {
-	return ask(nl, RDMA_INC_CMD_TREE_SET, &nl_tree, req, NULL);
+	return ask_object(nl, RDMA_INC_CMD_TREE_SET, &nl_tree, req, NULL);
 }
 
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
@@ -293,7 +293,7 @@ int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
 	struct inc_nl_tree req = { .has = 0 };
 
 	INC_NL_SET(&req, TREE_ID, id, id);
-	return ask(nl, RDMA_INC_CMD_TREE_GET, &nl_tree, &req, reply);
+	return ask_object(nl, RDMA_INC_CMD_TREE_GET, &nl_tree, &req, reply);
 }
 
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
@@ -301,13 +301,13 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
 	struct inc_nl_tree req = { .has = 0 };
 
 	INC_NL_SET(&req, TREE_ID, id, id);
-	return ask(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
+	return ask_object(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
 }
 
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
-	return ask(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
+	return ask_object(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
 }
 
 /* Of @n members, @made are in the reply so far. */
@@ -403,7 +403,7 @@ const char *nl_nested_name(struct nlattr *nest, const char *at)
 int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
-	return ask(nl, RDMA_INC_CMD_MEMBER_SET, &nl_member, req, reply);
+	return ask_object(nl, RDMA_INC_CMD_MEMBER_SET, &nl_member, req, reply);
 }
 
 static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
@@ -413,7 +413,7 @@ static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
 
 	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
 	INC_NL_SET(&req, MEMBER_RANK, rank, rank);
-	return ask(nl, cmd, &nl_member, &req, reply);
+	return ask_object(nl, cmd, &nl_member, &req, reply);
 }
 
 int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
@@ -433,13 +433,13 @@ int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
 	struct inc_nl_member req = { .has = 0 };
 
 	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
-	return ask(nl, RDMA_INC_CMD_PARENT_GET, &nl_member, &req, reply);
+	return ask_object(nl, RDMA_INC_CMD_PARENT_GET, &nl_member, &req, reply);
 }
 
 int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
-	return ask(nl, RDMA_INC_CMD_PARENT_SET, &nl_member, req, reply);
+	return ask_object(nl, RDMA_INC_CMD_PARENT_SET, &nl_member, req, reply);
 }
 
 int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
@@ -449,7 +449,7 @@ int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 
 	INC_NL_SET(&req, SLOT_TREE_ID, tree_id, tree_id);
 	INC_NL_SET(&req, SLOT_INDEX, index, index);
-	return ask(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
+	return ask_object(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
 }
 
 /* A dump of the type of object whose function is set. */

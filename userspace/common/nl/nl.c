@@ -52,10 +52,10 @@ struct call {
 	size_t			room;
 };
 
-static int fail(struct inc_nl *nl, int err, const char *fmt, ...)
+static int set_error(struct inc_nl *nl, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int fail(struct inc_nl *nl, int err, const char *fmt, ...)
+static int set_error(struct inc_nl *nl, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -88,10 +88,10 @@ static int nle_errno(int nle)
 	}
 }
 
-static void append(struct inc_nl *nl, const char *fmt, ...)
+static void append_error(struct inc_nl *nl, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void append(struct inc_nl *nl, const char *fmt, ...)
+static void append_error(struct inc_nl *nl, const char *fmt, ...)
 {
 	size_t len = strlen(nl->error);
 	va_list ap;
@@ -130,16 +130,17 @@ static void append_policy(struct inc_nl *nl, struct nlattr *policy)
 	min = tb[NL_POLICY_TYPE_ATTR_MIN_VALUE_U];
 	max = tb[NL_POLICY_TYPE_ATTR_MAX_VALUE_U];
 	if (min && max && nla_len(min) >= 8 && nla_len(max) >= 8)
-		append(nl, ", it takes %llu to %llu",
-		       (unsigned long long)nla_get_u64(min),
-		       (unsigned long long)nla_get_u64(max));
+		append_error(nl, ", it takes %llu to %llu",
+			     (unsigned long long)nla_get_u64(min),
+			     (unsigned long long)nla_get_u64(max));
 
 	max = tb[NL_POLICY_TYPE_ATTR_MAX_LENGTH];
 	if (max && nla_len(max) >= 4)
-		append(nl, ", it takes at most %u bytes", nla_get_u32(max));
+		append_error(nl, ", it takes at most %u bytes",
+			     nla_get_u32(max));
 }
 
-static const char *reason(int err)
+static const char *reason_of(int err)
 {
 	switch (-err) {
 	case EPERM:
@@ -151,7 +152,8 @@ static const char *reason(int err)
 }
 
 /* Fill in nl->error from the attributes of an error. */
-static void explain(struct call *c, int err, struct nlattr *attrs, int len)
+static void explain_error(struct call *c, int err, struct nlattr *attrs,
+			  int len)
 {
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1] = { NULL };
 	const char *name = NULL, *miss = NULL;
@@ -173,15 +175,15 @@ static void explain(struct call *c, int err, struct nlattr *attrs, int len)
 
 	nl->attr = miss ? miss : name;
 	nl->missing = miss;
-	fail(nl, 0, "%s", text ? text : reason(err));
+	set_error(nl, 0, "%s", text ? text : reason_of(err));
 	/* "Does not exist" and "exists already" need no attribute. */
 	if (name && err != -ENOENT && err != -EEXIST &&
 	    !strstr(nl->error, name))
-		append(nl, ": %s", name);
+		append_error(nl, ": %s", name);
 	if (tb[NLMSGERR_ATTR_POLICY])
 		append_policy(nl, tb[NLMSGERR_ATTR_POLICY]);
 	if (miss)
-		append(nl, ": %s is missing", miss);
+		append_error(nl, ": %s is missing", miss);
 }
 
 static int on_error(struct sockaddr_nl *addr, struct nlmsgerr *e, void *arg)
@@ -196,8 +198,8 @@ static int on_error(struct sockaddr_nl *addr, struct nlmsgerr *e, void *arg)
 		off = len;
 	c->err = e->error;
 	c->done = true;
-	explain(c, e->error, (struct nlattr *)((char *)e + off),
-		(int)(len - off));
+	explain_error(c, e->error, (struct nlattr *)((char *)e + off),
+		      (int)(len - off));
 	return NL_STOP;
 }
 
@@ -224,9 +226,9 @@ static int on_finish(struct nl_msg *msg, void *arg)
 		int off = NLMSG_ALIGN(sizeof(err));
 
 		c->err = err;
-		explain(c, err,
-			(struct nlattr *)((char *)nlmsg_data(nlh) + off),
-			tlvs ? nlmsg_datalen(nlh) - off : 0);
+		explain_error(c, err,
+			      (struct nlattr *)((char *)nlmsg_data(nlh) + off),
+			      tlvs ? nlmsg_datalen(nlh) - off : 0);
 	}
 	return NL_STOP;
 }
@@ -256,7 +258,7 @@ static int on_reply(struct nl_msg *msg, void *arg)
 		char *buf = realloc(c->buf, room);
 
 		if (!buf) {
-			c->err = fail(c->nl, -ENOMEM, "out of memory");
+			c->err = set_error(c->nl, -ENOMEM, "out of memory");
 			return NL_OK;
 		}
 		c->buf = buf;
@@ -267,13 +269,13 @@ static int on_reply(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static int receive(struct call *c)
+static int receive_reply(struct call *c)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int rc = 0;
 
 	if (!cb)
-		return fail(c->nl, -ENOMEM, "out of memory");
+		return set_error(c->nl, -ENOMEM, "out of memory");
 
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, c);
@@ -288,8 +290,8 @@ static int receive(struct call *c)
 	}
 	nl_cb_put(cb);
 	if (rc < 0 && !c->done)
-		return fail(c->nl, nle_errno(rc), "receiving from netlink: %s",
-			    nl_geterror(rc));
+		return set_error(c->nl, nle_errno(rc),
+				 "receiving from netlink: %s", nl_geterror(rc));
 	return c->err;
 }
 
@@ -308,12 +310,12 @@ static int send_request(struct call *c)
 			 r->dump ? NLM_F_DUMP : 0, r->cmd, nl->version) ||
 	    (r->put ? r->put(c->msg, r->req) :
 		      r->req && nl_encode(c->msg, r->obj, r->req)))
-		return fail(nl, -ENOMEM, "out of memory");
+		return set_error(nl, -ENOMEM, "out of memory");
 
 	rc = nl_send_auto(nl->sock, c->msg);
 	if (rc < 0)
-		return fail(nl, nle_errno(rc), "sending to netlink: %s",
-			    nl_geterror(rc));
+		return set_error(nl, nle_errno(rc), "sending to netlink: %s",
+				 nl_geterror(rc));
 	return 0;
 }
 
@@ -327,14 +329,14 @@ static int request_once(struct call *c)
 	c->nl->missing = false;
 	rc = send_request(c);
 	if (!rc)
-		rc = receive(c);
+		rc = receive_reply(c);
 	nlmsg_free(c->msg);
 	c->msg = NULL;
 	return rc;
 }
 
 /* Pass the objects of a dump to the caller. */
-static int deliver(const struct call *c)
+static int deliver_dump(const struct call *c)
 {
 	size_t off = 0;
 
@@ -361,20 +363,20 @@ int nl_request(struct inc_nl *nl, const struct request *r)
 	int tries, rc;
 
 	if (!nl->sock)
-		return fail(nl, -ENOTCONN, "netlink is not open");
+		return set_error(nl, -ENOTCONN, "netlink is not open");
 
 	for (tries = 0; tries < DUMP_TRIES; tries++) {
 		struct call c = { .nl = nl, .r = r };
 
 		rc = request_once(&c);
 		if (!rc && c.interrupted) {
-			rc = fail(nl, -EINTR,
-				  "objects keep changing during the dump");
+			rc = set_error(nl, -EINTR,
+				       "objects keep changing during the dump");
 			free(c.buf);
 			continue;
 		}
 		if (!rc && r->dump)
-			rc = deliver(&c);
+			rc = deliver_dump(&c);
 		free(c.buf);
 		break;
 	}
@@ -387,12 +389,13 @@ static int connect_family(struct inc_nl *nl)
 
 	nl->sock = nl_socket_alloc();
 	if (!nl->sock)
-		return fail(nl, -ENOMEM, "out of memory");
+		return set_error(nl, -ENOMEM, "out of memory");
 
 	rc = genl_connect(nl->sock);
 	if (rc < 0)
-		return fail(nl, nle_errno(rc), "opening generic netlink: %s",
-			    nl_geterror(rc));
+		return set_error(nl, nle_errno(rc),
+				 "opening generic netlink: %s",
+				 nl_geterror(rc));
 
 	/* Older kernels lack these options; errors say less there. */
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
@@ -402,11 +405,11 @@ static int connect_family(struct inc_nl *nl)
 
 	rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
 	if (rc == -NLE_OBJ_NOTFOUND)
-		return fail(nl, -ENOENT,
-			    "the module is not loaded: try \"modprobe rdma_inc\"");
+		return set_error(nl, -ENOENT,
+				 "the module is not loaded: try \"modprobe rdma_inc\"");
 	if (rc < 0)
-		return fail(nl, nle_errno(rc), "netlink family %s: %s",
-			    RDMA_INC_FAMILY_NAME, nl_geterror(rc));
+		return set_error(nl, nle_errno(rc), "netlink family %s: %s",
+				 RDMA_INC_FAMILY_NAME, nl_geterror(rc));
 	nl->family = rc;
 	nl->version = RDMA_INC_FAMILY_VERSION;
 	return 0;
@@ -435,21 +438,21 @@ int inc_nl_subscribe(struct inc_nl *nl)
 	int grp, rc;
 
 	if (!nl->sock)
-		return fail(nl, -ENOTCONN, "netlink is not open");
+		return set_error(nl, -ENOTCONN, "netlink is not open");
 
 	grp = genl_ctrl_resolve_grp(nl->sock, RDMA_INC_FAMILY_NAME,
 				    RDMA_INC_MCGRP_EVENTS);
 	if (grp < 0)
-		return fail(nl, nle_errno(grp), "multicast group %s: %s",
-			    RDMA_INC_MCGRP_EVENTS, nl_geterror(grp));
+		return set_error(nl, nle_errno(grp), "multicast group %s: %s",
+				 RDMA_INC_MCGRP_EVENTS, nl_geterror(grp));
 
 	nl_socket_set_buffer_size(nl->sock, EVENT_BUF, 0);
 	rc = nl_socket_add_membership(nl->sock, grp);
 	if (!rc)
 		rc = nl_socket_set_nonblocking(nl->sock);
 	if (rc < 0)
-		return fail(nl, nle_errno(rc), "subscribing to events: %s",
-			    nl_geterror(rc));
+		return set_error(nl, nle_errno(rc), "subscribing to events: %s",
+				 nl_geterror(rc));
 	return 0;
 }
 
@@ -517,10 +520,10 @@ int inc_nl_events(struct inc_nl *nl,
 	int rc;
 
 	if (!nl->sock)
-		return fail(nl, -ENOTCONN, "netlink is not open");
+		return set_error(nl, -ENOTCONN, "netlink is not open");
 	cb = nl_cb_alloc(NL_CB_DEFAULT);
 	if (!cb)
-		return fail(nl, -ENOMEM, "out of memory");
+		return set_error(nl, -ENOMEM, "out of memory");
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_event, &e);
 	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, no_check, NULL);
 	do {
@@ -533,7 +536,7 @@ int inc_nl_events(struct inc_nl *nl,
 	if (rc == -NLE_AGAIN)
 		return 0;
 	if (rc == -NLE_NOMEM)
-		return fail(nl, -ENOBUFS, "events were lost");
-	return fail(nl, nle_errno(rc), "receiving events: %s",
-		    nl_geterror(rc));
+		return set_error(nl, -ENOBUFS, "events were lost");
+	return set_error(nl, nle_errno(rc), "receiving events: %s",
+			 nl_geterror(rc));
 }

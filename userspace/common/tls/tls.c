@@ -48,7 +48,7 @@ struct inc_tls_ctx {
  * @words: of a client
  * @host: name that the server was asked for by, or NULL
  * @err: errno of the socket's last failure; 0: none
- * @failed: OpenSSL must not be used any more
+ * @failed: OpenSSL must not be used from now on
  * @lock: guards @ssl, once hands were shaken
  * @end: what it has failed by
  * @why: and in words
@@ -81,7 +81,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* --- The socket ---------------------------------------------------------- */
 
-static int passed(BIO *bio, ssize_t n, int retry)
+static int bio_result(BIO *bio, ssize_t n, int retry)
 {
 	struct inc_tls *t = BIO_get_data(bio);
 	int err = errno;
@@ -101,20 +101,20 @@ static int to_socket(BIO *bio, const char *data, int len)
 {
 	struct inc_tls *t = BIO_get_data(bio);
 
-	return passed(bio, send(t->fd, data, (size_t)len,
-				MSG_NOSIGNAL | MSG_DONTWAIT),
-		      BIO_FLAGS_WRITE);
+	return bio_result(bio, send(t->fd, data, (size_t)len,
+				    MSG_NOSIGNAL | MSG_DONTWAIT),
+			  BIO_FLAGS_WRITE);
 }
 
 static int from_socket(BIO *bio, char *data, int len)
 {
 	struct inc_tls *t = BIO_get_data(bio);
 
-	return passed(bio, recv(t->fd, data, (size_t)len, MSG_DONTWAIT),
-		      BIO_FLAGS_READ);
+	return bio_result(bio, recv(t->fd, data, (size_t)len, MSG_DONTWAIT),
+			  BIO_FLAGS_READ);
 }
 
-static long control(BIO *bio, int cmd, long num, void *ptr)
+static long control_bio(BIO *bio, int cmd, long num, void *ptr)
 {
 	return cmd == BIO_CTRL_FLUSH;
 }
@@ -127,7 +127,7 @@ static void make_method(void)
 		return;
 	BIO_meth_set_write(method, to_socket);
 	BIO_meth_set_read(method, from_socket);
-	BIO_meth_set_ctrl(method, control);
+	BIO_meth_set_ctrl(method, control_bio);
 }
 
 /* --- Errors -------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static bool explain_own(struct inc_tls *t, unsigned long code)
 }
 
 /* The peer has said no: @why is its reason. */
-static void refused(struct inc_tls *t, const char *who, const char *why)
+static void explain_refusal(struct inc_tls *t, const char *who, const char *why)
 {
 	if (t->server)
 		snprintf(t->why, sizeof(t->why), "TLS: %s refuses this daemon's certificate: %s",
@@ -163,7 +163,7 @@ static void refused(struct inc_tls *t, const char *who, const char *why)
 		t->end = INC_TLS_BARE;
 }
 
-static void closed(struct inc_tls *t, const char *who)
+static void note_closed(struct inc_tls *t, const char *who)
 {
 	t->end = INC_TLS_CLOSED;
 	snprintf(t->why, sizeof(t->why), "TLS: %s has closed the connection",
@@ -171,7 +171,7 @@ static void closed(struct inc_tls *t, const char *who)
 }
 
 /* Remember what OpenSSL and the socket have met. */
-static void explain(struct inc_tls *t)
+static void explain_failure(struct inc_tls *t)
 {
 	const char *who = t->server ? "the client" : t->words->peer;
 	long verify = SSL_get_verify_result(t->ssl);
@@ -186,12 +186,12 @@ static void explain(struct inc_tls *t)
 			 who, inc_auth_verify(verify, t->ca, t->host, text,
 					      sizeof(text)));
 	else if (refuses)
-		refused(t, who, refuses);
+		explain_refusal(t, who, refuses);
 	else if (t->err && !code)
 		snprintf(t->why, sizeof(t->why), "TLS: the connection to %s was lost: %s",
 			 who, strerror(t->err));
 	else if (!code || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-		closed(t, who);
+		note_closed(t, who);
 	else
 		snprintf(t->why, sizeof(t->why), "TLS: %s %s", who,
 			 inc_auth_broken(code, text, sizeof(text)));
@@ -202,7 +202,7 @@ static void explain(struct inc_tls *t)
  * What became of a call of OpenSSL's that returned @ret. Returns 0 at the end
  * of the connection, -EAGAIN and what to poll for, or another error.
  */
-static int outcome(struct inc_tls *t, int ret, short *events)
+static int get_outcome(struct inc_tls *t, int ret, short *events)
 {
 	int kind = SSL_get_error(t->ssl, ret);
 	char c;
@@ -218,12 +218,12 @@ static int outcome(struct inc_tls *t, int ret, short *events)
 		return -EAGAIN;
 	if (kind == SSL_ERROR_ZERO_RETURN)
 		return 0;
-	explain(t);
+	explain_failure(t);
 	t->failed = true;
 	return -EPROTO;
 }
 
-static void before(struct inc_tls *t)
+static void clear_errors(struct inc_tls *t)
 {
 	ERR_clear_error();
 	t->err = 0;
@@ -294,7 +294,7 @@ static bool expect_name(SSL *ssl, const char *host)
 	       SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
-static bool offer(SSL *ssl, const char *alpn)
+static bool offer_alpn(SSL *ssl, const char *alpn)
 {
 	unsigned char list[32];
 	size_t n = strlen(alpn);
@@ -315,7 +315,7 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 	if (t && t->ssl)
 		bio = BIO_new(method);
 	if (!bio || (host && !expect_name(t->ssl, host)) ||
-	    (ctx->alpn && !offer(t->ssl, ctx->alpn))) {
+	    (ctx->alpn && !offer_alpn(t->ssl, ctx->alpn))) {
 		BIO_free(bio);
 		if (t)
 			SSL_free(t->ssl);
@@ -347,10 +347,10 @@ static int tls_shake(struct inc_tls *t, short *events)
 	unsigned int len;
 	int ret;
 
-	before(t);
+	clear_errors(t);
 	ret = SSL_do_handshake(t->ssl);
 	if (ret != 1) {
-		ret = outcome(t, ret, events);
+		ret = get_outcome(t, ret, events);
 		return ret ? ret : -ECONNRESET;
 	}
 	if (t->alpn)
@@ -367,12 +367,12 @@ static ssize_t transfer_bytes(struct inc_tls *t, void *buf, size_t len,
 	int ret = 0;
 
 	pthread_mutex_lock(&t->lock);
-	before(t);
+	clear_errors(t);
 	if (t->failed)
 		ret = -EPROTO;
 	else if (!(out ? SSL_write_ex(t->ssl, buf, len, &n) :
 			 SSL_read_ex(t->ssl, buf, len, &n)))
-		ret = outcome(t, 0, &events) ?: out ? -EPIPE : 0;
+		ret = get_outcome(t, 0, &events) ?: out ? -EPIPE : 0;
 	pthread_mutex_unlock(&t->lock);
 	return ret ? ret : (ssize_t)n;
 }

@@ -11,7 +11,7 @@
 #include "call.h"
 #include "engine/comm.h"
 
-static bool reduces(enum inc_collective coll)
+static bool is_reduction(enum inc_collective coll)
 {
 	return coll == INC_COLL_REDUCE || coll == INC_COLL_ALLREDUCE ||
 	       coll == INC_COLL_REDUCE_SCATTER;
@@ -40,7 +40,7 @@ static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 	if ((unsigned int)c->dtype >= INC_DTYPE_COUNT)
 		return inc_comm_note(comm, -EINVAL, "there is no data type %d",
 				     c->dtype);
-	if (!reduces(c->coll))
+	if (!is_reduction(c->coll))
 		return 0;
 	if ((unsigned int)c->op >= INC_OP_COUNT)
 		return inc_comm_note(comm, -EINVAL, "there is no operation %d",
@@ -109,7 +109,7 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
 		return inc_comm_note(comm, -EFAULT, "a buffer is NULL");
 	if (!in || !recv || c->send == INC_IN_PLACE)
 		return 0;
-	if (send == recv && in == out && reduces(c->coll))
+	if (send == recv && in == out && is_reduction(c->coll))
 		return 0;
 	if (send < recv + out && recv < send + in)
 		return inc_comm_note(comm, -EINVAL, "buffers overlap in part");
@@ -155,8 +155,9 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 }
 
 /* Would results overwrite data that may be sent once more? */
-static bool overwrites(const struct inc_comm *comm,
-		       const struct inc_request *req, size_t in, size_t out)
+static bool would_overwrite(const struct inc_comm *comm,
+			    const struct inc_request *req, size_t in,
+			    size_t out)
 {
 	return comm->rebuild.on && in && out && req->send && req->recv &&
 	       req->send < req->recv + out && req->recv < req->send + in;
@@ -197,8 +198,8 @@ static void copy_own(const struct inc_request *req)
 		memcpy(to, from, p->block);
 }
 
-static int prepare(struct inc_comm *comm, const struct inc_call *c,
-		   struct inc_request *req)
+static int prepare_request(struct inc_comm *comm, const struct inc_call *c,
+			   struct inc_request *req)
 {
 	struct inc_plan *p = &req->plan;
 	size_t in, out;
@@ -213,7 +214,7 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 	out = p->block * inc_plan_blocks_out(p);
 	/* Blocks arrive before the blocks that they replace have been sent. */
 	if ((c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) ||
-	    overwrites(comm, req, in, out)) {
+	    would_overwrite(comm, req, in, out)) {
 		req->temp = malloc(in);
 		if (!req->temp)
 			return inc_comm_note(comm, -ENOMEM, "no memory for a copy of %zu bytes",
@@ -238,8 +239,8 @@ static void give_up(struct inc_comm *comm, int err)
 }
 
 /* Make an operation that is ready to begin. */
-static int make(struct inc_comm *comm, const struct inc_call *c,
-		struct inc_request **res)
+static int make_request(struct inc_comm *comm, const struct inc_call *c,
+			struct inc_request **res)
 {
 	struct inc_request *req;
 	size_t block = 0;
@@ -270,7 +271,7 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 		.root		= (unsigned int)c->root,
 		.block		= block,
 	};
-	ret = prepare(comm, c, req);
+	ret = prepare_request(comm, c, req);
 	if (ret) {
 		inc_request_put(req);
 		give_up(comm, ret);
@@ -280,7 +281,7 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 	return 0;
 }
 
-static void begin(struct inc_request *req)
+static void begin_request(struct inc_request *req)
 {
 	if (req->temp)
 		memcpy(req->temp, req->source,
@@ -300,10 +301,10 @@ static void begin(struct inc_request *req)
 int inc_call_start(struct inc_comm *comm, struct inc_call c,
 		   struct inc_request **res)
 {
-	int ret = make(comm, &c, res);
+	int ret = make_request(comm, &c, res);
 
 	if (!ret)
-		begin(*res);
+		begin_request(*res);
 	return ret;
 }
 
@@ -318,7 +319,7 @@ int inc_call_start(struct inc_comm *comm, struct inc_call c,
 int inc_call_init(struct inc_comm *comm, struct inc_call c,
 		  struct inc_request **res)
 {
-	int ret = make(comm, &c, res);
+	int ret = make_request(comm, &c, res);
 
 	if (!ret) {
 		(*res)->persistent = true;
@@ -341,7 +342,7 @@ int inc_call_again(struct inc_request *req)
 		return -EBUSY;
 	if (req->comm->err)
 		return req->comm->err;
-	begin(req);
+	begin_request(req);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "call.h"
 #include "engine/comm.h"
 
-static int run(struct inc_comm *comm, struct inc_call c)
+static int run_call(struct inc_comm *comm, struct inc_call c)
 {
 	struct inc_request *req;
 	int ret;
@@ -30,7 +30,7 @@ static int run(struct inc_comm *comm, struct inc_call c)
 #define FORMS(name, call, ...)						\
 int inc_##name(struct inc_comm *comm, __VA_ARGS__)			\
 {									\
-	return run(comm, call);						\
+	return run_call(comm, call);					\
 }									\
 									\
 int inc_##name##_init(struct inc_comm *comm, __VA_ARGS__,		\
@@ -41,8 +41,9 @@ int inc_##name##_init(struct inc_comm *comm, __VA_ARGS__,		\
 
 /* --- AllReduce --------------------------------------------------------- */
 
-static struct inc_call allreduce(const void *send, void *recv, size_t count,
-				 enum inc_dtype dtype, enum inc_op op)
+static struct inc_call make_allreduce(const void *send, void *recv,
+				      size_t count, enum inc_dtype dtype,
+				      enum inc_op op)
 {
 	return (struct inc_call) {
 		.coll = INC_COLL_ALLREDUCE,
@@ -79,11 +80,12 @@ int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   struct inc_request **req)
 {
 	return inc_call_start(comm,
-			      allreduce(sendbuf, recvbuf, count, dtype, op),
+			      make_allreduce(sendbuf, recvbuf, count, dtype,
+					     op),
 			      req);
 }
 
-FORMS(allreduce, allreduce(sendbuf, recvbuf, count, dtype, op),
+FORMS(allreduce, make_allreduce(sendbuf, recvbuf, count, dtype, op),
       const void *sendbuf, void *recvbuf, size_t count, enum inc_dtype dtype,
       enum inc_op op)
 
@@ -390,7 +392,7 @@ int inc_ibarrier(struct inc_comm *comm, struct inc_request **req)
  */
 int inc_barrier(struct inc_comm *comm)
 {
-	return run(comm, barrier());
+	return run_call(comm, barrier());
 }
 
 /**

@@ -265,7 +265,7 @@ static uint32_t round_up_pow2(uint32_t n)
 	return p;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -283,7 +283,7 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		first = INC_WINDOW_UC_DEFAULT;
 		max = INC_WINDOW_UC_MAX;
 		if (o->tree.slots)
-			max = least(max, o->tree.slots);
+			max = min_u32(max, o->tree.slots);
 	}
 	/*
 	 * If rxe meets a full queue, it ends the queue pair. Reserve half of
@@ -294,11 +294,11 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		if (o->window > comm->dev.queue / 2)
 			inc_info(&comm->who, "window %u: the device's queue takes %u packets",
 				 o->window, comm->dev.queue);
-		max = least(max, (comm->dev.queue + 1) / 2);
+		max = min_u32(max, (comm->dev.queue + 1) / 2);
 	}
 	comm->window.rc.adapts = !comm->uc && !o->window;
-	comm->window.max = least(max, most);
-	comm->window.now = least(first, comm->window.max);
+	comm->window.max = min_u32(max, most);
+	comm->window.now = min_u32(first, comm->window.max);
 }
 
 static int verbs_error(const struct inc_comm_opts *o, const char *what)
@@ -414,7 +414,7 @@ static void destroy_device(struct inc_comm *comm)
  * Tell the daemon and wait for its answer, so that the name is free again.
  * Returns whether there is an answer.
  */
-static bool leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
+static bool leave_job(struct inc_comm *comm, struct inc_rdv_msg *answer)
 {
 	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
 	struct inc_conn *conn = &comm->watchdog.conn;
@@ -434,7 +434,7 @@ static bool leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
 static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_rdv_msg msg;
-	bool am = comm->watchdog.conn.am, said = leave(comm, &msg);
+	bool am = comm->watchdog.conn.am, said = leave_job(comm, &msg);
 	bool known = said && *msg.text;
 
 	inc_conn_close(&comm->watchdog.conn);
@@ -453,9 +453,9 @@ static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
  * Receive the daemon's next line, which must be of type @type. A manager may say
  * "rebuild" instead, if it was asked for that.
  */
-static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
-		  enum inc_rdv_type type, int64_t deadline_ms,
-		  struct inc_rdv_msg *msg)
+static int expect_msg(struct inc_comm *comm, const struct inc_comm_opts *o,
+		      enum inc_rdv_type type, int64_t deadline_ms,
+		      struct inc_rdv_msg *msg)
 {
 	char err[INC_RDV_TEXT_MAX] = "";
 	int ret;
@@ -568,7 +568,7 @@ static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 	if (ret)
 		return opt_error(o, ret, "%s", err);
 	send_rts(comm, deadline_ms);
-	return expect(comm, o, INC_RDV_READY, deadline_ms, msg);
+	return expect_msg(comm, o, INC_RDV_READY, deadline_ms, msg);
 }
 
 /*
@@ -589,16 +589,17 @@ static int other_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 			return opt_error(o, comm->err, "%s", comm->error.text);
 		if (comm->rebuild.state == INC_REBUILD_NONE)
 			return 0;
-		ret = expect(comm, o,
-			     comm->rebuild.state == INC_REBUILD_REJOINED ?
-			     INC_RDV_JOINED : INC_RDV_READY, deadline_ms, msg);
+		ret = expect_msg(comm, o,
+				 comm->rebuild.state == INC_REBUILD_REJOINED ?
+				 INC_RDV_JOINED : INC_RDV_READY, deadline_ms,
+				 msg);
 		if (ret)
 			return ret;
 	}
 }
 
-static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
-		int64_t deadline_ms)
+static int join_job(struct inc_comm *comm, const struct inc_comm_opts *o,
+		    int64_t deadline_ms)
 {
 	struct inc_rdv_msg msg;
 	uint32_t psn;
@@ -611,7 +612,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	psn &= 0xffffff;
 	ret = send_join(comm, o, psn, deadline_ms);
 	if (!ret)
-		ret = expect(comm, o, INC_RDV_JOINED, deadline_ms, &msg);
+		ret = expect_msg(comm, o, INC_RDV_JOINED, deadline_ms, &msg);
 	if (!ret && msg.type == INC_RDV_JOINED)
 		ret = first_tree(comm, o, psn, deadline_ms, &msg);
 	if (!ret && msg.type == INC_RDV_REBUILD)
@@ -621,7 +622,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 /* --- Public ------------------------------------------------------------ */
 
-static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
+static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
 	char err[INC_RDV_TEXT_MAX] = "";
@@ -647,7 +648,7 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 	comm->watchdog.conn.who = &comm->who;
 	ret = make_device(comm, o);
 	if (!ret)
-		ret = join(comm, o, deadline_ms);
+		ret = join_job(comm, o, deadline_ms);
 	if (ret)
 		return ret;
 	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
@@ -699,7 +700,7 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 	c->watchdog.conn.fd = -1;
 	pthread_mutex_init(&c->watchdog.lock, NULL);
 	inc_fork_add(c);
-	ret = create(c, &o);
+	ret = create_comm(c, &o);
 	if (ret) {
 		inc_comm_destroy(c);
 		return ret;
@@ -735,7 +736,7 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 		return -EINVAL;
 	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
 	inc_watchdog_stop(&comm->watchdog);
-	leave(comm, &answer);
+	leave_job(comm, &answer);
 	inc_conn_close(&comm->watchdog.conn);
 	return 0;
 }
@@ -758,7 +759,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 		return 0;
 	inc_fork_del(comm);
 	inc_watchdog_stop(&comm->watchdog);
-	leave(comm, &answer);
+	leave_job(comm, &answer);
 	if (comm->who.has_tree)
 		inc_info(&comm->who, "left: %llu operations, %llu messages",
 			 (unsigned long long)comm->info.operations,

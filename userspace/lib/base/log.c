@@ -146,8 +146,8 @@ static void time_now(char text[TIME_LEN])
 	snprintf(text + n, TIME_LEN - n, ".%06ldZ", now.tv_nsec / 1000);
 }
 
-static void add(struct json_object *obj, const char *key,
-		struct json_object *val)
+static void add_member(struct json_object *obj, const char *key,
+		       struct json_object *val)
 {
 	json_object_object_add(obj, key, val);
 }
@@ -162,17 +162,17 @@ static struct json_object *line_object(const struct inc_who *who,
 		return NULL;
 	time_now(time_text);
 	make_utf8(text);
-	add(obj, "time", json_object_new_string(time_text));
-	add(obj, "level", json_object_new_string(level_names[level]));
-	add(obj, "pid", json_object_new_int(getpid()));
+	add_member(obj, "time", json_object_new_string(time_text));
+	add_member(obj, "level", json_object_new_string(level_names[level]));
+	add_member(obj, "pid", json_object_new_int(getpid()));
 	if (who) {
-		add(obj, "job", json_object_new_string(who->job));
-		add(obj, "rank", json_object_new_int(who->rank));
-		add(obj, "ranks", json_object_new_int(who->nranks));
+		add_member(obj, "job", json_object_new_string(who->job));
+		add_member(obj, "rank", json_object_new_int(who->rank));
+		add_member(obj, "ranks", json_object_new_int(who->nranks));
 	}
 	if (who && who->has_tree)
-		add(obj, "tree", json_object_new_int64(who->tree_id));
-	add(obj, "message", json_object_new_string(text));
+		add_member(obj, "tree", json_object_new_int64(who->tree_id));
+	add_member(obj, "message", json_object_new_string(text));
 	return obj;
 }
 

@@ -22,7 +22,7 @@
 #define LOSS_CUT	64
 #define LIMIT_SHARE	64
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -39,7 +39,8 @@ void inc_bdp_init(struct inc_bdp *w, uint32_t first, uint32_t min,
 		  uint32_t max, uint32_t queue)
 {
 	*w = (struct inc_bdp) {
-		.now = least(first, max), .min = least(min, max), .max = max,
+		.now = min_u32(first, max), .min = min_u32(min, max),
+		.max = max,
 		.limit = max, .queue = queue, .usual = 256,
 	};
 }
@@ -64,7 +65,7 @@ void inc_bdp_filled(struct inc_bdp *w, uint32_t id, uint64_t now)
 /* Adapt the limit to the losses among the last @done messages. */
 static void judge_losses(struct inc_bdp *w, uint32_t done)
 {
-	uint32_t lost = least(w->lost - w->lost_then, done);
+	uint32_t lost = min_u32(w->lost - w->lost_then, done);
 	uint32_t share = (uint32_t)(256ULL * lost / done);
 
 	if (w->settle) {
@@ -72,7 +73,7 @@ static void judge_losses(struct inc_bdp *w, uint32_t done)
 	} else if (share > w->usual + LOSS_SLACK) {
 		/* As many as got through. */
 		w->limit = w->now -
-			   w->now * least(share - w->usual, LOSS_CUT) / 256;
+			   w->now * min_u32(share - w->usual, LOSS_CUT) / 256;
 		w->settle = 1;
 	} else if (w->limit < w->max) {
 		w->limit += w->limit / LIMIT_SHARE + 1;
@@ -95,7 +96,7 @@ static void judge_rate(struct inc_bdp *w, uint32_t done, uint64_t time)
 		w->rate -= (w->rate - (uint32_t)rate) / RATE_SHARE;
 }
 
-static uint32_t clamp(uint64_t n, uint32_t min, uint32_t max)
+static uint32_t clamp_u32(uint64_t n, uint32_t min, uint32_t max)
 {
 	return n < min ? min : n > max ? max : (uint32_t)n;
 }
@@ -125,7 +126,7 @@ bool inc_bdp_done(struct inc_bdp *w, uint32_t id, uint64_t rtt,
 	time = GAIN * (uint64_t)w->rtt;
 	if (time < w->queue)
 		time = w->queue;
-	w->now = clamp(w->rate * time / SECOND, w->min,
-		       clamp(w->limit, w->min, w->max));
+	w->now = clamp_u32(w->rate * time / SECOND, w->min,
+			   clamp_u32(w->limit, w->min, w->max));
 	return true;
 }

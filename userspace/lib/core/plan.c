@@ -69,7 +69,7 @@ static size_t buffer_blocks(const struct inc_plan *p)
 	return 1;
 }
 
-static uint64_t steps(const struct inc_plan *p)
+static uint64_t count_steps(const struct inc_plan *p)
 {
 	switch (p->collective) {
 	case INC_COLL_ALLTOALL:
@@ -105,12 +105,12 @@ void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 		p->chunk = inc_seg_even(p->block, msg_size, pmtu, esize);
 	else
 		p->chunk = inc_seg_chunk(inc_seg_piece(msg_size, pmtu), esize);
-	p->steps = p->whole ? 1 : steps(p);
+	p->steps = p->whole ? 1 : count_steps(p);
 }
 
 /* Broadcast one rank's block to the ranks that want it. */
-static void pass(const struct inc_plan *p, struct inc_step *s,
-		 unsigned int root, bool wanted)
+static void pass_block(const struct inc_plan *p, struct inc_step *s,
+		       unsigned int root, bool wanted)
 {
 	s->collective = INC_COLL_BROADCAST;
 	s->root = root;
@@ -138,24 +138,24 @@ void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
 	}
 	switch (p->collective) {
 	case INC_COLL_ALLGATHER:
-		pass(p, s, (unsigned int)i, true);
+		pass_block(p, s, (unsigned int)i, true);
 		s->to = (unsigned int)i;
 		break;
 	case INC_COLL_GATHER:
 		other = (unsigned int)i + (i >= p->root);
-		pass(p, s, other, p->rank == p->root);
+		pass_block(p, s, other, p->rank == p->root);
 		s->to = other;
 		break;
 	case INC_COLL_SCATTER:
 		other = (unsigned int)i + (i >= p->root);
-		pass(p, s, p->root, p->rank == other);
+		pass_block(p, s, p->root, p->rank == other);
 		s->from = other;
 		break;
 	case INC_COLL_ALLTOALL:
 		/* In turns, so that all links are busy in both directions. */
 		sender = (unsigned int)(i % n);
 		other = (sender + 1 + (unsigned int)(i / n)) % n;
-		pass(p, s, sender, p->rank == other);
+		pass_block(p, s, sender, p->rank == other);
 		s->from = other;
 		s->to = sender;
 		break;

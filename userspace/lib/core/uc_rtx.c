@@ -45,7 +45,7 @@ void inc_uc_rtx_init(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *ring,
 }
 
 /* xorshift32; at most an eighth of @time, so that ranks don't query in step. */
-static uint32_t jitter(struct inc_uc_rtx *r, uint32_t time)
+static uint32_t draw_jitter(struct inc_uc_rtx *r, uint32_t time)
 {
 	r->seed ^= r->seed << 13;
 	r->seed ^= r->seed >> 17;
@@ -57,7 +57,8 @@ static uint32_t jitter(struct inc_uc_rtx *r, uint32_t time)
  * The switch answers a query at once, so little more than a round trip is
  * enough. A result may have to wait for other ranks.
  */
-static uint32_t rto(struct inc_uc_rtx *r, bool again, unsigned int backoff)
+static uint32_t compute_rto(struct inc_uc_rtx *r, bool again,
+			    unsigned int backoff)
 {
 	uint64_t time = RTO_FIRST, min = again ? RTO_MIN_AGAIN : RTO_MIN;
 
@@ -71,7 +72,7 @@ static uint32_t rto(struct inc_uc_rtx *r, bool again, unsigned int backoff)
 	/* On a longer path queries are sent too early, which costs little. */
 	if (time > RTO_MAX)
 		time = RTO_MAX;
-	return (uint32_t)time + jitter(r, (uint32_t)time);
+	return (uint32_t)time + draw_jitter(r, (uint32_t)time);
 }
 
 static void set_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
@@ -110,11 +111,11 @@ void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now)
 	*m = (struct inc_uc_rtx_msg) {
 		.sent = now, .data_at = now, .open = true,
 	};
-	set_due(r, m, now + rto(r, false, 0));
+	set_due(r, m, now + compute_rto(r, false, 0));
 }
 
 /* RFC 6298, 2; retransmitted messages are not measured (Karn). */
-static void measure(struct inc_uc_rtx *r, uint64_t time)
+static void measure_rtt(struct inc_uc_rtx *r, uint64_t time)
 {
 	/* A late rank says nothing about the network. */
 	uint32_t max = r->srtt ? 4 * r->srtt : RTO_MIN;
@@ -151,7 +152,7 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 		return false;
 	m->open = false;
 	if (!m->again) {
-		measure(r, now - m->sent);
+		measure_rtt(r, now - m->sent);
 		if (m->sent > r->answered)
 			r->answered = m->sent;
 	}
@@ -162,7 +163,7 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 	return true;
 }
 
-static uint32_t late(const struct inc_uc_rtx *r)
+static uint32_t late_time(const struct inc_uc_rtx *r)
 {
 	return r->srtt / LATE_SHARE + LATE_MIN;
 }
@@ -177,7 +178,7 @@ static uint32_t late(const struct inc_uc_rtx *r)
  */
 void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now)
 {
-	uint64_t due = now + late(r);
+	uint64_t due = now + late_time(r);
 	uint32_t id = r->marked;
 
 	if ((int32_t)(id - r->head) < 0)
@@ -220,7 +221,7 @@ bool inc_uc_rtx_resend(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 	m->again = true;
 	m->waiting = false;
 	m->backoff = 0;
-	set_due(r, m, now + rto(r, true, 0));
+	set_due(r, m, now + compute_rto(r, true, 0));
 	return true;
 }
 
@@ -238,25 +239,25 @@ void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 		return;
 	m->tries = 0;
 	m->waiting = true;
-	set_due(r, m, now + rto(r, true, m->backoff));
+	set_due(r, m, now + compute_rto(r, true, m->backoff));
 }
 
 /* Is it time to query a message? If not, @m->due says when it will be. */
 static bool is_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m, uint64_t now)
 {
 	/* Something sent later has been answered. */
-	if (m->again && !m->waiting && m->sent + late(r) < r->answered)
+	if (m->again && !m->waiting && m->sent + late_time(r) < r->answered)
 		return true;
 	/* The measured round trip may have grown since. */
 	if (!m->again && !m->missed && m->due <= now)
-		m->due = m->sent + rto(r, false, 0);
+		m->due = m->sent + compute_rto(r, false, 0);
 	return m->due <= now;
 }
 
 static void note_queried(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 		       uint64_t now)
 {
-	set_due(r, m, now + rto(r, true, m->backoff));
+	set_due(r, m, now + compute_rto(r, true, m->backoff));
 	m->sent = now;
 	m->tries++;
 	m->again = true;
@@ -279,7 +280,7 @@ static void note_queried(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 			    uint32_t ids[INC_UC_RTX_BURST], unsigned int *tries)
 {
-	uint64_t look = r->looked + late(r) / 2;
+	uint64_t look = r->looked + late_time(r) / 2;
 	unsigned int n = 0;
 	uint32_t id;
 
@@ -296,7 +297,7 @@ unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 		if (!is_due(r, m, now)) {
 			set_due(r, m, m->due);
 		} else if (n == INC_UC_RTX_BURST) {
-			set_due(r, m, now + rto(r, true, m->backoff));
+			set_due(r, m, now + compute_rto(r, true, m->backoff));
 		} else {
 			ids[n++] = id;
 			if (m->tries > *tries)

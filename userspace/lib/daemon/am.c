@@ -19,7 +19,7 @@ static inc_am_start_fn *start;
 static inc_am_stop_fn *stop;
 
 /* It stays loaded: OpenSSL has functions that run when the program ends. */
-static int load(char *err, size_t err_len)
+static int load_library(char *err, size_t err_len)
 {
 	void *lib;
 
@@ -55,7 +55,7 @@ int inc_am_open(struct inc_am **am, int tcp, const char *manager, int *fd,
 	int ret;
 
 	pthread_mutex_lock(&lock);
-	ret = load(err, err_len);
+	ret = load_library(err, err_len);
 	pthread_mutex_unlock(&lock);
 	if (ret) {
 		close(tcp);

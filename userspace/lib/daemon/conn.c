@@ -71,7 +71,7 @@ static void find_addresses(struct tries *t, const struct addrinfo *list)
 	} while (next);
 }
 
-static void failed(struct tries *t, unsigned int i, int ret)
+static void close_try(struct tries *t, unsigned int i, int ret)
 {
 	if (t->pfd[i].fd >= 0) {
 		close(t->pfd[i].fd);
@@ -83,7 +83,7 @@ static void failed(struct tries *t, unsigned int i, int ret)
 }
 
 /* Start connecting to the next address. */
-static void begin(struct tries *t)
+static void begin_try(struct tries *t)
 {
 	unsigned int i = t->begun++;
 	const struct addrinfo *ai = t->to[i];
@@ -96,7 +96,7 @@ static void begin(struct tries *t)
 		t->open++;
 	if (fd < 0 || (connect(fd, ai->ai_addr, ai->ai_addrlen) &&
 		       errno != EINPROGRESS))
-		failed(t, i, -errno);
+		close_try(t, i, -errno);
 }
 
 /* Wait for the first connection. Returns its index, -1: none yet. */
@@ -115,7 +115,7 @@ static int wait_for_one(struct tries *t, int ms)
 			err = errno;
 		if (!err)
 			return (int)i;
-		failed(t, i, -err);
+		close_try(t, i, -err);
 	}
 	return -1;
 }
@@ -136,7 +136,7 @@ static int connect_once(const struct addrinfo *list, int64_t deadline_ms,
 	while (at < 0 && (t.open || t.begun < t.n) && now <= deadline_ms) {
 		open = t.open;
 		if (t.begun < t.n && (!open || now >= next_at)) {
-			begin(&t);
+			begin_try(&t);
 			next_at = now + NEXT_MS;
 			continue;
 		}

@@ -118,8 +118,8 @@ int inc_secure_write(struct inc_secure *s, int fd, const char *text, size_t len,
 	return 0;
 }
 
-static int shake(struct inc_secure *s, int fd, int64_t deadline_ms, char *err,
-		 size_t err_len)
+static int shake_hands(struct inc_secure *s, int fd, int64_t deadline_ms,
+		       char *err, size_t err_len)
 {
 	short events = 0;
 	int ret;
@@ -165,7 +165,7 @@ static int open_tls(struct inc_secure *s, int fd, const struct auth_client *auth
 			 server);
 		return -EINVAL;
 	}
-	return shake(s, fd, deadline_ms, err, err_len);
+	return shake_hands(s, fd, deadline_ms, err, err_len);
 }
 
 static int show_token(struct inc_secure *s, int fd, const char *token,

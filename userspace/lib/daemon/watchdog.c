@@ -113,7 +113,7 @@ static void close_conn(struct inc_watchdog *w)
 }
 
 /* Handle one line of the daemon. Returns false if there is none. */
-static bool hear(struct inc_watchdog *w, struct inc_watchdog_seen *s)
+static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];
 	struct inc_rdv_msg msg;
@@ -238,7 +238,8 @@ static void look_for_daemon(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	close_conn(w);
 }
 
-static void look(struct inc_watchdog *w, struct inc_watchdog_seen *s, int tick)
+static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
+			int tick)
 {
 	unsigned int timeout_ms = atomic_load_explicit(&w->timeout_ms,
 						       memory_order_relaxed);
@@ -275,7 +276,7 @@ static void look_for_losses(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 				      memory_order_relaxed);
 }
 
-static int least(int a, int b)
+static int min_int(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -296,11 +297,11 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 	wait = tick_ms(atomic_load_explicit(&w->timeout_ms,
 					    memory_order_relaxed));
 	if (s->verdict)
-		wait = least(wait, GRACE_MS / 8);
+		wait = min_int(wait, GRACE_MS / 8);
 	if (s->busy)
-		wait = least(wait, LOSS_MS);
+		wait = min_int(wait, LOSS_MS);
 	if (s->alive)
-		wait = least(wait, (int)w->beat_ms);
+		wait = min_int(wait, (int)w->beat_ms);
 	return wait;
 }
 
@@ -325,7 +326,7 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 	if (!atomic_load(&w->hung_up)) {
 		/* Lines read together with "ready" are invisible to poll(). */
 		if (readable || w->conn.lines.used)
-			while (w->conn.fd >= 0 && hear(w, s))
+			while (w->conn.fd >= 0 && hear_line(w, s))
 				;
 		look_for_daemon(w, s);
 	}
@@ -333,7 +334,7 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 	tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
 					    memory_order_relaxed));
 	if (s->verdict || s->now - s->before >= tick / 2) {
-		look(w, s, tick);
+		check_watch(w, s, tick);
 		s->before = s->now;
 	}
 	look_for_losses(w, s);

@@ -48,7 +48,7 @@ static void make_room(unsigned int n)
 }
 
 /* Returns the index in the poll array; 0: no room, check it in each turn. */
-static unsigned int add(int fd)
+static unsigned int add_fd(int fd)
 {
 	if (npfds == room)
 		return 0;
@@ -57,7 +57,7 @@ static unsigned int add(int fd)
 }
 
 /* Fill the poll array. Returns milliseconds to poll for; -1: forever. */
-static int prepare(void)
+static int prepare_poll(void)
 {
 	struct inc_watchdog *w;
 	unsigned int n = 1;
@@ -68,24 +68,24 @@ static int prepare(void)
 		n += 2;
 	make_room(n);
 	npfds = 0;
-	add(wake_fd);
+	add_fd(wake_fd);
 	for (w = watches; w; w = w->next) {
 		ms = inc_watchdog_patience(w);
 		if (ms >= 0 && (wait < 0 || ms < wait))
 			wait = ms;
-		w->at = add(ms >= 0 && !atomic_load(&w->hung_up) ? w->conn.fd :
-								   -1);
+		w->at = add_fd(ms >= 0 &&
+			       !atomic_load(&w->hung_up) ? w->conn.fd : -1);
 		w->hca->at = 0;
 	}
 	for (w = watches; w; w = w->next)
 		if (!w->hca->at)
-			w->hca->at = add(w->hca->ctx->async_fd);
+			w->hca->at = add_fd(w->hca->ctx->async_fd);
 	return wait;
 }
 
 /* Is an event about this watch? */
-static bool concerns(const struct inc_watchdog *w,
-		     const struct ibv_async_event *ev)
+static bool event_concerns(const struct inc_watchdog *w,
+			   const struct ibv_async_event *ev)
 {
 	switch (ev->event_type) {
 	case IBV_EVENT_QP_FATAL:
@@ -123,7 +123,7 @@ static void take_events(struct inc_hca *hca)
 			inc_info(NULL, "%s", text);
 		for (w = watches; w; w = w->next) {
 			pthread_mutex_lock(&w->lock);
-			is = w->hca == hca && concerns(w, &ev);
+			is = w->hca == hca && event_concerns(w, &ev);
 			pthread_mutex_unlock(&w->lock);
 			if (is)
 				inc_watchdog_fire(w, -EIO, text);
@@ -133,7 +133,7 @@ static void take_events(struct inc_hca *hca)
 }
 
 /* @waited: requested time of the poll; @ms: actual time. */
-static void look(int waited, int64_t ms)
+static void check_watches(int waited, int64_t ms)
 {
 	bool stood = waited >= 0 && ms > waited + SLACK_MS;
 	struct inc_watchdog *w;
@@ -159,7 +159,7 @@ static void *watcher_main(void *arg)
 
 	pthread_mutex_lock(&lock);
 	while (!stop) {
-		wait = prepare();
+		wait = prepare_poll();
 		n = npfds;
 		pthread_mutex_unlock(&lock);
 		poll(pfds, n, wait);
@@ -168,13 +168,13 @@ static void *watcher_main(void *arg)
 		now = inc_now_ms();
 		if (pfds[0].revents && read(wake_fd, &count, sizeof(count)) < 0)
 			inc_dbg(NULL, "watcher: %s", strerror(errno));
-		look(wait, now - before);
+		check_watches(wait, now - before);
 	}
 	pthread_mutex_unlock(&lock);
 	return arg;
 }
 
-static void wake(void)
+static void wake_thread(void)
 {
 	const uint64_t one = 1;
 
@@ -221,7 +221,7 @@ static void stop_thread(void)
 	pthread_mutex_lock(&lock);
 	stop = true;
 	pthread_mutex_unlock(&lock);
-	wake();
+	wake_thread();
 	pthread_join(thread, NULL);
 	close_fds();
 	free(pfds);
@@ -260,7 +260,7 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 		watches = watch;
 		watch->running = true;
 		pthread_mutex_unlock(&lock);
-		wake();
+		wake_thread();
 	}
 	pthread_mutex_unlock(&life);
 	return ret;

@@ -56,8 +56,8 @@ struct inc_hca *inc_hca_get(struct ibv_device *device)
 	return hca;
 }
 
-static bool has(const struct inc_hca *hca, const char *name,
-		const struct inc_rdv_addr *addr)
+static bool has_addr(const struct inc_hca *hca, const char *name,
+		     const struct inc_rdv_addr *addr)
 {
 	return addr->len && hca->gid.addr.len == addr->len &&
 	       !memcmp(hca->gid.addr.bytes, addr->bytes, addr->len) &&
@@ -78,7 +78,7 @@ struct inc_hca *inc_hca_find(const char *name, const struct inc_rdv_addr *addr,
 	struct inc_hca *hca;
 
 	pthread_mutex_lock(&lock);
-	for (hca = hcas; hca && !has(hca, name, addr); hca = hca->next)
+	for (hca = hcas; hca && !has_addr(hca, name, addr); hca = hca->next)
 		;
 	if (hca) {
 		hca->refs++;

@@ -47,7 +47,7 @@ void inc_hw_counters_open(struct inc_hw_counters *l, int fd, int dev,
 }
 
 /* Integer square root, rounded down. */
-static unsigned int root(uint64_t n)
+static unsigned int int_sqrt(uint64_t n)
 {
 	unsigned int r = 0, bit;
 
@@ -57,22 +57,23 @@ static unsigned int root(uint64_t n)
 	return r;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* @lost losses were found, @each packets apart. */
-static void note(struct inc_hw_counters *l, uint64_t lost, uint64_t each)
+static void note_losses(struct inc_hw_counters *l, uint64_t lost, uint64_t each)
 {
 	if (!l->apart) {
-		l->apart = least(each, FIRST);
+		l->apart = min_u64(each, FIRST);
 		lost--;
 	}
 	for (; lost && l->apart != each; lost--) {
 		uint64_t was = l->apart;
 
-		l->apart = (was * (KEEP - 1) + least(each, was * RARER)) / KEEP;
+		l->apart =
+			(was * (KEEP - 1) + min_u64(each, was * RARER)) / KEEP;
 		if (l->apart == was)
 			break;
 	}
@@ -101,19 +102,19 @@ unsigned int inc_hw_counters_add(struct inc_hw_counters *l, uint64_t lost,
 
 	l->since += packets;
 	if (lost) {
-		note(l, lost, l->since / lost);
+		note_losses(l, lost, l->since / lost);
 		l->since = 0;
 	}
 	if (!l->apart)
 		return 0;
-	flight = root(l->apart > l->since ? l->apart : l->since) / 2;
+	flight = int_sqrt(l->apart > l->since ? l->apart : l->since) / 2;
 	if (flight >= INC_HW_COUNTERS_FLIGHT_MAX)
 		return 0;
 	return flight ? flight : 1;
 }
 
 /* Find the next attribute within [p, end), or NULL. */
-static const struct nlattr *attr(const char *p, const char *end)
+static const struct nlattr *next_attr(const char *p, const char *end)
 {
 	const struct nlattr *a = (const struct nlattr *)p;
 
@@ -123,31 +124,31 @@ static const struct nlattr *attr(const char *p, const char *end)
 	return a;
 }
 
-static const char *payload(const struct nlattr *a)
+static const char *attr_payload(const struct nlattr *a)
 {
 	return (const char *)a + NLA_HDRLEN;
 }
 
 #define FOR_EACH_ATTR(a, from, end)					\
-	for (const char *p_ = (from); ((a) = attr(p_, (end)));		\
+	for (const char *p_ = (from); ((a) = next_attr(p_, (end)));	\
 	     p_ = (const char *)(a) + NLA_ALIGN((a)->nla_len))
 
 /* Parse a counter's name and value. Returns whether it is one of ours. */
-static int entry(const struct nlattr *counter, struct inc_hw_counts *c)
+static int parse_entry(const struct nlattr *counter, struct inc_hw_counts *c)
 {
 	const char *end = (const char *)counter + counter->nla_len, *name = "";
 	const struct nlattr *a;
 	uint64_t value = 0;
 
-	FOR_EACH_ATTR(a, payload(counter), end) {
+	FOR_EACH_ATTR(a, attr_payload(counter), end) {
 		int type = a->nla_type & NLA_TYPE_MASK;
 
 		if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME &&
-		    memchr(payload(a), 0, a->nla_len - NLA_HDRLEN))
-			name = payload(a);
+		    memchr(attr_payload(a), 0, a->nla_len - NLA_HDRLEN))
+			name = attr_payload(a);
 		else if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE &&
 			 a->nla_len >= NLA_HDRLEN + sizeof(value))
-			memcpy(&value, payload(a), sizeof(value));
+			memcpy(&value, attr_payload(a), sizeof(value));
 	}
 	/* NAKs received and sent. */
 	if (!strcmp(name, "rcvd_seq_err") ||
@@ -162,14 +163,14 @@ static int entry(const struct nlattr *counter, struct inc_hw_counts *c)
 	return 1;
 }
 
-static int entries(const struct nlattr *counters, struct inc_hw_counts *c)
+static int parse_entries(const struct nlattr *counters, struct inc_hw_counts *c)
 {
 	const char *end = (const char *)counters + counters->nla_len;
 	const struct nlattr *counter;
 	int found = 0;
 
-	FOR_EACH_ATTR(counter, payload(counters), end)
-		found += entry(counter, c);
+	FOR_EACH_ATTR(counter, attr_payload(counters), end)
+		found += parse_entry(counter, c);
 	return found;
 }
 
@@ -197,11 +198,11 @@ bool inc_hw_counters_parse(const void *msg, size_t len, struct inc_hw_counts *c)
 		      (const char *)msg + nlh->nlmsg_len)
 		if ((a->nla_type & NLA_TYPE_MASK) ==
 		    RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
-			found += entries(a, c);
+			found += parse_entries(a, c);
 	return found == 5;
 }
 
-static bool ask(const struct inc_hw_counters *l)
+static bool ask_kernel(const struct inc_hw_counters *l)
 {
 	struct {
 		struct nlmsghdr	nlh;
@@ -225,12 +226,12 @@ static bool ask(const struct inc_hw_counters *l)
 	return send(l->fd, &req, sizeof(req), 0) == sizeof(req);
 }
 
-static bool counted(struct inc_hw_counters *l, struct inc_hw_counts *c)
+static bool read_counts(struct inc_hw_counters *l, struct inc_hw_counts *c)
 {
 	uint32_t buf[2048];
 	ssize_t n;
 
-	if (l->fd < 0 || !ask(l))
+	if (l->fd < 0 || !ask_kernel(l))
 		return false;
 	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
 	if (n >= 0 && inc_hw_counters_parse(buf, (size_t)n, c))
@@ -253,7 +254,7 @@ unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 	uint64_t new_lost, new_packets;
 	struct inc_hw_counts c;
 
-	if (!counted(l, &c))
+	if (!read_counts(l, &c))
 		return 0;
 	new_lost = l->begun ? c.lost - l->last_lost : 0;
 	new_packets = l->begun ? c.packets - l->last_packets : 0;
@@ -279,7 +280,7 @@ uint64_t inc_hw_counters_unsent(int dev, unsigned int port)
 	struct inc_hw_counters l;
 
 	inc_hw_counters_open(&l, fd, dev, port);
-	if (!counted(&l, &c))
+	if (!read_counts(&l, &c))
 		c.unsent = 0;
 	if (fd >= 0)
 		close(fd);

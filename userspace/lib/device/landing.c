@@ -23,7 +23,7 @@ static size_t part_size(const struct inc_landing *l)
 	return INC_LANDING_ENTRIES * l->stride;
 }
 
-static int make(struct inc_landing *l, uint32_t part)
+static int make_part(struct inc_landing *l, uint32_t part)
 {
 	uint64_t va = ++l->made << VA_SHIFT;
 
@@ -65,7 +65,7 @@ int inc_landing_init(struct inc_landing *l, struct ibv_pd *pd, uint32_t slots,
 		return -errno;
 	l->mem = mem;
 	for (i = 0; i < n; i++) {
-		ret = make(l, i);
+		ret = make_part(l, i);
 		if (ret)
 			return ret;
 	}
@@ -98,7 +98,7 @@ static int next_part(struct inc_landing *l)
 	if (ret)
 		return ret;
 	l->mr[part] = NULL;
-	ret = make(l, part);
+	ret = make_part(l, part);
 	if (ret)
 		return ret;
 	l->part = part;

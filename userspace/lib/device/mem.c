@@ -79,13 +79,14 @@ void inc_mem_exit(struct inc_mem_cache *cache)
 	cache->zombies = NULL;
 }
 
-static bool covers(const struct inc_mem *mem, uintptr_t addr, size_t len)
+static bool covers_range(const struct inc_mem *mem, uintptr_t addr, size_t len)
 {
 	return addr >= mem->addr && addr - mem->addr <= mem->len &&
 	       len <= mem->len - (addr - mem->addr);
 }
 
-static bool overlaps(const struct inc_mem *mem, uintptr_t addr, size_t len)
+static bool overlaps_range(const struct inc_mem *mem, uintptr_t addr,
+			   size_t len)
 {
 	return addr < mem->addr + mem->len && mem->addr < addr + len;
 }
@@ -110,7 +111,7 @@ static void link_first(struct inc_mem_cache *cache, struct inc_mem *mem)
 	cache->bytes += mem->len;
 }
 
-static void retire(struct inc_mem_cache *cache, struct inc_mem **link)
+static void retire_mem(struct inc_mem_cache *cache, struct inc_mem **link)
 {
 	struct inc_mem *mem = unlink_mem(cache, link);
 
@@ -119,7 +120,7 @@ static void retire(struct inc_mem_cache *cache, struct inc_mem **link)
 }
 
 /* Retire the least recently used range without users. */
-static bool evict(struct inc_mem_cache *cache)
+static bool evict_mem(struct inc_mem_cache *cache)
 {
 	struct inc_mem **link, **oldest = NULL;
 
@@ -128,17 +129,18 @@ static bool evict(struct inc_mem_cache *cache)
 			oldest = link;
 	if (!oldest)
 		return false;
-	retire(cache, oldest);
+	retire_mem(cache, oldest);
 	return true;
 }
 
-static struct inc_mem *find(struct inc_mem_cache *cache, uintptr_t addr,
-			    size_t len, bool writable)
+static struct inc_mem *find_mem(struct inc_mem_cache *cache, uintptr_t addr,
+				size_t len, bool writable)
 {
 	struct inc_mem **link, *mem;
 
 	for (link = &cache->list; (mem = *link); link = &mem->next) {
-		if (!covers(mem, addr, len) || (writable && !mem->writable))
+		if (!covers_range(mem, addr, len) ||
+		    (writable && !mem->writable))
 			continue;
 		*link = mem->next;
 		mem->next = cache->list;
@@ -160,8 +162,8 @@ static struct ibv_mr *register_piece(struct inc_mem_cache *cache,
 	return ibv_reg_mr(cache->pd, (void *)(mem->addr + off), len, access);
 }
 
-static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
-		bool writable, struct inc_mem **res)
+static int make_mem(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
+		    bool writable, struct inc_mem **res)
 {
 	size_t n = (len - 1) / cache->piece + 1;
 	struct inc_mem *mem;
@@ -208,11 +210,11 @@ int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 	struct inc_mem *found;
 	int ret;
 
-	found = find(cache, (uintptr_t)addr, len, writable);
+	found = find_mem(cache, (uintptr_t)addr, len, writable);
 	if (found) {
 		cache->hits++;
 	} else {
-		ret = make(cache, (uintptr_t)addr, len, writable, &found);
+		ret = make_mem(cache, (uintptr_t)addr, len, writable, &found);
 		if (ret)
 			return ret;
 		link_first(cache, found);
@@ -220,7 +222,7 @@ int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 	found->refs++;
 	while (cache->count > cache->max_count ||
 	       cache->bytes > cache->max_bytes)
-		if (!evict(cache))
+		if (!evict_mem(cache))
 			break;
 	*mem = found;
 	return 0;
@@ -243,7 +245,7 @@ void inc_mem_put(struct inc_mem_cache *cache, struct inc_mem *mem,
 		return;
 	for (link = &cache->list; *link != mem; link = &(*link)->next)
 		;
-	retire(cache, link);
+	retire_mem(cache, link);
 }
 
 /**
@@ -259,7 +261,7 @@ int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
 	struct inc_mem *mem;
 	int ret;
 
-	ret = make(cache, (uintptr_t)addr, len, true, &mem);
+	ret = make_mem(cache, (uintptr_t)addr, len, true, &mem);
 	if (ret)
 		return ret;
 	mem->pinned = true;
@@ -285,7 +287,7 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 			continue;
 		if (mem->refs)
 			return -EBUSY;
-		retire(cache, link);
+		retire_mem(cache, link);
 		return 0;
 	}
 	return -ENOENT;
@@ -306,13 +308,13 @@ int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len)
 	int ret = 0;
 
 	while ((mem = *link)) {
-		if (!overlaps(mem, (uintptr_t)addr, len)) {
+		if (!overlaps_range(mem, (uintptr_t)addr, len)) {
 			link = &mem->next;
 		} else if (mem->refs) {
 			ret = -EBUSY;
 			link = &mem->next;
 		} else {
-			retire(cache, link);
+			retire_mem(cache, link);
 		}
 	}
 	return ret;
@@ -344,12 +346,12 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
  */
 void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq)
 {
-	while (evict(cache))
+	while (evict_mem(cache))
 		;
 	inc_mem_reap(cache, done_seq);
 }
 
-static int populate(uintptr_t start, size_t len, bool writable)
+static int populate_range(uintptr_t start, size_t len, bool writable)
 {
 	return madvise((void *)start, len, writable ? MADV_POPULATE_WRITE :
 						      MADV_POPULATE_READ);
@@ -369,8 +371,8 @@ bool inc_mem_is_there(const void *addr, size_t len, bool writable)
 	uintptr_t start = (uintptr_t)addr & ~(page - 1);
 	char here;
 
-	if (!populate(start, (uintptr_t)addr + len - start, writable))
+	if (!populate_range(start, (uintptr_t)addr + len - start, writable))
 		return true;
 	return errno == EINVAL &&
-	       populate((uintptr_t)&here & ~(page - 1), page, false);
+	       populate_range((uintptr_t)&here & ~(page - 1), page, false);
 }

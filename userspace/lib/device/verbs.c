@@ -225,7 +225,7 @@ static int no_device(const struct inc_dev_sel *sel, int seen, char *err,
  * Open the device in which another communicator of this process has found this
  * address, if it is still there: to list all devices takes long.
  */
-static bool reopen(struct inc_dev *dev, const struct inc_dev_sel *sel)
+static bool reopen_device(struct inc_dev *dev, const struct inc_dev_sel *sel)
 {
 	struct ibv_gid_entry entry;
 	struct ibv_port_attr attr;
@@ -252,7 +252,7 @@ static bool reopen(struct inc_dev *dev, const struct inc_dev_sel *sel)
 	return true;
 }
 
-static void remember(const struct inc_dev *dev)
+static void remember_device(const struct inc_dev *dev)
 {
 	inc_hca_found(dev->hca, &(struct inc_hca_gid) {
 		.addr	= dev->addr,
@@ -285,7 +285,7 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 			 sel->gid_index, GID_INDEX_MAX);
 		return -EINVAL;
 	}
-	if (reopen(dev, sel))
+	if (reopen_device(dev, sel))
 		return 0;
 	list = ibv_get_device_list(&n);
 	if (!list) {
@@ -314,7 +314,7 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 	if (best == FIT_NONE)
 		return no_device(sel, seen, err, err_len);
 	if (best == FIT_EXACT)
-		remember(dev);
+		remember_device(dev);
 	return 0;
 }
 

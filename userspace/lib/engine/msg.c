@@ -47,7 +47,7 @@ struct inc_request *inc_request_get(struct inc_comm *comm)
 }
 
 /* Release the memory that a request holds. */
-static void release(struct inc_request *req)
+static void release_memory(struct inc_request *req)
 {
 	struct inc_comm *comm = req->comm;
 
@@ -69,15 +69,15 @@ static void release(struct inc_request *req)
  */
 void inc_request_put(struct inc_request *req)
 {
-	release(req);
+	release_memory(req);
 	req->next = req->comm->ops.free;
 	req->comm->ops.free = req;
 }
 
-static void finish(struct inc_request *req)
+static void finish_request(struct inc_request *req)
 {
 	if (!req->persistent)
-		release(req);
+		release_memory(req);
 	req->done = true;
 	req->comm->info.operations++;
 	inc_dbg(&req->comm->who, "%s ends: %s",
@@ -97,7 +97,7 @@ static void finish_first(struct inc_comm *comm)
 		if (!comm->ops.first)
 			comm->ops.last = NULL;
 		comm->rebuild.finished++;
-		finish(req);
+		finish_request(req);
 	}
 }
 
@@ -114,7 +114,7 @@ void inc_msg_fail_all(struct inc_comm *comm, int err)
 		comm->ops.first = req->next;
 		if (!req->err)
 			req->err = err;
-		finish(req);
+		finish_request(req);
 	}
 	comm->ops.last = NULL;
 	comm->ops.tx = NULL;
@@ -332,7 +332,7 @@ static void fill_sge(struct inc_comm *comm, const struct inc_request *req,
  * Maximum number of unacknowledged messages, on a path that loses packets; 0:
  * unlimited.
  */
-static unsigned int flight(const struct inc_comm *comm)
+static unsigned int max_flight(const struct inc_comm *comm)
 {
 	unsigned int packets = atomic_load_explicit(&comm->watchdog.flight,
 						    memory_order_relaxed);
@@ -350,7 +350,7 @@ static unsigned int flight(const struct inc_comm *comm)
 static bool sq_full(const struct inc_comm *comm, const struct inc_request *req)
 {
 	uint64_t posted = comm->sq.posted - comm->sq.done;
-	unsigned int limit = flight(comm);
+	unsigned int limit = max_flight(comm);
 
 	return posted == comm->sq.depth ||
 	       (limit && req->smem && posted >= limit &&
@@ -366,14 +366,14 @@ static bool sq_full(const struct inc_comm *comm, const struct inc_request *req)
 static bool wants_completion(const struct inc_comm *comm,
 			     const struct inc_request *req, uint64_t seq)
 {
-	if (req->smem && flight(comm))
+	if (req->smem && max_flight(comm))
 		return true;
 	return seq % comm->sq.every == 0 ||
 	       (req->smem && req->msgs_posted == req->msgs);
 }
 
 /* Part of a block was sent, perhaps the last one: move to the next message. */
-static void advance(struct inc_request *req)
+static void advance_request(struct inc_request *req)
 {
 	uint64_t before = req->step_no;
 
@@ -433,7 +433,7 @@ static unsigned int build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	}
 	inc_window_rc_sent(comm, req, id);
 
-	advance(req);
+	advance_request(req);
 	comm->info.messages++;
 	comm->info.tx_bytes += INC_HDR_LEN + p.nfrom;
 	if (req->msgs_posted == req->msgs)
@@ -528,7 +528,7 @@ static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req,
 }
 
 /* Build all messages that the window and the send queue admit, as a chain. */
-static uint32_t build(struct inc_comm *comm)
+static uint32_t build_chain(struct inc_comm *comm)
 {
 	uint32_t n = 0, more;
 
@@ -564,7 +564,7 @@ static uint32_t build(struct inc_comm *comm)
 	return inc_comm_stopped(comm) ? 0 : n;
 }
 
-static void push(struct inc_comm *comm)
+static void push_messages(struct inc_comm *comm)
 {
 	struct ibv_send_wr *bad;
 	uint32_t from;
@@ -573,11 +573,11 @@ static void push(struct inc_comm *comm)
 	if (!comm->ops.tx || comm->rebuild.state)
 		return;
 	if (comm->sq.posted - comm->sq.done > comm->sq.depth / 2 ||
-	    flight(comm) || comm->mem.zombies)
+	    max_flight(comm) || comm->mem.zombies)
 		inc_msg_reap(comm);
 	do {
 		from = comm->msgs.next;
-		if (inc_comm_stopped(comm) || !build(comm))
+		if (inc_comm_stopped(comm) || !build_chain(comm))
 			return;
 		ret = ibv_post_send(comm->qp, comm->sq.wr, &bad);
 		if (ret) {
@@ -623,7 +623,7 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 }
 
 /* A result without error for a message that is not in flight. */
-static void unexpected(struct inc_comm *comm, uint32_t imm)
+static void fail_unexpected(struct inc_comm *comm, uint32_t imm)
 {
 	inc_comm_fail(comm, -EPROTO,
 		      "result of message 0x%x, but 0x%x to 0x%x are in flight",
@@ -655,7 +655,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 		if (!msg->req) {
 			/* Over UC a result may arrive twice. */
 			if (!status && !comm->uc)
-				unexpected(comm, imm);
+				fail_unexpected(comm, imm);
 			return;
 		}
 		if (!status && !msg->req->err && msg->land)
@@ -665,7 +665,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	}
 	if (!status) {
 		if (!comm->uc)
-			unexpected(comm, imm);
+			fail_unexpected(comm, imm);
 	} else if (dist < flight + comm->tree.slots) {
 		/* Another rank's error, for a message not sent here yet. */
 		comm->msgs.early[id & (comm->tree.slots - 1)] = (uint8_t)status;
@@ -730,7 +730,7 @@ void inc_msg_progress(struct inc_comm *comm)
 			return;
 		}
 	}
-	push(comm);
+	push_messages(comm);
 	if (comm->uc && !inc_comm_stopped(comm))
 		inc_uc_progress(comm);
 	if (!inc_comm_stopped(comm))
@@ -765,7 +765,7 @@ void inc_msg_resume(struct inc_comm *comm, uint32_t done)
 	comm->ops.tx = comm->ops.first;
 	for (req = comm->ops.first; req; req = req->next)
 		rewind_request(req);
-	push(comm);
+	push_messages(comm);
 }
 
 /**
@@ -793,5 +793,5 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 	comm->ops.last = req;
 	if (!comm->ops.tx)
 		comm->ops.tx = req;
-	push(comm);
+	push_messages(comm);
 }

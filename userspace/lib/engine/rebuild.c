@@ -82,7 +82,8 @@ static int connect_qp(struct inc_comm *comm, uint32_t psn, char *err,
 	return inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, err_len);
 }
 
-static bool fits(const struct inc_comm *comm, const struct inc_rdv_joined *tree)
+static bool tree_fits(const struct inc_comm *comm,
+		      const struct inc_rdv_joined *tree)
 {
 	return tree->slots == comm->tree.slots &&
 	       tree->pmtu == comm->tree.pmtu &&
@@ -105,7 +106,7 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 	bool first = !comm->msgs.ring;
 	int ret;
 
-	if (!first && !fits(comm, tree)) {
+	if (!first && !tree_fits(comm, tree)) {
 		snprintf(err, err_len, "another tree has other settings");
 		return -EPROTO;
 	}
@@ -127,7 +128,7 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 	return ret;
 }
 
-static void drain(struct ibv_cq *cq)
+static void drain_cq(struct ibv_cq *cq)
 {
 	struct ibv_wc wc[INC_WC_BATCH];
 
@@ -153,8 +154,8 @@ static void drop_qp(struct inc_comm *comm)
 	if (!comm->qp || ibv_destroy_qp(comm->qp))
 		return;
 	comm->qp = NULL;
-	drain(comm->rq.cq);
-	drain(comm->sq.cq);
+	drain_cq(comm->rq.cq);
+	drain_cq(comm->sq.cq);
 	comm->rq.posted = 0;
 	comm->rq.armed = false;
 	comm->sq.armed = false;
@@ -217,7 +218,7 @@ static uint32_t count_done(const struct inc_comm *comm)
 	return n;
 }
 
-static void rejoin(struct inc_comm *comm, uint32_t round)
+static void rejoin_tree(struct inc_comm *comm, uint32_t round)
 {
 	struct inc_rdv_msg msg = {
 		.type = INC_RDV_REJOIN,
@@ -296,7 +297,7 @@ void inc_rebuild_progress(struct inc_comm *comm)
 	tree = w->rebuild.tree;
 	pthread_mutex_unlock(&w->lock);
 	if (round != comm->rebuild.round)
-		rejoin(comm, round);
+		rejoin_tree(comm, round);
 	else if (comm->rebuild.state == INC_REBUILD_REJOINED && joined)
 		connect_again(comm, &tree);
 	else if (comm->rebuild.state == INC_REBUILD_CONNECTED && ready)

@@ -133,7 +133,8 @@ void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 }
 
 /* A message that does not fit into the send queue is lost, and times out. */
-static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
+static void post_message(struct inc_comm *comm, uint32_t id,
+			 struct ibv_sge *sge)
 {
 	struct ibv_send_wr wr = {
 		.sg_list = sge, .num_sge = 1,
@@ -162,7 +163,7 @@ static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
 		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
 }
 
-static void retransmit(struct inc_comm *comm, uint32_t id)
+static void retransmit_message(struct inc_comm *comm, uint32_t id)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)inc_msg_hdr(comm, id),
@@ -171,7 +172,7 @@ static void retransmit(struct inc_comm *comm, uint32_t id)
 	};
 
 	comm->info.resent++;
-	post(comm, id, &sge);
+	post_message(comm, id, &sge);
 }
 
 static void send_query(struct inc_comm *comm, uint32_t id)
@@ -186,7 +187,7 @@ static void send_query(struct inc_comm *comm, uint32_t id)
 	*hdr = *inc_msg_hdr(comm, id);
 	hdr->flags |= htons(INC_HDR_F_QUERY);
 	comm->info.queries++;
-	post(comm, id, &sge);
+	post_message(comm, id, &sge);
 }
 
 /**
@@ -222,7 +223,7 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 	case INC_STATUS_RESEND:
 		if (inc_uc_rtx_resend(&uc->rtx, id, uc->now)) {
 			inc_bdp_lost(&uc->bdp);
-			retransmit(comm, id);
+			retransmit_message(comm, id);
 		}
 		return true;
 	case INC_STATUS_PENDING:

@@ -48,7 +48,7 @@ static int left_ms(struct limit *limit)
 	return limit->end > now ? (int)(limit->end - now) : 0;
 }
 
-static int arm(struct inc_comm *comm)
+static int arm_cqs(struct inc_comm *comm)
 {
 	int ret = 0;
 
@@ -146,7 +146,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 			   inc_uc_nap(comm)) {
 			checked = false;
 		} else if (!checked || !is_armed(comm)) {
-			ret = arm(comm);
+			ret = arm_cqs(comm);
 			checked = true;
 		} else {
 			ms = left_ms(&limit);

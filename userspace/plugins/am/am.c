@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A rank's stream to the manager, see libinc-am.h. Two threads translate between it
- * and lines of the rendezvous: "up" those of the rank, "down" those to it. The
- * stream ends with the socket to libinc, and the socket with the stream: unless
- * the manager can be found again, or another one that knows the group. "down"
- * looks for it, and makes another stream; what the last one may have lost is
- * sent again.
+ * A rank's stream to the manager, see libinc-am.h. Two threads translate
+ * between it and lines of the rendezvous: copy_up() the rank's lines,
+ * copy_down() the lines to it. The stream ends with the socket to libinc, and
+ * the socket with the stream: unless the manager can be found again, or another
+ * one that knows the group. copy_down() looks for it, and makes another stream;
+ * what the last one may have lost is sent again.
  *
- * If the rank connects by RDMA CM, that is done here, too, between "joined" of
- * the manager and that of libinc, which learns the PSNs.
+ * If the rank connects by RDMA CM, that is done here, too, between the
+ * manager's "joined" and the one to libinc, which learns the PSNs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -152,7 +152,7 @@ static void try_send(struct inc_am *am, const struct am_message *msg)
 	pthread_mutex_unlock(&am->lock);
 }
 
-static void established(struct inc_am *am)
+static void mark_established(struct inc_am *am)
 {
 	pthread_mutex_lock(&am->say);
 	if (am->cm)
@@ -212,7 +212,7 @@ static bool send_line(struct inc_am *am, const char *line)
 		am->rejoin = msg.rdv.join;
 	pthread_mutex_unlock(&am->lock);
 	if (msg.rdv.type == INC_RDV_RTS)
-		established(am);
+		mark_established(am);
 	/* What it said before is about a tree that has failed. */
 	if (msg.rdv.type == INC_RDV_REJOIN)
 		atomic_fetch_and(&am->owed,
@@ -258,7 +258,7 @@ static bool wait_input(struct inc_am *am)
 	}
 }
 
-static void *up(void *arg)
+static void *copy_up(void *arg)
 {
 	const struct am_message beat = { .heartbeat = true };
 	struct inc_rdv_lines lines = { 0 };
@@ -527,7 +527,7 @@ static void say_again(struct inc_am *am)
  * on a host with no CPU to spare, the first connection may have waited for longer
  * than the manager waits for its first words.
  */
-static int64_t patience(const struct inc_am *am)
+static int64_t get_patience(const struct inc_am *am)
 {
 	if (am->tree_id)
 		return am->resume_ms;
@@ -569,7 +569,7 @@ static bool find_again(struct inc_am *am)
 	if (fails && !am->lost_at)
 		am->lost_at = now_ms();
 	while (fails && !found && !is_closing(am) &&
-	       now_ms() - am->lost_at < patience(am)) {
+	       now_ms() - am->lost_at < get_patience(am)) {
 		nanosleep(&pause, NULL);
 		found = open_next(am);
 	}
@@ -580,7 +580,7 @@ static bool find_again(struct inc_am *am)
 	return found;
 }
 
-static void *down(void *arg)
+static void *copy_down(void *arg)
 {
 	struct inc_am *am = arg;
 
@@ -604,9 +604,9 @@ static int make_threads(struct inc_am *am)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	am->usable = true;
-	ret = -pthread_create(&am->up, NULL, up, am);
+	ret = -pthread_create(&am->up, NULL, copy_up, am);
 	if (!ret) {
-		ret = -pthread_create(&am->down, NULL, down, am);
+		ret = -pthread_create(&am->down, NULL, copy_down, am);
 		if (ret) {
 			shutdown(am->fd, SHUT_RDWR);
 			pthread_join(am->up, NULL);
@@ -620,7 +620,7 @@ static int make_threads(struct inc_am *am)
  * inc_am_start() - open a rank's stream to a manager
  * @am: result, for inc_am_stop()
  * @tcp: connection to it; is closed on failure, too
- * @manager: its address, and those of others, with commas between
+ * @manager: its address, and other managers', with commas between
  * @fd: result: socket with lines of the rendezvous; to be closed by the caller
  *
  * If the certificates or the token cannot be used, the socket has an error line.

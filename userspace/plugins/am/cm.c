@@ -60,11 +60,11 @@ struct am_cm {
 
 /* --- Results ------------------------------------------------------------- */
 
-static int failed(struct am_cm *cm, int err, const char *fmt, ...)
+static int set_error(struct am_cm *cm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* What others have written is shown to people. Returns -@err. */
-static int failed(struct am_cm *cm, int err, const char *fmt, ...)
+static int set_error(struct am_cm *cm, int err, const char *fmt, ...)
 {
 	struct am_cm_result *r = &cm->result;
 	char why[160], addr[64], *c;
@@ -87,7 +87,7 @@ static int failed_call(struct am_cm *cm, const char *what)
 {
 	int err = errno;
 
-	return failed(cm, err, "%s failed: %s", what, strerror(err));
+	return set_error(cm, err, "%s failed: %s", what, strerror(err));
 }
 
 static const int errs[] = {
@@ -100,21 +100,22 @@ static const int errs[] = {
 };
 
 /* Returns -EAGAIN if it was not the agent who said no. */
-static int rejected(struct am_cm *cm, const struct rdma_cm_event *ev)
+static int explain_rejection(struct am_cm *cm, const struct rdma_cm_event *ev)
 {
 	const struct inc_cm_rej *rej = ev->param.conn.private_data;
 	int err = EPROTO;
 
 	if (!rej || ev->param.conn.private_data_len < sizeof(*rej) ||
 	    !rej->version) {
-		failed(cm, ECONNREFUSED, "%s: does inc-agentd --cm run there?",
-		       ev->status == REJ_NO_SERVICE ?
-		       "nobody listens there" : "the host refuses");
+		set_error(cm, ECONNREFUSED,
+			  "%s: does inc-agentd --cm run there?",
+			  ev->status == REJ_NO_SERVICE ?
+			  "nobody listens there" : "the host refuses");
 		return -EAGAIN;
 	}
 	if (rej->reason < sizeof(errs) / sizeof(errs[0]) && errs[rej->reason])
 		err = errs[rej->reason];
-	return failed(cm, err, "refused: %.*s", INC_CM_TEXT_LEN, rej->text);
+	return set_error(cm, err, "refused: %.*s", INC_CM_TEXT_LEN, rej->text);
 }
 
 /* --- Events -------------------------------------------------------------- */
@@ -140,14 +141,14 @@ static const char *event_words(enum rdma_cm_event_type event)
 	}
 }
 
-static int unexpected(struct am_cm *cm, const struct rdma_cm_event *ev)
+static int explain_event(struct am_cm *cm, const struct rdma_cm_event *ev)
 {
 	if (ev->event == RDMA_CM_EVENT_REJECTED)
-		return rejected(cm, ev);
+		return explain_rejection(cm, ev);
 	if (ev->status < 0)
-		return failed(cm, -ev->status, "%s (%s)",
-			      event_words(ev->event), strerror(-ev->status));
-	return failed(cm, EHOSTUNREACH, "%s", event_words(ev->event));
+		return set_error(cm, -ev->status, "%s (%s)",
+				 event_words(ev->event), strerror(-ev->status));
+	return set_error(cm, EHOSTUNREACH, "%s", event_words(ev->event));
 }
 
 /* The switch has to say the same as the manager. */
@@ -157,18 +158,18 @@ static int check_reply(struct am_cm *cm, const struct rdma_conn_param *p)
 	struct inc_cm_rep rep;
 
 	if (!p->private_data || p->private_data_len < sizeof(rep))
-		return failed(cm, EPROTO, "the answer says nothing of the tree: is it inc-agentd's?");
+		return set_error(cm, EPROTO, "the answer says nothing of the tree: is it inc-agentd's?");
 	memcpy(&rep, p->private_data, sizeof(rep));
 	if (rep.version != INC_CM_VERSION)
-		return failed(cm, EPROTO, "the answer is of version %u, not %u: are inc-agentd there and libinc-am here of one release?",
-			      rep.version, INC_CM_VERSION);
+		return set_error(cm, EPROTO, "the answer is of version %u, not %u: are inc-agentd there and libinc-am here of one release?",
+				 rep.version, INC_CM_VERSION);
 	if (ntohs(rep.pmtu) != tree->pmtu ||
 	    ntohl(rep.msg_size) != tree->msg_size ||
 	    ntohs(rep.slots) != tree->slots ||
 	    ntohl(rep.first_msg_id) != tree->first_msg_id)
-		return failed(cm, EPROTO, "the switch has another tree than the manager: pmtu %u, messages of %u bytes, %u slots",
-			      ntohs(rep.pmtu), ntohl(rep.msg_size),
-			      ntohs(rep.slots));
+		return set_error(cm, EPROTO, "the switch has another tree than the manager: pmtu %u, messages of %u bytes, %u slots",
+				 ntohs(rep.pmtu), ntohl(rep.msg_size),
+				 ntohs(rep.slots));
 	return 0;
 }
 
@@ -200,12 +201,12 @@ static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
 		if (ret == -ETIMEDOUT && now_ms() < cm->until)
 			continue;
 		if (ret == -ETIMEDOUT)
-			return failed(cm, ETIMEDOUT, "no answer within %d s",
-				      TOTAL_MS / 1000);
+			return set_error(cm, ETIMEDOUT, "no answer within %d s",
+					 TOTAL_MS / 1000);
 		if (ret)
 			return ret;
 	}
-	ret = ev->event == want ? 0 : unexpected(cm, ev);
+	ret = ev->event == want ? 0 : explain_event(cm, ev);
 	if (!ret && want == RDMA_CM_EVENT_CONNECT_RESPONSE)
 		ret = check_reply(cm, &ev->param.conn);
 	rdma_ack_cm_event(ev);
@@ -232,9 +233,10 @@ static int create_id(struct am_cm *cm)
 
 	at.ai_src_len = inc_rdv_addr_to_sockaddr(&cm->peers.own, 0, &own);
 	if (rdma_create_ep(&cm->id, &at, NULL, NULL))
-		return failed(cm, errno, "%s of this host cannot be used: %s; is it an address of an RDMA device?",
-			      inc_rdv_addr_str(&cm->peers.own, addr,
-					       sizeof(addr)), strerror(errno));
+		return set_error(cm, errno, "%s of this host cannot be used: %s; is it an address of an RDMA device?",
+				 inc_rdv_addr_str(&cm->peers.own, addr,
+						  sizeof(addr)),
+						  strerror(errno));
 	if (rdma_migrate_id(cm->id, cm->channel))
 		return failed_call(cm, "waiting for events");
 	return 0;
@@ -246,8 +248,8 @@ static int open_id(struct am_cm *cm)
 
 	cm->channel = rdma_create_event_channel();
 	if (!cm->channel)
-		return failed(cm, errno, "/dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded here?",
-			      strerror(errno));
+		return set_error(cm, errno, "/dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded here?",
+				 strerror(errno));
 	flags = fcntl(cm->channel->fd, F_GETFL);
 	if (fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK))
 		return failed_call(cm, "making its file non-blocking");
@@ -264,7 +266,7 @@ static void close_id(struct am_cm *cm)
 	cm->channel = NULL;
 }
 
-static int resolve(struct am_cm *cm)
+static int resolve_addr(struct am_cm *cm)
 {
 	struct sockaddr_storage to;
 	int ret;
@@ -280,7 +282,7 @@ static int resolve(struct am_cm *cm)
 	return wait_event(cm, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-static int ask(struct am_cm *cm)
+static int ask_agent(struct am_cm *cm)
 {
 	const struct inc_rdv_joined *tree = &cm->peers.tree;
 	const struct inc_cm_req req = {
@@ -315,22 +317,23 @@ static int take_psns(struct am_cm *cm)
 	    rdma_init_qp_attr(cm->id, &rts, &mask))
 		return failed_call(cm, "reading the first PSNs");
 	if (rtr.dest_qp_num != cm->peers.tree.qpn)
-		return failed(cm, EPROTO, "the answer is of QPN 0x%x, not 0x%x",
-			      rtr.dest_qp_num, cm->peers.tree.qpn);
+		return set_error(cm, EPROTO,
+				 "the answer is of QPN 0x%x, not 0x%x",
+				 rtr.dest_qp_num, cm->peers.tree.qpn);
 	cm->result.psn = rtr.rq_psn & 0xffffff;
 	cm->result.own_psn = rts.sq_psn & 0xffffff;
 	cm->result.err = 0;
 	return 0;
 }
 
-static int attempt(struct am_cm *cm)
+static int attempt_connect(struct am_cm *cm)
 {
 	int ret = open_id(cm);
 
 	if (!ret)
-		ret = resolve(cm);
+		ret = resolve_addr(cm);
 	if (!ret)
-		ret = ask(cm);
+		ret = ask_agent(cm);
 	if (!ret)
 		ret = take_psns(cm);
 	if (ret)
@@ -338,17 +341,18 @@ static int attempt(struct am_cm *cm)
 	return ret;
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
 	const uint64_t one = 1;
 	struct am_cm *cm = arg;
 	int ret;
 
-	while ((ret = attempt(cm)) == -EAGAIN && now_ms() + AGAIN_MS < cm->until)
+	while ((ret = attempt_connect(cm)) == -EAGAIN &&
+	       now_ms() + AGAIN_MS < cm->until)
 		if (wait_readable(cm, -1, now_ms() + AGAIN_MS) == -ECANCELED)
 			break;
 	if (ret && !cm->result.err)
-		failed(cm, -ret, "%s", strerror(-ret));
+		set_error(cm, -ret, "%s", strerror(-ret));
 	atomic_store(&cm->done, true);
 	if (write(cm->wake, &one, sizeof(one)) < 0)
 		return NULL;	/* it has been woken already */
@@ -364,7 +368,7 @@ static int start_thread(struct am_cm *cm)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&cm->thread, NULL, run, cm);
+	ret = pthread_create(&cm->thread, NULL, run_thread, cm);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ret;
 }

@@ -109,8 +109,8 @@ void am_stream_send(struct am_stream *s, const struct am_message *msg)
  * @s: stream
  * @msg: result
  *
- * Return: 0; -ENOTCONN if there are no more, and am_stream_status() says why; or
- * that of am_manager_unpack().
+ * Return: 0; -ENOTCONN if there are no more, and am_stream_status() says why;
+ * or what am_manager_unpack() returns.
  */
 int am_stream_receive(struct am_stream *s, struct am_message *msg)
 {

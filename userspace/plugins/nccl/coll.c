@@ -105,7 +105,7 @@ static const enum inc_op ops[NCCL_NOPS] = {
 	[NCCL_AVG]	= INC_OP_AVG,
 };
 
-static bool known(int type, int op)
+static bool is_known(int type, int op)
 {
 	return type >= 0 && type < NCCL_NTYPES && op >= 0 && op < NCCL_NOPS;
 }
@@ -257,11 +257,12 @@ nccl_result inc_coll_close(void *comm)
  */
 nccl_result inc_coll_reduce_support(int type, int op, int *supported)
 {
-	*supported = known(type, op);
+	*supported = is_known(type, op);
 	return NCCL_SUCCESS;
 }
 
-static struct memory *registered(struct coll *c, const void *addr, size_t size)
+static struct memory *find_registered(struct coll *c, const void *addr,
+				      size_t size)
 {
 	struct memory *mem;
 
@@ -315,7 +316,7 @@ nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 		return NCCL_INVALID_USAGE;
 	}
 	pthread_mutex_lock(&c->lock);
-	mem = registered(c, data, size);
+	mem = find_registered(c, data, size);
 	if (!mem)
 		ret = memory_new(c, data, size, &mem);
 	if (!ret) {
@@ -333,7 +334,7 @@ nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
  * and will not test that operation again. NCCL would not close a communicator
  * whose memory it can't deregister.
  */
-static void forget(struct coll *c, const struct memory *mem)
+static void forget_memory(struct coll *c, const struct memory *mem)
 {
 	if (!mem->size || inc_mem_dereg(c->inc, mem->addr, mem->size) != -EBUSY)
 		return;
@@ -358,7 +359,7 @@ nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 		return NCCL_SUCCESS;
 	pthread_mutex_lock(&c->lock);
 	if (!--mem->times) {
-		forget(c, mem);
+		forget_memory(c, mem);
 		for (link = &c->memory; *link != mem; link = &(*link)->next)
 			;
 		*link = mem->next;
@@ -400,7 +401,7 @@ static void give_up(struct coll *c, struct request *r, int ret)
 	r->used = false;
 }
 
-static nccl_result failed(struct coll *c, int ret)
+static nccl_result report_failure(struct coll *c, int ret)
 {
 	const char *why = inc_comm_strerror(c->inc);
 
@@ -428,7 +429,7 @@ nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
 	int ret;
 
 	*request = NULL;
-	if (!known(type, op))
+	if (!is_known(type, op))
 		return NCCL_INVALID_ARGUMENT;
 	pthread_mutex_lock(&c->lock);
 	r = request_get(c, 1);
@@ -445,12 +446,12 @@ nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
 	else
 		*request = r;
 	pthread_mutex_unlock(&c->lock);
-	return ret ? failed(c, ret) : NCCL_SUCCESS;
+	return ret ? report_failure(c, ret) : NCCL_SUCCESS;
 }
 
 /* Find where @rank's block and the window overlap, from the vector's start. */
-static size_t overlap(int rank, size_t per_rank, size_t offset, size_t bytes,
-		      size_t *from)
+static size_t find_overlap(int rank, size_t per_rank, size_t offset,
+			   size_t bytes, size_t *from)
 {
 	size_t begin = (size_t)rank * per_rank, end = begin + per_rank;
 
@@ -502,11 +503,12 @@ static int begin_scatter(struct coll *c, const struct block *b,
  * Execute a window, block by block. @own begins where this rank's block and the
  * window first overlap.
  */
-static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
-			  size_t offset, size_t bytes, struct block *b,
-			  int (*begin)(struct coll *, const struct block *,
-				       struct inc_request **),
-			  void **request)
+static nccl_result run_window(struct coll *c, char *win, char *own,
+			      size_t per_rank,
+			      size_t offset, size_t bytes, struct block *b,
+			      int (*begin)(struct coll *, const struct block *,
+					   struct inc_request **),
+			      void **request)
 {
 	int first = per_rank ? (int)(offset / per_rank) : 0, ret = 0;
 	int last = per_rank && bytes ? (int)((offset + bytes - 1) / per_rank) :
@@ -525,7 +527,8 @@ static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 	}
 	r->bytes = bytes;
 	for (b->rank = first; b->rank <= last && !ret; b->rank++) {
-		b->bytes = overlap(b->rank, per_rank, offset, bytes, &from);
+		b->bytes = find_overlap(b->rank, per_rank, offset, bytes,
+					&from);
 		b->window = win + (from - offset);
 		b->own = own;
 		ret = begin(c, b, &r->req[r->nreq]);
@@ -537,7 +540,7 @@ static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 	else
 		*request = r;
 	pthread_mutex_unlock(&c->lock);
-	return ret ? failed(c, ret) : NCCL_SUCCESS;
+	return ret ? report_failure(c, ret) : NCCL_SUCCESS;
 }
 
 /**
@@ -561,8 +564,8 @@ nccl_result inc_coll_iallgather(void *comm, char *send,
 
 	if (recv->size < bytes)
 		return NCCL_INVALID_ARGUMENT;
-	return window(comm, recv->addr, send, bytes_per_rank, offset, bytes, &b,
-		      begin_gather, request);
+	return run_window(comm, recv->addr, send, bytes_per_rank, offset, bytes,
+			  &b, begin_gather, request);
 }
 
 /**
@@ -587,10 +590,10 @@ nccl_result inc_coll_ireducescatter(void *comm,
 {
 	struct block b = { .type = type, .op = op };
 
-	if (!known(type, op) || send->size < bytes)
+	if (!is_known(type, op) || send->size < bytes)
 		return NCCL_INVALID_ARGUMENT;
-	return window(comm, send->addr, recv, bytes_per_rank, offset, bytes, &b,
-		      begin_scatter, request);
+	return run_window(comm, send->addr, recv, bytes_per_rank, offset, bytes,
+			  &b, begin_scatter, request);
 }
 
 /**
@@ -621,5 +624,5 @@ nccl_result inc_coll_test(void *request, int *done, int *size)
 		r->used = false;
 	}
 	pthread_mutex_unlock(&c->lock);
-	return ret ? failed(c, ret) : NCCL_SUCCESS;
+	return ret ? report_failure(c, ret) : NCCL_SUCCESS;
 }

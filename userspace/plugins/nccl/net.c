@@ -170,8 +170,8 @@ static bool same_net(const struct ifaddrs *i, const union address *near)
 }
 
 /* Find an address of an interface on @list, or of one that leads to @near. */
-static bool pick(const struct ifaddrs *all, const char *list,
-		 const union address *near, union address *addr)
+static bool pick_address(const struct ifaddrs *all, const char *list,
+			 const union address *near, union address *addr)
 {
 	const struct ifaddrs *i;
 	int family;
@@ -233,12 +233,12 @@ static bool own_address(const struct ifaddrs *all, union address *addr)
 	size_t i;
 
 	if (list && strlen(list) > 1)
-		return pick(all, list, NULL, addr);
-	if (pick(all, "ib", NULL, addr) ||
-	    (root_address(&root) && pick(all, NULL, &root, addr)))
+		return pick_address(all, list, NULL, addr);
+	if (pick_address(all, "ib", NULL, addr) ||
+	    (root_address(&root) && pick_address(all, NULL, &root, addr)))
 		return true;
 	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		if (pick(all, lists[i], NULL, addr))
+		if (pick_address(all, lists[i], NULL, addr))
 			return true;
 	return false;
 }
@@ -482,7 +482,8 @@ nccl_result inc_net_close(void *comm)
 	return NCCL_SUCCESS;
 }
 
-static struct request *queue(struct net *n, void *data, size_t size, int tag)
+static struct request *queue_request(struct net *n, void *data, size_t size,
+				     int tag)
 {
 	struct request *r = &n->request[n->tail % NCCL_MAX_REQUESTS];
 
@@ -496,7 +497,7 @@ static struct request *queue(struct net *n, void *data, size_t size, int tag)
 }
 
 /* Send or receive up to @len bytes at @p; 0 if none can now, or -1. */
-static ssize_t move(struct net *n, void *p, size_t len)
+static ssize_t move_bytes(struct net *n, void *p, size_t len)
 {
 	ssize_t ret;
 
@@ -523,14 +524,15 @@ static bool header_is_right(const struct net *n, struct request *r)
 }
 
 /* Process the oldest request as far as possible. True if it is done. */
-static bool advance(struct net *n, struct request *r)
+static bool advance_request(struct net *n, struct request *r)
 {
 	ssize_t ret;
 
 	if (n->sends && !n->at)
 		n->hdr = (struct msg_hdr) { .size = r->size, .tag = r->tag };
 	while (n->at < sizeof(n->hdr)) {
-		ret = move(n, (char *)&n->hdr + n->at, sizeof(n->hdr) - n->at);
+		ret = move_bytes(n, (char *)&n->hdr + n->at,
+				 sizeof(n->hdr) - n->at);
 		if (ret <= 0)
 			goto stop;
 		n->at += (size_t)ret;
@@ -543,7 +545,7 @@ static bool advance(struct net *n, struct request *r)
 	while (n->at < sizeof(n->hdr) + n->hdr.size) {
 		size_t off = n->at - sizeof(n->hdr);
 
-		ret = move(n, r->data + off, n->hdr.size - off);
+		ret = move_bytes(n, r->data + off, n->hdr.size - off);
 		if (ret <= 0)
 			goto stop;
 		n->at += (size_t)ret;
@@ -558,10 +560,10 @@ stop:
 	return false;
 }
 
-static void progress(struct net *n)
+static void advance_queue(struct net *n)
 {
 	while (n->head != n->tail && !n->broken &&
-	       advance(n, &n->request[n->head % NCCL_MAX_REQUESTS]))
+	       advance_request(n, &n->request[n->head % NCCL_MAX_REQUESTS]))
 		n->head++;
 }
 
@@ -580,8 +582,8 @@ nccl_result inc_net_isend(void *comm, const void *data, size_t size, int tag,
 {
 	struct net *n = comm;
 
-	*request = queue(n, (void *)data, size, tag);
-	progress(n);
+	*request = queue_request(n, (void *)data, size, tag);
+	advance_queue(n);
 	return n->broken ? NCCL_REMOTE_ERROR : NCCL_SUCCESS;
 }
 
@@ -600,7 +602,7 @@ nccl_result inc_net_irecv(void *comm, void *data, size_t size, int tag,
 {
 	struct net *n = comm;
 
-	*request = queue(n, data, size, tag);
+	*request = queue_request(n, data, size, tag);
 	return n->broken ? NCCL_REMOTE_ERROR : NCCL_SUCCESS;
 }
 
@@ -618,7 +620,7 @@ nccl_result inc_net_test(void *request, int *done, int *size)
 
 	*done = 0;
 	if (!r->done)
-		progress(r->net);
+		advance_queue(r->net);
 	if (r->done) {
 		*done = 1;
 		if (size)

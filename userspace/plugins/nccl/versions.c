@@ -14,7 +14,7 @@
 /* For NCCL's choice of algorithms; the speed of links is unknown here. */
 #define SPEED_MBPS	10000
 
-static nccl_result init(nccl_log_fn log)
+static nccl_result init_plugin(nccl_log_fn log)
 {
 	inc_nccl_log = log;
 	return NCCL_SUCCESS;
@@ -22,7 +22,7 @@ static nccl_result init(nccl_log_fn log)
 
 static nccl_result init_v10(nccl_log_fn log, nccl_profiler_fn prof)
 {
-	return init(log);
+	return init_plugin(log);
 }
 
 static nccl_result init_v11(void **ctx, uint64_t comm_id,
@@ -30,16 +30,16 @@ static nccl_result init_v11(void **ctx, uint64_t comm_id,
 			    nccl_profiler_fn prof)
 {
 	*ctx = NULL;
-	return init(log);
+	return init_plugin(log);
 }
 
 static nccl_result coll_init_v11(void **ctx, uint64_t comm_id, nccl_log_fn log)
 {
 	*ctx = NULL;
-	return init(log);
+	return init_plugin(log);
 }
 
-static nccl_result finalize(void *ctx)
+static nccl_result finalize_plugin(void *ctx)
 {
 	return NCCL_SUCCESS;
 }
@@ -214,7 +214,7 @@ static nccl_result irecv_consumed(void *comm, int n, void *request)
 	.irecv_consumed	= irecv_consumed
 
 EXPORT const struct nccl_net_v8 ncclNetPlugin_v8 = {
-	NET(v8, v8), .init = init, .listen = net_listen,
+	NET(v8, v8), .init = init_plugin, .listen = net_listen,
 };
 
 EXPORT const struct nccl_net_v10 ncclNetPlugin_v10 = {
@@ -223,7 +223,7 @@ EXPORT const struct nccl_net_v10 ncclNetPlugin_v10 = {
 
 EXPORT const struct nccl_net_v11 ncclNetPlugin_v11 = {
 	NET(v11, v10), .init = init_v11, .listen = net_listen_v11,
-	.finalize = finalize, .set_net_attr = set_net_attr,
+	.finalize = finalize_plugin, .set_net_attr = set_net_attr,
 };
 
 /* --- Collective network ------------------------------------------------ */
@@ -318,14 +318,14 @@ static nccl_result coll_iflush(void *comm, void *data, int size, void *mhandle,
 	.close_listen	= inc_coll_close_listen
 
 EXPORT const struct nccl_coll_v8 ncclCollNetPlugin_v8 = {
-	COLL(v8, v8), .init = init, .listen = coll_listen,
+	COLL(v8, v8), .init = init_plugin, .listen = coll_listen,
 };
 
 EXPORT const struct nccl_coll_v10 ncclCollNetPlugin_v10 = {
-	COLL(v10, v10), .init = init, .listen = coll_listen,
+	COLL(v10, v10), .init = init_plugin, .listen = coll_listen,
 };
 
 EXPORT const struct nccl_coll_v11 ncclCollNetPlugin_v11 = {
 	COLL(v11, v10), .init = coll_init_v11, .listen = coll_listen_v11,
-	.finalize = finalize,
+	.finalize = finalize_plugin,
 };

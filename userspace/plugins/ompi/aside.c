@@ -146,8 +146,8 @@ bool coll_inc_aside_may(struct coll_inc_module *m, ompi_communicator_t *comm)
 
 /* --- Steps ------------------------------------------------------------- */
 
-static int exchange(struct coll_inc_aside *s, void *data, int n,
-		    ompi_datatype_t *type, int32_t tag)
+static int exchange_data(struct coll_inc_aside *s, void *data, int n,
+			 ompi_datatype_t *type, int32_t tag)
 {
 	int32_t next = coll_inc_tag_use(s->comm, tag);
 	int ret;
@@ -159,7 +159,7 @@ static int exchange(struct coll_inc_aside *s, void *data, int n,
 	return ret;
 }
 
-static void finish(struct coll_inc_aside *s, enum coll_inc_why why)
+static void finish_aside(struct coll_inc_aside *s, enum coll_inc_why why)
 {
 	struct coll_inc_module *m = s->m;
 	ompi_communicator_t *comm = s->comm;
@@ -174,10 +174,10 @@ static void finish(struct coll_inc_aside *s, enum coll_inc_why why)
 	OBJ_RELEASE(comm);
 }
 
-static void fail(struct coll_inc_aside *s, int err)
+static void fail_aside(struct coll_inc_aside *s, int err)
 {
 	s->m->err = err;
-	finish(s, COLL_INC_GOES);
+	finish_aside(s, COLL_INC_GOES);
 }
 
 static void *join_job(void *arg)
@@ -189,7 +189,7 @@ static void *join_job(void *arg)
 	return NULL;
 }
 
-static void consulted(struct coll_inc_aside *s)
+static void on_consulted(struct coll_inc_aside *s)
 {
 	enum coll_inc_why why = (enum coll_inc_why)s->say[COLL_INC_SAY_WHY];
 
@@ -199,7 +199,7 @@ static void consulted(struct coll_inc_aside *s)
 		why = COLL_INC_NO_WAIT;
 	}
 	if (why) {
-		finish(s, why);
+		finish_aside(s, why);
 		return;
 	}
 	s->m->memlock = (unsigned long)~s->say[COLL_INC_SAY_MEMLOCK];
@@ -221,9 +221,9 @@ static void go_on(struct coll_inc_aside *s)
 		s->step = AGREE;
 	}
 	if (s->step == AGREE && !s->req) {
-		ret = exchange(s, &s->value, 1, &ompi_mpi_int.dt, s->tag);
+		ret = exchange_data(s, &s->value, 1, &ompi_mpi_int.dt, s->tag);
 		if (ret != OMPI_SUCCESS)
-			fail(s, ret);
+			fail_aside(s, ret);
 		return;
 	}
 	if (!REQUEST_COMPLETE(s->req))
@@ -232,14 +232,14 @@ static void go_on(struct coll_inc_aside *s)
 	ompi_request_free(&s->req);
 	s->req = NULL;
 	if (ret != OMPI_SUCCESS)
-		fail(s, ret);
+		fail_aside(s, ret);
 	else if (s->step == CONSULT)
-		consulted(s);
+		on_consulted(s);
 	else
-		finish(s, (enum coll_inc_why)s->value);
+		finish_aside(s, (enum coll_inc_why)s->value);
 }
 
-static int progress(void)
+static int progress_asides(void)
 {
 	coll_inc_aside_t *s, *next;
 
@@ -255,7 +255,7 @@ static int progress(void)
 }
 
 /* MPI_Finalize() begins: other ranks may need this one for their meetings. */
-static int finalizing(MPI_Comm comm, int key, void *value, void *extra)
+static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 {
 	while (!opal_list_is_empty(&asides))
 		opal_progress();
@@ -263,20 +263,20 @@ static int finalizing(MPI_Comm comm, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-static int run(void)
+static int start_asides(void)
 {
 	int key, ret;
 
 	if (running)
 		return OMPI_SUCCESS;
-	ret = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizing, &key,
+	ret = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key,
 				      NULL);
 	if (ret == MPI_SUCCESS)
 		ret = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 	if (ret != MPI_SUCCESS)
 		return OMPI_ERROR;
 	OBJ_CONSTRUCT(&asides, opal_list_t);
-	opal_progress_register(progress);
+	opal_progress_register(progress_asides);
 	running = true;
 	return OMPI_SUCCESS;
 }
@@ -291,7 +291,7 @@ void coll_inc_aside_begin(struct coll_inc_module *m, ompi_communicator_t *comm,
 			  int32_t tag)
 {
 	coll_inc_aside_t *s = OBJ_NEW(coll_inc_aside_t);
-	int ret = s ? run() : OMPI_ERR_OUT_OF_RESOURCE;
+	int ret = s ? start_asides() : OMPI_ERR_OUT_OF_RESOURCE;
 
 	m->state = COLL_INC_ASIDE;
 	if (ret == OMPI_SUCCESS) {
@@ -301,8 +301,8 @@ void coll_inc_aside_begin(struct coll_inc_module *m, ompi_communicator_t *comm,
 		s->tag = tag - 1;
 		atomic_init(&s->joined, false);
 		coll_inc_say_mine(s->say, comm);
-		ret = exchange(s, s->say, COLL_INC_SAY_N,
-			       &ompi_mpi_uint64_t.dt, tag);
+		ret = exchange_data(s, s->say, COLL_INC_SAY_N,
+				    &ompi_mpi_uint64_t.dt, tag);
 	}
 	if (ret != OMPI_SUCCESS) {
 		if (s)
@@ -333,7 +333,7 @@ void coll_inc_aside_end(void)
 {
 	if (!running)
 		return;
-	opal_progress_unregister(progress);
+	opal_progress_unregister(progress_asides);
 	OBJ_DESTRUCT(&asides);
 	running = false;
 }

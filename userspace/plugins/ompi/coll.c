@@ -144,7 +144,7 @@ static int begin_reduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 			   dtype, iop, a->root, &o->req);
 }
 
-static bool even(const int *counts, int n)
+static bool is_even(const int *counts, int n)
 {
 	int i;
 
@@ -155,7 +155,7 @@ static bool even(const int *counts, int n)
 }
 
 /* Elements of the ranks below @n. */
-static size_t sum(const int *counts, int n)
+static size_t sum_counts(const int *counts, int n)
 {
 	size_t total = 0;
 	int i;
@@ -198,7 +198,7 @@ static int begin_parts(struct coll_inc_op *o, const struct coll_inc_args *a,
 	const void *data;
 	void *none;
 	int n = inc_comm_size(o->inc), rank = inc_comm_rank(o->inc);
-	size_t esize = inc_dtype_size(dtype), total = sum(a->counts, n);
+	size_t esize = inc_dtype_size(dtype), total = sum_counts(a->counts, n);
 	size_t own = (size_t)a->counts[rank];
 	bool whole = total * esize <= PARTS_MIN;
 
@@ -209,7 +209,7 @@ static int begin_parts(struct coll_inc_op *o, const struct coll_inc_args *a,
 	if (!o->recv_tmp)
 		return -ENOMEM;
 	o->recv_at = (char *)o->recv_tmp +
-		     (whole ? sum(a->counts, rank) * esize : 0);
+		     (whole ? sum_counts(a->counts, rank) * esize : 0);
 	o->buf = a->rbuf;
 	o->bytes = own * esize;
 	if (!whole)
@@ -231,7 +231,7 @@ static int begin_reduce_scatter(struct coll_inc_op *o,
 
 	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	if (a->counts && !even(a->counts, n))
+	if (a->counts && !is_even(a->counts, n))
 		return begin_parts(o, a, dtype, iop);
 	len = (size_t)count * inc_dtype_size(dtype);
 	if (coll_inc_stage(o, a, &send, len * (size_t)n, &recv, len))
@@ -264,7 +264,8 @@ static int begin_scatter(struct coll_inc_op *o, const struct coll_inc_args *a)
 	return inc_iscatter(o->inc, send, recv, n, dtype, a->root, &o->req);
 }
 
-static int begin(struct coll_inc_op *o, const struct coll_inc_args *a)
+static int begin_collective(struct coll_inc_op *o,
+			    const struct coll_inc_args *a)
 {
 	switch (a->coll) {
 	case COLL_INC_allgather:
@@ -307,7 +308,7 @@ int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 
 	/* Another thread may be in our progress function. */
 	coll_inc_lock();
-	rc = begin(o, a);
+	rc = begin_collective(o, a);
 	if (rc)
 		coll_inc_end(o->m, rc);
 	coll_inc_unlock();
@@ -336,7 +337,8 @@ size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks)
 			return coll_inc_size(a->stype, a->scount);
 		break;
 	case COLL_INC_reduce_scatter:
-		return coll_inc_size(a->rtype, 1) * sum(a->counts, nranks);
+		return coll_inc_size(a->rtype, 1) * sum_counts(a->counts,
+							       nranks);
 	default:
 		break;
 	}

@@ -84,8 +84,8 @@ enum coll_inc_fn {
  * @COLL_INC_LATER: it is decided when the meeting in the background has ended
  * @COLL_INC_NWHY: number of reasons
  *
- * Of those that ranks bring to a meeting, the greatest counts: if one finds the
- * switch full, others wait for it in vain.
+ * Of the reasons that ranks bring to a meeting, the greatest counts: if one
+ * finds the switch full, others wait for it in vain.
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
@@ -203,7 +203,7 @@ struct coll_inc_below {
  * @aside: meeting in the background
  * @no_aside: there can be none
  * @tagged: suitable non-blocking operations take tags when they are called
- * @tag: those of the operation that is being decided
+ * @tag: tags of the operation that is being decided
  * @queue: requests in COLL_INC_ASIDE
  * @err: 0, or the OMPI_ERR_* that the meeting ended with: it failed on some
  *	ranks, and this one can't know what the others do

@@ -48,8 +48,8 @@ OMPI_DECLSPEC mca_coll_base_component_2_4_0_t mca_coll_inc_component = {
 	.collm_comm_query = coll_inc_comm_query,
 };
 
-static void param(const char *name, const char *text,
-		  mca_base_var_type_t type, void *value)
+static void add_param(const char *name, const char *text,
+		      mca_base_var_type_t type, void *value)
 {
 	mca_base_component_var_register(&mca_coll_inc_component.collm_version,
 					name, text, type, NULL, 0, 0,
@@ -69,35 +69,36 @@ static int component_register(void)
 		.max_persistent	 = 8,
 		.join_timeout_ms = 10000,
 	};
-	param("priority", "Priority of coll/inc; 0 switches it off",
-	      MCA_BASE_VAR_TYPE_INT, &p->priority);
-	param("verbose",
-	      "1: which communicators go through the switch, or why not; 2: and which operations",
-	      MCA_BASE_VAR_TYPE_INT, &p->verbose);
-	param("stats",
-	      "At the end, say how many operations went through the switch, and why others did not; 1: of the first rank, 2: of each",
-	      MCA_BASE_VAR_TYPE_INT, &p->stats);
-	param("server",
-	      "HOST[:PORT] of the rendezvous daemon (inc-tool serve); default: environment INC_SERVER",
-	      MCA_BASE_VAR_TYPE_STRING, &p->server);
-	param("min_ranks", "Smallest communicator that goes through the switch",
-	      MCA_BASE_VAR_TYPE_INT, &p->min_ranks);
-	param("meet_after",
-	      "A communicator's ranks meet at the switch in its suitable collective of this number; until then, all fall through. Each further 16 KiB of a collective's data count as one more. 1: in the first one",
-	      MCA_BASE_VAR_TYPE_INT, &p->meet_after);
-	param("min_bytes",
-	      "Smallest data of a rank (for blocks, of one block) that goes through the switch",
-	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->min_bytes);
-	param("max_bytes", "Largest, likewise",
-	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->max_bytes);
-	param("max_persistent",
-	      "Persistent operations of a communicator that may have trees of their own at a time, 0 to 16; others fall through",
-	      MCA_BASE_VAR_TYPE_INT, &p->max_persistent);
-	param("timeout_ms",
-	      "Milliseconds without any progress after which an operation ends with an error; 0: never, since a rank may come late. Ranks, links and switches that die are noticed without",
-	      MCA_BASE_VAR_TYPE_INT, &p->timeout_ms);
-	param("join_timeout_ms",
-	      "Milliseconds that the ranks of a communicator wait for each other at the daemon",
-	      MCA_BASE_VAR_TYPE_INT, &p->join_timeout_ms);
+	add_param("priority", "Priority of coll/inc; 0 switches it off",
+		  MCA_BASE_VAR_TYPE_INT, &p->priority);
+	add_param("verbose",
+		  "1: which communicators go through the switch, or why not; 2: and which operations",
+		  MCA_BASE_VAR_TYPE_INT, &p->verbose);
+	add_param("stats",
+		  "At the end, say how many operations went through the switch, and why others did not; 1: of the first rank, 2: of each",
+		  MCA_BASE_VAR_TYPE_INT, &p->stats);
+	add_param("server",
+		  "HOST[:PORT] of the rendezvous daemon (inc-tool serve); default: environment INC_SERVER",
+		  MCA_BASE_VAR_TYPE_STRING, &p->server);
+	add_param("min_ranks",
+		  "Smallest communicator that goes through the switch",
+		  MCA_BASE_VAR_TYPE_INT, &p->min_ranks);
+	add_param("meet_after",
+		  "A communicator's ranks meet at the switch in its suitable collective of this number; until then, all fall through. Each further 16 KiB of a collective's data count as one more. 1: in the first one",
+		  MCA_BASE_VAR_TYPE_INT, &p->meet_after);
+	add_param("min_bytes",
+		  "Smallest data of a rank (for blocks, of one block) that goes through the switch",
+		  MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->min_bytes);
+	add_param("max_bytes", "Largest, likewise",
+		  MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->max_bytes);
+	add_param("max_persistent",
+		  "Persistent operations of a communicator that may have trees of their own at a time, 0 to 16; others fall through",
+		  MCA_BASE_VAR_TYPE_INT, &p->max_persistent);
+	add_param("timeout_ms",
+		  "Milliseconds without any progress after which an operation ends with an error; 0: never, since a rank may come late. Ranks, links and switches that die are noticed without",
+		  MCA_BASE_VAR_TYPE_INT, &p->timeout_ms);
+	add_param("join_timeout_ms",
+		  "Milliseconds that the ranks of a communicator wait for each other at the daemon",
+		  MCA_BASE_VAR_TYPE_INT, &p->join_timeout_ms);
 	return OMPI_SUCCESS;
 }

@@ -26,7 +26,7 @@ static bool on_device(const void *buf)
 }
 
 /* Either may be on a device. */
-static int copy(void *to, const void *from, size_t len)
+static int copy_bytes(void *to, const void *from, size_t len)
 {
 	if (!len)
 		return OMPI_SUCCESS;
@@ -43,7 +43,7 @@ static void *copy_of(const void *from, size_t len)
 {
 	void *tmp = malloc(len + 1);
 
-	if (tmp && copy(tmp, from, len) != OMPI_SUCCESS) {
+	if (tmp && copy_bytes(tmp, from, len) != OMPI_SUCCESS) {
 		free(tmp);
 		tmp = NULL;
 	}
@@ -51,7 +51,7 @@ static void *copy_of(const void *from, size_t len)
 }
 
 /* Are elements of that type contiguous? */
-static bool dense(const ompi_datatype_t *type, ptrdiff_t *gap)
+static bool is_dense(const ompi_datatype_t *type, ptrdiff_t *gap)
 {
 	size_t size;
 	ptrdiff_t span = opal_datatype_span(&type->super, 2, gap);
@@ -107,7 +107,7 @@ const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 	/* Without data the user's address may be NULL. */
 	if (!coll_inc_size(type, count))
 		return nothing;
-	if (dense(type, &gap)) {
+	if (is_dense(type, &gap)) {
 		if (!on_device((const char *)buf + gap))
 			return (const char *)buf + gap;
 		o->send_tmp = copy_of((const char *)buf + gap, size);
@@ -141,7 +141,7 @@ void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 
 	if (!size)
 		return nothing;
-	whole = dense(type, &gap);
+	whole = is_dense(type, &gap);
 	if (whole && !on_device((char *)buf + gap))
 		return (char *)buf + gap;
 	o->recv_tmp = malloc(size + 1);
@@ -205,5 +205,5 @@ int coll_inc_deliver(struct coll_inc_op *o)
 {
 	if (o->type)
 		return copy_blocks(o, o->recv_tmp, o->buf, false);
-	return copy(o->buf, o->recv_at, o->bytes);
+	return copy_bytes(o->buf, o->recv_at, o->bytes);
 }

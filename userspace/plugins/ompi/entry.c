@@ -6,8 +6,8 @@
  */
 #include "coll_inc.h"
 
-static int run(coll_inc_module_t *m, ompi_communicator_t *comm,
-	       const struct coll_inc_args *a)
+static int run_blocking(coll_inc_module_t *m, ompi_communicator_t *comm,
+			const struct coll_inc_args *a)
 {
 	struct coll_inc_op o = { .m = m, .inc = m->inc };
 	int ret;
@@ -23,8 +23,9 @@ static int run(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return ret;
 }
 
-static int irun(coll_inc_module_t *m, ompi_communicator_t *comm,
-		const struct coll_inc_args *a, ompi_request_t **request)
+static int run_nonblocking(coll_inc_module_t *m, ompi_communicator_t *comm,
+			   const struct coll_inc_args *a,
+			   ompi_request_t **request)
 {
 	struct coll_inc_op o = { .m = m, .inc = m->inc };
 
@@ -99,7 +100,7 @@ static int in_order(coll_inc_module_t *m, ompi_communicator_t *comm,
 		return coll_inc_request_later(m, comm, fn, a, request);
 	if (why)
 		return coll_inc_below(m, comm, a, tag, request);
-	return irun(m, comm, a, request);
+	return run_nonblocking(m, comm, a, request);
 }
 
 /*
@@ -118,7 +119,7 @@ static int name(LIST params ompi_communicator_t *comm,			\
 	if (coll_inc_goes(m, comm, COLL_INC_##name, &a))		\
 		return m->below.name(LIST args comm,			\
 				     m->below.name##_module);		\
-	return run(m, comm, &a);					\
+	return run_blocking(m, comm, &a);				\
 }									\
 									\
 static int i##name(LIST params ompi_communicator_t *comm,		\
@@ -140,7 +141,7 @@ static int i##name(LIST params ompi_communicator_t *comm,		\
 	if (why)							\
 		return m->below.i##name(LIST args comm, request,	\
 					m->below.i##name##_module);	\
-	return irun(m, comm, &a, request);				\
+	return run_nonblocking(m, comm, &a, request);			\
 }									\
 									\
 static int name##_init(LIST params ompi_communicator_t *comm,		\

@@ -61,8 +61,9 @@ bool coll_inc_meeting(void)
 }
 
 /* Agree on the worst reason of any rank. */
-static enum coll_inc_why agree(coll_inc_module_t *m, ompi_communicator_t *comm,
-			       enum coll_inc_why mine)
+static enum coll_inc_why agree_reason(coll_inc_module_t *m,
+				      ompi_communicator_t *comm,
+				      enum coll_inc_why mine)
 {
 	int value = (int)mine;
 
@@ -73,19 +74,19 @@ static enum coll_inc_why agree(coll_inc_module_t *m, ompi_communicator_t *comm,
 }
 
 /* The parameter; libinc knows the environment's. NULL: none. */
-static const char *server(void)
+static const char *get_server(void)
 {
 	const char *s = coll_inc_params.server;
 
 	return s && *s ? s : NULL;
 }
 
-static enum coll_inc_why able(void)
+static enum coll_inc_why check_able(void)
 {
 	struct ibv_device **list;
 	int n = 0;
 
-	if (!server() && !getenv("INC_SERVER") && !getenv("INC_AM"))
+	if (!get_server() && !getenv("INC_SERVER") && !getenv("INC_AM"))
 		return COLL_INC_NO_SERVER;
 	list = ibv_get_device_list(&n);
 	if (list)
@@ -194,7 +195,7 @@ static void name_job(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
 	memset(say, 0, COLL_INC_SAY_N * sizeof(*say));
-	say[COLL_INC_SAY_WHY] = able();
+	say[COLL_INC_SAY_WHY] = check_able();
 	if (!say[COLL_INC_SAY_WHY] && coll_inc_room_none())
 		say[COLL_INC_SAY_WHY] = COLL_INC_FULL;
 	say[COLL_INC_SAY_SHARED] = !alone_on_host(comm);
@@ -203,9 +204,9 @@ void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 }
 
 /* Exchange it in one operation, as each takes a round trip or more. */
-static enum coll_inc_why exchange(coll_inc_module_t *m,
-				  ompi_communicator_t *comm,
-				  uint64_t say[COLL_INC_SAY_N])
+static enum coll_inc_why exchange_say(coll_inc_module_t *m,
+				      ompi_communicator_t *comm,
+				      uint64_t say[COLL_INC_SAY_N])
 {
 	m->err = m->below.allreduce(MPI_IN_PLACE, say, COLL_INC_SAY_N,
 				    &ompi_mpi_uint64_t.dt, &ompi_mpi_op_max.op,
@@ -245,7 +246,7 @@ static enum coll_inc_why why_of(int err)
  * and would wait for this one: so ask again, for as long as another rank may
  * come later than this one.
  */
-static int create(struct inc_comm **inc, struct inc_comm_opts *opts)
+static int create_comm(struct inc_comm **inc, struct inc_comm_opts *opts)
 {
 	unsigned int us;
 	int ret;
@@ -263,9 +264,9 @@ static int create(struct inc_comm **inc, struct inc_comm_opts *opts)
 }
 
 /* The name of the job is unique among all communicators of all jobs. */
-static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
-			      const uint64_t say[COLL_INC_SAY_N], int rank, int nranks,
-			      unsigned int slots)
+static enum coll_inc_why join_job(coll_inc_module_t *m, struct inc_comm **inc,
+				  const uint64_t say[COLL_INC_SAY_N], int rank,
+				  int nranks, unsigned int slots)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
 	char name[INC_JOB_MAX + 1], said[COLL_INC_SAID] = "";
@@ -274,7 +275,7 @@ static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
 	snprintf(name, sizeof(name), "ompi-%.*s-%016jx%016jx",
 		 INC_PLUGIN_OWNER - 1, (const char *)&say[COLL_INC_SAY_OWNER],
 		 (uintmax_t)say[COLL_INC_SAY_NAME], (uintmax_t)say[COLL_INC_SAY_NAME + 1]);
-	opts.server = server();
+	opts.server = get_server();
 	opts.job = name;
 	opts.rank = rank;
 	opts.nranks = nranks;
@@ -286,7 +287,7 @@ static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
 	opts.join_timeout_ms = (unsigned int)coll_inc_params.join_timeout_ms;
 	opts.errbuf = said;
 	opts.errbuf_len = sizeof(said);
-	ret = create(inc, &opts);
+	ret = create_comm(inc, &opts);
 	if (!ret) {
 		coll_inc_room_freed();
 		return COLL_INC_GOES;
@@ -312,8 +313,8 @@ enum coll_inc_why coll_inc_join(struct coll_inc_module *m,
 				ompi_communicator_t *comm,
 				const uint64_t say[COLL_INC_SAY_N])
 {
-	return join(m, &m->inc, say, ompi_comm_rank(comm),
-		    ompi_comm_size(comm), slots_wanted());
+	return join_job(m, &m->inc, say, ompi_comm_rank(comm),
+			ompi_comm_size(comm), slots_wanted());
 }
 
 /* On hosts with several ranks: select the ranks of the tree. */
@@ -330,7 +331,8 @@ static enum coll_inc_why meet_hosts(coll_inc_module_t *m,
 	return *nranks < 2 ? COLL_INC_ONE_HOST : COLL_INC_GOES;
 }
 
-static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
+static enum coll_inc_why meet_ranks(coll_inc_module_t *m,
+				    ompi_communicator_t *comm)
 {
 	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm);
 	uint64_t say[COLL_INC_SAY_N];
@@ -342,7 +344,7 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 	m->at = calloc((size_t)nranks, 2 * sizeof(int));
 	if (!m->host_of || !m->at)
 		say[COLL_INC_SAY_WHY] = COLL_INC_NO_TREE;
-	why = exchange(m, comm, say);
+	why = exchange_say(m, comm, say);
 	if (why || m->err)
 		return why;
 	m->memlock = (unsigned long)~say[COLL_INC_SAY_MEMLOCK];
@@ -350,16 +352,17 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 		why = meet_hosts(m, comm, &rank, &nranks);
 	if (why || m->err)
 		return why;
-	return agree(m, comm, rank < 0 ? COLL_INC_GOES :
-				join(m, &m->inc, say, rank, nranks,
-				     slots_wanted()));
+	return agree_reason(m, comm, rank < 0 ? COLL_INC_GOES :
+				join_job(m, &m->inc, say, rank, nranks,
+					 slots_wanted()));
 }
 
 /*
  * Report the outcome of few communicators, since a program may make thousands:
- * by the first rank, and by those that were told why.
+ * by the first rank, and by the ranks that know why.
  */
-static void tell(const coll_inc_module_t *m, const ompi_communicator_t *comm)
+static void tell_outcome(const coll_inc_module_t *m,
+			 const ompi_communicator_t *comm)
 {
 	static int told;
 	bool again = m->state == COLL_INC_NEW;
@@ -441,7 +444,7 @@ void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 		m->state = COLL_INC_READY;
 	else
 		fall_back(m);
-	tell(m, comm);
+	tell_outcome(m, comm);
 }
 
 /**
@@ -456,7 +459,7 @@ void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	m->state = COLL_INC_MEETING;
-	m->why = meet(m, comm);
+	m->why = meet_ranks(m, comm);
 	coll_inc_met(m, comm);
 }
 
@@ -472,11 +475,12 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m,
 	    m->nlanes >= COLL_INC_MAX_LANES)
 		return COLL_INC_LANES;
 	name_job(say, comm);
-	why = exchange(m, comm, say);
+	why = exchange_say(m, comm, say);
 	if (why || m->err)
 		return why;
-	why = agree(m, comm, join(m, &inc, say, ompi_comm_rank(comm),
-				  ompi_comm_size(comm), slots_wanted()));
+	why = agree_reason(m, comm, join_job(m, &inc, say, ompi_comm_rank(comm),
+					     ompi_comm_size(comm),
+					     slots_wanted()));
 	if (!why && !m->err)
 		m->lanes[m->nlanes++] = inc;
 	else if (inc)

@@ -42,7 +42,7 @@ void coll_inc_hosts_init(void)
 }
 
 /* All processes are told the same by the job's launcher, without a message. */
-static uint32_t ask(opal_process_name_t name)
+static uint32_t ask_node(opal_process_name_t name)
 {
 	uint32_t node = UNKNOWN, *to = &node;
 	int ret;
@@ -61,14 +61,14 @@ static uint32_t node_of(ompi_communicator_t *comm, int rank)
 	if (name.jobid != OPAL_PROC_MY_NAME.jobid)
 		return UNKNOWN;
 	if (name.vpid >= nnodes)
-		return ask(name);
+		return ask_node(name);
 	if (nodes[name.vpid] == UNKNOWN)
-		nodes[name.vpid] = ask(name);
+		nodes[name.vpid] = ask_node(name);
 	return nodes[name.vpid];
 }
 
 /* Are each host's ranks consecutive? The same on all ranks. */
-static bool grouped(ompi_communicator_t *comm)
+static bool is_grouped(ompi_communicator_t *comm)
 {
 	uint32_t last = node_of(comm, 0), node;
 	int i, k;
@@ -131,7 +131,7 @@ void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm)
 {
 	mca_coll_base_avail_coll_t *a;
 
-	if (!comm->c_coll->module_list || !has_han(comm) || grouped(comm))
+	if (!comm->c_coll->module_list || !has_han(comm) || is_grouped(comm))
 		return;
 	/* The last one has the highest priority. */
 #define AROUND(name)							\

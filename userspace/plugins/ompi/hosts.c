@@ -70,13 +70,13 @@ static int local_bcast(coll_inc_module_t *m, void *buf, int count,
 /* Status that the ranks of a host exchange: the worst of each. */
 enum { TELL_ERROR, TELL_LOCAL, TELL_N };
 
-static int pass(coll_inc_module_t *m, int *tell, int to)
+static int pass_status(coll_inc_module_t *m, int *tell, int to)
 {
 	return MCA_PML_CALL(send(tell, TELL_N, &ompi_mpi_int.dt, to, TAG,
 				 MCA_PML_BASE_SEND_STANDARD, m->local));
 }
 
-static int take(coll_inc_module_t *m, int *tell, int from)
+static int take_status(coll_inc_module_t *m, int *tell, int from)
 {
 	return MCA_PML_CALL(recv(tell, TELL_N, &ompi_mpi_int.dt, from, TAG,
 				 m->local, MPI_STATUS_IGNORE));
@@ -95,17 +95,17 @@ static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
 	for (mask = 1; mask < n && !(rank & mask) && !ret; mask <<= 1) {
 		if (rank + mask >= n)
 			continue;
-		ret = take(m, other, rank + mask);
+		ret = take_status(m, other, rank + mask);
 		for (i = 0; i < TELL_N && !ret; i++)
 			tell[i] = other[i] < tell[i] ? other[i] : tell[i];
 	}
 	if (rank && !ret)
-		ret = pass(m, tell, rank - mask);
+		ret = pass_status(m, tell, rank - mask);
 	if (rank && !ret)
-		ret = take(m, tell, rank - mask);
+		ret = take_status(m, tell, rank - mask);
 	for (mask >>= 1; mask && !ret; mask >>= 1)
 		if (rank + mask < n)
-			ret = pass(m, tell, rank + mask);
+			ret = pass_status(m, tell, rank + mask);
 	return ret;
 }
 
@@ -114,7 +114,7 @@ static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
  * failed (@local), the trees end and the host's ranks stop working together, as
  * messages of that part may be left.
  */
-static int spread(coll_inc_module_t *m, int ret, bool local)
+static int spread_status(coll_inc_module_t *m, int ret, bool local)
 {
 	int own = ret != OMPI_SUCCESS ? ret : m->untold, failed;
 	bool part_failed = own != OMPI_SUCCESS && (local || m->untold);
@@ -158,7 +158,7 @@ static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 		between.sbuf = MPI_IN_PLACE;
 		ret = between_hosts(m, &between, ret);
 	}
-	ret = spread(m, ret, local);
+	ret = spread_status(m, ret, local);
 	if (ret == OMPI_SUCCESS)
 		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype,
 					       0));
@@ -201,7 +201,7 @@ static int get_room(coll_inc_module_t *m, const struct coll_inc_args *a,
 		if (!*room)
 			ret = leave_tree(m, OMPI_ERR_OUT_OF_RESOURCE);
 	}
-	return spread(m, ret, ret != OMPI_SUCCESS);
+	return spread_status(m, ret, ret != OMPI_SUCCESS);
 }
 
 static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a,
@@ -227,7 +227,7 @@ static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a,
 				   NULL, a->rcount, a->rtype, a->op);
 		local = ret != OMPI_SUCCESS;
 	}
-	ret = spread(m, ret, local);
+	ret = spread_status(m, ret, local);
 	if (ret == OMPI_SUCCESS && here && m->at[a->root])
 		ret = last_step(m, hand_over(m, between.rbuf, a->rcount,
 					     a->rtype, m->at[a->root]));
@@ -265,7 +265,7 @@ static int hosts_bcast(coll_inc_module_t *m, const struct coll_inc_args *a,
 		between.root = m->host_of[a->root];
 		ret = between_hosts(m, &between, ret);
 	}
-	ret = spread(m, ret, local);
+	ret = spread_status(m, ret, local);
 	if (ret == OMPI_SUCCESS && !here)
 		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype,
 					       0));
@@ -280,7 +280,7 @@ static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
 
 	if (is_leader(m))
 		ret = between_hosts(m, a, ret);
-	return spread(m, ret, local);
+	return spread_status(m, ret, local);
 }
 
 /**

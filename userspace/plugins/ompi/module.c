@@ -19,7 +19,7 @@
  */
 #define BYTES_COUNT	16384
 
-static void construct(coll_inc_module_t *m)
+static void construct_module(coll_inc_module_t *m)
 {
 	memset(&m->below, 0, sizeof(m->below));
 	m->comm = NULL;
@@ -51,7 +51,7 @@ static void construct(coll_inc_module_t *m)
 	m->unheard = false;
 }
 
-static void destruct(coll_inc_module_t *m)
+static void destruct_module(coll_inc_module_t *m)
 {
 	coll_inc_part(m);
 	coll_inc_stats_del(m);
@@ -63,10 +63,11 @@ static void destruct(coll_inc_module_t *m)
 #undef X
 }
 
-OBJ_CLASS_INSTANCE(coll_inc_module_t, mca_coll_base_module_t, construct,
-		   destruct);
+OBJ_CLASS_INSTANCE(coll_inc_module_t, mca_coll_base_module_t, construct_module,
+		   destruct_module);
 
-static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
+static int enable_module(mca_coll_base_module_t *module,
+			 ompi_communicator_t *comm)
 {
 	coll_inc_module_t *m = (coll_inc_module_t *)module;
 
@@ -132,7 +133,7 @@ mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 		return NULL;
 	*priority = coll_inc_params.priority;
 	m->unheard = is_of_han(comm);
-	m->super.coll_module_enable = enable;
+	m->super.coll_module_enable = enable_module;
 #define X(name) m->super.coll_##name = coll_inc_##name##_fn;
 	COLL_INC_ALL(X)
 #undef X
@@ -157,9 +158,9 @@ static bool is_nonblocking(enum coll_inc_fn fn)
  * persistent one, they may wait for each other; a non-blocking one begins a
  * meeting in the background. All ranks count the same.
  */
-static enum coll_inc_why approach(coll_inc_module_t *m,
-				  ompi_communicator_t *comm,
-				  enum coll_inc_fn fn, size_t total)
+static enum coll_inc_why approach_meeting(coll_inc_module_t *m,
+					  ompi_communicator_t *comm,
+					  enum coll_inc_fn fn, size_t total)
 {
 	m->counted += 1 + total / BYTES_COUNT;
 	if (m->counted < m->meet_at)
@@ -206,9 +207,10 @@ bool coll_inc_suits(ompi_communicator_t *comm, const struct coll_inc_args *args)
 	return !coll_inc_args_fit(args, bytes) && size_suits(bytes);
 }
 
-static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
-				enum coll_inc_fn fn, size_t bytes, size_t total,
-				enum coll_inc_why fits)
+static enum coll_inc_why decide_path(coll_inc_module_t *m,
+				     ompi_communicator_t *comm,
+				     enum coll_inc_fn fn, size_t bytes,
+				     size_t total, enum coll_inc_why fits)
 {
 	enum coll_inc_why why;
 
@@ -225,7 +227,7 @@ static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
 	if (m->state == COLL_INC_NONE)
 		return m->why;
 	if (m->state == COLL_INC_NEW) {
-		why = approach(m, comm, fn, total);
+		why = approach_meeting(m, comm, fn, total);
 		if (m->state != COLL_INC_READY)
 			return why;
 	}
@@ -273,7 +275,8 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 	/* Collectives that we use for meeting are not counted. */
 	if (m->state == COLL_INC_MEETING)
 		return COLL_INC_NOT_YET;
-	why = decide(m, comm, fn, bytes, total, coll_inc_args_fit(args, bytes));
+	why = decide_path(m, comm, fn, bytes, total,
+			  coll_inc_args_fit(args, bytes));
 	/* All operations end with that error, even those that fall through. */
 	if (m->err)
 		return COLL_INC_GOES;

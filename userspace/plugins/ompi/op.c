@@ -105,7 +105,7 @@ void coll_inc_end(struct coll_inc_module *m, int rc)
 /**
  * coll_inc_finish() - complete an operation
  * @o: operation; its resources are freed
- * @rc: its result, or that of its last part: 0 or -errno
+ * @rc: its result, or its last part's: 0 or -errno
  *
  * Context: coll_inc_lock() is held.
  *

@@ -37,7 +37,7 @@ static unsigned char *known;
 static uint32_t nknown;
 
 /* Without the first word, the number of threads, which may differ. */
-static const char *decisive(const char *text)
+static const char *skip_threads(const char *text)
 {
 	text += strcspn(text, " ");
 	return *text ? text + 1 : text;
@@ -86,8 +86,8 @@ static size_t same_word(const char *a, const char *b)
 	return len == strcspn(b, " ") && !strncmp(a, b, len) ? len : 0;
 }
 
-static void complain(ompi_communicator_t *comm, int rank, const char *mine,
-		     const char *other)
+static void report_mismatch(ompi_communicator_t *comm, int rank,
+			    const char *mine, const char *other)
 {
 	size_t len;
 
@@ -110,7 +110,7 @@ static void complain(ompi_communicator_t *comm, int rank, const char *mine,
 }
 
 /* Get the text that @name has published, to be freed; NULL: none. */
-static char *ask(const opal_process_name_t *name)
+static char *ask_peer(const opal_process_name_t *name)
 {
 	pmix_value_t *value = NULL;
 	int limit = LIMIT;
@@ -140,11 +140,11 @@ static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
 
 	if (of_job && known[name.vpid])
 		return true;
-	other = ask(&name);
-	same = other && !strcmp(decisive(mine), decisive(other));
+	other = ask_peer(&name);
+	same = other && !strcmp(skip_threads(mine), skip_threads(other));
 	if (!same)
-		complain(comm, rank, decisive(mine), other ?
-			 decisive(other) : NULL);
+		report_mismatch(comm, rank, skip_threads(mine), other ?
+				skip_threads(other) : NULL);
 	else if (of_job)
 		known[name.vpid] = mine[THREADS_AT] == '0' &&
 				   other[THREADS_AT] == '0' ? SAME : THREADS;

@@ -67,9 +67,9 @@ static bool running;
  * program waits with, so nothing but this may write it.
  *
  * Open MPI's Waitall does not report that a persistent request has failed. It
- * frees those that have, so from then on it is none.
+ * frees failed ones, so this one is no longer persistent.
  */
-static void complete(coll_inc_request_t *r, int ret)
+static void complete_request(coll_inc_request_t *r, int ret)
 {
 	if (ret != OMPI_SUCCESS)
 		r->super.super.req_persistent = false;
@@ -88,13 +88,13 @@ static int complete_fallen(void)
 		opal_list_remove_item(&fallen, &r->super.super.super.super);
 		ret = r->below->req_status.MPI_ERROR;
 		ompi_request_free(&r->below);
-		complete(r, ret);
+		complete_request(r, ret);
 		n++;
 	}
 	return n;
 }
 
-static int progress(void)
+static int progress_requests(void)
 {
 	coll_inc_request_t *r, *next;
 	opal_list_t done;
@@ -117,7 +117,7 @@ static int progress(void)
 	coll_inc_unlock();
 	/* Completion callbacks may begin the next operation. */
 	while ((r = (coll_inc_request_t *)opal_list_remove_first(&done))) {
-		complete(r, r->ret);
+		complete_request(r, r->ret);
 		n++;
 	}
 	OBJ_DESTRUCT(&done);
@@ -125,20 +125,20 @@ static int progress(void)
 }
 
 /* The lock is held. */
-static void run(void)
+static void start_progress(void)
 {
 	if (running)
 		return;
 	OBJ_CONSTRUCT(&pending, opal_list_t);
 	OBJ_CONSTRUCT(&fallen, opal_list_t);
-	opal_progress_register(progress);
+	opal_progress_register(progress_requests);
 	running = true;
 }
 
 static void set_going(coll_inc_request_t *r)
 {
 	coll_inc_lock();
-	run();
+	start_progress();
 	opal_list_append(&pending, &r->super.super.super.super);
 	coll_inc_unlock();
 }
@@ -237,7 +237,7 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 }
 
 /* Begin the operation of an active request. */
-static void begin(coll_inc_request_t *r)
+static void begin_request(coll_inc_request_t *r)
 {
 	int rc = coll_inc_begin(&r->op, &r->args), ret;
 
@@ -248,7 +248,7 @@ static void begin(coll_inc_request_t *r)
 	coll_inc_lock();
 	ret = coll_inc_finish(&r->op, rc);
 	coll_inc_unlock();
-	complete(r, ret);
+	complete_request(r, ret);
 }
 
 /* Only the thread that starts a persistent request has it. */
@@ -257,7 +257,7 @@ static void start_one(coll_inc_request_t *r)
 	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
 	r->super.super.req_complete = REQUEST_PENDING;
 	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
-	begin(r);
+	begin_request(r);
 }
 
 /*
@@ -265,7 +265,7 @@ static void start_one(coll_inc_request_t *r)
  * completion: MPI_Start() would call MPI_COMM_WORLD's error handler instead of
  * the communicator's.
  */
-static int start(size_t count, ompi_request_t **requests)
+static int start_requests(size_t count, ompi_request_t **requests)
 {
 	size_t i;
 
@@ -280,21 +280,21 @@ static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 	int ret;
 
 	if (!why && r->m->err) {
-		complete(r, r->m->err);
+		complete_request(r, r->m->err);
 		return;
 	}
 	if (!why) {
 		r->op = (struct coll_inc_op) { .m = r->m, .inc = r->m->inc };
-		begin(r);
+		begin_request(r);
 		return;
 	}
 	ret = coll_inc_below(r->m, r->comm, &r->args, r->tag, &r->below);
 	if (ret != OMPI_SUCCESS) {
-		complete(r, ret);
+		complete_request(r, ret);
 		return;
 	}
 	coll_inc_lock();
-	run();
+	start_progress();
 	opal_list_append(&fallen, &r->super.super.super.super);
 	coll_inc_unlock();
 }
@@ -407,7 +407,7 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 		request_drop(r);
 		return persistent_fails(m);
 	}
-	r->super.super.req_start = start;
+	r->super.super.req_start = start_requests;
 	r->op = (struct coll_inc_op) { .m = m, .inc = m->lanes[lane] };
 	forget_insignificant(&r->args, ompi_comm_rank(comm));
 	/* The program may free its types before the request. */
@@ -431,7 +431,7 @@ void coll_inc_progress_end(void)
 {
 	if (!running)
 		return;
-	opal_progress_unregister(progress);
+	opal_progress_unregister(progress_requests);
 	OBJ_DESTRUCT(&pending);
 	OBJ_DESTRUCT(&fallen);
 	running = false;

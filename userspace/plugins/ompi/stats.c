@@ -84,7 +84,7 @@ const char *coll_inc_why_text(enum coll_inc_why why)
 	return why_texts[why];
 }
 
-static void merge(struct record *to, const struct record *r)
+static void merge_record(struct record *to, const struct record *r)
 {
 	int i;
 
@@ -104,7 +104,7 @@ static void rank_record(struct record *r)
 	for (i = 0; i < NAMED; i++) {
 		if (!top[i].n || strcmp(top[i].name, r->name))
 			continue;
-		merge(r, &top[i]);
+		merge_record(r, &top[i]);
 		memmove(&top[i], &top[i + 1],
 			(size_t)(NAMED - 1 - i) * sizeof(*top));
 		memset(&top[NAMED - 1], 0, sizeof(*top));
@@ -113,15 +113,15 @@ static void rank_record(struct record *r)
 	for (i = 0; i < NAMED && top[i].n && top[i].fell >= r->fell; i++)
 		;
 	if (i == NAMED) {
-		merge(&rest, r);
+		merge_record(&rest, r);
 		return;
 	}
-	merge(&rest, &top[NAMED - 1]);
+	merge_record(&rest, &top[NAMED - 1]);
 	memmove(&top[i + 1], &top[i], (size_t)(NAMED - 1 - i) * sizeof(*top));
 	top[i] = *r;
 }
 
-static void record(const struct coll_inc_module *m)
+static void record_module(const struct coll_inc_module *m)
 {
 	struct record r = { .n = 1 };
 	unsigned long all = 0;
@@ -161,7 +161,7 @@ void coll_inc_stats_add(struct coll_inc_module *m)
 void coll_inc_stats_del(struct coll_inc_module *m)
 {
 	pthread_mutex_lock(&lock);
-	record(m);
+	record_module(m);
 	opal_list_remove_item(&live, &m->live);
 	pthread_mutex_unlock(&lock);
 	OBJ_DESTRUCT(&m->live);
@@ -188,14 +188,14 @@ void coll_inc_count(struct coll_inc_module *m, enum coll_inc_fn fn,
 		     why ? "falls through: " : "", why_texts[why]);
 }
 
-static bool shown(void)
+static bool is_shown(void)
 {
 	return coll_inc_params.stats > 1 ||
 	       (coll_inc_params.stats == 1 && !OPAL_PROC_MY_NAME.vpid);
 }
 
 /* Reasons by their numbers of operations; returns text for none, too. */
-static const char *reasons(const struct record *r, char *text, size_t len)
+static const char *list_reasons(const struct record *r, char *text, size_t len)
 {
 	unsigned long left[COLL_INC_NWHY];
 	size_t at = 0;
@@ -231,7 +231,7 @@ static void show_record(const struct record *r, const char *name)
 		    "coll/inc: rank %u: of %s%s: %lu through the switch%s%s",
 		    OPAL_PROC_MY_NAME.vpid, name, number,
 		    r->tally[COLL_INC_GOES], fell,
-		    reasons(r, text, sizeof(text)));
+		    list_reasons(r, text, sizeof(text)));
 }
 
 static void show_communicators(void)
@@ -244,7 +244,7 @@ static void show_communicators(void)
 		OPAL_LIST_FOREACH(item, &live, opal_list_item_t) {
 			m = (struct coll_inc_module *)((char *)item -
 				offsetof(struct coll_inc_module, live));
-			record(m);
+			record_module(m);
 		}
 	for (i = 0; i < NAMED && top[i].n; i++)
 		show_record(&top[i], top[i].name);
@@ -260,7 +260,7 @@ void coll_inc_show_stats(void)
 	unsigned long n, all = 0, went = 0;
 	int fn, why;
 
-	if (!shown())
+	if (!is_shown())
 		return;
 	for (fn = 0; fn < COLL_INC_NFN; fn++) {
 		for (why = 0; why < COLL_INC_NWHY; why++) {
