@@ -135,6 +135,11 @@ message_check()
 	sources | $LAB exec -- selftests/style/message-check.py
 }
 
+names()
+{
+	sources | $LAB exec -- selftests/style/names.py
+}
+
 # MAINTAINERS names somebody for a file of each kind.
 maintainers()
 {
@@ -176,6 +181,8 @@ check "errors on purpose fit the code" mutants_fit
 check "SPDX lines" spdx
 check "licences, version and maintainers are what the tree says" tree_check
 check "messages say why in words" message_check
+check "names are verb_object, and comments are plain" names
+check "which names and words count" selftests/style/names-test.sh
 check "maintainers, as get_maintainer.pl reads them" maintainers
 # Its analysis of the flow of data doubles the time and finds little: analyze.sh.
 check "shellcheck" shell_check --extended-analysis=false
