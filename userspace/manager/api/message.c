@@ -9,6 +9,7 @@
 
 #include "api/message.h"
 #include "conf/text.h"
+#include "rdma_inc.h"
 #include "rdma_inc.pb-c.h"
 
 typedef RdmaInc__V1__RankMessage rank_message;
@@ -226,6 +227,27 @@ static int set_error(char *err, size_t len, int ret, const char *text)
 	return ret;
 }
 
+/* What is not 0 is a wish. Each switch would refuse a wrong one, in its own words. */
+static int take_tree(const RdmaInc__V1__TreeWishes *wish,
+		     struct inc_rdv_tree *tree, char *err, size_t len)
+{
+	if (wish->slots & (wish->slots - 1) || wish->slots > RDMA_INC_MAX_SLOTS)
+		return set_error(err, len, -EINVAL, "join: slots must be a power of two, up to 4096");
+	if (wish->msg_size % 64 || wish->msg_size > RDMA_INC_MAX_MSG_SIZE)
+		return set_error(err, len, -EINVAL, "join: msg_size must be a multiple of 64, up to 65536");
+	if (wish->pmtu & (wish->pmtu - 1) || wish->pmtu > 4096 ||
+	    (wish->pmtu && wish->pmtu < 256))
+		return set_error(err, len, -EINVAL, "join: pmtu must be 256, 512, 1024, 2048 or 4096");
+	tree->slots = wish->slots;
+	tree->msg_size = wish->msg_size;
+	tree->pmtu = wish->pmtu;
+	tree->has_first_msg_id = wish->first_case ==
+		RDMA_INC__V1__TREE_WISHES__FIRST_FIRST_MSG_ID;
+	if (tree->has_first_msg_id)
+		tree->first_msg_id = wish->first_msg_id;
+	return 0;
+}
+
 static int take_join(const RdmaInc__V1__JoinRequest *req,
 		     struct am_message *msg, char *err, size_t len)
 {
@@ -263,16 +285,7 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	join->wrong = true;
 	join->rebuild = req->rebuild;
 	join->cm = req->cm;
-	if (!req->tree)
-		return 0;
-	join->tree.slots = req->tree->slots;
-	join->tree.msg_size = req->tree->msg_size;
-	join->tree.pmtu = req->tree->pmtu;
-	join->tree.has_first_msg_id = req->tree->first_case ==
-		RDMA_INC__V1__TREE_WISHES__FIRST_FIRST_MSG_ID;
-	if (join->tree.has_first_msg_id)
-		join->tree.first_msg_id = req->tree->first_msg_id;
-	return 0;
+	return req->tree ? take_tree(req->tree, &join->tree, err, len) : 0;
 }
 
 static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,

@@ -347,6 +347,38 @@ static void known_hosts(void)
 }
 
 /* Ranks that connect by RDMA CM. */
+static void known_wishes(void)
+{
+	static const struct {
+		struct inc_rdv_tree	tree;
+		const char		*what;
+	} wishes[] = {
+		{ { .slots = 4096, .msg_size = 65536, .pmtu = 4096 }, "" },
+		{ { .slots = 1, .msg_size = 64, .pmtu = 256 }, "" },
+		{ { .slots = 63 }, "slots must be a power of two" },
+		{ { .slots = 8192 }, "up to 4096" },
+		{ { .msg_size = 100 }, "msg_size must be a multiple of 64" },
+		{ { .msg_size = 65600 }, "up to 65536" },
+		{ { .pmtu = 1500 }, "pmtu must be 256," },
+		{ { .pmtu = 128 }, "pmtu must be 256," },
+		{ { .pmtu = 8192 }, "pmtu must be 256," },
+	};
+	struct am_message in = { .rdv.type = INC_RDV_JOIN }, out;
+	char err[256];
+	size_t i;
+
+	in.rdv.join = (struct inc_rdv_join){
+		.job = "job", .ranks = 2, .qpn = 17, .addr.len = 4,
+	};
+	for (i = 0; i < sizeof(wishes) / sizeof(*wishes); i++) {
+		in.rdv.join.tree = wishes[i].tree;
+		err[0] = '\0';
+		check(repack(&in, &out, err, sizeof(err)) ==
+		      (*wishes[i].what ? -EINVAL : 0) &&
+		      strstr(err, wishes[i].what), "wishes for a tree");
+	}
+}
+
 static void known_cm(void)
 {
 	struct am_message in = { .rdv.type = INC_RDV_JOIN }, out;
@@ -545,6 +577,7 @@ int main(void)
 	known_verify();
 	known_broken();
 	known_cm();
+	known_wishes();
 	known_beats();
 	known_addresses();
 	known_hosts();
