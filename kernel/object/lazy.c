@@ -7,6 +7,9 @@
  * those that were admitted can work; but they are taken when the first message
  * begins. The softirq where it begins does not wait: if there is no memory at once,
  * the message is refused for now, and a work takes the memory until it comes again.
+ * It does not use the reserves of GFP_ATOMIC, either: a memory cgroup's limit does
+ * not hold for these. And the work does without what it cannot get, rather than
+ * have the cgroup's processes killed.
  *
  * Two things are never refused. A ring has a few entries from the beginning and
  * doubles when these are in flight; without memory the window is smaller. And a QP
@@ -31,6 +34,9 @@
 
 /* Size of a dst_cache on each CPU, as near as can be told from outside. */
 #define DST_CACHE_PCPU	48
+
+#define GFP_SOFTIRQ	GFP_NOWAIT
+#define GFP_WORK	(GFP_KERNEL | __GFP_RETRY_MAYFAIL)
 
 /*
  * The parts of a desk, all that a member needs to have messages in progress: of
@@ -143,7 +149,7 @@ bool inc_lazy_qp(struct inc_qp *qp)
 	if (inc_resultq_furnished(&qp->tx.results))
 		return true;
 	old = set_active_memcg(qp->tree->memcg);
-	desk = desk_alloc(qp->tree->cfg.slots, GFP_ATOMIC);
+	desk = desk_alloc(qp->tree->cfg.slots, GFP_SOFTIRQ);
 	set_active_memcg(old);
 	if (!desk)
 		return false;
@@ -162,7 +168,7 @@ bool inc_lazy_qp(struct inc_qp *qp)
 bool inc_lazy_slot(struct inc_tree *tree, u16 slot)
 {
 	struct mem_cgroup *old = set_active_memcg(tree->memcg);
-	bool got = inc_slot_mem_get(tree, slot, GFP_ATOMIC);
+	bool got = inc_slot_mem_get(tree, slot, GFP_SOFTIRQ);
 
 	set_active_memcg(old);
 	return got;
@@ -191,8 +197,7 @@ void inc_lazy_later(struct inc_qp *qp, u16 slot)
  */
 bool inc_lazy_ring(struct inc_qp *qp)
 {
-	const gfp_t gfp = GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN |
-			  __GFP_NORETRY;
+	const gfp_t gfp = GFP_SOFTIRQ | __GFP_ACCOUNT | __GFP_NOWARN;
 	u32 has = qp->tx.requester.mask + 1;
 	struct mem_cgroup *old;
 	struct inc_wqe *ring;
@@ -247,10 +252,10 @@ static void lazy_work(struct work_struct *work)
 	void *desk = NULL;
 
 	inc_lazy_percpu(qp);
-	inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_KERNEL);
+	inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_WORK);
 	/* It has it, or does not, or is just getting it: see furnish(). */
 	if (!data_race(inc_resultq_furnished(&qp->tx.results)))
-		desk = desk_alloc(slots, GFP_KERNEL);
+		desk = desk_alloc(slots, GFP_WORK);
 	if (desk) {
 		spin_lock_bh(&qp->rx.lock);
 		desk = furnish(qp, desk);

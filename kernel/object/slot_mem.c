@@ -32,7 +32,7 @@ static u16 block_slots(const struct inc_tree_cfg *cfg, size_t slot_size)
 /**
  * inc_pages_alloc() - allocate cleared pages, no more than needed
  * @size: bytes
- * @gfp: GFP_ATOMIC or GFP_KERNEL
+ * @gfp: GFP_NOWAIT or GFP_KERNEL, with modifiers
  *
  * Each page has a reference count of its own: packets refer to pages of slots. And no
  * page has another owner's data: packets also hold bytes that no message has
@@ -47,7 +47,8 @@ void *inc_pages_alloc(size_t size, gfp_t gfp)
 	void *mem;
 
 	gfp |= __GFP_ACCOUNT | __GFP_ZERO;
-	mem = alloc_pages_exact(size, gfp | __GFP_NORETRY | __GFP_NOWARN);
+	mem = alloc_pages_exact(size, (gfp & ~__GFP_RETRY_MAYFAIL) |
+				__GFP_NORETRY | __GFP_NOWARN);
 	if (!mem && gfpflags_allow_blocking(gfp))
 		return __vmalloc(size, gfp);
 	/* It holds the only pointers to parts. */
@@ -164,7 +165,7 @@ static void *get_block(struct inc_tree *tree, u16 block, gfp_t gfp)
  * inc_slot_mem_get() - give a slot its memory
  * @tree: tree
  * @slot: slot
- * @gfp: GFP_ATOMIC or GFP_KERNEL
+ * @gfp: GFP_NOWAIT or GFP_KERNEL, with modifiers
  *
  * Context: as @gfp allows; takes the slot's lock.
  * Return: false without memory.

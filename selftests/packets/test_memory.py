@@ -2,6 +2,9 @@
 """Memory that is taken when it is first needed: when, and what if there is none."""
 import contextlib
 import os
+import pathlib
+import subprocess
+import tempfile
 
 import counters
 import peer
@@ -122,6 +125,46 @@ def begins_later_uc(lab, family):
             t.next_id = 1
             t.check(0, [2])
         t.good()
+
+
+@contextlib.contextmanager
+def cgroup():
+    """A memory cgroup, which this process is in until leave() is called."""
+    with tempfile.TemporaryDirectory() as top:
+        subprocess.run(["mount", "-t", "cgroup2", "none", top], check=True)
+        group = pathlib.Path(top, "inc-packets")
+        try:
+            pathlib.Path(top, "cgroup.subtree_control").write_text("+memory")
+            group.mkdir()
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            yield group
+        finally:
+            pathlib.Path(top, "cgroup.procs").write_text(str(os.getpid()))
+            subprocess.run(["umount", "-l", top], check=True)
+
+
+@test("memory: what is taken later keeps to the cgroup's limit", families=(4,))
+def limited(lab, family):
+    slots, room = 1024, 512 << 10
+    with cgroup() as group, lab.tree(family=family, ranks=2, slots=slots,
+                                     transports=(peer.UC,)) as t:
+        (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+        limit = int((group / "memory.current").read_text()) + room
+        (group / "memory.max").write_text(str(limit))
+        before = lab.sw.stats()["rx-no-memory"]
+        for msg_id in range(slots):
+            t.m[0].allreduce(msg_id, [1])
+        lab.quiet()
+        now = int((group / "memory.current").read_text())
+        check(now <= limit, "%d bytes, limited to %d" % (now, limit))
+        refused = lab.sw.stats()["rx-no-memory"] - before
+        check(refused > slots // 4, "%d were refused" % refused)
+        (group / "memory.max").write_text("max")
+        for msg_id in range(slots):
+            for m in t.m:
+                m.allreduce(msg_id, [1])
+            t.next_id = msg_id + 1
+            t.check(msg_id, [2])
 
 
 @test("memory: a QP without messages is told that its tree is gone",
