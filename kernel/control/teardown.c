@@ -125,6 +125,8 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 	inc_debugfs_tree_del(tree);
 	tree->left_at = jiffies;
 	tree->until = jiffies + msecs_to_jiffies(linger_ms);
+	/* Pairs with inc_tree_is_over(). */
+	smp_store_release(&tree->leaves, true);
 	list_add_tail(&tree->leaving, &sw->leaving);
 	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
 	INIT_DELAYED_WORK(&tree->linger, linger_work);
@@ -143,7 +145,7 @@ void inc_teardown_hurry(struct inc_switch *sw)
 
 	lockdep_assert_held(&sw->lock);
 	list_for_each_entry(tree, &sw->leaving, leaving) {
-		tree->until = jiffies;
+		WRITE_ONCE(tree->until, jiffies);
 		mod_delayed_work(inc_wq, &tree->linger, 0);
 	}
 }

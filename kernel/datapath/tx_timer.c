@@ -11,6 +11,7 @@
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
 #include "object/qp.h"
+#include "object/tree.h"
 
 /*
  * A member that sends requests is alive for some time, whatever it leaves
@@ -50,7 +51,10 @@ static enum inc_requester_timer handle_timeout(struct inc_qp *qp, bool reprieve,
 	spin_lock(&qp->tx.lock);
 	x->rnr = qp->tx.requester.rnr;
 	x->len = inc_requester_oldest_len(&qp->tx.requester);
-	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
+	/* Thousands of these timers may keep the work from running that ends it. */
+	if (inc_tree_is_over(qp->tree))
+		what = INC_REQ_TIMER_IDLE;
+	if (what == INC_REQ_TIMER_IDLE || qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		goto out;
 	if (reprieve)
 		inc_requester_reprieve(&qp->tx.requester, now);

@@ -159,6 +159,7 @@ struct inc_tree_slot {
  * @leaving: in inc_switch.leaving
  * @left_at: jiffies when the tree was unpublished
  * @until: jiffies until which to wait for its members
+ * @leaves: it is unpublished, and @until counts
  * @linger: waits for its members
  * @parting: waits for the readers
  * @debugfs: directory, or NULL
@@ -213,6 +214,7 @@ struct inc_tree {
 	struct list_head		leaving;
 	unsigned long			left_at;
 	unsigned long			until;
+	bool				leaves;
 	struct delayed_work		linger;
 	struct inc_parting		parting;
 	struct dentry			*debugfs;
@@ -262,5 +264,13 @@ static inline struct inc_qp *inc_tree_next_member(const struct inc_tree *tree,
  */
 #define inc_tree_for_each_member(tree, qp) \
 	for (u16 inc_next = 0; ((qp) = inc_tree_next_member(tree, &inc_next));)
+
+/* Does nobody wait any longer for what its members acknowledge? */
+static inline bool inc_tree_is_over(const struct inc_tree *tree)
+{
+	/* Pairs with inc_tree_leave(). */
+	return smp_load_acquire(&tree->leaves) &&
+	       time_after_eq(jiffies, READ_ONCE(tree->until));
+}
 
 #endif /* _INC_TREE_H */

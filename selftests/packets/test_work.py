@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a member's packets make the switch do is bounded by what they are."""
+import contextlib
 import re
 import time
 
@@ -465,3 +466,23 @@ def namespace(lab, family):
         for t in trees:
             t.close()
         lab.sw.do("switch-set", memory_limit=before)
+
+
+@test("work: trees of 1,024 whose members never came go at once", families=(4,),
+      limit=60)
+def unanswered(lab, family):
+    """Their farewells are sent again until the dead time is over, not until a work
+    gets to run that does not while they are."""
+    with contextlib.ExitStack() as stack:
+        trees = [stack.enter_context(lab.tree(
+            family=family, ranks=1024, real=1, dead_time=10, min_rto=1))
+            for _ in range(4)]
+
+        def end():
+            for t in trees:
+                lab.sw.do("tree-del", id=t.id)
+            check(lab.until(lambda: not lab.sw.do("switch-get")["leaving"], 20),
+                  "they linger")
+
+        sent = traced(("rdma_inc/inc_tx_result", "rdma_inc/inc_retransmit"), end)
+        check(len(sent) < 10 * 4 * 1024, "%d packets" % len(sent))
