@@ -55,6 +55,10 @@ part_works()
 # Delete trees until one is missed.
 breaks()
 {
+	# Not while the devices meet, which would end the script.
+	until grep -q '^ok' "$LAB_OUT/devices"; do
+		sleep 0.2
+	done
 	until grep -q '^FAIL' "$LAB_OUT/devices"; do
 		sleep 0.2
 		sw inc-tool tree del \
@@ -72,6 +76,7 @@ part_fails()
 	devices "$(topo_ip4 sw)" "${TOPO}0" nothing
 	[ $? = 1 ] && grep -q '^FAIL rank 1 has no RDMA device nothing' "$LAB_OUT/devices"
 	ktap $? "no such device" "$(cat "$LAB_OUT/devices")"
+	: >"$LAB_OUT/devices"
 	breaks &
 	pid=$!
 	devices "$(topo_ip4 sw)" "${TOPO}0" "${TOPO}1"
