@@ -27,7 +27,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 def start(where, address):
     """The manager, and its address."""
     amd = subprocess.Popen(
-        [pathlib.Path(sys.argv[1]) / "inc-amd", "--store", "none", "--http", "none", "--switch", f"{where}/none",
+        [pathlib.Path(sys.argv[1]) / "inc-amd", "--config", "/dev/null",
+         "--store", "none", "--http", "none", "--switch", f"{where}/none",
          "--insecure-plaintext", "--allow", "192.0.2.0/24",
          "--listen", address],
         stdout=subprocess.PIPE, text=True)

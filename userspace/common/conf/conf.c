@@ -162,6 +162,19 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 	return ret;
 }
 
+/* Of devices, /dev/null is how to have no file. */
+static FILE *open_conf(const char *path, const char **why)
+{
+	FILE *f;
+
+	if (strcmp(path, "/dev/null"))
+		return inc_open(path, why);
+	f = fopen(path, "re");
+	if (!f)
+		*why = strerror(errno);
+	return f;
+}
+
 /**
  * conf_read() - read a configuration file
  * @conf: how
@@ -172,7 +185,7 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 int conf_read(const struct conf *conf, const char *path)
 {
 	const char *why;
-	FILE *f = inc_open(path, &why);
+	FILE *f = open_conf(path, &why);
 	int ret;
 
 	if (!conf->err)
