@@ -7,9 +7,9 @@
  */
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "coll_inc.h"
+#include "conf/clock.h"
 
 /* How long a refusal counts, twice as long each time. */
 #define FULL_MIN_MS	100
@@ -27,14 +27,6 @@ static struct {
 	int	ms;
 	char	said[COLL_INC_SAID];
 } room = { .ms = FULL_MIN_MS };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /**
  * coll_inc_room_full() - remember that there is no room
