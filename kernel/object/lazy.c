@@ -8,8 +8,8 @@
  * begins. The softirq where it begins does not wait: if there is no memory at once,
  * the message is refused for now, and a work takes the memory until it comes again.
  * It does not use the reserves of GFP_ATOMIC, either: a memory cgroup's limit does
- * not hold for these. And the work does without what it cannot get, rather than
- * have the cgroup's processes killed.
+ * not hold for these. And the work does without a desk or a slot that it cannot get,
+ * rather than have the cgroup's processes killed.
  *
  * Two things are never refused. A ring has a few entries from the beginning and
  * doubles when these are in flight; without memory the window is smaller. And a QP
