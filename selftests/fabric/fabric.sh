@@ -58,6 +58,9 @@ part_job()
 	says "group show -j" 0 '"state":"ready"' -j group show "$JOB_NAME"
 	says "how its ranks are connected" 0 \
 		"queue pairs: connected by the manager" group show "$JOB_NAME"
+	# The agent reads addresses again each 5 s, if nothing else changes.
+	wait_for 20 eval \
+		'ctl topology | grep -q "host $(topo_ip4 2) at sw:v2"'
 	says "topology" 0 "host $(topo_ip4 2) at sw:v2" topology
 	says "topology after --" 0 "host $(topo_ip4 2) at sw:v2" -- topology
 	says "group del" 0 "" group del "$JOB_NAME"
@@ -540,8 +543,10 @@ part_rpc()
 	# All that the switch knows of a host is what the host has sent.
 	host 0 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
 	sleep 2.5
+	sw inc-tool switch set max-slots 2048
 	ktap_run "gRPC" host 0 python3 "$ROOT/selftests/fabric/rpc.py" \
 		"$(topo_ip4 sw):18790" "$(topo_ip4 0)"
+	sw inc-tool switch set max-slots 0
 	gone "rpc"
 }
 

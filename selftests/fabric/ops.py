@@ -34,11 +34,10 @@ def past(start=0):
             pb.EventsRequest(**{"from": start}), timeout=10).events
 
 
-# A rank whose requests end before its host is found makes events.
+# A rank whose requests end while the other one is awaited makes events.
 def lost_group(name):
     request = pb.RankMessage(join=pb.JoinRequest(
-        group=name, ranks=1, rank=0, addr=own, qpn=17, psn=1,
-        tree=pb.TreeWishes(slots=3)))
+        group=name, ranks=2, rank=0, addr=own, qpn=17, psn=1))
     call = channel.stream_stream(
         SERVICE + "Join", request_serializer=pack,
         response_deserializer=pb.ManagerMessage.FromString)(
