@@ -110,7 +110,8 @@ refused_join("a message of another kind", Code.INVALID_ARGUMENT, "join, resume",
 refused_join("no power of two", Code.INVALID_ARGUMENT, "slots",
              join(tree=pb.TreeWishes(slots=3)))
 refused_join("the kernel refuses the tree", Code.RESOURCE_EXHAUSTED,
-             "switch sw: max-slots", join(tree=pb.TreeWishes(slots=4096)))
+             "switch sw: rdma_inc: max-slots",
+             join(tree=pb.TreeWishes(slots=4096)))
 
 first = Stream(join(group="two", ranks=2, tree=pb.TreeWishes(slots=32)))
 while not call("ListGroups", pb.ListGroupsRequest(),
