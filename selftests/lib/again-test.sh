@@ -54,5 +54,16 @@ same "cases" "$(history_cases "$DIR/history" a)" 923
 same "cases of what is new" "$(history_cases "$DIR/history" c)" ""
 same "flaky" "$(history_flaky "$DIR/history" b)" 4
 same "not flaky" "$(history_flaky "$DIR/history" a)" 0
+# Runs of one test alone push out none of another.
+echo 'a ok 1 1' >"$DIR/run"
+rm "$DIR/history/"*."$$.run"
+for i in $(seq 30 60); do
+	history_keep "$DIR/history" "$DIR/run"
+	mv "$DIR/history/"*."$$.run" "$DIR/history/$(printf '%010d' "$i").run"
+done
+history_keep "$DIR/history" "$DIR/run"
+same "runs of each are kept" "$(history_files "$DIR/history" | wc -l)" \
+	$((2 * HISTORY_KEPT - 1))
+same "still flaky" "$(history_flaky "$DIR/history" b)" 4
 same "no history" "$(history_seconds "$DIR/none")$(history_flaky "$DIR/none" a)" 0
 exit $WRONG

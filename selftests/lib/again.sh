@@ -4,7 +4,8 @@
 # Sourced by the runner: which failed tests may be tried once more, and what the
 # last runs on this machine were like.
 
-# The files of the last runs, one each: NAME RESULT SECONDS CASES, oldest first.
+# How many runs of each test are known. A file for each run of the runner: NAME
+# RESULT SECONDS CASES.
 HISTORY_KEPT=20
 
 # Signs of an error in the product that another try must not hide.
@@ -22,8 +23,7 @@ may_try_again()
 # history_files DIR: the last runs, oldest first.
 history_files()
 {
-	find "$1" -maxdepth 1 -name '*.run' 2>/dev/null | sort |
-		tail -n $HISTORY_KEPT
+	find "$1" -maxdepth 1 -name '*.run' 2>/dev/null | sort
 }
 
 # history_seconds DIR: NAME SECONDS of each test, as of its last run.
@@ -53,14 +53,23 @@ history_flaky()
 
 	mapfile -t files < <(history_files "$1")
 	[ ${#files[@]} != 0 ] || { echo 0; return; }
-	awk -v n="$2" '$1 == n && $2 == "flaky" { c++ } END { print c + 0 }' \
-		"${files[@]}"
+	awk -v n="$2" -v most=$HISTORY_KEPT '$1 == n { r[c++] = $2 }
+		END { for (i = c > most ? c - most : 0; i < c; i++)
+			flaky += r[i] == "flaky"
+		      print flaky + 0 }' "${files[@]}"
 }
 
-# history_keep DIR FILE: add a run, and forget those that are too old.
+# history_keep DIR FILE: add a run, and forget those of which each test has run often
+# enough since.
 history_keep()
 {
+	local files
+
+	[ -s "$2" ] || return 0
 	mkdir -p "$1" && cp "$2" "$1/$(date +%s).$$.run" || return
-	find "$1" -maxdepth 1 -name '*.run' | sort |
-		head -n -$HISTORY_KEPT | xargs -r rm -f
+	mapfile -t files < <(history_files "$1" | sort -r)
+	awk -v most=$HISTORY_KEPT 'FNR == 1 { all[FILENAME] }
+		seen[$1]++ < most { needed[FILENAME] }
+		END { for (f in all) if (!(f in needed)) print f }' \
+		"${files[@]}" | xargs -r rm -f
 }
