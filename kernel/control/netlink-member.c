@@ -341,9 +341,9 @@ static int count_members(const struct genl_info *info)
 /* Add a member as if its attributes were a request of its own. */
 static struct inc_qp *new_nested(struct inc_switch *sw,
 				 const struct genl_info *info,
-				 const struct nlattr *nest)
+				 const struct nlattr *nest,
+				 struct nlattr **attrs)
 {
-	struct nlattr *attrs[RDMA_INC_A_MEMBER_MAX + 1] = {};
 	struct inc_member_cfg cfg = {};
 	struct genl_info one = *info;
 	struct inc_tree *tree;
@@ -369,6 +369,25 @@ static struct inc_qp *new_nested(struct inc_switch *sw,
 	return qp;
 }
 
+/* Add a member of several; an error says which one it is. */
+static struct inc_qp *new_ranked(struct inc_switch *sw,
+				 const struct genl_info *info,
+				 const struct nlattr *nest)
+{
+	struct nlattr *attrs[RDMA_INC_A_MEMBER_MAX + 1] = {};
+	struct inc_qp *qp = new_nested(sw, info, nest, attrs);
+	const struct nlattr *rank = attrs[RDMA_INC_A_MEMBER_RANK];
+	char text[NETLINK_MAX_FMTMSG_LEN - sizeof("rank 65535: ")];
+	const char *msg = info->extack->_msg;
+
+	if (!IS_ERR(qp) || !rank || !msg)
+		return qp;
+	strscpy(text, msg + str_has_prefix(msg, KBUILD_MODNAME ": "));
+	NL_SET_ERR_MSG_FMT_MOD(info->extack, "rank %u: %s", nla_get_u16(rank),
+			       text);
+	return qp;
+}
+
 /* Under inc_switch.lock. Consumes @msg. */
 static int new_many(struct inc_switch *sw, struct genl_info *info,
 		    struct sk_buff *msg)
@@ -390,7 +409,7 @@ static int new_many(struct inc_switch *sw, struct genl_info *info,
 					 tree->cfg.id));
 	nlmsg_for_each_attr_type(nla, RDMA_INC_A_MEMBERS_MEMBER, info->nlhdr,
 				 GENL_HDRLEN, rem) {
-		struct inc_qp *qp = new_nested(sw, info, nla);
+		struct inc_qp *qp = new_ranked(sw, info, nla);
 
 		err = PTR_ERR_OR_ZERO(qp);
 		if (err)

@@ -841,7 +841,8 @@ def errors_members(c):
     bad("none", several(600, []), errno.EINVAL, left=left)
     bad("no tree", several(600, [1])[8:], errno.EINVAL, left=left)
     bad("another tree", several(601, [1]), errno.ENOENT, "no tree 601", left)
-    bad("one twice", several(600, [30, 31, 30]), errno.EEXIST, "already", left)
+    bad("one twice", several(600, [30, 31, 30]), errno.EEXIST,
+        "rank 30: rank has a member already", left)
     bad("a rank too large", several(600, [30, 31, 300]), errno.EINVAL,
         "has ranks 0 to 299", left)
     bad("no rank", several(600, [30]) + nla(number | NLA_F_NESTED, b""),

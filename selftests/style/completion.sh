@@ -80,6 +80,19 @@ offers()
 		wrong "${COMP_WORDS[*]}TAB: no $word"
 }
 
+# never WORD COMMAND...: TAB after COMMAND... does not.
+never()
+{
+	local word=$1 complete=_${2//-/_}
+
+	shift
+	COMP_WORDS=("$@" "")
+	COMP_CWORD=$#
+	$complete 2>/dev/null
+	[[ " ${COMPREPLY[*]} " != *" $word "* ]] ||
+		wrong "${COMP_WORDS[*]}TAB: $word"
+}
+
 fakes
 for file in userspace/*/completion/*; do
 	# shellcheck source=/dev/null
@@ -90,6 +103,12 @@ for words in tree member parent slot stat switch; do
 	offers list inc-tool $words
 done
 offers state inc-tool slot list
+offers arrival inc-tool serve --order
+offers rank inc-tool member add tree 1 rank 0 addr 10.0.0.1
+offers qpn inc-tool member add tree 1 rank 0 qpn 17 rank 1
+offers for inc-amctl reservation add x ranks 4
+never ranks inc-amctl reservation add x ranks 4
+never help inc-amctl switch drain
 for words in why "group show" switch client task quota "reservation del" \
 	"-m host why"; do
 	# shellcheck disable=SC2086 # words

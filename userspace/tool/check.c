@@ -113,46 +113,47 @@ static void check_module(const struct check *c)
 /* Report packets that reached no member, and their likely cause. */
 static void check_switch(const struct check *c)
 {
-	static const struct {
-		unsigned int	attr;
-		const char	*hint;
-	} bad[] = {
-		{ RDMA_INC_A_SWITCH_STATS_RX_ICRC,
-		  "damaged or rewritten on the way: cables, NAT" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM,
-		  "damaged on the way" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_SOURCE,
-		  "a host sends from another address than its member's: GID index (INC_GID_INDEX), NAT" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_PKEY,
-		  "P_Key of a host's QP and of member add differ" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_SHORT,
-		  "who sends them? tracepoint inc_drop, tcpdump" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_BTH,
-		  "who sends them? tracepoint inc_drop, tcpdump" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_OPCODE,
-		  "who sends them? tracepoint inc_drop, tcpdump" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS,
-		  "fragments: a path MTU is too large for the network" },
-		{ RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY,
-		  "the machine is short of memory" },
-		{ RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY,
-		  "the machine is short of memory" },
-		{ RDMA_INC_A_SWITCH_STATS_TX_ROUTE,
-		  "ip route get ADDR; the MTU must fit" },
-		{ RDMA_INC_A_SWITCH_STATS_TX_ERROR,
-		  "a full queue (tc -s qdisc) or an OUTPUT rule" },
+	static const char *const hints[RDMA_INC_A_SWITCH_STATS_MAX + 1] = {
+		[RDMA_INC_A_SWITCH_STATS_RX_ICRC] =
+			"damaged or rewritten on the way: cables, NAT",
+		[RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM] =
+			"damaged on the way",
+		[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] =
+			"a host sends from another address than its member's: GID index (INC_GID_INDEX), NAT",
+		[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] =
+			"they come by another device than the route to the host: ip route get ADDR, rp_filter, arp_ignore",
+		[RDMA_INC_A_SWITCH_STATS_RX_POLICY] =
+			"IPsec: ip xfrm policy, ip -s xfrm state at both ends",
+		[RDMA_INC_A_SWITCH_STATS_RX_PKEY] =
+			"P_Key of a host's QP and of member add differ",
+		[RDMA_INC_A_SWITCH_STATS_RX_SHORT] =
+			"who sends them? tracepoint inc_drop, tcpdump",
+		[RDMA_INC_A_SWITCH_STATS_RX_BTH] =
+			"who sends them? tracepoint inc_drop, tcpdump",
+		[RDMA_INC_A_SWITCH_STATS_RX_OPCODE] =
+			"who sends them? tracepoint inc_drop, tcpdump",
+		[RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS] =
+			"fragments: a path MTU is too large for the network",
+		[RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY] =
+			"the machine is short of memory",
+		[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] =
+			"the machine is short of memory",
+		[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] =
+			"ip route get ADDR; the MTU must fit",
+		[RDMA_INC_A_SWITCH_STATS_TX_ERROR] =
+			"a full queue (tc -s qdisc) or an OUTPUT rule",
 	};
 	const uint64_t *stats = c->snap.sw.stats;
 	struct subject s;
-	size_t i;
+	unsigned int i;
 
 	report_subject(&s, "switch", "switch");
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (stats[bad[i].attr])
-			report_find(&s, VERDICT_WARN, bad[i].hint,
+	for (i = 1; i < ARRAY_SIZE(hints); i++) {
+		/* What is for no member of ours may be for another program. */
+		if (stats[i] && i != RDMA_INC_A_SWITCH_STATS_RX_NO_QP)
+			report_find(&s, VERDICT_WARN, hints[i],
 				    "%s counts %" PRIu64 " packets since the module was loaded",
-				    inc_nl_switch_stat_name(bad[i].attr),
-				    stats[bad[i].attr]);
+				    inc_nl_switch_stat_name(i), stats[i]);
 	}
 	if (!s.n)
 		report_find(&s, VERDICT_OK, NULL,

@@ -140,8 +140,10 @@ static int add_many(int argc, char **argv)
 		return TOOL_FAILED;
 	if (inc_nl_members_new(nl, req[0].tree_id, req, n, made))
 		return tool_nl_fail(nl);
+	pr_open_array(NULL);
 	for (i = 0; i < n; i++)
 		show_made(&made[i]);
+	pr_close_array();
 	return TOOL_OK;
 }
 
