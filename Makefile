@@ -33,6 +33,7 @@ help:
 	@echo '  make userspace  all parts that this machine has the libraries for; it says'
 	@echo '                  which it leaves out, and why'
 	@echo '  make install    module and user space; DESTDIR, PREFIX'
+	@echo '  make uninstall  remove what make install has placed; DESTDIR, PREFIX'
 	@echo '  make clean'
 
 # Build the module from a copy, so that builds for several kernels do not mix.
@@ -85,6 +86,16 @@ install-modules: modules
 install-user: userspace
 	@$(MAKE) -C userspace O=$(USER) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
 
+# What would be installed now is what goes; settings below /etc stay.
+uninstall:
+	@t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && \
+	$(MAKE) -s -C userspace O=$(USER) DESTDIR="$$t" PREFIX=$(PREFIX) install && \
+	(cd "$$t" && find . ! -type d ! -path './etc/*') | while read -r f; do \
+		rm -f '$(DESTDIR)'/"$$f" || exit; \
+	done
+	@find '$(DESTDIR)'/lib/modules -name 'rdma_inc.ko*' -path '*/updates/*' \
+		-print -delete 2>/dev/null || :
+
 demo:
 	@LAB=$(LAB) RANKS=$(RANKS) SIZE=$(SIZE) DTYPE=$(DTYPE) OP=$(OP) selftests/demo/run
 
@@ -113,5 +124,5 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help modules modules-build userspace lab-user lab-asan install install-modules \
-	install-user demo demo-fabric check check-all check-night bench patch-series deb \
+	install-user uninstall demo demo-fabric check check-all check-night bench patch-series deb \
 	clean

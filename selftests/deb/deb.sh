@@ -78,6 +78,7 @@ part_lint()
 		--display-info --fail-on error,warning,info,pedantic \
 		--allow-root "$OUT"/rdma-inc_*.changes
 	case_ "packages have the files of make install" same_files
+	case_ "make uninstall leaves none" none_left
 	case_ "the units' exposure, by systemd-analyze security" exposure
 	grep -h Overall "$WORK/log"
 }
@@ -100,6 +101,16 @@ same_files()
 		DESTDIR=/tmp/i >&2 && cd /tmp/i && find . ! -type d' |
 		sort >"$WORK/installed"
 	[ -s "$WORK/installed" ] && diff "$WORK/packaged" "$WORK/installed"
+}
+
+none_left()
+{
+	# shellcheck disable=SC2016
+	"$LAB" exec sh -c 'd=$(mktemp -d) &&
+		make -s install-user DESTDIR=$d >&2 && touch $d/usr/local/bin/mine &&
+		make -s uninstall DESTDIR=$d >&2 && cd $d && find . ! -type d' \
+		>"$WORK/left"
+	diff "$WORK/left" - <<<./usr/local/bin/mine
 }
 
 exposure()
