@@ -128,6 +128,7 @@ void h2_free(struct h2_server *s);
 bool h2_turn(struct h2_server *s, int ms);
 void h2_attach(struct h2_server *s, int fd, const char *host, int port);
 uint64_t h2_cuts(void);
+uint64_t h2_drops(void);
 int64_t h2_now(const struct h2_server *s);
 
 const char *h2_peer(const struct h2_call *call);
