@@ -3,7 +3,6 @@
  * The sockets that the server listens at.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "auth/resolve.h"
 #include "h2/conn.h"
 #include "rendezvous/keepalive.h"
 
@@ -117,14 +117,11 @@ static int set_error(const char *address, int ret, const char *why, char *err,
 static int listen_host(struct h2_server *s, const char *host, int *port,
 		       const char **why)
 {
-	const struct addrinfo hints = {
-		.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM,
-	};
 	struct addrinfo *list = NULL, *ai;
-	int ret = getaddrinfo(host, NULL, &hints, &list);
+	int ret = inc_resolve(host, "", AI_PASSIVE, INC_RESOLVE_MS, &list);
 
 	if (ret) {
-		*why = gai_strerror(ret);
+		*why = inc_resolve_why(ret);
 		return -EINVAL;
 	}
 	for (ai = list; ai; ai = ai->ai_next) {
