@@ -599,6 +599,16 @@ void h2_join(struct h2_server *s)
 }
 
 /**
+ * h2_unlisten() - remove the socket in the file system, if there is one
+ * @s: server
+ */
+void h2_unlisten(const struct h2_server *s)
+{
+	if (s->unix_path)
+		unlink(s->unix_path);
+}
+
+/**
  * h2_free() - free a server that has no thread
  * @s: server, after h2_join()
  */
@@ -608,8 +618,7 @@ void h2_free(struct h2_server *s)
 
 	while (s->nfds)
 		close(s->fds[--s->nfds]);
-	if (s->unix_path)
-		unlink(s->unix_path);
+	h2_unlisten(s);
 	free(s->unix_path);
 	nghttp2_session_callbacks_del(s->session);
 	nghttp2_option_del(s->option);
