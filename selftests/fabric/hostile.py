@@ -149,7 +149,8 @@ class Attack(threading.Thread):
 
 
 class Manager:
-    def __init__(self, path, where, token="", switches=range(88)):
+    def __init__(self, path, where, token="", switches=range(88), more=(),
+                 **env):
         self.path = path
         with socket.create_server(("127.0.0.1", 0)) as s:
             self.port = s.getsockname()[1]
@@ -162,8 +163,8 @@ class Manager:
         conf.write_text("".join(f"switch = {where}/{i}\n" for i in switches))
         cmd = [path / "inc-amd", "--config", conf, "--store", "none", "--http",
                "none", "--allow", "10.0.0.0/8", "--heartbeat", "1000",
-               "--listen", f"127.0.0.1:{self.port}"]
-        self.env = dict(os.environ)
+               "--listen", f"127.0.0.1:{self.port}", *more]
+        self.env = {**os.environ, **env}
         if token:
             tokens = where / "tokens"
             digest = hashlib.sha256(token.encode()).hexdigest()
@@ -193,10 +194,11 @@ class Manager:
             capture_output=True, text=True, check=False, timeout=20,
             env=self.env)
 
-    def clients(self, seconds):
+    def clients(self, seconds, port=0, each=1):
         return subprocess.Popen(
-            [self.path / "sim_clients", str(self.port), "0", "1", str(RANKS),
-             "1", "1", str(seconds)], stdout=subprocess.PIPE, text=True)
+            [self.path / "sim_clients", str(port or self.port), "0", "1",
+             str(RANKS), "1", str(each), str(seconds)],
+            stdout=subprocess.PIPE, text=True)
 
     def end(self):
         self.amd.kill()

@@ -236,7 +236,8 @@ part_ctl()
 		-m 127.0.0.1:99999 topology
 	says "a port that is none, in a list" 1 "port from 1 to 65535" \
 		-m "127.0.0.1:1,[::1]:0" topology
-	says "no such host, in words" 2 "no host of this name" \
+	# There is no network for name servers here.
+	says "no such host, in words" 2 "no name server has answered" \
 		-m nohost.invalid topology
 	says "a time that is none" 1 "as in 90, 15m" \
 		reservation add x ranks 2 for 1x

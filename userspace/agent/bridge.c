@@ -7,6 +7,7 @@
 #include "bridge.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -59,7 +60,7 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	const struct ifinfomsg *ifi = head;
 
 	/* A bridge has a forwarding database for each of its VLANs. */
-	if (!(ifi->ifi_flags & IFF_UP) || (!inc_rt_is_kind(tb, "bridge") &&
+	if (!ifi || !(ifi->ifi_flags & IFF_UP) || (!inc_rt_is_kind(tb, "bridge") &&
 					   !inc_rt_is_kind(tb, "vlan")))
 		return;
 	/* A bridge without addresses has none for IPv4 to be sent from. */
@@ -85,17 +86,20 @@ static void on_bridge(const void *head, struct nlattr **tb, void *arg)
 	const struct ifinfomsg *ifi = head;
 	uint64_t *sum = arg;
 
-	if (inc_rt_is_kind(tb, "bridge") && is_changing(tb[IFLA_LINKINFO]))
+	if (!ifi)
+		*sum = 0;
+	else if (inc_rt_is_kind(tb, "bridge") && is_changing(tb[IFLA_LINKINFO]))
 		*sum += (1ULL << 32) + (uint32_t)ifi->ifi_index;
 }
 
 /* Ask for all links of a kind; NULL: of any. */
-static void dump_links(const char *kind, inc_rt_fn *fn, void *arg)
+static int dump_links(const char *kind, inc_rt_fn *fn, void *arg)
 {
 	const struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
 	struct nl_msg *msg = inc_rt_request(RTM_GETLINK, NLM_F_DUMP, &ifi);
 	struct nl_sock *sk = inc_rt_open();
 	struct nlattr *info;
+	int rc = -EIO;
 
 	if (msg && kind) {
 		info = nla_nest_start(msg, IFLA_LINKINFO);
@@ -103,10 +107,11 @@ static void dump_links(const char *kind, inc_rt_fn *fn, void *arg)
 		nla_nest_end(msg, info);
 	}
 	if (sk)
-		inc_rt_ask(sk, msg, fn, arg);
+		rc = inc_rt_ask(sk, msg, fn, arg);
 	else
 		nlmsg_free(msg);
 	nl_socket_free(sk);
+	return rc == -ENOENT ? 0 : rc;
 }
 
 /**
@@ -125,12 +130,15 @@ void bridge_beacon(void)
  * The root tells all bridges of a kernel's spanning tree, for 35 seconds by
  * default; then they forget sooner.
  *
- * Return: 0: nobody's; else a number that is another one for other bridges.
+ * Return: 0: nobody's; else a number that is another one for other bridges; as the
+ * last time, if the kernel does not tell.
  */
 uint64_t bridge_changing(void)
 {
+	static uint64_t last;
 	uint64_t sum = 0;
 
-	dump_links("bridge", on_bridge, &sum);
-	return sum;
+	if (!dump_links("bridge", on_bridge, &sum))
+		last = sum;
+	return last;
 }

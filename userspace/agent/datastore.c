@@ -608,14 +608,21 @@ int ds_read(const struct agent *a, bool state, bool ifs,
 	    struct lyd_node **out, struct fault *f)
 {
 	struct reader r = { .state = state };
-	int rc;
+	int rc = 0;
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &r.sw))
 		return fault_yang(f, a->ctx);
 	if (state) {
 		add_identity(a, r.sw);
 		add_cm(a, r.sw);
-		ifcache_add(a, r.sw, ifs);
+		rc = ifcache_add(a, r.sw, ifs);
+	}
+	if (rc) {
+		fault_set(f, FAULT_FAILED, NULL, "interfaces and neighbours cannot be read: %s",
+			  rc == -EINTR ? "they keep changing meanwhile" :
+			  strerror(-rc));
+		lyd_free_tree(r.sw);
+		return -1;
 	}
 	rc = inc_nl_open(&r.nl);
 	if (!rc)

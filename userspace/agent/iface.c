@@ -81,6 +81,8 @@ struct entry {
  * @nlinks: how many
  * @entries: addresses, or neighbours
  * @n: how many
+ * @before: how many there were before those that are being read
+ * @err: negative errno value; 0: none is missing
  * @fdb: entries of bridges' forwarding databases, by MAC address
  * @nfdb: how many
  */
@@ -89,6 +91,8 @@ struct table {
 	size_t			nlinks;
 	struct entry		*entries;
 	size_t			n;
+	size_t			before;
+	int			err;
 	const struct entry	**fdb;
 	size_t			nfdb;
 };
@@ -103,8 +107,10 @@ static void add_entry(struct table *t, const struct entry *e)
 {
 	void *p = grow_array(t->entries, t->n, sizeof(*e));
 
-	if (!p)
+	if (!p) {
+		t->err = -ENOMEM;
 		return;
+	}
 	t->entries = p;
 	t->entries[t->n++] = *e;
 }
@@ -156,11 +162,17 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	struct link *l;
 	void *p;
 
+	if (!ifi) {
+		t->nlinks = 0;
+		return;
+	}
 	if (ifi->ifi_flags & IFF_LOOPBACK)
 		return;
 	p = grow_array(t->links, t->nlinks, sizeof(*l));
-	if (!p)
+	if (!p) {
+		t->err = -ENOMEM;
 		return;
+	}
 	t->links = p;
 	l = &t->links[t->nlinks++];
 	memset(l, 0, sizeof(*l));
@@ -180,20 +192,32 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 static void on_addr(const void *head, struct nlattr **tb, void *arg)
 {
 	const struct ifaddrmsg *ifa = head;
-	struct entry e = { (int)ifa->ifa_index, .family = ifa->ifa_family };
+	struct table *t = arg;
+	struct entry e;
 
+	if (!ifa) {
+		t->n = t->before;
+		return;
+	}
+	e = (struct entry){ (int)ifa->ifa_index, .family = ifa->ifa_family };
 	/* With a peer (point to point), IFA_ADDRESS is the peer's. */
 	if (inc_rt_addr(tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS],
 			e.family, e.addr))
-		add_entry(arg, &e);
+		add_entry(t, &e);
 }
 
 static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 {
 	const int useless = NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP;
 	const struct ndmsg *ndm = head;
-	struct entry e = { ndm->ndm_ifindex, .family = ndm->ndm_family };
+	struct table *t = arg;
+	struct entry e;
 
+	if (!ndm) {
+		t->n = t->before;
+		return;
+	}
+	e = (struct entry){ ndm->ndm_ifindex, .family = ndm->ndm_family };
 	if (!tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != MAC_LEN)
 		return;
 	memcpy(e.mac, nla_data(tb[NDA_LLADDR]), MAC_LEN);
@@ -207,10 +231,10 @@ static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 		 */
 		if (!(ndm->ndm_state & (NUD_PERMANENT | NUD_STALE)) &&
 		    tb[NDA_MASTER])
-			add_entry(arg, &e);
+			add_entry(t, &e);
 	} else if (!(ndm->ndm_state & useless) &&
 		   inc_rt_addr(tb[NDA_DST], e.family, e.addr)) {
-		add_entry(arg, &e);
+		add_entry(t, &e);
 	}
 }
 
@@ -443,15 +467,22 @@ static void put_neighbours(const struct table *t)
 	warn_left_out(left_out);
 }
 
-static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
+static int read_all(struct nl_sock *sk, struct table *t, int type, int family,
+		    inc_rt_fn *fn)
+{
+	int rc;
+
+	t->before = t->n;
+	rc = inc_rt_dump(sk, type, family, fn, t);
+	return rc ? rc : t->err;
+}
+
+/* With their addresses, which have been read last. */
+static void put_links(struct lyd_node *sw, struct table *t)
 {
 	struct link *l;
 	size_t i;
 
-	inc_rt_dump(sk, RTM_GETLINK, AF_UNSPEC, on_link, t);
-	if (t->nlinks)
-		qsort(t->links, t->nlinks, sizeof(*t->links), by_index);
-	inc_rt_dump(sk, RTM_GETADDR, AF_UNSPEC, on_addr, t);
 	for (i = 0; i < t->n; i++) {
 		l = link_of(t, t->entries[i].index);
 		if (l)
@@ -467,28 +498,50 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 		if (l && l->node)
 			put_addr(l->node, &t->entries[i]);
 	}
+}
+
+static int put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
+{
+	int rc = read_all(sk, t, RTM_GETLINK, AF_UNSPEC, on_link);
+
+	if (rc)
+		return rc;
+	if (t->nlinks)
+		qsort(t->links, t->nlinks, sizeof(*t->links), by_index);
+	rc = read_all(sk, t, RTM_GETADDR, AF_UNSPEC, on_addr);
+	if (rc)
+		return rc;
+	put_links(sw, t);
 	t->n = 0;
-	inc_rt_dump(sk, RTM_GETNEIGH, AF_BRIDGE, on_neigh, t);
-	inc_rt_dump(sk, RTM_GETNEIGH, AF_UNSPEC, on_neigh, t);
+	rc = read_all(sk, t, RTM_GETNEIGH, AF_BRIDGE, on_neigh) ?:
+	     read_all(sk, t, RTM_GETNEIGH, AF_UNSPEC, on_neigh);
+	if (rc)
+		return rc;
 	sort_fdb(t);
+	if (!t->fdb)
+		return -ENOMEM;
 	put_neighbours(t);
+	return 0;
 }
 
 /**
  * iface_add() - add the interfaces and their neighbours
  * @sw: the container "switch"
+ *
+ * Return: 0, or a negative errno value: what was added is not all; -EINTR: they
+ * keep changing while they are read.
  */
-void iface_add(struct lyd_node *sw)
+int iface_add(struct lyd_node *sw)
 {
 	struct nl_sock *sk = inc_rt_open();
 	struct table t = { .n = 0 };
+	int rc = sk ? put_all(sw, sk, &t) : -EIO;
 
-	if (sk)
-		put_all(sw, sk, &t);
 	nl_socket_free(sk);
 	free(t.links);
 	free(t.entries);
 	free(t.fdb);
+	return rc;
 }
 
 static uint64_t mix_hash(uint64_t h, const char *text)

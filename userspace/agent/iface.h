@@ -26,7 +26,7 @@ enum iface_change {
 	IFACE_OTHER,
 };
 
-void iface_add(struct lyd_node *sw);
+int iface_add(struct lyd_node *sw);
 void iface_version(struct lyd_node *sw, const char *id);
 struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
 				 const uint8_t *mac);

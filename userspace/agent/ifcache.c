@@ -75,19 +75,43 @@ static void charge_cpu(uint64_t used, uint64_t now)
 	cache.next += used * SHARE;
 }
 
-static void read_again(const struct agent *a)
+/* Say once that they cannot be read, and when that is over. */
+static void warn_unread(int rc)
 {
+	static bool warned;
+
+	if (rc && !warned)
+		log_warn("interfaces and neighbours cannot be read: %s: the manager is told %s",
+			 rc == -EINTR ? "they keep changing meanwhile" :
+			 strerror(-rc),
+			 cache.sw ? "what they were before" : "so");
+	else if (!rc && warned)
+		log_info("interfaces and neighbours can be read again");
+	warned = rc;
+}
+
+/* Half a list would look like links that went down, and hosts that went away. */
+static int read_again(const struct agent *a)
+{
+	int news = atomic_load(&cache.news), rc;
 	struct lyd_node *sw;
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &sw))
-		return;
-	lyd_free_tree(cache.sw);
-	cache.sw = sw;
+		return -ENOMEM;
 	/* What changes from now on may be in it, or not. */
 	atomic_store(&cache.news, IFCACHE_NOTHING);
-	iface_add(sw);
+	rc = iface_add(sw);
+	warn_unread(rc);
+	if (rc) {
+		ifcache_note(news > IFCACHE_HOST ? news : IFCACHE_HOST);
+		lyd_free_tree(sw);
+		return rc;
+	}
 	lldp_add(sw);
 	iface_version(sw, a->id);
+	lyd_free_tree(cache.sw);
+	cache.sw = sw;
+	return 0;
 }
 
 /**
@@ -97,18 +121,19 @@ static void read_again(const struct agent *a)
  * @all: all of it, not only the version
  *
  * Called under netconf_lock().
+ *
+ * Return: 0, or a negative errno value: they have never been read.
  */
-void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
+int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 {
 	uint64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID), used;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	struct lyd_node *version, *copy;
 	bool read = is_due(now);
+	int rc = read ? read_again(a) : 0;
 
-	if (read)
-		read_again(a);
 	used = clock_us(CLOCK_THREAD_CPUTIME_ID) - began;
-	if (all) {
+	if (all && cache.sw) {
 		lyd_dup_siblings(lyd_child(cache.sw),
 				 (struct lyd_node_inner *)sw,
 				 LYD_DUP_RECURSIVE, NULL);
@@ -118,12 +143,13 @@ void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 		lyd_insert_child(sw, copy);
 	}
 	if (!read)
-		return;
+		return 0;
 	log_debug("interfaces were read in %llu us",
 		  (unsigned long long)used);
 	cache.cost = used;
 	cache.read_at = clock_us(CLOCK_MONOTONIC);
 	charge_cpu(used, cache.read_at);
+	return cache.sw ? 0 : rc;
 }
 
 /**

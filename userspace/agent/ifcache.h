@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The interfaces and their neighbours as they were read last. A bridge may know
- * tens of thousands of addresses, and a manager asks every two seconds.
+ * tens of thousands of addresses, and a manager asks every two seconds. If they
+ * cannot be read as a whole, they are as before.
  */
 #ifndef INC_AGENT_IFCACHE_H
 #define INC_AGENT_IFCACHE_H
@@ -21,7 +22,7 @@ enum ifcache_news {
 };
 
 void ifcache_note(enum ifcache_news news);
-void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all);
+int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all);
 void ifcache_free(void);
 
 #endif /* INC_AGENT_IFCACHE_H */

@@ -89,6 +89,10 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	struct view *v = arg;
 	bool bridge;
 
+	if (!ifi) {
+		v->nifs = 0;
+		return;
+	}
 	if (!(ifi->ifi_flags & IFF_UP) ||
 	    (ifi->ifi_flags & (IFF_LOOPBACK | IFF_NOARP)) ||
 	    v->nifs == IFS_MAX)
@@ -105,6 +109,10 @@ static void on_addr(const void *head, struct nlattr **tb, void *arg)
 	struct view *v = arg;
 	struct net *net = &v->nets[v->nnets];
 
+	if (!ifa) {
+		v->nnets = 0;
+		return;
+	}
 	if (v->nnets == NETS_MAX ||
 	    !inc_rt_addr(tb[IFA_ADDRESS], ifa->ifa_family, net->addr.bytes))
 		return;
@@ -121,6 +129,10 @@ static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 	struct known *k = &v->known[v->nknown];
 	unsigned int i;
 
+	if (!ndm) {
+		v->nknown = 0;
+		return;
+	}
 	if (v->nknown == KNOWN_MAX ||
 	    !inc_rt_addr(tb[NDA_DST], ndm->ndm_family, k->addr.bytes))
 		return;

@@ -21,11 +21,12 @@ static const char *const words[] = {
 	[FAULT_CUT]	= "it has ended the connection",
 	[FAULT_LOST]	= "it has ended the connection",
 	[FAULT_STRANGER] = "what listens there speaks something else: is this the port of %s?",
+	[FAULT_NO_NAMES] = "no name server has answered (see /etc/resolv.conf): try again, or give the host's address",
 };
 
 /**
  * fault_of() - find out what an error of connecting means
- * @err: errno value; ENXIO: there is no such name
+ * @err: errno value; ENXIO: there is no such name; ENONET: nobody tells
  *
  * Return: the fault.
  */
@@ -36,6 +37,7 @@ enum fault fault_of(int err)
 		enum fault	fault;
 	} faults[] = {
 		{ ENXIO, FAULT_NO_HOST },
+		{ ENONET, FAULT_NO_NAMES },
 		{ ENOENT, FAULT_NO_SOCKET },
 		{ ECONNREFUSED, FAULT_REFUSED },
 		{ EHOSTUNREACH, FAULT_NO_ROUTE },

@@ -24,6 +24,7 @@
  * @FAULT_CUT: it has ended the connection before it said anything
  * @FAULT_LOST: it has ended the connection, or that is broken
  * @FAULT_STRANGER: it is another server
+ * @FAULT_NO_NAMES: no name server tells its address
  */
 enum fault {
 	FAULT_NONE,
@@ -41,6 +42,7 @@ enum fault {
 	FAULT_CUT,
 	FAULT_LOST,
 	FAULT_STRANGER,
+	FAULT_NO_NAMES,
 };
 
 enum fault fault_of(int err);

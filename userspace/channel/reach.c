@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "auth/resolve.h"
 #include "channel/reach.h"
 #include "conf/clock.h"
 #include "rendezvous/keepalive.h"
@@ -189,31 +190,32 @@ bool reach_is_path(const char *addr)
  * reach_connect() - connect to a server
  * @addr: its address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH
  * @port: if @addr has none
- * @timeout_ms: how long to try; the host's IP addresses are tried beside each
- *	other, the next one %NEXT_MS after the last; how long the host's name may
- *	take is the resolver's
+ * @timeout_ms: how long to try, with the time that the host's name takes; its IP
+ *	addresses are tried beside each other, the next one %NEXT_MS after the last
  * @seen: the sockets from the moment when there are some, for a child of fork()
  *	to close; the connected one is left in it, the others are -1; or NULL
  *
  * Return: socket, non-blocking, or a negative errno value; -ENXIO: there is no
- * host of this name.
+ * host of this name; -ENONET: no name server has told in time.
  */
 int reach_connect(const char *addr, int port, int timeout_ms,
 		  struct reach_sockets *seen)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	int64_t until = now_ms() + timeout_ms, left;
 	char host[256], service[8];
 	struct addrinfo *list;
-	int fd;
+	int fd, ret;
 
 	if (reach_is_path(addr))
 		return connect_path(addr + strlen(UNIX), timeout_ms);
 	if (inc_auth_address(addr, host, sizeof(host), &port))
 		return -EINVAL;
 	snprintf(service, sizeof(service), "%d", port);
-	if (getaddrinfo(host, service, &hints, &list))
-		return -ENXIO;
-	fd = connect_any(list, timeout_ms, seen);
+	ret = inc_resolve(host, service, 0, timeout_ms, &list);
+	if (ret)
+		return ret == EAI_AGAIN ? -ENONET : -ENXIO;
+	left = until - now_ms();
+	fd = connect_any(list, left > 0 ? (int)left : 0, seen);
 	freeaddrinfo(list);
 	if (fd >= 0)
 		inc_set_keepalive(fd);

@@ -308,11 +308,31 @@ static int start_rpc(struct manager *m)
 	return -1;
 }
 
+/*
+ * What others may refuse, the store last: it is not opened, or made, in vain. A
+ * failed start leaves nothing behind.
+ */
+static int start_serving(struct manager *m, struct web **web)
+{
+	char err[640];
+
+	/* The store has the address; calls wait for the loop. */
+	if (start_rpc(m))
+		return -1;
+	if (!start_web(m, web) && !inc_pidfile_write("inc-amd", m->o.pidfile)) {
+		if (!state_start(m, err))
+			return 0;
+		log_error("--store %s: %s", m->o.store, err);
+		inc_pidfile_remove(m->o.pidfile);
+	}
+	rpc_unlisten(m->rpc);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	const sigset_t *signals = hold_signals();
 	struct manager *m = &manager;
-	char err[640];
 	struct web *web = NULL;
 	int ret;
 
@@ -330,23 +350,15 @@ int main(int argc, char **argv)
 	ids_start(m);
 	if (catch_signals(signals))
 		return 1;
-	/* The store has the address; calls wait for the loop. */
-	if (start_rpc(m))
+	if (start_serving(m, &web))
 		return 1;
-	if (state_start(m, err)) {
-		log_error("--store %s: %s", m->o.store, err);
-		return 1;
-	}
 	if (switches_start(m)) {
 		log_error("no memory");
+		inc_pidfile_remove(m->o.pidfile);
+		rpc_unlisten(m->rpc);
 		return 1;
 	}
-	/*
-	 * Write the PID file last, so that a failed start does not overwrite a
-	 * running manager's.
-	 */
-	if (start_web(m, &web) || inc_pidfile_write("inc-amd", m->o.pidfile))
-		return 1;
+	web_publish(web);
 	printf("listening on %s\n", m->o.listen);
 	inc_output_end("inc-amd");
 	inc_notify("READY=1");

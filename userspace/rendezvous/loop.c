@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "auth/resolve.h"
 #include "conf/output.h"
 #include "conf/pidfile.h"
 #include "keepalive.h"
@@ -333,7 +334,6 @@ static int open_netlink(struct server *s)
 /* As inc_auth_address() takes it. */
 static int find_parent(struct server *s, const char *text)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	char *host = s->parent_host, service[8];
 	int ret, port = atoi(INC_RDV_PORT);
 	struct addrinfo *list;
@@ -345,10 +345,10 @@ static int find_parent(struct server *s, const char *text)
 		return -EINVAL;
 	}
 	snprintf(service, sizeof(service), "%d", port);
-	ret = getaddrinfo(host, service, &hints, &list);
+	ret = inc_resolve(host, service, 0, INC_RESOLVE_MS, &list);
 	if (ret) {
 		fprintf(stderr, "inc-tool: serve: parent \"%s\" port \"%d\": %s\n",
-			host, port, gai_strerror(ret));
+			host, port, inc_resolve_why(ret));
 		return -EINVAL;
 	}
 	memcpy(&s->parent, list->ai_addr, list->ai_addrlen);

@@ -179,6 +179,10 @@ static void parse_qdisc(const void *head, struct nlattr **tb, void *arg)
 	struct gnet_stats_queue q = { .drops = 0 };
 	struct rt_link *link = arg;
 
+	if (!tcm) {
+		link->queue_drops = 0;
+		return;
+	}
 	/* A dump has all queues, and before 4.20 those of all devices. */
 	if (tcm->tcm_ifindex != link->ifindex || tcm->tcm_parent != TC_H_ROOT ||
 	    !tb[TCA_STATS2] ||

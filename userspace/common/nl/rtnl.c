@@ -13,6 +13,9 @@
 
 #include "nl/rtnl.h"
 
+/* Attempts at a dump that the kernel reports as interrupted. */
+#define TRIES	8
+
 /**
  * struct answer - the reply to a request
  * @type: type of the objects' messages
@@ -20,6 +23,7 @@
  * @arg: its last argument
  * @got: number of objects
  * @done: the reply is complete
+ * @interrupted: objects have changed meanwhile: some are missing, or there twice
  * @err: -errno
  */
 struct answer {
@@ -28,6 +32,7 @@ struct answer {
 	void		*arg;
 	int		got;
 	bool		done;
+	bool		interrupted;
 	int		err;
 };
 
@@ -60,6 +65,30 @@ static int on_end(struct nl_msg *msg, void *arg)
 
 	a->done = true;
 	return NL_STOP;
+}
+
+/* A dump that could not be completed says so at its end. */
+static int on_finish(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	struct answer *a = arg;
+	int err = 0;
+
+	if (nlmsg_datalen(nlh) >= (int)sizeof(err))
+		memcpy(&err, nlmsg_data(nlh), sizeof(err));
+	if (err < 0)
+		a->err = err;
+	return on_end(msg, arg);
+}
+
+/* Read it to its end, to be able to ask again. */
+static int on_interrupted(struct nl_msg *msg, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)msg;
+	a->interrupted = true;
+	return NL_OK;
 }
 
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
@@ -107,33 +136,23 @@ struct nl_msg *inc_rt_request(int type, int flags, const void *head)
 	return msg;
 }
 
-/**
- * inc_rt_ask() - send a request, and wait for the complete reply
- * @sk: socket
- * @msg: request, which is freed; NULL: there was no memory
- * @fn: called for each object
- * @arg: its last argument
- *
- * Return: 0 or a negative errno value; -ENOENT: there was no object.
- */
-int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
-	       void *arg)
+static int ask_once(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
+		    void *arg)
 {
 	struct answer a = { .fn = fn, .arg = arg };
-	struct nl_cb *cb = msg ? nl_cb_alloc(NL_CB_DEFAULT) : NULL;
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int rc;
 
-	if (!cb) {
-		nlmsg_free(msg);
+	if (!cb)
 		return -ENOMEM;
-	}
 	a.type = nlmsg_hdr(msg)->nlmsg_type & ~3;
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &a);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, &a);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_end, &a);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &a);
+	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_interrupted, &a);
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &a);
+	nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
 	rc = nl_send_auto(sk, msg);
-	nlmsg_free(msg);
 	while (rc >= 0 && !a.done)
 		rc = nl_recvmsgs(sk, cb);
 	nl_cb_put(cb);
@@ -141,7 +160,34 @@ int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 		return a.err;
 	if (rc < 0 && !a.done)
 		return -EIO;
+	if (a.interrupted)
+		return -EINTR;
 	return a.got ? 0 : -ENOENT;
+}
+
+/**
+ * inc_rt_ask() - send a request, and wait for the complete reply
+ * @sk: socket
+ * @msg: request, which is freed; NULL: there was no memory
+ * @fn: called for each object
+ * @arg: its last argument
+ *
+ * Return: 0 or a negative errno value; -ENOENT: there was no object; -EINTR:
+ * objects kept changing while they were read. After other errors than -ENOENT
+ * what @fn was given is not all.
+ */
+int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
+	       void *arg)
+{
+	int tries, rc = msg ? -EINTR : -ENOMEM;
+
+	for (tries = 0; rc == -EINTR && tries < TRIES; tries++) {
+		if (tries)
+			fn(NULL, NULL, arg);
+		rc = ask_once(sk, msg, fn, arg);
+	}
+	nlmsg_free(msg);
+	return rc;
 }
 
 /**

@@ -15,7 +15,8 @@ struct nl_sock;
 
 /**
  * typedef inc_rt_fn - an object of a reply
- * @head: its header, as struct ifinfomsg
+ * @head: its header, as struct ifinfomsg; NULL: the dump begins anew, so what came
+ *	of it does not count
  * @tb: its attributes, those that are there, IFLA_MAX at most
  * @arg: as given
  */

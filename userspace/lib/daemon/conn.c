@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "auth/resolve.h"
 #include "base/log.h"
 #include "am.h"
 #include "conn.h"
@@ -179,36 +180,51 @@ static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
 	}
 }
 
+/* @host is its name in @server, for messages. */
+static int find_host(const char *what, const char *server, const char *host,
+		     int port, int64_t deadline_ms, struct addrinfo **list,
+		     char *err, size_t err_len)
+{
+	int64_t left = deadline_ms - inc_now_ms();
+	char service[8];
+	int ret;
+
+	snprintf(service, sizeof(service), "%d", port);
+	ret = inc_resolve(host, service, 0,
+			  left < INC_RESOLVE_MS ? left : INC_RESOLVE_MS, list);
+	if (!ret)
+		return 0;
+	snprintf(err, err_len, "%s \"%s\": %s", what, server,
+		 inc_resolve_why(ret));
+	return -EHOSTUNREACH;
+}
+
 static int open_tcp(struct inc_conn *conn, const char *what,
 		    const char *server, const char *service,
 		    int64_t deadline_ms, char *err, size_t err_len)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct sockaddr_storage local;
 	socklen_t len = sizeof(local);
 	struct addrinfo *list;
-	int ret, number = atoi(service);
-	char host[256], port[8];
+	int ret, port = atoi(service);
+	char host[256];
 
 	memset(conn, 0, sizeof(*conn));
 	conn->fd = -1;
-	ret = inc_auth_address(server, host, sizeof(host), &number);
+	ret = inc_auth_address(server, host, sizeof(host), &port);
 	if (ret) {
 		snprintf(err, err_len, "%s \"%s\": must be host, host:port or [address]:port, with a port of at most 65535",
 			 what, server);
 		return ret;
 	}
-	snprintf(port, sizeof(port), "%d", number);
-	ret = getaddrinfo(host, port, &hints, &list);
-	if (ret) {
-		snprintf(err, err_len, "%s \"%s\": %s", what, server,
-			 gai_strerror(ret));
-		return -EHOSTUNREACH;
-	}
+	ret = find_host(what, server, host, port, deadline_ms, &list, err,
+			err_len);
+	if (ret)
+		return ret;
 	ret = connect_any(list, deadline_ms, &conn->fd);
 	freeaddrinfo(list);
 	if (ret) {
-		snprintf(err, err_len, "%s at %s, port %s: %s%s", what, host,
+		snprintf(err, err_len, "%s at %s, port %d: %s%s", what, host,
 			 port, strerror(-ret), ret == -ECONNREFUSED ?
 			 "; does it run there, and listen on this port?" : "");
 		return ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Connecting to a server with several addresses, some of which do not answer.
- * The resolver is the test's. A port whose backlog is full drops all packets.
+ * Connecting to a server with several addresses, some of which do not answer, and
+ * by a name that takes long. The resolver is the test's. A port whose backlog is full drops all packets.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -14,17 +14,24 @@
 #include "test.h"
 
 #define ADDRS	4
+#define SLOW_MS	600	/* that a name takes */
 
 static struct addrinfo list[ADDRS];
 static struct sockaddr_in to[ADDRS];
 static int fillers[8];
+static _Atomic int asked;
+static char said[256];
 
 int getaddrinfo(const char *node, const char *service,
 		const struct addrinfo *hints, struct addrinfo **res)
 {
-	(void)node;
 	(void)service;
-	(void)hints;
+	if (hints->ai_flags & AI_NUMERICHOST && !strcmp(node, "slow"))
+		return EAI_NONAME;
+	if (!strcmp(node, "slow")) {
+		asked++;
+		usleep(SLOW_MS * 1000);
+	}
 	*res = list;
 	return 0;
 }
@@ -69,20 +76,24 @@ static void fill(unsigned int i)
 	usleep(20000);
 }
 
-static int try(int ms, int64_t *took)
+static int try_name(const char *name, int ms, int64_t *took)
 {
 	int64_t now = inc_now_ms();
 	struct inc_conn conn;
-	char err[256];
 	int ret;
 
-	ret = inc_conn_open(&conn, "server", now + ms, err, sizeof(err));
+	ret = inc_conn_open(&conn, name, now + ms, said, sizeof(said));
 	*took = inc_now_ms() - now;
 	if (!ret) {
 		EQ(conn.local.len, 4);
 		inc_conn_close(&conn);
 	}
 	return ret;
+}
+
+static int try(int ms, int64_t *took)
+{
+	return try_name("server", ms, took);
 }
 
 static void unanswered(void)
@@ -119,9 +130,30 @@ static void refused(void)
 	memset(list, 0, sizeof(list));
 }
 
+/* Who has no time does not wait; the answer is there for who comes later. */
+static void slow_name(void)
+{
+	int fd = open_port(0, 5);
+	int64_t took;
+
+	EQ(try_name("slow", 200, &took), -EHOSTUNREACH);
+	OK(took >= 190 && took < SLOW_MS);
+	OK(strstr(said, "\"slow\": no name server has answered"));
+	EQ(try_name("slow", 5000, &took), 0);
+	OK(took < SLOW_MS);
+	EQ(asked, 1);
+	/* It was used. */
+	EQ(try_name("slow", 5000, &took), 0);
+	OK(took >= SLOW_MS - 10);
+	EQ(asked, 2);
+	close(fd);
+	memset(list, 0, sizeof(list));
+}
+
 static const struct test_case cases[] = {
 	{ "conn: an address that does not answer", unanswered },
 	{ "conn: a daemon that is not there yet", refused },
+	{ "conn: a name that takes long", slow_name },
 };
 
 TEST_MAIN(cases)

@@ -610,6 +610,15 @@ bool rpc_idle(const struct rpc *rpc)
 }
 
 /**
+ * rpc_unlisten() - leave nothing in the file system, when the manager does not start
+ * @rpc: server
+ */
+void rpc_unlisten(const struct rpc *rpc)
+{
+	h2_unlisten(rpc->server);
+}
+
+/**
  * rpc_stop() - stop the server
  * @rpc: server, which is freed; calls that are left are cancelled
  */

@@ -23,6 +23,7 @@
 #include <libnetconf2/session_client.h>
 
 #include "auth/address.h"
+#include "auth/resolve.h"
 #include "conf/log.h"
 #include "conf/text.h"
 #include "fabric/netconf.h"
@@ -230,6 +231,22 @@ static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 
 /* --- SSH and TLS --------------------------------------------------------- */
 
+/* libnetconf2 would wait for name servers, and not say so. */
+static bool has_address(const struct netconf_target *t, char *err)
+{
+	struct addrinfo *list;
+	char text[NETCONF_ERROR_LEN];
+	int ret = inc_resolve(t->host, "", 0, INC_RESOLVE_MS, &list);
+
+	if (!ret) {
+		freeaddrinfo(list);
+		return true;
+	}
+	snprintf(text, sizeof(text), "%s: %s", t->host, inc_resolve_why(ret));
+	set_error(err, -EHOSTUNREACH, text);
+	return false;
+}
+
 static struct nc_session *open_ssh(const struct netconf_target *t, char *err)
 {
 	struct nc_session *session;
@@ -306,7 +323,7 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 	netconf_limit_set(SHORT_MAX);
 	if (t->path[0])
 		n->session = open_unix(t, &n->fd, err);
-	else
+	else if (has_address(t, err))
 		n->session = t->tls ? open_tls(t, err) : open_ssh(t, err);
 	netconf_limit_set(0);
 	if (n->session && nc_session_get_version(n->session))

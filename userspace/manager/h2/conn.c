@@ -4,6 +4,7 @@
  * once, and written a little, so none takes the thread.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,7 +23,7 @@
 #define BYTES		(256 << 10)
 #define BYTES_S		512
 
-static _Atomic uint64_t cuts;
+static _Atomic uint64_t cuts, drops;
 
 /**
  * h2_cuts() - tell how many connections were cut
@@ -32,6 +33,16 @@ static _Atomic uint64_t cuts;
 uint64_t h2_cuts(void)
 {
 	return cuts;
+}
+
+/**
+ * h2_drops() - tell how many handshakes were dropped for others, or never began
+ *
+ * Return: number.
+ */
+uint64_t h2_drops(void)
+{
+	return drops;
 }
 
 /**
@@ -117,7 +128,10 @@ struct line *conn_line(struct h2_conn *c, enum line_kind kind)
 	return host ? &host->lines[kind] : &c->server->nobody[kind];
 }
 
-/* Go to the end of the line. */
+/*
+ * Of a host that has thousands who wait, the oldest would have given up when it is
+ * their turn: the newest come first.
+ */
 static void line_up(struct h2_conn *c)
 {
 	struct crowd *crowds = c->server->crowds;
@@ -126,14 +140,17 @@ static void line_up(struct h2_conn *c)
 		line_join(&crowds[LINE_SHAKES], conn_line(c, LINE_SHAKES),
 			  &c->spot);
 	else if (c->state == CONN_WAITS)
-		line_join(&crowds[LINE_WAITS], conn_line(c, LINE_WAITS),
+		line_push(&crowds[LINE_WAITS], conn_line(c, LINE_WAITS),
 			  &c->spot);
 }
 
 static void step_out(struct h2_conn *c)
 {
-	line_leave(&c->server->crowds[c->state == CONN_SHAKES ?
-				      LINE_SHAKES : LINE_WAITS], &c->spot);
+	struct crowd *crowds = c->server->crowds;
+
+	line_leave(&crowds[c->state == CONN_SHAKES ? LINE_SHAKES : LINE_WAITS],
+		   &c->spot);
+	line_leave(&crowds[LINE_READY], &c->ready_spot);
 }
 
 static void enter_state(struct h2_conn *c, enum conn_state state)
@@ -246,6 +263,7 @@ void conn_timer(struct timer *timer)
 		c->since = c->idle_at = c->server->now;
 		conn_arm(c);
 	} else {
+		drops += c->state == CONN_WAITS;
 		conn_die(c);
 	}
 }
@@ -389,22 +407,40 @@ static void open_session(struct h2_conn *c)
 		conn_mark(c);
 }
 
-static void shake_hands(struct h2_conn *c)
+/* Its handshake goes on when it is the turn of its host. */
+static void be_ready(struct h2_conn *c)
 {
-	int ret;
+	line_join(&c->server->crowds[LINE_READY], conn_line(c, LINE_READY),
+		  &c->ready_spot);
+	conn_wait(c, 0);
+}
 
-	if (c->server->shakes-- <= 0)
-		return;
-	ret = tls_shake(c);
-	if (ret < 0) {
+/**
+ * conn_shake() - go on with a handshake
+ * @c: connection, of LINE_READY
+ */
+void conn_shake(struct h2_conn *c)
+{
+	int ret = tls_shake(c);
+
+	line_leave(&c->server->crowds[LINE_READY], &c->ready_spot);
+	conn_wait(c, EPOLLIN);
+	if (ret < 0)
 		linger_conn(c);
-	} else if (ret) {
+	else if (ret)
 		open_session(c);
-	} else {
-		c->since = c->server->now;
-		step_out(c);
-		line_up(c);
-	}
+}
+
+/* A handshake gives way: @why the newer one had no room. */
+static void drop_shake(struct h2_conn *c, const char *why)
+{
+	char text[256];
+
+	drops++;
+	snprintf(text, sizeof(text), "TLS: its handshake was dropped for a newer one: %s",
+		 why);
+	c->server->handler->refused(c->server->ctx, c->peer, text);
+	conn_die(c);
 }
 
 /**
@@ -432,7 +468,7 @@ bool conn_start(struct h2_conn *c)
 	full = share_take(&c->share, SHARE_HANDSHAKES, 1, why, sizeof(why));
 	other = full < 0 ? NULL : server_greedy(s, c, full, true);
 	if (other) {
-		conn_die(other);
+		drop_shake(other, why);
 		full = share_take(&c->share, SHARE_HANDSHAKES, 1, why,
 				  sizeof(why));
 	}
@@ -442,20 +478,17 @@ bool conn_start(struct h2_conn *c)
 	if (!tls_open(c, tls))
 		conn_die(c);
 	else
-		conn_wait(c, EPOLLIN);
+		be_ready(c);
 	return true;
 }
 
 static void begin_conn(struct h2_conn *c)
 {
-	/* Others of its host may have come before. */
-	if (!conn_line(c, LINE_WAITS)->n && conn_start(c)) {
-		if (c->state == CONN_SHAKES)
-			shake_hands(c);
+	if (!conn_line(c, LINE_WAITS)->n && conn_start(c))
 		return;
-	}
 	enter_state(c, CONN_WAITS);
-	conn_wait(c, 0);
+	/* Who has hung up by then costs nothing. */
+	conn_wait(c, EPOLLRDHUP);
 }
 
 static void drop_some(struct h2_conn *c)
@@ -484,7 +517,7 @@ void conn_event(struct h2_conn *c, uint32_t events)
 		begin_conn(c);
 		break;
 	case CONN_SHAKES:
-		shake_hands(c);
+		be_ready(c);
 		break;
 	case CONN_OPEN:
 		if (events & (EPOLLIN | EPOLLHUP) && !c->out_len)
@@ -496,6 +529,9 @@ void conn_event(struct h2_conn *c, uint32_t events)
 		drop_some(c);
 		break;
 	case CONN_WAITS:
+		if (events & EPOLLRDHUP)
+			conn_die(c);
+		break;
 	case CONN_DEAD:
 		break;
 	}

@@ -48,8 +48,10 @@ enum conn_state {
  * @share: whose it is
  * @idle_spot: among its host's connections without a call
  * @spot: among the connections that wait to shake hands, or shake hands
+ * @ready_spot: among those that it is our turn to go on with
  * @timer: time limits
- * @since: milliseconds; when its state changed last, or it took something
+ * @since: milliseconds; when its state changed last, or it took something of
+ *	what was sent
  * @idle_at: likewise; since when it has no call
  * @calls: its calls
  * @out: what the socket does not take yet
@@ -74,7 +76,7 @@ struct h2_conn {
 	uint64_t		until;
 	nghttp2_session		*h2;
 	struct share_set	share;
-	struct spot		idle_spot, spot;
+	struct spot		idle_spot, spot, ready_spot;
 	struct timer		timer;
 	int64_t			since, idle_at;
 	struct h2_call		*calls;
@@ -101,7 +103,6 @@ struct h2_conn {
  * @unix_path: of a UNIX socket, or NULL
  * @most: connections, for descriptors
  * @conns: all connections
- * @shakes: steps of handshakes that this turn may still do
  * @crowds: of each kind of lines
  * @nobody: lines of connections of no host
  * @dirty: those with something to send
@@ -128,7 +129,6 @@ struct h2_server {
 	char				*unix_path;
 	size_t				most;
 	struct h2_conn			*conns;
-	int				shakes;
 	struct crowd			crowds[LINES];
 	struct line			nobody[LINES];
 	struct h2_conn			*dirty;
@@ -171,6 +171,7 @@ struct line *conn_line(struct h2_conn *c, enum line_kind kind);
 void conn_idle(struct h2_conn *c, bool idle);
 void conn_arm(struct h2_conn *c);
 bool conn_start(struct h2_conn *c);
+void conn_shake(struct h2_conn *c);
 void conn_timer(struct timer *timer);
 void conn_end(struct h2_conn *c);
 

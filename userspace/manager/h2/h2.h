@@ -120,6 +120,7 @@ struct h2_handler {
 
 struct h2_server *h2_new(const struct h2_handler *handler, void *ctx);
 int h2_listen(struct h2_server *s, const char *address, char *err, size_t len);
+void h2_unlisten(const struct h2_server *s);
 int h2_start(struct h2_server *s);
 void h2_wake(struct h2_server *s);
 bool h2_stop(struct h2_server *s);
@@ -128,6 +129,7 @@ void h2_free(struct h2_server *s);
 bool h2_turn(struct h2_server *s, int ms);
 void h2_attach(struct h2_server *s, int fd, const char *host, int port);
 uint64_t h2_cuts(void);
+uint64_t h2_drops(void);
 int64_t h2_now(const struct h2_server *s);
 
 const char *h2_peer(const struct h2_call *call);

@@ -82,6 +82,19 @@ void line_join(struct crowd *c, struct line *l, struct spot *p)
 }
 
 /**
+ * line_push() - join a line as the first
+ * @c: of these
+ * @l: line
+ * @p: spot, which is in none
+ */
+void line_push(struct crowd *c, struct line *l, struct spot *p)
+{
+	p->line = l;
+	TAILQ_INSERT_HEAD(&l->spots, p, entry);
+	set_count(c, l, l->n + 1);
+}
+
+/**
  * line_leave() - leave a line
  * @c: of these
  * @p: spot
@@ -101,7 +114,7 @@ void line_leave(struct crowd *c, struct spot *p)
  * crowd_turn() - find whose turn it is, one line after the other
  * @c: lines, all of which are alike
  *
- * Return: the oldest of the first line, which is the last one then, or NULL.
+ * Return: the first of the first line, which is the last one then, or NULL.
  */
 struct spot *crowd_turn(struct crowd *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Connections that have something in common: of each host a line, the oldest
- * first, and the lines by how many they have. All takes the same time, however
+ * first, or the newest, and the lines by how many they have. All takes the same time, however
  * many there are.
  */
 #ifndef INC_MANAGER_H2_LINE_H
@@ -14,13 +14,15 @@
  * enum line_kind - what they have in common
  * @LINE_IDLE: they have no call
  * @LINE_SHAKES: they shake hands
- * @LINE_WAITS: they wait to shake hands
+ * @LINE_WAITS: they wait to begin with it, the newest first
+ * @LINE_READY: they shake hands, and it is our turn
  * @LINES: their number
  */
 enum line_kind {
 	LINE_IDLE,
 	LINE_SHAKES,
 	LINE_WAITS,
+	LINE_READY,
 	LINES
 };
 
@@ -37,7 +39,7 @@ struct spot {
 /**
  * struct line - connections of a host
  * @entry: among the lines that have as many
- * @spots: the oldest first
+ * @spots: all of them
  * @n: their number
  */
 struct line {
@@ -66,6 +68,7 @@ int crowd_init(struct crowd *c, size_t top);
 void crowd_free(struct crowd *c);
 void line_init(struct line *l);
 void line_join(struct crowd *c, struct line *l, struct spot *p);
+void line_push(struct crowd *c, struct line *l, struct spot *p);
 void line_leave(struct crowd *c, struct spot *p);
 struct spot *crowd_turn(struct crowd *c);
 

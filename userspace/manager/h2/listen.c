@@ -3,7 +3,6 @@
  * The sockets that the server listens at.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "auth/resolve.h"
 #include "h2/conn.h"
 #include "rendezvous/keepalive.h"
 
@@ -43,24 +43,40 @@ static int listen_fd(struct h2_server *s, int fd, const struct sockaddr *addr,
 	return -err;
 }
 
+/* Remove what the last manager has left; not the socket of one that runs. */
+static int remove_stale(int fd, const struct sockaddr_un *addr)
+{
+	struct stat st;
+
+	if (lstat(addr->sun_path, &st))
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	if (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) ||
+	    errno == EAGAIN)
+		return -EADDRINUSE;
+	if (errno != ECONNREFUSED)
+		return -errno;
+	unlink(addr->sun_path);
+	return 0;
+}
+
 static int listen_unix(struct h2_server *s, const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	struct stat st;
 	int fd, ret;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(addr.sun_path, path);
-	if (!lstat(path, &st)) {
-		if (!S_ISSOCK(st.st_mode))
-			return -EEXIST;
-		/* What the last manager has left. */
-		unlink(path);
-	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	ret = remove_stale(fd, &addr);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
 	ret = listen_fd(s, fd, (struct sockaddr *)&addr, sizeof(addr));
 	if (!ret)
 		s->unix_path = strdup(path);
@@ -117,14 +133,11 @@ static int set_error(const char *address, int ret, const char *why, char *err,
 static int listen_host(struct h2_server *s, const char *host, int *port,
 		       const char **why)
 {
-	const struct addrinfo hints = {
-		.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM,
-	};
 	struct addrinfo *list = NULL, *ai;
-	int ret = getaddrinfo(host, NULL, &hints, &list);
+	int ret = inc_resolve(host, "", AI_PASSIVE, INC_RESOLVE_MS, &list);
 
 	if (ret) {
-		*why = gai_strerror(ret);
+		*why = inc_resolve_why(ret);
 		return -EINVAL;
 	}
 	for (ai = list; ai; ai = ai->ai_next) {

@@ -19,10 +19,12 @@
 
 #define EVENTS		64	/* of a turn */
 #define ACCEPTS		16	/* likewise */
-#define SHAKES		4	/* each takes a millisecond */
+#define SHAKES		4	/* steps of handshakes, most of a millisecond each */
+#define SHAKE_MS	4	/* and as long: with a key of RSA they take longer */
 #define LOOKS		64	/* at hosts that want to begin one, or may give way */
 #define RESERVE_MAX	1024	/* descriptors for all but connections */
-#define STALE_MS	1000	/* a handshake without progress gives way */
+#define STALE_MS	1000	/* a handshake gives way */
+#define OWN_MS		100	/* likewise, to others of its host */
 #define AGAIN_MS	100	/* when no connection can be accepted */
 #define BARRED_MS	10000
 #define BARRED_TEXT	"; its host gets no new connection for 10 s"
@@ -95,7 +97,7 @@ void server_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 
 /* Returns the first one of a line, if it may give way, or NULL. */
 static struct h2_conn *first_of(const struct h2_server *s, const struct line *l,
-				bool shakes)
+				bool shakes, int64_t stale_ms)
 {
 	struct spot *p = TAILQ_FIRST(&l->spots);
 	struct h2_conn *c;
@@ -105,7 +107,7 @@ static struct h2_conn *first_of(const struct h2_server *s, const struct line *l,
 	if (!shakes)
 		return container_of(p, struct h2_conn, idle_spot);
 	c = container_of(p, struct h2_conn, spot);
-	return c->since + STALE_MS <= s->now ? c : NULL;
+	return c->since + stale_ms <= s->now ? c : NULL;
 }
 
 /**
@@ -113,8 +115,9 @@ static struct h2_conn *first_of(const struct h2_server *s, const struct line *l,
  * @s: server
  * @c: to this one; NULL: to any
  * @full: of what kind that has too much
- * @shakes: one that shakes hands, and has said nothing for a second, or whose host
- *	has more of those than @c's; else one that has no call
+ * @shakes: one that has shaken hands for a second, or a tenth of it if it is of
+ *	@c's host, or whose host has more of those than @c's; else one that has no
+ *	call
  *
  * Return: the oldest one of the host that has most, or NULL. Of many hosts not all
  * are asked.
@@ -130,10 +133,10 @@ struct h2_conn *server_greedy(struct h2_server *s, struct h2_conn *c, int full,
 	size_t n;
 
 	if (full == SHARE_HOST)
-		return first_of(s, conn_line(c, kind), shakes);
+		return first_of(s, conn_line(c, kind), shakes, OWN_MS);
 	for (n = crowd->most; n && left; n--) {
 		TAILQ_FOREACH(l, &crowd->by_n[n], entry) {
-			other = first_of(s, l, shakes);
+			other = first_of(s, l, shakes, STALE_MS);
 			if (other)
 				return other;
 			if (!--left)
@@ -367,6 +370,21 @@ static void start_waiting(struct h2_server *s)
 	}
 }
 
+/*
+ * Go on with handshakes, one host after the other: what is left waits for the next
+ * turn, in which all others have theirs.
+ */
+static void shake_some(struct h2_server *s)
+{
+	const int64_t until = now_ms() + SHAKE_MS;
+	int n = SHAKES;
+	struct spot *p;
+
+	while (n-- && now_ms() < until &&
+	       (p = crowd_turn(&s->crowds[LINE_READY])))
+		conn_shake(container_of(p, struct h2_conn, ready_spot));
+}
+
 /* --- The thread ---------------------------------------------------------- */
 
 static void stop_step(struct h2_server *s)
@@ -405,7 +423,7 @@ static int wait_ms(const struct h2_server *s, int ms)
 		ms = 20;
 	if (s->crowds[LINE_WAITS].lines && (ms < 0 || ms > 5))
 		ms = 5;
-	if (due < 0)
+	if (due < 0 || s->crowds[LINE_READY].lines)
 		return 0;
 	return ms < 0 || due < ms ? (due > INT_MAX ? -1 : (int)due) : ms;
 }
@@ -451,7 +469,6 @@ bool h2_turn(struct h2_server *s, int ms)
 
 	n = epoll_wait(s->ep, list, EVENTS, wait_ms(s, ms));
 	s->now = now_ms();
-	s->shakes = SHAKES;
 	for (i = 0; i < n; i++) {
 		if (list[i].data.ptr == &s->wake)
 			(void)!read(s->wake, &n_wake, sizeof(n_wake));
@@ -464,6 +481,7 @@ bool h2_turn(struct h2_server *s, int ms)
 	s->handler->work(s->ctx);
 	timers_run(&s->timers, s->now);
 	start_waiting(s);
+	shake_some(s);
 	if (s->stopping)
 		stop_step(s);
 	flush_all(s);
@@ -557,6 +575,7 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	    !crowd_init(&s->crowds[LINE_SHAKES],
 			share_limit(SHARE_HOST, SHARE_HANDSHAKES)) &&
 	    !crowd_init(&s->crowds[LINE_WAITS], 1) &&
+	    !crowd_init(&s->crowds[LINE_READY], 1) &&
 	    !timer_add(&s->timers, &s->again, accept_again) &&
 	    !epoll_ctl(s->ep, EPOLL_CTL_ADD, s->wake, &e))
 		return s;
@@ -580,6 +599,16 @@ void h2_join(struct h2_server *s)
 }
 
 /**
+ * h2_unlisten() - remove the socket in the file system, if there is one
+ * @s: server
+ */
+void h2_unlisten(const struct h2_server *s)
+{
+	if (s->unix_path)
+		unlink(s->unix_path);
+}
+
+/**
  * h2_free() - free a server that has no thread
  * @s: server, after h2_join()
  */
@@ -589,8 +618,7 @@ void h2_free(struct h2_server *s)
 
 	while (s->nfds)
 		close(s->fds[--s->nfds]);
-	if (s->unix_path)
-		unlink(s->unix_path);
+	h2_unlisten(s);
 	free(s->unix_path);
 	nghttp2_session_callbacks_del(s->session);
 	nghttp2_option_del(s->option);

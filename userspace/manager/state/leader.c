@@ -227,7 +227,10 @@ int state_start(struct manager *m, char *err)
 	if (ret)
 		return ret;
 	m->state.store = store_start(&m->loop, db);
-	return m->state.store ? 0 : store_failed(err, -ENOMEM, "no memory");
+	if (m->state.store)
+		return 0;
+	db->ops->close(db);
+	return store_failed(err, -ENOMEM, "no memory");
 }
 
 /**

@@ -311,6 +311,9 @@ void stats_metrics(const struct stats *st, FILE *f)
 	put_one(f, "connections_cut_total", "counter",
 		"Connections that were cut since they took too much.",
 		h2_cuts());
+	put_one(f, "handshakes_dropped_total", "counter",
+		"TLS handshakes that were dropped for others', or waited in vain.",
+		h2_drops());
 	put_one(f, "events_total", "counter", "Events.", st->m->events.last);
 	put_histogram(f, "group_ranks", "Ranks of the groups made.", &st->size);
 	put_histogram(f, "tree_levels", "Levels of the trees made.",

@@ -8,6 +8,10 @@
  * are others (fcntl), but the process would lose them if it closed the file while
  * SQLite uses it.
  *
+ * A start that is refused removes what it has made: directory, file, lock file, and
+ * SQLite's FILE-wal and -shm. What was there stays as it was, to the byte: nothing
+ * is written before the file is known to be ours, and whole.
+ *
  * SQLite goes on with a file that was removed or replaced, and what it writes
  * is lost. So compare the file and SQLite's log with the opened ones: before
  * each write, and regularly.
@@ -26,6 +30,7 @@
 
 #define BUSY_MS	2000	/* for a backup to let us write */
 #define LOOK_MS	1000	/* between looks at the file */
+#define NAME_LEN (4096 + 8)	/* of files beside it */
 #define APP_ID	0x494e4341	/* "INCA", for file(1) */
 #define NO_DB	"it is no database of inc-amd, or damaged: move it away, or give another file"
 
@@ -40,6 +45,14 @@ static const char *const steps[] = {
 
 #define SCHEMA	((int)(sizeof(steps) / sizeof(steps[0])))
 
+enum {
+	MADE_DIR	= 1 << 0,
+	MADE_FILE	= 1 << 1,
+	MADE_LOCK	= 1 << 2,
+	MADE_WAL	= 1 << 3,
+	MADE_SHM	= 1 << 4,
+};
+
 /**
  * struct sqlite - the database
  * @db: what the store sees
@@ -47,9 +60,11 @@ static const char *const steps[] = {
  * @lock: descriptor of the lock file
  * @file: descriptor of the database
  * @path: its name
+ * @real: the same without links
  * @was: and what had that name
  * @log: what SQLite's log, FILE-wal, was; @st_ino is 0: there is none, as in
  *	some file systems
+ * @made: MADE_..., of what was not there before
  * @moved: no manager has used this file under this name
  * @used: but one has used it
  * @same: the last manager had the address of this one
@@ -63,8 +78,10 @@ struct sqlite {
 	int		lock;
 	int		file;
 	char		path[4096];
+	char		real[4096];
 	struct stat	was;
 	struct stat	log;
+	unsigned int	made;
 	bool		moved;
 	bool		used;
 	bool		same;
@@ -210,14 +227,21 @@ static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 	return check_there(from_db(db), err);
 }
 
-static void close_db(struct store_db *db)
+static void close_sql(struct sqlite *s)
 {
-	struct sqlite *s = from_db(db);
-
 	sqlite3_finalize(s->put);
 	sqlite3_finalize(s->del);
 	sqlite3_finalize(s->list);
 	sqlite3_close(s->sql);
+	s->put = s->del = s->list = NULL;
+	s->sql = NULL;
+}
+
+static void close_db(struct store_db *db)
+{
+	struct sqlite *s = from_db(db);
+
+	close_sql(s);
 	if (s->file >= 0)
 		close(s->file);
 	if (s->lock >= 0)
@@ -234,34 +258,88 @@ static bool ends_with(const char *text, const char *end)
 	return len >= n && !strcmp(text + len - n, end);
 }
 
-static int take_lock(struct sqlite *s, const char *path, const char *self,
-		     char *err)
+/* How long the address of a manager is in the lock file, with its host. */
+#define SELF_LEN	240
+
+static void name_self(const char *self, char *where)
 {
-	char name[4096], who[512] = "", host[65] = "?", where[240], file[32];
+	char host[65] = "?";
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(where, SELF_LEN, "on %s, which listens at %s", host, self);
+}
+
+static void name_file(const struct sqlite *s, char *text, size_t len)
+{
+	snprintf(text, len, "\nfile %ju\n", (uintmax_t)s->was.st_ino);
+}
+
+static int open_or_make(struct sqlite *s, const char *path, unsigned int made)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		s->made |= made;
+	/* A link to nowhere, or somebody was faster. */
+	return fd >= 0 || errno != EEXIST ? fd :
+	       open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+/* They are beside the file that a link leads to. */
+static void note_beside(struct sqlite *s)
+{
+	char name[NAME_LEN];
+
+	snprintf(name, sizeof(name), "%s-wal", s->real);
+	if (access(name, F_OK))
+		s->made |= MADE_WAL;
+	snprintf(name, sizeof(name), "%s-shm", s->real);
+	if (access(name, F_OK))
+		s->made |= MADE_SHM;
+}
+
+static int take_lock(struct sqlite *s, const char *self, char *err)
+{
+	char name[NAME_LEN], who[512] = "", where[SELF_LEN], file[32];
 	ssize_t n;
 	int ret;
 
-	snprintf(name, sizeof(name), "%s.lock", path);
-	s->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	snprintf(name, sizeof(name), "%s.lock", s->real);
+	s->lock = open_or_make(s, name, MADE_LOCK);
 	if (s->lock < 0)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    name, strerror(errno));
 	ret = flock(s->lock, LOCK_EX | LOCK_NB);
 	n = pread(s->lock, who, sizeof(who) - 1, 0);
 	who[n < 0 ? 0 : n] = '\0';
-	snprintf(file, sizeof(file), "\nfile %ju\n", (uintmax_t)s->was.st_ino);
+	name_file(s, file, sizeof(file));
 	s->moved = !who[0] || (strstr(who, "\nfile ") && !strstr(who, file));
 	who[strcspn(who, "\n")] = '\0';
 	if (ret)
 		return store_failed(err, -EBUSY, "another manager uses it: %s. Stop that one, give another file, or use etcd for several managers",
 				    who[0] ? who : "one that has just started");
-	gethostname(host, sizeof(host) - 1);
-	snprintf(where, sizeof(where), "on %s, which listens at %s", host, self);
+	name_self(self, where);
 	s->same = ends_with(who, where);
+	return 0;
+}
+
+/* Who has it, for the next one, and for those that want it meanwhile. */
+static int write_lock(struct sqlite *s, const char *self, char *err)
+{
+	char where[SELF_LEN], file[32];
+
+	name_self(self, where);
+	name_file(s, file, sizeof(file));
 	if (ftruncate(s->lock, 0) ||
 	    dprintf(s->lock, "process %d %s%s", (int)getpid(), where, file) < 0)
-		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
-				    name, strerror(errno));
+		return store_failed(err, -errno, "%s.lock: %s: %s", s->real,
+				    strerror(errno),
+				    errno == ENOSPC || errno == EDQUOT ?
+				    "no room: make some, or give another file" :
+				    "give another file, or --store none");
 	return 0;
 }
 
@@ -286,20 +364,45 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	char *real = NULL;
 	int ret;
 
-	s->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	snprintf(s->path, sizeof(s->path), "%s", path);
+	s->file = open_or_make(s, path, MADE_FILE);
 	if (s->file >= 0 && !fstat(s->file, &s->was))
 		real = realpath(path, NULL);
 	if (!real)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    path, strerror(errno));
+	snprintf(s->real, sizeof(s->real), "%s", real);
+	free(real);
 	ret = check_kind(s, err);
 	if (!ret)
-		ret = take_lock(s, real, self, err);
-	free(real);
+		ret = take_lock(s, self, err);
 	if (!ret && flock(s->file, LOCK_EX | LOCK_NB))
 		ret = store_failed(err, -EBUSY, "another manager uses it by another name (a hard link)");
+	if (!ret)
+		note_beside(s);
 	return ret;
+}
+
+static void remove_made(const struct sqlite *s)
+{
+	static const struct {
+		unsigned int	made;
+		const char	*end;
+	} files[] = {
+		{ MADE_SHM, "-shm" }, { MADE_WAL, "-wal" },
+		{ MADE_LOCK, ".lock" }, { MADE_FILE, "" },
+	};
+	char name[NAME_LEN];
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", s->real, files[i].end);
+		if (s->made & files[i].made)
+			unlink(name);
+	}
+	snprintf(name, sizeof(name), "%s", s->path);
+	*strrchr(name, '/') = '\0';
+	if (s->made & MADE_DIR)
+		rmdir(name);
 }
 
 static int explain_unusable(const struct sqlite *s, char *err)
@@ -365,13 +468,11 @@ static int check_whole(struct sqlite *s, char *err)
 	return ret;
 }
 
-/* All of it, or nothing. */
-static int migrate_db(struct sqlite *s, char *err)
+static int check_owner(struct sqlite *s, int *version, char *err)
 {
-	char sql[64];
-	int version, ret, id, used;
+	int ret, id, used;
 
-	ret = get_number(s, "PRAGMA user_version", &version, err);
+	ret = get_number(s, "PRAGMA user_version", version, err);
 	if (!ret)
 		ret = get_number(s, "PRAGMA application_id", &id, err);
 	if (!ret)
@@ -382,9 +483,18 @@ static int migrate_db(struct sqlite *s, char *err)
 	s->used = used;
 	if (used && id != APP_ID)
 		return store_failed(err, -EINVAL, "it is a database of another program: give another file");
-	if (version > SCHEMA)
+	if (*version > SCHEMA)
 		return store_failed(err, -EPROTONOSUPPORT, "its schema is version %d, and this inc-amd knows %d: a later inc-amd has used it",
-				    version, SCHEMA);
+				    *version, SCHEMA);
+	return 0;
+}
+
+/* All of it, or nothing. */
+static int migrate_db(struct sqlite *s, int version, char *err)
+{
+	char sql[64];
+	int ret;
+
 	if (version == SCHEMA)
 		return 0;
 	ret = run_sql(s, "BEGIN IMMEDIATE", err);
@@ -406,22 +516,31 @@ static int prepare_statement(struct sqlite *s, const char *sql,
 	       0 : explain_unusable(s, err);
 }
 
+/* What is in the log gets into the file when that is closed, or it does not. */
+static void keep_log(struct sqlite *s, bool keep)
+{
+	sqlite3_db_config(s->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep,
+			  NULL);
+}
+
 static int open_file(struct sqlite *s, const char *path, char *err)
 {
-	int ret = sqlite3_open_v2(path, &s->sql, SQLITE_OPEN_READWRITE |
-				  SQLITE_OPEN_CREATE, NULL);
+	int version, ret = sqlite3_open_v2(path, &s->sql, SQLITE_OPEN_READWRITE |
+					   SQLITE_OPEN_CREATE, NULL);
 
 	if (ret != SQLITE_OK)
 		return explain_unusable(s, err);
 	sqlite3_busy_timeout(s->sql, BUSY_MS);
-	/* What a power failure takes is found out at the switches. */
-	ret = run_sql(s,
-		      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
-		      err);
+	keep_log(s, true);
+	ret = check_owner(s, &version, err);
 	if (!ret)
 		ret = check_whole(s, err);
+	/* What a power failure takes is found out at the switches. */
 	if (!ret)
-		ret = migrate_db(s, err);
+		ret = run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+			      err);
+	if (!ret)
+		ret = migrate_db(s, version, err);
 	if (!ret)
 		ret = prepare_statement(s, "INSERT INTO record VALUES (?1, 1, ?2) ON CONFLICT (key)"
 					" DO UPDATE SET version = version + 1, data = ?2",
@@ -439,16 +558,20 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 }
 
 /* Its directory is made, those above it are not. */
-static int make_directory(const char *path, char *err)
+static int make_directory(struct sqlite *s, const char *path, char *err)
 {
 	char dir[4096];
 
 	snprintf(dir, sizeof(dir), "%s", path);
 	*strrchr(dir, '/') = '\0';
-	if (!dir[0] || !mkdir(dir, 0700) || errno == EEXIST)
+	if (!dir[0])
 		return 0;
-	return store_failed(err, -errno, "the directory %s is missing, and cannot be made: %s: give another file, or --store none",
-			    dir, strerror(errno));
+	if (!mkdir(dir, 0700))
+		s->made |= MADE_DIR;
+	else if (errno != EEXIST)
+		return store_failed(err, -errno, "the directory %s is missing, and cannot be made: %s: give another file, or --store none",
+				    dir, strerror(errno));
+	return 0;
 }
 
 /**
@@ -480,20 +603,26 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 	s->db.lead_ms = LOOK_MS;
 	s->lock = -1;
 	s->file = -1;
+	snprintf(s->path, sizeof(s->path), "%s", path);
 	old = umask(077);
-	ret = make_directory(path, err);
+	ret = make_directory(s, path, err);
 	if (!ret)
 		ret = take_file(s, path, self, err);
 	if (!ret)
 		ret = open_file(s, path, err);
+	if (!ret)
+		ret = write_lock(s, self, err);
 	umask(old);
 	if (ret) {
+		close_sql(s);
+		remove_made(s);
 		close_db(&s->db);
 		return ret;
 	}
 	if (s->moved && s->used)
 		log_info("store: %s was a manager's elsewhere: if it is a copy, and the manager of the original runs, stop this one at once: both have the same groups and IDs of trees, and end each other's",
 			path);
+	keep_log(s, false);
 	*db = &s->db;
 	return 0;
 }

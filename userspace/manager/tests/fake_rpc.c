@@ -381,3 +381,8 @@ uint64_t h2_cuts(void)
 {
 	return 0;
 }
+
+uint64_t h2_drops(void)
+{
+	return 0;
+}

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <openssl/x509.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -680,6 +681,53 @@ static void test_waiting(void)
 	end_server(s);
 }
 
+/* Of a host that has too many, those that began long ago give way to new ones. */
+static void test_newest(void)
+{
+	uint64_t drops = h2_drops();
+	struct h2_server *s = new_server(&secret);
+	struct h2_conn *c;
+	int ends[201], i;
+
+	for (i = 0; i < 200; i++)
+		ends[i] = begin_shake(s, "192.0.2.6");
+	for (c = s->conns; c; c = c->next)
+		c->since -= 200;
+	ends[200] = begin_shake(s, "192.0.2.6");
+	check(s->conns->state == CONN_SHAKES, "the newest begins");
+	check(h2_drops() > drops, "for another one, which counts");
+	check(s->conns->share.of[SHARE_HOST]->has[SHARE_HANDSHAKES] == 128,
+	      "there are as many as before");
+	for (i = 0; i <= 200; i++)
+		close(ends[i]);
+	end_server(s);
+}
+
+/* Whoever has much to say in its handshakes does so beside others. */
+static void test_pieces(void)
+{
+	struct h2_server *s = new_server(&secret);
+	int ends[101], i, left = 0, turns;
+
+	for (i = 0; i < 100; i++)
+		ends[i] = begin_shake(s, "192.0.2.7");
+	ends[100] = begin_shake(s, "192.0.2.8");
+	for (turns = 0; turns < 20; turns++) {
+		for (i = 0; i < 100; i++)
+			check(send(ends[i], "\x01", 1, MSG_NOSIGNAL) == 1,
+			      "a byte");
+		check(send(ends[100], "\x01", 1, MSG_NOSIGNAL) == 1,
+		      "one of another");
+		h2_turn(s, 0);
+		h2_turn(s, 0);
+		check(!ioctl(s->conns->fd, FIONREAD, &left) && left < 2,
+		      "others have their turn soon");
+	}
+	for (i = 0; i <= 100; i++)
+		close(ends[i]);
+	end_server(s);
+}
+
 /* There is room for a host that has few, whatever others do. */
 static void test_turns(void)
 {
@@ -720,6 +768,7 @@ int main(int argc, char **argv)
 				   (uint64_t)time(NULL);
 
 	state = seed;
+	signal(SIGPIPE, SIG_IGN);	/* as inc-amd does */
 	test_messages();
 	test_texts();
 	test_shares();
@@ -734,6 +783,8 @@ int main(int argc, char **argv)
 	test_padding();
 	test_renegotiation();
 	test_waiting();
+	test_newest();
+	test_pieces();
 	test_turns();
 	SSL_CTX_free(server_tls);
 	test_one_host();

@@ -240,7 +240,7 @@ static void publish_state(struct stats_watch *watch)
 }
 
 /**
- * web_start() - offer the page
+ * web_start() - offer the page, without a state
  * @m: manager
  * @st: its statistics
  * @address: "address:port" or "[address]:port"
@@ -268,8 +268,17 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 	w->names = names_start();
 	w->watch.tick = publish_state;
 	stats_watch(st, &w->watch);
-	publish_state(&w->watch);
 	return w;
+}
+
+/**
+ * web_publish() - show the first state, when there is one
+ * @web: page, or NULL
+ */
+void web_publish(struct web *web)
+{
+	if (web)
+		publish_state(&web->watch);
 }
 
 /**

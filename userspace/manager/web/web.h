@@ -25,6 +25,7 @@ struct web;
 
 struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		      char *err, size_t len);
+void web_publish(struct web *web);
 void web_stop(struct web *web);
 
 /* http.c */
