@@ -76,12 +76,17 @@ def part_edit():
     same("edit-config creates a tree", tool_ids(), [5])
     reply = data(m.get(filter=subtree("<tree/>")))
     node = reply.find(".//s:tree", NS)
-    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0])
+    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0],
+            ("counter-values",))
     same("get: the members' counters in a list",
          [[e.findtext(f"s:{leaf}", None, NS) for leaf in
            ("rank", "rx-bytes", "tx-bytes", "rx-messages", "trouble")]
           for e in node.findall("s:state/s:member-counters", NS)],
          [summary(e) for e in node.findall("s:member", NS)])
+    same("get: and in one value",
+         node.findtext("s:state/s:counter-values", None, NS),
+         "".join(" ".join(summary(e)) + ";"
+                 for e in node.findall("s:member", NS)))
     for e, obj in zip(node.findall("s:member", NS), tool("member", "show")):
         # inc-tool's moves on between the two.
         compare(f"get: member {obj['rank']} is inc-tool's", e, obj,
@@ -324,6 +329,14 @@ def part_filter():
     same("subtree: two filters", [[c.tag.split("}")[1] for c in e] for e in
                                   r.findall(".//s:tree", NS)],
          [["id", "window"], ["id", "hold"]])
+    r = get(*subtree("<tree><id/><state><counter-values/></state></tree>"))
+    same("subtree: counters without their members",
+         [[c.tag.split("}")[1] for c in e.iter()] for e in
+          r.findall(".//s:tree", NS)], 2 * [["tree", "id", "state",
+                                             "counter-values"]])
+    r = get(*subtree("<tree><id>5</id><member><rank/></member></tree>"))
+    same("subtree: members of one tree",
+         [e.text for e in r.findall(".//s:rank", NS)], ["0", "1", "2"])
     r = get(*subtree("<tree><id>9</id></tree>"))
     same("subtree: no match", r.findall(".//s:tree", NS), [])
     r = get("subtree", '<other xmlns="urn:nowhere"/>')

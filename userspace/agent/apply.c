@@ -49,7 +49,7 @@ struct step {
  * @wanted: the wanted one, or NULL
  */
 struct plan {
-	struct inc_nl		nl;
+	struct inc_nl		*nl;
 	struct step		*steps;
 	size_t			n;
 	size_t			room;
@@ -312,7 +312,7 @@ static int tree_new(struct plan *p, const struct step *s)
 	/* The kernel wants the hosts', too, which are 0. */
 	if (INC_NL_HAS(&tree, TREE_BELOW))
 		tree.nbelow = tree.ranks;
-	return inc_nl_tree_new(&p->nl, &tree, NULL);
+	return inc_nl_tree_new(p->nl, &tree, NULL);
 }
 
 /* From the values of @from to those of @to. */
@@ -323,7 +323,7 @@ static int tree_set(struct plan *p, const struct lyd_node *to,
 
 	ds_object(to, from, &nl_tree, &tree);
 	INC_NL_SET(&tree, TREE_ID, id, tree_id(to));
-	return inc_nl_tree_set(&p->nl, &tree);
+	return inc_nl_tree_set(p->nl, &tree);
 }
 
 static int switch_set(struct plan *p, const struct lyd_node *to,
@@ -332,7 +332,7 @@ static int switch_set(struct plan *p, const struct lyd_node *to,
 	struct inc_nl_switch sw = { .has = 0 };
 
 	return ds_object(to, from, &nl_switch, &sw) ?
-	       inc_nl_switch_set(&p->nl, &sw) : 0;
+	       inc_nl_switch_set(p->nl, &sw) : 0;
 }
 
 static int member_new(struct plan *p, const struct step *s)
@@ -342,7 +342,7 @@ static int member_new(struct plan *p, const struct step *s)
 	ds_object(s->node, NULL, &nl_member, &m);
 	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
 	INC_NL_SET(&m, MEMBER_RANK, rank, (uint16_t)key_of(s->node));
-	return inc_nl_member_new(&p->nl, &m, NULL);
+	return inc_nl_member_new(p->nl, &m, NULL);
 }
 
 static int parent_set(struct plan *p, const struct step *s)
@@ -352,19 +352,19 @@ static int parent_set(struct plan *p, const struct step *s)
 	/* Of what it has before it is connected, only what changes counts. */
 	ds_object(s->node, s->old, &nl_member, &m);
 	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
-	return inc_nl_parent_set(&p->nl, &m, NULL);
+	return inc_nl_parent_set(p->nl, &m, NULL);
 }
 
 static int member_del(struct plan *p, const struct step *s)
 {
-	return inc_nl_member_del(&p->nl, tree_id(s->node),
+	return inc_nl_member_del(p->nl, tree_id(s->node),
 				 (uint16_t)key_of(s->node));
 }
 
 /* What is gone by itself needs no deletion. */
 static int ignore_gone(const struct plan *p, int rc)
 {
-	return rc == -ENOENT && p->nl.from_kernel ? 0 : rc;
+	return rc == -ENOENT && p->nl->from_kernel ? 0 : rc;
 }
 
 static int run_step(struct plan *p, struct step *s)
@@ -391,7 +391,7 @@ static int run_step(struct plan *p, struct step *s)
 		rc = ignore_gone(p, member_del(p, s));
 		break;
 	case STEP_TREE_DEL:
-		rc = ignore_gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
+		rc = ignore_gone(p, inc_nl_tree_del(p->nl, tree_id(s->node)));
 		break;
 	}
 	s->done = !rc;
@@ -413,7 +413,7 @@ static int undo_step(struct plan *p, const struct step *s)
 		return tree_set(p, s->old, s->node);
 	case STEP_TREE_NEW:
 		return ignore_gone(p,
-				   inc_nl_tree_del(&p->nl, tree_id(s->node)));
+				   inc_nl_tree_del(p->nl, tree_id(s->node)));
 	case STEP_MEMBER_NEW:
 		return of_new_tree(p, s) ? 0 : ignore_gone(p, member_del(p, s));
 	case STEP_PARENT_SET:
@@ -446,7 +446,7 @@ static int run_steps(struct plan *p, enum apply_error on_error,
 		rc = run_step(p, &p->steps[i]);
 		if (!rc)
 			continue;
-		fault_kernel(&f, &p->nl, rc, p->steps[i].node);
+		fault_kernel(&f, p->nl, rc, p->steps[i].node);
 		failed(&f, arg);
 		ret = -1;
 		if (on_error == APPLY_CONTINUE)
@@ -531,6 +531,8 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
  *
  * What @wanted lacks and the kernel has chosen stays as it is.
  *
+ * Context: After ds_read(), in the same operation.
+ *
  * Return: 0, or -1.
  */
 int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
@@ -538,7 +540,9 @@ int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		 void (*failed)(const struct fault *f, void *arg), void *arg)
 {
 	struct fault f = { .tag = FAULT_NONE };
-	struct plan p = { .f = &f, .running = running, .wanted = wanted };
+	struct plan p = {
+		.nl = ds_nl(), .f = &f, .running = running, .wanted = wanted,
+	};
 	int rc;
 
 	if (plan_set(&p) || plan_new(&p) || plan_parents(&p) || plan_del(&p)) {
@@ -550,15 +554,14 @@ int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		free(p.steps);
 		return 0;
 	}
-	rc = inc_nl_open(&p.nl);
+	rc = p.nl->sock ? 0 : inc_nl_open(p.nl);
 	if (rc) {
-		fault_kernel(&f, &p.nl, rc, NULL);
+		fault_kernel(&f, p.nl, rc, NULL);
 		failed(&f, arg);
 		rc = -1;
 	} else {
 		rc = run_steps(&p, on_error, failed, arg);
 	}
-	inc_nl_close(&p.nl);
 	free(p.steps);
 	return rc;
 }
