@@ -136,6 +136,27 @@ def part_edit():
 NOBODY = member(0, "224.0.0.1")
 
 
+def several_members(m):
+    """Members that are made at once: all, or by themselves those that can be."""
+    wrong = tree(6, 3, member(0) + member(1, "192.0.2.1") + member(2))
+    refused(m, "of several members one without a route", wrong,
+            "operation-failed", "member[rank='1']/peer-addr", "no route")
+    same("none of them made a tree", tool_ids(), [5])
+    got = error(m, wrong, error_option="continue-on-error")
+    case("continue-on-error makes the others",
+         [x[1].replace("incs:", "").endswith("member[rank='1']/peer-addr")
+          for x in got] == [True] and
+         [x["rank"] for x in tool("member", "show", "tree", "6")] == [0, 2],
+         f"{got} {tool('member', 'show')}")
+    edit(m, f'<tree nc:operation="delete" xmlns:nc="{NC}"><id>6</id></tree>')
+    edit(m, tree(6, 200, "".join(member(r, "10.47.1.10")
+                                 for r in range(200))))
+    same("200 members", [(x["rank"], x["peer-qpn"]) for x in
+                         tool("member", "show", "tree", "6")],
+         [(r, 100 + r) for r in range(200)])
+    edit(m, f'<tree nc:operation="delete" xmlns:nc="{NC}"><id>6</id></tree>')
+
+
 def part_wrong():
     m = connect()
     edit(m, tree(5, 2, member(0)))
@@ -183,6 +204,7 @@ def part_wrong():
     refused(m, "an address without a route",
             tree(6, 2, member(0, "192.0.2.1")), "operation-failed",
             "peer-addr", "no route")
+    several_members(m)
     refused(m, "a tree's slots cannot be changed",
             "<tree><id>5</id><slots>8</slots></tree>", "invalid-value",
             "tree[id='5']/slots", "cannot be changed")

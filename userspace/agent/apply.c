@@ -41,6 +41,7 @@ struct step {
 /**
  * struct plan - all requests, in order
  * @nl: connection
+ * @single: before this request, members are made one by one
  * @steps: requests
  * @n: how many
  * @room: for how many there is memory
@@ -50,6 +51,7 @@ struct step {
  */
 struct plan {
 	struct inc_nl		*nl;
+	size_t			single;
 	struct step		*steps;
 	size_t			n;
 	size_t			room;
@@ -335,14 +337,59 @@ static int switch_set(struct plan *p, const struct lyd_node *to,
 	       inc_nl_switch_set(p->nl, &sw) : 0;
 }
 
+static void fill_member(const struct step *s, struct inc_nl_member *m)
+{
+	ds_object(s->node, NULL, &nl_member, m);
+	INC_NL_SET(m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
+	INC_NL_SET(m, MEMBER_RANK, rank, (uint16_t)key_of(s->node));
+}
+
 static int member_new(struct plan *p, const struct step *s)
 {
 	struct inc_nl_member m = { .has = 0 };
 
-	ds_object(s->node, NULL, &nl_member, &m);
-	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
-	INC_NL_SET(&m, MEMBER_RANK, rank, (uint16_t)key_of(s->node));
+	fill_member(s, &m);
 	return inc_nl_member_new(p->nl, &m, NULL);
+}
+
+/* How many requests from this one on make members of one tree? */
+static unsigned int count_members(const struct plan *p, size_t first)
+{
+	const struct lyd_node *tree = lyd_parent(p->steps[first].node);
+	size_t i = first;
+
+	while (i < p->n && i < first + INC_NL_MAX_NEW &&
+	       p->steps[i].kind == STEP_MEMBER_NEW &&
+	       lyd_parent(p->steps[i].node) == tree)
+		i++;
+	return (unsigned int)(i - first);
+}
+
+/*
+ * The requests from @first on that can be done at once, and were. If the kernel
+ * refuses them it has done none: they are then made one by one, so that the error
+ * names the member, and others can go on.
+ */
+static unsigned int run_members(struct plan *p, size_t first)
+{
+	unsigned int n = first < p->single ? 0 : count_members(p, first), i;
+	struct inc_nl_member *req = n > 1 ? calloc(n, sizeof(*req)) : NULL;
+	struct step *s = &p->steps[first];
+	int rc;
+
+	if (!req)
+		return 0;
+	for (i = 0; i < n; i++)
+		fill_member(&s[i], &req[i]);
+	rc = inc_nl_members_new(p->nl, tree_id(s->node), req, n, NULL);
+	free(req);
+	if (rc) {
+		p->single = first + n;
+		return 0;
+	}
+	for (i = 0; i < n; i++)
+		s[i].done = true;
+	return n;
 }
 
 static int parent_set(struct plan *p, const struct step *s)
@@ -438,11 +485,17 @@ static int run_steps(struct plan *p, enum apply_error on_error,
 		     void (*failed)(const struct fault *f, void *arg),
 		     void *arg)
 {
+	unsigned int many;
 	struct fault f;
 	int rc, ret = 0;
 	size_t i;
 
 	for (i = 0; i < p->n; i++) {
+		many = run_members(p, i);
+		if (many) {
+			i += many - 1;
+			continue;
+		}
 		rc = run_step(p, &p->steps[i]);
 		if (!rc)
 			continue;
