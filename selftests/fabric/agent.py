@@ -76,12 +76,17 @@ def part_edit():
     same("edit-config creates a tree", tool_ids(), [5])
     reply = data(m.get(filter=subtree("<tree/>")))
     node = reply.find(".//s:tree", NS)
-    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0])
+    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0],
+            ("counter-values",))
     same("get: the members' counters in a list",
          [[e.findtext(f"s:{leaf}", None, NS) for leaf in
            ("rank", "rx-bytes", "tx-bytes", "rx-messages", "trouble")]
           for e in node.findall("s:state/s:member-counters", NS)],
          [summary(e) for e in node.findall("s:member", NS)])
+    same("get: and in one value",
+         node.findtext("s:state/s:counter-values", None, NS),
+         "".join(" ".join(summary(e)) + ";"
+                 for e in node.findall("s:member", NS)))
     for e, obj in zip(node.findall("s:member", NS), tool("member", "show")):
         # inc-tool's moves on between the two.
         compare(f"get: member {obj['rank']} is inc-tool's", e, obj,
@@ -131,6 +136,27 @@ def part_edit():
 NOBODY = member(0, "224.0.0.1")
 
 
+def several_members(m):
+    """Members that are made at once: all, or by themselves those that can be."""
+    wrong = tree(6, 3, member(0) + member(1, "192.0.2.1") + member(2))
+    refused(m, "of several members one without a route", wrong,
+            "operation-failed", "member[rank='1']/peer-addr", "no route")
+    same("none of them made a tree", tool_ids(), [5])
+    got = error(m, wrong, error_option="continue-on-error")
+    case("continue-on-error makes the others",
+         [x[1].replace("incs:", "").endswith("member[rank='1']/peer-addr")
+          for x in got] == [True] and
+         [x["rank"] for x in tool("member", "show", "tree", "6")] == [0, 2],
+         f"{got} {tool('member', 'show')}")
+    edit(m, f'<tree nc:operation="delete" xmlns:nc="{NC}"><id>6</id></tree>')
+    edit(m, tree(6, 200, "".join(member(r, "10.47.1.10")
+                                 for r in range(200))))
+    same("200 members", [(x["rank"], x["peer-qpn"]) for x in
+                         tool("member", "show", "tree", "6")],
+         [(r, 100 + r) for r in range(200)])
+    edit(m, f'<tree nc:operation="delete" xmlns:nc="{NC}"><id>6</id></tree>')
+
+
 def part_wrong():
     m = connect()
     edit(m, tree(5, 2, member(0)))
@@ -178,6 +204,7 @@ def part_wrong():
     refused(m, "an address without a route",
             tree(6, 2, member(0, "192.0.2.1")), "operation-failed",
             "peer-addr", "no route")
+    several_members(m)
     refused(m, "a tree's slots cannot be changed",
             "<tree><id>5</id><slots>8</slots></tree>", "invalid-value",
             "tree[id='5']/slots", "cannot be changed")
@@ -324,6 +351,14 @@ def part_filter():
     same("subtree: two filters", [[c.tag.split("}")[1] for c in e] for e in
                                   r.findall(".//s:tree", NS)],
          [["id", "window"], ["id", "hold"]])
+    r = get(*subtree("<tree><id/><state><counter-values/></state></tree>"))
+    same("subtree: counters without their members",
+         [[c.tag.split("}")[1] for c in e.iter()] for e in
+          r.findall(".//s:tree", NS)], 2 * [["tree", "id", "state",
+                                             "counter-values"]])
+    r = get(*subtree("<tree><id>5</id><member><rank/></member></tree>"))
+    same("subtree: members of one tree",
+         [e.text for e in r.findall(".//s:rank", NS)], ["0", "1", "2"])
     r = get(*subtree("<tree><id>9</id></tree>"))
     same("subtree: no match", r.findall(".//s:tree", NS), [])
     r = get("subtree", '<other xmlns="urn:nowhere"/>')

@@ -41,6 +41,7 @@ struct step {
 /**
  * struct plan - all requests, in order
  * @nl: connection
+ * @single: before this request, members are made one by one
  * @steps: requests
  * @n: how many
  * @room: for how many there is memory
@@ -49,7 +50,8 @@ struct step {
  * @wanted: the wanted one, or NULL
  */
 struct plan {
-	struct inc_nl		nl;
+	struct inc_nl		*nl;
+	size_t			single;
 	struct step		*steps;
 	size_t			n;
 	size_t			room;
@@ -312,7 +314,7 @@ static int tree_new(struct plan *p, const struct step *s)
 	/* The kernel wants the hosts', too, which are 0. */
 	if (INC_NL_HAS(&tree, TREE_BELOW))
 		tree.nbelow = tree.ranks;
-	return inc_nl_tree_new(&p->nl, &tree, NULL);
+	return inc_nl_tree_new(p->nl, &tree, NULL);
 }
 
 /* From the values of @from to those of @to. */
@@ -323,7 +325,7 @@ static int tree_set(struct plan *p, const struct lyd_node *to,
 
 	ds_object(to, from, &nl_tree, &tree);
 	INC_NL_SET(&tree, TREE_ID, id, tree_id(to));
-	return inc_nl_tree_set(&p->nl, &tree);
+	return inc_nl_tree_set(p->nl, &tree);
 }
 
 static int switch_set(struct plan *p, const struct lyd_node *to,
@@ -332,17 +334,62 @@ static int switch_set(struct plan *p, const struct lyd_node *to,
 	struct inc_nl_switch sw = { .has = 0 };
 
 	return ds_object(to, from, &nl_switch, &sw) ?
-	       inc_nl_switch_set(&p->nl, &sw) : 0;
+	       inc_nl_switch_set(p->nl, &sw) : 0;
+}
+
+static void fill_member(const struct step *s, struct inc_nl_member *m)
+{
+	ds_object(s->node, NULL, &nl_member, m);
+	INC_NL_SET(m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
+	INC_NL_SET(m, MEMBER_RANK, rank, (uint16_t)key_of(s->node));
 }
 
 static int member_new(struct plan *p, const struct step *s)
 {
 	struct inc_nl_member m = { .has = 0 };
 
-	ds_object(s->node, NULL, &nl_member, &m);
-	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
-	INC_NL_SET(&m, MEMBER_RANK, rank, (uint16_t)key_of(s->node));
-	return inc_nl_member_new(&p->nl, &m, NULL);
+	fill_member(s, &m);
+	return inc_nl_member_new(p->nl, &m, NULL);
+}
+
+/* How many requests from this one on make members of one tree? */
+static unsigned int count_members(const struct plan *p, size_t first)
+{
+	const struct lyd_node *tree = lyd_parent(p->steps[first].node);
+	size_t i = first;
+
+	while (i < p->n && i < first + INC_NL_MAX_NEW &&
+	       p->steps[i].kind == STEP_MEMBER_NEW &&
+	       lyd_parent(p->steps[i].node) == tree)
+		i++;
+	return (unsigned int)(i - first);
+}
+
+/*
+ * The requests from @first on that can be done at once, and were. If the kernel
+ * refuses them it has done none: they are then made one by one, so that the error
+ * names the member, and others can go on.
+ */
+static unsigned int run_members(struct plan *p, size_t first)
+{
+	unsigned int n = first < p->single ? 0 : count_members(p, first), i;
+	struct inc_nl_member *req = n > 1 ? calloc(n, sizeof(*req)) : NULL;
+	struct step *s = &p->steps[first];
+	int rc;
+
+	if (!req)
+		return 0;
+	for (i = 0; i < n; i++)
+		fill_member(&s[i], &req[i]);
+	rc = inc_nl_members_new(p->nl, tree_id(s->node), req, n, NULL);
+	free(req);
+	if (rc) {
+		p->single = first + n;
+		return 0;
+	}
+	for (i = 0; i < n; i++)
+		s[i].done = true;
+	return n;
 }
 
 static int parent_set(struct plan *p, const struct step *s)
@@ -352,19 +399,19 @@ static int parent_set(struct plan *p, const struct step *s)
 	/* Of what it has before it is connected, only what changes counts. */
 	ds_object(s->node, s->old, &nl_member, &m);
 	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
-	return inc_nl_parent_set(&p->nl, &m, NULL);
+	return inc_nl_parent_set(p->nl, &m, NULL);
 }
 
 static int member_del(struct plan *p, const struct step *s)
 {
-	return inc_nl_member_del(&p->nl, tree_id(s->node),
+	return inc_nl_member_del(p->nl, tree_id(s->node),
 				 (uint16_t)key_of(s->node));
 }
 
 /* What is gone by itself needs no deletion. */
 static int ignore_gone(const struct plan *p, int rc)
 {
-	return rc == -ENOENT && p->nl.from_kernel ? 0 : rc;
+	return rc == -ENOENT && p->nl->from_kernel ? 0 : rc;
 }
 
 static int run_step(struct plan *p, struct step *s)
@@ -391,7 +438,7 @@ static int run_step(struct plan *p, struct step *s)
 		rc = ignore_gone(p, member_del(p, s));
 		break;
 	case STEP_TREE_DEL:
-		rc = ignore_gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
+		rc = ignore_gone(p, inc_nl_tree_del(p->nl, tree_id(s->node)));
 		break;
 	}
 	s->done = !rc;
@@ -413,7 +460,7 @@ static int undo_step(struct plan *p, const struct step *s)
 		return tree_set(p, s->old, s->node);
 	case STEP_TREE_NEW:
 		return ignore_gone(p,
-				   inc_nl_tree_del(&p->nl, tree_id(s->node)));
+				   inc_nl_tree_del(p->nl, tree_id(s->node)));
 	case STEP_MEMBER_NEW:
 		return of_new_tree(p, s) ? 0 : ignore_gone(p, member_del(p, s));
 	case STEP_PARENT_SET:
@@ -438,15 +485,21 @@ static int run_steps(struct plan *p, enum apply_error on_error,
 		     void (*failed)(const struct fault *f, void *arg),
 		     void *arg)
 {
+	unsigned int many;
 	struct fault f;
 	int rc, ret = 0;
 	size_t i;
 
 	for (i = 0; i < p->n; i++) {
+		many = run_members(p, i);
+		if (many) {
+			i += many - 1;
+			continue;
+		}
 		rc = run_step(p, &p->steps[i]);
 		if (!rc)
 			continue;
-		fault_kernel(&f, &p->nl, rc, p->steps[i].node);
+		fault_kernel(&f, p->nl, rc, p->steps[i].node);
 		failed(&f, arg);
 		ret = -1;
 		if (on_error == APPLY_CONTINUE)
@@ -531,6 +584,8 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
  *
  * What @wanted lacks and the kernel has chosen stays as it is.
  *
+ * Context: After ds_read(), in the same operation.
+ *
  * Return: 0, or -1.
  */
 int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
@@ -538,7 +593,9 @@ int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		 void (*failed)(const struct fault *f, void *arg), void *arg)
 {
 	struct fault f = { .tag = FAULT_NONE };
-	struct plan p = { .f = &f, .running = running, .wanted = wanted };
+	struct plan p = {
+		.nl = ds_nl(), .f = &f, .running = running, .wanted = wanted,
+	};
 	int rc;
 
 	if (plan_set(&p) || plan_new(&p) || plan_parents(&p) || plan_del(&p)) {
@@ -550,15 +607,14 @@ int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		free(p.steps);
 		return 0;
 	}
-	rc = inc_nl_open(&p.nl);
+	rc = p.nl->sock ? 0 : inc_nl_open(p.nl);
 	if (rc) {
-		fault_kernel(&f, &p.nl, rc, NULL);
+		fault_kernel(&f, p.nl, rc, NULL);
 		failed(&f, arg);
 		rc = -1;
 	} else {
 		rc = run_steps(&p, on_error, failed, arg);
 	}
-	inc_nl_close(&p.nl);
 	free(p.steps);
 	return rc;
 }

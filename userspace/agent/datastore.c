@@ -194,6 +194,22 @@ static void emit_field(struct lyd_node *conf, struct lyd_node *state,
 	}
 }
 
+static void emit_fields(struct lyd_node *conf, struct lyd_node *state,
+			const struct object *obj, const void *src, bool stats)
+{
+	uint64_t has;
+	size_t i;
+
+	memcpy(&has, src, sizeof(has));
+	for (i = 0; i < obj->nfields; i++) {
+		const struct field *f = &obj->fields[i];
+
+		if ((has >> f->attr) & 1 && (stats || f->type != FIELD_STATS))
+			emit_field(conf, state, obj, f,
+				   (const char *)src + f->off);
+	}
+}
+
 /**
  * ds_emit() - add an object's attributes to YANG data
  * @conf: where its configuration belongs
@@ -206,17 +222,7 @@ static void emit_field(struct lyd_node *conf, struct lyd_node *state,
 void ds_emit(struct lyd_node *conf, struct lyd_node *state,
 	     const struct object *obj, const void *src)
 {
-	uint64_t has;
-	size_t i;
-
-	memcpy(&has, src, sizeof(has));
-	for (i = 0; i < obj->nfields; i++) {
-		const struct field *f = &obj->fields[i];
-
-		if ((has >> f->attr) & 1)
-			emit_field(conf, state, obj, f,
-				   (const char *)src + f->off);
-	}
+	emit_fields(conf, state, obj, src, true);
 }
 
 static uint64_t bits_value(const struct lyd_value *value)
@@ -333,22 +339,57 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 	return got;
 }
 
+/* For all operations, which take place one after another. */
+static struct inc_nl conn;
+
+/**
+ * ds_nl() - get the connection to the kernel
+ *
+ * Context: An operation, after ds_read().
+ *
+ * Return: connection, not open if the module was not there.
+ */
+struct inc_nl *ds_nl(void)
+{
+	return &conn;
+}
+
+/**
+ * ds_close() - end the connection to the kernel
+ */
+void ds_close(void)
+{
+	inc_nl_close(&conn);
+}
+
 /**
  * struct reader - data under construction
  * @nl: connection
+ * @want: what is read
  * @sw: the container "switch"
  * @tree: the tree that was looked at last, or NULL
  * @tree_id: its ID
+ * @tree_state: its container "state", or NULL
+ * @counted: the container "state" of the tree whose members @text has
+ * @text: their counters, in one value, or NULL
+ * @values: what @text has
+ * @len: its length
  * @roles: bits of the roles that the trees have
- * @state: add what is not configuration
+ * @found: there is a tree
  */
 struct reader {
-	struct inc_nl	nl;
-	struct lyd_node	*sw;
-	struct lyd_node	*tree;
-	uint32_t	tree_id;
-	uint32_t	roles;
-	bool		state;
+	struct inc_nl		*nl;
+	const struct ds_want	*want;
+	struct lyd_node		*sw;
+	struct lyd_node		*tree;
+	uint32_t		tree_id;
+	struct lyd_node		*tree_state;
+	struct lyd_node		*counted;
+	FILE			*text;
+	char			*values;
+	size_t			len;
+	uint32_t		roles;
+	bool			found;
 };
 
 /* The container "state" of a node, if it is wanted. */
@@ -357,9 +398,16 @@ static struct lyd_node *add_state(const struct reader *r,
 {
 	struct lyd_node *state = NULL;
 
-	if (r->state)
+	if (r->want->state)
 		lyd_new_inner(parent, NULL, "state", 0, &state);
 	return state;
+}
+
+/* A tree's, a member's or a parent's attributes. */
+static void emit_object(const struct reader *r, struct lyd_node *node,
+			const struct object *obj, const void *src)
+{
+	emit_fields(node, add_state(r, node), obj, src, r->want->stats);
 }
 
 static void add_parent(struct reader *r, struct lyd_node *tree, uint32_t id)
@@ -367,10 +415,10 @@ static void add_parent(struct reader *r, struct lyd_node *tree, uint32_t id)
 	struct inc_nl_member m;
 	struct lyd_node *node;
 
-	if (inc_nl_parent_get(&r->nl, id, &m) ||
+	if (inc_nl_parent_get(r->nl, id, &m) ||
 	    lyd_new_inner(tree, NULL, "parent", 0, &node))
 		return;
-	ds_emit(node, add_state(r, node), &nl_member, &m);
+	emit_object(r, node, &nl_member, &m);
 }
 
 static int add_tree(const struct inc_nl_tree *t, void *arg)
@@ -382,52 +430,12 @@ static int add_tree(const struct inc_nl_tree *t, void *arg)
 	snprintf(id, sizeof(id), "%u", t->id);
 	if (lyd_new_list(r->sw, NULL, "tree", 0, &node, id))
 		return 0;
-	ds_emit(node, add_state(r, node), &nl_tree, t);
+	r->found = true;
+	emit_object(r, node, &nl_tree, t);
 	if (INC_NL_HAS(t, TREE_ROLE) && t->role < 32)
 		r->roles |= 1U << t->role;
-	if (t->role == RDMA_INC_ROLE_CHILD)
+	if (t->role == RDMA_INC_ROLE_CHILD && r->want->parents)
 		add_parent(r, node, t->id);
-	return 0;
-}
-
-static struct lyd_node *tree_of(struct reader *r, uint32_t id)
-{
-	const struct lysc_node *schema = find_child(r->sw, "tree", LYS_LIST);
-	char key[24];
-
-	if (r->tree && r->tree_id == id)
-		return r->tree;
-	snprintf(key, sizeof(key), "[id='%u']", id);
-	r->tree = NULL;
-	/* It may have been deleted since the trees were read. */
-	if (lyd_find_sibling_val(lyd_child(r->sw), schema, key, 0, &r->tree))
-		return NULL;
-	r->tree_id = id;
-	return r->tree;
-}
-
-static int add_member(const struct inc_nl_member *m, void *arg)
-{
-	struct reader *r = arg;
-	struct lyd_node *tree = tree_of(r, m->tree_id), *node;
-	char rank[8];
-
-	snprintf(rank, sizeof(rank), "%u", m->rank);
-	if (!tree || !INC_NL_HAS(m, MEMBER_RANK) ||
-	    lyd_new_list(tree, NULL, "member", 0, &node, rank))
-		return 0;
-	ds_emit(node, add_state(r, node), &nl_member, m);
-	return 0;
-}
-
-static unsigned long long get_counter(const struct lyd_node *stats,
-				      const char *name)
-{
-	const struct lyd_node *node;
-
-	LY_LIST_FOR(lyd_child(stats), node)
-		if (!strcmp(LYD_NAME(node), name))
-			return strtoull(lyd_get_value(node), NULL, 10);
 	return 0;
 }
 
@@ -439,6 +447,24 @@ static struct lyd_node *find_below(const struct lyd_node *node,
 	return node && !lyd_find_path(node, name, 0, &found) ? found : NULL;
 }
 
+static struct lyd_node *tree_of(struct reader *r, uint32_t id)
+{
+	const struct lysc_node *schema = find_child(r->sw, "tree", LYS_LIST);
+	char key[24];
+
+	if (r->tree && r->tree_id == id)
+		return r->tree;
+	snprintf(key, sizeof(key), "[id='%u']", id);
+	r->tree = NULL;
+	r->tree_state = NULL;
+	/* It may have been deleted since the trees were read. */
+	if (lyd_find_sibling_val(lyd_child(r->sw), schema, key, 0, &r->tree))
+		return NULL;
+	r->tree_id = id;
+	r->tree_state = find_below(r->tree, "state");
+	return r->tree;
+}
+
 static void put_counter(struct lyd_node *to, const char *name,
 			unsigned long long value)
 {
@@ -448,43 +474,61 @@ static void put_counter(struct lyd_node *to, const char *name,
 	lyd_new_term(to, NULL, name, text, 0, NULL);
 }
 
-static void put_counters(struct lyd_node *state, const struct lyd_node *member)
+static void end_values(struct reader *r)
 {
-	const struct lyd_node *stats = find_below(member, "state/stats");
+	if (!r->text)
+		return;
+	if (!fclose(r->text))
+		lyd_new_term(r->counted, NULL, "counter-values", r->values, 0,
+			     NULL);
+	free(r->values);
+	r->text = NULL;
+}
+
+/* The counters of a member, once more, beside its tree's. */
+static void add_counters(struct reader *r, const struct inc_nl_member *m,
+			 const char *rank)
+{
+#define STAT(name)	((unsigned long long)m->stats[RDMA_INC_A_MEMBER_STATS_##name])
+	const unsigned long long trouble = STAT(TX_RETRANSMITS) +
+		STAT(TX_ERRORS) + STAT(TX_NAKS) + STAT(RX_NAKS);
 	struct lyd_node *to;
 
-	if (!stats || lyd_new_list(state, NULL, "member-counters", 0, &to,
-				   lyd_get_value(lyd_child(member))))
-		return;
-	put_counter(to, "rx-bytes", get_counter(stats, "rx-bytes"));
-	put_counter(to, "tx-bytes", get_counter(stats, "tx-bytes"));
-	put_counter(to, "rx-messages", get_counter(stats, "rx-messages"));
-	put_counter(to, "trouble", get_counter(stats, "tx-retransmits") +
-		    get_counter(stats, "tx-errors") +
-		    get_counter(stats, "tx-naks") +
-		    get_counter(stats, "rx-naks"));
+	if (r->want->counters &&
+	    !lyd_new_list(r->tree_state, NULL, "member-counters", 0, &to,
+			  rank)) {
+		put_counter(to, "rx-bytes", STAT(RX_BYTES));
+		put_counter(to, "tx-bytes", STAT(TX_BYTES));
+		put_counter(to, "rx-messages", STAT(RX_MESSAGES));
+		put_counter(to, "trouble", trouble);
+	}
+	if (r->want->values && r->counted != r->tree_state) {
+		end_values(r);
+		r->counted = r->tree_state;
+		r->text = open_memstream(&r->values, &r->len);
+	}
+	if (r->text)
+		fprintf(r->text, "%s %llu %llu %llu %llu;", rank,
+			STAT(RX_BYTES), STAT(TX_BYTES), STAT(RX_MESSAGES),
+			trouble);
+#undef STAT
 }
 
-/* The counters of all members, once more, beside their tree's. */
-static void add_counters(struct lyd_node *tree)
+static int add_member(const struct inc_nl_member *m, void *arg)
 {
-	struct lyd_node *state = find_below(tree, "state");
-	const struct lyd_node *member;
+	struct reader *r = arg;
+	struct lyd_node *tree = tree_of(r, m->tree_id), *node;
+	char rank[8];
 
-	if (!state)
-		return;
-	LY_LIST_FOR(lyd_child(tree), member)
-		if (!strcmp(LYD_NAME(member), "member"))
-			put_counters(state, member);
-}
-
-static void add_all_counters(struct lyd_node *sw)
-{
-	struct lyd_node *tree;
-
-	LY_LIST_FOR(lyd_child(sw), tree)
-		if (!strcmp(LYD_NAME(tree), "tree"))
-			add_counters(tree);
+	snprintf(rank, sizeof(rank), "%u", m->rank);
+	if (!tree || !INC_NL_HAS(m, MEMBER_RANK))
+		return 0;
+	if (r->tree_state)
+		add_counters(r, m, rank);
+	if (!r->want->members || lyd_new_list(tree, NULL, "member", 0, &node, rank))
+		return 0;
+	emit_object(r, node, &nl_member, m);
+	return 0;
 }
 
 static int add_slot(const struct inc_nl_slot *s, void *arg)
@@ -518,26 +562,54 @@ static void add_roles(const struct reader *r)
 	}
 }
 
+/* What a tree has that goes while it is read is not there. */
+static int ignore_gone(const struct reader *r, int rc)
+{
+	return rc == -ENOENT && r->want->tree && r->nl->from_kernel ? 0 : rc;
+}
+
+static int read_tree(struct reader *r)
+{
+	struct inc_nl_tree t;
+	int rc = inc_nl_tree_get(r->nl, r->want->tree, &t);
+
+	return rc ? ignore_gone(r, rc) : add_tree(&t, r);
+}
+
+static int read_trees(struct reader *r)
+{
+	const struct ds_want *w = r->want;
+	int rc = w->tree ? read_tree(r) :
+			   inc_nl_tree_dump(r->nl, add_tree, r);
+
+	/* One that is not there has nothing. */
+	if (rc || !r->found)
+		return rc;
+	if (w->members || w->counters || w->values)
+		rc = ignore_gone(r, inc_nl_member_dump(r->nl, w->tree,
+						       add_member, r));
+	end_values(r);
+	if (!rc && w->state && w->slots)
+		rc = ignore_gone(r, inc_nl_slot_dump(r->nl, w->tree, add_slot,
+						     r));
+	return rc;
+}
+
 static int read_kernel(struct reader *r)
 {
 	struct lyd_node *limits;
 	struct inc_nl_switch sw;
-	int rc = inc_nl_switch_get(&r->nl, &sw);
+	int rc = inc_nl_switch_get(r->nl, &sw);
 
 	if (rc)
 		return rc;
 	if (lyd_new_inner(r->sw, NULL, "limits", 0, &limits))
 		return -ENOMEM;
 	ds_emit(limits, add_state(r, r->sw), &nl_switch, &sw);
-	rc = inc_nl_tree_dump(&r->nl, add_tree, r);
-	if (!rc)
-		rc = inc_nl_member_dump(&r->nl, 0, add_member, r);
-	if (!rc && r->state) {
-		add_all_counters(r->sw);
+	if (r->want->trees)
+		rc = read_trees(r);
+	if (!rc && r->want->state)
 		add_roles(r);
-	}
-	if (!rc && r->state)
-		rc = inc_nl_slot_dump(&r->nl, 0, add_slot, r);
 	return rc;
 }
 
@@ -595,27 +667,28 @@ static void add_cm(const struct agent *a, struct lyd_node *sw)
 /**
  * ds_read() - read the switch from the kernel
  * @a: agent
- * @state: with state and counters, not only configuration
- * @ifs: and if so, with interfaces, not only their version
+ * @want: what of it
  * @out: the container "switch"
  * @f: why it failed
  *
  * Without the module, the data has neither limits nor trees.
  *
+ * Context: An operation.
+ *
  * Return: 0, or -1 after filling in @f.
  */
-int ds_read(const struct agent *a, bool state, bool ifs,
+int ds_read(const struct agent *a, const struct ds_want *want,
 	    struct lyd_node **out, struct fault *f)
 {
-	struct reader r = { .state = state };
+	struct reader r = { .nl = &conn, .want = want };
 	int rc = 0;
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &r.sw))
 		return fault_yang(f, a->ctx);
-	if (state) {
+	if (want->state) {
 		add_identity(a, r.sw);
 		add_cm(a, r.sw);
-		rc = ifcache_add(a, r.sw, ifs);
+		rc = ifcache_add(a, r.sw, want->ifs);
 	}
 	if (rc) {
 		fault_set(f, FAULT_FAILED, NULL, "interfaces and neighbours cannot be read: %s",
@@ -624,17 +697,16 @@ int ds_read(const struct agent *a, bool state, bool ifs,
 		lyd_free_tree(r.sw);
 		return -1;
 	}
-	rc = inc_nl_open(&r.nl);
+	rc = inc_nl_renew(&conn);
 	if (!rc)
 		rc = read_kernel(&r);
 	else if (rc == -ENOENT)
 		rc = 0;
 	if (rc) {
-		fault_kernel(f, &r.nl, rc, NULL);
+		fault_kernel(f, &conn, rc, NULL);
 		lyd_free_tree(r.sw);
 		r.sw = NULL;
 	}
-	inc_nl_close(&r.nl);
 	*out = r.sw;
 	return rc ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The kernel's objects as YANG data and back. Nothing is kept but interfaces
- * (ifcache.h): the kernel is asked each time.
+ * (ifcache.h) and a connection: the kernel is asked each time.
  *
  * Functions return 0, or -1 with a fault.
  */
@@ -11,7 +11,35 @@
 #include "agent.h"
 #include "nl-schema.h"
 
-int ds_read(const struct agent *a, bool state, bool ifs,
+/**
+ * struct ds_want - what to read; the rest may be left out
+ * @state: state, not only configuration
+ * @ifs: interfaces, if @state; else only their version
+ * @trees: trees
+ * @tree: of them only this one; 0: all
+ * @members: their members
+ * @parents: their connections to parents
+ * @slots: their slots, if @state
+ * @stats: the counters of trees and members, if @state
+ * @counters: of members those beside their tree's, if @state
+ * @values: and these in one value
+ */
+struct ds_want {
+	bool		state;
+	bool		ifs;
+	bool		trees;
+	bool		members;
+	bool		parents;
+	bool		slots;
+	bool		stats;
+	bool		counters;
+	bool		values;
+	uint32_t	tree;
+};
+
+struct inc_nl *ds_nl(void);
+void ds_close(void);
+int ds_read(const struct agent *a, const struct ds_want *want,
 	    struct lyd_node **out, struct fault *f);
 void ds_emit(struct lyd_node *conf, struct lyd_node *state,
 	     const struct object *obj, const void *src);

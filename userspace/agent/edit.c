@@ -233,6 +233,25 @@ static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 }
 
 /**
+ * edit_tree() - tell which tree an edit is of
+ * @edit: the edit's first top-level node
+ * @op: operation of nodes that have none
+ *
+ * Return: ID; 0: it is of something else, too.
+ */
+uint32_t edit_tree(const struct lyd_node *edit, enum edit_op op)
+{
+	const struct lyd_node *tree = edit ? lyd_child(edit) : NULL;
+
+	if (!tree || edit->next || tree->next || !tree->schema ||
+	    strcmp(LYD_NAME(tree), "tree"))
+		return 0;
+	op = own_op(edit, op);
+	return op == EDIT_MERGE || op == EDIT_NONE ?
+	       (uint32_t)strtoul(lyd_get_value(lyd_child(tree)), NULL, 10) : 0;
+}
+
+/**
  * edit_apply() - merge an edit into a configuration
  * @edit: the edit's first top-level node
  * @op: operation of nodes that have none

@@ -19,6 +19,7 @@ enum edit_op {
 int edit_op(const char *name, enum edit_op *op);
 bool edit_has_sense(const struct lyd_node *edit, enum edit_op op);
 bool edit_is_unique(const struct lyd_node *edit, struct fault *f);
+uint32_t edit_tree(const struct lyd_node *edit, enum edit_op op);
 int edit_apply(const struct lyd_node *edit, enum edit_op op,
 	       struct lyd_node **config, struct fault *f);
 

@@ -176,57 +176,81 @@ int filter_check(const struct lyd_node *filter, struct fault *f)
 	return 0;
 }
 
-/**
- * filter_wants_top() - may a filter select a top-level node?
- * @filter: the operation's node "filter", which filter_check() accepts; or NULL
- * @top: its name
- *
- * Return: false if filter_apply() would remove it.
- */
-bool filter_wants_top(const struct lyd_node *filter, const char *top)
+/* With all of its children it says what a node is that it selects as a whole. */
+static bool selects_all(const struct lyd_node *filter)
 {
-	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
-	const struct lyd_node *node;
+	const struct lyd_node *f;
 
-	if (!filter)
-		return true;
-	if (any->value_type != LYD_ANYDATA_DATATREE)
-		return false;
-	LY_LIST_FOR(any->value.tree, node)
-		if (!strcmp(LYD_NAME(node), top))
+	LY_LIST_FOR(lyd_child(filter), f)
+		if (!value_of(f))
+			return false;
+	return true;
+}
+
+static bool wants_below(const struct lyd_node *first, const char *path)
+{
+	const size_t len = strcspn(path, "/");
+	const struct lyd_node *f;
+
+	LY_LIST_FOR(first, f) {
+		if (strncmp(LYD_NAME(f), path, len) || LYD_NAME(f)[len])
+			continue;
+		if (!path[len] || selects_all(f) ||
+		    wants_below(lyd_child(f), path + len + 1))
 			return true;
+	}
 	return false;
 }
 
 /**
  * filter_wants() - may a filter select nodes of a name?
  * @filter: the operation's node "filter", which filter_check() accepts; or NULL
- * @top: name of a top-level node
- * @name: name of children of it
+ * @path: names from the top on, "switch/tree/member"
  *
  * Return: false if filter_apply() would remove all of them.
  */
-bool filter_wants(const struct lyd_node *filter, const char *top,
-		  const char *name)
+bool filter_wants(const struct lyd_node *filter, const char *path)
 {
 	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
-	const struct lyd_node *node, *f;
 
-	if (!filter)
-		return true;
-	if (any->value_type != LYD_ANYDATA_DATATREE)
-		return false;
-	LY_LIST_FOR(any->value.tree, node) {
-		if (strcmp(LYD_NAME(node), top))
+	return !filter || (any->value_type == LYD_ANYDATA_DATATREE &&
+			   wants_below(any->value.tree, path));
+}
+
+/* The only child of this name, if there is no other, or NULL. */
+static const struct lyd_node *find_only(const struct lyd_node *first,
+					const char *name)
+{
+	const struct lyd_node *f, *found = NULL;
+
+	LY_LIST_FOR(first, f) {
+		if (strcmp(LYD_NAME(f), name))
 			continue;
-		if (!lyd_child(node))
-			return true;
-		/* One with a value may select all that is beside it. */
-		LY_LIST_FOR(lyd_child(node), f)
-			if (value_of(f) || !strcmp(LYD_NAME(f), name))
-				return true;
+		if (found)
+			return NULL;
+		found = f;
 	}
-	return false;
+	return found;
+}
+
+/**
+ * filter_tree() - tell which tree a filter selects
+ * @filter: the operation's node "filter", which filter_check() accepts; or NULL
+ *
+ * Return: ID; 0: filter_apply() may keep several, or none.
+ */
+uint32_t filter_tree(const struct lyd_node *filter)
+{
+	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
+	const struct lyd_node *sw, *tree, *id;
+
+	if (!filter || any->value_type != LYD_ANYDATA_DATATREE)
+		return 0;
+	sw = find_only(any->value.tree, "switch");
+	tree = sw && !selects_all(sw) ? find_only(lyd_child(sw), "tree") : NULL;
+	id = tree ? find_only(lyd_child(tree), "id") : NULL;
+	return id && value_of(id) && isdigit((unsigned char)*value_of(id)) ?
+	       (uint32_t)strtoul(value_of(id), NULL, 10) : 0;
 }
 
 /**

@@ -8,9 +8,8 @@
 #include "agent.h"
 
 int filter_check(const struct lyd_node *filter, struct fault *f);
-bool filter_wants_top(const struct lyd_node *filter, const char *top);
-bool filter_wants(const struct lyd_node *filter, const char *top,
-		  const char *name);
+bool filter_wants(const struct lyd_node *filter, const char *path);
+uint32_t filter_tree(const struct lyd_node *filter);
 int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
 		 struct lyd_node **data, struct fault *f);
 

@@ -73,25 +73,47 @@ static struct nc_server_reply *reply_data(const struct lyd_node *rpc,
 /* What the agent says of itself. */
 static void add_own(const struct lyd_node *filter, struct lyd_node **data)
 {
-	if (filter_wants_top(filter, "yang-library") ||
-	    filter_wants_top(filter, "modules-state"))
+	if (filter_wants(filter, "yang-library") ||
+	    filter_wants(filter, "modules-state"))
 		monitoring_library(agent, data);
-	if (filter_wants_top(filter, "netconf-state"))
+	if (filter_wants(filter, "netconf-state"))
 		monitoring_add(agent, &lock, data);
-	if (filter_wants_top(filter, "netconf"))
+	if (filter_wants(filter, "netconf"))
 		monitoring_streams(agent, data);
+}
+
+/* What filter_apply() would remove need not be read. */
+static struct ds_want wanted_of(const struct lyd_node *filter, bool state)
+{
+	const bool roles = filter_wants(filter, "switch/identity/role");
+
+	return (struct ds_want){
+		.state = state,
+		.ifs = filter_wants(filter, "switch/interface"),
+		.trees = roles || filter_wants(filter, "switch/tree"),
+		.tree = roles ? 0 : filter_tree(filter),
+		.members = filter_wants(filter, "switch/tree/member"),
+		.parents = filter_wants(filter, "switch/tree/parent"),
+		.slots = filter_wants(filter, "switch/tree/slot"),
+		.stats = filter_wants(filter, "switch/tree/state/stats") ||
+			 filter_wants(filter, "switch/tree/member/state/stats") ||
+			 filter_wants(filter, "switch/tree/parent/state/stats"),
+		.counters = filter_wants(filter, "switch/tree/state/member-counters"),
+		.values = filter_wants(filter, "switch/tree/state/counter-values"),
+	};
 }
 
 static struct nc_server_reply *get_data(struct lyd_node *rpc, bool state)
 {
 	const struct lyd_node *filter = find_node(rpc, "filter");
 	struct lyd_node *data = NULL;
+	struct ds_want want;
 	struct fault f;
 
 	if (filter_check(filter, &f))
 		return reply_fault(&f);
-	if (ds_read(agent, state, filter_wants(filter, "switch", "interface"),
-		    &data, &f))
+	want = wanted_of(filter, state);
+	if (ds_read(agent, &want, &data, &f))
 		return reply_fault(&f);
 	if (state)
 		add_own(filter, &data);
@@ -195,25 +217,15 @@ static void add_error(const struct fault *f, void *arg)
 }
 
 /* The configuration that an edit asks for, validated. */
-static int wanted_config(const struct lyd_node *rpc,
+static int wanted_config(const struct lyd_node *edit, enum edit_op op,
 			 const struct lyd_node *running,
 			 struct lyd_node **wanted, struct fault *f)
 {
-	const char *name = leaf_value(rpc, "default-operation");
-	enum edit_op op = EDIT_MERGE;
-	struct lyd_node *edit = NULL;
 	int rc;
 
-	if (name)
-		edit_op(name, &op);
-	if (parse_config(find_node(rpc, "config"), op, &edit, f))
-		return -1;
-	if (lyd_dup_single(running, NULL, LYD_DUP_RECURSIVE, wanted)) {
-		lyd_free_siblings(edit);
+	if (lyd_dup_single(running, NULL, LYD_DUP_RECURSIVE, wanted))
 		return fault_yang(f, agent->ctx);
-	}
 	rc = edit_apply(edit, op, wanted, f);
-	lyd_free_siblings(edit);
 	if (!rc)
 		apply_defaults(running, *wanted);
 	if (!rc && lyd_validate_module(wanted, agent->mod,
@@ -239,28 +251,50 @@ static struct nc_server_reply *in_use(void)
 	return nc_server_reply_err(e);
 }
 
-static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
-					       struct nc_session *session)
+/* Have the kernel do what an edit asks for. */
+static void edit_running(const struct lyd_node *rpc,
+			 const struct lyd_node *edit, enum edit_op op,
+			 struct nc_server_reply **reply)
 {
 	const char *test = leaf_value(rpc, "test-option");
 	const char *on_error = leaf_value(rpc, "error-option");
+	struct ds_want want = { .trees = true, .members = true,
+				.parents = true, .tree = edit_tree(edit, op) };
 	struct lyd_node *running, *wanted = NULL;
-	struct nc_server_reply *reply = NULL;
 	enum apply_error mode = APPLY_ROLLBACK;
+	struct fault f;
+
+	if (on_error && !strcmp(on_error, "continue-on-error"))
+		mode = APPLY_CONTINUE;
+	if (ds_read(agent, &want, &running, &f)) {
+		*reply = reply_fault(&f);
+		return;
+	}
+	if (wanted_config(edit, op, running, &wanted, &f))
+		*reply = reply_fault(&f);
+	else if (!test || strcmp(test, "test-only"))
+		apply_config(running, wanted, mode, add_error, reply);
+	lyd_free_siblings(running);
+	lyd_free_siblings(wanted);
+}
+
+static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
+					       struct nc_session *session)
+{
+	const char *name = leaf_value(rpc, "default-operation");
+	struct nc_server_reply *reply = NULL;
+	enum edit_op op = EDIT_MERGE;
+	struct lyd_node *edit;
 	struct fault f;
 
 	if (lock.owner && lock.owner != nc_session_get_id(session))
 		return in_use();
-	if (on_error && !strcmp(on_error, "continue-on-error"))
-		mode = APPLY_CONTINUE;
-	if (ds_read(agent, false, false, &running, &f))
+	if (name)
+		edit_op(name, &op);
+	if (parse_config(find_node(rpc, "config"), op, &edit, &f))
 		return reply_fault(&f);
-	if (wanted_config(rpc, running, &wanted, &f))
-		reply = reply_fault(&f);
-	else if (!test || strcmp(test, "test-only"))
-		apply_config(running, wanted, mode, add_error, &reply);
-	lyd_free_siblings(running);
-	lyd_free_siblings(wanted);
+	edit_running(rpc, edit, op, &reply);
+	lyd_free_siblings(edit);
 	return reply ? reply : nc_server_reply_ok();
 }
 
@@ -492,8 +526,14 @@ static void on_closed(struct nc_session *session)
 		lock.owner = 0;
 }
 
+static void on_ended(void)
+{
+	ds_close();
+	ifcache_free();
+}
+
 const struct netconf_ops rpc_ops = {
 	.rpc = on_rpc,
 	.closed = on_closed,
-	.ended = ifcache_free,
+	.ended = on_ended,
 };

@@ -252,12 +252,13 @@ static void conn_free(void *data)
 }
 
 /* What a TCP connection has received; 0 of others. */
-static uint64_t received_of(int fd)
+static uint64_t received_of(const struct serve_conn *conn)
 {
 	struct tcp_info info = { .tcpi_bytes_received = 0 };
 	socklen_t len = sizeof(info);
 
-	if (fd < 0 || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+	if (conn->fd < 0 || !conn->remote ||
+	    getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		return 0;
 	return info.tcpi_bytes_received;
 }
@@ -279,7 +280,7 @@ static void wait_for_input(struct serve_conn *conn)
 	const bool ahead = conn->fd < 0 ||
 			   nc_session_get_ti(conn->s) == NC_TI_SSH;
 
-	conn->received = received_of(conn->fd);
+	conn->received = received_of(conn);
 	poll(&p, 1, ahead ? AHEAD_MS : WAIT_MS);
 }
 
@@ -296,16 +297,20 @@ static void serve_requests(struct serve_conn *conn)
 
 	while (!srv.stop &&
 	       !(r & (NC_PSPOLL_SESSION_TERM | NC_PSPOLL_SESSION_ERROR))) {
+		/* Of a UNIX socket libnetconf2 has read nothing ahead. */
+		if (conn->ours)
+			wait_for_input(conn);
 		error_watch(true);
 		r = nc_ps_poll(conn->ps, 0, &s);
 		conn->writing = 0;
 		count_result(&conn->count, r);
 		count_result(&srv.totals.count, r);
 		if (r & (NC_PSPOLL_TIMEOUT | NC_PSPOLL_ERROR)) {
-			wait_for_input(conn);
+			if (!conn->ours)
+				wait_for_input(conn);
 			continue;
 		}
-		conn->received = received_of(conn->fd);
+		conn->received = received_of(conn);
 		if ((r & NC_PSPOLL_SSH_CHANNEL) &&
 		    nc_session_accept_ssh_channel(s, &channel) == NC_MSG_HELLO)
 			nc_session_free(channel, NULL);	/* one is enough */
@@ -387,7 +392,7 @@ void serve_begin(struct nc_session *s, const struct serve_guest *g)
 		snprintf(conn->host, sizeof(conn->host), "%s",
 			 g->remote ? g->host : "");
 		conn->from = key_of(conn->host);
-		conn->received = received_of(conn->fd);
+		conn->received = received_of(conn);
 	} else if (g->ours) {
 		close(g->fd);
 	}
@@ -415,7 +420,7 @@ void serve_check(uint64_t now)
 		why = NULL;
 		if (c->writing && now > c->writing + UNREAD_MS)
 			why = "it does not read";
-		else if (received_of(c->fd) > c->received + REQUEST_MAX)
+		else if (received_of(c) > c->received + REQUEST_MAX)
 			why = "its request is too long";
 		if (!why || c->fd < 0)
 			continue;

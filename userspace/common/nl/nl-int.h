@@ -20,12 +20,14 @@ struct nlmsghdr;
  * @obj: type of the objects in the request and in the replies
  * @req: the attributes to send, or NULL
  * @put: appends attributes in another way to the message, or NULL
+ * @answered: there is a reply, and an ACK would say nothing more
  * @reply: called for each reply, or NULL
  * @arg: its last argument
  */
 struct request {
 	uint8_t			cmd;
 	bool			dump;
+	bool			answered;
 	const struct object	*obj;
 	const void		*req;
 	int			(*put)(struct nl_msg *msg, const void *req);

@@ -255,14 +255,24 @@ static int decode_one(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
+/* A request that the kernel answers with an object; @reply may be NULL. */
 static int ask_object(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
 		      const void *req, void *reply)
 {
 	struct one o = { .obj = obj, .dst = reply };
 	const struct request r = {
-		.cmd = cmd, .obj = obj, .req = req,
+		.cmd = cmd, .answered = true, .obj = obj, .req = req,
 		.reply = decode_one, .arg = &o,
 	};
+
+	return nl_request(nl, &r);
+}
+
+/* One that it answers with an ACK. */
+static int order_object(struct inc_nl *nl, uint8_t cmd,
+			const struct object *obj, const void *req)
+{
+	const struct request r = { .cmd = cmd, .obj = obj, .req = req };
 
 	return nl_request(nl, &r);
 }
@@ -274,7 +284,7 @@ int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply)
 
 int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req)
 {
-	return ask_object(nl, RDMA_INC_CMD_SWITCH_SET, &nl_switch, req, NULL);
+	return order_object(nl, RDMA_INC_CMD_SWITCH_SET, &nl_switch, req);
 }
 
 int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
@@ -285,7 +295,7 @@ int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 
 int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req)
 {
-	return ask_object(nl, RDMA_INC_CMD_TREE_SET, &nl_tree, req, NULL);
+	return order_object(nl, RDMA_INC_CMD_TREE_SET, &nl_tree, req);
 }
 
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
@@ -301,7 +311,7 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
 	struct inc_nl_tree req = { .has = 0 };
 
 	INC_NL_SET(&req, TREE_ID, id, id);
-	return ask_object(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
+	return order_object(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req);
 }
 
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
@@ -371,9 +381,9 @@ int inc_nl_members_new(struct inc_nl *nl, uint32_t tree_id,
 		.tree_id = tree_id, .req = req, .n = n, .reply = reply,
 	};
 	const struct request r = {
-		.cmd = RDMA_INC_CMD_MEMBERS_NEW, .obj = &nl_member,
-		.req = &many, .put = put_many,
-		.reply = decode_many, .arg = &many,
+		.cmd = RDMA_INC_CMD_MEMBERS_NEW, .answered = true,
+		.obj = &nl_member, .req = &many, .put = put_many,
+		.reply = reply ? decode_many : NULL, .arg = &many,
 	};
 
 	return nl_request(nl, &r);
@@ -406,25 +416,28 @@ int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,
 	return ask_object(nl, RDMA_INC_CMD_MEMBER_SET, &nl_member, req, reply);
 }
 
-static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
-		      uint16_t rank, struct inc_nl_member *reply)
+static void name_member(struct inc_nl_member *req, uint32_t tree_id,
+			uint16_t rank)
 {
-	struct inc_nl_member req = { .has = 0 };
-
-	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
-	INC_NL_SET(&req, MEMBER_RANK, rank, rank);
-	return ask_object(nl, cmd, &nl_member, &req, reply);
+	INC_NL_SET(req, MEMBER_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(req, MEMBER_RANK, rank, rank);
 }
 
 int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
 		      struct inc_nl_member *reply)
 {
-	return member_ask(nl, RDMA_INC_CMD_MEMBER_GET, tree_id, rank, reply);
+	struct inc_nl_member req = { .has = 0 };
+
+	name_member(&req, tree_id, rank);
+	return ask_object(nl, RDMA_INC_CMD_MEMBER_GET, &nl_member, &req, reply);
 }
 
 int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 {
-	return member_ask(nl, RDMA_INC_CMD_MEMBER_DEL, tree_id, rank, NULL);
+	struct inc_nl_member req = { .has = 0 };
+
+	name_member(&req, tree_id, rank);
+	return order_object(nl, RDMA_INC_CMD_MEMBER_DEL, &nl_member, &req);
 }
 
 int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,

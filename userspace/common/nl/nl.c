@@ -28,6 +28,9 @@
 /* Buffer for events that have not been read yet. */
 #define EVENT_BUF	(1 << 20)
 
+/* The longest messages: the kernel's of a dump, and a reply to members-new. */
+#define MESSAGE_MAX	(64U << 10)
+
 /**
  * struct call - a request in progress
  * @nl: connection
@@ -250,6 +253,7 @@ static int on_reply(struct nl_msg *msg, void *arg)
 	if (!c->r->dump) {
 		if (c->r->reply)
 			c->err = c->r->reply(nlh, c->r->arg);
+		c->done = c->r->answered;
 		return NL_OK;
 	}
 
@@ -302,12 +306,13 @@ static int send_request(struct call *c)
 {
 	const struct request *r = c->r;
 	struct inc_nl *nl = c->nl;
+	int flags = r->dump ? NLM_F_DUMP : r->answered ? 0 : NLM_F_ACK;
 	int rc;
 
 	c->msg = r->put ? nlmsg_alloc_size(PUT_SIZE) : nlmsg_alloc();
 	if (!c->msg ||
 	    !genlmsg_put(c->msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0,
-			 r->dump ? NLM_F_DUMP : 0, r->cmd, nl->version) ||
+			 flags, r->cmd, nl->version) ||
 	    (r->put ? r->put(c->msg, r->req) :
 		      r->req && nl_encode(c->msg, r->obj, r->req)))
 		return set_error(nl, -ENOMEM, "out of memory");
@@ -383,6 +388,21 @@ int nl_request(struct inc_nl *nl, const struct request *r)
 	return rc;
 }
 
+static int resolve_family(struct inc_nl *nl)
+{
+	int rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
+
+	if (rc == -NLE_OBJ_NOTFOUND)
+		return set_error(nl, -ENOENT,
+				 "the module is not loaded: try \"modprobe rdma_inc\"");
+	if (rc < 0)
+		return set_error(nl, nle_errno(rc), "netlink family %s: %s",
+				 RDMA_INC_FAMILY_NAME, nl_geterror(rc));
+	nl->family = rc;
+	nl->version = RDMA_INC_FAMILY_VERSION;
+	return 0;
+}
+
 static int connect_family(struct inc_nl *nl)
 {
 	int one = 1, rc;
@@ -390,6 +410,10 @@ static int connect_family(struct inc_nl *nl)
 	nl->sock = nl_socket_alloc();
 	if (!nl->sock)
 		return set_error(nl, -ENOMEM, "out of memory");
+	/* No message is looked at first to see how long it is, or asked for twice. */
+	nl_socket_disable_msg_peek(nl->sock);
+	nl_socket_set_msg_buf_size(nl->sock, MESSAGE_MAX);
+	nl_socket_disable_auto_ack(nl->sock);
 
 	rc = genl_connect(nl->sock);
 	if (rc < 0)
@@ -403,16 +427,7 @@ static int connect_family(struct inc_nl *nl)
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_CAP_ACK,
 		   &one, sizeof(one));
 
-	rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
-	if (rc == -NLE_OBJ_NOTFOUND)
-		return set_error(nl, -ENOENT,
-				 "the module is not loaded: try \"modprobe rdma_inc\"");
-	if (rc < 0)
-		return set_error(nl, nle_errno(rc), "netlink family %s: %s",
-				 RDMA_INC_FAMILY_NAME, nl_geterror(rc));
-	nl->family = rc;
-	nl->version = RDMA_INC_FAMILY_VERSION;
-	return 0;
+	return resolve_family(nl);
 }
 
 int inc_nl_open(struct inc_nl *nl)
@@ -421,6 +436,21 @@ int inc_nl_open(struct inc_nl *nl)
 
 	memset(nl, 0, sizeof(*nl));
 	rc = connect_family(nl);
+	if (rc)
+		inc_nl_close(nl);
+	return rc;
+}
+
+int inc_nl_renew(struct inc_nl *nl)
+{
+	int rc;
+
+	/* After an error of its own, answers to old requests may come still. */
+	if (nl->sock && nl->error[0] && !nl->from_kernel)
+		inc_nl_close(nl);
+	if (!nl->sock)
+		return inc_nl_open(nl);
+	rc = resolve_family(nl);
 	if (rc)
 		inc_nl_close(nl);
 	return rc;

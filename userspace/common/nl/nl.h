@@ -88,6 +88,11 @@ struct inc_nl_event {
 
 /* -ENOENT: the module is not loaded, as the error text says. */
 int inc_nl_open(struct inc_nl *nl);
+/*
+ * As inc_nl_open(), of a connection that is zero or was opened before: to look
+ * whether the module is still the one that was loaded then takes less.
+ */
+int inc_nl_renew(struct inc_nl *nl);
 /* May be called after a failed inc_nl_open(), and twice. */
 void inc_nl_close(struct inc_nl *nl);
 
@@ -115,7 +120,8 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply);
 /*
  * Adds @n members of a tree, at most INC_NL_MAX_NEW, in one request: all or none.
- * @reply has room for as many, and gets them as member_new's, without counters.
+ * @reply has room for as many, and gets them as member_new's, without counters;
+ * or it is NULL.
  */
 #define INC_NL_MAX_NEW	128
 int inc_nl_members_new(struct inc_nl *nl, uint32_t tree_id,

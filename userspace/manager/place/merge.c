@@ -261,6 +261,10 @@ static bool begin_trial(struct place_work *w)
 {
 	uint32_t i;
 
+	/* Most roots are too far away. */
+	for (i = 0; i < w->nstart; i++)
+		if (w->way.dist[w->start[i].at] == PLACE_FAR)
+			return false;
 	memset(w->head, 0xff, w->f->n * sizeof(*w->head));
 	memset(w->wanted, 0, w->f->n * sizeof(*w->wanted));
 	memset(w->used, 0, w->f->n * sizeof(*w->used));
@@ -269,11 +273,8 @@ static bool begin_trial(struct place_work *w)
 	w->ntried = w->nnodes;
 	w->cost = 0;
 	w->load = 0;
-	for (i = 0; i < w->nstart; i++) {
-		if (w->way.dist[w->start[i].at] == PLACE_FAR)
-			return false;
+	for (i = 0; i < w->nstart; i++)
 		add_stream(w, i, w->start[i].at);
-	}
 	return true;
 }
 

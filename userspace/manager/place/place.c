@@ -90,12 +90,16 @@ static struct trial search_root(struct place_work *w, uint32_t below,
 	bool fits;
 
 	*wide = best;
+	way_find(&w->way, w->f, w->at[w->first], UINT64_MAX);
+	memcpy(w->near, w->way.dist, w->f->n * sizeof(*w->near));
 	w->limit = UINT64_MAX;
 	if (try_root(w, w->at[w->first], below, &t, &fits) && fits)
 		bound = t.cost;
 	for (r = 0; r < w->f->n; r++) {
 		w->limit = best.root == PLACE_NONE ? bound : best.cost;
-		if (!try_root(w, r, below, &t, &fits))
+		/* The way of the first rank's stream alone would cost too much. */
+		if (w->near[r] > w->limit ||
+		    !try_root(w, r, below, &t, &fits))
 			continue;
 		which = fits ? &best : wide;
 		if (is_better(&t, which))
@@ -277,25 +281,6 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 	}
 }
 
-static bool way_init(struct way *way, uint32_t n)
-{
-	*way = (struct way){
-		.dist = calloc(n, sizeof(*way->dist)),
-		.order = calloc(n, sizeof(*way->order)),
-		.next = calloc(n, sizeof(*way->next)),
-		.prev = calloc(n, sizeof(*way->prev)),
-	};
-	return way->dist && way->order && way->next && way->prev;
-}
-
-static void way_free(struct way *way)
-{
-	free(way->dist);
-	free(way->order);
-	free(way->next);
-	free(way->prev);
-}
-
 /**
  * place_walk() - go through the links that a tree's queue pairs cross
  * @f: fabric
@@ -356,6 +341,7 @@ static bool work_init(struct place_work *w, uint32_t n, uint32_t nranks)
 {
 	bool ok = way_init(&w->way, n);
 
+	w->near = calloc(n, sizeof(*w->near));
 	w->room = calloc(n, sizeof(*w->room));
 	w->head = calloc(n, sizeof(*w->head));
 	w->wanted = calloc(n, sizeof(*w->wanted));
@@ -364,13 +350,14 @@ static bool work_init(struct place_work *w, uint32_t n, uint32_t nranks)
 	w->start = calloc(nranks, sizeof(*w->start));
 	w->runs = calloc(nranks, sizeof(*w->runs));
 	w->nodes = calloc(2 * (size_t)nranks + 1, sizeof(*w->nodes));
-	return ok && w->room && w->head && w->wanted && w->used &&
+	return ok && w->near && w->room && w->head && w->wanted && w->used &&
 	       w->streams && w->start && w->runs && w->nodes;
 }
 
 static void work_free(struct place_work *w)
 {
 	way_free(&w->way);
+	free(w->near);
 	free(w->room);
 	free(w->head);
 	free(w->wanted);

@@ -4,27 +4,57 @@
  * O(S + L) for S switches and L links, as the costs of links are small.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "place/work.h"
 
-#define BUCKETS	(PLACE_COST_MAX + 1)
-
 /**
  * struct queue - switches by their distance so far
- * @w: has the links of the lists
- * @heads: first of each bucket, which has distances that are equal modulo
- *	BUCKETS
+ * @w: has the lists
  * @n: number of switches in it
  */
 struct queue {
 	struct way	*w;
-	uint32_t	heads[BUCKETS];
 	uint32_t	n;
 };
 
+/**
+ * way_init() - allocate room for ways
+ * @w: result
+ * @n: number of switches
+ *
+ * Return: false: no memory; way_free() is to be called all the same.
+ */
+bool way_init(struct way *w, uint32_t n)
+{
+	*w = (struct way){
+		.dist = malloc(n * sizeof(*w->dist)),
+		.order = calloc(n, sizeof(*w->order)),
+		.next = calloc(n, sizeof(*w->next)),
+		.prev = calloc(n, sizeof(*w->prev)),
+	};
+	/* Both are the largest number. */
+	memset(w->heads, 0xff, sizeof(w->heads));
+	if (w->dist)
+		memset(w->dist, 0xff, n * sizeof(*w->dist));
+	return w->dist && w->order && w->next && w->prev;
+}
+
+/**
+ * way_free() - free the room for ways
+ * @w: ways
+ */
+void way_free(struct way *w)
+{
+	free(w->dist);
+	free(w->order);
+	free(w->next);
+	free(w->prev);
+}
+
 static void insert_switch(struct queue *q, uint32_t sw)
 {
-	uint32_t *head = &q->heads[q->w->dist[sw] % BUCKETS];
+	uint32_t *head = &q->w->heads[q->w->dist[sw] % WAY_BUCKETS];
 
 	q->w->next[sw] = *head;
 	q->w->prev[sw] = PLACE_NONE;
@@ -39,7 +69,7 @@ static void delete_switch(struct queue *q, uint32_t sw)
 	uint32_t next = q->w->next[sw], prev = q->w->prev[sw];
 
 	if (prev == PLACE_NONE)
-		q->heads[q->w->dist[sw] % BUCKETS] = next;
+		q->w->heads[q->w->dist[sw] % WAY_BUCKETS] = next;
 	else
 		q->w->next[prev] = next;
 	if (next != PLACE_NONE)
@@ -48,7 +78,7 @@ static void delete_switch(struct queue *q, uint32_t sw)
 }
 
 static void settle_switch(struct queue *q, const struct place_fabric *f,
-			  uint32_t sw)
+			  uint32_t sw, uint64_t limit)
 {
 	struct way *w = q->w;
 	const struct place_link *link;
@@ -59,23 +89,12 @@ static void settle_switch(struct queue *q, const struct place_fabric *f,
 	for (i = f->first[sw]; i < f->first[sw + 1]; i++) {
 		link = &f->links[i];
 		dist = w->dist[sw] + link->cost;
-		if (dist >= w->dist[link->to])
+		if (dist >= w->dist[link->to] || dist > limit)
 			continue;
 		if (w->dist[link->to] != PLACE_FAR)
 			delete_switch(q, link->to);
 		w->dist[link->to] = dist;
 		insert_switch(q, link->to);
-	}
-}
-
-/* Switches left in the queue are unreachable. */
-static void drop_bucket(struct queue *q, uint32_t bucket)
-{
-	uint32_t sw;
-
-	while ((sw = q->heads[bucket]) != PLACE_NONE) {
-		delete_switch(q, sw);
-		q->w->dist[sw] = PLACE_FAR;
 	}
 }
 
@@ -85,27 +104,24 @@ static void drop_bucket(struct queue *q, uint32_t bucket)
  * @f: fabric
  * @to: switch
  * @limit: what is farther away is not found
+ *
+ * It takes as long as there are switches nearer than that: all are tried as the root
+ * of a tree, and most are too far away.
  */
 void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 	      uint64_t limit)
 {
 	struct queue q = { .w = w };
-	uint32_t i, dist = 0;
+	uint32_t dist = 0;
 
-	for (i = 0; i < BUCKETS; i++)
-		q.heads[i] = PLACE_NONE;
-	for (i = 0; i < f->n; i++)
-		w->dist[i] = PLACE_FAR;
-	w->n = 0;
+	/* No other has a distance. */
+	while (w->n)
+		w->dist[w->order[--w->n]] = PLACE_FAR;
 	w->dist[to] = 0;
 	insert_switch(&q, to);
 	while (q.n) {
-		while (q.heads[dist % BUCKETS] == PLACE_NONE)
+		while (w->heads[dist % WAY_BUCKETS] == PLACE_NONE)
 			dist++;
-		if (dist > limit)
-			break;
-		settle_switch(&q, f, q.heads[dist % BUCKETS]);
+		settle_switch(&q, f, w->heads[dist % WAY_BUCKETS], limit);
 	}
-	for (i = 0; q.n && i < BUCKETS; i++)
-		drop_bucket(&q, i);
 }

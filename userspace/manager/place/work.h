@@ -46,6 +46,9 @@ struct run {
 	uint32_t	members;
 };
 
+/* Of the bucket queue: one for each distance that its switches may have. */
+#define WAY_BUCKETS	(PLACE_COST_MAX + 1)
+
 /**
  * struct way - shortest ways to one switch
  * @dist: for each switch its distance; PLACE_FAR: there is no way
@@ -53,6 +56,8 @@ struct run {
  * @n: their number
  * @next: of the bucket queue
  * @prev: of the bucket queue
+ * @heads: first of each bucket, which has distances that are equal modulo
+ *	WAY_BUCKETS; between two calls of way_find() PLACE_NONE
  */
 struct way {
 	uint32_t	*dist;
@@ -60,6 +65,7 @@ struct way {
 	uint32_t	n;
 	uint32_t	*next;
 	uint32_t	*prev;
+	uint32_t	heads[WAY_BUCKETS];
 };
 
 /**
@@ -67,6 +73,7 @@ struct way {
  * @f: fabric
  * @at: for each rank its switch
  * @way: ways to the root that is being tried
+ * @near: for each switch its distance from the first rank's
  * @room: room that each switch has left
  * @streams: streams
  * @nstreams: their number
@@ -91,6 +98,7 @@ struct place_work {
 	const struct place_fabric *f;
 	const uint32_t		*at;
 	struct way		way;
+	uint32_t		*near;
 	uint32_t		*room;
 	struct stream		*streams;
 	uint32_t		nstreams;
@@ -113,6 +121,8 @@ struct place_work {
 };
 
 /* way.c */
+bool way_init(struct way *w, uint32_t n);
+void way_free(struct way *w);
 void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 	      uint64_t limit);
 

@@ -15,7 +15,7 @@
 
 static const char filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\"><tree><id/>"
-	"<state><member-counters/></state></tree></switch>";
+	"<state><counter-values/></state></tree></switch>";
 
 /**
  * struct ask - an agent is asked
@@ -33,39 +33,59 @@ struct ask {
 
 /* --- Threads ------------------------------------------------------------- */
 
-static void take_member(struct ask *a, uint32_t tree,
-			const struct lyd_node *node)
+/* "RANK RX TX MESSAGES TROUBLE;" Returns what follows; NULL: it is wrong. */
+static const char *take_member(const char *text, struct stats_member *m)
 {
-	a->list[a->n++] = (struct stats_member){
-		.tree = tree,
-		.rank = (uint32_t)yang_number(node, "rank"),
-		.counts = {
-			.rx = yang_number(node, "rx-bytes"),
-			.tx = yang_number(node, "tx-bytes"),
-			.messages = yang_number(node, "rx-messages"),
-			.trouble = yang_number(node, "trouble"),
-		},
+	uint64_t value[5];
+	char *end;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		value[i] = strtoull(text, &end, 10);
+		if (end == text || *end != (i < 4 ? ' ' : ';'))
+			return NULL;
+		text = end + 1;
+	}
+	m->rank = (uint32_t)value[0];
+	m->counts = (struct counts){
+		.rx = value[1],
+		.tx = value[2],
+		.messages = value[3],
+		.trouble = value[4],
 	};
+	return text;
+}
+
+static const char *values_of(const struct lyd_node *tree)
+{
+	const char *text = yang_text(yang_child(tree, "state"),
+				     "counter-values");
+
+	return text ? text : "";
 }
 
 static size_t count_members(const struct lyd_node *data)
 {
 	const struct lyd_node *tree;
+	const char *text;
 	size_t n = 0;
 
 	LY_LIST_FOR(lyd_child(data), tree)
-		n += yang_count(yang_child(tree, "state"), "member-counters");
+		for (text = values_of(tree); *text; text++)
+			n += *text == ';';
 	return n;
 }
 
 static void take_tree(struct ask *a, const struct lyd_node *tree)
 {
 	uint32_t id = (uint32_t)yang_number(tree, "id");
-	const struct lyd_node *node;
+	const char *text = values_of(tree);
 
-	LY_LIST_FOR(lyd_child(yang_child(tree, "state")), node)
-		if (!strcmp(LYD_NAME(node), "member-counters"))
-			take_member(a, id, node);
+	while (text && *text) {
+		a->list[a->n].tree = id;
+		text = take_member(text, &a->list[a->n]);
+		a->n += text != NULL;
+	}
 }
 
 static int ask_run(struct sw_op *op, struct netconf *n)

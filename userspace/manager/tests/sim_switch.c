@@ -164,12 +164,13 @@ static void put_stats(const struct sim_agent *a, FILE *out)
 	uint32_t i;
 
 	for (t = a->trees; t; t = t->next) {
-		fprintf(out, "<tree><id>%u</id><state>", t->id);
+		fprintf(out, "<tree><id>%u</id><state><counter-values>",
+			t->id);
 		for (i = 0; i < t->n; i++)
 			if (t->member[i])
-				fprintf(out, "<member-counters><rank>%u</rank><rx-bytes>%llu</rx-bytes><tx-bytes>%llu</tx-bytes><rx-messages>%llu</rx-messages><trouble>0</trouble></member-counters>",
-					i, value, value, value / 1000);
-		fputs("</state></tree>", out);
+				fprintf(out, "%u %llu %llu %llu 0;", i, value,
+					value, value / 1000);
+		fputs("</counter-values></state></tree>", out);
 	}
 }
 
@@ -178,7 +179,7 @@ static void get(struct sim_agent *a, const char *rpc, FILE *out)
 	const struct sim_tree *t;
 
 	fputs("<data><switch xmlns=\"urn:rdma-inc:switch\">", out);
-	if (strstr(rpc, "<member-counters")) {
+	if (strstr(rpc, "<counter-values")) {
 		put_stats(a, out);
 	} else if (strstr(rpc, "<slots")) {
 		t = *find(a, number_after(rpc, "<id>"));
