@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random MPI programs. All ranks draw the same operations from a seed, and each
+ * Random MPI programs: collectives, and messages between two ranks, which are
+ * started and completed together. All ranks draw the same operations from a seed, and each
  * its own delays, and when and how it completes what it has started. Program N
  * of seed S is program 0 of seed S + N. Nothing in here knows of INC.
  *
@@ -28,13 +29,14 @@
 
 #define MOST	12	/* operations of a rank at a time */
 #define COMMS	4
-#define LASTING	3	/* persistent operations */
+#define LASTING	4	/* persistent operations; a pair of messages is one */
 #define THREADS	3
 #define BATCH	(MOST + 3)
 
 static int me, np;
 static bool threads, faults, errors;
 static unsigned int limit = 20;
+static int messages, mixed;	/* of all programs, on this rank */
 
 /**
  * struct program - what a thread executes
@@ -56,6 +58,8 @@ static unsigned int limit = 20;
  * @nbatch: their number
  * @waits: what this thread and its helper wait for
  * @slot: which of these is this thread's
+ * @messages: number of messages sent, and got
+ * @mixed: number of requests of collectives and messages that started together
  * @bad: number of errors
  */
 struct program {
@@ -77,6 +81,8 @@ struct program {
 	int		nbatch;
 	struct batch	*waits[2];
 	struct batch	**slot;
+	int		messages;
+	int		mixed;
 	int		bad;
 };
 
@@ -202,10 +208,11 @@ static void judge(struct program *p, struct op *o, int err)
 	free(o);
 }
 
-/* Operation @i of a batch has ended. */
-static void ended(struct batch *b, int i, int err)
+/* Operation @i of a batch has ended. @st: its status, or NULL */
+static void ended(struct batch *b, int i, int err, const MPI_Status *st)
 {
 	struct op *o = i >= 0 && i < b->n ? b->o[i] : NULL;
+	const char *wrong;
 
 	if (!o) {
 		complain(b->p, NULL, "request %d has not been started", i);
@@ -214,6 +221,9 @@ static void ended(struct batch *b, int i, int err)
 	if (o->mode != PERSISTENT && b->q[i] != MPI_REQUEST_NULL &&
 	    err == MPI_SUCCESS)
 		complain(b->p, o, "ended, and has a request");
+	wrong = st && err == MPI_SUCCESS ? op_check_status(o, st) : NULL;
+	if (wrong)
+		complain(b->p, o, "%s", wrong);
 	o->q = b->q[i];
 	b->o[i] = NULL;
 	b->left--;
@@ -230,7 +240,7 @@ static void freed(struct batch *b)
 
 	for (i = 0; i < b->n; i++)
 		if (b->o[i] && b->q[i] == MPI_REQUEST_NULL)
-			ended(b, i, MPI_ERR_OTHER);
+			ended(b, i, MPI_ERR_OTHER, NULL);
 }
 
 static void idle(struct program *p)
@@ -259,7 +269,7 @@ static void one_by_one(struct batch *b, unsigned int how)
 		if (how != 1)
 			err = MPI_Wait(&b->q[i], MPI_STATUS_IGNORE);
 		if (b->o[i])
-			ended(b, i, err);
+			ended(b, i, err, how ? &b->st[i] : NULL);
 	}
 }
 
@@ -285,8 +295,8 @@ static void all_at_once(struct batch *b, bool test)
 		if (one == MPI_ERR_PENDING && b->q[i] == MPI_REQUEST_NULL)
 			one = MPI_ERR_OTHER;
 		else if (one == MPI_ERR_PENDING)
-			one = MPI_Wait(&b->q[i], MPI_STATUS_IGNORE);
-		ended(b, i, one);
+			one = MPI_Wait(&b->q[i], &b->st[i]);
+		ended(b, i, one, ignore ? NULL : &b->st[i]);
 	}
 }
 
@@ -302,7 +312,7 @@ static void any(struct batch *b, bool test)
 		else
 			err = MPI_Testany(b->n, b->q, &i, &flag, &b->st[0]);
 		if (i != MPI_UNDEFINED && (flag || err != MPI_SUCCESS))
-			ended(b, i, err);
+			ended(b, i, err, &b->st[0]);
 		if (err != MPI_SUCCESS)
 			freed(b);
 		else if (i == MPI_UNDEFINED && flag)
@@ -329,7 +339,7 @@ static void some(struct batch *b, bool test)
 		}
 		for (i = 0; i < n; i++)
 			ended(b, at[i], err == MPI_ERR_IN_STATUS ?
-			      b->st[i].MPI_ERROR : err);
+			      b->st[i].MPI_ERROR : err, &b->st[i]);
 		if (!n)
 			idle(b->p);
 	}
@@ -453,6 +463,18 @@ static void linger(struct program *p)
 			   MPI_STATUS_IGNORE);
 }
 
+/* Make the data of what was drawn, if this rank takes part. */
+static bool op_ready(struct program *p, struct op *o)
+{
+	if (o->c->c == MPI_COMM_NULL) {
+		free(o);
+		return false;
+	}
+	op_make(o);
+	op_fill(o, p->seed);
+	return true;
+}
+
 static struct op *op_new(struct program *p, enum mode mode)
 {
 	struct op *o = calloc(1, sizeof(*o));
@@ -467,17 +489,29 @@ static struct op *op_new(struct program *p, enum mode mode)
 	op_draw(o, &p->all);
 	if (fault && mode != PERSISTENT)
 		op_spoil(o);
-	if (o->c->c == MPI_COMM_NULL) {
-		free(o);
+	if (!op_ready(p, o))
 		return NULL;
-	}
-	op_make(o);
-	op_fill(o, p->seed);
 	if (o->spoilt && (o->c->np < 2 || o->root != o->c->me))
 		o->spoilt = false;
 	if (o->spoilt)
 		mprotect(o->r.mem, o->r.bytes, PROT_READ);
 	return o;
+}
+
+/* A message that this rank sends, and @twin, which it gets. */
+static struct op *pair_new(struct program *p, enum mode mode, struct op **twin)
+{
+	struct op *o = calloc(1, sizeof(*o)), *t = calloc(1, sizeof(*t));
+
+	o->id = p->at;
+	o->mode = mode;
+	o->kind = K_send;
+	o->c = &p->comms[draw(&p->all, (unsigned int)p->ncomms)];
+	op_draw_pair(o, &p->all);
+	*t = *o;
+	t->kind = K_recv;
+	*twin = op_ready(p, t) ? t : NULL;
+	return op_ready(p, o) ? o : NULL;
 }
 
 static void add_going(struct program *p, struct op *o)
@@ -503,31 +537,64 @@ static void collective(struct program *p, enum mode mode)
 		judge(p, o, err);
 }
 
+/* Both sides, in an order of this rank's own, before it waits for any. */
+static void message(struct program *p)
+{
+	struct op *o[2];
+	int i, k, err;
+
+	o[0] = pair_new(p, NONBLOCKING, &o[1]);
+	if (!o[0])
+		return;
+	k = (int)draw(&p->own, 2);
+	for (i = 0; i < 2; i++, k = !k) {
+		p->doing = "the call";
+		p->what = o[k];
+		err = op_call(o[k]);
+		p->what = NULL;
+		if (err == MPI_SUCCESS)
+			add_going(p, o[k]);
+		else
+			judge(p, o[k], err);
+	}
+	p->messages++;
+}
+
+/* Make the request of a persistent operation. */
+static void make_request(struct program *p, struct op *o)
+{
+	int err;
+
+	p->doing = "making";
+	p->what = o;
+	err = op_call(o);
+	p->what = NULL;
+	if (err == MPI_SUCCESS)
+		return;
+	judge(p, o, err);
+	op_free(o);
+	memset(o, 0, sizeof(*o));
+}
+
 /* Make a persistent operation. */
 static void make_lasting(struct program *p)
 {
-	struct op *o;
-	int err;
+	struct op *o, *twin = NULL;
 
 	if (p->nlasting == LASTING)
 		return;
-	o = op_new(p, PERSISTENT);
+	if (draw(&p->all, 2))
+		o = op_new(p, PERSISTENT);
+	else
+		o = pair_new(p, PERSISTENT, &twin);
 	if (!o)
 		o = calloc(1, sizeof(*o));
-	p->lasting[p->nlasting] = o;
-	if (o->c) {
-		p->doing = "making";
-		p->what = o;
-		err = op_call(o);
-		p->what = NULL;
-		if (err != MPI_SUCCESS)
-			judge(p, o, err);
-		if (err != MPI_SUCCESS) {
-			op_free(o);
-			memset(o, 0, sizeof(*o));
-		}
-	}
-	p->nlasting++;
+	if (o->c)
+		make_request(p, o);
+	if (twin)
+		make_request(p, twin);
+	o->twin = twin;
+	p->lasting[p->nlasting++] = o;
 }
 
 /* Complete operation @o, which may be any of those that are going. */
@@ -544,43 +611,87 @@ static void finish_one(struct program *p, struct op *o)
 		}
 }
 
-/* Start persistent operations, in an order of this rank's own. */
-static void start_lasting(struct program *p)
+/* Persistent operations to start, complete, in an order of this rank's own. */
+static int choose_lasting(struct program *p, struct op **o)
 {
-	unsigned int which = draw(&p->all, 1u << LASTING);
-	int i, k = (int)draw(&p->own, LASTING), err;
-	struct op *o;
+	unsigned int which = draw(&p->all, 1u << LASTING) |
+			     draw(&p->all, 1u << LASTING);
+	struct op *all[2 * LASTING], *swap;
+	int i, k, n = 0, m = 0;
 
-	for (i = 0; i < LASTING; i++, k = (k + 1) % LASTING) {
-		if (!(which & 1u << k) || k >= p->nlasting ||
-		    !p->lasting[k]->c)
+	for (i = 0; i < p->nlasting; i++) {
+		if (!(which & 1u << i) || !p->lasting[i]->c)
 			continue;
-		o = p->lasting[k];
-		finish_one(p, o);
-		if (o->q == MPI_REQUEST_NULL)
-			continue;
-		while (p->ngoing == MOST)
-			finish_some(p, 3);
-		op_fill(o, p->seed);
-		p->doing = "Start";
-		p->what = o;
-		err = draw(&p->own, 2) ? MPI_Start(&o->q) :
-		      MPI_Startall(1, &o->q);
-		p->what = NULL;
-		if (err == MPI_SUCCESS)
-			add_going(p, o);
+		all[n++] = p->lasting[i];
+		if (p->lasting[i]->twin)
+			all[n++] = p->lasting[i]->twin;
+	}
+	for (i = n - 1; i > 0; i--) {
+		k = (int)draw(&p->own, (unsigned int)i + 1);
+		swap = all[i];
+		all[i] = all[k];
+		all[k] = swap;
+	}
+	for (i = 0; i < n; i++) {
+		finish_one(p, all[i]);
+		if (all[i]->q != MPI_REQUEST_NULL)
+			o[m++] = all[i];
+	}
+	return m;
+}
+
+/* Start @n operations by one call. */
+static void start(struct program *p, struct op **o, int n)
+{
+	MPI_Request q[2 * LASTING];
+	int i, err, sides = 0;
+
+	for (i = 0; i < n; i++) {
+		op_fill(o[i], p->seed);
+		q[i] = o[i]->q;
+		sides += o[i]->kind >= NKINDS;
+	}
+	p->doing = n > 1 ? "Startall" : "Start";
+	p->what = o[0];
+	err = n == 1 && draw(&p->own, 2) ? MPI_Start(&q[0]) :
+	      MPI_Startall(n, q);
+	p->what = NULL;
+	p->mixed += sides && sides < n ? n : 0;
+	/* Of several, nobody knows which one did not start. */
+	if (n > 1 && err != MPI_SUCCESS)
+		complain(p, NULL, "error %d", err);
+	for (i = 0; i < n; i++) {
+		if (q[i] != o[i]->q)
+			complain(p, o[i], "another request");
+		if (n > 1 || err == MPI_SUCCESS)
+			add_going(p, o[i]);
 		else
-			judge(p, o, err);
+			judge(p, o[i], err);
 	}
 }
 
-static void free_lasting(struct program *p)
+/*
+ * Start persistent operations, one by one or several at a time. Both sides of a
+ * message start before anything is waited for.
+ */
+static void start_lasting(struct program *p)
 {
-	struct op *o;
+	struct op *o[2 * LASTING];
+	int i, k, n = choose_lasting(p, o);
+	bool single = draw(&p->own, 3) == 0;
 
-	if (!p->nlasting)
-		return;
-	o = p->lasting[p->nlasting - 1];
+	while (p->ngoing + n > MOST)
+		finish_some(p, 3);
+	for (i = 0; i < n; i += k) {
+		k = single ? 1 : 1 + (int)draw(&p->own, (unsigned int)(n - i));
+		if (!single && draw(&p->own, 2))
+			k = n - i;
+		start(p, &o[i], k);
+	}
+}
+
+static void free_one(struct program *p, struct op *o)
+{
 	if (o->c) {
 		finish_one(p, o);
 		p->doing = "Request_free";
@@ -590,7 +701,18 @@ static void free_lasting(struct program *p)
 		op_free(o);
 	}
 	free(o);
-	p->nlasting--;
+}
+
+static void free_lasting(struct program *p)
+{
+	struct op *o;
+
+	if (!p->nlasting)
+		return;
+	o = p->lasting[--p->nlasting];
+	if (o->twin)
+		free_one(p, o->twin);
+	free_one(p, o);
 }
 
 /* Ranks in any order, without a collective of MPI_COMM_WORLD. */
@@ -647,20 +769,23 @@ static void add_comm(struct program *p)
 
 static void step(struct program *p)
 {
-	unsigned int what = draw(&p->all, 24);
+	unsigned int what = draw(&p->all, 34);
 
 	linger(p);
 	if (what == 0 && p->ncomms < COMMS)
 		add_comm(p);
-	else if (what == 1)
+	else if (what < 4)
 		make_lasting(p);
-	else if (what < 5)
+	else if (what < 9)
 		start_lasting(p);
-	else if (what == 5)
+	else if (what == 9)
 		free_lasting(p);
+	else if (what < 15)
+		message(p);
 	else
-		collective(p, what < 10 ? BLOCKING : NONBLOCKING);
-	while (p->ngoing == MOST || (p->ngoing && !draw(&p->own, 6)))
+		collective(p, what < 19 ? BLOCKING : NONBLOCKING);
+	/* A message takes two. */
+	while (p->ngoing > MOST - 2 || (p->ngoing && !draw(&p->own, 6)))
 		finish_some(p, 1 + (int)draw(&p->own, MOST));
 }
 
@@ -729,6 +854,8 @@ static int program(unsigned int seed)
 		if (i)
 			pthread_join(thread[i], NULL);
 		bad += programs[i].bad;
+		messages += programs[i].messages;
+		mixed += programs[i].mixed;
 	}
 	return sum(bad);
 }
@@ -761,6 +888,9 @@ int main(int argc, char **argv)
 	}
 	alarm(limit);
 	data_down();
+	if (!me)
+		printf("# drawn: %d messages; %d requests of collectives and messages started together\n",
+		       messages, mixed);
 	if (!me)
 		printf("%s %d - %s, %d programs from %u on, %d ranks\n1..%d\n",
 		       failed ? "not ok" : "ok", count + 1, mode, count, seed,

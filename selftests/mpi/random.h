@@ -27,7 +27,10 @@ enum kind {
 #define X(name, cap) K_##name,
 	KINDS(X)
 #undef X
-	NKINDS
+	NKINDS,
+	/* Point-to-point: always both, as a pair. */
+	K_send = NKINDS,
+	K_recv,
 };
 
 enum mode { BLOCKING, NONBLOCKING, PERSISTENT };
@@ -71,13 +74,13 @@ struct side {
 struct dtype;
 
 /**
- * struct op - a collective
+ * struct op - a collective, or one side of a message between two ranks
  * @id: number in its program
  * @kind: which one
  * @mode: how it is called
  * @c: its communicator
  * @n: words of a block, or elements of a reduction
- * @root: root rank
+ * @root: root rank; of a message: the other rank, which may be MPI_PROC_NULL
  * @in_place: MPI_IN_PLACE is used where it may be
  * @varied: with counts for each rank, those differ
  * @stype: type of data to send
@@ -95,6 +98,10 @@ struct dtype;
  * @q: request
  * @going: started, and not complete
  * @spoilt: the result can't be written on this rank
+ * @line: of a message: those at the ends have no other rank, or that is themselves
+ * @sync: of a message: its sender waits for the receiver
+ * @any: of a message: may come from anybody
+ * @twin: of a persistent pair: the other one
  */
 struct op {
 	int			id;
@@ -120,6 +127,10 @@ struct op {
 	MPI_Request		q;
 	bool			going;
 	bool			spoilt;
+	bool			line;
+	bool			sync;
+	bool			any;
+	struct op		*twin;
 };
 
 /* random_data.c */
@@ -129,10 +140,12 @@ const char *kind_name(enum kind kind);
 bool is_reduction(enum kind kind);
 void op_draw(struct op *o, unsigned int *state);
 unsigned int draw(unsigned int *state, unsigned int n);
+void op_draw_pair(struct op *o, unsigned int *state);
 void op_spoil(struct op *o);
 void op_make(struct op *o);
 void op_fill(struct op *o, unsigned int seed);
 const char *op_check(struct op *o);
+const char *op_check_status(const struct op *o, const MPI_Status *st);
 void op_free(struct op *o);
 int op_call(struct op *o);
 

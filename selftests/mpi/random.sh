@@ -38,7 +38,7 @@ programs()
 	mpi "$name" "$per" "$n" "$MPI_DIR/random" "$SEED" "$PROGRAMS" "$mode" \
 		$((EACH * SLOW))
 	rc=$?
-	grep -a '^# rank' "$LAB_OUT/$name" | head -n 40
+	grep -aE '^# (rank|drawn)' "$LAB_OUT/$name" | head -n 40
 	if [ $rc != 0 ] && [[ $mode = plain || $mode = threads ]]; then
 		MPI_ARGS=(--mca coll_inc_priority 0)
 		mpi "$name.stock" "$per" "$n" "$MPI_DIR/random" "$SEED" \

@@ -285,8 +285,8 @@ void data_down(void)
 /* --- An operation -------------------------------------------------------- */
 
 /**
- * kind_name() - get the name of a collective
- * @kind: collective
+ * kind_name() - get the name of an operation
+ * @kind: operation
  *
  * Return: a constant string.
  */
@@ -296,6 +296,7 @@ const char *kind_name(enum kind kind)
 #define X(name, cap) #name,
 		KINDS(X)
 #undef X
+		"send", "recv",
 	};
 
 	return names[kind];
@@ -309,7 +310,12 @@ const char *kind_name(enum kind kind)
  */
 bool is_reduction(enum kind kind)
 {
-	return kind >= K_reduce;
+	return kind >= K_reduce && kind < NKINDS;
+}
+
+static bool is_message(enum kind kind)
+{
+	return kind == K_send || kind == K_recv;
 }
 
 static bool has_counts(enum kind kind)
@@ -330,7 +336,8 @@ static bool may_be_in_place(const struct op *o)
 	if (o->mode != BLOCKING &&
 	    (o->kind == K_alltoallv || o->kind == K_alltoallw))
 		return false;
-	return o->kind != K_barrier && o->kind != K_bcast;
+	return o->kind != K_barrier && o->kind != K_bcast &&
+	       !is_message(o->kind);
 }
 
 static unsigned int mixed(unsigned int x)
@@ -382,6 +389,21 @@ void op_draw(struct op *o, unsigned int *state)
 	do {
 		o->rop = (int)draw(state, NROPS);
 	} while (!(o->d->ops & 1u << o->rop));
+}
+
+/**
+ * op_draw_pair() - choose what a message between two ranks moves, and how
+ * @o: one side of it
+ * @state: random numbers that are the same on all ranks
+ *
+ * Each rank sends one and gets one; from how far away, @root says till op_make().
+ */
+void op_draw_pair(struct op *o, unsigned int *state)
+{
+	op_draw(o, state);
+	o->line = !draw(state, 3);
+	o->sync = !draw(state, 3);
+	o->any = !draw(state, 3);
 }
 
 /**
@@ -451,7 +473,10 @@ static bool gets(const struct op *o)
 {
 	switch (o->kind) {
 	case K_barrier:
+	case K_send:
 		return false;
+	case K_recv:
+		return o->root != MPI_PROC_NULL;
 	case K_gather:
 	case K_gatherv:
 	case K_reduce:
@@ -469,6 +494,7 @@ static bool gives(const struct op *o)
 	switch (o->kind) {
 	case K_barrier:
 	case K_bcast:
+	case K_recv:
 		return false;
 	case K_gather:
 	case K_gatherv:
@@ -501,6 +527,14 @@ static bool gets_blocks(const struct op *o)
 	       (o->kind >= K_allgather && o->kind <= K_alltoallw);
 }
 
+/* The other rank of a message, @far places away. */
+static int other_rank(const struct op *o, int far)
+{
+	int r = o->c->me + (o->kind == K_send ? far : -far), np = o->c->np;
+
+	return o->line && (r < 0 || r >= np) ? MPI_PROC_NULL : (r + np) % np;
+}
+
 /**
  * op_make() - make an operation's buffers
  * @o: operation
@@ -510,6 +544,8 @@ void op_make(struct op *o)
 	int me = o->c->me, r;
 
 	o->root %= o->c->np;
+	if (is_message(o->kind))
+		o->root = other_rank(o, o->root);
 	o->s.word = is_reduction(o->kind) ? (int)o->d->size : o->word;
 	o->r.word = o->s.word;
 	if (!is_reduction(o->kind) && (o->stype || o->rtype)) {
@@ -543,7 +579,8 @@ static unsigned int hash(const struct op *o, unsigned int seed, int from,
 			 int to, int i)
 {
 	if (o->kind == K_allgather || o->kind == K_allgatherv ||
-	    o->kind == K_gather || o->kind == K_gatherv || o->kind == K_bcast)
+	    o->kind == K_gather || o->kind == K_gatherv ||
+	    o->kind == K_bcast || is_message(o->kind))
 		to = 0;
 	return mixed(seed + mixed((unsigned int)o->id * 977 + o->round) +
 		     mixed((unsigned int)(from * RANKS + to)) * 3 +
@@ -689,6 +726,27 @@ const char *op_check(struct op *o)
 }
 
 /**
+ * op_check_status() - check what MPI says of a message that has come
+ * @o: operation that has ended without an error
+ * @st: its status
+ *
+ * Return: what is wrong; NULL: nothing.
+ */
+const char *op_check_status(const struct op *o, const MPI_Status *st)
+{
+	int n = 0;
+
+	if (o->kind != K_recv)
+		return NULL;
+	if (st->MPI_SOURCE != o->root ||
+	    st->MPI_TAG != (gets(o) ? o->id : MPI_ANY_TAG))
+		return "its status is another one's";
+	MPI_Get_count(st, type_of(o->word, o->r.type), &n);
+	return n == (gets(o) ? o->r.count[0] : 0) ? NULL :
+	       "its status has a wrong count";
+}
+
+/**
  * op_free() - free an operation's buffers
  * @o: operation
  */
@@ -788,6 +846,27 @@ static int call_movement(struct op *o, void *s, void *r)
 	}
 }
 
+/* It has a request: not with BLOCKING. */
+static int call_message(struct op *o, void *s, void *r)
+{
+	bool sends = o->kind == K_send, lasts = o->mode == PERSISTENT;
+	const struct side *side = sends ? &o->s : &o->r;
+	MPI_Datatype t = type_of(o->word, side->type);
+	int n = side->count[0], other = o->root, id = o->id;
+	MPI_Comm c = o->c->c;
+
+	if (!sends && o->any && gets(o))
+		other = MPI_ANY_SOURCE;
+	if (!sends)
+		return (lasts ? MPI_Recv_init : MPI_Irecv)(r, n, t, other, id,
+							   c, &o->q);
+	if (o->sync)
+		return (lasts ? MPI_Ssend_init : MPI_Issend)(s, n, t, other, id,
+							     c, &o->q);
+	return (lasts ? MPI_Send_init : MPI_Isend)(s, n, t, other, id, c,
+						   &o->q);
+}
+
 /**
  * op_call() - call an operation, or make its persistent request
  * @o: operation; with BLOCKING it ends
@@ -804,6 +883,8 @@ int op_call(struct op *o)
 		s = MPI_IN_PLACE;
 	if (o->kind == K_barrier)
 		return call_barrier(o);
+	if (is_message(o->kind))
+		return call_message(o, s, r);
 	if (is_reduction(o->kind))
 		return call_reduction(o, s, r);
 	return call_movement(o, s, r);
