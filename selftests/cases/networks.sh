@@ -508,6 +508,52 @@ too_big()
 	END
 }
 
+# says_route NAME SWITCH
+says_route()
+{
+	grep -q "path MTU 1024 needs an MTU of 1088, the route to $2 has 552" \
+		"$JOB_LOG.0"
+	ktap $? "$1: it says why" "$(job_why)"
+}
+
+# learnt NAME SWITCH: host 0 has believed it, which its rank can know.
+learnt()
+{
+	local name=$1 at=$2 transport
+
+	for transport in rc uc; do
+		job_start 2 allreduce -t fp32 -o sum --count "$COUNT" -i 1 \
+			--transport $transport --timeout "$(scaled 3000)"
+		! job_wait
+		ktap $? "$name, $transport: no job begins" "$(job_why)"
+		says_route "$name, $transport" "$at"
+	done
+}
+
+# learnt_late NAME NS FROM OWN REMOTE: the same when a job runs already.
+learnt_late()
+{
+	local name=$1 ns=$2 from=$3 own=$4 remote=$5 transport start end
+
+	for transport in rc uc; do
+		ip -n "$TOPO-$ns" route flush cache
+		job_start 2 allreduce -t fp32 -o sum --count "$COUNT" \
+			-i 1000000 --transport $transport
+		wait_for 20 busy 50
+		ktap $? "$name, $transport: a job runs" "$(job_why)"
+		now_ms start
+		too_big "$from" "$own" "$remote"
+		! job_wait
+		ktap $? "$name, $transport: it ends"
+		now_ms end
+		[ $((end - start)) -lt "$(scaled 5000)" ]
+		ktap $? "$name, $transport: soon" "$((end - start)) ms"
+		says_route "$name, $transport" "$remote"
+		echo "# $name, $transport: after $((end - start)) ms"
+	done
+	ip -n "$TOPO-$ns" route flush cache
+}
+
 # forged NAME NS FROM OWN REMOTE [believed]: a job after such a message to NS,
 # which it must not believe, or the job ends.
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
@@ -525,6 +571,7 @@ forged()
 		job_start "${args[@]}" --timeout "$(scaled 3000)" "${PERF[@]}"
 		! job_wait
 		ktap $? "$name: the job ends"
+		[ "$ns" != h0 ] || learnt "$name" "$remote"
 	else
 		[ $rc != 0 ]
 		ktap $? "$name: the message is not believed"
@@ -566,6 +613,9 @@ net_icmp_tunnel()
 
 icmp_host()
 {
+	JOB_ADDR=topo_ip4
+	JOB_SERVER=()
+	learnt_late "a host, late" h0 h1 "$(topo_ip4 0)" "$(topo_ip4 sw)"
 	forged_all "a host" h0 h1 "$(topo_ip4 0)" "$(topo_ip4 sw)" \
 		"$(topo_ip4 sw) dev eth0 mtu lock 1500"
 }
@@ -579,7 +629,7 @@ icmp_tunnel()
 suite_up()
 {
 	modprobe -qa vxlan geneve mpls_gso
-	topo_up 2 || return 1
+	topo_up 2 && clock_up || return 1
 	host 1 rdma link del "${TOPO}1"
 	# Keep br0's MAC address independent of its ports: h0 would have to
 	# learn it again.

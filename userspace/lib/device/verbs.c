@@ -424,28 +424,39 @@ static unsigned int route_mtu(const struct inc_dev *dev,
 	return (unsigned int)mtu;
 }
 
-/* Do the longest packets to the peer fit? rxe drops those that do not. */
-static int check_mtu(const struct inc_dev *dev, const struct inc_rc *rc,
-		     char *err, size_t err_len)
+/**
+ * inc_dev_check_mtu() - check whether the longest packets to a peer fit
+ * @dev: device
+ * @peer: address of the peer
+ * @pmtu: path MTU in bytes
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * rxe drops those that do not.
+ *
+ * Return: 0, or -EMSGSIZE if they do not.
+ */
+int inc_dev_check_mtu(const struct inc_dev *dev,
+		      const struct inc_rdv_addr *peer, unsigned int pmtu,
+		      char *err, size_t err_len)
 {
-	unsigned int need = rc->pmtu + HDRS_LEN +
-			    (rc->addr.len == 4 ? IPV4_LEN : IPV6_LEN);
+	unsigned int need = pmtu + HDRS_LEN +
+			    (peer->len == 4 ? IPV4_LEN : IPV6_LEN);
 	unsigned int mtu;
 	char addr[64];
 
-	if (rc->pmtu > dev->mtu) {
+	if (pmtu > dev->mtu) {
 		snprintf(err, err_len,
 			 "path MTU %u is more than this port's active MTU %u",
-			 rc->pmtu, dev->mtu);
+			 pmtu, dev->mtu);
 		return -EMSGSIZE;
 	}
-	mtu = route_mtu(dev, &rc->addr);
+	mtu = route_mtu(dev, peer);
 	if (!mtu || need <= mtu)
 		return 0;
 	snprintf(err, err_len,
 		 "path MTU %u needs an MTU of %u, the route to %s has %u (ip route get): raise it, or choose a smaller pmtu",
-		 rc->pmtu, need, inc_rdv_addr_str(&rc->addr, addr, sizeof(addr)),
-		 mtu);
+		 pmtu, need, inc_rdv_addr_str(peer, addr, sizeof(addr)), mtu);
 	return -EMSGSIZE;
 }
 
@@ -476,7 +487,7 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 	if (qp->qp_type == IBV_QPT_RC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
-	ret = check_mtu(dev, rc, err, err_len);
+	ret = inc_dev_check_mtu(dev, &rc->addr, rc->pmtu, err, err_len);
 	if (ret)
 		return ret;
 	ret = to_rtr(qp, dev, rc);

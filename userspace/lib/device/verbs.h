@@ -78,6 +78,9 @@ static inline int inc_verbs_errno(void)
 int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 		 size_t err_len);
 void inc_dev_close(struct inc_dev *dev);
+int inc_dev_check_mtu(const struct inc_dev *dev,
+		      const struct inc_rdv_addr *peer, unsigned int pmtu,
+		      char *err, size_t err_len);
 
 int inc_qp_to_init(struct ibv_qp *qp, const struct inc_dev *dev);
 int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,

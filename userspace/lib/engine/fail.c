@@ -58,6 +58,19 @@ static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 	return inc_hw_counters_unsent(dev, comm->dev.port) != comm->unsent;
 }
 
+/* An ICMP error may have made the route's MTU smaller since the QP was connected. */
+static void fail_unsent(struct inc_comm *comm)
+{
+	char text[INC_RDV_TEXT_MAX];
+
+	if (inc_dev_check_mtu(&comm->dev, &comm->tree.addr, comm->tree.pmtu,
+			      text, sizeof(text)))
+		inc_comm_fail(comm, -EMSGSIZE, "sending: %s", text);
+	else
+		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
+			      comm->window.now);
+}
+
 /*
  * A device that is just plugged in elsewhere refuses packets, too: go on over
  * another tree, unless it did so before, and nothing has been done since.
@@ -138,8 +151,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	if (is_refused(cause.status) && !comm->rebuild.on)
 		said_err = wait_said(comm, said);
 	if (is_unsent(comm, cause.status) && !try_again(comm))
-		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
-			      comm->window.now);
+		fail_unsent(comm);
 	else if (comm->rebuild.on)
 		inc_comm_break(comm, "%s: %s", what,
 			       ibv_wc_status_str(cause.status));

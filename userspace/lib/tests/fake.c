@@ -327,6 +327,18 @@ int inc_qp_to_init(struct ibv_qp *q, const struct inc_dev *dev)
 	return 0;
 }
 
+int inc_dev_check_mtu(const struct inc_dev *dev,
+		      const struct inc_rdv_addr *peer, unsigned int pmtu,
+		      char *err, size_t err_len)
+{
+	(void)dev;
+	(void)peer;
+	(void)pmtu;
+	(void)err;
+	(void)err_len;
+	return 0;
+}
+
 int inc_qp_to_rts(struct ibv_qp *q, const struct inc_dev *dev,
 		  const struct inc_rc *rc, char *err, size_t err_len)
 {
