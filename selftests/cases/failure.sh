@@ -129,26 +129,64 @@ narrowed()
 	nothing_left "$name"
 }
 
+# narrow TRANSPORT: a port is too narrow before there is a member behind it.
+narrow()
+{
+	local transport=$1 name="$1, a narrow port" out
+	local -x INC_TRANSPORT=$1
+
+	sw ip link set v1 mtu 1000
+	sw ping -c 1 -W 5 "$(topo_ip4 1)" >/dev/null
+	sw inc-tool tree add id 9 ranks 2 slots 4 msg-size 1024 pmtu 1024 \
+		>/dev/null
+	out=$(sw inc-tool member add tree 9 rank 1 addr "$(topo_ip4 1)" \
+		qpn 0x11 psn 0 transport "$transport" 2>&1)
+	[[ $out == *"pmtu 1024 needs an MTU of 1088, v1 has 1000"* ]]
+	ktap $? "$name: no new member" "$out"
+	sw inc-tool tree del 9
+	job_start 2 allreduce --count 10000
+	! job_wait
+	ktap $? "$name: a job is refused" "$(job_why)"
+	[ "$(grep -l "pmtu 1024 needs an MTU of 1088, v1 has 1000" \
+		"$JOB_LOG".* | wc -l)" = 2 ]
+	ktap $? "$name: both ranks are told why" "$(job_why)"
+	sw ip link set v1 mtu 1088
+	job "$name, an MTU of 1088: just enough" 2 allreduce --count 10000 \
+		-i 5 --check
+	sw ip link set v1 mtu 1500
+}
+
+# Over UC nobody acknowledges what the switch sends: the rank that gets nothing ends,
+# and does not know that it is the MTU.
+narrowed_uc()
+{
+	local name="uc, a port's MTU lowered" start tool
+	local -x INC_TRANSPORT=uc
+
+	exec {tool}> >(sw ip -batch -)
+	job_start 2 broadcast --root 0 -t fp32 --count 262144 -i 1000000
+	wait_for 20 busy 50
+	now_ms start
+	echo "link set v1 mtu 1000" >&$tool
+	exec {tool}>&-
+	others_fail -1 5000 "$name" "$start"
+	grep -q "the switch did not answer [0-9]* times" "$JOB_LOG.1"
+	ktap $? "$name: it says why" "$(job_why)"
+	sw ip link set v1 mtu 1500
+	nothing_left "$name"
+}
+
 # A port's: the bridge's own stays, since somebody has set it. The host of rank
 # 1 sends nothing long, which the port would not take either.
 part_mtu()
 {
-	local out
-
 	sw ip link set br0 mtu 1400
 	sw ip link set br0 mtu 1500
 	narrowed br0 1 "the bridge's MTU lowered" broadcast --root 0
 	narrowed v1 1 "a port's MTU lowered" broadcast --root 0
-
-	sw ip link set v1 mtu 1000
-	sw ping -c 1 -W 5 "$(topo_ip4 1)" >/dev/null
-	sw inc-tool tree add id 9 ranks 2 slots 4 pmtu 1024 >/dev/null
-	out=$(sw inc-tool member add tree 9 rank 1 addr "$(topo_ip4 1)" \
-		qpn 0x11 psn 0 2>&1)
-	[[ $out == *"pmtu 1024 needs an MTU of 1088, v1 has 1000"* ]]
-	ktap $? "a port's MTU is too small for a new member" "$out"
-	sw inc-tool tree del 9
-	sw ip link set v1 mtu 1500
+	narrowed_uc
+	narrow rc
+	narrow uc
 }
 
 # An rxe loses its place. The tree is lost, since there is no manager that makes

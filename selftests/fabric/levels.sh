@@ -164,6 +164,12 @@ part_narrow()
 	ktap $? "a narrow port on the way: a job" "$(job_why)"
 	grep -q "PMTU 512" "$JOB_LOG.0"
 	ktap $? "a narrow port on the way: shorter packets" "$(cat "$JOB_LOG.0")"
+	INC_LOG=info am_start 2 --check --count 100000 --transport uc
+	job_wait
+	ktap $? "a narrow port on the way, UC: a job" "$(job_why)"
+	grep -q "PMTU 512" "$JOB_LOG.0"
+	ktap $? "a narrow port on the way, UC: shorter packets" \
+		"$(cat "$JOB_LOG.0")"
 	am_start 2 --pmtu 1024
 	job_wait
 	ktap $(($? == 0)) "a path MTU that was wished for: an error"

@@ -205,8 +205,8 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 	if (!job)
 		return;
 	ret = job_add(job, c, join, &msg.joined);
-	if (ret == -ENOBUFS || ret == -ENOMEM) {
-		/* The others would wait for it in vain. */
+	if (ret == -ENOBUFS || ret == -ENOMEM || ret == -EMSGSIZE) {
+		/* The others would wait for it in vain: it has no room, or way. */
 		job_refuse(job, -ret, "rank %u: %s", join->rank,
 			   c->server->nl.error);
 		return;
