@@ -6,6 +6,7 @@
 #
 #   levels.sh [VAR=VALUE]... [PART...]
 #	PART: job order placed die full narrow three
+#	wide
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -13,6 +14,9 @@
 . "$ROOT/selftests/lib/levels.sh"
 # shellcheck source=selftests/lib/fabric.sh
 . "$ROOT/selftests/lib/fabric.sh"
+
+# Ranks of the widest job: a multiple of 8.
+WIDE=${WIDE:-1024}
 
 fabric_up()
 {
@@ -226,6 +230,56 @@ part_three()
 	JOB_HOSTS=(0 7 2 5 4 3 6 1)
 	am_job "3 levels, any order of ranks" 8 --check --count 1000
 	JOB_HOSTS=()
+}
+
+# all_or_dead N: the manager says that all N ranks of the job are there.
+all_or_dead()
+{
+	ctl group show "$JOB_NAME" 2>/dev/null | grep -q "ready, $1 of $1 ranks" ||
+		! kill -0 "${JOB_PIDS[0]}"
+}
+
+# As many ranks as a tree may have, each with a queue pair, a stream to the manager
+# and heartbeats of its own: a thread of one process for each host.
+part_wide()
+{
+	local r n=$((WIDE / 8)) before all
+
+	amd_down
+	agents_down
+	levels_down
+	fabric_up 2 4
+	ktap $? "8 hosts at 2 leaves come up" "$(ctl topology)" || return
+	JOB_NAME=wide.$RANDOM
+	JOB_LOG=$LAB_OUT/$JOB_NAME
+	JOB_PIDS=()
+	now_ms before
+	for r in 0 1 2 3 4 5 6 7; do
+		INC_AM=$(topo_ip4 sw) INC_JOB=$JOB_NAME INC_RANK=$r \
+			INC_NRANKS=8 INC_DEV=$TOPO$r \
+			ip netns exec "$TOPO-h$r" "$INC_USER/lib/live" \
+			ranks "$n" 0 blocks >"$JOB_LOG.$r" 2>&1 &
+		JOB_PIDS+=($!)
+	done
+	wait_for 60 all_or_dead "$WIDE"
+	all=$(ctl group show "$JOB_NAME")
+	[[ $all == *"ready, $WIDE of $WIDE ranks"* ]]
+	ktap $? "$WIDE ranks: inc-amctl sees all of them" \
+		"$all; $(cat "$JOB_LOG".* | cut -c -200; tail -n 5 \
+			"$LAB_OUT/amd.log")"
+	grep -q "l[01], tree .* below [a-z0-9]*, ranks" <<<"$all"
+	ktap $? "$WIDE ranks: two levels of switches" "$all"
+	job_wait
+	ktap $? "$WIDE ranks: all results are right" "$(job_why)"
+	now_ms all
+	echo "# $WIDE ranks: ready $(ready_ms "$WIDE") ms after the last came, all in $((all - before)) ms"
+	event "group-ended $JOB_NAME: a rank left: rank [0-9]*"
+	ktap $? "$WIDE ranks: they leave" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	! grep -E "(rank|group|switch)-(lost|failed|rebuilt|down)" "$LAB_OUT/amd.log"
+	ktap $? "$WIDE ranks: nobody was lost meanwhile"
+	wait_for 5 no_group
+	ktap $? "$WIDE ranks: their group is gone" "$(ctl group show)"
+	gone "$WIDE ranks"
 }
 
 suite "job order placed die full narrow three" "$@"

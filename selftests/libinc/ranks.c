@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "live.h"
 
@@ -74,10 +75,11 @@ static void *run_rank(void *arg)
  * @proc: number of this process
  * @nprocs: number of processes
  * @argc: arguments
- * @argv: of the test: how many ranks each process has, and how many elements, at
- *	most 16,384
+ * @argv: of the test: how many ranks each process has; how many elements, at most
+ *	16,384, 0 for as many as usual; "blocks"
  *
- * Process p of n has ranks p, p + n, p + 2n, ...
+ * Process p of n has ranks p, p + n, p + 2n, ...; with blocks, those follow each
+ * other, as most launchers place them.
  *
  * Return: exit status.
  */
@@ -92,6 +94,10 @@ int live_ranks(int proc, int nprocs, int argc, char **argv)
 	total = n * nprocs;
 	if (argc > 1 && atoi(argv[1]) > 0 && atoi(argv[1]) <= MAX)
 		most = atoi(argv[1]);
+	if (argc > 2 && !strcmp(argv[2], "blocks")) {
+		first = proc * n;
+		step = 1;
+	}
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	for (i = 0; i < n; i++)
