@@ -477,6 +477,11 @@ part_http()
 		127.0.0.1 18789 "$(pidof inc-amd)" \
 		"$ROOT/userspace/manager/web/grafana.json" \
 		"$ROOT/userspace/manager/web/rdma_inc.rules.yml"
+	metrics >"$LAB_OUT/metrics"
+	ktap_run "Prometheus" python3 "$ROOT/selftests/fabric/alerts.py" \
+		"$LAB_OUT/metrics" \
+		"$ROOT/userspace/manager/web/grafana.json" \
+		"$ROOT/userspace/manager/web/rdma_inc.rules.yml"
 	am_job "the manager still serves jobs" 2 --count 1000
 }
 
