@@ -11,6 +11,7 @@
 #include <linux/rdma_inc.h>
 
 #include "datastore.h"
+#include "nl.h"
 
 #define TREE_IS_FIXED	"it is %s and cannot be changed: delete the tree and create another"
 

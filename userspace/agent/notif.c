@@ -23,6 +23,7 @@
 #include "ifcache.h"
 #include "iface.h"
 #include "netconf.h"
+#include "nl.h"
 #include "serve.h"
 
 #define QUEUE_MAX	1024
