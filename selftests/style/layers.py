@@ -87,8 +87,7 @@ class Tree:
         defined, wanted = {}, []
         for build in builds:
             for obj in build.rglob("*.o"):
-                # Open MPI's plugin is built on some machines only.
-                if ".mod" in obj.name or {"tests", "san", "asan", "ompi"} & \
+                if ".mod" in obj.name or {"tests", "san", "asan"} & \
                    {build.name, *obj.relative_to(build).parts}:
                     continue
                 source = self.source(build, obj)
