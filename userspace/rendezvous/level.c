@@ -67,7 +67,7 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 		job = begin_gather(c, join);
 	if (!job || !join_fits(c, job, join))
 		return;
-	if (!inc_rdv_merge(&job->request, join)) {
+	if (!inc_job_merge(&job->request, join)) {
 		client_error(c, EINVAL, "job \"%s\": rank %u requests another tree than other ranks",
 			     join->job, join->rank);
 		return;
