@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "manager.h"
+#include "event_get.h"
 #include "fabric/row.h"
 
 #define SWITCHES	12
