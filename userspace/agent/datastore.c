@@ -691,7 +691,7 @@ int ds_read(const struct agent *a, const struct ds_want *want,
 		rc = ifcache_add(a, r.sw, want->ifs);
 	}
 	if (rc) {
-		fault_set(f, FAULT_FAILED, NULL, "interfaces and neighbours cannot be read: %s",
+		fault_set(f, NC_ERR_OP_FAILED, NULL, "interfaces and neighbours cannot be read: %s",
 			  rc == -EINTR ? "they keep changing meanwhile" :
 			  strerror(-rc));
 		lyd_free_tree(r.sw);
