@@ -87,8 +87,7 @@ class Tree:
         defined, wanted = {}, []
         for build in builds:
             for obj in build.rglob("*.o"):
-                # Open MPI's plugin is built on some machines only.
-                if ".mod" in obj.name or {"tests", "san", "asan", "ompi"} & \
+                if ".mod" in obj.name or {"tests", "san", "asan"} & \
                    {build.name, *obj.relative_to(build).parts}:
                     continue
                 source = self.source(build, obj)
@@ -143,7 +142,7 @@ class UserSpace(Tree):
 
     def __init__(self, program=None):
         super().__init__("userspace", "Makefile",
-                         ["common", "core-tests", "examples", "shim"],
+                         ["common", "core-tests", "examples"],
                          "userspace/", None)
         self.roots.append(self.top / "common")
         self.program = program

@@ -28,7 +28,7 @@ functions()
 	done
 }
 
-mkdir -p userspace/{tool,shim} kernel/core/tests
+mkdir -p userspace/{tool,core-tests/shim} kernel/core/tests
 functions 19 >userspace/tool/a.c
 cat >userspace/tool/b.c <<'EOF'
 /* static void find(void) { } */
@@ -44,12 +44,12 @@ run(const char *fmt, ...)
 {
 }
 EOF
-cat >userspace/shim/c.c <<'EOF'
+cat >userspace/core-tests/shim/c.c <<'EOF'
 static inline void kfree(const void *p)
 {
 }
 EOF
-sed 's/kfree/check/' userspace/shim/c.c >kernel/core/tests/d.c
+sed 's/kfree/check/' userspace/core-tests/shim/c.c >kernel/core/tests/d.c
 functions 1 >kernel/core/tests/e.c
 
 same "one of two" "$(find . -type f -printf '%P\n' | "$NAMES")" \

@@ -29,7 +29,7 @@ WORDS = (
 )
 FEW = 3
 # Functions of the kernel: their names are given.
-GIVEN = "userspace/shim/"
+GIVEN = "userspace/core-tests/shim/"
 # Folders whose folders are programs of their own.
 SPLIT = ("userspace", "userspace/plugins")
 

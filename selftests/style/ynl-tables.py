@@ -23,8 +23,6 @@ TAG = "SPDX-License-" "Identifier"
 # Attribute sets of objects, and of counters.
 OBJECTS = ("switch", "tree", "member", "slot")
 STATS = ("switch-stats", "tree-stats", "member-stats")
-DOCS = ("switch", "switch-stats", "tree", "tree-stats", "member",
-        "member-stats")
 PAGE_TABLES = (
     ("switch-stats", "Of the switch, of packets to an INC QPN that reached no "
                      "member, at the first\ncheck that failed, or that could "
@@ -40,16 +38,66 @@ ENUMS = {"collective": ("inc_collective", "INC_COLL_"),
 PLURALS = {"collective": "collectives", "dtype": "dtypes", "op": "ops",
            "status": "statuses"}
 
+# Of tables-gen.h.
+STRUCTS = r"""#ifndef INC_NL_TABLES_GEN_H
+#define INC_NL_TABLES_GEN_H
+
+#include <stdint.h>
+
+#include <linux/rdma_inc.h>
+#include <linux/rdma_inc_proto.h>
+
+#define INC_NL_STRING_LEN	32
+
+/**
+ * struct inc_nl_addr - IPv4 or IPv6 address
+ * @len: 4 or 16; 0 if there is none
+ * @bytes: network byte order
+ */
+struct inc_nl_addr {
+	uint8_t	len;
+	uint8_t	bytes[16];
+};
+"""
+NAMES = """
+struct object;
+
+extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
+
+/*
+ * Names in the YNL spec, or in <linux/rdma_inc_proto.h>, and descriptions; NULL
+ * for numbers that it does not define. Counters are indexed by attribute, from 1
+ * to RDMA_INC_A_..._STATS_MAX.
+ */
+"""
+
 # Of tables-gen.c.
-MACROS = r"""#define LOOKUP(fn, table)						\
+MACROS = r"""#define LOOKUP(fn, text)						\
 	const char *fn(unsigned int n)					\
 	{								\
-		return n < ARRAY_SIZE(table) ? (table)[n] : NULL;	\
+		return n < ARRAY_SIZE(text) ? (text)[n] : NULL;		\
 	}
 
-#define PLACE(obj, member)						\
-	offsetof(struct inc_nl_##obj, member),				\
-	sizeof(((struct inc_nl_##obj *)NULL)->member)
+#define LOOKUP_STAT(obj)						\
+	const char *inc_nl_##obj##_stat_name(unsigned int n)		\
+	{								\
+		return n < ARRAY_SIZE(obj##_stats) ?			\
+		       obj##_stats[n].name : NULL;			\
+	}								\
+									\
+	const char *inc_nl_##obj##_stat_doc(unsigned int n)		\
+	{								\
+		return n < ARRAY_SIZE(obj##_stats) ?			\
+		       obj##_stats[n].doc : NULL;			\
+	}
+
+#define FIELD(obj, member, attr, type, ...)				\
+	{								\
+		RDMA_INC_A_##attr, FIELD_##type,			\
+		offsetof(struct inc_nl_##obj, member),			\
+		sizeof(((struct inc_nl_##obj *)NULL)->member),		\
+		__VA_ARGS__						\
+	}
 """
 
 spec = yaml.safe_load((TREE / SPEC).read_text())
@@ -168,79 +216,93 @@ def library_names():
 
 
 def member(a):
-    """Type of an attribute for nl-int.h, and its members in the struct."""
+    """Type of an attribute for nl-schema.h, and its members in the struct."""
     name = lower(a["name"])
     if a.get("multi-attr"):
-        return "FIELD_UINT16_LIST", (f"uint16_t n{name};",
-                                     f"uint16_t {name}[RDMA_INC_MAX_RANKS];")
+        return "UINT16_LIST", (f"uint16_t n{name};",
+                               f"uint16_t {name}[RDMA_INC_MAX_RANKS];")
     return {
-        "u8": ("FIELD_UINT8", (f"uint8_t {name};",)),
-        "u16": ("FIELD_UINT16", (f"uint16_t {name};",)),
-        "u32": ("FIELD_UINT32", (f"uint32_t {name};",)),
-        "uint": ("FIELD_UINT", (f"uint64_t {name};",)),
-        "string": ("FIELD_STRING", (f"char {name}[INC_NL_STRING_LEN];",)),
-        "binary": ("FIELD_ADDR", (f"struct inc_nl_addr {name};",)),
-        "nest": ("FIELD_STATS", (
+        "u8": ("UINT8", (f"uint8_t {name};",)),
+        "u16": ("UINT16", (f"uint16_t {name};",)),
+        "u32": ("UINT32", (f"uint32_t {name};",)),
+        "uint": ("UINT", (f"uint64_t {name};",)),
+        "string": ("STRING", (f"char {name}[INC_NL_STRING_LEN];",)),
+        "binary": ("ADDR", (f"struct inc_nl_addr {name};",)),
+        "nest": ("STATS", (
             f"uint64_t {name}[{upper('a', a.get('nested-attributes', ''), 'max')} + 1];",)),
     }[a["type"]]
 
 
-def object_structs():
+def object_structs(lookups):
+    """@lookups: names of functions."""
     text = head("GPL-2.0 OR BSD-3-Clause",
                 "The family's objects: a member for each attribute. Counters "
                 "are indexed by attribute; the length of a list is in the "
                 "member before it.", "/*")
-    text += "#ifndef INC_NL_OBJECTS_GEN_H\n#define INC_NL_OBJECTS_GEN_H\n"
+    text += STRUCTS
     for name in OBJECTS:
         text += (f"\n/* {upper('a', name)}_* */\nstruct inc_nl_{name} {{\n"
                  "\tuint64_t has;\n")
         for a in sets[name]:
             text += "".join(f"\t{line}\n" for line in member(a)[1])
         text += "};\n"
-    put("userspace/common/nl/objects-gen.h",
-        text + "\n#endif /* INC_NL_OBJECTS_GEN_H */\n")
+    text += NAMES
+    text += "".join(f"const char *inc_nl_{fn}(unsigned int n);\n"
+                    for fn in lookups)
+    put("userspace/common/nl/tables-gen.h",
+        text + "\n#endif /* INC_NL_TABLES_GEN_H */\n")
+
+
+def object_fields(name):
+    """The table of an object's attributes."""
+    text = f"\nstatic const struct field {name}_fields[] = {{\n"
+    for a in sets[name]:
+        kind = member(a)[0]
+        text += (f'\tFIELD({name}, {lower(a["name"])}, '
+                 f'{lower(name + "_" + a["name"]).upper()}, {kind}, '
+                 f'"{a["name"]}",\n\t      {c_string(a["doc"])}')
+        text += f', {lower(a.get("nested-attributes", "NULL"))}),\n'
+    return text + ("};\n\n"
+                   f"const struct object nl_{name} = {{\n"
+                   f'\t"{name}", sizeof(struct inc_nl_{name}),\n'
+                   f"\t{name}_fields, ARRAY_SIZE({name}_fields),\n}};\n")
 
 
 def object_tables():
     text = head("GPL-2.0 OR BSD-3-Clause",
                 'The attributes of the family "rdma-inc": names, descriptions '
                 "and places in the objects; names of enumerations and events.")
-    text += '#include "common.h"\n#include "nl-int.h"\n'
+    text += '#include "common.h"\n#include "nl-schema.h"\n'
+    text += '#include "tables-gen.h"\n'
     text += '#include "lib/base/proto-names-gen.h"\n\n'
     text += MACROS
-    for name in OBJECTS:
-        text += f"\nstatic const struct field {name}_fields[] = {{\n"
-        for a in sets[name]:
-            line = (f'\t{{ "{a["name"]}", {attr(name, a)}, {member(a)[0]}, '
-                    f'PLACE({name}, {lower(a["name"])}) }},\n')
-            if len(line) + 6 > WIDTH:
-                line = line.replace(", PLACE", ",\n\t  PLACE")
-            text += line
-        text += ("};\n\n"
-                 f"const struct object nl_{name} = {{\n"
-                 f'\t"{name}", sizeof(struct inc_nl_{name}),\n'
-                 f"\t{name}_fields, ARRAY_SIZE({name}_fields),\n}};\n")
-
-    def lookup(kind, what, rows):
-        table = f"{lower(kind)}_{what}s"
-        fn = f"inc_nl_{lower(kind)}_{what}".replace("_stats_", "_stat_")
-        return ("\n" + strings(f"static const char *const {table}[]", rows) +
-                f"\nLOOKUP({fn}, {table})\n")
-
+    lookups = [f"{obj}_doc" for obj in ("switch", "tree", "member")]
     for name in STATS:
-        text += lookup(name, "name", [(attr(name, a), a["name"])
-                                      for a in sets[name]])
-    for name in DOCS:
-        text += lookup(name, "doc", [(attr(name, a), a["doc"])
-                                     for a in sets[name]])
+        text += f"\nstatic const struct field_text {lower(name)}[] = {{\n"
+        for a in sets[name]:
+            text += (f'\t[{attr(name, a)}] = {{ "{a["name"]}",\n'
+                     f'\t\t{c_string(a["doc"])} }},\n')
+        obj = name.removesuffix("-stats")
+        text += f"}};\n\nLOOKUP_STAT({obj})\n"
+        lookups += [f"{obj}_stat_name", f"{obj}_stat_doc"]
+    for name in OBJECTS:
+        text += object_fields(name)
+
+    def lookup(kind, rows):
+        table = f"{lower(kind)}_names"
+        lookups.append(f"{lower(kind)}_name")
+        return ("\n" + strings(f"static const char *const {table}[]", rows) +
+                f"\nLOOKUP(inc_nl_{lookups[-1]}, {table})\n")
+
     for name, entries in enums.items():
-        text += lookup(name, "name", [(upper(name, e), e) for e in entries])
-    text += lookup("event", "name", [
+        text += lookup(name, [(upper(name, e), e) for e in entries])
+    text += lookup("event", [
         (upper("cmd", o["name"]), o["name"].removesuffix("-ntf"))
         for o in spec["operations"]["list"] if "notify" in o])
     text += "\n" + "".join(f"LOOKUP(inc_nl_{kind}_name, inc_{PLURALS[kind]})\n"
                            for kind in ENUMS)
     put("userspace/common/nl/tables-gen.c", text)
+    object_structs(lookups + [f"{kind}_name" for kind in ENUMS])
 
 
 def dissector():
@@ -285,7 +347,6 @@ def page():
 
 kernel_names()
 library_names()
-object_structs()
 object_tables()
 dissector()
 page()

@@ -30,8 +30,8 @@
 #include <time.h>
 
 #include "conf/clock.h"
-#include "fault.h"
 #include "conf/log.h"
+#include "error.h"
 
 #define AGENT_MODULE	"rdma-inc-switch"
 #define AGENT_ID_LEN	64

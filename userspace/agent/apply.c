@@ -11,6 +11,7 @@
 #include <linux/rdma_inc.h>
 
 #include "datastore.h"
+#include "nl.h"
 
 #define TREE_IS_FIXED	"it is %s and cannot be changed: delete the tree and create another"
 
@@ -73,7 +74,7 @@ static int push_step(struct plan *p, enum step_kind kind,
 		struct step *steps = realloc(p->steps, room * sizeof(*steps));
 
 		if (!steps)
-			return fault_set(p->f, FAULT_RESOURCE_DENIED, node,
+			return fault_set(p->f, NC_ERR_RES_DENIED, node,
 					 "out of memory");
 		p->steps = steps;
 		p->room = room;
@@ -196,7 +197,7 @@ static int plan_set(struct plan *p)
 			continue;
 		leaf = find_lost(node, old);
 		if (leaf)
-			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
+			return fault_set(p->f, NC_ERR_INVALID_VALUE, leaf,
 					 TREE_IS_FIXED, setting_text(leaf));
 		set = false;
 		LY_LIST_FOR(lyd_child(node), leaf) {
@@ -207,7 +208,7 @@ static int plan_set(struct plan *p)
 					   setting_text(was)))
 				continue;
 			if (!is_settable(leaf))
-				return fault_set(p->f, FAULT_INVALID_VALUE,
+				return fault_set(p->f, NC_ERR_INVALID_VALUE,
 						 leaf,
 						 TREE_IS_FIXED,
 						 was ? setting_text(was) :
@@ -231,7 +232,7 @@ static int plan_member(struct plan *p, const struct lyd_node *member,
 	if (!leaf)
 		leaf = find_lost(member, old);
 	if (leaf)
-		return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
+		return fault_set(p->f, NC_ERR_INVALID_VALUE, leaf,
 				 "a member cannot be changed: delete it and create another");
 	return 0;
 }
@@ -269,7 +270,7 @@ static int plan_parents(struct plan *p)
 		old = find_same(find_same(p->running, node), parent);
 		leaf = find_lost(parent, old);
 		if (leaf)
-			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
+			return fault_set(p->f, NC_ERR_INVALID_VALUE, leaf,
 					 TREE_IS_FIXED, lyd_get_value(leaf));
 		if (find_differing(parent, old) &&
 		    push_step(p, STEP_PARENT_SET, parent, old))
@@ -506,7 +507,7 @@ static int run_steps(struct plan *p, enum apply_error on_error,
 			continue;
 		rc = undo_steps(p, i);
 		if (rc) {
-			fault_set(&f, FAULT_ROLLBACK_FAILED, NULL,
+			fault_set(&f, NC_ERR_ROLLBACK_FAILED, NULL,
 				  "%d requests could not be undone", rc);
 			failed(&f, arg);
 		}
@@ -592,7 +593,7 @@ int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		 enum apply_error on_error,
 		 void (*failed)(const struct fault *f, void *arg), void *arg)
 {
-	struct fault f = { .tag = FAULT_NONE };
+	struct fault f = { .tag = NC_ERR_UNKNOWN };
 	struct plan p = {
 		.nl = ds_nl(), .f = &f, .running = running, .wanted = wanted,
 	};

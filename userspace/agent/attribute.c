@@ -47,7 +47,7 @@ static struct lyd_node *parse_plain(const char *text)
 	if (!plain || lyd_parse_data_mem(plain, text, LYD_XML,
 					 LYD_PARSE_ONLY | LYD_PARSE_OPAQ, 0,
 					 &node))
-		fault_set(&found, FAULT_RESOURCE_DENIED, NULL,
+		fault_set(&found, NC_ERR_RES_DENIED, NULL,
 			  "there is no memory to look at its attributes");
 	return node;
 }
@@ -128,7 +128,7 @@ static bool look_into(const struct ly_ctx *ctx, const struct lyd_node *parent,
 				return true;
 			continue;
 		}
-		fault_set(&found, FAULT_UNKNOWN_ATTRIBUTE, NULL,
+		fault_set(&found, NC_ERR_UNKNOWN_ATTR, NULL,
 			  "%s has no attribute \"%s\" of %s%s",
 			  LYD_NAME(l.node), a->name.name, a->name.module_ns ?
 			  "namespace " : "no namespace",
@@ -178,7 +178,7 @@ LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
 	LY_ERR rc;
 
 	*(void **)&original = dlsym(RTLD_NEXT, "lyd_parse_op");
-	found.tag = FAULT_NONE;
+	found.tag = NC_ERR_UNKNOWN;
 	rc = original(ctx, parent, in, format, type, tree, op);
 	if (!rc && type == LYD_TYPE_RPC_NETCONF && op && *op && text &&
 	    (!strcmp(LYD_NAME(*op), "edit-config") ||
@@ -196,7 +196,7 @@ LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
  */
 int attribute_check(struct fault *f)
 {
-	if (found.tag == FAULT_NONE)
+	if (found.tag == NC_ERR_UNKNOWN)
 		return 0;
 	*f = found;
 	return -1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ifcache.h"
+#include "nl.h"
 #include "remote.h"
 
 static uint64_t load_field(const struct field *f, const void *src)
@@ -107,8 +108,8 @@ static const struct lysc_node *find_child(const struct lyd_node *parent,
 			      kinds, 0);
 }
 
-static void emit_stats(struct lyd_node *parent, const struct object *obj,
-		       const struct field *f, const uint64_t *stats)
+static void emit_stats(struct lyd_node *parent, const struct field *f,
+		       const uint64_t *stats)
 {
 	size_t i, n = f->size / sizeof(*stats);
 	struct lyd_node *to;
@@ -117,7 +118,7 @@ static void emit_stats(struct lyd_node *parent, const struct object *obj,
 	if (lyd_new_inner(parent, NULL, f->name, 0, &to))
 		return;
 	for (i = 1; i < n; i++) {
-		const char *name = nl_stat_name(obj, f, (unsigned int)i);
+		const char *name = f->stats[i].name;
 
 		snprintf(buf, sizeof(buf), "%" PRIu64, stats[i]);
 		if (name && find_child(to, name, LYS_LEAF))
@@ -169,8 +170,7 @@ static uint16_t kinds_of(const struct field *f)
 }
 
 static void emit_field(struct lyd_node *conf, struct lyd_node *state,
-		       const struct object *obj, const struct field *f,
-		       const void *src)
+		       const struct field *f, const void *src)
 {
 	uint16_t kinds = kinds_of(f);
 	const struct lysc_node *schema = find_child(conf, f->name, kinds);
@@ -182,7 +182,7 @@ static void emit_field(struct lyd_node *conf, struct lyd_node *state,
 	if (!schema || lysc_is_key(schema))
 		return;
 	if (f->type == FIELD_STATS) {
-		emit_stats(parent, obj, f, src);
+		emit_stats(parent, f, src);
 	} else if (schema->nodetype == LYS_LEAFLIST) {
 		emit_list(parent, f, src);
 	} else if (schema->nodetype == LYS_LIST) {
@@ -205,7 +205,7 @@ static void emit_fields(struct lyd_node *conf, struct lyd_node *state,
 		const struct field *f = &obj->fields[i];
 
 		if ((has >> f->attr) & 1 && (stats || f->type != FIELD_STATS))
-			emit_field(conf, state, obj, f,
+			emit_field(conf, state, f,
 				   (const char *)src + f->off);
 	}
 }
@@ -691,7 +691,7 @@ int ds_read(const struct agent *a, const struct ds_want *want,
 		rc = ifcache_add(a, r.sw, want->ifs);
 	}
 	if (rc) {
-		fault_set(f, FAULT_FAILED, NULL, "interfaces and neighbours cannot be read: %s",
+		fault_set(f, NC_ERR_OP_FAILED, NULL, "interfaces and neighbours cannot be read: %s",
 			  rc == -EINTR ? "they keep changing meanwhile" :
 			  strerror(-rc));
 		lyd_free_tree(r.sw);

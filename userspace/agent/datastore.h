@@ -9,7 +9,7 @@
 #define INC_AGENT_DATASTORE_H
 
 #include "agent.h"
-#include "nl-schema.h"
+#include "nl-attr.h"
 
 /**
  * struct ds_want - what to read; the rest may be left out

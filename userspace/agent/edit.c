@@ -138,7 +138,7 @@ bool edit_is_unique(const struct lyd_node *edit, struct fault *f)
 
 	LY_LIST_FOR(edit, node) {
 		if (is_twice(edit, node)) {
-			fault_set(f, FAULT_BAD_ELEMENT, node,
+			fault_set(f, NC_ERR_BAD_ELEM, node,
 				  "it is there twice");
 			snprintf(f->elem, sizeof(f->elem), "%s",
 				 LYD_NAME(node));
@@ -205,10 +205,10 @@ static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 	op = own_op(edit, op);
 	if (!node && (op == EDIT_DELETE ||
 		      (op == EDIT_NONE && !np_container(edit))))
-		return fault_set(f, FAULT_DATA_MISSING, edit,
+		return fault_set(f, NC_ERR_DATA_MISSING, edit,
 				 "it does not exist");
 	if (node && op == EDIT_CREATE && !np_container(edit))
-		return fault_set(f, FAULT_DATA_EXISTS, edit,
+		return fault_set(f, NC_ERR_DATA_EXISTS, edit,
 				 "it exists already");
 	if (node && (op == EDIT_DELETE || op == EDIT_REMOVE ||
 		     op == EDIT_REPLACE)) {
@@ -223,7 +223,7 @@ static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 	else if (op != EDIT_NONE && edit->schema->nodetype == LYS_LEAF)
 		lyd_change_term(node, lyd_get_value(edit));
 	if (!node)
-		return fault_set(f, FAULT_RESOURCE_DENIED, edit,
+		return fault_set(f, NC_ERR_RES_DENIED, edit,
 				 "out of memory");
 	LY_LIST_FOR(lyd_child_no_keys(edit), sub) {
 		if (edit_node(sub, node, top, op, f))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Errors as a client of NETCONF gets them (RFC 6241, appendix A), also what
+ * Why an operation failed, as NETCONF tells it (RFC 6241, appendix A), also what
  * libnetconf2 finds.
  */
 #ifndef INC_AGENT_ERROR_H
@@ -8,10 +8,37 @@
 
 #include <stdbool.h>
 
-struct fault;
+#include <libnetconf2/messages_server.h>
+
+struct inc_nl;
 struct ly_ctx;
 struct lyd_node;
 
+/**
+ * struct fault - an error
+ * @tag: its kind; NC_ERR_UNKNOWN: none
+ * @path: of the node that it concerns, or empty
+ * @elem: name of the element that is bad, missing or unknown, or empty
+ * @other: name of the attribute, or the namespace, that is
+ * @app_tag: which rule of YANG it breaks, or empty (RFC 7950, section 15)
+ * @msg: what is wrong
+ */
+struct fault {
+	NC_ERR		tag;
+	char		path[512];
+	char		elem[64];
+	char		other[64];
+	char		app_tag[32];
+	char		msg[640];
+};
+
+int fault_set(struct fault *f, NC_ERR tag, const struct lyd_node *node,
+	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
+		 const struct lyd_node *node);
+int fault_text(struct fault *f, const char *msg, const char *path,
+	       const char *app_tag);
+int fault_yang(struct fault *f, const struct ly_ctx *ctx);
 struct lyd_node *error_make(const struct ly_ctx *ctx, const struct fault *f,
 			    bool protocol);
 void error_init(void);

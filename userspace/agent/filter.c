@@ -167,10 +167,10 @@ int filter_check(const struct lyd_node *filter, struct fault *f)
 	type = filter ? lyd_find_meta(filter->meta, NULL,
 				      "ietf-netconf:type") : NULL;
 	if (type && strcmp(lyd_get_meta_value(type), "subtree"))
-		return fault_set(f, FAULT_NOT_SUPPORTED, NULL,
+		return fault_set(f, NC_ERR_OP_NOT_SUPPORTED, NULL,
 				 "filters are subtree filters: there is no :xpath here");
 	if (filter && count_elements(filter) > ELEMENTS_MAX)
-		return fault_set(f, FAULT_RESOURCE_DENIED, NULL,
+		return fault_set(f, NC_ERR_RES_DENIED, NULL,
 				 "a filter has at most %d elements",
 				 ELEMENTS_MAX);
 	return 0;

@@ -23,6 +23,7 @@
 #include "ifcache.h"
 #include "iface.h"
 #include "netconf.h"
+#include "nl.h"
 #include "serve.h"
 
 #define QUEUE_MAX	1024
@@ -443,13 +444,13 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 	struct subscriber *s;
 
 	if (*find_subscriber(session))
-		return fault_set(f, FAULT_IN_USE, NULL,
+		return fault_set(f, NC_ERR_IN_USE, NULL,
 				 "this session has a subscription already");
 	s = calloc(1, sizeof(*s));
 	if (!s || (filter && lyd_dup_single(filter, NULL, LYD_DUP_RECURSIVE,
 					    &s->filter))) {
 		free(s);
-		return fault_set(f, FAULT_RESOURCE_DENIED, NULL,
+		return fault_set(f, NC_ERR_RES_DENIED, NULL,
 				 "out of memory");
 	}
 	s->session = session;
@@ -460,7 +461,7 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 	if (pthread_create(&s->thread, NULL, run_sender, s)) {
 		nc_session_dec_notif_status(session);
 		free_subscriber(s);
-		return fault_set(f, FAULT_RESOURCE_DENIED, NULL,
+		return fault_set(f, NC_ERR_RES_DENIED, NULL,
 				 "no more threads");
 	}
 	s->next = ntf.subscribers;

@@ -189,7 +189,7 @@ static int parse_config(const struct lyd_node *config, enum edit_op op,
 		return -1;
 	LY_LIST_FOR(*out, node) {
 		if (node->schema->module != agent->mod) {
-			fault_set(f, FAULT_UNKNOWN_ELEMENT, node,
+			fault_set(f, NC_ERR_UNKNOWN_ELEM, node,
 				  "only module " AGENT_MODULE " can be configured");
 			snprintf(f->elem, sizeof(f->elem), "%s",
 				 LYD_NAME(node));
@@ -331,7 +331,7 @@ static struct nc_server_reply *rpc_unlock(struct lyd_node *rpc,
 	struct fault f;
 
 	if (lock.owner != nc_session_get_id(session)) {
-		fault_set(&f, FAULT_FAILED, NULL, lock.owner ?
+		fault_set(&f, NC_ERR_OP_FAILED, NULL, lock.owner ?
 			  "another session holds the lock" :
 			  "there is no lock");
 		return reply_fault(&f);
@@ -349,7 +349,7 @@ static struct nc_server_reply *rpc_kill_session(struct lyd_node *rpc,
 	struct fault f;
 
 	if (id == me || netconf_kill(id, me)) {
-		fault_set(&f, FAULT_INVALID_VALUE, NULL, id == me ?
+		fault_set(&f, NC_ERR_INVALID_VALUE, NULL, id == me ?
 			  "a session cannot kill itself: use close-session" :
 			  "there is no session with this ID");
 		return reply_fault(&f);
@@ -373,17 +373,17 @@ static int check_times(const char *start, const char *stop, struct fault *f)
 	if (!start && !stop)
 		return 0;
 	if (!start) {
-		fault_set(f, FAULT_MISSING_ELEMENT, NULL,
+		fault_set(f, NC_ERR_MISSING_ELEM, NULL,
 			  "a stopTime needs a startTime");
 	} else if (stop && time_of(stop) < time_of(start)) {
 		elem = "stopTime";
-		fault_set(f, FAULT_BAD_ELEMENT, NULL,
+		fault_set(f, NC_ERR_BAD_ELEM, NULL,
 			  "it is earlier than startTime");
 	} else if (time_of(start) > time(NULL)) {
-		fault_set(f, FAULT_BAD_ELEMENT, NULL,
+		fault_set(f, NC_ERR_BAD_ELEM, NULL,
 			  "it is later than the time now");
 	} else {
-		return fault_set(f, FAULT_FAILED, NULL,
+		return fault_set(f, NC_ERR_OP_FAILED, NULL,
 				 "events are not stored: leave out startTime and stopTime");
 	}
 	snprintf(f->elem, sizeof(f->elem), "%s", elem);
@@ -397,7 +397,7 @@ static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
 	struct fault f;
 
 	if (stream && strcmp(stream, NOTIF_STREAM)) {
-		fault_set(&f, FAULT_INVALID_VALUE, find_node(rpc, "stream"),
+		fault_set(&f, NC_ERR_INVALID_VALUE, find_node(rpc, "stream"),
 			  "there is no stream %s, only " NOTIF_STREAM, stream);
 		return nc_server_reply_err(error_make(agent->ctx, &f, true));
 	}
@@ -423,14 +423,14 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 		if (n == PROBE_MAX)
 			break;
 		if (probe_parse(lyd_get_value(node), &addrs[n++])) {
-			fault_set(&f, FAULT_INVALID_VALUE, node,
+			fault_set(&f, NC_ERR_INVALID_VALUE, node,
 				  "no host has the address %s",
 				  lyd_get_value(node));
 			return reply_fault(&f);
 		}
 	}
 	if (probe_ask(addrs, n)) {
-		fault_set(&f, FAULT_FAILED, NULL,
+		fault_set(&f, NC_ERR_OP_FAILED, NULL,
 			  "the kernel does not tell its interfaces");
 		return reply_fault(&f);
 	}
@@ -443,7 +443,7 @@ static struct nc_server_reply *refuse_revoked(const struct nc_session *s)
 {
 	struct fault f;
 
-	fault_set(&f, FAULT_ACCESS_DENIED, NULL,
+	fault_set(&f, NC_ERR_ACCESS_DENIED, NULL,
 		  "the certificate of %s has been revoked",
 		  nc_session_get_username(s));
 	return reply_fault(&f);
@@ -508,13 +508,13 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 			       nc_server_reply_err(error_make(agent->ctx, &f,
 							      true)) :
 			       rpcs[i].fn(rpc, session);
-		fault_set(&f, FAULT_ACCESS_DENIED, NULL,
+		fault_set(&f, NC_ERR_ACCESS_DENIED, NULL,
 			  "%s may look only", nc_session_get_username(session));
 		log_warn("session %u: %s may not %s", nc_session_get_id(session),
 			 nc_session_get_username(session), LYD_NAME(rpc));
 		return reply_fault(&f);
 	}
-	fault_set(&f, FAULT_NOT_SUPPORTED, NULL, "%s is not supported",
+	fault_set(&f, NC_ERR_OP_NOT_SUPPORTED, NULL, "%s is not supported",
 		  LYD_NAME(rpc));
 	return reply_fault(&f);
 }

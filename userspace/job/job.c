@@ -180,6 +180,48 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 
 /* --- What both daemons choose for ranks, and tell them -------------------- */
 
+static bool values_differ(uint32_t is, uint32_t wish)
+{
+	return is && wish && is != wish;
+}
+
+static void take_value(uint32_t *is, uint32_t wish)
+{
+	if (wish)
+		*is = wish;
+}
+
+/**
+ * inc_job_merge() - add what a rank requests to what others have
+ * @like: the others' requests: tree, the lowest mtu, uc if any of them is
+ * @join: the rank's
+ *
+ * Return: false if it requests another tree; @like is not changed then.
+ */
+bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
+{
+	const struct inc_rdv_tree *wish = &join->tree;
+	struct inc_rdv_tree *tree = &like->tree;
+
+	if (values_differ(tree->slots, wish->slots) ||
+	    values_differ(tree->msg_size, wish->msg_size) ||
+	    values_differ(tree->pmtu, wish->pmtu) ||
+	    (wish->has_first_msg_id && tree->has_first_msg_id &&
+	     wish->first_msg_id != tree->first_msg_id))
+		return false;
+	take_value(&tree->slots, wish->slots);
+	take_value(&tree->msg_size, wish->msg_size);
+	take_value(&tree->pmtu, wish->pmtu);
+	if (wish->has_first_msg_id) {
+		tree->has_first_msg_id = true;
+		tree->first_msg_id = wish->first_msg_id;
+	}
+	if (join->mtu && (!like->mtu || join->mtu < like->mtu))
+		like->mtu = join->mtu;
+	like->uc |= join->uc;
+	return true;
+}
+
 /**
  * inc_job_uc() - choose settings of a tree with a UC rank, if nobody has
  * @pmtu: path MTU, 0: unknown

@@ -25,6 +25,7 @@
 /* A rank that stays after the failure of its tree does not keep the tree. */
 #define INC_JOB_ENDING_MS	60000
 
+struct inc_rdv_join;
 struct inc_rdv_msg;
 
 /**
@@ -118,6 +119,7 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
 int64_t inc_job_deadline(const struct inc_job *job);
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
 
+bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join);
 void inc_job_uc(uint32_t pmtu, uint32_t *msg_size, uint32_t *slots);
 const char *inc_job_hint(const char *why);
 void inc_job_say_wrong(struct inc_rdv_msg *msg, const char *wrong,

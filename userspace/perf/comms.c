@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "conf/clock.h"
-#include "inc-perf.h"
+#include "opts.h"
 
 enum phase { CREATE, FIRST, DESTROY, PHASES };
 

@@ -17,7 +17,7 @@
 
 #include "conf/clock.h"
 #include "diff.h"
-#include "inc-perf.h"
+#include "opts.h"
 #include "output.h"
 
 #define GUARD		64	/* bytes around a buffer */

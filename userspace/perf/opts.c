@@ -9,7 +9,7 @@
 
 #include "conf/opts.h"
 #include "conf/unit.h"
-#include "inc-perf.h"
+#include "opts.h"
 
 static int take_sizes(void *ctx, const struct opt *opt, char *text)
 {

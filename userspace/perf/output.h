@@ -5,7 +5,7 @@
 #ifndef INC_PERF_OUTPUT_H
 #define INC_PERF_OUTPUT_H
 
-#include "inc-perf.h"
+#include "opts.h"
 
 /**
  * struct sample - latencies of the ranks in one repetition, in microseconds

@@ -55,7 +55,7 @@ static void note_proof(struct client *c, const char *by, const char *name)
 {
 	c->proved = true;
 	client_wait_join(c);
-	server_log(c->server, "%s: %s of %s", c->name, by, name);
+	log_info("%s: %s of %s", c->name, by, name);
 }
 
 /*

@@ -194,7 +194,7 @@ void client_error(struct client *c, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(msg.text, sizeof(msg.text), fmt, ap);
 	va_end(ap);
-	server_log(c->server, "%s: %s", c->name, msg.text);
+	log_info("%s: %s", c->name, msg.text);
 	client_send(c, &msg);
 	client_end(c);
 }

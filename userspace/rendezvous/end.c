@@ -24,8 +24,8 @@ static void dismantle_job(struct job *job)
 		if (!members_del(job, RANK_LOST) || !members_del(job, RANK_LEFT))
 			return;
 		if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
-			server_log(s, "job \"%s\": tree %u cannot be deleted: %s",
-				   job->request.job, job->tree.id, s->nl.error);
+			log_info("job \"%s\": tree %u cannot be deleted: %s",
+				 job->request.job, job->tree.id, s->nl.error);
 	}
 	for (c = job->clients; c; c = c->job_next) {
 		if (c->bye)
@@ -33,7 +33,7 @@ static void dismantle_job(struct job *job)
 		client_end(c);
 	}
 	if (!job->gathers)
-		server_log(s, "job \"%s\": end", job->request.job);
+		log_info("job \"%s\": end", job->request.job);
 	job_free(job);
 }
 
@@ -145,7 +145,7 @@ void job_leave(struct client *c)
 	char missing[JOB_MISSING];
 	bool open;
 
-	server_log(s, "job \"%s\": rank %u leaves", job->request.job, c->rank);
+	log_info("job \"%s\": rank %u leaves", job->request.job, c->rank);
 	/* When a job ends, the first that gives up knows for whom all waited. */
 	if (job->core.phase < INC_JOB_ENDING)
 		list_missing(job);
@@ -201,8 +201,8 @@ void job_lost(struct client *c, const char *why)
 		job_del_client(c);
 		return;
 	}
-	server_log(c->server, "job \"%s\": rank %u lost: %s", job->request.job,
-		   r->first, why);
+	log_info("job \"%s\": rank %u lost: %s", job->request.job,
+		 r->first, why);
 	if (detach_client(c, RANK_LOST)) {
 		/* The others wait for it, unlike for one that gave up. */
 		r->core.came = false;
@@ -230,8 +230,8 @@ static void lose_parent(struct client *c, const char *why)
 		return;
 	}
 	job_del_client(c);
-	server_log(c->server, "job \"%s\": the parent's daemon: %s",
-		   job->request.job, why);
+	log_info("job \"%s\": the parent's daemon: %s",
+		 job->request.job, why);
 	if (job->core.phase >= INC_JOB_ENDING)
 		return;
 	over = inc_job_fail(&job->core, c->server->now);
@@ -254,7 +254,7 @@ void client_close(struct client *c, const char *why)
 		return;
 	client_shut(c);
 	if (!c->job)
-		server_log(c->server, "%s: %s", c->name, why);
+		log_info("%s: %s", c->name, why);
 	else if (c->role == ROLE_UP)
 		lose_parent(c, why);
 	else

@@ -12,7 +12,7 @@ static void tree_is_gone(struct job *job)
 	bool over;
 
 	job->tree.id = 0;
-	server_log(job->server, "job \"%s\": tree deleted", job->request.job);
+	log_info("job \"%s\": tree deleted", job->request.job);
 	if (job->core.phase == INC_JOB_OVER)
 		return;
 	over = inc_job_fail(&job->core, job->server->now);
@@ -71,7 +71,7 @@ static void tree_has_failed(struct job *job, uint8_t error)
 		return;
 	over = inc_job_fail(&job->core, s->now);
 	rank = describe_dead(job, &s->dead, text, sizeof(text));
-	server_log(s, "job \"%s\": tree failed: %s", job->request.job, text);
+	log_info("job \"%s\": tree failed: %s", job->request.job, text);
 	job_tell_failed(job, rank, error ? error : INC_STATUS_PEER_DEAD, "%s",
 			text);
 	if (over)
@@ -95,7 +95,7 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 	describe_member(job, slot->unlike_rank, unlike, sizeof(unlike));
 	inc_job_say_wrong(&msg, wrong, INC_NL_HAS(slot, SLOT_UNLIKE_RANK) ?
 			  unlike : NULL, inc_nl_status_name(slot->status));
-	server_log(job->server, "job \"%s\": %s", job->request.job, msg.text);
+	log_info("job \"%s\": %s", job->request.job, msg.text);
 	inc_job_for_each(&job->core, r, RANK_PRESENT)
 		if (r->client->wrong)
 			client_send(r->client, &msg);

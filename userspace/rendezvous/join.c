@@ -137,9 +137,9 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	inc_job_set_rts(&job->core, &r->core, !join->rts);
 	if (join->uc)
 		client_keep_alive(c, job->tree.dead_time);
-	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
-		   job->request.job, r->first, c->name, job->core.present,
-		   job->core.n);
+	log_info("job \"%s\": rank %u at %s, %u of %u ranks",
+		 job->request.job, r->first, c->name, job->core.present,
+		 job->core.n);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ void job_check_ready(struct job *job)
 		return;
 	job->core.phase = INC_JOB_READY;
 	job->server->begun++;
-	server_log(job->server, "job \"%s\": ready", job->request.job);
+	log_info("job \"%s\": ready", job->request.job);
 	job_tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
 }
 

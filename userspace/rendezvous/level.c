@@ -67,7 +67,7 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 		job = begin_gather(c, join);
 	if (!job || !join_fits(c, job, join))
 		return;
-	if (!inc_rdv_merge(&job->request, join)) {
+	if (!inc_job_merge(&job->request, join)) {
 		client_error(c, EINVAL, "job \"%s\": rank %u requests another tree than other ranks",
 			     join->job, join->rank);
 		return;
@@ -77,9 +77,9 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 	r = &job->ranks[join->rank];
 	r->client = c;
 	inc_job_set(&job->core, &r->core, RANK_PRESENT);
-	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks known",
-		   join->job, join->rank, c->name, job->core.present,
-		   join->ranks);
+	log_info("job \"%s\": rank %u at %s, %u of %u ranks known",
+		 join->job, join->rank, c->name, job->core.present,
+		 join->ranks);
 	if (job->up)
 		client_send(job->up, &msg);
 	else if (job->core.present == join->ranks)
@@ -247,8 +247,8 @@ static bool hand_down(struct job *job, const struct inc_rdv_placed *p,
 
 	if (n != 1 || p->count != job->core.n || below->role != ROLE_CHILD)
 		return false;
-	server_log(job->server, "job \"%s\": all ranks are below %s",
-		   job->request.job, below->name);
+	log_info("job \"%s\": all ranks are below %s",
+		 job->request.job, below->name);
 	client_send(below, &msg);
 	client_end(below);
 	if (job->up)

@@ -396,6 +396,8 @@ int server_run(struct server *s, const struct serve_options *o)
 {
 	int sig_fd, ret;
 
+	log_start("inc-tool serve",
+		  s->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR);
 	if ((o->parent && find_parent(s, o->parent)) || !secure_start(s, o))
 		return -EINVAL;
 	if (open_netlink(s))

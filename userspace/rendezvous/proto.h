@@ -233,8 +233,6 @@ int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
 int inc_rdv_auth_format(const char *token, char *line, size_t len);
 bool inc_rdv_auth_parse(const char *line, char *token);
 
-bool inc_rdv_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join);
-
 char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
 void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);
 int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len);

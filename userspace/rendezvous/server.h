@@ -23,6 +23,7 @@
 
 #include "auth/stamp.h"
 #include "conf/clock.h"
+#include "conf/log.h"
 #include "network.h"
 #include "proto.h"
 #include "nl/nl.h"
@@ -245,10 +246,16 @@ struct serve_options {
 	const char	*pidfile;
 };
 
-/* server.c */
-void server_log(const struct server *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-bool server_may_work(const struct server *s);
+/**
+ * server_may_work() - check whether there is time for work that can wait
+ * @s: daemon
+ *
+ * Return: false if not in this turn of the main loop.
+ */
+static inline bool server_may_work(const struct server *s)
+{
+	return now_ms() < s->work_until;
+}
 
 /* secure.c */
 bool secure_start(struct server *s, const struct serve_options *o);

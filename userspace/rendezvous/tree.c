@@ -109,9 +109,9 @@ void tree_take(struct job *job, const struct inc_nl_tree *tree)
 	job->tree = *tree;
 	job->gathers = false;
 	job->server->made++;
-	server_log(job->server, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
-		   job->request.job, tree->id, tree->ranks, tree->slots,
-		   tree->msg_size, tree->pmtu);
+	log_info("job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
+		 job->request.job, tree->id, tree->ranks, tree->slots,
+		 tree->msg_size, tree->pmtu);
 }
 
 /**
@@ -182,8 +182,8 @@ void member_del(struct job *job, struct rank *r)
 	if (job->tree.id)
 		ret = inc_nl_member_del(&s->nl, job->tree.id, member);
 	if (ret)
-		server_log(s, "job \"%s\": rank %u: member cannot be deleted: %s",
-			   job->request.job, member, s->nl.error);
+		log_info("job \"%s\": rank %u: member cannot be deleted: %s",
+			 job->request.job, member, s->nl.error);
 }
 
 /**

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The attributes of the family's objects, for those that convert the objects to
- * and from something else: netlink messages here, YANG data in the agent.
+ * How the attributes of the family's objects are described, for those that convert
+ * the objects to and from something else: netlink messages here, YANG data in the
+ * agent.
  */
 #ifndef INC_NL_SCHEMA_H
 #define INC_NL_SCHEMA_H
 
-#include "common.h"
-#include "nl.h"
+#include <stddef.h>
+#include <stdint.h>
 
 enum field_type {
 	FIELD_UINT8,
@@ -21,19 +22,33 @@ enum field_type {
 };
 
 /**
+ * struct field_text - what the YNL spec says of an attribute or a counter
+ * @name: its name
+ * @doc: description
+ */
+struct field_text {
+	const char	*name;
+	const char	*doc;
+};
+
+/**
  * struct field - an attribute and where it lies in the object's struct
- * @name: as in the YNL spec
  * @attr: number
  * @type: type
  * @off: offset of the value
  * @size: its size
+ * @name: as in the YNL spec
+ * @doc: description there
+ * @stats: the counters of FIELD_STATS, by attribute
  */
 struct field {
-	const char	*name;
-	uint16_t	attr;
-	enum field_type	type;
-	size_t		off;
-	size_t		size;
+	uint16_t		attr;
+	enum field_type		type;
+	size_t			off;
+	size_t			size;
+	const char		*name;
+	const char		*doc;
+	const struct field_text	*stats;
 };
 
 /**
@@ -49,12 +64,6 @@ struct object {
 	const struct field	*fields;
 	size_t			nfields;
 };
-
-extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
-
-const struct field *nl_field(const struct object *obj, const char *name);
-const char *nl_stat_name(const struct object *obj, const struct field *f,
-			 unsigned int attr);
 
 /**
  * nl_store() - store an unsigned integer

@@ -1,572 +1,291 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The connection to the generic netlink family "rdma-inc": sends requests,
- * receives replies and events, and puts the kernel's extended ACK into one line
- * of text.
+ * The requests of the family "rdma-inc".
  */
 #include "common.h"
 
-#include <stdarg.h>
-#include <sys/socket.h>
-
 #include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
-#include <netlink/genl/ctrl.h>
-#include <netlink/genl/genl.h>
-#include <netlink/handlers.h>
 #include <netlink/msg.h>
-#include <netlink/netlink.h>
-#include <netlink/socket.h>
 
-#include "nl-int.h"
+#include "nl.h"
+#include "nl-attr.h"
 
-/* Attempts at a dump that the kernel reports as interrupted. */
-#define DUMP_TRIES	8
-
-/* Buffer for events that have not been read yet. */
-#define EVENT_BUF	(1 << 20)
-
-/* The longest messages: the kernel's of a dump, and a reply to members-new. */
-#define MESSAGE_MAX	(64U << 10)
-
-/**
- * struct call - a request in progress
- * @nl: connection
- * @r: the request
- * @msg: the message that was sent
- * @err: -errno of the reply
- * @done: the reply is complete
- * @interrupted: objects changed during the dump
- * @buf: replies to a dump, in order
- * @len: bytes used in @buf
- * @room: bytes allocated
- */
-struct call {
-	struct inc_nl		*nl;
-	const struct request	*r;
-	struct nl_msg		*msg;
-	int			err;
-	bool			done;
-	bool			interrupted;
-	char			*buf;
-	size_t			len;
-	size_t			room;
+struct one {
+	const struct object	*obj;
+	void			*dst;
 };
 
-static int set_error(struct inc_nl *nl, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int set_error(struct inc_nl *nl, int err, const char *fmt, ...)
+static int decode_one(struct nlmsghdr *nlh, void *arg)
 {
-	va_list ap;
+	const struct one *o = arg;
 
-	va_start(ap, fmt);
-	vsnprintf(nl->error, sizeof(nl->error), fmt, ap);
-	va_end(ap);
-	return err;
+	if (o->dst)
+		nl_decode(nlh, o->obj, o->dst);
+	return 0;
 }
 
-/* libnl does not keep the errno; restore the values that matter. */
-static int nle_errno(int nle)
+/* A request that the kernel answers with an object; @reply may be NULL. */
+static int ask_object(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
+		      const void *req, void *reply)
 {
-	switch (abs(nle)) {
-	case NLE_NOMEM:
-		return -ENOMEM;
-	case NLE_AGAIN:
-		return -EAGAIN;
-	case NLE_INTR:
-		return -EINTR;
-	case NLE_OBJ_NOTFOUND:
-		return -ENOENT;
-	case NLE_PERM:
-		return -EPERM;
-	case NLE_OPNOTSUPP:
-	case NLE_AF_NOSUPPORT:
-	case NLE_PROTO_MISMATCH:
-		return -EOPNOTSUPP;
-	default:
-		return -EIO;
+	struct one o = { .obj = obj, .dst = reply };
+	const struct nl_request r = {
+		.cmd = cmd, .answered = true, .obj = obj, .req = req,
+		.reply = decode_one, .arg = &o,
+	};
+
+	return nl_request(nl, &r);
+}
+
+/* One that it answers with an ACK. */
+static int order_object(struct inc_nl *nl, uint8_t cmd,
+			const struct object *obj, const void *req)
+{
+	const struct nl_request r = { .cmd = cmd, .obj = obj, .req = req };
+
+	return nl_request(nl, &r);
+}
+
+int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply)
+{
+	return ask_object(nl, RDMA_INC_CMD_SWITCH_GET, &nl_switch, NULL, reply);
+}
+
+int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req)
+{
+	return order_object(nl, RDMA_INC_CMD_SWITCH_SET, &nl_switch, req);
+}
+
+int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
+		    struct inc_nl_tree *reply)
+{
+	return ask_object(nl, RDMA_INC_CMD_TREE_NEW, &nl_tree, req, reply);
+}
+
+int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req)
+{
+	return order_object(nl, RDMA_INC_CMD_TREE_SET, &nl_tree, req);
+}
+
+int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
+{
+	struct inc_nl_tree req = { .has = 0 };
+
+	INC_NL_SET(&req, TREE_ID, id, id);
+	return ask_object(nl, RDMA_INC_CMD_TREE_GET, &nl_tree, &req, reply);
+}
+
+int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
+{
+	struct inc_nl_tree req = { .has = 0 };
+
+	INC_NL_SET(&req, TREE_ID, id, id);
+	return order_object(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req);
+}
+
+int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	return ask_object(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
+}
+
+/* Of @n members, @made are in the reply so far. */
+struct many {
+	uint32_t			tree_id;
+	const struct inc_nl_member	*req;
+	unsigned int			n;
+	struct inc_nl_member		*reply;
+	unsigned int			made;
+};
+
+static int put_many(struct nl_msg *msg, const void *req)
+{
+	const struct many *many = req;
+	unsigned int i;
+	int rc;
+
+	rc = nla_put_u32(msg, RDMA_INC_A_MEMBERS_TREE_ID, many->tree_id);
+	for (i = 0; i < many->n && !rc; i++) {
+		struct inc_nl_member one = many->req[i];
+		struct nlattr *nest;
+
+		/* It is said once. */
+		one.has &= ~(1ULL << RDMA_INC_A_MEMBER_TREE_ID);
+		nest = nla_nest_start(msg, NLA_F_NESTED |
+					   RDMA_INC_A_MEMBERS_MEMBER);
+		if (!nest)
+			return -NLE_NOMEM;
+		rc = nl_encode(msg, &nl_member, &one);
+		nla_nest_end(msg, nest);
 	}
+	return rc;
 }
 
-static void append_error(struct inc_nl *nl, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void append_error(struct inc_nl *nl, const char *fmt, ...)
+static int decode_many(struct nlmsghdr *nlh, void *arg)
 {
-	size_t len = strlen(nl->error);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(nl->error + len, sizeof(nl->error) - len, fmt, ap);
-	va_end(ap);
-}
-
-/* The name of the request's attribute at this offset. */
-static const char *attr_at(const struct call *c, uint32_t off)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(c->msg);
-	const char *name = NULL;
+	struct many *many = arg;
 	struct nlattr *a;
 	int rem;
 
+	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
+		return 0;
 	nlmsg_for_each_attr(a, nlh, GENL_HDRLEN, rem) {
-		if ((char *)a - (char *)nlh == off && !c->r->put)
-			return nl_attr_name(c->r->obj, nla_type(a));
-		if (c->r->put && (char *)a - (char *)nlh < off)
-			name = nl_nested_name(a, (char *)nlh + off) ?: name;
-	}
-	return name;
-}
+		struct inc_nl_member *m = &many->reply[many->made];
 
-/* Add the range that the kernel's policy accepts. */
-static void append_policy(struct inc_nl *nl, struct nlattr *policy)
-{
-	struct nlattr *tb[NL_POLICY_TYPE_ATTR_MAX + 1];
-	struct nlattr *min, *max;
-
-	if (nla_parse_nested(tb, NL_POLICY_TYPE_ATTR_MAX, policy, NULL))
-		return;
-
-	min = tb[NL_POLICY_TYPE_ATTR_MIN_VALUE_U];
-	max = tb[NL_POLICY_TYPE_ATTR_MAX_VALUE_U];
-	if (min && max && nla_len(min) >= 8 && nla_len(max) >= 8)
-		append_error(nl, ", it takes %llu to %llu",
-			     (unsigned long long)nla_get_u64(min),
-			     (unsigned long long)nla_get_u64(max));
-
-	max = tb[NL_POLICY_TYPE_ATTR_MAX_LENGTH];
-	if (max && nla_len(max) >= 4)
-		append_error(nl, ", it takes at most %u bytes",
-			     nla_get_u32(max));
-}
-
-static const char *reason_of(int err)
-{
-	switch (-err) {
-	case EPERM:
-	case EACCES:
-		return "Operation not permitted (CAP_NET_ADMIN is needed)";
-	default:
-		return strerror(-err);
-	}
-}
-
-/* Fill in nl->error from the attributes of an error. */
-static void explain_error(struct call *c, int err, struct nlattr *attrs,
-			  int len)
-{
-	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1] = { NULL };
-	const char *name = NULL, *miss = NULL;
-	struct inc_nl *nl = c->nl;
-	const char *text = NULL;
-
-	nl->from_kernel = true;
-	if (len > 0)
-		nla_parse(tb, NLMSGERR_ATTR_MAX, attrs, len, NULL);
-
-	if (tb[NLMSGERR_ATTR_MSG])
-		text = nla_get_string(tb[NLMSGERR_ATTR_MSG]);
-	if (tb[NLMSGERR_ATTR_OFFS] && nla_len(tb[NLMSGERR_ATTR_OFFS]) >= 4)
-		name = attr_at(c, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]));
-	if (tb[NLMSGERR_ATTR_MISS_TYPE] &&
-	    nla_len(tb[NLMSGERR_ATTR_MISS_TYPE]) >= 4)
-		miss = nl_attr_name(c->r->obj,
-				    nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]));
-
-	nl->attr = miss ? miss : name;
-	nl->missing = miss;
-	set_error(nl, 0, "%s", text ? text : reason_of(err));
-	/* "Does not exist" and "exists already" need no attribute. */
-	if (name && err != -ENOENT && err != -EEXIST &&
-	    !strstr(nl->error, name))
-		append_error(nl, ": %s", name);
-	if (tb[NLMSGERR_ATTR_POLICY])
-		append_policy(nl, tb[NLMSGERR_ATTR_POLICY]);
-	if (miss)
-		append_error(nl, ": %s is missing", miss);
-}
-
-static int on_error(struct sockaddr_nl *addr, struct nlmsgerr *e, void *arg)
-{
-	struct nlmsghdr *nlh = (struct nlmsghdr *)((char *)e - NLMSG_HDRLEN);
-	size_t off = sizeof(*e), len = nlmsg_datalen(nlh);
-	struct call *c = arg;
-
-	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
-		off += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
-	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || off > len)
-		off = len;
-	c->err = e->error;
-	c->done = true;
-	explain_error(c, e->error, (struct nlattr *)((char *)e + off),
-		      (int)(len - off));
-	return NL_STOP;
-}
-
-static int on_ack(struct nl_msg *msg, void *arg)
-{
-	struct call *c = arg;
-
-	c->done = true;
-	return NL_STOP;
-}
-
-/* The end of a dump carries an error number, which libnl ignores. */
-static int on_finish(struct nl_msg *msg, void *arg)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	struct call *c = arg;
-	int err = 0;
-
-	c->done = true;
-	if (nlmsg_datalen(nlh) >= (int)sizeof(err))
-		memcpy(&err, nlmsg_data(nlh), sizeof(err));
-	if (err < 0) {
-		bool tlvs = nlh->nlmsg_flags & NLM_F_ACK_TLVS;
-		int off = NLMSG_ALIGN(sizeof(err));
-
-		c->err = err;
-		explain_error(c, err,
-			      (struct nlattr *)((char *)nlmsg_data(nlh) + off),
-			      tlvs ? nlmsg_datalen(nlh) - off : 0);
-	}
-	return NL_STOP;
-}
-
-static int on_interrupted(struct nl_msg *msg, void *arg)
-{
-	struct call *c = arg;
-
-	c->interrupted = true;
-	return NL_OK;
-}
-
-static int on_reply(struct nl_msg *msg, void *arg)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	size_t len = NLMSG_ALIGN(nlh->nlmsg_len);
-	struct call *c = arg;
-
-	if (!c->r->dump) {
-		if (c->r->reply)
-			c->err = c->r->reply(nlh, c->r->arg);
-		c->done = c->r->answered;
-		return NL_OK;
-	}
-
-	if (c->len + len > c->room) {
-		size_t room = (c->room + len) * 2;
-		char *buf = realloc(c->buf, room);
-
-		if (!buf) {
-			c->err = set_error(c->nl, -ENOMEM, "out of memory");
-			return NL_OK;
-		}
-		c->buf = buf;
-		c->room = room;
-	}
-	memcpy(c->buf + c->len, nlh, nlh->nlmsg_len);
-	c->len += len;
-	return NL_OK;
-}
-
-static int receive_reply(struct call *c)
-{
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int rc = 0;
-
-	if (!cb)
-		return set_error(c->nl, -ENOMEM, "out of memory");
-
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, c);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, c);
-	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_interrupted, c);
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, c);
-
-	while (!c->done) {
-		rc = nl_recvmsgs(c->nl->sock, cb);
-		if (rc < 0)
-			break;
-	}
-	nl_cb_put(cb);
-	if (rc < 0 && !c->done)
-		return set_error(c->nl, nle_errno(rc),
-				 "receiving from netlink: %s", nl_geterror(rc));
-	return c->err;
-}
-
-/* Room for the attributes of the largest requests. */
-#define PUT_SIZE	(64U << 10)
-
-static int send_request(struct call *c)
-{
-	const struct request *r = c->r;
-	struct inc_nl *nl = c->nl;
-	int flags = r->dump ? NLM_F_DUMP : r->answered ? 0 : NLM_F_ACK;
-	int rc;
-
-	c->msg = r->put ? nlmsg_alloc_size(PUT_SIZE) : nlmsg_alloc();
-	if (!c->msg ||
-	    !genlmsg_put(c->msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0,
-			 flags, r->cmd, nl->version) ||
-	    (r->put ? r->put(c->msg, r->req) :
-		      r->req && nl_encode(c->msg, r->obj, r->req)))
-		return set_error(nl, -ENOMEM, "out of memory");
-
-	rc = nl_send_auto(nl->sock, c->msg);
-	if (rc < 0)
-		return set_error(nl, nle_errno(rc), "sending to netlink: %s",
-				 nl_geterror(rc));
-	return 0;
-}
-
-static int request_once(struct call *c)
-{
-	int rc;
-
-	c->nl->error[0] = '\0';
-	c->nl->from_kernel = false;
-	c->nl->attr = NULL;
-	c->nl->missing = false;
-	rc = send_request(c);
-	if (!rc)
-		rc = receive_reply(c);
-	nlmsg_free(c->msg);
-	c->msg = NULL;
-	return rc;
-}
-
-/* Pass the objects of a dump to the caller. */
-static int deliver_dump(const struct call *c)
-{
-	size_t off = 0;
-
-	while (off < c->len) {
-		struct nlmsghdr *nlh = (struct nlmsghdr *)(c->buf + off);
-		int rc = c->r->reply(nlh, c->r->arg);
-
-		if (rc)
-			return rc;
-		off += NLMSG_ALIGN(nlh->nlmsg_len);
-	}
-	return 0;
-}
-
-/**
- * nl_request() - send a request and wait for the complete reply
- * @nl: connection
- * @r: the request
- *
- * Return: 0, -errno with nl->error filled in, or what r->reply returned.
- */
-int nl_request(struct inc_nl *nl, const struct request *r)
-{
-	int tries, rc;
-
-	if (!nl->sock)
-		return set_error(nl, -ENOTCONN, "netlink is not open");
-
-	for (tries = 0; tries < DUMP_TRIES; tries++) {
-		struct call c = { .nl = nl, .r = r };
-
-		rc = request_once(&c);
-		if (!rc && c.interrupted) {
-			rc = set_error(nl, -EINTR,
-				       "objects keep changing during the dump");
-			free(c.buf);
+		if (nla_type(a) != RDMA_INC_A_MEMBERS_MADE ||
+		    many->made == many->n)
 			continue;
-		}
-		if (!rc && r->dump)
-			rc = deliver_dump(&c);
-		free(c.buf);
-		break;
+		memset(m, 0, sizeof(*m));
+		nl_decode_attrs(nla_data(a), nla_len(a), &nl_member, m);
+		many->made++;
 	}
-	return rc;
-}
-
-static int resolve_family(struct inc_nl *nl)
-{
-	int rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
-
-	if (rc == -NLE_OBJ_NOTFOUND)
-		return set_error(nl, -ENOENT,
-				 "the module is not loaded: try \"modprobe rdma_inc\"");
-	if (rc < 0)
-		return set_error(nl, nle_errno(rc), "netlink family %s: %s",
-				 RDMA_INC_FAMILY_NAME, nl_geterror(rc));
-	nl->family = rc;
-	nl->version = RDMA_INC_FAMILY_VERSION;
 	return 0;
 }
 
-static int connect_family(struct inc_nl *nl)
+int inc_nl_members_new(struct inc_nl *nl, uint32_t tree_id,
+		       const struct inc_nl_member *req, unsigned int n,
+		       struct inc_nl_member *reply)
 {
-	int one = 1, rc;
+	struct many many = {
+		.tree_id = tree_id, .req = req, .n = n, .reply = reply,
+	};
+	const struct nl_request r = {
+		.cmd = RDMA_INC_CMD_MEMBERS_NEW, .answered = true,
+		.obj = &nl_member, .req = &many, .put = put_many,
+		.reply = reply ? decode_many : NULL, .arg = &many,
+	};
 
-	nl->sock = nl_socket_alloc();
-	if (!nl->sock)
-		return set_error(nl, -ENOMEM, "out of memory");
-	/* No message is looked at first to see how long it is, or asked for twice. */
-	nl_socket_disable_msg_peek(nl->sock);
-	nl_socket_set_msg_buf_size(nl->sock, MESSAGE_MAX);
-	nl_socket_disable_auto_ack(nl->sock);
-
-	rc = genl_connect(nl->sock);
-	if (rc < 0)
-		return set_error(nl, nle_errno(rc),
-				 "opening generic netlink: %s",
-				 nl_geterror(rc));
-
-	/* Older kernels lack these options; errors say less there. */
-	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
-		   &one, sizeof(one));
-	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_CAP_ACK,
-		   &one, sizeof(one));
-
-	return resolve_family(nl);
+	return nl_request(nl, &r);
 }
 
-int inc_nl_open(struct inc_nl *nl)
+int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
 {
-	int rc;
-
-	memset(nl, 0, sizeof(*nl));
-	rc = connect_family(nl);
-	if (rc)
-		inc_nl_close(nl);
-	return rc;
+	return ask_object(nl, RDMA_INC_CMD_MEMBER_SET, &nl_member, req, reply);
 }
 
-int inc_nl_renew(struct inc_nl *nl)
+static void name_member(struct inc_nl_member *req, uint32_t tree_id,
+			uint16_t rank)
 {
-	int rc;
-
-	/* After an error of its own, answers to old requests may come still. */
-	if (nl->sock && nl->error[0] && !nl->from_kernel)
-		inc_nl_close(nl);
-	if (!nl->sock)
-		return inc_nl_open(nl);
-	rc = resolve_family(nl);
-	if (rc)
-		inc_nl_close(nl);
-	return rc;
+	INC_NL_SET(req, MEMBER_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(req, MEMBER_RANK, rank, rank);
 }
 
-void inc_nl_close(struct inc_nl *nl)
+int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
+		      struct inc_nl_member *reply)
 {
-	if (nl->sock)
-		nl_socket_free(nl->sock);
-	nl->sock = NULL;
+	struct inc_nl_member req = { .has = 0 };
+
+	name_member(&req, tree_id, rank);
+	return ask_object(nl, RDMA_INC_CMD_MEMBER_GET, &nl_member, &req, reply);
 }
 
-int inc_nl_subscribe(struct inc_nl *nl)
+int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 {
-	int grp, rc;
+	struct inc_nl_member req = { .has = 0 };
 
-	if (!nl->sock)
-		return set_error(nl, -ENOTCONN, "netlink is not open");
-
-	grp = genl_ctrl_resolve_grp(nl->sock, RDMA_INC_FAMILY_NAME,
-				    RDMA_INC_MCGRP_EVENTS);
-	if (grp < 0)
-		return set_error(nl, nle_errno(grp), "multicast group %s: %s",
-				 RDMA_INC_MCGRP_EVENTS, nl_geterror(grp));
-
-	nl_socket_set_buffer_size(nl->sock, EVENT_BUF, 0);
-	rc = nl_socket_add_membership(nl->sock, grp);
-	if (!rc)
-		rc = nl_socket_set_nonblocking(nl->sock);
-	if (rc < 0)
-		return set_error(nl, nle_errno(rc), "subscribing to events: %s",
-				 nl_geterror(rc));
-	return 0;
+	name_member(&req, tree_id, rank);
+	return order_object(nl, RDMA_INC_CMD_MEMBER_DEL, &nl_member, &req);
 }
 
-int inc_nl_fd(const struct inc_nl *nl)
+int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
+		      struct inc_nl_member *reply)
 {
-	return nl_socket_get_fd(nl->sock);
+	struct inc_nl_member req = { .has = 0 };
+
+	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
+	return ask_object(nl, RDMA_INC_CMD_PARENT_GET, &nl_member, &req, reply);
 }
 
-/**
- * struct events - a call of inc_nl_events()
- * @fn: called for each event
- * @arg: its last argument
- * @rc: its return value
- */
-struct events {
-	int	(*fn)(const struct inc_nl_event *ev, void *arg);
+int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	return ask_object(nl, RDMA_INC_CMD_PARENT_SET, &nl_member, req, reply);
+}
+
+int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
+		    struct inc_nl_slot *reply)
+{
+	struct inc_nl_slot req = { .has = 0 };
+
+	INC_NL_SET(&req, SLOT_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, SLOT_INDEX, index, index);
+	return ask_object(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
+}
+
+/* A dump of the type of object whose function is set. */
+struct dump {
+	int	(*tree)(const struct inc_nl_tree *tree, void *arg);
+	int	(*member)(const struct inc_nl_member *member, void *arg);
+	int	(*slot)(const struct inc_nl_slot *slot, void *arg);
 	void	*arg;
-	int	rc;
 };
 
-/* Events do not answer a request, so their sequence number is not ours. */
-static int no_check(struct nl_msg *msg, void *arg)
+static int dump_one(struct nlmsghdr *nlh, void *arg)
 {
-	return NL_OK;
-}
+	const struct dump *d = arg;
 
-static int on_event(struct nl_msg *msg, void *arg)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	struct inc_nl_event ev = { .cmd = 0 };
-	struct events *e = arg;
+	if (d->tree) {
+		struct inc_nl_tree tree;
 
-	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
-		return NL_SKIP;
+		nl_decode(nlh, &nl_tree, &tree);
+		return d->tree(&tree, d->arg);
+	} else if (d->member) {
+		struct inc_nl_member member;
 
-	ev.cmd = ((struct genlmsghdr *)nlmsg_data(nlh))->cmd;
-	switch (ev.cmd) {
-	case RDMA_INC_CMD_TREE_NEW_NTF:
-	case RDMA_INC_CMD_TREE_DEL_NTF:
-	case RDMA_INC_CMD_TREE_READY_NTF:
-	case RDMA_INC_CMD_TREE_FAILED_NTF:
-		nl_decode(nlh, &nl_tree, &ev.tree);
-		break;
-	case RDMA_INC_CMD_MEMBER_NEW_NTF:
-	case RDMA_INC_CMD_MEMBER_DEL_NTF:
-	case RDMA_INC_CMD_MEMBER_ERROR_NTF:
-		nl_decode(nlh, &nl_member, &ev.member);
-		break;
-	case RDMA_INC_CMD_SLOT_FAILED_NTF:
-		nl_decode(nlh, &nl_slot, &ev.slot);
-		break;
-	default:
-		return NL_SKIP;
+		nl_decode(nlh, &nl_member, &member);
+		return d->member(&member, d->arg);
+	} else {
+		struct inc_nl_slot slot;
+
+		nl_decode(nlh, &nl_slot, &slot);
+		return d->slot(&slot, d->arg);
 	}
-	e->rc = e->fn(&ev, e->arg);
-	return e->rc ? NL_STOP : NL_OK;
 }
 
-int inc_nl_events(struct inc_nl *nl,
-		  int (*fn)(const struct inc_nl_event *ev, void *arg),
-		  void *arg)
+int inc_nl_tree_dump(struct inc_nl *nl,
+		     int (*fn)(const struct inc_nl_tree *tree, void *arg),
+		     void *arg)
 {
-	struct events e = { .fn = fn, .arg = arg };
-	struct nl_cb *cb;
-	int rc;
+	struct dump d = { .tree = fn, .arg = arg };
+	const struct nl_request r = {
+		.cmd = RDMA_INC_CMD_TREE_GET, .dump = true, .obj = &nl_tree,
+		.reply = dump_one, .arg = &d,
+	};
 
-	if (!nl->sock)
-		return set_error(nl, -ENOTCONN, "netlink is not open");
-	cb = nl_cb_alloc(NL_CB_DEFAULT);
-	if (!cb)
-		return set_error(nl, -ENOMEM, "out of memory");
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_event, &e);
-	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, no_check, NULL);
-	do {
-		rc = nl_recvmsgs(nl->sock, cb);
-	} while (rc >= 0 && !e.rc);
-	nl_cb_put(cb);
+	return nl_request(nl, &r);
+}
 
-	if (e.rc)
-		return e.rc;
-	if (rc == -NLE_AGAIN)
-		return 0;
-	if (rc == -NLE_NOMEM)
-		return set_error(nl, -ENOBUFS, "events were lost");
-	return set_error(nl, nle_errno(rc), "receiving events: %s",
-			 nl_geterror(rc));
+int inc_nl_member_dump(struct inc_nl *nl, uint32_t tree_id,
+		       int (*fn)(const struct inc_nl_member *member, void *arg),
+		       void *arg)
+{
+	struct dump d = { .member = fn, .arg = arg };
+	struct inc_nl_member req = { .has = 0 };
+	const struct nl_request r = {
+		.cmd = RDMA_INC_CMD_MEMBER_GET, .dump = true, .obj = &nl_member,
+		.req = &req, .reply = dump_one, .arg = &d,
+	};
+
+	if (tree_id)
+		INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
+	return nl_request(nl, &r);
+}
+
+int inc_nl_slot_dump(struct inc_nl *nl, uint32_t tree_id,
+		     int (*fn)(const struct inc_nl_slot *slot, void *arg),
+		     void *arg)
+{
+	struct dump d = { .slot = fn, .arg = arg };
+	struct inc_nl_slot req = { .has = 0 };
+	const struct nl_request r = {
+		.cmd = RDMA_INC_CMD_SLOT_GET, .dump = true, .obj = &nl_slot,
+		.req = &req, .reply = dump_one, .arg = &d,
+	};
+
+	if (tree_id)
+		INC_NL_SET(&req, SLOT_TREE_ID, tree_id, tree_id);
+	return nl_request(nl, &r);
 }

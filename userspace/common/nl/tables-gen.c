@@ -7,63 +7,209 @@
  *	kernel/include/uapi/linux/rdma_inc_proto.h
  */
 #include "common.h"
-#include "nl-int.h"
+#include "nl-schema.h"
+#include "tables-gen.h"
 #include "lib/base/proto-names-gen.h"
 
-#define LOOKUP(fn, table)						\
+#define LOOKUP(fn, text)						\
 	const char *fn(unsigned int n)					\
 	{								\
-		return n < ARRAY_SIZE(table) ? (table)[n] : NULL;	\
+		return n < ARRAY_SIZE(text) ? (text)[n] : NULL;		\
 	}
 
-#define PLACE(obj, member)						\
-	offsetof(struct inc_nl_##obj, member),				\
-	sizeof(((struct inc_nl_##obj *)NULL)->member)
+#define LOOKUP_STAT(obj)						\
+	const char *inc_nl_##obj##_stat_name(unsigned int n)		\
+	{								\
+		return n < ARRAY_SIZE(obj##_stats) ?			\
+		       obj##_stats[n].name : NULL;			\
+	}								\
+									\
+	const char *inc_nl_##obj##_stat_doc(unsigned int n)		\
+	{								\
+		return n < ARRAY_SIZE(obj##_stats) ?			\
+		       obj##_stats[n].doc : NULL;			\
+	}
+
+#define FIELD(obj, member, attr, type, ...)				\
+	{								\
+		RDMA_INC_A_##attr, FIELD_##type,			\
+		offsetof(struct inc_nl_##obj, member),			\
+		sizeof(((struct inc_nl_##obj *)NULL)->member),		\
+		__VA_ARGS__						\
+	}
+
+static const struct field_text switch_stats[] = {
+	[RDMA_INC_A_SWITCH_STATS_RX_SHORT] = { "rx-short",
+		"IP, UDP or RoCE headers, pad or ICRC do not fit into the packet." },
+	[RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS] = { "rx-ip-options",
+		"IPv4 options or IPv6 extension headers before UDP, or an IPv6 fragment." },
+	[RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM] = { "rx-udp-checksum",
+		"A UDP checksum is present and wrong." },
+	[RDMA_INC_A_SWITCH_STATS_RX_BTH] = { "rx-bth",
+		"The transport header version is not 0." },
+	[RDMA_INC_A_SWITCH_STATS_RX_OPCODE] = { "rx-opcode",
+		"No QP of the switch accepts this opcode, or it is one of another transport than the QP's." },
+	[RDMA_INC_A_SWITCH_STATS_RX_NO_QP] = { "rx-no-qp",
+		"There is no QP with this number, or it is not connected yet (init); the packet was passed on to other sockets of the UDP port." },
+	[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] = { "rx-source",
+		"Source, destination or IP version is not the member's." },
+	[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] = { "rx-ingress",
+		"The packet arrived on another device than the one that leads to the member." },
+	[RDMA_INC_A_SWITCH_STATS_RX_POLICY] = { "rx-policy",
+		"The namespace's IPsec policy does not admit the packet in the form in which it arrived." },
+	[RDMA_INC_A_SWITCH_STATS_RX_PKEY] = { "rx-pkey",
+		"The P_Key is not the member's." },
+	[RDMA_INC_A_SWITCH_STATS_RX_ICRC] = { "rx-icrc",
+		"The invariant CRC is wrong (IBTA annex A17.3)." },
+	[RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY] = { "rx-no-memory",
+		"No memory to linearize or copy the packet, or at once for the first message of a member or a slot." },
+	[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] = { "tx-no-memory",
+		"No memory for a packet to send; it is retransmitted after a timeout." },
+	[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] = { "tx-route",
+		"No route to the member, or the device's MTU is too small." },
+	[RDMA_INC_A_SWITCH_STATS_TX_ERROR] = { "tx-error",
+		"The IP output path refused the packet (queue full, filter)." },
+};
+
+LOOKUP_STAT(switch)
+
+static const struct field_text tree_stats[] = {
+	[RDMA_INC_A_TREE_STATS_MESSAGES] = { "messages",
+		"Messages completed with a result, counted once for all ranks." },
+	[RDMA_INC_A_TREE_STATS_FAILED] = { "failed",
+		"Messages that ended with an error status, counted once for all ranks." },
+	[RDMA_INC_A_TREE_STATS_CHUNKS] = { "chunks",
+		"Chunks of results, one packet's worth of payload each." },
+	[RDMA_INC_A_TREE_STATS_REDUCED_BYTES] = { "reduced-bytes",
+		"Bytes of request payload (INC header excluded) that were reduced." },
+	[RDMA_INC_A_TREE_STATS_PASSED_BYTES] = { "passed-bytes",
+		"Bytes of request payload that went into results without being reduced." },
+};
+
+LOOKUP_STAT(tree)
+
+static const struct field_text member_stats[] = {
+	[RDMA_INC_A_MEMBER_STATS_RX_PACKETS] = { "rx-packets",
+		"Request packets accepted, each PSN once." },
+	[RDMA_INC_A_MEMBER_STATS_RX_BYTES] = { "rx-bytes",
+		"Payload bytes of the request packets accepted, each PSN once: from the first byte after the extended headers (in a first packet that of the INC header) to the last byte before pad and ICRC." },
+	[RDMA_INC_A_MEMBER_STATS_RX_MESSAGES] = { "rx-messages",
+		"Request messages accepted as a whole." },
+	[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES] = { "rx-wire-bytes",
+		"Bytes of all packets received for this QP, from the IP header to the ICRC, including duplicates and responses." },
+	[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES] = { "rx-duplicates",
+		"Request packets with a PSN that was already accepted; for a UC member, with a message ID that was." },
+	[RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT] = { "rx-redundant",
+		"Zero-length writes, which are acknowledged and ignored, and requests that an earlier QP of this rank has begun." },
+	[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] = { "rx-out-of-sequence",
+		"Request packets beyond a gap in the PSN sequence." },
+	[RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED] = { "rx-ooo-queued",
+		"Packets beyond a gap that were queued until the gap closes." },
+	[RDMA_INC_A_MEMBER_STATS_RX_GAPS] = { "rx-gaps",
+		"UC: PSNs skipped, which means packets lost or late." },
+	[RDMA_INC_A_MEMBER_STATS_RX_DEFERRED] = { "rx-deferred",
+		"UC: requests dropped because they cannot be accepted yet: the member exceeds hold, or other ranks have not been told that the slot's last message failed. When the member queries, it is told to resend them." },
+	[RDMA_INC_A_MEMBER_STATS_RX_QUERIES] = { "rx-queries",
+		"UC: queries of the member for the state of a message." },
+	[RDMA_INC_A_MEMBER_STATS_RX_DISCARDED] = { "rx-discarded",
+		"Payload packets of messages that had ended with an error status, or had arrived under other PSNs (rx-redundant)." },
+	[RDMA_INC_A_MEMBER_STATS_RX_COPIED] = { "rx-copied",
+		"Packets that had to be copied, because their data was shared or their buffer was much larger than they." },
+	[RDMA_INC_A_MEMBER_STATS_RX_ACKS] = { "rx-acks",
+		"Acknowledgments received from the member." },
+	[RDMA_INC_A_MEMBER_STATS_RX_NAKS] = { "rx-naks",
+		"NAKs (PSN sequence error) received from the member." },
+	[RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS] = { "rx-rnr-naks",
+		"RNR NAKs received from the member." },
+	[RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST] = { "rx-bad-request",
+		"Requests answered with NAK - invalid request or NAK - remote access error; malformed requests of a UC member, which are dropped." },
+	[RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE] = { "rx-bad-response",
+		"Malformed responses, and responses for a PSN that was never sent." },
+	[RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED] = { "rx-untrusted",
+		"Packets not trusted: from another UDP source port than the member's, or beyond a gap with a wrong key, length or address, or different from an earlier packet with the same PSN." },
+	[RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR] = { "rx-in-error",
+		"Packets dropped because the QP is in error; requests get a NAK." },
+	[RDMA_INC_A_MEMBER_STATS_TX_PACKETS] = { "tx-packets",
+		"Result packets sent, each PSN once." },
+	[RDMA_INC_A_MEMBER_STATS_TX_BYTES] = { "tx-bytes",
+		"Payload bytes of the result packets sent, each PSN once: from the first byte after the extended headers to the last byte before pad and ICRC." },
+	[RDMA_INC_A_MEMBER_STATS_TX_MESSAGES] = { "tx-messages",
+		"Results completed by an Immediate, including error statuses." },
+	[RDMA_INC_A_MEMBER_STATS_TX_ERRORS] = { "tx-errors",
+		"Error statuses sent." },
+	[RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES] = { "tx-wire-bytes",
+		"Bytes of all packets sent by this QP, from the IP header to the ICRC, including retransmissions and acknowledgments." },
+	[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS] = { "tx-retransmits",
+		"Result packets retransmitted." },
+	[RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS] = { "tx-timeouts",
+		"Expiries of the retransmission timeout." },
+	[RDMA_INC_A_MEMBER_STATS_TX_PROBES] = { "tx-probes",
+		"Packets sent only to elicit an acknowledgment: zero-length writes that test whether a silent member is alive, and retransmitted short results." },
+	[RDMA_INC_A_MEMBER_STATS_TX_ACKS] = { "tx-acks",
+		"Acknowledgments sent." },
+	[RDMA_INC_A_MEMBER_STATS_TX_NAKS] = { "tx-naks",
+		"NAKs sent, except RNR NAKs." },
+	[RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS] = { "tx-rnr-naks",
+		"RNR NAKs sent." },
+	[RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES] = { "tx-resend-replies",
+		"UC: statuses sent that tell the member to resend a request." },
+	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] = { "tx-pending-replies",
+		"UC: statuses sent that tell the member to wait for other ranks." },
+	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] = { "rx-place-lost",
+		"Requests that show that the member has lost its place: old packets with new PSNs. The QP goes to error." },
+	[RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG] = { "tx-too-long",
+		"Expiries of the retransmission timeout after which the oldest packet proved longer than the MTU of a device on the way to the member." },
+};
+
+LOOKUP_STAT(member)
 
 static const struct field switch_fields[] = {
-	{ "version", RDMA_INC_A_SWITCH_VERSION, FIELD_STRING,
-	  PLACE(switch, version) },
-	{ "reduce-impl", RDMA_INC_A_SWITCH_REDUCE_IMPL, FIELD_STRING,
-	  PLACE(switch, reduce_impl) },
-	{ "collectives", RDMA_INC_A_SWITCH_COLLECTIVES, FIELD_UINT32,
-	  PLACE(switch, collectives) },
-	{ "dtypes", RDMA_INC_A_SWITCH_DTYPES, FIELD_UINT32,
-	  PLACE(switch, dtypes) },
-	{ "ops", RDMA_INC_A_SWITCH_OPS, FIELD_UINT32, PLACE(switch, ops) },
-	{ "hooked", RDMA_INC_A_SWITCH_HOOKED, FIELD_UINT8,
-	  PLACE(switch, hooked) },
-	{ "trees", RDMA_INC_A_SWITCH_TREES, FIELD_UINT32,
-	  PLACE(switch, trees) },
-	{ "leaving", RDMA_INC_A_SWITCH_LEAVING, FIELD_UINT32,
-	  PLACE(switch, leaving) },
-	{ "max-trees", RDMA_INC_A_SWITCH_MAX_TREES, FIELD_UINT32,
-	  PLACE(switch, max_trees) },
-	{ "max-ranks", RDMA_INC_A_SWITCH_MAX_RANKS, FIELD_UINT16,
-	  PLACE(switch, max_ranks) },
-	{ "max-slots", RDMA_INC_A_SWITCH_MAX_SLOTS, FIELD_UINT16,
-	  PLACE(switch, max_slots) },
-	{ "max-tree-memory", RDMA_INC_A_SWITCH_MAX_TREE_MEMORY, FIELD_UINT,
-	  PLACE(switch, max_tree_memory) },
-	{ "memory-limit", RDMA_INC_A_SWITCH_MEMORY_LIMIT, FIELD_UINT,
-	  PLACE(switch, memory_limit) },
-	{ "memory-ceiling", RDMA_INC_A_SWITCH_MEMORY_CEILING, FIELD_UINT,
-	  PLACE(switch, memory_ceiling) },
-	{ "memory-used", RDMA_INC_A_SWITCH_MEMORY_USED, FIELD_UINT,
-	  PLACE(switch, memory_used) },
-	{ "stats", RDMA_INC_A_SWITCH_STATS, FIELD_STATS, PLACE(switch, stats) },
-	{ "gone-tree-stats", RDMA_INC_A_SWITCH_GONE_TREE_STATS, FIELD_STATS,
-	  PLACE(switch, gone_tree_stats) },
-	{ "gone-member-stats", RDMA_INC_A_SWITCH_GONE_MEMBER_STATS, FIELD_STATS,
-	  PLACE(switch, gone_member_stats) },
-	{ "max-tree-hold", RDMA_INC_A_SWITCH_MAX_TREE_HOLD, FIELD_UINT,
-	  PLACE(switch, max_tree_hold) },
-	{ "hold-limit", RDMA_INC_A_SWITCH_HOLD_LIMIT, FIELD_UINT,
-	  PLACE(switch, hold_limit) },
-	{ "hold-guaranteed", RDMA_INC_A_SWITCH_HOLD_GUARANTEED, FIELD_UINT,
-	  PLACE(switch, hold_guaranteed) },
-	{ "held", RDMA_INC_A_SWITCH_HELD, FIELD_UINT, PLACE(switch, held) },
-	{ "memory-taken", RDMA_INC_A_SWITCH_MEMORY_TAKEN, FIELD_UINT,
-	  PLACE(switch, memory_taken) },
+	FIELD(switch, version, SWITCH_VERSION, STRING, "version",
+	      "Version of the module.", NULL),
+	FIELD(switch, reduce_impl, SWITCH_REDUCE_IMPL, STRING, "reduce-impl",
+	      "Reduction code chosen when the module was loaded (generic, sse2, avx2 ...).", NULL),
+	FIELD(switch, collectives, SWITCH_COLLECTIVES, UINT32, "collectives",
+	      "Bit mask of offered collectives (1 << enum inc_collective).", NULL),
+	FIELD(switch, dtypes, SWITCH_DTYPES, UINT32, "dtypes",
+	      "Bit mask of offered data types (1 << enum inc_dtype).", NULL),
+	FIELD(switch, ops, SWITCH_OPS, UINT32, "ops",
+	      "Bit mask of offered operations (1 << enum inc_op).", NULL),
+	FIELD(switch, hooked, SWITCH_HOOKED, UINT8, "hooked",
+	      "1 if the switch receives packets, which it does from its first tree on; 0 before.", NULL),
+	FIELD(switch, trees, SWITCH_TREES, UINT32, "trees",
+	      "Number of trees, without those in leaving.", NULL),
+	FIELD(switch, leaving, SWITCH_LEAVING, UINT32, "leaving",
+	      "Number of trees that were deleted and are being dismantled; tree-del-ntf reports the end of each.", NULL),
+	FIELD(switch, max_trees, SWITCH_MAX_TREES, UINT32, "max-trees",
+	      "Maximum number of trees; 0 means no limit.", NULL),
+	FIELD(switch, max_ranks, SWITCH_MAX_RANKS, UINT16, "max-ranks",
+	      "Maximum number of ranks of a new tree; 0 means no limit.", NULL),
+	FIELD(switch, max_slots, SWITCH_MAX_SLOTS, UINT16, "max-slots",
+	      "Maximum number of slots of a new tree; 0 means no limit.", NULL),
+	FIELD(switch, max_tree_memory, SWITCH_MAX_TREE_MEMORY, UINT, "max-tree-memory",
+	      "Maximum number of bytes that a new tree may take with all its members; 0 means no limit.", NULL),
+	FIELD(switch, memory_limit, SWITCH_MEMORY_LIMIT, UINT, "memory-limit",
+	      "Maximum number of bytes that all trees of this namespace may take. Default 1073741824.", NULL),
+	FIELD(switch, memory_ceiling, SWITCH_MEMORY_CEILING, UINT, "memory-ceiling",
+	      "Maximum number of bytes that the trees of all namespaces may take together: the module's parameter memory_ceiling.", NULL),
+	FIELD(switch, memory_used, SWITCH_MEMORY_USED, UINT, "memory-used",
+	      "Bytes that are charged to the trees of this namespace, including those that are being dismantled: what they take at most.", NULL),
+	FIELD(switch, stats, SWITCH_STATS, STATS, "stats",
+	      "Counters of packets that belong to no member, or were refused before one was found.", switch_stats),
+	FIELD(switch, gone_tree_stats, SWITCH_GONE_TREE_STATS, STATS, "gone-tree-stats",
+	      "Sum of the counters of all trees that are gone, for totals that do not vanish with a job.", tree_stats),
+	FIELD(switch, gone_member_stats, SWITCH_GONE_MEMBER_STATS, STATS, "gone-member-stats",
+	      "Sum of the counters of all members of these trees.", member_stats),
+	FIELD(switch, max_tree_hold, SWITCH_MAX_TREE_HOLD, UINT, "max-tree-hold",
+	      "Maximum number of bytes of packets that all members of a tree together may have waiting; 0 means no limit. The oldest message of each member is accepted nevertheless.", NULL),
+	FIELD(switch, hold_limit, SWITCH_HOLD_LIMIT, UINT, "hold-limit",
+	      "Bytes of packets that may wait in this namespace, apart from what is guaranteed to each tree: an eighth of memory-limit, or of the machine's memory if that is less.", NULL),
+	FIELD(switch, hold_guaranteed, SWITCH_HOLD_GUARANTEED, UINT, "hold-guaranteed",
+	      "Bytes of packets that may wait in any tree, whatever waits in others: half of hold-limit, divided by the number of trees or 16, whichever is larger.", NULL),
+	FIELD(switch, held, SWITCH_HELD, UINT, "held",
+	      "Bytes of packets that wait in this namespace, buffers included.", NULL),
+	FIELD(switch, memory_taken, SWITCH_MEMORY_TAKEN, UINT, "memory-taken",
+	      "Bytes of memory-used that are taken. Members and slots take most of theirs when their first message begins.", NULL),
 };
 
 const struct object nl_switch = {
@@ -72,45 +218,62 @@ const struct object nl_switch = {
 };
 
 static const struct field tree_fields[] = {
-	{ "id", RDMA_INC_A_TREE_ID, FIELD_UINT32, PLACE(tree, id) },
-	{ "epoch", RDMA_INC_A_TREE_EPOCH, FIELD_UINT32, PLACE(tree, epoch) },
-	{ "role", RDMA_INC_A_TREE_ROLE, FIELD_UINT8, PLACE(tree, role) },
-	{ "state", RDMA_INC_A_TREE_STATE, FIELD_UINT8, PLACE(tree, state) },
-	{ "error", RDMA_INC_A_TREE_ERROR, FIELD_UINT8, PLACE(tree, error) },
-	{ "owned", RDMA_INC_A_TREE_OWNED, FIELD_UINT8, PLACE(tree, owned) },
-	{ "ranks", RDMA_INC_A_TREE_RANKS, FIELD_UINT16, PLACE(tree, ranks) },
-	{ "members", RDMA_INC_A_TREE_MEMBERS, FIELD_UINT16,
-	  PLACE(tree, members) },
-	{ "job-ranks", RDMA_INC_A_TREE_JOB_RANKS, FIELD_UINT16,
-	  PLACE(tree, job_ranks) },
-	{ "first-rank", RDMA_INC_A_TREE_FIRST_RANK, FIELD_UINT16,
-	  PLACE(tree, first_rank) },
-	{ "below", RDMA_INC_A_TREE_BELOW, FIELD_UINT16_LIST,
-	  PLACE(tree, below) },
-	{ "slots", RDMA_INC_A_TREE_SLOTS, FIELD_UINT16, PLACE(tree, slots) },
-	{ "msg-size", RDMA_INC_A_TREE_MSG_SIZE, FIELD_UINT32,
-	  PLACE(tree, msg_size) },
-	{ "pmtu", RDMA_INC_A_TREE_PMTU, FIELD_UINT16, PLACE(tree, pmtu) },
-	{ "first-msg-id", RDMA_INC_A_TREE_FIRST_MSG_ID, FIELD_UINT32,
-	  PLACE(tree, first_msg_id) },
-	{ "collectives", RDMA_INC_A_TREE_COLLECTIVES, FIELD_UINT32,
-	  PLACE(tree, collectives) },
-	{ "dtypes", RDMA_INC_A_TREE_DTYPES, FIELD_UINT32, PLACE(tree, dtypes) },
-	{ "ops", RDMA_INC_A_TREE_OPS, FIELD_UINT32, PLACE(tree, ops) },
-	{ "order", RDMA_INC_A_TREE_ORDER, FIELD_UINT8, PLACE(tree, order) },
-	{ "traffic-class", RDMA_INC_A_TREE_TRAFFIC_CLASS, FIELD_UINT8,
-	  PLACE(tree, traffic_class) },
-	{ "window", RDMA_INC_A_TREE_WINDOW, FIELD_UINT16, PLACE(tree, window) },
-	{ "hold", RDMA_INC_A_TREE_HOLD, FIELD_UINT32, PLACE(tree, hold) },
-	{ "min-rto", RDMA_INC_A_TREE_MIN_RTO, FIELD_UINT32,
-	  PLACE(tree, min_rto) },
-	{ "dead-time", RDMA_INC_A_TREE_DEAD_TIME, FIELD_UINT32,
-	  PLACE(tree, dead_time) },
-	{ "memory", RDMA_INC_A_TREE_MEMORY, FIELD_UINT, PLACE(tree, memory) },
-	{ "stats", RDMA_INC_A_TREE_STATS, FIELD_STATS, PLACE(tree, stats) },
-	{ "member-stats", RDMA_INC_A_TREE_MEMBER_STATS, FIELD_STATS,
-	  PLACE(tree, member_stats) },
-	{ "held", RDMA_INC_A_TREE_HELD, FIELD_UINT, PLACE(tree, held) },
+	FIELD(tree, id, TREE_ID, UINT32, "id",
+	      "Tree ID, as in the INC header. If absent in tree-new, the switch chooses one.", NULL),
+	FIELD(tree, epoch, TREE_EPOCH, UINT32, "epoch",
+	      "Serial number of the tree in this namespace; tells a tree from an earlier one with the same ID.", NULL),
+	FIELD(tree, role, TREE_ROLE, UINT8, "role",
+	      "Role of this switch in the tree.", NULL),
+	FIELD(tree, state, TREE_STATE, UINT8, "state",
+	      "State of the tree.", NULL),
+	FIELD(tree, error, TREE_ERROR, UINT8, "error",
+	      "Status that a failed tree answers with (enum inc_status).", NULL),
+	FIELD(tree, owned, TREE_OWNED, UINT8, "owned",
+	      "1: the tree is deleted when the netlink socket that made it is closed, also by the death of its process. Default 0.", NULL),
+	FIELD(tree, ranks, TREE_RANKS, UINT16, "ranks",
+	      "Number of members, hosts or switches. They take ranks 0 ... ranks - 1.", NULL),
+	FIELD(tree, members, TREE_MEMBERS, UINT16, "members",
+	      "Number of ranks that have a member now, without those in state init.", NULL),
+	FIELD(tree, job_ranks, TREE_JOB_RANKS, UINT16, "job-ranks",
+	      "Number of ranks of the whole job, including those below other switches. In tree-new it makes this switch a child, which needs parent-set.", NULL),
+	FIELD(tree, first_rank, TREE_FIRST_RANK, UINT16, "first-rank",
+	      "First rank of the job below this switch, if it is a child. Default 0.", NULL),
+	FIELD(tree, below, TREE_BELOW, UINT16_LIST, "below",
+	      "One value per member, in order: the number of ranks below it if it is a switch, 0 if it is a host. Absent if all members are hosts. The job's ranks are numbered in the order of the members; a member's own rank is its place among the members.", NULL),
+	FIELD(tree, slots, TREE_SLOTS, UINT16, "slots",
+	      "Number of slots, a power of two. Default 64.", NULL),
+	FIELD(tree, msg_size, TREE_MSG_SIZE, UINT32, "msg-size",
+	      "Longest request message in bytes, INC header included, which is also the stride of the slots as members address them; a multiple of 64. Default 65536.", NULL),
+	FIELD(tree, pmtu, TREE_PMTU, UINT16, "pmtu",
+	      "Path MTU of all QPs of the tree, bytes of payload per packet, 256, 512, 1024, 2048 or 4096. Default 1024.", NULL),
+	FIELD(tree, first_msg_id, TREE_FIRST_MSG_ID, UINT32, "first-msg-id",
+	      "Message ID of the first message. Default 0.", NULL),
+	FIELD(tree, collectives, TREE_COLLECTIVES, UINT32, "collectives",
+	      "Bit mask of collectives that the tree accepts (1 << enum inc_collective). Default: all that the switch offers.", NULL),
+	FIELD(tree, dtypes, TREE_DTYPES, UINT32, "dtypes",
+	      "Bit mask of data types that the tree accepts (1 << enum inc_dtype). Default: all that the switch offers.", NULL),
+	FIELD(tree, ops, TREE_OPS, UINT32, "ops",
+	      "Bit mask of operations that the tree accepts (1 << enum inc_op). Default: all that the switch offers.", NULL),
+	FIELD(tree, order, TREE_ORDER, UINT8, "order",
+	      "Order in which elements are reduced. Default ranks.", NULL),
+	FIELD(tree, traffic_class, TREE_TRAFFIC_CLASS, UINT8, "traffic-class",
+	      "IPv4 TOS and IPv6 traffic class of all packets that the switch sends to the tree's members and to its parent: a DSCP times 4. The two ECN bits must be 0, since the switch does not react to marks. Default 0.", NULL),
+	FIELD(tree, window, TREE_WINDOW, UINT16, "window",
+	      "Maximum number of result packets in flight to a member. Default: 128, or less if the sum over all members would exceed 768, but at least 16.", NULL),
+	FIELD(tree, hold, TREE_HOLD, UINT32, "hold",
+	      "Maximum number of bytes of packets, buffers included, that are held of one member while other ranks are missing; a request beyond it gets an RNR NAK. Default 4194304; with a pmtu above 1024, larger in the same proportion.", NULL),
+	FIELD(tree, min_rto, TREE_MIN_RTO, UINT32, "min-rto",
+	      "Minimum retransmission timeout in milliseconds. Default 4.", NULL),
+	FIELD(tree, dead_time, TREE_DEAD_TIME, UINT32, "dead-time",
+	      "A member that owes an acknowledgment and sends none for this many milliseconds is dead. Default 350.", NULL),
+	FIELD(tree, memory, TREE_MEMORY, UINT, "memory",
+	      "Bytes that this tree takes, members included.", NULL),
+	FIELD(tree, stats, TREE_STATS, STATS, "stats",
+	      "Counters of the tree.", tree_stats),
+	FIELD(tree, member_stats, TREE_MEMBER_STATS, STATS, "member-stats",
+	      "Sum of the counters of all members that the tree has or had.", member_stats),
+	FIELD(tree, held, TREE_HELD, UINT, "held",
+	      "Bytes of packets, buffers included, that are held of all its members while other ranks are missing.", NULL),
 };
 
 const struct object nl_tree = {
@@ -119,47 +282,58 @@ const struct object nl_tree = {
 };
 
 static const struct field member_fields[] = {
-	{ "tree-id", RDMA_INC_A_MEMBER_TREE_ID, FIELD_UINT32,
-	  PLACE(member, tree_id) },
-	{ "rank", RDMA_INC_A_MEMBER_RANK, FIELD_UINT16, PLACE(member, rank) },
-	{ "state", RDMA_INC_A_MEMBER_STATE, FIELD_UINT8, PLACE(member, state) },
-	{ "error", RDMA_INC_A_MEMBER_ERROR, FIELD_UINT8, PLACE(member, error) },
-	{ "transport", RDMA_INC_A_MEMBER_TRANSPORT, FIELD_UINT8,
-	  PLACE(member, transport) },
-	{ "qpn", RDMA_INC_A_MEMBER_QPN, FIELD_UINT32, PLACE(member, qpn) },
-	{ "psn", RDMA_INC_A_MEMBER_PSN, FIELD_UINT32, PLACE(member, psn) },
-	{ "rkey", RDMA_INC_A_MEMBER_RKEY, FIELD_UINT32, PLACE(member, rkey) },
-	{ "pkey", RDMA_INC_A_MEMBER_PKEY, FIELD_UINT16, PLACE(member, pkey) },
-	{ "local-addr", RDMA_INC_A_MEMBER_LOCAL_ADDR, FIELD_ADDR,
-	  PLACE(member, local_addr) },
-	{ "peer-addr", RDMA_INC_A_MEMBER_PEER_ADDR, FIELD_ADDR,
-	  PLACE(member, peer_addr) },
-	{ "peer-qpn", RDMA_INC_A_MEMBER_PEER_QPN, FIELD_UINT32,
-	  PLACE(member, peer_qpn) },
-	{ "peer-psn", RDMA_INC_A_MEMBER_PEER_PSN, FIELD_UINT32,
-	  PLACE(member, peer_psn) },
-	{ "peer-tree-id", RDMA_INC_A_MEMBER_PEER_TREE_ID, FIELD_UINT32,
-	  PLACE(member, peer_tree_id) },
-	{ "peer-rkey", RDMA_INC_A_MEMBER_PEER_RKEY, FIELD_UINT32,
-	  PLACE(member, peer_rkey) },
-	{ "slots", RDMA_INC_A_MEMBER_SLOTS, FIELD_UINT16,
-	  PLACE(member, slots) },
-	{ "msg-size", RDMA_INC_A_MEMBER_MSG_SIZE, FIELD_UINT32,
-	  PLACE(member, msg_size) },
-	{ "pmtu", RDMA_INC_A_MEMBER_PMTU, FIELD_UINT16, PLACE(member, pmtu) },
-	{ "next-msg-id", RDMA_INC_A_MEMBER_NEXT_MSG_ID, FIELD_UINT32,
-	  PLACE(member, next_msg_id) },
-	{ "rx-psn", RDMA_INC_A_MEMBER_RX_PSN, FIELD_UINT32,
-	  PLACE(member, rx_psn) },
-	{ "tx-psn", RDMA_INC_A_MEMBER_TX_PSN, FIELD_UINT32,
-	  PLACE(member, tx_psn) },
-	{ "tx-in-flight", RDMA_INC_A_MEMBER_TX_IN_FLIGHT, FIELD_UINT32,
-	  PLACE(member, tx_in_flight) },
-	{ "held", RDMA_INC_A_MEMBER_HELD, FIELD_UINT32, PLACE(member, held) },
-	{ "srtt", RDMA_INC_A_MEMBER_SRTT, FIELD_UINT32, PLACE(member, srtt) },
-	{ "last-rx", RDMA_INC_A_MEMBER_LAST_RX, FIELD_UINT32,
-	  PLACE(member, last_rx) },
-	{ "stats", RDMA_INC_A_MEMBER_STATS, FIELD_STATS, PLACE(member, stats) },
+	FIELD(member, tree_id, MEMBER_TREE_ID, UINT32, "tree-id",
+	      "Tree.", NULL),
+	FIELD(member, rank, MEMBER_RANK, UINT16, "rank",
+	      "Place among the tree's members, from 0, less than the tree's ranks.", NULL),
+	FIELD(member, state, MEMBER_STATE, UINT8, "state",
+	      "State of the QP.", NULL),
+	FIELD(member, error, MEMBER_ERROR, UINT8, "error",
+	      "Why the QP is in error.", NULL),
+	FIELD(member, transport, MEMBER_TRANSPORT, UINT8, "transport",
+	      "Transport service of the member's QP. Default rc. uc requires a msg-size of at most pmtu; a switch below requires rc.", NULL),
+	FIELD(member, qpn, MEMBER_QPN, UINT32, "qpn",
+	      "QPN of the switch's QP (the host's dest_qp_num). If absent in member-new, one is drawn at random.", NULL),
+	FIELD(member, psn, MEMBER_PSN, UINT32, "psn",
+	      "First PSN that the switch sends (the host's rq_psn). If absent in member-new, one is drawn at random.", NULL),
+	FIELD(member, rkey, MEMBER_RKEY, UINT32, "rkey",
+	      "R_Key that the member's requests must carry. Only in replies to a caller with CAP_NET_ADMIN, like psn and peer-psn; never in events.", NULL),
+	FIELD(member, pkey, MEMBER_PKEY, UINT16, "pkey",
+	      "P_Key of both directions. Default 0xffff.", NULL),
+	FIELD(member, local_addr, MEMBER_LOCAL_ADDR, ADDR, "local-addr",
+	      "Address of the switch towards this member, 4 or 16 bytes; the host needs the GID of this address. If absent in member-new, the route decides.", NULL),
+	FIELD(member, peer_addr, MEMBER_PEER_ADDR, ADDR, "peer-addr",
+	      "Address of the host's GID, 4 (IPv4) or 16 (IPv6) bytes, network byte order.", NULL),
+	FIELD(member, peer_qpn, MEMBER_PEER_QPN, UINT32, "peer-qpn",
+	      "QPN of the host's QP; 0, 1 and 0xffffff cannot be an RC QP's.", NULL),
+	FIELD(member, peer_psn, MEMBER_PEER_PSN, UINT32, "peer-psn",
+	      "First PSN that the host sends (its sq_psn).", NULL),
+	FIELD(member, peer_tree_id, MEMBER_PEER_TREE_ID, UINT32, "peer-tree-id",
+	      "Of a child's QP to its parent: the tree there.", NULL),
+	FIELD(member, peer_rkey, MEMBER_PEER_RKEY, UINT32, "peer-rkey",
+	      "Of a child's QP to its parent: R_Key of the parent's slots; shown as rkey is.", NULL),
+	FIELD(member, slots, MEMBER_SLOTS, UINT16, "slots",
+	      "Number of slots of the tree.", NULL),
+	FIELD(member, msg_size, MEMBER_MSG_SIZE, UINT32, "msg-size",
+	      "Stride of the slots and longest message of the tree, bytes.", NULL),
+	FIELD(member, pmtu, MEMBER_PMTU, UINT16, "pmtu",
+	      "Path MTU of the tree, bytes.", NULL),
+	FIELD(member, next_msg_id, MEMBER_NEXT_MSG_ID, UINT32, "next-msg-id",
+	      "Message ID that this member's next request should have.", NULL),
+	FIELD(member, rx_psn, MEMBER_RX_PSN, UINT32, "rx-psn",
+	      "PSN that the switch expects next; shown as rkey is.", NULL),
+	FIELD(member, tx_psn, MEMBER_TX_PSN, UINT32, "tx-psn",
+	      "PSN that the switch sends next; shown as rkey is.", NULL),
+	FIELD(member, tx_in_flight, MEMBER_TX_IN_FLIGHT, UINT32, "tx-in-flight",
+	      "Result packets sent and not yet acknowledged.", NULL),
+	FIELD(member, held, MEMBER_HELD, UINT32, "held",
+	      "Bytes of this member's packets that are held because other ranks are missing.", NULL),
+	FIELD(member, srtt, MEMBER_SRTT, UINT32, "srtt",
+	      "Smoothed round-trip time from a result packet to its acknowledgment, microseconds.", NULL),
+	FIELD(member, last_rx, MEMBER_LAST_RX, UINT32, "last-rx",
+	      "Milliseconds since the member's last packet that passed all checks, or since the member was added if rx-wire-bytes is 0.", NULL),
+	FIELD(member, stats, MEMBER_STATS, STATS, "stats",
+	      "Counters of the member's QP.", member_stats),
 };
 
 const struct object nl_member = {
@@ -168,386 +342,48 @@ const struct object nl_member = {
 };
 
 static const struct field slot_fields[] = {
-	{ "tree-id", RDMA_INC_A_SLOT_TREE_ID, FIELD_UINT32,
-	  PLACE(slot, tree_id) },
-	{ "epoch", RDMA_INC_A_SLOT_EPOCH, FIELD_UINT32, PLACE(slot, epoch) },
-	{ "index", RDMA_INC_A_SLOT_INDEX, FIELD_UINT16, PLACE(slot, index) },
-	{ "state", RDMA_INC_A_SLOT_STATE, FIELD_UINT8, PLACE(slot, state) },
-	{ "msg-id", RDMA_INC_A_SLOT_MSG_ID, FIELD_UINT32, PLACE(slot, msg_id) },
-	{ "status", RDMA_INC_A_SLOT_STATUS, FIELD_UINT8, PLACE(slot, status) },
-	{ "collective", RDMA_INC_A_SLOT_COLLECTIVE, FIELD_UINT8,
-	  PLACE(slot, collective) },
-	{ "dtype", RDMA_INC_A_SLOT_DTYPE, FIELD_UINT8, PLACE(slot, dtype) },
-	{ "op", RDMA_INC_A_SLOT_OP, FIELD_UINT8, PLACE(slot, op) },
-	{ "nelem", RDMA_INC_A_SLOT_NELEM, FIELD_UINT32, PLACE(slot, nelem) },
-	{ "chunks", RDMA_INC_A_SLOT_CHUNKS, FIELD_UINT16, PLACE(slot, chunks) },
-	{ "chunks-done", RDMA_INC_A_SLOT_CHUNKS_DONE, FIELD_UINT16,
-	  PLACE(slot, chunks_done) },
-	{ "age", RDMA_INC_A_SLOT_AGE, FIELD_UINT32, PLACE(slot, age) },
-	{ "parent-age", RDMA_INC_A_SLOT_PARENT_AGE, FIELD_UINT32,
-	  PLACE(slot, parent_age) },
-	{ "missing", RDMA_INC_A_SLOT_MISSING, FIELD_UINT16_LIST,
-	  PLACE(slot, missing) },
-	{ "missing-chunks", RDMA_INC_A_SLOT_MISSING_CHUNKS, FIELD_UINT16_LIST,
-	  PLACE(slot, missing_chunks) },
-	{ "wrong-rank", RDMA_INC_A_SLOT_WRONG_RANK, FIELD_UINT16,
-	  PLACE(slot, wrong_rank) },
-	{ "unlike-rank", RDMA_INC_A_SLOT_UNLIKE_RANK, FIELD_UINT16,
-	  PLACE(slot, unlike_rank) },
+	FIELD(slot, tree_id, SLOT_TREE_ID, UINT32, "tree-id",
+	      "Tree.", NULL),
+	FIELD(slot, epoch, SLOT_EPOCH, UINT32, "epoch",
+	      "Epoch of the tree.", NULL),
+	FIELD(slot, index, SLOT_INDEX, UINT16, "index",
+	      "Slot, from 0.", NULL),
+	FIELD(slot, state, SLOT_STATE, UINT8, "state",
+	      "State of the slot.", NULL),
+	FIELD(slot, msg_id, SLOT_MSG_ID, UINT32, "msg-id",
+	      "Message that the slot works on (busy), has completed (done) or expects (idle).", NULL),
+	FIELD(slot, status, SLOT_STATUS, UINT8, "status",
+	      "Status of a failed message (enum inc_status).", NULL),
+	FIELD(slot, collective, SLOT_COLLECTIVE, UINT8, "collective",
+	      "Collective of the message (enum inc_collective).", NULL),
+	FIELD(slot, dtype, SLOT_DTYPE, UINT8, "dtype",
+	      "Data type of the message (enum inc_dtype).", NULL),
+	FIELD(slot, op, SLOT_OP, UINT8, "op",
+	      "Operation of the message (enum inc_op).", NULL),
+	FIELD(slot, nelem, SLOT_NELEM, UINT32, "nelem",
+	      "Elements in the message.", NULL),
+	FIELD(slot, chunks, SLOT_CHUNKS, UINT16, "chunks",
+	      "Number of packets of the message.", NULL),
+	FIELD(slot, chunks_done, SLOT_CHUNKS_DONE, UINT16, "chunks-done",
+	      "Number of packets that all ranks have sent.", NULL),
+	FIELD(slot, age, SLOT_AGE, UINT32, "age",
+	      "Milliseconds since the first request of the message arrived.", NULL),
+	FIELD(slot, parent_age, SLOT_PARENT_AGE, UINT32, "parent-age",
+	      "Of a child's busy slot that has the requests of all members: the milliseconds for which it has waited for the parent since. Absent otherwise.", NULL),
+	FIELD(slot, missing, SLOT_MISSING, UINT16_LIST, "missing",
+	      "Of a busy slot: ranks whose request is not complete yet.", NULL),
+	FIELD(slot, missing_chunks, SLOT_MISSING_CHUNKS, UINT16_LIST, "missing-chunks",
+	      "For each rank in missing, in the same order: the number of packets of its request that have arrived.", NULL),
+	FIELD(slot, wrong_rank, SLOT_WRONG_RANK, UINT16, "wrong-rank",
+	      "Rank whose request made the message fail, or the place among the members of a switch that reported the failure. Absent if no request did, for example because the tree failed or the parent reported the failure.", NULL),
+	FIELD(slot, unlike_rank, SLOT_UNLIKE_RANK, UINT16, "unlike-rank",
+	      "With wrong-rank, if its request disagrees with earlier ones: the first rank that sent one of those. This rank may be the wrong one as well.", NULL),
 };
 
 const struct object nl_slot = {
 	"slot", sizeof(struct inc_nl_slot),
 	slot_fields, ARRAY_SIZE(slot_fields),
 };
-
-static const char *const switch_stats_names[] = {
-	[RDMA_INC_A_SWITCH_STATS_RX_SHORT] = "rx-short",
-	[RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS] = "rx-ip-options",
-	[RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM] = "rx-udp-checksum",
-	[RDMA_INC_A_SWITCH_STATS_RX_BTH] = "rx-bth",
-	[RDMA_INC_A_SWITCH_STATS_RX_OPCODE] = "rx-opcode",
-	[RDMA_INC_A_SWITCH_STATS_RX_NO_QP] = "rx-no-qp",
-	[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] = "rx-source",
-	[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] = "rx-ingress",
-	[RDMA_INC_A_SWITCH_STATS_RX_POLICY] = "rx-policy",
-	[RDMA_INC_A_SWITCH_STATS_RX_PKEY] = "rx-pkey",
-	[RDMA_INC_A_SWITCH_STATS_RX_ICRC] = "rx-icrc",
-	[RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY] = "rx-no-memory",
-	[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] = "tx-no-memory",
-	[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] = "tx-route",
-	[RDMA_INC_A_SWITCH_STATS_TX_ERROR] = "tx-error",
-};
-
-LOOKUP(inc_nl_switch_stat_name, switch_stats_names)
-
-static const char *const tree_stats_names[] = {
-	[RDMA_INC_A_TREE_STATS_MESSAGES] = "messages",
-	[RDMA_INC_A_TREE_STATS_FAILED] = "failed",
-	[RDMA_INC_A_TREE_STATS_CHUNKS] = "chunks",
-	[RDMA_INC_A_TREE_STATS_REDUCED_BYTES] = "reduced-bytes",
-	[RDMA_INC_A_TREE_STATS_PASSED_BYTES] = "passed-bytes",
-};
-
-LOOKUP(inc_nl_tree_stat_name, tree_stats_names)
-
-static const char *const member_stats_names[] = {
-	[RDMA_INC_A_MEMBER_STATS_RX_PACKETS] = "rx-packets",
-	[RDMA_INC_A_MEMBER_STATS_RX_BYTES] = "rx-bytes",
-	[RDMA_INC_A_MEMBER_STATS_RX_MESSAGES] = "rx-messages",
-	[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES] = "rx-wire-bytes",
-	[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES] = "rx-duplicates",
-	[RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT] = "rx-redundant",
-	[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] = "rx-out-of-sequence",
-	[RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED] = "rx-ooo-queued",
-	[RDMA_INC_A_MEMBER_STATS_RX_GAPS] = "rx-gaps",
-	[RDMA_INC_A_MEMBER_STATS_RX_DEFERRED] = "rx-deferred",
-	[RDMA_INC_A_MEMBER_STATS_RX_QUERIES] = "rx-queries",
-	[RDMA_INC_A_MEMBER_STATS_RX_DISCARDED] = "rx-discarded",
-	[RDMA_INC_A_MEMBER_STATS_RX_COPIED] = "rx-copied",
-	[RDMA_INC_A_MEMBER_STATS_RX_ACKS] = "rx-acks",
-	[RDMA_INC_A_MEMBER_STATS_RX_NAKS] = "rx-naks",
-	[RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS] = "rx-rnr-naks",
-	[RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST] = "rx-bad-request",
-	[RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE] = "rx-bad-response",
-	[RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED] = "rx-untrusted",
-	[RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR] = "rx-in-error",
-	[RDMA_INC_A_MEMBER_STATS_TX_PACKETS] = "tx-packets",
-	[RDMA_INC_A_MEMBER_STATS_TX_BYTES] = "tx-bytes",
-	[RDMA_INC_A_MEMBER_STATS_TX_MESSAGES] = "tx-messages",
-	[RDMA_INC_A_MEMBER_STATS_TX_ERRORS] = "tx-errors",
-	[RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES] = "tx-wire-bytes",
-	[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS] = "tx-retransmits",
-	[RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS] = "tx-timeouts",
-	[RDMA_INC_A_MEMBER_STATS_TX_PROBES] = "tx-probes",
-	[RDMA_INC_A_MEMBER_STATS_TX_ACKS] = "tx-acks",
-	[RDMA_INC_A_MEMBER_STATS_TX_NAKS] = "tx-naks",
-	[RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS] = "tx-rnr-naks",
-	[RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES] = "tx-resend-replies",
-	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] = "tx-pending-replies",
-	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] = "rx-place-lost",
-	[RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG] = "tx-too-long",
-};
-
-LOOKUP(inc_nl_member_stat_name, member_stats_names)
-
-static const char *const switch_docs[] = {
-	[RDMA_INC_A_SWITCH_VERSION] = "Version of the module.",
-	[RDMA_INC_A_SWITCH_REDUCE_IMPL] =
-		"Reduction code chosen when the module was loaded (generic, sse2, avx2 ...).",
-	[RDMA_INC_A_SWITCH_COLLECTIVES] =
-		"Bit mask of offered collectives (1 << enum inc_collective).",
-	[RDMA_INC_A_SWITCH_DTYPES] =
-		"Bit mask of offered data types (1 << enum inc_dtype).",
-	[RDMA_INC_A_SWITCH_OPS] =
-		"Bit mask of offered operations (1 << enum inc_op).",
-	[RDMA_INC_A_SWITCH_HOOKED] =
-		"1 if the switch receives packets, which it does from its first tree on; 0 before.",
-	[RDMA_INC_A_SWITCH_TREES] =
-		"Number of trees, without those in leaving.",
-	[RDMA_INC_A_SWITCH_LEAVING] =
-		"Number of trees that were deleted and are being dismantled; tree-del-ntf reports the end of each.",
-	[RDMA_INC_A_SWITCH_MAX_TREES] =
-		"Maximum number of trees; 0 means no limit.",
-	[RDMA_INC_A_SWITCH_MAX_RANKS] =
-		"Maximum number of ranks of a new tree; 0 means no limit.",
-	[RDMA_INC_A_SWITCH_MAX_SLOTS] =
-		"Maximum number of slots of a new tree; 0 means no limit.",
-	[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY] =
-		"Maximum number of bytes that a new tree may take with all its members; 0 means no limit.",
-	[RDMA_INC_A_SWITCH_MEMORY_LIMIT] =
-		"Maximum number of bytes that all trees of this namespace may take. Default 1073741824.",
-	[RDMA_INC_A_SWITCH_MEMORY_CEILING] =
-		"Maximum number of bytes that the trees of all namespaces may take together: the module's parameter memory_ceiling.",
-	[RDMA_INC_A_SWITCH_MEMORY_USED] =
-		"Bytes that are charged to the trees of this namespace, including those that are being dismantled: what they take at most.",
-	[RDMA_INC_A_SWITCH_STATS] =
-		"Counters of packets that belong to no member, or were refused before one was found.",
-	[RDMA_INC_A_SWITCH_GONE_TREE_STATS] =
-		"Sum of the counters of all trees that are gone, for totals that do not vanish with a job.",
-	[RDMA_INC_A_SWITCH_GONE_MEMBER_STATS] =
-		"Sum of the counters of all members of these trees.",
-	[RDMA_INC_A_SWITCH_MAX_TREE_HOLD] =
-		"Maximum number of bytes of packets that all members of a tree together may have waiting; 0 means no limit. The oldest message of each member is accepted nevertheless.",
-	[RDMA_INC_A_SWITCH_HOLD_LIMIT] =
-		"Bytes of packets that may wait in this namespace, apart from what is guaranteed to each tree: an eighth of memory-limit, or of the machine's memory if that is less.",
-	[RDMA_INC_A_SWITCH_HOLD_GUARANTEED] =
-		"Bytes of packets that may wait in any tree, whatever waits in others: half of hold-limit, divided by the number of trees or 16, whichever is larger.",
-	[RDMA_INC_A_SWITCH_HELD] =
-		"Bytes of packets that wait in this namespace, buffers included.",
-	[RDMA_INC_A_SWITCH_MEMORY_TAKEN] =
-		"Bytes of memory-used that are taken. Members and slots take most of theirs when their first message begins.",
-};
-
-LOOKUP(inc_nl_switch_doc, switch_docs)
-
-static const char *const switch_stats_docs[] = {
-	[RDMA_INC_A_SWITCH_STATS_RX_SHORT] =
-		"IP, UDP or RoCE headers, pad or ICRC do not fit into the packet.",
-	[RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS] =
-		"IPv4 options or IPv6 extension headers before UDP, or an IPv6 fragment.",
-	[RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM] =
-		"A UDP checksum is present and wrong.",
-	[RDMA_INC_A_SWITCH_STATS_RX_BTH] =
-		"The transport header version is not 0.",
-	[RDMA_INC_A_SWITCH_STATS_RX_OPCODE] =
-		"No QP of the switch accepts this opcode, or it is one of another transport than the QP's.",
-	[RDMA_INC_A_SWITCH_STATS_RX_NO_QP] =
-		"There is no QP with this number, or it is not connected yet (init); the packet was passed on to other sockets of the UDP port.",
-	[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] =
-		"Source, destination or IP version is not the member's.",
-	[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] =
-		"The packet arrived on another device than the one that leads to the member.",
-	[RDMA_INC_A_SWITCH_STATS_RX_POLICY] =
-		"The namespace's IPsec policy does not admit the packet in the form in which it arrived.",
-	[RDMA_INC_A_SWITCH_STATS_RX_PKEY] = "The P_Key is not the member's.",
-	[RDMA_INC_A_SWITCH_STATS_RX_ICRC] =
-		"The invariant CRC is wrong (IBTA annex A17.3).",
-	[RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY] =
-		"No memory to linearize or copy the packet, or at once for the first message of a member or a slot.",
-	[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] =
-		"No memory for a packet to send; it is retransmitted after a timeout.",
-	[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] =
-		"No route to the member, or the device's MTU is too small.",
-	[RDMA_INC_A_SWITCH_STATS_TX_ERROR] =
-		"The IP output path refused the packet (queue full, filter).",
-};
-
-LOOKUP(inc_nl_switch_stat_doc, switch_stats_docs)
-
-static const char *const tree_docs[] = {
-	[RDMA_INC_A_TREE_ID] =
-		"Tree ID, as in the INC header. If absent in tree-new, the switch chooses one.",
-	[RDMA_INC_A_TREE_EPOCH] =
-		"Serial number of the tree in this namespace; tells a tree from an earlier one with the same ID.",
-	[RDMA_INC_A_TREE_ROLE] = "Role of this switch in the tree.",
-	[RDMA_INC_A_TREE_STATE] = "State of the tree.",
-	[RDMA_INC_A_TREE_ERROR] =
-		"Status that a failed tree answers with (enum inc_status).",
-	[RDMA_INC_A_TREE_OWNED] =
-		"1: the tree is deleted when the netlink socket that made it is closed, also by the death of its process. Default 0.",
-	[RDMA_INC_A_TREE_RANKS] =
-		"Number of members, hosts or switches. They take ranks 0 ... ranks - 1.",
-	[RDMA_INC_A_TREE_MEMBERS] =
-		"Number of ranks that have a member now, without those in state init.",
-	[RDMA_INC_A_TREE_JOB_RANKS] =
-		"Number of ranks of the whole job, including those below other switches. In tree-new it makes this switch a child, which needs parent-set.",
-	[RDMA_INC_A_TREE_FIRST_RANK] =
-		"First rank of the job below this switch, if it is a child. Default 0.",
-	[RDMA_INC_A_TREE_BELOW] =
-		"One value per member, in order: the number of ranks below it if it is a switch, 0 if it is a host. Absent if all members are hosts. The job's ranks are numbered in the order of the members; a member's own rank is its place among the members.",
-	[RDMA_INC_A_TREE_SLOTS] =
-		"Number of slots, a power of two. Default 64.",
-	[RDMA_INC_A_TREE_MSG_SIZE] =
-		"Longest request message in bytes, INC header included, which is also the stride of the slots as members address them; a multiple of 64. Default 65536.",
-	[RDMA_INC_A_TREE_PMTU] =
-		"Path MTU of all QPs of the tree, bytes of payload per packet, 256, 512, 1024, 2048 or 4096. Default 1024.",
-	[RDMA_INC_A_TREE_FIRST_MSG_ID] =
-		"Message ID of the first message. Default 0.",
-	[RDMA_INC_A_TREE_COLLECTIVES] =
-		"Bit mask of collectives that the tree accepts (1 << enum inc_collective). Default: all that the switch offers.",
-	[RDMA_INC_A_TREE_DTYPES] =
-		"Bit mask of data types that the tree accepts (1 << enum inc_dtype). Default: all that the switch offers.",
-	[RDMA_INC_A_TREE_OPS] =
-		"Bit mask of operations that the tree accepts (1 << enum inc_op). Default: all that the switch offers.",
-	[RDMA_INC_A_TREE_ORDER] =
-		"Order in which elements are reduced. Default ranks.",
-	[RDMA_INC_A_TREE_TRAFFIC_CLASS] =
-		"IPv4 TOS and IPv6 traffic class of all packets that the switch sends to the tree's members and to its parent: a DSCP times 4. The two ECN bits must be 0, since the switch does not react to marks. Default 0.",
-	[RDMA_INC_A_TREE_WINDOW] =
-		"Maximum number of result packets in flight to a member. Default: 128, or less if the sum over all members would exceed 768, but at least 16.",
-	[RDMA_INC_A_TREE_HOLD] =
-		"Maximum number of bytes of packets, buffers included, that are held of one member while other ranks are missing; a request beyond it gets an RNR NAK. Default 4194304; with a pmtu above 1024, larger in the same proportion.",
-	[RDMA_INC_A_TREE_MIN_RTO] =
-		"Minimum retransmission timeout in milliseconds. Default 4.",
-	[RDMA_INC_A_TREE_DEAD_TIME] =
-		"A member that owes an acknowledgment and sends none for this many milliseconds is dead. Default 350.",
-	[RDMA_INC_A_TREE_MEMORY] =
-		"Bytes that this tree takes, members included.",
-	[RDMA_INC_A_TREE_STATS] = "Counters of the tree.",
-	[RDMA_INC_A_TREE_MEMBER_STATS] =
-		"Sum of the counters of all members that the tree has or had.",
-	[RDMA_INC_A_TREE_HELD] =
-		"Bytes of packets, buffers included, that are held of all its members while other ranks are missing.",
-};
-
-LOOKUP(inc_nl_tree_doc, tree_docs)
-
-static const char *const tree_stats_docs[] = {
-	[RDMA_INC_A_TREE_STATS_MESSAGES] =
-		"Messages completed with a result, counted once for all ranks.",
-	[RDMA_INC_A_TREE_STATS_FAILED] =
-		"Messages that ended with an error status, counted once for all ranks.",
-	[RDMA_INC_A_TREE_STATS_CHUNKS] =
-		"Chunks of results, one packet's worth of payload each.",
-	[RDMA_INC_A_TREE_STATS_REDUCED_BYTES] =
-		"Bytes of request payload (INC header excluded) that were reduced.",
-	[RDMA_INC_A_TREE_STATS_PASSED_BYTES] =
-		"Bytes of request payload that went into results without being reduced.",
-};
-
-LOOKUP(inc_nl_tree_stat_doc, tree_stats_docs)
-
-static const char *const member_docs[] = {
-	[RDMA_INC_A_MEMBER_TREE_ID] = "Tree.",
-	[RDMA_INC_A_MEMBER_RANK] =
-		"Place among the tree's members, from 0, less than the tree's ranks.",
-	[RDMA_INC_A_MEMBER_STATE] = "State of the QP.",
-	[RDMA_INC_A_MEMBER_ERROR] = "Why the QP is in error.",
-	[RDMA_INC_A_MEMBER_TRANSPORT] =
-		"Transport service of the member's QP. Default rc. uc requires a msg-size of at most pmtu; a switch below requires rc.",
-	[RDMA_INC_A_MEMBER_QPN] =
-		"QPN of the switch's QP (the host's dest_qp_num). If absent in member-new, one is drawn at random.",
-	[RDMA_INC_A_MEMBER_PSN] =
-		"First PSN that the switch sends (the host's rq_psn). If absent in member-new, one is drawn at random.",
-	[RDMA_INC_A_MEMBER_RKEY] =
-		"R_Key that the member's requests must carry. Only in replies to a caller with CAP_NET_ADMIN, like psn and peer-psn; never in events.",
-	[RDMA_INC_A_MEMBER_PKEY] = "P_Key of both directions. Default 0xffff.",
-	[RDMA_INC_A_MEMBER_LOCAL_ADDR] =
-		"Address of the switch towards this member, 4 or 16 bytes; the host needs the GID of this address. If absent in member-new, the route decides.",
-	[RDMA_INC_A_MEMBER_PEER_ADDR] =
-		"Address of the host's GID, 4 (IPv4) or 16 (IPv6) bytes, network byte order.",
-	[RDMA_INC_A_MEMBER_PEER_QPN] =
-		"QPN of the host's QP; 0, 1 and 0xffffff cannot be an RC QP's.",
-	[RDMA_INC_A_MEMBER_PEER_PSN] =
-		"First PSN that the host sends (its sq_psn).",
-	[RDMA_INC_A_MEMBER_PEER_TREE_ID] =
-		"Of a child's QP to its parent: the tree there.",
-	[RDMA_INC_A_MEMBER_PEER_RKEY] =
-		"Of a child's QP to its parent: R_Key of the parent's slots; shown as rkey is.",
-	[RDMA_INC_A_MEMBER_SLOTS] = "Number of slots of the tree.",
-	[RDMA_INC_A_MEMBER_MSG_SIZE] =
-		"Stride of the slots and longest message of the tree, bytes.",
-	[RDMA_INC_A_MEMBER_PMTU] = "Path MTU of the tree, bytes.",
-	[RDMA_INC_A_MEMBER_NEXT_MSG_ID] =
-		"Message ID that this member's next request should have.",
-	[RDMA_INC_A_MEMBER_RX_PSN] =
-		"PSN that the switch expects next; shown as rkey is.",
-	[RDMA_INC_A_MEMBER_TX_PSN] =
-		"PSN that the switch sends next; shown as rkey is.",
-	[RDMA_INC_A_MEMBER_TX_IN_FLIGHT] =
-		"Result packets sent and not yet acknowledged.",
-	[RDMA_INC_A_MEMBER_HELD] =
-		"Bytes of this member's packets that are held because other ranks are missing.",
-	[RDMA_INC_A_MEMBER_SRTT] =
-		"Smoothed round-trip time from a result packet to its acknowledgment, microseconds.",
-	[RDMA_INC_A_MEMBER_LAST_RX] =
-		"Milliseconds since the member's last packet that passed all checks, or since the member was added if rx-wire-bytes is 0.",
-	[RDMA_INC_A_MEMBER_STATS] = "Counters of the member's QP.",
-};
-
-LOOKUP(inc_nl_member_doc, member_docs)
-
-static const char *const member_stats_docs[] = {
-	[RDMA_INC_A_MEMBER_STATS_RX_PACKETS] =
-		"Request packets accepted, each PSN once.",
-	[RDMA_INC_A_MEMBER_STATS_RX_BYTES] =
-		"Payload bytes of the request packets accepted, each PSN once: from the first byte after the extended headers (in a first packet that of the INC header) to the last byte before pad and ICRC.",
-	[RDMA_INC_A_MEMBER_STATS_RX_MESSAGES] =
-		"Request messages accepted as a whole.",
-	[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES] =
-		"Bytes of all packets received for this QP, from the IP header to the ICRC, including duplicates and responses.",
-	[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES] =
-		"Request packets with a PSN that was already accepted; for a UC member, with a message ID that was.",
-	[RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT] =
-		"Zero-length writes, which are acknowledged and ignored, and requests that an earlier QP of this rank has begun.",
-	[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] =
-		"Request packets beyond a gap in the PSN sequence.",
-	[RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED] =
-		"Packets beyond a gap that were queued until the gap closes.",
-	[RDMA_INC_A_MEMBER_STATS_RX_GAPS] =
-		"UC: PSNs skipped, which means packets lost or late.",
-	[RDMA_INC_A_MEMBER_STATS_RX_DEFERRED] =
-		"UC: requests dropped because they cannot be accepted yet: the member exceeds hold, or other ranks have not been told that the slot's last message failed. When the member queries, it is told to resend them.",
-	[RDMA_INC_A_MEMBER_STATS_RX_QUERIES] =
-		"UC: queries of the member for the state of a message.",
-	[RDMA_INC_A_MEMBER_STATS_RX_DISCARDED] =
-		"Payload packets of messages that had ended with an error status, or had arrived under other PSNs (rx-redundant).",
-	[RDMA_INC_A_MEMBER_STATS_RX_COPIED] =
-		"Packets that had to be copied, because their data was shared or their buffer was much larger than they.",
-	[RDMA_INC_A_MEMBER_STATS_RX_ACKS] =
-		"Acknowledgments received from the member.",
-	[RDMA_INC_A_MEMBER_STATS_RX_NAKS] =
-		"NAKs (PSN sequence error) received from the member.",
-	[RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS] =
-		"RNR NAKs received from the member.",
-	[RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST] =
-		"Requests answered with NAK - invalid request or NAK - remote access error; malformed requests of a UC member, which are dropped.",
-	[RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE] =
-		"Malformed responses, and responses for a PSN that was never sent.",
-	[RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED] =
-		"Packets not trusted: from another UDP source port than the member's, or beyond a gap with a wrong key, length or address, or different from an earlier packet with the same PSN.",
-	[RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR] =
-		"Packets dropped because the QP is in error; requests get a NAK.",
-	[RDMA_INC_A_MEMBER_STATS_TX_PACKETS] =
-		"Result packets sent, each PSN once.",
-	[RDMA_INC_A_MEMBER_STATS_TX_BYTES] =
-		"Payload bytes of the result packets sent, each PSN once: from the first byte after the extended headers to the last byte before pad and ICRC.",
-	[RDMA_INC_A_MEMBER_STATS_TX_MESSAGES] =
-		"Results completed by an Immediate, including error statuses.",
-	[RDMA_INC_A_MEMBER_STATS_TX_ERRORS] = "Error statuses sent.",
-	[RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES] =
-		"Bytes of all packets sent by this QP, from the IP header to the ICRC, including retransmissions and acknowledgments.",
-	[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS] =
-		"Result packets retransmitted.",
-	[RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS] =
-		"Expiries of the retransmission timeout.",
-	[RDMA_INC_A_MEMBER_STATS_TX_PROBES] =
-		"Packets sent only to elicit an acknowledgment: zero-length writes that test whether a silent member is alive, and retransmitted short results.",
-	[RDMA_INC_A_MEMBER_STATS_TX_ACKS] = "Acknowledgments sent.",
-	[RDMA_INC_A_MEMBER_STATS_TX_NAKS] = "NAKs sent, except RNR NAKs.",
-	[RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS] = "RNR NAKs sent.",
-	[RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES] =
-		"UC: statuses sent that tell the member to resend a request.",
-	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] =
-		"UC: statuses sent that tell the member to wait for other ranks.",
-	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] =
-		"Requests that show that the member has lost its place: old packets with new PSNs. The QP goes to error.",
-	[RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG] =
-		"Expiries of the retransmission timeout after which the oldest packet proved longer than the MTU of a device on the way to the member.",
-};
-
-LOOKUP(inc_nl_member_stat_doc, member_stats_docs)
 
 static const char *const role_names[] = {
 	[RDMA_INC_ROLE_ROOT] = "root",

@@ -23,51 +23,36 @@ bool answer_sees(const struct rpc_answer *a, const struct group *g);
 const char *answer_drain(const struct sw *sw);
 const char *answer_by(const struct rpc_answer *a);
 bool answer_is_of(const char *owner, const char *tenant);
-struct group *answer_group(const struct manager *m, const char *name,
-			   const char *tenant, struct rpc_answer *a);
+struct group *answer_group(const struct manager *m,
+			   const RdmaInc__V1__GetGroupRequest *req,
+			   struct rpc_answer *a);
 
 /* events.c */
 void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev);
-void answer_events(struct manager *m, const uint8_t *data, size_t len,
-		   struct rpc_answer *a);
-void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,
-			 struct rpc_stream *stream, struct rpc_answer *a);
-
-/* task.c */
-void answer_tasks(const struct manager *m, const uint8_t *data, size_t len,
-		  struct rpc_answer *a);
-void answer_history(const struct manager *m, const uint8_t *data, size_t len,
-		    struct rpc_answer *a);
-void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
-			struct rpc_stream *stream, struct rpc_answer *a);
-
-/* quota.c */
-void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
-		   struct rpc_answer *a);
-
-/* reserve.c */
-void answer_reserve(struct manager *m, const uint8_t *data, size_t len,
-		    struct rpc_answer *a);
-void answer_reservations(struct manager *m, enum rpc_method method,
-			 const uint8_t *data, size_t len, struct rpc_answer *a);
-
-/* drain.c */
-void answer_switch(struct manager *m, enum rpc_method method,
-		   const uint8_t *data, size_t len, struct rpc_answer *a);
 
 /* health.c */
-void answer_health(const struct manager *m, const uint8_t *data, size_t len,
-		   struct rpc_answer *a);
-void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
-			 struct rpc_stream *stream, struct rpc_answer *a);
 void answer_health_turn(struct manager *m);
 
 /* stored.c */
 void answer_stored(struct manager *m, struct rpc_stream *stream,
 		   struct rpc_answer *a, uint64_t since);
 
-/* why.c */
-void answer_why(const struct manager *m, const char *name,
-		const char *tenant, struct rpc_answer *a);
+/**
+ * typedef answer_fn - answers a request
+ * @m: manager
+ * @msg: request, of the method's type
+ * @stream: where the answer goes if it is a stream
+ * @a: answer
+ */
+typedef void answer_fn(struct manager *m, const void *msg,
+		       struct rpc_stream *stream, struct rpc_answer *a);
+
+answer_fn answer_events, answer_watch_events;
+answer_fn answer_tasks, answer_history, answer_watch_tasks;
+answer_fn answer_quotas;
+answer_fn answer_reserve, answer_unreserve, answer_reservations;
+answer_fn answer_drain_switch, answer_resume_switch;
+answer_fn answer_health, answer_watch_health;
+answer_fn answer_why;
 
 #endif /* INC_MANAGER_ANSWER_H */

@@ -10,6 +10,7 @@
 #include "answer/answer.h"
 #include "fabric/seen.h"
 #include "group/group.h"
+#include "health.pb-c.h"
 #include "rdma_inc.pb-c.h"
 
 /**
@@ -150,7 +151,8 @@ static void put_own_hosts(struct list *hosts, const struct manager *m,
 		}
 }
 
-static void get_topology(const struct manager *m, struct rpc_answer *a)
+static void get_topology(struct manager *m, const void *msg,
+			 struct rpc_stream *stream, struct rpc_answer *a)
 {
 	RdmaInc__V1__Topology out = RDMA_INC__V1__TOPOLOGY__INIT;
 	struct list switches = { 0 }, hosts = { 0 }, links = { 0 };
@@ -249,7 +251,8 @@ static void drop_groups(struct list *list)
 	free_list(list);
 }
 
-static void list_groups(const struct manager *m, struct rpc_answer *a)
+static void list_groups(struct manager *m, const void *msg,
+			struct rpc_stream *stream, struct rpc_answer *a)
 {
 	RdmaInc__V1__ListGroupsResponse out =
 		RDMA_INC__V1__LIST_GROUPS_RESPONSE__INIT;
@@ -265,10 +268,10 @@ static void list_groups(const struct manager *m, struct rpc_answer *a)
 	drop_groups(&list);
 }
 
-static void get_group(const struct manager *m, const char *name,
-		      const char *tenant, struct rpc_answer *a)
+static void get_group(struct manager *m, const void *msg,
+		      struct rpc_stream *stream, struct rpc_answer *a)
 {
-	const struct group *g = answer_group(m, name, tenant, a);
+	const struct group *g = answer_group(m, msg, a);
 	struct list list = { 0 };
 
 	if (!g)
@@ -281,12 +284,12 @@ static void get_group(const struct manager *m, const char *name,
 	drop_groups(&list);
 }
 
-static void delete_group(const struct manager *m, const char *name,
-			 const char *tenant, struct rpc_answer *a)
+static void delete_group(struct manager *m, const void *msg,
+			 struct rpc_stream *stream, struct rpc_answer *a)
 {
 	RdmaInc__V1__DeleteGroupResponse out =
 		RDMA_INC__V1__DELETE_GROUP_RESPONSE__INIT;
-	struct group *g = answer_group(m, name, tenant, a);
+	struct group *g = answer_group(m, msg, a);
 	char why[IDENTITY_LEN + 64];
 
 	if (!g)
@@ -298,51 +301,48 @@ static void delete_group(const struct manager *m, const char *name,
 	answer_reply(a, &out.base);
 }
 
-/* Requests with messages of their own. */
-static bool answer_operator(struct manager *m, enum rpc_method method,
-			    const uint8_t *data, size_t len,
-			    struct rpc_stream *stream, struct rpc_answer *a)
-{
-	switch (method) {
-	case RPC_LIST_EVENTS:
-		answer_events(m, data, len, a);
-		return true;
-	case RPC_WATCH_EVENTS:
-		answer_watch_events(m, data, len, stream, a);
-		return true;
-	case RPC_HEALTH_WATCH:
-		answer_watch_health(m, data, len, stream, a);
-		return true;
-	case RPC_LIST_TASKS:
-		answer_tasks(m, data, len, a);
-		return true;
-	case RPC_WATCH_TASKS:
-		answer_watch_tasks(m, data, len, stream, a);
-		return true;
-	case RPC_GET_HISTORY:
-		answer_history(m, data, len, a);
-		return true;
-	case RPC_LIST_QUOTAS:
-		answer_quotas(m, data, len, a);
-		return true;
-	case RPC_ADD_RESERVATION:
-		answer_reserve(m, data, len, a);
-		return true;
-	case RPC_DELETE_RESERVATION:
-	case RPC_LIST_RESERVATIONS:
-		answer_reservations(m, method, data, len, a);
-		return true;
-	case RPC_DRAIN_SWITCH:
-	case RPC_RESUME_SWITCH:
-		answer_switch(m, method, data, len, a);
-		return true;
-	case RPC_HEALTH_CHECK:
-		answer_health(m, data, len, a);
-		return true;
-	default:
-		return false;
-	}
-}
+/* --- All ----------------------------------------------------------------- */
+
+#define REQUEST(name)	&rdma_inc__v1__##name##_request__descriptor
+/*
+ * A group's name or nothing: one of nothing is one with an empty name, and
+ * unknown members do no harm.
+ */
+#define GROUP		REQUEST(get_group)
+#define HEALTH		&grpc__health__v1__health_check_request__descriptor
+
+/*
+ * struct call - a method
+ * @request: its request
+ * @answer: answers it
+ * @writes: the answer waits until what was written is stored
+ */
+static const struct call {
+	const ProtobufCMessageDescriptor	*request;
+	answer_fn				*answer;
+	bool					writes;
+} calls[RPC_METHODS] = {
+	[RPC_GET_TOPOLOGY]	 = { GROUP, get_topology, false },
+	[RPC_LIST_GROUPS]	 = { GROUP, list_groups, false },
+	[RPC_GET_GROUP]		 = { GROUP, get_group, false },
+	[RPC_DELETE_GROUP]	 = { GROUP, delete_group, false },
+	[RPC_LIST_EVENTS]	 = { REQUEST(events), answer_events, false },
+	[RPC_WATCH_EVENTS]	 = { REQUEST(events), answer_watch_events, false },
+	[RPC_WHY_GROUP]		 = { GROUP, answer_why, false },
+	[RPC_LIST_TASKS]	 = { REQUEST(tasks), answer_tasks, false },
+	[RPC_WATCH_TASKS]	 = { REQUEST(tasks), answer_watch_tasks, false },
+	[RPC_GET_HISTORY]	 = { REQUEST(tasks), answer_history, false },
+	[RPC_LIST_QUOTAS]	 = { REQUEST(list_quotas), answer_quotas, false },
+	[RPC_ADD_RESERVATION]	 = { &rdma_inc__v1__reservation__descriptor,
+				     answer_reserve, true },
+	[RPC_DELETE_RESERVATION] = { REQUEST(reservation), answer_unreserve, true },
+	[RPC_LIST_RESERVATIONS]	 = { REQUEST(reservation), answer_reservations,
+				     false },
+	[RPC_DRAIN_SWITCH]	 = { REQUEST(switch), answer_drain_switch, true },
+	[RPC_RESUME_SWITCH]	 = { REQUEST(switch), answer_resume_switch, true },
+	[RPC_HEALTH_CHECK]	 = { HEALTH, answer_health, false },
+	[RPC_HEALTH_WATCH]	 = { HEALTH, answer_watch_health, false },
+};
 
 /**
  * answer_call() - answer a request, if this manager leads or it is asked for that
@@ -357,46 +357,25 @@ void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,
 		 struct rpc_answer *answer)
 {
-	RdmaInc__V1__GetGroupRequest *req;
+	const struct call *call = &calls[method];
+	bool health = call->request == HEALTH;
 	struct manager *m = ctx;
 	uint64_t since = state_writes(m);
+	ProtobufCMessage *req;
 
-	if (method != RPC_HEALTH_CHECK && method != RPC_HEALTH_WATCH &&
-	    state_refuses(m, answer->text, sizeof(answer->text))) {
+	if (!health && state_refuses(m, answer->text, sizeof(answer->text))) {
 		answer->err = EHOSTUNREACH;
 		return;
 	}
-	if (answer_operator(m, method, data, len, stream, answer)) {
-		answer_stored(m, stream, answer, since);
-		return;
-	}
-	/*
-	 * All others have a group's name or nothing: one of nothing is one with
-	 * an empty name, and unknown members do no harm.
-	 */
-	req = rdma_inc__v1__get_group_request__unpack(NULL, len, data);
+	req = protobuf_c_message_unpack(call->request, NULL, len, data);
 	if (!req) {
-		answer_refuse(answer, EINVAL, "the request is no message of rdma_inc.proto");
+		answer_refuse(answer, EINVAL, health ?
+			      "the request is no HealthCheckRequest" :
+			      "the request is no message of rdma_inc.proto");
 		return;
 	}
-	switch (method) {
-	case RPC_GET_TOPOLOGY:
-		get_topology(m, answer);
-		break;
-	case RPC_LIST_GROUPS:
-		list_groups(m, answer);
-		break;
-	case RPC_GET_GROUP:
-		get_group(m, req->name, req->tenant, answer);
-		break;
-	case RPC_DELETE_GROUP:
-		delete_group(m, req->name, req->tenant, answer);
-		break;
-	case RPC_WHY_GROUP:
-		answer_why(m, req->name, req->tenant, answer);
-		break;
-	default:
-		break;
-	}
-	rdma_inc__v1__get_group_request__free_unpacked(req, NULL);
+	call->answer(m, req, stream, answer);
+	protobuf_c_message_free_unpacked(req, NULL);
+	if (call->writes)
+		answer_stored(m, stream, answer, since);
 }

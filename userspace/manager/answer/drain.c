@@ -69,34 +69,50 @@ static void reply_groups(struct manager *m, const struct sw *sw,
 	free(rows);
 }
 
-/**
- * answer_switch() - answer DrainSwitch or ResumeSwitch
- * @m: manager
- * @method: which of them
- * @data: the request's bytes
- * @len: their number
- * @a: answer
- */
-void answer_switch(struct manager *m, enum rpc_method method,
-		   const uint8_t *data, size_t len, struct rpc_answer *a)
+static struct sw *get_switch(struct manager *m, const void *msg,
+			     struct rpc_answer *a)
 {
-	RdmaInc__V1__SwitchRequest *req =
-		rdma_inc__v1__switch_request__unpack(NULL, len, data);
-	const char *by = answer_by(a);
-	struct sw *sw = req ? find_switch(m, req->name) : NULL;
+	const RdmaInc__V1__SwitchRequest *req = msg;
+	struct sw *sw = find_switch(m, req->name);
 
-	if (!req) {
-		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
-	} else if (!sw) {
+	if (!sw)
 		answer_refuse(a, ENOENT, "there is no switch \"%.63s\"",
 			      req->name);
-	} else if (method == RPC_RESUME_SWITCH) {
-		drain_end(m, sw, by);
-		reply_groups(m, sw, a);
-	} else if (drain_add(m, sw, by)) {
+	return sw;
+}
+
+/**
+ * answer_drain_switch() - answer DrainSwitch
+ * @m: manager
+ * @msg: request
+ * @stream: not used
+ * @a: answer
+ */
+void answer_drain_switch(struct manager *m, const void *msg,
+			 struct rpc_stream *stream, struct rpc_answer *a)
+{
+	struct sw *sw = get_switch(m, msg, a);
+
+	if (sw && drain_add(m, sw, answer_by(a)))
 		answer_refuse(a, ENOMEM, "no memory");
-	} else {
+	else if (sw)
 		reply_groups(m, sw, a);
-	}
-	rdma_inc__v1__switch_request__free_unpacked(req, NULL);
+}
+
+/**
+ * answer_resume_switch() - answer ResumeSwitch
+ * @m: manager
+ * @msg: request
+ * @stream: not used
+ * @a: answer
+ */
+void answer_resume_switch(struct manager *m, const void *msg,
+			  struct rpc_stream *stream, struct rpc_answer *a)
+{
+	struct sw *sw = get_switch(m, msg, a);
+
+	if (!sw)
+		return;
+	drain_end(m, sw, answer_by(a));
+	reply_groups(m, sw, a);
 }

@@ -74,43 +74,24 @@ static uint64_t collect_events(const struct events *e, uint64_t from,
 	return ev ? ev->seq : e->last + 1;
 }
 
-/* Returns false after an error. */
-static bool first_of(const uint8_t *data, size_t len, uint64_t *from,
-		     struct rpc_answer *a)
-{
-	RdmaInc__V1__EventsRequest *req =
-		rdma_inc__v1__events_request__unpack(NULL, len, data);
-
-	if (!req) {
-		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
-		return false;
-	}
-	*from = req->from;
-	rdma_inc__v1__events_request__free_unpacked(req, NULL);
-	return true;
-}
-
 /**
  * answer_events() - answer ListEvents
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
+ * @stream: not used
  * @a: answer
  */
-void answer_events(struct manager *m, const uint8_t *data, size_t len,
-		   struct rpc_answer *a)
+void answer_events(struct manager *m, const void *msg,
+		   struct rpc_stream *stream, struct rpc_answer *a)
 {
-	struct batch *b;
-	uint64_t from;
+	const RdmaInc__V1__EventsRequest *req = msg;
+	struct batch *b = malloc(sizeof(*b));
 
-	if (!first_of(data, len, &from, a))
-		return;
-	b = malloc(sizeof(*b));
 	if (!b) {
 		answer_refuse(a, ENOMEM, "no memory");
 		return;
 	}
-	collect_events(&m->events, from, EVENT_MAX, b);
+	collect_events(&m->events, req->from, EVENT_MAX, b);
 	answer_reply(a, &b->msg.base);
 	free(b);
 }
@@ -157,20 +138,16 @@ static void on_closed(struct rpc_watch *rpc)
 /**
  * answer_watch_events() - answer WatchEvents
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
  * @stream: where the events go
  * @a: answer, if it is an error
  */
-void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,
+void answer_watch_events(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {
-	struct event_watch *w;
-	uint64_t from;
+	const RdmaInc__V1__EventsRequest *req = msg;
+	struct event_watch *w = calloc(1, sizeof(*w));
 
-	if (!first_of(data, len, &from, a))
-		return;
-	w = calloc(1, sizeof(*w));
 	if (!w) {
 		answer_refuse(a, ENOMEM, "no memory");
 		return;
@@ -180,7 +157,7 @@ void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,
 	w->listener.heard = on_event;
 	w->m = m;
 	w->stream = stream;
-	w->next = from;
+	w->next = req->from;
 	event_listen(&m->events, &w->listener);
 	rpc_stream_watch(stream, &w->rpc);
 }

@@ -34,24 +34,9 @@ struct health_watch {
 	int				told;
 };
 
-/* Returns 0, or -ENOENT or -EINVAL after an error. */
-static int read_request(const uint8_t *data, size_t len, struct rpc_answer *a)
+static bool is_known(const request *req)
 {
-	request *req = grpc__health__v1__health_check_request__unpack(NULL, len,
-								      data);
-	int ret = 0;
-
-	if (!req) {
-		answer_refuse(a, EINVAL, "the request is no HealthCheckRequest");
-		return -EINVAL;
-	}
-	if (*req->service && strcmp(req->service, "rdma_inc.v1.Manager")) {
-		answer_refuse(a, ENOENT, "there is no service \"%.63s\" but rdma_inc.v1.Manager",
-			      req->service);
-		ret = -ENOENT;
-	}
-	grpc__health__v1__health_check_request__free_unpacked(req, NULL);
-	return ret;
+	return !*req->service || !strcmp(req->service, "rdma_inc.v1.Manager");
 }
 
 static void put_status(const struct manager *m, bool known, response *out)
@@ -67,18 +52,21 @@ static void put_status(const struct manager *m, bool known, response *out)
 /**
  * answer_health() - answer Check of grpc.health.v1.Health
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
+ * @stream: not used
  * @a: answer
  */
-void answer_health(const struct manager *m, const uint8_t *data, size_t len,
-		   struct rpc_answer *a)
+void answer_health(struct manager *m, const void *msg,
+		   struct rpc_stream *stream, struct rpc_answer *a)
 {
-	int ret = read_request(data, len, a);
+	const request *req = msg;
 	response out;
 
-	if (ret)
+	if (!is_known(req)) {
+		answer_refuse(a, ENOENT, "there is no service \"%.63s\" but rdma_inc.v1.Manager",
+			      req->service);
 		return;
+	}
 	put_status(m, true, &out);
 	answer_reply(a, &out.base);
 }
@@ -115,22 +103,17 @@ static void on_closed(struct rpc_watch *rpc)
 /**
  * answer_watch_health() - answer Watch of grpc.health.v1.Health
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
  * @stream: where the answers go
  * @a: answer, if it is an error
  *
  * A service that there is not is no error: it might come.
  */
-void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
+void answer_watch_health(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {
-	int ret = read_request(data, len, a);
-	struct health_watch *w = ret == -EINVAL ? NULL : calloc(1, sizeof(*w));
+	struct health_watch *w = calloc(1, sizeof(*w));
 
-	if (ret == -EINVAL)
-		return;
-	a->err = 0;
 	if (!w) {
 		answer_refuse(a, ENOMEM, "no memory");
 		return;
@@ -139,7 +122,7 @@ void answer_watch_health(struct manager *m, const uint8_t *data, size_t len,
 	w->rpc.closed = on_closed;
 	w->m = m;
 	w->stream = stream;
-	w->known = !ret;
+	w->known = is_known(msg);
 	w->told = -1;
 	LIST_INSERT_HEAD(&m->healths, w, all);
 	rpc_stream_watch(stream, &w->rpc);

@@ -97,25 +97,20 @@ static void add_all(const struct manager *m, struct table *t)
 /**
  * answer_quotas() - answer ListQuotas
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
+ * @stream: not used
  * @a: answer
  */
-void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
-		   struct rpc_answer *a)
+void answer_quotas(struct manager *m, const void *msg,
+		   struct rpc_stream *stream, struct rpc_answer *a)
 {
-	RdmaInc__V1__ListQuotasRequest *req =
-		rdma_inc__v1__list_quotas_request__unpack(NULL, len, data);
+	const RdmaInc__V1__ListQuotasRequest *req = msg;
 	RdmaInc__V1__Quotas out = RDMA_INC__V1__QUOTAS__INIT;
 	bool own = answer_hides(a);
 	struct table t = { .n = 0 };
 	struct row all;
 	size_t i;
 
-	if (!req) {
-		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
-		return;
-	}
 	if (own && req->tenant[0] && strcmp(req->tenant, a->who->tenant)) {
 		answer_refuse(a, EACCES, "the limits of other tenants are for operators");
 	} else {
@@ -139,5 +134,4 @@ void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
 	for (i = 0; i < t.n; i++)
 		free(t.rows[i]);
 	free(t.rows);
-	rdma_inc__v1__list_quotas_request__free_unpacked(req, NULL);
 }

@@ -154,31 +154,33 @@ bool answer_is_of(const char *owner, const char *tenant)
 /**
  * answer_group() - find the group that a request is about
  * @m: manager
- * @name: its name
- * @tenant: whose it is; "-": a caller's without a tenant; empty: anyone's
+ * @req: request: its name, and whose it is; "-": a caller's without a tenant;
+ *	empty: anyone's
  * @a: answer, which is an error if there is none that the caller may see, or
  *	several
  *
  * Return: group, one that is ending only if there is no other; or NULL.
  */
-struct group *answer_group(const struct manager *m, const char *name,
-			   const char *tenant, struct rpc_answer *a)
+struct group *answer_group(const struct manager *m,
+			   const RdmaInc__V1__GetGroupRequest *req,
+			   struct rpc_answer *a)
 {
 	struct group *g, *found = NULL;
 
 	for (g = m->groups; g; g = g->next) {
-		if (strcmp(g->request.job, name) || !answer_sees(a, g) ||
-		    !answer_is_of(g->tenant->name, tenant))
+		if (strcmp(g->request.job, req->name) || !answer_sees(a, g) ||
+		    !answer_is_of(g->tenant->name, req->tenant))
 			continue;
 		if (found && found->tenant != g->tenant) {
 			answer_refuse(a, EINVAL, "several tenants have a group \"%.63s\": say whose",
-				      name);
+				      req->name);
 			return NULL;
 		}
 		if (!found || g->state < GROUP_ENDING)
 			found = g;
 	}
 	if (!found)
-		answer_refuse(a, ENOENT, "there is no group \"%.63s\"", name);
+		answer_refuse(a, ENOENT, "there is no group \"%.63s\"",
+			      req->name);
 	return found;
 }

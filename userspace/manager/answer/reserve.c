@@ -13,8 +13,6 @@
 
 #define SECONDS_MAX	(366U * 86400)
 
-static const char not_ours[] = "the request is no message of rdma_inc.proto";
-
 /* Whose reservations is it about? NULL after an error. */
 static const char *tenant_of(const char *name, struct rpc_answer *a)
 {
@@ -98,10 +96,17 @@ static bool may_be(const struct manager *m, const struct reservation *wish,
 	return !a->err;
 }
 
-static void add_reservation(struct manager *m,
-			    const RdmaInc__V1__Reservation *req,
-			    struct rpc_answer *a)
+/**
+ * answer_reserve() - answer AddReservation
+ * @m: manager
+ * @msg: request
+ * @stream: not used
+ * @a: answer
+ */
+void answer_reserve(struct manager *m, const void *msg,
+		    struct rpc_stream *stream, struct rpc_answer *a)
 {
+	const RdmaInc__V1__Reservation *req = msg;
 	struct reservation wish = {
 		.groups	= req->groups ? req->groups : 1,
 		.ranks	= req->ranks,
@@ -145,31 +150,16 @@ static void add_reservation(struct manager *m,
 }
 
 /**
- * answer_reserve() - answer AddReservation
+ * answer_unreserve() - answer DeleteReservation
  * @m: manager
- * @data: the request's bytes
- * @len: their number
- * @a: answer
+ * @msg: request
+ * @stream: not used
+ * @a: answer: what is deleted, as it was
  */
-void answer_reserve(struct manager *m, const uint8_t *data, size_t len,
-		    struct rpc_answer *a)
+void answer_unreserve(struct manager *m, const void *msg,
+		      struct rpc_stream *stream, struct rpc_answer *a)
 {
-	RdmaInc__V1__Reservation *req =
-		rdma_inc__v1__reservation__unpack(NULL, len, data);
-
-	if (!req) {
-		answer_refuse(a, EINVAL, not_ours);
-		return;
-	}
-	add_reservation(m, req, a);
-	rdma_inc__v1__reservation__free_unpacked(req, NULL);
-}
-
-/* What is deleted is answered as it was. */
-static void delete_reservation(struct manager *m,
-			       const RdmaInc__V1__ReservationRequest *req,
-			       struct rpc_answer *a)
-{
+	const RdmaInc__V1__ReservationRequest *req = msg;
 	const char *tenant = tenant_of(req->tenant, a);
 	struct reservation *r = m->tenants.reservations;
 	char why[IDENTITY_LEN + 32];
@@ -196,10 +186,17 @@ static bool is_asked_for(const struct reservation *r, const char *name,
 	       (!*name || !strcmp(r->name, name));
 }
 
-static void list_reservations(struct manager *m,
-			      const RdmaInc__V1__ReservationRequest *req,
-			      struct rpc_answer *a)
+/**
+ * answer_reservations() - answer ListReservations
+ * @m: manager
+ * @msg: request
+ * @stream: not used
+ * @a: answer
+ */
+void answer_reservations(struct manager *m, const void *msg,
+			 struct rpc_stream *stream, struct rpc_answer *a)
 {
+	const RdmaInc__V1__ReservationRequest *req = msg;
 	RdmaInc__V1__Reservations out = RDMA_INC__V1__RESERVATIONS__INIT;
 	uint32_t n = m->tenants.nreservations;
 	const char *tenant = NULL;
@@ -226,29 +223,4 @@ static void list_reservations(struct manager *m,
 		answer_reply(a, &out.base);
 	free(out.reservations);
 	free(rows);
-}
-
-/**
- * answer_reservations() - answer DeleteReservation or ListReservations
- * @m: manager
- * @method: which of them
- * @data: the request's bytes
- * @len: their number
- * @a: answer
- */
-void answer_reservations(struct manager *m, enum rpc_method method,
-			 const uint8_t *data, size_t len, struct rpc_answer *a)
-{
-	RdmaInc__V1__ReservationRequest *req =
-		rdma_inc__v1__reservation_request__unpack(NULL, len, data);
-
-	if (!req) {
-		answer_refuse(a, EINVAL, not_ours);
-		return;
-	}
-	if (method == RPC_DELETE_RESERVATION)
-		delete_reservation(m, req, a);
-	else
-		list_reservations(m, req, a);
-	rdma_inc__v1__reservation_request__free_unpacked(req, NULL);
 }

@@ -183,45 +183,33 @@ static void answer_table(const struct manager *m, enum series_kind kind,
 
 /* --- Requests ------------------------------------------------------------ */
 
-/* Returns a request to be freed, or NULL after an error. */
-static RdmaInc__V1__TasksRequest *parse_request(const uint8_t *data, size_t len,
-						enum series_kind *kind,
-						struct rpc_answer *a)
+/* Returns false after an error. */
+static bool find_kind(const RdmaInc__V1__TasksRequest *req,
+		      enum series_kind *kind, struct rpc_answer *a)
 {
-	RdmaInc__V1__TasksRequest *req =
-		rdma_inc__v1__tasks_request__unpack(NULL, len, data);
-
-	if (!req) {
-		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
-		return NULL;
-	}
 	for (*kind = 0; *kind < SERIES_KINDS; (*kind)++)
 		if (!req->kind[0] || !strcmp(req->kind, series_kind_name(*kind)))
-			return req;
+			return true;
 	answer_refuse(a, EINVAL, "kind \"%.32s\": must be task, switch or client",
 		      req->kind);
-	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
-	return NULL;
+	return false;
 }
 
 /**
  * answer_tasks() - answer ListTasks
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
+ * @stream: not used
  * @a: answer
  */
-void answer_tasks(const struct manager *m, const uint8_t *data, size_t len,
-		  struct rpc_answer *a)
+void answer_tasks(struct manager *m, const void *msg,
+		  struct rpc_stream *stream, struct rpc_answer *a)
 {
-	RdmaInc__V1__TasksRequest *req;
+	const RdmaInc__V1__TasksRequest *req = msg;
 	enum series_kind kind;
 
-	req = parse_request(data, len, &kind, a);
-	if (!req)
-		return;
-	answer_table(m, kind, req->name, req->tenant, a);
-	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
+	if (find_kind(req, &kind, a))
+		answer_table(m, kind, req->name, req->tenant, a);
 }
 
 static void put_history(const struct series *s, RdmaInc__V1__History *out,
@@ -277,21 +265,20 @@ find_series(const struct manager *m, enum series_kind kind,
 /**
  * answer_history() - answer GetHistory
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
+ * @stream: not used
  * @a: answer
  */
-void answer_history(const struct manager *m, const uint8_t *data, size_t len,
-		    struct rpc_answer *a)
+void answer_history(struct manager *m, const void *msg,
+		    struct rpc_stream *stream, struct rpc_answer *a)
 {
 	RdmaInc__V1__History out = RDMA_INC__V1__HISTORY__INIT;
-	RdmaInc__V1__TasksRequest *req;
+	const RdmaInc__V1__TasksRequest *req = msg;
 	const struct series *s;
 	enum series_kind kind;
 	double *values;
 
-	req = parse_request(data, len, &kind, a);
-	if (!req)
+	if (!find_kind(req, &kind, a))
 		return;
 	s = find_series(m, kind, req, a);
 	values = calloc(4 * HISTORY_SECONDS, sizeof(*values));
@@ -304,7 +291,6 @@ void answer_history(const struct manager *m, const uint8_t *data, size_t len,
 		answer_refuse(a, ENOMEM, "no memory");
 	}
 	free(values);
-	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
 }
 
 /* --- Streams ------------------------------------------------------------- */
@@ -363,21 +349,19 @@ static void on_closed(struct rpc_watch *rpc)
 /**
  * answer_watch_tasks() - answer WatchTasks
  * @m: manager
- * @data: the request's bytes
- * @len: their number
+ * @msg: request
  * @stream: where the tables go
  * @a: answer, if it is an error
  */
-void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
+void answer_watch_tasks(struct manager *m, const void *msg,
 			struct rpc_stream *stream, struct rpc_answer *a)
 {
+	const RdmaInc__V1__TasksRequest *req = msg;
 	struct rpc_answer first = { .err = 0 };
-	RdmaInc__V1__TasksRequest *req;
 	enum series_kind kind;
 	struct task_watch *w;
 
-	req = parse_request(data, len, &kind, a);
-	if (!req)
+	if (!find_kind(req, &kind, a))
 		return;
 	/* Without a name there is always a table, which may be large. */
 	if (req->name[0])
@@ -400,5 +384,4 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 	} else {
 		answer_refuse(a, ENOMEM, "no memory");
 	}
-	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
 }

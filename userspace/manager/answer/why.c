@@ -124,14 +124,14 @@ static void explain_root(const struct manager *m, const struct group *g,
 /**
  * answer_why() - answer WhyGroup
  * @m: manager
- * @name: the group's name
- * @tenant: whose it is; empty: anyone's
+ * @msg: request
+ * @stream: not used
  * @a: answer
  */
-void answer_why(const struct manager *m, const char *name,
-		const char *tenant, struct rpc_answer *a)
+void answer_why(struct manager *m, const void *msg, struct rpc_stream *stream,
+		struct rpc_answer *a)
 {
-	const struct group *g = answer_group(m, name, tenant, a);
+	const struct group *g = answer_group(m, msg, a);
 	struct why w = { .msg = RDMA_INC__V1__WHY__INIT };
 
 	if (!g)

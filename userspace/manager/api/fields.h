@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <protobuf-c/protobuf-c.h>
+
 /**
  * struct fields - what is left of a message
  * @at: its bytes
@@ -33,5 +35,7 @@ struct field {
 };
 
 bool fields_next(struct fields *msg, struct field *f);
+bool fields_whole(const ProtobufCMessageDescriptor *type, const uint8_t *data,
+		  size_t len);
 
 #endif /* INC_MANAGER_FIELDS_H */

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "api/creds.h"
+#include "api/fields.h"
 #include "api/message.h"
 #include "api/reflect.h"
 #include "api/stream.h"
-#include "api/strings.h"
 #include "health.pb-c.h"
 #include "rdma_inc.pb-c.h"
 
@@ -123,7 +123,7 @@ static bool is_whole(const struct rpc_stream *s, const struct rpc_inbox *in)
 			&rdma_inc__v1__manager__descriptor,
 			strrchr(methods[s->method].path, '/') + 1);
 
-	return strings_whole(method->input, in->data, in->len);
+	return fields_whole(method->input, in->data, in->len);
 }
 
 static void refuse_strings(struct rpc_stream *s)

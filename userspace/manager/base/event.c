@@ -305,20 +305,6 @@ const struct event *event_from(const struct events *e, uint64_t seq)
 }
 
 /**
- * event_get() - find an event
- * @e: events
- * @seq: its number
- *
- * Return: the event, or NULL if it has been forgotten, or does not exist yet.
- */
-const struct event *event_get(const struct events *e, uint64_t seq)
-{
-	const struct event *ev = event_from(e, seq);
-
-	return ev && ev->seq == seq ? ev : NULL;
-}
-
-/**
  * event_recent() - choose a few events that are shown at once
  * @e: events
  * @list: result: the newest first

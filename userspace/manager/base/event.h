@@ -123,7 +123,6 @@ void event_log_of(struct events *e, const char *kind, const char *tenant,
 		  const char *subject, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 const struct event *event_from(const struct events *e, uint64_t seq);
-const struct event *event_get(const struct events *e, uint64_t seq);
 size_t event_recent(const struct events *e, const struct event **list,
 		    size_t max);
 void event_listen(struct events *e, struct event_listener *l);

@@ -59,9 +59,6 @@ void ctl_print_json(const ProtobufCMessage *msg, const char *list);
 void ctl_print_line(const ProtobufCMessage *msg);
 const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len);
 
-/* drain.c */
-int ctl_drain(const char *name, const char *method);
-
 /* rpc.c */
 int amctl_call(const char *manager, int connect_ms, const char *method,
 	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,

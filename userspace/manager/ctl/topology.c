@@ -284,6 +284,57 @@ static int run_list(bool hosts, int argc, char **argv)
 	return n || !argc ? CTL_OK : CTL_REFUSED;
 }
 
+static int by_group(const void *a, const void *b)
+{
+	RdmaInc__V1__SwitchGroup *const *x = a, *const *y = b;
+
+	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
+}
+
+static void print_groups(const RdmaInc__V1__SwitchGroups *list,
+			 const char *name)
+{
+	const RdmaInc__V1__SwitchGroup *g;
+	size_t i;
+
+	if (list->switch_ && list->switch_->drain[0])
+		printf("switch %s: %s, %zu group%s there\n", name,
+		       list->switch_->drain, list->n_groups,
+		       list->n_groups == 1 ? "" : "s");
+	else
+		printf("switch %s: it gets new trees\n", name);
+	if (!list->switch_ || !list->switch_->drain[0])
+		return;
+	for (i = 0; i < list->n_groups; i++) {
+		g = list->groups[i];
+		printf("  group %s%s%s: %s%s\n", g->name,
+		       g->tenant[0] ? ", tenant " : "", g->tenant,
+		       g->moves ? "moves away" : "stays: ", g->stays);
+	}
+}
+
+/* Have a switch drained, or resumed. Returns the exit status. */
+static int drain_switch(const char *name, const char *method)
+{
+	RdmaInc__V1__SwitchRequest req = RDMA_INC__V1__SWITCH_REQUEST__INIT;
+	RdmaInc__V1__SwitchGroups *list;
+
+	req.name = (char *)name;
+	list = (void *)ctl_ask(method, &req.base,
+			       &rdma_inc__v1__switch_groups__descriptor);
+	if (!list)
+		return CTL_REFUSED;
+	if (list->n_groups)
+		qsort(list->groups, list->n_groups, sizeof(*list->groups),
+		      by_group);
+	if (ctl_json)
+		ctl_print_json(&list->base, NULL);
+	else
+		print_groups(list, name);
+	ctl_free(&list->base);
+	return CTL_OK;
+}
+
 /* The method of a word that is a command for a switch; else NULL. */
 static const char *method_of(const char *word)
 {
@@ -296,9 +347,9 @@ static const char *method_of(const char *word)
 static int run_switch(int argc, char **argv)
 {
 	if (argc == 2 && method_of(argv[1]))
-		return ctl_drain(argv[0], method_of(argv[1]));
+		return drain_switch(argv[0], method_of(argv[1]));
 	if (argc == 2 && method_of(argv[0]))
-		return ctl_drain(argv[1], method_of(argv[0]));
+		return drain_switch(argv[1], method_of(argv[0]));
 	if (argc == 1 && method_of(argv[0]))
 		return ctl_wrong("switch %s: which one? \"inc-amctl switch\" lists them",
 				 argv[0]);

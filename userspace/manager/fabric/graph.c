@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "manager.h"
-#include "fabric/graph.h"
+#include "fabric/row.h"
 #include "rdma_inc.h"
 
 #define COST_MAX	100	/* of links whose speed is known */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "manager.h"
-#include "fabric/graph.h"
+#include "fabric/row.h"
 #include "rendezvous/network.h"
 
 #define HOSTS_MAX	65536U

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "manager.h"
-#include "fabric/graph.h"
+#include "fabric/row.h"
 
 #define WORD	64
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "manager.h"
-#include "fabric/graph.h"
+#include "fabric/row.h"
 
 /* Bits that two addresses begin with alike; -1: they are of different kinds. */
 static int common_bits(const struct inc_rdv_addr *a,

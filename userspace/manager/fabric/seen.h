@@ -46,10 +46,10 @@ struct sighting {
  * @text: as text
  * @seen: sightings
  * @users: of IP addresses, besides
- * @found_in: generation in which @sw and @itf were found, see topo.c
+ * @found_in: generation in which @sw and @itf were found, see locate.c
  * @sw: switch of the host that has it
  * @itf: interface there
- * @evidence: of what weight that is, see topo.c
+ * @evidence: of what weight that is, see locate.c
  * @rival: another one that claims to have it, or PLACE_NONE
  */
 struct mac {

@@ -14,6 +14,11 @@
 #define CONN_READ	16384	/* bytes of a connection per turn: a TLS record */
 #define CONN_WRITE	65536	/* bytes to a connection per turn */
 #define MESSAGE_MAX	65536	/* bytes of one message from a client */
+/* Frames that carry no call, at once and a second: RST, PING, SETTINGS, ... */
+#define JUNK		1000
+#define JUNK_S		50
+#define STALE_MS	1000	/* until a handshake, or one without a call, may give way */
+#define BARRED_MS	10000	/* a host gets no new connection for so long */
 
 /**
  * enum conn_state - what a connection does
@@ -148,12 +153,22 @@ struct h2_server {
 	bool				threaded;
 };
 
+/* conn.c */
+void conn_mark(struct h2_conn *c);
+void conn_cut(struct h2_conn *c, const char *why);
+bool conn_junk(struct h2_conn *c, int64_t n, const char *why);
+void conn_wait(struct h2_conn *c, uint32_t events);
+void conn_arm(struct h2_conn *c);
+struct line *conn_line(struct h2_conn *c, enum line_kind kind);
+void conn_enter(struct h2_conn *c, enum conn_state state);
+void conn_idle(struct h2_conn *c, bool idle);
+
 /* session.c */
 int session_prepare(struct h2_server *s);
 int session_open(struct h2_conn *c);
+void session_end(struct h2_conn *c);
 void session_end_calls(struct h2_conn *c, int status, const char *text);
 void session_forget(struct h2_conn *c);
-bool session_junk(struct h2_conn *c, int64_t n, const char *why);
 
 /* tls.c */
 bool tls_open(struct h2_conn *c, SSL_CTX *ctx);
@@ -161,24 +176,19 @@ ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all);
 ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out);
 int tls_shake(struct h2_conn *c);
 
-/* conn.c */
+/* host.c */
+struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
+			    bool shakes);
+void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why);
+bool host_barred(const struct h2_server *s, const struct h2_conn *c);
+
+/* turn.c */
 void conn_event(struct h2_conn *c, uint32_t events);
 void conn_flush(struct h2_conn *c);
-void conn_mark(struct h2_conn *c);
 void conn_die(struct h2_conn *c);
-void conn_cut(struct h2_conn *c, const char *why);
-struct line *conn_line(struct h2_conn *c, enum line_kind kind);
-void conn_idle(struct h2_conn *c, bool idle);
-void conn_arm(struct h2_conn *c);
 bool conn_start(struct h2_conn *c);
 void conn_shake(struct h2_conn *c);
 void conn_timer(struct timer *timer);
 void conn_end(struct h2_conn *c);
-
-/* server.c */
-struct h2_conn *server_greedy(struct h2_server *s, struct h2_conn *c, int full,
-			      bool shakes);
-void server_bar(struct h2_server *s, const struct h2_conn *c, const char *why);
-bool server_barred(const struct h2_server *s, const struct h2_conn *c);
 
 #endif /* INC_MANAGER_H2_CONN_H */

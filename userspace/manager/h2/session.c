@@ -16,9 +16,6 @@
 #define HEADERS_MS	10000	/* from their first byte to their last */
 #define SILENT_MS	10000	/* for a client to say what it wants */
 #define STUCK_MS	30000	/* and to read what it was sent */
-/* Frames that carry no call, at once and a second: RST, PING, SETTINGS, ... */
-#define JUNK		1000
-#define JUNK_S		50
 /* Calls and messages but for heartbeats, likewise. */
 #define WORDS		4096
 #define WORDS_S		64
@@ -28,22 +25,6 @@
 #define NV(name, value, len) \
 	{ (uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, len, \
 	  NGHTTP2_NV_FLAG_NONE }
-
-/**
- * session_junk() - take note of frames that carry no call
- * @c: connection
- * @n: their number; negative: so many more may come
- * @why: a constant, if there are too many
- *
- * Return: false if there were.
- */
-bool session_junk(struct h2_conn *c, int64_t n, const char *why)
-{
-	if (allowance_take(&c->junk, c->server->now, n, JUNK, JUNK_S))
-		return true;
-	conn_cut(c, why);
-	return false;
-}
 
 static void arm_call(struct h2_call *call)
 {
@@ -352,6 +333,16 @@ static void free_call(struct h2_call *call)
 	free(call);
 }
 
+/**
+ * session_end() - speak HTTP/2 to its end
+ * @c: connection, whose calls are lost
+ */
+void session_end(struct h2_conn *c)
+{
+	nghttp2_session_terminate_session(c->h2, NGHTTP2_NO_ERROR);
+	conn_mark(c);
+}
+
 static void call_timer(struct timer *timer)
 {
 	struct h2_call *call = container_of(timer, struct h2_call, timer);
@@ -359,7 +350,7 @@ static void call_timer(struct timer *timer)
 
 	if (!call->whole) {
 		/* Nothing else can come before them. */
-		conn_end(call->conn);
+		session_end(call->conn);
 		return;
 	}
 	if ((call->queue || call->ending) && call->moved + STUCK_MS <= now) {
@@ -456,7 +447,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	const char *n = (const char *)name, *v = (const char *)value;
 
 	if (!call)
-		return session_junk(ctx, 1, "headers of no call") ?
+		return conn_junk(ctx, 1, "headers of no call") ?
 		       0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 	/* SETTINGS announce this, and nghttp2 lets more come. */
 	call->headers += name_len + len + 32;
@@ -527,17 +518,17 @@ static void weigh_frame(struct h2_conn *c, const nghttp2_frame *f)
 {
 	switch (f->hd.type) {
 	case NGHTTP2_PING:
-		session_junk(c, !(f->hd.flags & NGHTTP2_FLAG_ACK),
+		conn_junk(c, !(f->hd.flags & NGHTTP2_FLAG_ACK),
 			     "too_many_pings");
 		break;
 	case NGHTTP2_HEADERS:
 		break;
 	case NGHTTP2_DATA:
 		if (!f->hd.length && !(f->hd.flags & NGHTTP2_FLAG_END_STREAM))
-			session_junk(c, 1, "empty frames, again and again");
+			conn_junk(c, 1, "empty frames, again and again");
 		break;
 	default:
-		session_junk(c, 1, "frames of no call, again and again");
+		conn_junk(c, 1, "frames of no call, again and again");
 	}
 }
 
@@ -560,7 +551,7 @@ static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
 		      void *ctx)
 {
 	(void)h2;
-	session_junk(ctx, 16, "wrong frames, again and again");
+	conn_junk(ctx, 16, "wrong frames, again and again");
 	return 0;
 }
 
@@ -641,13 +632,13 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 
 	if (f->hd.type == NGHTTP2_RST_STREAM &&
 	    f->rst_stream.error_code != NGHTTP2_NO_ERROR)
-		session_junk(c, 1, "its calls have to be reset, again and again");
+		conn_junk(c, 1, "its calls have to be reset, again and again");
 	if (f->hd.type == NGHTTP2_GOAWAY &&
 	    f->goaway.error_code != NGHTTP2_NO_ERROR)
 		conn_cut(c, "what it sends is not HTTP/2, or has no end");
 	/* A reader tells how much it has read. */
 	if (f->hd.type == NGHTTP2_DATA) {
-		session_junk(c, -2, "");
+		conn_junk(c, -2, "");
 		allowance_take(&c->bytes, c->server->now, -128, INT32_MAX, 0);
 	}
 	if (call && f->hd.type == NGHTTP2_HEADERS && call->begun &&

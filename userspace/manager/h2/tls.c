@@ -108,7 +108,7 @@ static void weigh_message(int out, int version, int type, const void *data,
 	const uint8_t *alert = data;
 
 	if (!out && type == SSL3_RT_HANDSHAKE)
-		session_junk(ctx, 16, "TLS: new keys, again and again");
+		conn_junk(ctx, 16, "TLS: new keys, again and again");
 	/* OpenSSL does not tell of the request, but of the answer. */
 	if (out && type == SSL3_RT_ALERT && len == 2 &&
 	    alert[1] == SSL_AD_NO_RENEGOTIATION)

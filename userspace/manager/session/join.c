@@ -66,7 +66,7 @@ static bool check_join(struct rpc_stream *stream, struct group *g,
 		       "another one" : "the group to end");
 		return false;
 	}
-	if (!inc_rdv_merge(&g->request, join)) {
+	if (!inc_job_merge(&g->request, join)) {
 		refuse_rank(stream, EINVAL, "group \"%s\": rank %u requests another tree than other ranks",
 		       join->job, join->rank);
 		return false;

@@ -116,7 +116,4 @@ void stats_ignore(struct stats *st, struct stats_watch *w);
 void metrics_put_text(FILE *f, const char *text);
 void stats_metrics(const struct stats *st, FILE *f);
 
-/* process.c */
-void process_metrics(FILE *f);
-
 #endif /* INC_MANAGER_STATS_H */

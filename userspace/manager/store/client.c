@@ -10,7 +10,7 @@
 #include "conf/text.h"
 #include "channel/channel.h"
 #include "store/client.h"
-#include "store/store.h"
+#include "store/db.h"
 
 #define PORT	2379	/* of etcd's clients */
 

@@ -12,9 +12,10 @@
 #include <string.h>
 
 #include "auth/address.h"
+#include "base/loop.h"
 #include "etcd.pb-c.h"
 #include "store/client.h"
-#include "store/store.h"
+#include "store/db.h"
 
 #define PREFIX		"/rdma_inc/"
 #define LEADER		PREFIX "leader"

@@ -26,7 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/store.h"
+#include "base/loop.h"
+#include "store/db.h"
 
 #define BUSY_MS	2000	/* for a backup to let us write */
 #define LOOK_MS	1000	/* between looks at the file */

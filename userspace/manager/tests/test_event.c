@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/event.h"
+#include "event_get.h"
 
 #define FLOOD	10000
 #define STEPS	12000

@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 
 #include "manager.h"
+#include "event_get.h"
 
 #define PATIENCE_MS	60000	/* more than any machine takes */
 #define FIRST		(1U << 30)	/* as in ids.c */

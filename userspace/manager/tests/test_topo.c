@@ -10,7 +10,8 @@
 #include <time.h>
 
 #include "manager.h"
-#include "fabric/graph.h"
+#include "event_get.h"
+#include "fabric/row.h"
 
 #define SWITCHES	12
 #define IFS		48

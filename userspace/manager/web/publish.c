@@ -10,8 +10,13 @@
 #include "answer/answer.h"
 #include "api/json.h"
 #include "rdma_inc.pb-c.h"
+#include "state/json_text.h"
+#include "stats/history.h"
 #include "stats/stats.h"
 #include "web/web.h"
+
+#define MINUTE	60
+#define MINUTES	(HISTORY_SECONDS / MINUTE)
 
 #define EVENTS		50	/* that the page shows */
 #define SHARE		10	/* of the time at most, as a fraction */
@@ -206,6 +211,108 @@ static char *make_state(struct web *w, int64_t now)
 	return copy_text(out, "data: ", "\n\n");
 }
 
+/* --- Links ---------------------------------------------------------------- */
+
+static void put_label(FILE *f, struct json_object *link, const char *label,
+		      const char *key)
+{
+	fprintf(f, "%s=\"", label);
+	metrics_put_text(f, text_of(link, key));
+	fputc('"', f);
+}
+
+/* Which links are up, and which are gone, for Prometheus; after known_look(). */
+static void print_cuts(const struct manager *m, FILE *f)
+{
+	struct json_object *cut;
+
+	if (json_object_object_length(m->links))
+		fputs("# HELP inc_am_link_up Whether a link between switches that was there is there.\n# TYPE inc_am_link_up gauge\n",
+		      f);
+	json_object_object_foreach(m->links, name, link) {
+		(void)name;
+		fputs("inc_am_link_up{", f);
+		put_label(f, link, "switch", "from-switch");
+		put_label(f, link, ",interface", "from-interface");
+		put_label(f, link, ",peer_switch", "to-switch");
+		put_label(f, link, ",peer_interface", "to-interface");
+		cut = json_object_object_get(link, "cut");
+		fprintf(f, "} %d\n", !json_object_get_boolean(cut));
+	}
+}
+
+/* --- The last hour -------------------------------------------------------- */
+
+/* NULL if there was nothing in this hour. */
+static struct json_object *make_line(const struct series *s)
+{
+	int64_t first = s->seconds - HISTORY_SECONDS, second;
+	struct json_object *line = NULL;
+	const struct sample *sample;
+	double mean[MINUTES] = { 0 };
+	bool any = false;
+	int i;
+
+	for (second = first; second < s->seconds; second++) {
+		sample = series_at(s, second);
+		if (!sample || sample->rx <= 0)
+			continue;
+		any = true;
+		mean[(second - first) / MINUTE] += sample->rx / MINUTE;
+	}
+	if (!any)
+		return NULL;
+	line = json_object_new_array();
+	for (i = 0; i < MINUTES; i++)
+		json_object_array_add(line,
+				      json_object_new_int64((int64_t)mean[i]));
+	return line;
+}
+
+static struct json_object *tenants_list(struct json_object *of,
+					const char *tenant)
+{
+	struct json_object *list;
+
+	if (!json_object_object_get_ex(of, tenant, &list)) {
+		list = json_object_new_object();
+		json_object_object_add(of, tenant, list);
+	}
+	return list;
+}
+
+/*
+ * The last hour of tasks, switches and clients, a value for each minute: the mean
+ * of what came from hosts. For each kind an object with a line, an array of bytes
+ * per second, the oldest minute first, for each name that was not idle; for tasks
+ * an object with these for each tenant. At most HISTORY_MAX have a history.
+ */
+static struct json_object *sum_history(const struct history *h)
+{
+	struct json_object *out = json_object_new_object(), *of[SERIES_KINDS];
+	struct json_object *line, *list;
+	const struct series *s;
+	unsigned int i;
+
+	for (i = 0; i < SERIES_KINDS; i++) {
+		of[i] = json_object_new_object();
+		json_object_object_add(out, series_kind_name(i), of[i]);
+	}
+	for (i = 0; i < SERIES_BUCKETS; i++)
+		for (s = h->bucket[i]; s; s = s->next) {
+			line = s->ring ? make_line(s) : NULL;
+			if (!line)
+				continue;
+			list = s->kind == SERIES_TASK ?
+			       tenants_list(of[s->kind], s->tenant) :
+			       of[s->kind];
+			json_object_object_add(list, s->name, line);
+		}
+	return out;
+}
+
+/* --- All ------------------------------------------------------------------ */
+
 static char *make_metrics(struct web *w)
 {
 	char *text = NULL;
@@ -215,7 +322,7 @@ static char *make_metrics(struct web *w)
 	if (!f)
 		return NULL;
 	stats_metrics(w->st, f);
-	cuts_metrics(w->m, f);
+	print_cuts(w->m, f);
 	fclose(f);
 	return text;
 }
@@ -232,7 +339,7 @@ static void publish_state(struct stats_watch *watch)
 	http_publish(w->http, shown, make_metrics(w));
 	if (begin >= w->history_at) {
 		http_publish_history(w->http,
-				     copy_text(spark_lines(&w->st->history),
+				     copy_text(sum_history(&w->st->history),
 					       "", ""));
 		w->history_at = begin + HISTORY_MS;
 	}

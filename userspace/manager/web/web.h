@@ -10,13 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-
-#include <json-c/json.h>
 
 #define WEB_ADDRESS	"127.0.0.1:18789"
 
-struct history;
 struct http;
 struct manager;
 struct names;
@@ -47,12 +43,6 @@ struct web_file {
 	const char	*data;
 	const char	*end;
 };
-
-/* cuts.c */
-void cuts_metrics(const struct manager *m, FILE *f);
-
-/* spark.c */
-struct json_object *spark_lines(const struct history *h);
 
 /* names.c */
 struct names *names_start(void);

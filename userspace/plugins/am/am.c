@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 #include "channel/reach.h"
+#include "auth/client.h"
 #include "cm.h"
 #include "conf/clock.h"
-#include "env.h"
 #include "lib/daemon/libinc-am.h"
 #include "manager/api/hint.h"
 #include "manager/api/message.h"
@@ -616,6 +616,31 @@ static int make_threads(struct inc_am *am)
 	return ret;
 }
 
+static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
+			    size_t err_len)
+{
+	const char *name = secure_getenv("INC_AM_RESERVATION");
+
+	if (!name)
+		return 0;
+	if (strlen(name) <= AM_ID_MAX) {
+		memcpy(reservation, name, strlen(name) + 1);
+		return 0;
+	}
+	snprintf(err, err_len, "INC_AM_RESERVATION: a name has %d characters at most",
+		 AM_ID_MAX);
+	return -EINVAL;
+}
+
+/* What the environment tells: certificates, token and reservation, if any. */
+static int read_env(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
+		char *err, size_t err_len)
+{
+	int ret = inc_auth_read(auth, "INC_AM", err, err_len);
+
+	return ret ? ret : read_reservation(reservation, err, err_len);
+}
+
 /**
  * inc_am_start() - open a rank's stream to a manager
  * @am: result, for inc_am_stop()
@@ -650,7 +675,7 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	reach_nth(a->list, a->next++, a->manager, sizeof(a->manager));
 	*am = a;
 	*fd = pair[0];
-	ret = am_env_read(&a->auth, a->reservation, err, sizeof(err));
+	ret = read_env(&a->auth, a->reservation, err, sizeof(err));
 	if (ret)
 		close(tcp);
 	else

@@ -9,15 +9,6 @@
  * are queued, and decided and started in order when it ends; a blocking
  * operation waits for that. So all ranks decide on the same operations in the same order,
  * whether they knew the outcome when an operation was called or not.
- *
- * Open MPI's own non-blocking collectives match by tags that are taken in the
- * order of calls. An operation that goes there late would get another tag than
- * on a rank where it goes at once. So from the first meeting on, each suitable
- * non-blocking operation takes its tags when it is called, whether they are
- * used or not: for the two operations of a meeting, and for itself.
- *
- * The tags are in the communicator, and are put in place for the call below. No
- * other thread may be in MPI then.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -65,42 +56,6 @@ OBJ_CLASS_INSTANCE(coll_inc_aside_t, opal_list_item_t, NULL, NULL);
 /* In progress. Only one thread is in MPI. */
 static opal_list_t asides;
 static bool running, busy, closed;
-
-/**
- * coll_inc_tag_use() - have the next non-blocking operation below use a tag
- * @comm: communicator
- * @tag: tag
- *
- * Return: what coll_inc_tag_done() needs.
- */
-int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag)
-{
-	int32_t next = comm->c_nbc_tag;
-
-	comm->c_nbc_tag = tag;
-	return next;
-}
-
-/**
- * coll_inc_tag_done() - return to the order of calls
- * @comm: communicator
- * @next: result of coll_inc_tag_use()
- */
-void coll_inc_tag_done(ompi_communicator_t *comm, int32_t next)
-{
-	comm->c_nbc_tag = next;
-}
-
-/**
- * coll_inc_tags() - take the tags of an operation
- * @comm: communicator
- *
- * Return: the first one of COLL_INC_TAGS, of which each next one is less by 1.
- */
-int32_t coll_inc_tags(ompi_communicator_t *comm)
-{
-	return ompi_coll_base_nbc_reserve_tags(comm, COLL_INC_TAGS);
-}
 
 /* --- May there be one? The same on all ranks --------------------------- */
 
@@ -169,7 +124,8 @@ static void finish_aside(struct coll_inc_aside *s, enum coll_inc_why why)
 	m->aside = NULL;
 	m->why = why;
 	coll_inc_met(m, comm);
-	coll_inc_requests_decide(m);
+	if (m->decide)
+		m->decide(m);
 	/* May be the last reference, and free the module. */
 	OBJ_RELEASE(comm);
 }

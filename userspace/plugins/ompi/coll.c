@@ -24,42 +24,34 @@ static char *block_at(void *buf, int rank, int count, ompi_datatype_t *type)
 	return (char *)buf + extent * count * rank;
 }
 
+/* What a rank sends of its own: in place, its block of what it receives. */
+static const void *send_own(struct coll_inc_op *o,
+			    const struct coll_inc_args *a)
+{
+	void *own;
+
+	if (a->sbuf != MPI_IN_PLACE)
+		return coll_inc_send(o, a->sbuf, 1, a->scount, a->stype);
+	if (!o->recv_tmp)
+		return INC_IN_PLACE;
+	own = block_at(a->rbuf, inc_comm_rank(o->inc), a->rcount, a->rtype);
+	return coll_inc_send(o, own, 1, a->rcount, a->rtype);
+}
+
 static int begin_allgather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	int rank = inc_comm_rank(o->inc);
-	const void *send = INC_IN_PLACE, *own;
 	enum inc_dtype dtype;
+	const void *send;
 	size_t n;
 	void *recv;
 
 	recv = coll_inc_recv(o, a->rbuf, inc_comm_size(o->inc), a->rcount,
 			     a->rtype);
-	own = block_at(a->rbuf, rank, a->rcount, a->rtype);
-	if (a->sbuf != MPI_IN_PLACE)
-		send = coll_inc_send(o, a->sbuf, 1, a->scount, a->stype);
-	else if (o->recv_tmp)
-		send = coll_inc_send(o, own, 1, a->rcount, a->rtype);
+	send = send_own(o, a);
 	if (!send || !recv)
 		return -ENOMEM;
 	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &n);
 	return inc_iallgather(o->inc, send, recv, n, dtype, &o->req);
-}
-
-static int begin_allreduce(struct coll_inc_op *o, const struct coll_inc_args *a)
-{
-	enum inc_dtype dtype;
-	enum inc_op iop;
-	const void *send;
-	size_t len;
-	void *recv;
-
-	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
-		return -EINVAL;
-	len = (size_t)a->rcount * inc_dtype_size(dtype);
-	if (coll_inc_stage(o, a, &send, len, &recv, len))
-		return -ENOMEM;
-	return inc_iallreduce(o->inc, send, recv, (size_t)a->rcount, dtype, iop,
-			      &o->req);
 }
 
 static int begin_alltoall(struct coll_inc_op *o, const struct coll_inc_args *a)
@@ -101,8 +93,8 @@ static int begin_bcast(struct coll_inc_op *o, const struct coll_inc_args *a)
 static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	bool mine = inc_comm_rank(o->inc) == a->root;
-	const void *send = INC_IN_PLACE;
 	enum inc_dtype dtype;
+	const void *send;
 	void *recv = NULL;
 	size_t bytes, n;
 
@@ -112,12 +104,7 @@ static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 		if (!recv)
 			return -ENOMEM;
 	}
-	if (a->sbuf != MPI_IN_PLACE)
-		send = coll_inc_send(o, a->sbuf, 1, a->scount, a->stype);
-	else if (o->recv_tmp)
-		send = coll_inc_send(o, block_at(a->rbuf, a->root, a->rcount,
-						 a->rtype),
-				     1, a->rcount, a->rtype);
+	send = send_own(o, a);
 	if (!send)
 		return -ENOMEM;
 	bytes = mine ? coll_inc_size(a->rtype, a->rcount) :
@@ -126,9 +113,11 @@ static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 	return inc_igather(o->inc, send, recv, n, dtype, a->root, &o->req);
 }
 
+/* To the root, or to all. */
 static int begin_reduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	bool mine = inc_comm_rank(o->inc) == a->root;
+	bool all = a->coll == COLL_INC_allreduce;
+	bool mine = all || inc_comm_rank(o->inc) == a->root;
 	enum inc_dtype dtype;
 	enum inc_op iop;
 	const void *send;
@@ -140,6 +129,9 @@ static int begin_reduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 	len = (size_t)a->rcount * inc_dtype_size(dtype);
 	if (coll_inc_stage(o, a, &send, len, &recv, mine ? len : 0))
 		return -ENOMEM;
+	if (all)
+		return inc_iallreduce(o->inc, send, recv, (size_t)a->rcount,
+				      dtype, iop, &o->req);
 	return inc_ireduce(o->inc, send, mine ? recv : NULL, (size_t)a->rcount,
 			   dtype, iop, a->root, &o->req);
 }
@@ -270,8 +262,6 @@ static int begin_collective(struct coll_inc_op *o,
 	switch (a->coll) {
 	case COLL_INC_allgather:
 		return begin_allgather(o, a);
-	case COLL_INC_allreduce:
-		return begin_allreduce(o, a);
 	case COLL_INC_alltoall:
 		return begin_alltoall(o, a);
 	case COLL_INC_barrier:
@@ -280,6 +270,7 @@ static int begin_collective(struct coll_inc_op *o,
 		return begin_bcast(o, a);
 	case COLL_INC_gather:
 		return begin_gather(o, a);
+	case COLL_INC_allreduce:
 	case COLL_INC_reduce:
 		return begin_reduce(o, a);
 	case COLL_INC_reduce_scatter:

@@ -179,7 +179,7 @@ struct coll_inc_below {
 /* A host's partial result of up to this many bytes needs no allocation. */
 #define COLL_INC_SCRATCH	65536
 
-/* Tags of a non-blocking operation: see aside.c. */
+/* Tags of a non-blocking operation: see below.c. */
 #define COLL_INC_TAGS		3
 
 /* Bytes kept of a message of libinc's. */
@@ -201,6 +201,7 @@ struct coll_inc_below {
  * @meet_at: the ranks meet when @counted is that much
  * @tally: number of operations by reason
  * @aside: meeting in the background
+ * @decide: if operations are queued: starts them once it has ended
  * @no_aside: there can be none
  * @tagged: suitable non-blocking operations take tags when they are called
  * @tag: tags of the operation that is being decided
@@ -234,6 +235,7 @@ struct coll_inc_module {
 	unsigned long		meet_at;
 	unsigned long		tally[COLL_INC_NWHY];
 	struct coll_inc_aside	*aside;
+	void			(*decide)(struct coll_inc_module *m);
 	bool			no_aside;
 	bool			tagged;
 	int32_t			tag;
@@ -319,6 +321,8 @@ struct coll_inc_op {
 /* module.c */
 mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 					    int *priority);
+
+/* goes.c */
 enum coll_inc_why coll_inc_goes(struct coll_inc_module *m,
 				ompi_communicator_t *comm, enum coll_inc_fn fn,
 				const struct coll_inc_args *args);
@@ -329,14 +333,16 @@ enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
 				      int *lane);
 bool coll_inc_suits(ompi_communicator_t *comm,
 		    const struct coll_inc_args *args);
+
+/* below.c */
+int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag);
+void coll_inc_tag_done(ompi_communicator_t *comm, int32_t next);
+int32_t coll_inc_tags(ompi_communicator_t *comm);
 int coll_inc_below(struct coll_inc_module *m, ompi_communicator_t *comm,
 		   const struct coll_inc_args *a, int32_t tag,
 		   ompi_request_t **request);
 
 /* aside.c */
-int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag);
-void coll_inc_tag_done(ompi_communicator_t *comm, int32_t next);
-int32_t coll_inc_tags(ompi_communicator_t *comm);
 bool coll_inc_aside_may(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_aside_begin(struct coll_inc_module *m, ompi_communicator_t *comm,
 			  int32_t tag);
@@ -427,7 +433,6 @@ int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
 			   enum coll_inc_fn fn,
 			   const struct coll_inc_args *args,
 			   ompi_request_t **request);
-void coll_inc_requests_decide(struct coll_inc_module *m);
 void coll_inc_progress_end(void);
 
 /* coll.c */

@@ -6,9 +6,6 @@
 
 #include "ompi/mca/mca.h"
 
-struct coll_inc_params coll_inc_params;
-int coll_inc_output = -1;
-
 static int init_query(bool progress_threads, bool mpi_threads)
 {
 	return OMPI_SUCCESS;

@@ -34,58 +34,6 @@ static int run_nonblocking(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return coll_inc_request(comm, &o, coll_inc_begin(&o, a), request);
 }
 
-/* The functions below, with the arguments of a queued operation. */
-#define BELOW(name, ...)						\
-static int below_##name(coll_inc_module_t *m, const struct coll_inc_args *a, \
-			ompi_communicator_t *comm, ompi_request_t **request) \
-{									\
-	return m->below.i##name(__VA_ARGS__ comm, request,		\
-				m->below.i##name##_module);		\
-}
-#define BLOCKS	a->sbuf, a->scount, a->stype, a->rbuf, a->rcount, a->rtype,
-
-BELOW(allgather, BLOCKS)
-BELOW(allreduce, a->sbuf, a->rbuf, a->rcount, a->rtype, a->op,)
-BELOW(alltoall, BLOCKS)
-BELOW(barrier)
-BELOW(bcast, a->rbuf, a->rcount, a->rtype, a->root,)
-BELOW(gather, BLOCKS a->root,)
-BELOW(reduce, a->sbuf, a->rbuf, a->rcount, a->rtype, a->op, a->root,)
-BELOW(reduce_scatter, a->sbuf, a->rbuf, a->counts, a->rtype, a->op,)
-BELOW(reduce_scatter_block, a->sbuf, a->rbuf, a->rcount, a->rtype, a->op,)
-BELOW(scatter, BLOCKS a->root,)
-
-/**
- * coll_inc_below() - start a non-blocking operation below, with its own tags
- * @m: module
- * @comm: its communicator
- * @a: arguments
- * @tag: result of coll_inc_tags()
- * @request: result
- *
- * Return: OMPI_SUCCESS or an error.
- */
-int coll_inc_below(struct coll_inc_module *m, ompi_communicator_t *comm,
-		   const struct coll_inc_args *a, int32_t tag,
-		   ompi_request_t **request)
-{
-	int32_t next = coll_inc_tag_use(comm, tag - (COLL_INC_TAGS - 1));
-	int ret = OMPI_ERR_NOT_SUPPORTED;
-
-	switch (a->coll) {
-#define X(name)								\
-	case COLL_INC_##name:						\
-		ret = below_##name(m, a, comm, request);		\
-		break;
-	COLL_INC_NAMES(X)
-#undef X
-	default:
-		break;
-	}
-	coll_inc_tag_done(comm, next);
-	return ret;
-}
-
 /* A non-blocking operation, after the first meeting in the background. */
 static int in_order(coll_inc_module_t *m, ompi_communicator_t *comm,
 		    enum coll_inc_fn fn, const struct coll_inc_args *a,

@@ -23,6 +23,9 @@
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 
+struct coll_inc_params coll_inc_params;
+int coll_inc_output = -1;
+
 #define KEY		"coll.inc.params"
 #define TEXT_MAX	256
 #define THREADS_AT	8	/* character of "threads=N" */

@@ -28,7 +28,7 @@
  * @lane: if persistent: number of its tree
  * @args: if persistent: arguments to start it with
  * @fn: if queued: operation
- * @tag: if queued: its tags, see aside.c
+ * @tag: if queued: its tags, see below.c
  * @below: if queued and then fell through: the request below
  * @counts: if persistent: copy of @args.counts, as the program may free its
  *	array
@@ -299,6 +299,26 @@ static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 	coll_inc_unlock();
 }
 
+/*
+ * The meeting in the background has ended: start what was queued, in order. An
+ * operation may begin the next meeting. It and those behind it stay.
+ */
+static void decide_queued(struct coll_inc_module *m)
+{
+	coll_inc_request_t *r;
+	enum coll_inc_why why;
+
+	while (!opal_list_is_empty(&m->queue)) {
+		r = (coll_inc_request_t *)opal_list_get_first(&m->queue);
+		m->tag = r->tag;
+		why = coll_inc_goes(m, r->comm, r->fn, &r->args);
+		if (why == COLL_INC_LATER)
+			return;
+		opal_list_remove_item(&m->queue, &r->super.super.super.super);
+		start_late(r, why);
+	}
+}
+
 /**
  * coll_inc_request_later() - queue a non-blocking operation
  * @m: module in state COLL_INC_ASIDE, with the operation's tags in m->tag
@@ -322,31 +342,10 @@ int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
 	r->fn = fn;
 	r->args = *args;
 	r->tag = m->tag;
+	m->decide = decide_queued;
 	opal_list_append(&m->queue, &r->super.super.super.super);
 	*request = &r->super.super;
 	return OMPI_SUCCESS;
-}
-
-/**
- * coll_inc_requests_decide() - start what was queued, in order
- * @m: module whose meeting in the background has ended
- *
- * An operation may begin the next meeting. It and those behind it stay.
- */
-void coll_inc_requests_decide(struct coll_inc_module *m)
-{
-	coll_inc_request_t *r;
-	enum coll_inc_why why;
-
-	while (!opal_list_is_empty(&m->queue)) {
-		r = (coll_inc_request_t *)opal_list_get_first(&m->queue);
-		m->tag = r->tag;
-		why = coll_inc_goes(m, r->comm, r->fn, &r->args);
-		if (why == COLL_INC_LATER)
-			return;
-		opal_list_remove_item(&m->queue, &r->super.super.super.super);
-		start_late(r, why);
-	}
 }
 
 static int keep_counts(coll_inc_request_t *r)

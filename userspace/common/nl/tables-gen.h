@@ -6,8 +6,25 @@
  *	Documentation/netlink/specs/rdma-inc.yaml
  *	kernel/include/uapi/linux/rdma_inc_proto.h
  */
-#ifndef INC_NL_OBJECTS_GEN_H
-#define INC_NL_OBJECTS_GEN_H
+#ifndef INC_NL_TABLES_GEN_H
+#define INC_NL_TABLES_GEN_H
+
+#include <stdint.h>
+
+#include <linux/rdma_inc.h>
+#include <linux/rdma_inc_proto.h>
+
+#define INC_NL_STRING_LEN	32
+
+/**
+ * struct inc_nl_addr - IPv4 or IPv6 address
+ * @len: 4 or 16; 0 if there is none
+ * @bytes: network byte order
+ */
+struct inc_nl_addr {
+	uint8_t	len;
+	uint8_t	bytes[16];
+};
 
 /* RDMA_INC_A_SWITCH_* */
 struct inc_nl_switch {
@@ -127,4 +144,35 @@ struct inc_nl_slot {
 	uint16_t unlike_rank;
 };
 
-#endif /* INC_NL_OBJECTS_GEN_H */
+struct object;
+
+extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
+
+/*
+ * Names in the YNL spec, or in <linux/rdma_inc_proto.h>, and descriptions; NULL
+ * for numbers that it does not define. Counters are indexed by attribute, from 1
+ * to RDMA_INC_A_..._STATS_MAX.
+ */
+const char *inc_nl_switch_doc(unsigned int n);
+const char *inc_nl_tree_doc(unsigned int n);
+const char *inc_nl_member_doc(unsigned int n);
+const char *inc_nl_switch_stat_name(unsigned int n);
+const char *inc_nl_switch_stat_doc(unsigned int n);
+const char *inc_nl_tree_stat_name(unsigned int n);
+const char *inc_nl_tree_stat_doc(unsigned int n);
+const char *inc_nl_member_stat_name(unsigned int n);
+const char *inc_nl_member_stat_doc(unsigned int n);
+const char *inc_nl_role_name(unsigned int n);
+const char *inc_nl_order_name(unsigned int n);
+const char *inc_nl_transport_name(unsigned int n);
+const char *inc_nl_tree_state_name(unsigned int n);
+const char *inc_nl_member_state_name(unsigned int n);
+const char *inc_nl_slot_state_name(unsigned int n);
+const char *inc_nl_member_error_name(unsigned int n);
+const char *inc_nl_event_name(unsigned int n);
+const char *inc_nl_collective_name(unsigned int n);
+const char *inc_nl_dtype_name(unsigned int n);
+const char *inc_nl_op_name(unsigned int n);
+const char *inc_nl_status_name(unsigned int n);
+
+#endif /* INC_NL_TABLES_GEN_H */

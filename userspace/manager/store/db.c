@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store/db.h"
 
 /**
  * store_record_new() - make a record for a list

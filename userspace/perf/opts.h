@@ -2,8 +2,8 @@
 /*
  * The command line of inc-perf.
  */
-#ifndef INC_PERF_H
-#define INC_PERF_H
+#ifndef INC_PERF_OPTS_H
+#define INC_PERF_OPTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,4 +67,4 @@ int comms_run(const struct perf_options *o, struct inc_comm *all);
 /* opts.c. Returns an exit status, or -1 to continue. */
 int options_parse(struct perf_options *o, int argc, char **argv);
 
-#endif /* INC_PERF_H */
+#endif /* INC_PERF_OPTS_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The inside of a topology, for topo.c, links.c and graph.c.
+ * The inside of a topology, for learn.c, locate.c, links.c, graph.c and hosts.c.
  */
-#ifndef INC_MANAGER_GRAPH_H
-#define INC_MANAGER_GRAPH_H
+#ifndef INC_MANAGER_ROW_H
+#define INC_MANAGER_ROW_H
 
 #include "fabric/seen.h"
 #include "fabric/topo.h"
@@ -117,4 +117,4 @@ bool graph_links(struct topo *t);
 /* graph.c */
 void graph_free(struct topo *t);
 
-#endif /* INC_MANAGER_GRAPH_H */
+#endif /* INC_MANAGER_ROW_H */

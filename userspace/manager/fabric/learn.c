@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What switches tell. When one tells something new, what it told before is replaced
+ * in the indexes (seen.c), and its row is found again: the switches that it
+ * sees. Links follow from the rows (links.c), and are found again only if a row
+ * or an interface of a switch has changed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+#include "fabric/row.h"
+
+/* --- What has changed? --------------------------------------------------- */
+
+static uint64_t mix_hash(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	while (len--)
+		h = (h ^ *p++) * 1099511628211ULL;
+	return h;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+	return mix_hash(h, text, strlen(text) + 1);
+}
+
+static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
+			  unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		h = mix_hash(mix_hash(h, &addrs[i].len, sizeof(addrs[i].len)),
+			     addrs[i].bytes, addrs[i].len);
+	return mix_hash(h, &n, sizeof(n));
+}
+
+static uint64_t print_neighbours(const struct sw_info *info)
+{
+	const struct sw_neigh *neigh;
+	unsigned int i, k;
+	uint64_t h = 1;
+
+	for (i = 0; i < info->nifs; i++)
+		for (k = 0; k < info->ifs[i].nneighs; k++) {
+			neigh = &info->ifs[i].neighs[k];
+			h = mix_hash(h, &i, sizeof(i));
+			h = mix_text(h, neigh->mac);
+			h = mix_text(h, neigh->switch_id);
+			h = mix_text(h, neigh->switch_port);
+			h = mix_addrs(h, neigh->addrs, neigh->naddrs);
+		}
+	return h;
+}
+
+static uint64_t print_self(const struct sw_info *info)
+{
+	const struct sw_if *itf;
+	uint64_t h = mix_text(1, info->id);
+	unsigned int i;
+
+	for (i = 0; i < info->nifs; i++) {
+		itf = &info->ifs[i];
+		h = mix_text(mix_text(h, itf->name), itf->mac);
+		h = mix_hash(h, &itf->up, sizeof(itf->up));
+		h = mix_hash(h, &itf->blocked, sizeof(itf->blocked));
+		h = mix_hash(h, &itf->port, sizeof(itf->port));
+		h = mix_hash(h, &itf->bridge, sizeof(itf->bridge));
+		h = mix_hash(h, &itf->member, sizeof(itf->member));
+		h = mix_hash(h, &itf->upper, sizeof(itf->upper));
+		h = mix_hash(h, &itf->speed, sizeof(itf->speed));
+		h = mix_hash(h, &itf->mtu, sizeof(itf->mtu));
+		h = mix_addrs(h, itf->addrs, itf->naddrs);
+	}
+	return h;
+}
+
+/**
+ * topo_changed() - take in what a switch tells
+ * @t: topology
+ * @sw: switch, with its information
+ *
+ * Mostly it is what it has told before.
+ */
+void topo_changed(struct topo *t, struct sw *sw)
+{
+	struct row *row = &t->rows[sw->index];
+	uint64_t self, neighbours;
+
+	if (row->known && sw->info->same)
+		return;
+	self = print_self(sw->info);
+	neighbours = print_neighbours(sw->info);
+	if (row->known && row->self == self && row->neighbours == neighbours)
+		return;
+	if (!row->known || row->self != self) {
+		t->links_old = true;
+		t->rows_old = true;
+	}
+	row->known = true;
+	row->old = true;
+	row->self = self;
+	row->neighbours = neighbours;
+	t->generation++;
+	hosts_changed(t->hosts, t->m->loop.now);
+	seen_forget(&t->seen, sw->index);
+	if (!seen_learn(&t->seen, sw->index, sw->info)) {
+		log_info("switch %s: no memory for what it sees", sw_name(sw));
+		row->known = false;
+	}
+}
+
+/**
+ * topo_generation() - tell whether anything has changed
+ * @m: manager
+ *
+ * Return: a number that grows whenever something has.
+ */
+uint64_t topo_generation(const struct manager *m)
+{
+	return m->topo->generation;
+}
+
+/* --- All ----------------------------------------------------------------- */
+
+/* "SWITCH:INTERFACE" */
+static bool parse_end(const char *text, size_t len, char *sw, size_t sw_room,
+		      char *itf, size_t itf_room)
+{
+	const char *colon = memrchr(text, ':', len);
+	size_t n = colon ? (size_t)(colon - text) : 0;
+
+	if (!n || n >= sw_room || n + 1 == len || len - n - 1 >= itf_room)
+		return false;
+	memcpy(sw, text, n);
+	sw[n] = '\0';
+	memcpy(itf, colon + 1, len - n - 1);
+	itf[len - n - 1] = '\0';
+	return true;
+}
+
+/**
+ * topo_cable_parse() - read a link that is configured
+ * @c: result
+ * @text: "SWITCH:INTERFACE=SWITCH:INTERFACE"
+ *
+ * Return: 0, or -1.
+ */
+int topo_cable_parse(struct topo_cable *c, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	return equals && !strchr(equals + 1, '=') &&
+	       parse_end(text, (size_t)(equals - text), c->sw[0],
+			 sizeof(c->sw[0]), c->itf[0], sizeof(c->itf[0])) &&
+	       parse_end(equals + 1, strlen(equals + 1), c->sw[1],
+			 sizeof(c->sw[1]), c->itf[1], sizeof(c->itf[1])) &&
+	       strcmp(c->sw[0], c->sw[1]) ? 0 : -1;
+}
+
+/**
+ * topo_new() - begin with nothing known
+ * @m: manager, whose switches exist
+ *
+ * Return: topology, or NULL: no memory.
+ */
+struct topo *topo_new(struct manager *m)
+{
+	struct topo *t = calloc(1, sizeof(*t));
+	uint32_t n = m->o.nswitches + SWITCHES_SPARE;
+
+	if (!t)
+		return NULL;
+	t->m = m;
+	t->n = m->o.nswitches;
+	t->generation = 1;
+	t->links_old = true;
+	t->rows = calloc(n, sizeof(*t->rows));
+	t->by_id = calloc(n, sizeof(*t->by_id));
+	t->hosts = hosts_new();
+	if (t->rows && t->by_id && t->hosts && seen_init(&t->seen, n))
+		return t;
+	topo_free(t);
+	return NULL;
+}
+
+/**
+ * topo_grow() - take in that there are other switches, or links, than before
+ * @t: topology, whose manager has SWITCHES_SPARE switches more at most
+ */
+void topo_grow(struct topo *t)
+{
+	t->n = t->m->o.nswitches;
+	t->generation++;
+	t->links_old = true;
+	t->rows_old = true;
+	graph_free(t);
+	hosts_changed(t->hosts, t->m->loop.now);
+}
+
+/**
+ * topo_leave() - forget what a switch has told
+ * @t: topology
+ * @sw: switch, which is gone
+ */
+void topo_leave(struct topo *t, const struct sw *sw)
+{
+	seen_forget(&t->seen, sw->index);
+	row_free(&t->rows[sw->index]);
+	t->rows[sw->index].known = false;
+	topo_grow(t);
+}
+
+/**
+ * topo_free() - free a topology
+ * @t: topology, or NULL
+ */
+void topo_free(struct topo *t)
+{
+	uint32_t i;
+
+	if (!t)
+		return;
+	if (t->seen.sayings)
+		seen_free(&t->seen, t->n);
+	for (i = 0; t->rows && i < t->n; i++)
+		row_free(&t->rows[i]);
+	hosts_free(t->hosts);
+	free(t->rows);
+	free(t->by_id);
+	free(t->links);
+	graph_free(t);
+	free(t);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The decision whether an operation goes through the switch. It must be the same on
+ * all ranks.
+ */
+#include "coll_inc.h"
+
+/* Share of one operation: data comes and goes, and packed is there twice. */
+#define MEMLOCK_PART	4
+
+/*
+ * Bytes that count as much towards a meeting as one more operation: about what
+ * the switch gains on an operation of this much data is what it gains on a
+ * short one.
+ */
+#define BYTES_COUNT	16384
+
+static bool works_on_hosts(enum coll_inc_fn fn)
+{
+	return fn == COLL_INC_allreduce || fn == COLL_INC_reduce ||
+	       fn == COLL_INC_bcast || fn == COLL_INC_barrier;
+}
+
+static bool is_nonblocking(enum coll_inc_fn fn)
+{
+	return fn >= COLL_INC_iallgather && fn < COLL_INC_allgather_init;
+}
+
+/*
+ * Meeting costs what some operations gain, so the ranks do not meet before that
+ * many have been suitable. In a blocking operation, or the creation of a
+ * persistent one, they may wait for each other; a non-blocking one begins a
+ * meeting in the background. All ranks count the same.
+ */
+static enum coll_inc_why approach_meeting(coll_inc_module_t *m,
+					  ompi_communicator_t *comm,
+					  enum coll_inc_fn fn, size_t total)
+{
+	m->counted += 1 + total / BYTES_COUNT;
+	if (m->counted < m->meet_at)
+		return m->why ? m->why : COLL_INC_NOT_YET;
+	if (is_nonblocking(fn) && m->no_aside)
+		return m->why ? m->why : COLL_INC_NO_WAIT;
+	if (!coll_inc_params_same(comm)) {
+		m->why = COLL_INC_PARAMS;
+		m->state = COLL_INC_NONE;
+		return m->why;
+	}
+	if (!is_nonblocking(fn)) {
+		coll_inc_meet(m, comm);
+		return m->why;
+	}
+	m->no_aside = !coll_inc_aside_may(m, comm);
+	if (m->no_aside)
+		return COLL_INC_NO_WAIT;
+	if (!m->tagged)
+		m->tag = coll_inc_tags(comm);
+	m->tagged = true;
+	coll_inc_aside_begin(m, comm, m->tag);
+	return COLL_INC_LATER;
+}
+
+static bool size_suits(size_t bytes)
+{
+	return bytes >= coll_inc_params.min_bytes &&
+	       bytes <= coll_inc_params.max_bytes;
+}
+
+/**
+ * coll_inc_suits() - check whether an operation may go through the switch
+ * @comm: communicator
+ * @args: arguments
+ *
+ * Return: false if it falls through whether the ranks have met or not.
+ */
+bool coll_inc_suits(ompi_communicator_t *comm, const struct coll_inc_args *args)
+{
+	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
+					  ompi_comm_size(comm));
+
+	return !coll_inc_args_fit(args, bytes) && size_suits(bytes);
+}
+
+static enum coll_inc_why decide_path(coll_inc_module_t *m,
+				     ompi_communicator_t *comm,
+				     enum coll_inc_fn fn, size_t bytes,
+				     size_t total, enum coll_inc_why fits)
+{
+	enum coll_inc_why why;
+
+	if (m->state == COLL_INC_NONE)
+		return m->why;
+	if (fits)
+		return fits;
+	if (!size_suits(bytes))
+		return COLL_INC_SIZE;
+	if (m->state == COLL_INC_ASIDE && is_nonblocking(fn))
+		return COLL_INC_LATER;
+	if (m->state == COLL_INC_ASIDE)
+		coll_inc_aside_wait(m);
+	if (m->state == COLL_INC_NONE)
+		return m->why;
+	if (m->state == COLL_INC_NEW) {
+		why = approach_meeting(m, comm, fn, total);
+		if (m->state != COLL_INC_READY)
+			return why;
+	}
+	return m->local && !works_on_hosts(fn) ? COLL_INC_HOSTS : COLL_INC_GOES;
+}
+
+/**
+ * coll_inc_goes() - decide whether an operation goes through the switch
+ * @m: module
+ * @comm: its communicator
+ * @fn: operation
+ * @args: arguments
+ *
+ * Return: COLL_INC_GOES, or why it does not.
+ */
+enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
+				enum coll_inc_fn fn,
+				const struct coll_inc_args *args)
+{
+	return coll_inc_goes_apart(m, comm, fn, args, NULL);
+}
+
+/**
+ * coll_inc_goes_apart() - decide on an operation that may need its own tree
+ * @m: module
+ * @comm: its communicator
+ * @fn: operation
+ * @args: arguments
+ * @lane: set to the number of a tree for this operation alone; NULL: none
+ *	needed
+ *
+ * Return: COLL_INC_GOES, or why it does not.
+ */
+enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
+				      ompi_communicator_t *comm,
+				      enum coll_inc_fn fn,
+				      const struct coll_inc_args *args,
+				      int *lane)
+{
+	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
+					  ompi_comm_size(comm));
+	size_t total = coll_inc_args_total(args, bytes, ompi_comm_size(comm));
+	enum coll_inc_why why;
+
+	/* Collectives that we use for meeting are not counted. */
+	if (m->state == COLL_INC_MEETING)
+		return COLL_INC_NOT_YET;
+	why = decide_path(m, comm, fn, bytes, total,
+			  coll_inc_args_fit(args, bytes));
+	/* All operations end with that error, even those that fall through. */
+	if (m->err)
+		return COLL_INC_GOES;
+	if (why == COLL_INC_LATER)
+		return why;
+	if (!why && total > m->memlock / MEMLOCK_PART)
+		why = COLL_INC_MEMLOCK;
+	if (!why && lane)
+		why = coll_inc_lane(m, comm, lane);
+	coll_inc_count(m, fn, bytes, args, why);
+	return why;
+}
