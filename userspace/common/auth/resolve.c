@@ -23,7 +23,7 @@
 #define OLD_MS	60000	/* an answer is not used after that */
 
 /**
- * struct question - a name
+ * struct inc_question - a name
  * @users: its thread, and who waits, or its place among those left
  * @pid: process, as a child of fork() has no such thread
  * @born: milliseconds
@@ -32,11 +32,13 @@
  * @done: it is this
  * @ret: of getaddrinfo()
  * @list: likewise
- * @flags: for it
+ * @wake: eventfd that an answer rings; -1: none
+ * @family: for getaddrinfo()
+ * @flags: likewise
  * @service: likewise
  * @host: likewise
  */
-struct question {
+struct inc_question {
 	_Atomic int	users;
 	pid_t		pid;
 	int64_t		born;
@@ -45,25 +47,28 @@ struct question {
 	bool		done;
 	int		ret;
 	struct addrinfo	*list;
+	int		wake;
+	int		family;
 	int		flags;
 	char		service[8];
 	char		host[256];
 };
 
-static struct question *_Atomic left[LEFT];
+static struct inc_question *_Atomic left[LEFT];
 static _Atomic int asked;
 
-static int ask(const char *host, const char *service, int flags,
+static int ask(const char *host, const char *service, int family, int flags,
 	       struct addrinfo **list)
 {
 	const struct addrinfo hints = {
-		.ai_flags = flags, .ai_socktype = SOCK_STREAM,
+		.ai_flags = flags, .ai_family = family,
+		.ai_socktype = SOCK_STREAM,
 	};
 
 	return getaddrinfo(host, *service ? service : NULL, &hints, list);
 }
 
-static void put_question(struct question *q)
+static void put_question(struct inc_question *q)
 {
 	if (!q || --q->users)
 		return;
@@ -76,15 +81,18 @@ static void put_question(struct question *q)
 
 static void *find_answer(void *arg)
 {
-	struct question *q = arg;
+	struct inc_question *q = arg;
 	struct addrinfo *list = NULL;
-	int ret = ask(q->host, q->service, q->flags, &list);
+	int ret = ask(q->host, q->service, q->family, q->flags, &list);
+	const uint64_t one = 1;
 
 	pthread_mutex_lock(&q->lock);
 	q->ret = ret;
 	q->list = ret ? NULL : list;
 	q->done = true;
 	pthread_cond_signal(&q->told);
+	if (q->wake >= 0)
+		(void)!write(q->wake, &one, sizeof(one));
 	pthread_mutex_unlock(&q->lock);
 	asked--;
 	put_question(q);
@@ -92,7 +100,7 @@ static void *find_answer(void *arg)
 }
 
 /* Signals are the program's. */
-static bool start_thread(struct question *q)
+static bool start_thread(struct inc_question *q)
 {
 	sigset_t all, old;
 	pthread_t thread;
@@ -107,16 +115,18 @@ static bool start_thread(struct question *q)
 	return !ret;
 }
 
-static struct question *new_question(const char *host, const char *service,
-				     int flags)
+static struct inc_question *new_question(const char *host, const char *service,
+					 int family, int flags, int wake)
 {
-	struct question *q = calloc(1, sizeof(*q));
+	struct inc_question *q = calloc(1, sizeof(*q));
 
 	if (!q)
 		return NULL;
 	q->users = 2;
 	q->pid = getpid();
 	q->born = now_ms();
+	q->wake = wake;
+	q->family = family;
 	q->flags = flags;
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->told, NULL);
@@ -130,9 +140,9 @@ static struct question *new_question(const char *host, const char *service,
 	return NULL;
 }
 
-static struct question *_Atomic *place_of(const char *host)
+static struct inc_question *_Atomic *place_of(const char *host, int family)
 {
-	unsigned int hash = 5381;
+	unsigned int hash = 5381 + (unsigned int)family;
 
 	while (*host)
 		hash = hash * 33 + (unsigned char)*host++;
@@ -140,22 +150,28 @@ static struct question *_Atomic *place_of(const char *host)
 }
 
 /* What was asked before, and is not answered yet, or was not waited for. */
-static struct question *take_left(const char *host, const char *service,
-				  int flags)
+static struct inc_question *take_left(const char *host, const char *service,
+				      int family, int flags, int wake)
 {
-	struct question *q = atomic_exchange(place_of(host), NULL);
+	struct inc_question *q = atomic_exchange(place_of(host, family), NULL);
 
-	if (!q || (q->pid == getpid() && q->flags == flags &&
-		   now_ms() - q->born < OLD_MS && !strcmp(q->host, host) &&
-		   !strcmp(q->service, service)))
+	if (!q)
+		return NULL;
+	if (q->pid == getpid() && q->family == family && q->flags == flags &&
+	    now_ms() - q->born < OLD_MS && !strcmp(q->host, host) &&
+	    !strcmp(q->service, service)) {
+		pthread_mutex_lock(&q->lock);
+		q->wake = wake;
+		pthread_mutex_unlock(&q->lock);
 		return q;
+	}
 	/* A thread of the parent's has no end here. */
 	if (q->pid == getpid())
 		put_question(q);
 	return NULL;
 }
 
-static bool wait_for(struct question *q, int64_t timeout_ms)
+static bool wait_for(struct inc_question *q, int64_t timeout_ms)
 {
 	int64_t until = now_ms() + timeout_ms;
 	const struct timespec ts = {
@@ -173,6 +189,81 @@ static bool wait_for(struct question *q, int64_t timeout_ms)
 }
 
 /**
+ * inc_question_new() - begin to ask for a host's addresses
+ * @host: its name
+ * @service: port, or ""
+ * @family: AF_*
+ * @flags: AI_*
+ * @wake: eventfd that an answer rings, until the question is left; -1: none
+ *
+ * If the same was asked and left, that is what goes on: it may be answered.
+ *
+ * Return: question, for inc_question_wait() or inc_question_leave(), or NULL.
+ */
+struct inc_question *inc_question_new(const char *host, const char *service,
+				      int family, int flags, int wake)
+{
+	struct inc_question *q;
+
+	if (strlen(host) >= sizeof(q->host))
+		return NULL;
+	q = take_left(host, service, family, flags, wake);
+	return q ?: new_question(host, service, family, flags, wake);
+}
+
+/**
+ * inc_question_wait() - wait for an answer
+ * @q: question
+ * @timeout_ms: how long to wait at most
+ * @list: result, for freeaddrinfo()
+ *
+ * Return: EAI_INPROGRESS: there is none yet. Else @q is freed: 0, or what
+ * getaddrinfo() has returned.
+ */
+int inc_question_wait(struct inc_question *q, int64_t timeout_ms,
+		      struct addrinfo **list)
+{
+	int ret;
+
+	if (!wait_for(q, timeout_ms))
+		return EAI_INPROGRESS;
+	ret = q->ret;
+	*list = q->list;
+	q->list = NULL;
+	put_question(q);
+	return ret;
+}
+
+/**
+ * inc_question_leave() - have no more time for a question
+ * @q: question; whoever asks the same next has it
+ */
+void inc_question_leave(struct inc_question *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->wake = -1;
+	pthread_mutex_unlock(&q->lock);
+	q = atomic_exchange(place_of(q->host, q->family), q);
+	if (q && q->pid == getpid())
+		put_question(q);
+}
+
+/**
+ * inc_resolve_number() - understand a host's address
+ * @host: its address, or a name, which takes no time
+ * @service: port, or ""
+ * @flags: AI_*
+ * @list: result, for freeaddrinfo()
+ *
+ * Return: 0, or what getaddrinfo() returns; EAI_NONAME: it is a name.
+ */
+int inc_resolve_number(const char *host, const char *service, int flags,
+		       struct addrinfo **list)
+{
+	return ask(host, service, AF_UNSPEC, flags | AI_NUMERICHOST, list);
+}
+
+/**
  * inc_resolve() - find a host's addresses
  * @host: its name, or an address, which takes no time
  * @service: port, or ""
@@ -185,39 +276,47 @@ static bool wait_for(struct question *q, int64_t timeout_ms)
 int inc_resolve(const char *host, const char *service, int flags,
 		int64_t timeout_ms, struct addrinfo **list)
 {
-	struct question *q;
+	struct inc_question *q;
 	int ret;
 
-	if (!ask(host, service, flags | AI_NUMERICHOST, list))
+	if (!inc_resolve_number(host, service, flags, list))
 		return 0;
 	if (strlen(host) >= sizeof(q->host))
 		return EAI_NONAME;
-	q = take_left(host, service, flags) ?: new_question(host, service,
-							    flags);
+	q = inc_question_new(host, service, AF_UNSPEC, flags, -1);
 	if (!q)
 		return EAI_AGAIN;
-	if (!wait_for(q, timeout_ms)) {
-		q = atomic_exchange(place_of(host), q);
-		if (q && q->pid == getpid())
-			put_question(q);
-		return EAI_AGAIN;
-	}
-	ret = q->ret;
-	*list = q->list;
-	q->list = NULL;
-	put_question(q);
-	return ret;
+	ret = inc_question_wait(q, timeout_ms, list);
+	if (ret != EAI_INPROGRESS)
+		return ret;
+	inc_question_leave(q);
+	return EAI_AGAIN;
+}
+
+/**
+ * inc_resolve_is_none() - does a host of that name not exist?
+ * @ret: of inc_resolve() or inc_question_wait(), not 0
+ *
+ * Return: true: a name server says so; false: none says anything.
+ */
+bool inc_resolve_is_none(int ret)
+{
+	return ret == EAI_NONAME || ret == EAI_NODATA || ret == EAI_ADDRFAMILY;
 }
 
 /**
  * inc_resolve_why() - say why there are no addresses
  * @ret: of inc_resolve()
  *
+ * Name servers that fail, or refuse, are as good as those that say nothing.
+ *
  * Return: words.
  */
 const char *inc_resolve_why(int ret)
 {
-	return ret == EAI_AGAIN ?
-	       "no name server has answered (see /etc/resolv.conf): try again, or give the host's address" :
+	if (inc_resolve_is_none(ret))
+		return "there is no host of this name";
+	return ret == EAI_AGAIN || ret == EAI_FAIL ?
+	       "no name server has answered with an address (see /etc/resolv.conf): try again, or give the host's address" :
 	       gai_strerror(ret);
 }
