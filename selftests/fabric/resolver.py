@@ -30,7 +30,10 @@ LATE = 3			# seconds
 
 
 class NameServer(threading.Thread):
-    """Answers for late.example only, and late."""
+    """
+    Answers late.example late, of half.example only where IPv4 is asked for, and
+    fails.example with an error (2, SERVFAIL).
+    """
 
     def __init__(self, addr):
         super().__init__(daemon=True)
@@ -41,9 +44,12 @@ class NameServer(threading.Thread):
     def answer(self, query, to):
         end = query.index(b"\0", 12) + 5
         kind = struct.unpack(">H", query[end - 4:end - 2])[0]
-        head = query[:2] + b"\x81\x80\0\1" + (b"\0\1" if kind == 1 else b"\0\0")
+        code = b"\x82" if b"\5fails" in query else b"\x80"
+        found = kind == 1 and code == b"\x80"
+        head = query[:2] + b"\x81" + code + b"\0\1" + \
+            (b"\0\1" if found else b"\0\0")
         data = head + bytes(4) + query[12:end]
-        if kind == 1:
+        if found:
             data += b"\xc0\x0c\0\1\0\1\0\0\0\x01\0\4" + bytes([127, 0, 0, 1])
         self.sock.sendto(data, to)
 
@@ -51,6 +57,9 @@ class NameServer(threading.Thread):
         while True:
             query, to = self.sock.recvfrom(512)
             self.asked += 1
+            if b"\4half\7example\0\0\1" in query or \
+                    b"\5fails\7example\0" in query:
+                self.answer(query, to)
             if b"\4late\7example\0" in query:
                 threading.Timer(LATE, self.answer, (query, to)).start()
 
@@ -118,6 +127,18 @@ def run(path, where):
                             "group")
     print(f"# a late answer: {took:.1f} s: {said.strip()}")
     ktap(not ret and took < LATE + 2, "an answer that is late counts",
+         f"{ret}, {took:.1f} s: {said}")
+    said, ret, took = timed(path / "inc-amctl", "-m", f"half.example:{m.port}",
+                            "group")
+    print(f"# half an answer: {took:.1f} s: {said.strip()}")
+    ktap(not ret and took < 2, "half an answer is enough",
+         f"{ret}, {took:.1f} s: {said}")
+    said, ret, took = timed(path / "inc-amctl", "-m",
+                            f"nobody.example,127.0.0.1:{m.port}", "group")
+    ktap(not ret and took < 2, "another manager is asked meanwhile",
+         f"{ret}, {took:.1f} s: {said}")
+    said, ret, took = timed(path / "inc-amctl", "-m", "fails.example.", "group")
+    ktap(ret == 2 and took < 2 and NOBODY in said, "an error is no answer",
          f"{ret}, {took:.1f} s: {said}")
     m.end()
 

@@ -973,7 +973,8 @@ print(urllib.request.urlopen(sys.argv[1]).status)')
 	no_manager http "something else: is this the port of inc-amd?"
 	no_manager closes \
 		"it has ended the connection; is this the port of inc-amd?"
-	AM_OTHERS=:18798 fails_job "no manager at all" "does it run there"
+	AM_OTHERS=:18798 fails_job "no manager at all" \
+		"the connection is refused: is inc-amd running there"
 }
 
 suite "ca tls token role expiry crl netconf user rude plain" "$@"

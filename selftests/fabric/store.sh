@@ -481,12 +481,41 @@ asked_of()
 	ktap $? "health: the leader serves, the standby does not" "$out"
 }
 
+# black_hole ADDR: what hosts send to it is lost.
+black_hole()
+{
+	local h
+
+	for h in 0 1 2 3; do
+		ip -n "$TOPO-h$h" neigh replace "$1" lladdr 02:00:00:00:00:77 \
+			dev eth0 nud permanent
+	done
+}
+
+# none_of HOLE: a rank that reaches no manager is told of each.
+none_of()
+{
+	local AM_FIRST=unix:/none,$1, AM_OTHERS=:18796 port=18790
+
+	am_start 1 --count 10 --join-timeout "$(scaled 1000)"
+	! job_wait &&
+		grep -qF "at $1, port $port: the host does not answer" "$JOB_LOG.0" &&
+		grep -qF "port 18796: the connection is refused" "$JOB_LOG.0" &&
+		grep -qF '"unix:/none": only TCP shows inc-amd' "$JOB_LOG.0"
+	ktap $? "a rank is told why, of each manager" "$(cat "$JOB_LOG.0")"
+}
+
 part_standby()
 {
-	local first second
-	local AM_OTHERS
+	local first second hole
+	local AM_FIRST AM_OTHERS
 
-	AM_OTHERS=,$(topo_ip4 sw):18792
+	hole=$(topo_ip4 sw)
+	hole=${hole%.*}.77
+	black_hole "$hole"
+	none_of "$hole"
+	AM_FIRST=$hole,
+	AM_OTHERS=,$hole:18793,$(topo_ip4 sw):18792
 	amd_down
 	etcd_up || return
 	etcd_strangers

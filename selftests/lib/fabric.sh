@@ -142,7 +142,7 @@ am_rank()
 	h=${JOB_HOSTS[r]:-$((r % TOPO_N))}
 	# The job's PID has to be the program's.
 	# shellcheck disable=SC2086	# words
-	INC_AM="$(topo_ip4 sw)${AM_OTHERS:-}" ip netns exec "$TOPO-h$h" \
+	INC_AM="${AM_FIRST:-}$(topo_ip4 sw)${AM_OTHERS:-}" ip netns exec "$TOPO-h$h" \
 		inc-perf --job "$JOB_NAME" --rank "$r" --ranks "$n" \
 		--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \
 		${JOB_ODD[r]:-} >"$JOB_LOG.$r" 2>&1 &

@@ -439,7 +439,7 @@ void channel_begin(struct channel *c, const char *path, int timeout_ms)
 {
 	struct http2_call call = {
 		.path = path,
-		.authority = reach_is_path(c->how.address) ?
+		.authority = inc_reach_is_path(c->how.address) ?
 			     "localhost" : c->how.address,
 		.tls = c->how.tls.ca,
 		.token = c->how.token,

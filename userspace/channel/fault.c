@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "auth/resolve.h"
 #include "channel/fault.h"
 
 /* %s is the server's program. */
 static const char *const words[] = {
-	[FAULT_NO_HOST]	= "there is no host of this name",
 	[FAULT_NO_SOCKET] = "there is no such socket: is %s running there, and does it listen at this path?",
 	[FAULT_REFUSED]	= "the connection is refused: is %s running there, and does it listen at this address?",
 	[FAULT_NO_ROUTE] = "no route to this host: is it up?",
@@ -21,16 +21,18 @@ static const char *const words[] = {
 	[FAULT_CUT]	= "it has ended the connection",
 	[FAULT_LOST]	= "it has ended the connection",
 	[FAULT_STRANGER] = "what listens there speaks something else: is this the port of %s?",
-	[FAULT_NO_NAMES] = "no name server has answered (see /etc/resolv.conf): try again, or give the host's address",
+	[FAULT_UNTRIED]	= "there was no time left to try it",
+	[FAULT_NO_ADDRESS] = "that is no HOST, HOST:PORT or [ADDRESS]:PORT, with a port of at most 65535",
+	[FAULT_PATH]	= "only TCP shows %s the address of this host: give HOST or HOST:PORT",
 };
 
 /**
- * fault_of() - find out what an error of connecting means
- * @err: errno value; ENXIO: there is no such name; ENONET: nobody tells
+ * inc_fault_of() - find out what an error of connecting means
+ * @err: errno value, as of inc_reach_error()
  *
  * Return: the fault.
  */
-enum fault fault_of(int err)
+enum fault inc_fault_of(int err)
 {
 	static const struct {
 		int		err;
@@ -43,6 +45,9 @@ enum fault fault_of(int err)
 		{ EHOSTUNREACH, FAULT_NO_ROUTE },
 		{ ENETUNREACH, FAULT_NO_NETWORK },
 		{ ETIMEDOUT, FAULT_SILENT },
+		{ ECANCELED, FAULT_UNTRIED },
+		{ EINVAL, FAULT_NO_ADDRESS },
+		{ EPROTOTYPE, FAULT_PATH },
 	};
 	size_t i;
 
@@ -53,19 +58,24 @@ enum fault fault_of(int err)
 }
 
 /**
- * fault_words() - say what has gone wrong, to people
+ * inc_fault_words() - say what has gone wrong, to people
  * @fault: what, but not FAULT_NONE, FAULT_TLS or FAULT_BARE
  * @err: errno value, of FAULT_SYSTEM
  * @server: the program that should be there
  * @text: result
  * @len: size of @text in bytes
  */
-void fault_words(enum fault fault, int err, const char *server, char *text,
+void inc_fault_words(enum fault fault, int err, const char *server, char *text,
 		 size_t len)
 {
-	const char *w = fault == FAULT_SYSTEM ? strerror(err) : words[fault];
-	const char *at = fault == FAULT_SYSTEM ? NULL : strstr(w, "%s");
+	const char *w, *at;
 
+	if (fault == FAULT_NO_HOST || fault == FAULT_NO_NAMES)
+		w = inc_resolve_why(fault == FAULT_NO_HOST ? EAI_NONAME :
+							     EAI_AGAIN);
+	else
+		w = fault == FAULT_SYSTEM ? strerror(err) : words[fault];
+	at = fault == FAULT_SYSTEM ? NULL : strstr(w, "%s");
 	if (at)
 		snprintf(text, len, "%.*s%s%s", (int)(at - w), w, server,
 			 at + 2);

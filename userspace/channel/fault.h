@@ -25,6 +25,9 @@
  * @FAULT_LOST: it has ended the connection, or that is broken
  * @FAULT_STRANGER: it is another server
  * @FAULT_NO_NAMES: no name server tells its address
+ * @FAULT_UNTRIED: there was no time for it
+ * @FAULT_NO_ADDRESS: it is no address
+ * @FAULT_PATH: it is a path, where a host is wanted
  */
 enum fault {
 	FAULT_NONE,
@@ -43,10 +46,13 @@ enum fault {
 	FAULT_LOST,
 	FAULT_STRANGER,
 	FAULT_NO_NAMES,
+	FAULT_UNTRIED,
+	FAULT_NO_ADDRESS,
+	FAULT_PATH,
 };
 
-enum fault fault_of(int err);
-void fault_words(enum fault fault, int err, const char *server, char *text,
+enum fault inc_fault_of(int err);
+void inc_fault_words(enum fault fault, int err, const char *server, char *text,
 		 size_t len);
 
 #endif /* INC_CHANNEL_FAULT_H */

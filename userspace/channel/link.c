@@ -30,7 +30,7 @@ void link_fail(struct link *l, enum fault fault, int err)
 	if (fault == FAULT_TLS || fault == FAULT_BARE)
 		snprintf(l->why, sizeof(l->why), "%s", ops->why(l->tls));
 	else if (fault != FAULT_LATE || !l->tls || l->ready)
-		fault_words(fault, err, l->program, l->why, sizeof(l->why));
+		inc_fault_words(fault, err, l->program, l->why, sizeof(l->why));
 	else
 		snprintf(l->why, sizeof(l->why), "TLS: it does not answer in time: is this the port of %s, and does it use TLS?",
 			 l->program);
@@ -71,7 +71,7 @@ bool link_adopt(struct link *l, int fd, const char *address)
 		l->ready = true;
 		return true;
 	}
-	if (!reach_is_path(address) &&
+	if (!inc_reach_is_path(address) &&
 	    inc_auth_host(address, host, sizeof(host)))
 		l->tls = ops->open(l->ctx, fd, host);
 	if (!l->tls)
@@ -91,10 +91,10 @@ bool link_adopt(struct link *l, int fd, const char *address)
 bool link_connect(struct link *l, const char *address, int port,
 		  int timeout_ms)
 {
-	int fd = reach_connect(address, port, timeout_ms, NULL);
+	int fd = inc_reach_connect(address, port, timeout_ms);
 
 	if (fd < 0)
-		link_fail(l, fault_of(-fd), -fd);
+		link_fail(l, inc_fault_of(-fd), -fd);
 	return fd >= 0 && link_adopt(l, fd, address);
 }
 

@@ -1,30 +1,109 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See reach.h.
+ * See reach.h. As RFC 8305, for all addresses of all servers at once: one that does
+ * not answer costs NEXT_MS, one that refuses nothing, and the first to answer is
+ * taken. Servers take turns, so that one with many addresses does not keep the
+ * others waiting; nor does one whose name no name server knows.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "auth/address.h"
 #include "auth/resolve.h"
+#include "channel/fault.h"
 #include "channel/reach.h"
 #include "conf/clock.h"
 #include "rendezvous/keepalive.h"
 
 #define UNIX		"unix:"
-#define AGAIN_MS	20
-#define NEXT_MS		250
+#define AGAIN_MS	20	/* until a socket is asked again whose queue is full */
+#define NEXT_MS		250	/* that one attempt has before the next */
+#define SLOW_MS		500	/* a name, until each family is asked for alone */
+#define LATE_MS		500	/* that an address has, however late it comes */
+#define ADDRS_MOST	32	/* of a server */
+#define ASKED		3	/* questions of a name */
+#define WHY_LEN		200	/* of one server among others, in bytes */
+#define MORE_LEN	24	/* of that others are not named */
+#define NEVER		INT64_MAX
 
 /**
- * reach_nth() - take an address out of a list
+ * struct server - one that can be reached
+ * @addr: as it was given
+ * @host: in it
+ * @port: in it
+ * @bad: it is none
+ * @done: it was reached, or cannot be; until inc_reach_again()
+ * @err: why not, a negative errno value, or 0
+ * @met: it has had its turn, in this race, like all that follows
+ * @to: its addresses
+ * @n: their number
+ * @begun: of these
+ * @open: connections that are being made
+ * @ask: questions about its name
+ * @more_at: when there are to be more
+ * @wait_until: it is nobody's turn before
+ */
+struct server {
+	char			addr[INC_REACH_ADDR];
+	char			host[256];
+	int			port;
+	bool			bad;
+	bool			done;
+	int			err;
+	bool			met;
+	struct sockaddr_storage	to[ADDRS_MOST];
+	unsigned int		n;
+	unsigned int		begun;
+	unsigned int		open;
+	struct inc_question	*ask[ASKED];
+	int64_t			more_at;
+	int64_t			wait_until;
+};
+
+/**
+ * struct inc_reach - servers, one of which is to be reached
+ * @servers: in their order
+ * @n: their number
+ * @port: of those that name none
+ * @tcp: paths are refused
+ * @which: the one that was reached last, or @n
+ * @turn: whose turn it is
+ * @next: when the next attempt is made
+ * @until: time limit
+ * @pfd: sockets, the oldest first; before them what tells of names
+ * @of: their servers
+ * @open: their number
+ * @seen: where they are shown, or NULL
+ */
+struct inc_reach {
+	struct server			*servers;
+	unsigned int			n;
+	int				port;
+	bool				tcp;
+	unsigned int			which;
+	unsigned int			turn;
+	int64_t				next;
+	int64_t				until;
+	struct pollfd			pfd[1 + INC_REACH_MOST];
+	unsigned int			of[1 + INC_REACH_MOST];
+	unsigned int			open;
+	struct inc_reach_sockets	*seen;
+};
+
+/* --- Addresses ----------------------------------------------------------- */
+
+/**
+ * inc_reach_nth() - take an address out of a list
  * @list: addresses, with commas between
  * @n: which one, from 0; beyond the last it begins again with the first
  * @addr: result
@@ -32,7 +111,7 @@
  *
  * Return: the number of addresses.
  */
-int reach_nth(const char *list, unsigned int n, char *addr, size_t len)
+int inc_reach_nth(const char *list, unsigned int n, char *addr, size_t len)
 {
 	const char *at = list;
 	unsigned int count = 1;
@@ -46,178 +125,631 @@ int reach_nth(const char *list, unsigned int n, char *addr, size_t len)
 }
 
 /**
- * struct race - connections that are being made to the addresses of one host
- * @pfd: their sockets
- * @n: their number
- * @err: negative errno value; why the last one that failed did
- * @seen: where the sockets are shown, or NULL
+ * inc_reach_is_path() - is a server's address a socket in the file system?
+ * @addr: its address
+ *
+ * Return: true if so.
  */
-struct race {
-	struct pollfd		pfd[REACH_MOST];
-	unsigned int		n;
-	int			err;
-	struct reach_sockets	*seen;
-};
+bool inc_reach_is_path(const char *addr)
+{
+	return !strncmp(addr, UNIX, strlen(UNIX)) && addr[strlen(UNIX)];
+}
 
-static void show_sockets(struct race *r)
+/* Can it be tried? Returns 0 or a negative errno value. */
+static int check_address(struct server *s, bool tcp)
+{
+	struct sockaddr_un path;
+
+	if (inc_reach_is_path(s->addr)) {
+		if (strlen(s->addr + strlen(UNIX)) >= sizeof(path.sun_path))
+			return -ENAMETOOLONG;
+		return tcp ? -EPROTOTYPE : 0;
+	}
+	return inc_auth_address(s->addr, s->host, sizeof(s->host), &s->port);
+}
+
+/**
+ * inc_reach_add() - add a server
+ * @r: servers
+ * @addr: its address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH
+ *
+ * If it is none, inc_reach_error() says so.
+ *
+ * Return: false: no memory.
+ */
+bool inc_reach_add(struct inc_reach *r, const char *addr)
+{
+	struct server *s = realloc(r->servers, (r->n + 1) * sizeof(*s));
+
+	if (!s)
+		return false;
+	r->servers = s;
+	s += r->n;
+	memset(s, 0, sizeof(*s));
+	s->port = r->port;
+	if (snprintf(s->addr, sizeof(s->addr), "%s", addr) >=
+	    (int)sizeof(s->addr))
+		s->err = -ENAMETOOLONG;
+	else
+		s->err = check_address(s, r->tcp);
+	s->bad = s->done = s->err;
+	r->which += r->which == r->n;
+	r->n++;
+	return true;
+}
+
+/**
+ * inc_reach_new() - name servers
+ * @list: their addresses, as of inc_reach_add(), with commas between; empty ones
+ *	are passed over
+ * @port: of those that name none
+ * @tcp: paths are refused
+ *
+ * Return: servers, for inc_reach_free(), or NULL.
+ */
+struct inc_reach *inc_reach_new(const char *list, int port, bool tcp)
+{
+	struct inc_reach *r = calloc(1, sizeof(*r));
+	char one[INC_REACH_ADDR + 1];
+	unsigned int i, count = 1;
+
+	if (!r)
+		return NULL;
+	r->port = port;
+	r->tcp = tcp;
+	for (i = 0; i < count; i++) {
+		count = (unsigned int)inc_reach_nth(list, i, one, sizeof(one));
+		if (*one && !inc_reach_add(r, one)) {
+			inc_reach_free(r);
+			return NULL;
+		}
+	}
+	return r;
+}
+
+/**
+ * inc_reach_free() - forget servers
+ * @r: servers, or NULL
+ */
+void inc_reach_free(struct inc_reach *r)
+{
+	if (r)
+		free(r->servers);
+	free(r);
+}
+
+/* --- Sockets ------------------------------------------------------------- */
+
+static void show_sockets(struct inc_reach *r)
 {
 	unsigned int i;
 
-	for (i = 0; r->seen && i < REACH_MOST; i++)
-		r->seen->fd[i] = i < r->n ? r->pfd[i].fd : -1;
+	for (i = 0; r->seen && i < INC_REACH_SEEN; i++)
+		r->seen->fd[i] = i <= r->open ? r->pfd[i].fd : -1;
 }
 
-/* Connection @i has failed. */
-static void drop_connection(struct race *r, unsigned int i, int err)
+/* Why a server is not reached: who refuses is there, whatever else is wrong. */
+static void note_error(struct server *s, int err)
 {
+	if (s->err != -ECONNREFUSED)
+		s->err = -err;
+}
+
+static void drop_socket(struct inc_reach *r, unsigned int i, int err)
+{
+	struct server *s = &r->servers[r->of[i]];
 	int fd = r->pfd[i].fd;
 
-	r->err = -err;
-	r->pfd[i] = r->pfd[--r->n];
+	s->open--;
+	if (err == EAGAIN) {
+		/* Others wait to be accepted, and poll() tells of no turn. */
+		s->begun--;
+		s->wait_until = now_ms() + AGAIN_MS;
+		r->next = 0;
+	} else if (err) {
+		note_error(s, err);
+		/* A failed attempt makes way for the next. */
+		if (err != ETIMEDOUT)
+			r->next = 0;
+	}
+	memmove(&r->pfd[i], &r->pfd[i + 1],
+		(r->open - i) * sizeof(r->pfd[0]));
+	memmove(&r->of[i], &r->of[i + 1], (r->open - i) * sizeof(r->of[0]));
+	r->open--;
 	show_sockets(r);
 	close(fd);
 }
 
-/* The caller has seen that there is room. */
-static void start_connection(struct race *r, const struct sockaddr *addr,
-			     socklen_t len)
+static socklen_t length_of(const struct sockaddr_storage *to)
 {
-	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC |
+	return to->ss_family == AF_INET ? sizeof(struct sockaddr_in) :
+	       to->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+					   sizeof(struct sockaddr_un);
+}
+
+/* Begin to connect to a server's next address. */
+static void start_connection(struct inc_reach *r, unsigned int which)
+{
+	struct server *s = &r->servers[which];
+	const struct sockaddr_storage *to = &s->to[s->begun++];
+	int fd = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC |
 			SOCK_NONBLOCK, 0);
 
 	if (fd < 0) {
-		r->err = -errno;
+		note_error(s, errno);
+		r->next = 0;
 		return;
 	}
-	r->pfd[r->n++] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	/* It has had as much time as all others together. */
+	if (r->open == INC_REACH_MOST)
+		drop_socket(r, 1, ETIMEDOUT);
+	r->open++;
+	r->pfd[r->open] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	r->of[r->open] = which;
+	s->open++;
 	show_sockets(r);
-	if (connect(fd, addr, len) && errno != EINPROGRESS)
-		drop_connection(r, r->n - 1, errno);
+	if (connect(fd, (const struct sockaddr *)to, length_of(to)) &&
+	    errno != EINPROGRESS)
+		drop_socket(r, r->open, errno);
 }
 
-/* Returns the first socket that is connected, or -1. */
-static int take_winner(struct race *r, int64_t wait_ms)
+/* Returns the place of the first socket that is connected, or 0. */
+static unsigned int take_winner(struct inc_reach *r, int64_t wait_ms)
 {
 	socklen_t len = sizeof(int);
-	unsigned int i = 0;
-	int err, fd;
+	unsigned int i = 1;
+	uint64_t count;
+	int err;
 
-	if (poll(r->pfd, r->n, (int)wait_ms) <= 0)
-		return -1;
-	while (i < r->n) {
+	if (poll(r->pfd, 1 + r->open, (int)wait_ms) <= 0)
+		return 0;
+	if (r->pfd[0].revents)
+		(void)!read(r->pfd[0].fd, &count, sizeof(count));
+	while (i <= r->open) {
 		err = 0;
 		if (!r->pfd[i].revents)
 			i++;
 		else if (getsockopt(r->pfd[i].fd, SOL_SOCKET, SO_ERROR, &err,
 				    &len) || err)
-			drop_connection(r, i, err ? err : errno);
+			drop_socket(r, i, err ? err : errno);
 		else
-			break;
+			return i;
 	}
-	if (i == r->n)
-		return -1;
-	fd = r->pfd[i].fd;
-	r->pfd[i] = r->pfd[0];
-	r->pfd[0].fd = fd;
-	while (r->n > 1)
-		drop_connection(r, r->n - 1, ECANCELED);
-	return fd;
+	return 0;
 }
 
-static int connect_path(const char *path, int timeout_ms)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int64_t until = now_ms() + timeout_ms;
-	struct race r = {};
+/* --- Names --------------------------------------------------------------- */
 
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(addr.sun_path, path, strlen(path) + 1);
-	do {
-		start_connection(&r, (struct sockaddr *)&addr, sizeof(addr));
-		if (r.n)
-			return r.pfd[0].fd;
-		/* Others wait to be accepted, and poll() tells of no turn. */
-	} while (r.err == -EAGAIN && now_ms() < until &&
-		 !poll(NULL, 0, AGAIN_MS));
-	return r.err == -EAGAIN ? -ETIMEDOUT : r.err;
+/* Alternate families, else keep the resolver's order (RFC 8305, section 4). */
+static void add_addresses(struct server *s, const struct addrinfo *list)
+{
+	const struct addrinfo *at[2] = { list, list }, *ai;
+	unsigned int side = 0;
+
+	while ((at[0] || at[1]) && s->n < ADDRS_MOST) {
+		ai = at[side];
+		while (ai && (ai->ai_family == list->ai_family) == side)
+			ai = ai->ai_next;
+		if (ai && ai->ai_addrlen <= sizeof(s->to[0]))
+			memcpy(&s->to[s->n++], ai->ai_addr, ai->ai_addrlen);
+		at[side] = ai ? ai->ai_next : NULL;
+		side = !side;
+	}
+}
+
+static void add_path(struct server *s)
+{
+	struct sockaddr_un *to = (struct sockaddr_un *)&s->to[s->n++];
+
+	to->sun_family = AF_UNIX;
+	snprintf(to->sun_path, sizeof(to->sun_path), "%s",
+		 s->addr + strlen(UNIX));
+}
+
+static void ask_name(struct inc_reach *r, struct server *s, unsigned int i,
+		     int family)
+{
+	char service[8];
+
+	if (r->pfd[0].fd < 0)
+		r->pfd[0].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	show_sockets(r);
+	snprintf(service, sizeof(service), "%d", s->port);
+	s->ask[i] = inc_question_new(s->host, service, family, 0,
+				     r->pfd[0].fd);
+	if (!s->ask[i])
+		note_error(s, ENONET);
+}
+
+static bool is_asked(const struct server *s)
+{
+	return s->ask[0] || s->ask[1] || s->ask[2];
+}
+
+static void leave_question(struct server *s, unsigned int i)
+{
+	if (s->ask[i])
+		inc_question_leave(s->ask[i]);
+	s->ask[i] = NULL;
+}
+
+/* It is a server's turn, for the first time. */
+static void meet_server(struct inc_reach *r, struct server *s, int64_t now)
+{
+	struct addrinfo *list;
+	char service[8];
+
+	s->met = true;
+	s->more_at = NEVER;
+	if (inc_reach_is_path(s->addr)) {
+		add_path(s);
+		return;
+	}
+	snprintf(service, sizeof(service), "%d", s->port);
+	if (!inc_resolve_number(s->host, service, 0, &list)) {
+		add_addresses(s, list);
+		freeaddrinfo(list);
+		return;
+	}
+	ask_name(r, s, 0, AF_UNSPEC);
+	s->more_at = now + SLOW_MS;
 }
 
 /*
- * As RFC 8305 (5): an address that does not answer costs NEXT_MS, one that refuses
- * nothing. The first to answer is taken.
+ * Take what name servers have said. The two questions of a name, of which the
+ * resolver waits for both, may be answered by name servers, or let through by
+ * networks, that do not answer the other one.
  */
-static int connect_any(const struct addrinfo *ai, int timeout_ms,
-		       struct reach_sockets *seen)
+static void take_answers(struct inc_reach *r, struct server *s, int64_t now)
 {
-	int64_t now = now_ms(), until = now + timeout_ms, next = now;
-	struct race r = { .err = -ENXIO, .seen = seen };
-	unsigned int n;
-	int fd = -1;
-
-	for (; fd < 0 && (ai || r.n) && now <= until; now = now_ms()) {
-		if (ai && r.n < REACH_MOST && (now >= next || !r.n)) {
-			start_connection(&r, ai->ai_addr, ai->ai_addrlen);
-			ai = ai->ai_next;
-			next = now + NEXT_MS;
-		}
-		n = r.n;
-		if (n)
-			fd = take_winner(&r, (ai && next < until ? next :
-					      until) - now);
-		if (r.n < n)
-			next = now;
-	}
-	if (fd < 0 && r.n)
-		r.err = -ETIMEDOUT;
-	while (fd < 0 && r.n)
-		drop_connection(&r, r.n - 1, ETIMEDOUT);
-	return fd < 0 ? r.err : fd;
-}
-
-/**
- * reach_is_path() - is a server's address a socket in the file system?
- * @addr: its address
- *
- * Return: true if so.
- */
-bool reach_is_path(const char *addr)
-{
-	return !strncmp(addr, UNIX, strlen(UNIX)) && addr[strlen(UNIX)];
-}
-
-/**
- * reach_connect() - connect to a server
- * @addr: its address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH
- * @port: if @addr has none
- * @timeout_ms: how long to try, with the time that the host's name takes; its IP
- *	addresses are tried beside each other, the next one %NEXT_MS after the last
- * @seen: the sockets from the moment when there are some, for a child of fork()
- *	to close; the connected one is left in it, the others are -1; or NULL
- *
- * Return: socket, non-blocking, or a negative errno value; -ENXIO: there is no
- * host of this name; -ENONET: no name server has told in time.
- */
-int reach_connect(const char *addr, int port, int timeout_ms,
-		  struct reach_sockets *seen)
-{
-	int64_t until = now_ms() + timeout_ms, left;
-	char host[256], service[8];
 	struct addrinfo *list;
-	int fd, ret;
+	unsigned int i;
+	int ret;
 
-	if (reach_is_path(addr))
-		return connect_path(addr + strlen(UNIX), timeout_ms);
-	if (inc_auth_address(addr, host, sizeof(host), &port))
-		return -EINVAL;
-	snprintf(service, sizeof(service), "%d", port);
-	ret = inc_resolve(host, service, 0, timeout_ms, &list);
-	if (ret)
-		return ret == EAI_AGAIN ? -ENONET : -ENXIO;
-	left = until - now_ms();
-	fd = connect_any(list, left > 0 ? (int)left : 0, seen);
-	freeaddrinfo(list);
-	if (fd >= 0)
+	for (i = 0; i < ASKED; i++) {
+		ret = s->ask[i] ? inc_question_wait(s->ask[i], 0, &list) :
+				  EAI_INPROGRESS;
+		if (ret == EAI_INPROGRESS)
+			continue;
+		s->ask[i] = NULL;
+		s->more_at = NEVER;
+		if (ret && !s->n)
+			note_error(s, inc_resolve_is_none(ret) &&
+				      s->err != -ENONET ? ENXIO : ENONET);
+		if (ret)
+			continue;
+		add_addresses(s, list);
+		freeaddrinfo(list);
+		leave_question(s, 0);
+		if (s->open)
+			continue;
+		r->turn = (unsigned int)(s - r->servers);
+		r->next = 0;
+		if (r->until < now + LATE_MS)
+			r->until = now + LATE_MS;
+	}
+	if (s->met && !s->done && now >= s->more_at) {
+		s->more_at = NEVER;
+		ask_name(r, s, 1, AF_INET6);
+		ask_name(r, s, 2, AF_INET);
+	}
+}
+
+/* --- The race ------------------------------------------------------------ */
+
+static bool is_racing(const struct server *s)
+{
+	return !s->done && (!s->met || s->begun < s->n || s->open ||
+			    is_asked(s));
+}
+
+/* Returns the server whose turn it is, or NULL. */
+static struct server *next_server(const struct inc_reach *r, int64_t now)
+{
+	struct server *s;
+	unsigned int i;
+
+	for (i = 0; i < r->n; i++) {
+		s = &r->servers[(r->turn + i) % r->n];
+		if (!s->done && (!s->met || s->begun < s->n) &&
+		    s->wait_until <= now)
+			return s;
+	}
+	return NULL;
+}
+
+/* Returns false if it is nobody's turn. */
+static bool take_turn(struct inc_reach *r, int64_t now)
+{
+	struct server *s = now < r->next ? NULL : next_server(r, now);
+	unsigned int which;
+
+	if (!s)
+		return false;
+	which = (unsigned int)(s - r->servers);
+	r->turn = (which + 1) % r->n;
+	r->next = now + NEXT_MS;
+	if (!s->met)
+		meet_server(r, s, now);
+	if (s->begun < s->n)
+		start_connection(r, which);
+	if (!is_racing(s))
+		r->next = 0;
+	return true;
+}
+
+/* When something is to be done though nothing happens. */
+static int64_t alarm_at(const struct inc_reach *r, int64_t now)
+{
+	int64_t at = r->until;
+	const struct server *s;
+	unsigned int i;
+
+	if (r->next < at && next_server(r, now))
+		at = r->next;
+	for (i = 0; i < r->n; i++) {
+		s = &r->servers[i];
+		if (s->met && !s->done && s->more_at < at)
+			at = s->more_at;
+		if (!s->done && s->begun < s->n && s->wait_until > now &&
+		    s->wait_until < at)
+			at = s->wait_until;
+	}
+	return at > now ? at - now : 0;
+}
+
+static void begin_race(struct inc_reach *r, int timeout_ms)
+{
+	unsigned int i;
+
+	r->turn = r->which < r->n ? r->which + 1 : 0;
+	r->which = r->n;
+	r->next = 0;
+	r->until = now_ms() + timeout_ms;
+	r->pfd[0] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	for (i = 0; i < r->n; i++) {
+		if (r->servers[i].done)
+			continue;
+		r->servers[i].err = 0;
+		r->servers[i].met = false;
+		r->servers[i].n = r->servers[i].begun = 0;
+		r->servers[i].wait_until = 0;
+	}
+}
+
+/* The race is over; if another one has @won, this one has not lost. */
+static void judge_server(struct server *s, bool won)
+{
+	unsigned int i;
+
+	if (!s->done && (!won || !is_racing(s))) {
+		s->done = true;
+		if (!s->met)
+			s->err = -ECANCELED;
+		else if (is_asked(s) && !s->n)
+			s->err = -ENONET;
+		else if (s->open || s->begun < s->n)
+			note_error(s, ETIMEDOUT);
+	}
+	for (i = 0; i < ASKED; i++)
+		leave_question(s, i);
+}
+
+/* @at: the winner's place, or 0. Returns its socket, or -1. */
+static int end_race(struct inc_reach *r, unsigned int at)
+{
+	int wake = r->pfd[0].fd;
+	unsigned int i;
+
+	for (i = 0; i < r->n; i++)
+		judge_server(&r->servers[i], at);
+	/* A child of fork() sees the winner at all times. */
+	if (at)
+		r->which = r->of[at];
+	for (i = r->open; i; i--)
+		if (i != at)
+			drop_socket(r, i, 0);
+	r->pfd[0].fd = -1;
+	show_sockets(r);
+	if (wake >= 0)
+		close(wake);
+	if (!at)
+		return -1;
+	r->open = 0;
+	r->servers[r->which].done = true;
+	r->servers[r->which].err = 0;
+	return r->pfd[1].fd;
+}
+
+/**
+ * inc_reach_next() - reach one of the servers
+ * @r: servers
+ * @timeout_ms: how long to try, with the time that names take
+ * @seen: the descriptors from the moment when there are some, for a child of
+ *	fork() to close; the connected one is left in it, the others are -1; or NULL
+ *
+ * The one that is reached, see inc_reach_which(), and those that cannot be, are left
+ * out from then on. If none is reached, that is all of them.
+ *
+ * Return: socket, non-blocking, or -1: inc_reach_error() says why.
+ */
+int inc_reach_next(struct inc_reach *r, int timeout_ms,
+		   struct inc_reach_sockets *seen)
+{
+	unsigned int i, at = 0;
+	bool racing = true;
+	int64_t now;
+	int fd;
+
+	r->seen = seen;
+	begin_race(r, timeout_ms);
+	for (now = now_ms(); !at && racing; now = now_ms()) {
+		for (i = 0; i < r->n; i++)
+			take_answers(r, &r->servers[i], now);
+		while (take_turn(r, now))
+			;
+		racing = false;
+		for (i = 0; i < r->n; i++)
+			racing |= is_racing(&r->servers[i]);
+		if (racing)
+			at = take_winner(r, alarm_at(r, now));
+		racing &= now <= r->until;
+	}
+	fd = end_race(r, at);
+	if (fd >= 0 && !inc_reach_is_path(r->servers[r->which].addr))
 		inc_set_keepalive(fd);
+	return fd;
+}
+
+/**
+ * inc_reach_skip() - leave out a server, which was reached otherwise
+ * @r: servers
+ * @i: which one; it is as if inc_reach_next() had
+ */
+void inc_reach_skip(struct inc_reach *r, unsigned int i)
+{
+	r->servers[i].done = true;
+	r->which = i;
+}
+
+/**
+ * inc_reach_again() - leave out nobody any more
+ * @r: servers
+ */
+void inc_reach_again(struct inc_reach *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n; i++)
+		r->servers[i].done = r->servers[i].bad;
+}
+
+/**
+ * inc_reach_left() - count servers that are not left out
+ * @r: servers
+ *
+ * Return: their number.
+ */
+unsigned int inc_reach_left(const struct inc_reach *r)
+{
+	unsigned int i, left = 0;
+
+	for (i = 0; i < r->n; i++)
+		left += !r->servers[i].done;
+	return left;
+}
+
+/* --- What has become of them --------------------------------------------- */
+
+/**
+ * inc_reach_count() - count servers
+ * @r: servers
+ *
+ * Return: their number.
+ */
+unsigned int inc_reach_count(const struct inc_reach *r)
+{
+	return r->n;
+}
+
+/**
+ * inc_reach_which() - tell which server was reached
+ * @r: servers, of which one was, last
+ *
+ * Return: which one.
+ */
+unsigned int inc_reach_which(const struct inc_reach *r)
+{
+	return r->which;
+}
+
+/**
+ * inc_reach_addr() - get a server's address
+ * @r: servers
+ * @i: which one
+ *
+ * Return: its address, as it was given.
+ */
+const char *inc_reach_addr(const struct inc_reach *r, unsigned int i)
+{
+	return r->servers[i].addr;
+}
+
+/**
+ * inc_reach_error() - tell why a server was not reached
+ * @r: servers
+ * @i: which one
+ *
+ * Return: 0: it was, or another one was before, or a negative errno value. -EINVAL,
+ * -ENAMETOOLONG, -EPROTOTYPE: it is no address, is too long, or is a path; -ENXIO:
+ * there is no host of this name; -ENONET: no name server tells; -ECANCELED: there
+ * was no time left for it.
+ */
+int inc_reach_error(const struct inc_reach *r, unsigned int i)
+{
+	return r->servers[i].err;
+}
+
+/**
+ * inc_reach_why() - say why servers were not reached, to people
+ * @r: servers
+ * @program: that should be there
+ * @text: result: "at HOST, port PORT: WHY; at HOST, ..."
+ * @len: size of @text in bytes
+ */
+void inc_reach_why(const struct inc_reach *r, const char *program, char *text,
+		   size_t len)
+{
+	unsigned int i, left = 0;
+	const struct server *s;
+	char why[WHY_LEN], one[INC_REACH_ADDR + WHY_LEN + 24];
+	size_t at = 0;
+	int n;
+
+	*text = '\0';
+	for (i = 0; i < r->n; i++)
+		left += r->servers[i].err != 0;
+	for (i = 0; i < r->n && at < len; i++) {
+		s = &r->servers[i];
+		if (!s->err)
+			continue;
+		inc_fault_words(inc_fault_of(-s->err), -s->err, program, why,
+				sizeof(why));
+		n = *s->host ? snprintf(one, sizeof(one), "%sat %s, port %d: %s",
+					at ? "; " : "", s->host, s->port, why) :
+			       snprintf(one, sizeof(one), "%sat \"%s\": %s",
+					at ? "; " : "", s->addr, why);
+		/* What is not said must be counted. */
+		if (at + (size_t)n + MORE_LEN > len && (at || left > 1))
+			break;
+		at += (size_t)snprintf(text + at, len - at, "%s", one);
+		left--;
+	}
+	if (left && at < len)
+		snprintf(text + at, len - at, "; and %u more", left);
+}
+
+/**
+ * inc_reach_connect() - connect to a server
+ * @addr: its address, as of inc_reach_add()
+ * @port: if @addr has none
+ * @timeout_ms: how long to try, as for inc_reach_next()
+ *
+ * Return: socket, non-blocking, or a negative errno value, as of inc_reach_error().
+ */
+int inc_reach_connect(const char *addr, int port, int timeout_ms)
+{
+	struct inc_reach *r = calloc(1, sizeof(*r));
+	int fd = -ENOMEM;
+
+	if (!r)
+		return -ENOMEM;
+	r->port = port;
+	if (inc_reach_add(r, addr)) {
+		fd = inc_reach_next(r, timeout_ms, NULL);
+		if (fd < 0)
+			fd = r->servers[0].err;
+	}
+	inc_reach_free(r);
 	return fd;
 }

@@ -583,7 +583,7 @@ static int run_client(struct rtt_options *o)
 		snprintf(server, sizeof(server), "[%s]:%s", o->server, o->port);
 	else
 		snprintf(server, sizeof(server), "%s:%s", o->server, o->port);
-	if (inc_conn_open(&conn, server, inc_now_ms() + 10000, err,
+	if (inc_conn_open(&conn, "inc-rtt", server, inc_now_ms() + 10000, err,
 			  sizeof(err))) {
 		fprintf(stderr, "inc-rtt: %s\n", err);
 		return -1;

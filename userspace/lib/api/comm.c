@@ -641,7 +641,7 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 		ret = inc_conn_open_am(&comm->watchdog.conn, o->am, deadline_ms,
 				       err, sizeof(err));
 	else
-		ret = inc_conn_open(&comm->watchdog.conn, o->server,
+		ret = inc_conn_open(&comm->watchdog.conn, NULL, o->server,
 				    deadline_ms, err, sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);

@@ -4,7 +4,6 @@
  * CLOCK_MONOTONIC.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -15,12 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auth/address.h"
-#include "auth/resolve.h"
 #include "base/log.h"
 #include "am.h"
+#include "channel/reach.h"
 #include "conn.h"
-#include "rendezvous/keepalive.h"
+#include "libinc-am.h"
 #include "tls/tls.h"
 
 /*
@@ -30,204 +28,78 @@
  */
 #define REFUSED_MS	2000
 #define REFUSED_PAUSE_MS 50
-/* How long an address has to answer before the next one is tried as well. */
-#define NEXT_MS		250
-#define TRIES_MAX	16
+/* Of a race for servers; afterwards they are asked anew, also one that was down. */
+#define RACE_MS		10000
 
-/* Connection attempts to the addresses of one server. */
-struct tries {
-	const struct addrinfo	*to[TRIES_MAX];
-	struct pollfd		pfd[TRIES_MAX];
-	unsigned int		n;		/* addresses */
-	unsigned int		begun;		/* of them */
-	unsigned int		open;		/* of these */
-	int			ret;		/* of the last failed one */
-	bool			refused;	/* by any */
-};
-
-/* Alternate families, else keep the resolver's order (RFC 8305, section 4). */
-static void find_addresses(struct tries *t, const struct addrinfo *list)
+/* Is it worth to try again, until @refused_until those who refuse? */
+static bool is_hopeful(const struct inc_reach *r, int64_t refused_until)
 {
-	const struct addrinfo *ai, *next;
-	bool taken[TRIES_MAX] = { false };
-	unsigned int i, at;
-	int last = AF_UNSPEC;
-
-	do {
-		next = NULL;
-		for (ai = list, i = 0; ai && i < TRIES_MAX;
-		     ai = ai->ai_next, i++) {
-			if (taken[i] || (next && ai->ai_family == last))
-				continue;
-			if (next && next->ai_family != last)
-				continue;
-			next = ai;
-			at = i;
-		}
-		if (next) {
-			taken[at] = true;
-			last = next->ai_family;
-			t->to[t->n++] = next;
-		}
-	} while (next);
-}
-
-static void close_try(struct tries *t, unsigned int i, int ret)
-{
-	if (t->pfd[i].fd >= 0) {
-		close(t->pfd[i].fd);
-		t->open--;
-	}
-	t->pfd[i].fd = -1;
-	t->ret = ret;
-	t->refused |= ret == -ECONNREFUSED;
-}
-
-/* Start connecting to the next address. */
-static void begin_try(struct tries *t)
-{
-	unsigned int i = t->begun++;
-	const struct addrinfo *ai = t->to[i];
-	int fd;
-
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-		    0);
-	t->pfd[i] = (struct pollfd) { .fd = fd, .events = POLLOUT };
-	if (fd >= 0)
-		t->open++;
-	if (fd < 0 || (connect(fd, ai->ai_addr, ai->ai_addrlen) &&
-		       errno != EINPROGRESS))
-		close_try(t, i, -errno);
-}
-
-/* Wait for the first connection. Returns its index, -1: none yet. */
-static int wait_for_one(struct tries *t, int ms)
-{
-	socklen_t len = sizeof(int);
+	bool soon = inc_now_ms() + REFUSED_PAUSE_MS < refused_until;
 	unsigned int i;
-	int err;
 
-	if (poll(t->pfd, t->begun, ms) <= 0)
-		return -1;
-	for (i = 0; i < t->begun; i++) {
-		if (t->pfd[i].fd < 0 || !t->pfd[i].revents)
-			continue;
-		if (getsockopt(t->pfd[i].fd, SOL_SOCKET, SO_ERROR, &err, &len))
-			err = errno;
-		if (!err)
-			return (int)i;
-		close_try(t, i, -err);
-	}
-	return -1;
+	for (i = 0; i < inc_reach_count(r); i++)
+		if (inc_reach_error(r, i) == -ETIMEDOUT ||
+		    (soon && inc_reach_error(r, i) == -ECONNREFUSED))
+			return true;
+	return false;
 }
 
-/*
- * An address that does not answer does not delay the next one for long
- * (RFC 8305). The first to answer is used.
- */
-static int connect_once(const struct addrinfo *list, int64_t deadline_ms,
-			int *fd)
+/* What a caller of libinc is told of them all. */
+static int judge_errors(const struct inc_reach *r)
 {
-	struct tries t = { .ret = -EHOSTUNREACH };
-	int64_t now = inc_now_ms(), next_at = now, until;
-	unsigned int i, open;
-	int at = -1;
+	unsigned int i;
+	int ret = 0;
 
-	find_addresses(&t, list);
-	while (at < 0 && (t.open || t.begun < t.n) && now <= deadline_ms) {
-		open = t.open;
-		if (t.begun < t.n && (!open || now >= next_at)) {
-			begin_try(&t);
-			next_at = now + NEXT_MS;
-			continue;
-		}
-		until = t.begun < t.n && next_at < deadline_ms ? next_at :
-								 deadline_ms;
-		at = wait_for_one(&t, (int)(until > now ? until - now : 0));
-		/* A failed attempt makes way for the next. */
-		if (t.open < open)
-			next_at = now;
-		now = inc_now_ms();
-	}
-	for (i = 0; i < t.begun; i++)
-		if (t.pfd[i].fd >= 0 && (int)i != at)
-			close(t.pfd[i].fd);
-	if (at >= 0) {
-		inc_set_keepalive(t.pfd[at].fd);
-		*fd = t.pfd[at].fd;
-		return 0;
-	}
-	return t.open ? -ETIMEDOUT : t.refused ? -ECONNREFUSED : t.ret;
+	for (i = 0; i < inc_reach_count(r); i++)
+		if (!ret || inc_reach_error(r, i) == -ECONNREFUSED)
+			ret = inc_reach_error(r, i);
+	return !ret || ret == -EPROTOTYPE ? -EINVAL :
+	       ret == -ENXIO || ret == -ENONET ? -EHOSTUNREACH :
+	       ret == -ECANCELED ? -ETIMEDOUT : ret;
 }
 
-static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
-		       int *fd)
+static int race_until(struct inc_reach *r, int64_t deadline_ms)
 {
-	int64_t refused_until = inc_now_ms() + REFUSED_MS;
 	const struct timespec pause = {
 		.tv_nsec = REFUSED_PAUSE_MS * 1000000L,
 	};
-	int ret;
+	int64_t refused_until = inc_now_ms() + REFUSED_MS, left;
+	int fd;
 
 	if (refused_until > deadline_ms)
 		refused_until = deadline_ms;
 	for (;;) {
-		ret = connect_once(list, deadline_ms, fd);
-		if (ret != -ECONNREFUSED ||
-		    inc_now_ms() + REFUSED_PAUSE_MS >= refused_until)
-			return ret;
+		left = deadline_ms - inc_now_ms();
+		left = left < 0 ? 0 : left;
+		fd = inc_reach_next(r, left < RACE_MS ? (int)left : RACE_MS,
+				    NULL);
+		if (fd >= 0)
+			return fd;
+		if (inc_now_ms() + REFUSED_PAUSE_MS >= deadline_ms ||
+		    !is_hopeful(r, refused_until))
+			return -1;
 		nanosleep(&pause, NULL);
+		inc_reach_again(r);
 	}
 }
 
-/* @host is its name in @server, for messages. */
-static int find_host(const char *what, const char *server, const char *host,
-		     int port, int64_t deadline_ms, struct addrinfo **list,
-		     char *err, size_t err_len)
-{
-	int64_t left = deadline_ms - inc_now_ms();
-	char service[8];
-	int ret;
-
-	snprintf(service, sizeof(service), "%d", port);
-	ret = inc_resolve(host, service, 0,
-			  left < INC_RESOLVE_MS ? left : INC_RESOLVE_MS, list);
-	if (!ret)
-		return 0;
-	snprintf(err, err_len, "%s \"%s\": %s", what, server,
-		 inc_resolve_why(ret));
-	return -EHOSTUNREACH;
-}
-
-static int open_tcp(struct inc_conn *conn, const char *what,
-		    const char *server, const char *service,
-		    int64_t deadline_ms, char *err, size_t err_len)
+/* @what, and @program, which should be there, are for messages. */
+static int open_tcp(struct inc_conn *conn, struct inc_reach *r,
+		    const char *what, const char *program, int64_t deadline_ms,
+		    char *err, size_t err_len)
 {
 	struct sockaddr_storage local;
 	socklen_t len = sizeof(local);
-	struct addrinfo *list;
-	int ret, port = atoi(service);
-	char host[256];
+	char why[INC_RDV_TEXT_MAX];
 
 	memset(conn, 0, sizeof(*conn));
 	conn->fd = -1;
-	ret = inc_auth_address(server, host, sizeof(host), &port);
-	if (ret) {
-		snprintf(err, err_len, "%s \"%s\": must be host, host:port or [address]:port, with a port of at most 65535",
-			 what, server);
-		return ret;
-	}
-	ret = find_host(what, server, host, port, deadline_ms, &list, err,
-			err_len);
-	if (ret)
-		return ret;
-	ret = connect_any(list, deadline_ms, &conn->fd);
-	freeaddrinfo(list);
-	if (ret) {
-		snprintf(err, err_len, "%s at %s, port %d: %s%s", what, host,
-			 port, strerror(-ret), ret == -ECONNREFUSED ?
-			 "; does it run there, and listen on this port?" : "");
-		return ret;
+	conn->fd = race_until(r, deadline_ms);
+	if (conn->fd < 0) {
+		inc_reach_why(r, program, why, sizeof(why) - strlen(what) - 1);
+		snprintf(err, err_len, "%s %s", what, *why ? why :
+			 "has no address");
+		return judge_errors(r);
 	}
 	if (!getsockname(conn->fd, (struct sockaddr *)&local, &len))
 		inc_rdv_addr_from_sockaddr((struct sockaddr *)&local,
@@ -238,6 +110,7 @@ static int open_tcp(struct inc_conn *conn, const char *what,
 /**
  * inc_conn_open() - connect to the daemon
  * @conn: connection
+ * @program: that should be there instead, for messages; NULL: it is the daemon
  * @server: "host", "host:port" or "[addr]:port"
  * @deadline_ms: how long to try
  * @err: error message
@@ -245,25 +118,46 @@ static int open_tcp(struct inc_conn *conn, const char *what,
  *
  * Return: 0 or a negative errno value.
  */
-int inc_conn_open(struct inc_conn *conn, const char *server,
-		  int64_t deadline_ms, char *err, size_t err_len)
+int inc_conn_open(struct inc_conn *conn, const char *program,
+		  const char *server, int64_t deadline_ms, char *err,
+		  size_t err_len)
 {
-	int ret = open_tcp(conn, "rendezvous daemon", server, INC_RDV_PORT,
-			   deadline_ms, err, err_len);
+	struct inc_reach *r = inc_reach_new("", atoi(INC_RDV_PORT), true);
+	int ret = -ENOMEM;
 
+	if (r && inc_reach_add(r, server))
+		ret = open_tcp(conn, r, program ?: "rendezvous daemon",
+			       program ?: "inc-tool serve", deadline_ms, err,
+			       err_len);
+	else
+		snprintf(err, err_len, "no memory");
+	inc_reach_free(r);
 	if (!ret)
 		ret = inc_secure_open(&conn->secure, conn->fd, server,
 				      deadline_ms, err, err_len);
 	return ret;
 }
 
+/* The one that was reached; if it is lost, the others follow, then those before. */
+static bool put_managers(const struct inc_reach *r, char *list, size_t len)
+{
+	unsigned int i, count = inc_reach_count(r);
+	size_t n = 0;
+
+	for (i = 0; i < count && n < len; i++)
+		n += (size_t)snprintf(list + n, len - n, "%s%s", i ? "," : "",
+				      inc_reach_addr(r, (inc_reach_which(r) +
+							 i) % count));
+	return n < len;
+}
+
 /**
  * inc_conn_open_am() - connect to an aggregation manager
  * @conn: connection
  * @managers: "host", "host:port" or "[addr]:port"; several, with commas between:
- *	the first one that can be reached
+ *	the first to answer; each has a while before the next one is tried, too
  * @deadline_ms: how long to try
- * @err: error message
+ * @err: error message; of several, what is wrong with each
  * @err_len: size of @err in bytes
  *
  * Return: 0 or a negative errno value; -ENOPKG if libinc-am is missing.
@@ -271,24 +165,26 @@ int inc_conn_open(struct inc_conn *conn, const char *server,
 int inc_conn_open_am(struct inc_conn *conn, const char *managers,
 		     int64_t deadline_ms, char *err, size_t err_len)
 {
-	char one[256], list[1024];
-	const char *at = managers;
-	int tcp, ret, n;
+	struct inc_reach *r = inc_reach_new(managers, atoi(INC_AM_PORT), true);
+	char list[INC_AM_LIST];
+	int tcp, ret;
 
-	for (;;) {
-		n = (int)strcspn(at, ",");
-		snprintf(one, sizeof(one), "%.*s", n, at);
-		ret = open_tcp(conn, "aggregation manager", one, INC_AM_PORT,
-			       deadline_ms, err, err_len);
-		if (!ret || !at[n])
-			break;
-		at += n + 1;
+	if (!r) {
+		snprintf(err, err_len, "no memory");
+		return -ENOMEM;
 	}
+	ret = open_tcp(conn, r, "aggregation manager", "inc-amd", deadline_ms,
+		       err, err_len);
+	if (!ret && !put_managers(r, list, sizeof(list))) {
+		snprintf(err, err_len, "too many aggregation managers: their addresses have %d characters at most",
+			 INC_AM_LIST - 1);
+		close(conn->fd);
+		conn->fd = -1;
+		ret = -EINVAL;
+	}
+	inc_reach_free(r);
 	if (ret)
 		return ret;
-	/* If it is lost, the others follow, and then those before it. */
-	snprintf(list, sizeof(list), "%s%s%.*s", at, at > managers ? "," : "",
-		 at > managers ? (int)(at - managers) - 1 : 0, managers);
 	tcp = conn->fd;
 	conn->fd = -1;
 	return inc_am_open(&conn->am, tcp, list, &conn->fd, err, err_len);

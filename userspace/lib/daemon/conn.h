@@ -35,8 +35,9 @@ struct inc_conn {
 	struct inc_rdv_lines	lines;
 };
 
-int inc_conn_open(struct inc_conn *conn, const char *server,
-		  int64_t deadline_ms, char *err, size_t err_len);
+int inc_conn_open(struct inc_conn *conn, const char *program,
+		  const char *server, int64_t deadline_ms, char *err,
+		  size_t err_len);
 int inc_conn_open_am(struct inc_conn *conn, const char *managers,
 		     int64_t deadline_ms, char *err, size_t err_len);
 void inc_conn_close(struct inc_conn *conn);

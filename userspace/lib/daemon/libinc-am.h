@@ -14,6 +14,7 @@ struct inc_am;
 #define INC_AM_LIBRARY	"libinc-am.so.1"
 #define INC_AM_START	"inc_am_start"
 #define INC_AM_STOP	"inc_am_stop"
+#define INC_AM_LIST	1024	/* bytes of addresses of managers, with commas */
 
 typedef int inc_am_start_fn(struct inc_am **am, int tcp, const char *manager,
 			    int *fd);

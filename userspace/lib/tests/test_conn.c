@@ -10,29 +10,46 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "channel/reach.h"
 #include "daemon/conn.h"
 #include "test.h"
 
-#define ADDRS	4
-#define SLOW_MS	600	/* that a name takes */
+#define ADDRS	20
+#define SLOW_MS	400	/* that a name takes */
+#define HALF_MS	2000	/* that half of one takes */
 
-static struct addrinfo list[ADDRS];
+static struct addrinfo list[ADDRS], one[ADDRS];
 static struct sockaddr_in to[ADDRS];
 static int fillers[8];
 static _Atomic int asked;
 static char said[256];
+static struct inc_reach *servers;
+static struct inc_reach_sockets seen;
 
 int getaddrinfo(const char *node, const char *service,
 		const struct addrinfo *hints, struct addrinfo **res)
 {
+	unsigned int i;
+
 	(void)service;
-	if (hints->ai_flags & AI_NUMERICHOST && !strcmp(node, "slow"))
+	if (hints->ai_flags & AI_NUMERICHOST &&
+	    (!strcmp(node, "slow") || !strcmp(node, "half")))
 		return EAI_NONAME;
+	/* Nothing is heard of its other addresses. */
+	if (!strcmp(node, "half") && hints->ai_family != AF_INET) {
+		usleep(HALF_MS * 1000);
+		return EAI_AGAIN;
+	}
 	if (!strcmp(node, "slow")) {
 		asked++;
 		usleep(SLOW_MS * 1000);
 	}
-	*res = list;
+	/* "a0" is the first address alone. */
+	for (i = 0; i < ADDRS; i++) {
+		one[i] = list[i];
+		one[i].ai_next = NULL;
+	}
+	*res = *node == 'a' && !node[2] ? &one[node[1] - '0'] : list;
 	return 0;
 }
 
@@ -82,7 +99,7 @@ static int try_name(const char *name, int ms, int64_t *took)
 	struct inc_conn conn;
 	int ret;
 
-	ret = inc_conn_open(&conn, name, now + ms, said, sizeof(said));
+	ret = inc_conn_open(&conn, NULL, name, now + ms, said, sizeof(said));
 	*took = inc_now_ms() - now;
 	if (!ret) {
 		EQ(conn.local.len, 4);
@@ -138,7 +155,7 @@ static void slow_name(void)
 
 	EQ(try_name("slow", 200, &took), -EHOSTUNREACH);
 	OK(took >= 190 && took < SLOW_MS);
-	OK(strstr(said, "\"slow\": no name server has answered"));
+	OK(strstr(said, "at slow, port 18791: no name server has answered"));
 	EQ(try_name("slow", 5000, &took), 0);
 	OK(took < SLOW_MS);
 	EQ(asked, 1);
@@ -150,10 +167,102 @@ static void slow_name(void)
 	memset(list, 0, sizeof(list));
 }
 
+static int64_t seen_from(int64_t began, int *fd)
+{
+	int64_t took;
+
+	*fd = inc_reach_next(servers, 1500, &seen);
+	took = inc_now_ms() - began;
+	return took;
+}
+
+/* One that hangs, one that refuses, and one that is there. */
+static void several(void)
+{
+	int fd[3], got, i;
+	int64_t now;
+
+	fd[0] = open_port(0, 0);
+	fill(0);
+	fd[1] = open_port(1, -1);
+	fd[2] = open_port(2, 5);
+	servers = inc_reach_new("a0,,a1,a2,unix:/none,a:99999", 1, true);
+	EQ(inc_reach_count(servers), 5);
+	EQ(inc_reach_left(servers), 3);
+	now = inc_now_ms();
+	OK(seen_from(now, &got) < 1000 && got >= 0);
+	EQ(inc_reach_which(servers), 2);
+	/* Only its socket is open. */
+	EQ(seen.fd[1], got);
+	for (i = 0; i < INC_REACH_SEEN; i++)
+		OK(i == 1 || seen.fd[i] < 0);
+	close(got);
+	/* The others are left: one of them had refused. */
+	EQ(inc_reach_left(servers), 1);
+	now = inc_now_ms();
+	OK(seen_from(now, &got) >= 1490 && got < 0);
+	EQ(inc_reach_error(servers, 0), -ETIMEDOUT);
+	EQ(inc_reach_error(servers, 1), -ECONNREFUSED);
+	EQ(inc_reach_error(servers, 2), 0);
+	inc_reach_why(servers, "x", said, sizeof(said));
+	OK(strstr(said, "at a0, port 1: the host does not answer"));
+	OK(strstr(said, "; at a1, port 1: the connection is refused: is x "));
+	OK(strstr(said, "; and 2 more"));
+	inc_reach_why(servers, "x", said, 60);
+	OK(strlen(said) < 60);
+	inc_reach_free(servers);
+	for (i = 0; i < 8; i++)
+		close(fillers[i]);
+	for (i = 0; i < 3; i++)
+		close(fd[i]);
+	memset(list, 0, sizeof(list));
+}
+
+/* More addresses that do not answer than connections at a time. */
+static void many(void)
+{
+	int fd = open_port(0, 0), good;
+	int64_t took;
+	int i;
+
+	fill(0);
+	for (i = 1; i < ADDRS - 1; i++) {
+		list[i] = list[0];
+		list[i].ai_next = NULL;
+		list[i - 1].ai_next = &list[i];
+	}
+	EQ(try(1000, &took), -ETIMEDOUT);
+	OK(took >= 990 && took < 2000);
+	good = open_port(ADDRS - 1, 5);
+	EQ(try(10000, &took), 0);
+	OK(took >= 4500 && took < 8000);
+	for (i = 0; i < 8; i++)
+		close(fillers[i]);
+	close(good);
+	close(fd);
+	memset(list, 0, sizeof(list));
+}
+
+/* A name of which one family is told at once, and the other one never. */
+static void half_name(void)
+{
+	int fd = open_port(0, 5);
+	int64_t took;
+
+	EQ(try_name("half", 5000, &took), 0);
+	OK(took < HALF_MS - 500);
+	close(fd);
+	memset(list, 0, sizeof(list));
+	usleep(HALF_MS * 1000);
+}
+
 static const struct test_case cases[] = {
 	{ "conn: an address that does not answer", unanswered },
 	{ "conn: a daemon that is not there yet", refused },
 	{ "conn: a name that takes long", slow_name },
+	{ "conn: a name of which half is told", half_name },
+	{ "conn: several servers", several },
+	{ "conn: more addresses than connections", many },
 };
 
 TEST_MAIN(cases)

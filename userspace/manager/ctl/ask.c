@@ -12,50 +12,54 @@
 #include "api/message.h"
 #include "auth/address.h"
 #include "conf/text.h"
+#include "channel/fault.h"
 #include "channel/reach.h"
 #include "conf/output.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
 
-#define TIMEOUT_MS	5000
-#define REACH_MS	1000	/* for each of several managers */
-#define ADDR_LEN	264	/* a name of DNS, and a port */
+#define TIMEOUT_MS	5000	/* of a request, and before it to reach a manager */
+#define LEADER_LEN	264	/* a name of DNS, and a port */
 
 /**
  * struct search - for the manager that leads
- * @n: how many were tried
- * @addr: the one that is tried
+ * @managers: those that the user names, then the leader that they name
+ * @addr: the one that was reached
  * @leader: where one of them has said that the leader is
- * @why: what is wrong with each manager that was tried, a line for each
+ * @led: it has had its turn
+ * @why: what is wrong with managers that were reached, a line for each
  */
 struct search {
-	unsigned int	n;
-	char		addr[ADDR_LEN + 16];
-	char		leader[ADDR_LEN];
-	char		why[4096];
+	struct inc_reach	*managers;
+	const char		*addr;
+	char			leader[LEADER_LEN];
+	bool			led;
+	char			why[4096];
 };
 
-/* Add the port if there is none. Returns false if it is no address. */
-static bool put_address(struct search *s, const char *addr)
+static void note_reason(struct search *s, const char *addr, const char *err)
 {
 	size_t len = strlen(s->why);
-	int port = atoi(AM_PORT);
-	char host[ADDR_LEN];
-	const char *six;
 
-	if (reach_is_path(addr)) {
-		snprintf(s->addr, sizeof(s->addr), "%s", addr);
+	snprintf(s->why + len, sizeof(s->why) - len,
+		 "inc-amctl: manager %s: %s\n", addr, err);
+}
+
+/* Add the port if there is none. Returns false if it is no address. */
+static bool put_address(char addr[INC_REACH_ADDR], const char *given)
+{
+	int port = atoi(AM_PORT);
+	const char *six;
+	char host[256];
+
+	if (inc_reach_is_path(given)) {
+		snprintf(addr, INC_REACH_ADDR, "%s", given);
 		return true;
 	}
-	if (inc_auth_address(addr, host, sizeof(host), &port) || !port) {
-		if (*addr)
-			snprintf(s->why + len, sizeof(s->why) - len,
-				 "inc-amctl: manager \"%s\": must be HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH, with a port from 1 to 65535\n",
-				 addr);
+	if (inc_auth_address(given, host, sizeof(host), &port) || !port)
 		return false;
-	}
 	six = strchr(host, ':');
-	snprintf(s->addr, sizeof(s->addr), "%s%s%s:%d", six ? "[" : "", host,
+	snprintf(addr, INC_REACH_ADDR, "%s%s%s:%d", six ? "[" : "", host,
 		 six ? "]" : "", port);
 	return true;
 }
@@ -67,40 +71,84 @@ static bool put_address(struct search *s, const char *addr)
  */
 int ctl_check_managers(void)
 {
-	struct search s = { 0 };
-	char one[ADDR_LEN];
+	char one[INC_REACH_ADDR], addr[INC_REACH_ADDR];
+	unsigned int i = 0;
+	int ret = CTL_OK;
+
+	while (i < (unsigned int)inc_reach_nth(ctl_manager, i, one,
+					       sizeof(one))) {
+		i++;
+		if (!*one || put_address(addr, one))
+			continue;
+		fprintf(stderr, "inc-amctl: manager \"%s\": must be HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH, with a port from 1 to 65535\n",
+			one);
+		ret = CTL_USAGE;
+	}
+	return ret;
+}
+
+static void add_manager(struct search *s, const char *given)
+{
+	char addr[INC_REACH_ADDR];
+
+	if (put_address(addr, given))
+		inc_reach_add(s->managers, addr);
+}
+
+/* Nobody is searched for if nobody could be asked. */
+static void begin_search(struct search *s)
+{
+	char one[INC_REACH_ADDR], err[512];
 	unsigned int i = 0;
 
-	while (i < (unsigned int)reach_nth(ctl_manager, i, one, sizeof(one))) {
-		put_address(&s, one);
+	memset(s, 0, sizeof(*s));
+	if (!amctl_check(err, sizeof(err))) {
+		snprintf(s->why, sizeof(s->why), "inc-amctl: %s\n", err);
+		return;
+	}
+	s->managers = inc_reach_new("", atoi(AM_PORT), false);
+	while (s->managers && i < (unsigned int)inc_reach_nth(ctl_manager, i,
+							      one, sizeof(one))) {
+		add_manager(s, one);
 		i++;
 	}
-	fputs(s.why, stderr);
-	return s.why[0] ? CTL_USAGE : CTL_OK;
 }
 
-/*
- * The managers that the user names, then the leader that they name. False:
- * there are no more.
- */
-static bool next_manager(struct search *s)
+/* Was it found, just now, that it cannot be reached? */
+static bool is_unreached(const struct search *s, const char *given)
 {
-	char one[ADDR_LEN];
-	unsigned int count;
+	char addr[INC_REACH_ADDR];
+	unsigned int i;
 
-	do {
-		count = (unsigned int)reach_nth(ctl_manager, s->n, one,
-						sizeof(one));
-		if (s->n > count || (s->n == count && !s->leader[0]))
-			return false;
-	} while (!put_address(s, s->n++ < count ? one : s->leader));
-	return true;
+	if (!put_address(addr, given))
+		return true;
+	for (i = 0; i < inc_reach_count(s->managers); i++)
+		if (inc_reach_error(s->managers, i) &&
+		    !strcmp(inc_reach_addr(s->managers, i), addr))
+			return true;
+	return false;
 }
 
-/* A lost packet must not take all of the time that another one would need. */
-static int reach_ms(const struct search *s)
+/* Returns a connection to one of the managers that were not tried yet, or -1. */
+static int next_manager(struct search *s)
 {
-	return s->n == 1 && !strchr(ctl_manager, ',') ? 0 : REACH_MS;
+	int fd = -1;
+
+	if (!s->managers)
+		return -1;
+	if (inc_reach_left(s->managers))
+		fd = inc_reach_next(s->managers, TIMEOUT_MS, NULL);
+	if (fd < 0 && s->leader[0] && !s->led) {
+		s->led = true;
+		if (is_unreached(s, s->leader))
+			return -1;
+		add_manager(s, s->leader);
+		fd = inc_reach_next(s->managers, TIMEOUT_MS, NULL);
+	}
+	if (fd >= 0)
+		s->addr = inc_reach_addr(s->managers,
+					 inc_reach_which(s->managers));
+	return fd;
 }
 
 /* Note why a manager has not done it. Returns whether another one may. */
@@ -108,14 +156,32 @@ static bool note_failure(struct search *s, int ret, const char *err)
 {
 	static const char at[] = AM_NOT_LEADER ", it is at ";
 	bool away = ret == -EHOSTUNREACH || ret == -ETIMEDOUT;
-	size_t len = away ? strlen(s->why) : 0;
 
 	/* What the leader says is what matters. */
-	snprintf(s->why + len, sizeof(s->why) - len,
-		 "inc-amctl: manager %s: %s\n", s->addr, err);
+	if (!away)
+		s->why[0] = '\0';
+	note_reason(s, s->addr, err);
 	if (!strncmp(err, at, strlen(at)))
 		snprintf(s->leader, sizeof(s->leader), "%s", err + strlen(at));
 	return away;
+}
+
+/* @more: none of them was of use: also those that were not reached. */
+static void end_search(struct search *s, bool more)
+{
+	unsigned int i, n = s->managers ? inc_reach_count(s->managers) : 0;
+	char why[256];
+	int err;
+
+	for (i = 0; more && i < n; i++) {
+		err = -inc_reach_error(s->managers, i);
+		if (!err)
+			continue;
+		inc_fault_words(inc_fault_of(err), err, "inc-amd", why,
+				sizeof(why));
+		note_reason(s, inc_reach_addr(s->managers, i), why);
+	}
+	inc_reach_free(s->managers);
 }
 
 static uint8_t *pack_request(const ProtobufCMessage *req, size_t *len)
@@ -133,17 +199,6 @@ static void print_reasons(const struct search *s)
 {
 	inc_output_flush();
 	fputs(s->why[0] ? s->why : "inc-amctl: no manager is named\n", stderr);
-}
-
-/* Returns 0 or a negative errno value, with an error message. */
-static int ask_one(const struct search *s, const char *method,
-		   const uint8_t *in, size_t n, uint8_t **out, size_t *len,
-		   char *err, size_t err_len)
-{
-	if (!in)
-		return -ENOMEM;
-	return amctl_call(s->addr, reach_ms(s), method, TIMEOUT_MS, in, n, out,
-			  len, err, err_len);
 }
 
 static void clean_message(ProtobufCMessage *msg);
@@ -207,17 +262,19 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type)
 {
 	ProtobufCMessage *msg = NULL;
-	char err[512] = "no memory";
-	struct search s = { 0 };
+	char err[512];
+	struct search s;
 	size_t n, len = 0;
 	bool more = true;
 	uint8_t *in, *out;
-	int ret;
+	int ret, fd;
 
+	begin_search(&s);
 	in = pack_request(req, &n);
-	while (!msg && more && next_manager(&s)) {
+	while (!msg && in && more && (fd = next_manager(&s)) >= 0) {
 		out = NULL;
-		ret = ask_one(&s, method, in, n, &out, &len, err, sizeof(err));
+		ret = amctl_call(s.addr, fd, method, TIMEOUT_MS, in, n, &out,
+				 &len, err, sizeof(err));
 		if (!ret && out) {
 			snprintf(err, sizeof(err), "its answer is not understood; is it of the same version?");
 			msg = unpack_message(type, out, len);
@@ -226,6 +283,7 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 		more = !msg && note_failure(&s, ret, err);
 	}
 	free(in);
+	end_search(&s, !msg && more);
 	if (!msg)
 		print_reasons(&s);
 	return msg;
@@ -273,25 +331,26 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       bool (*print)(const ProtobufCMessage *msg))
 {
 	struct follow f = { .type = type, .print = print };
-	char err[512] = "no memory";
-	struct search s = { 0 };
-	int ret = -ENOMEM;
+	char err[512];
+	struct search s;
+	int ret = -ENOMEM, fd;
 	bool more = true;
 	uint8_t *in;
 	size_t n;
 
 	inc_output_follow();
+	begin_search(&s);
 	in = pack_request(req, &n);
-	while (ret && more && next_manager(&s)) {
-		if (in)
-			ret = amctl_stream(s.addr, reach_ms(&s), method, in, n,
-					   on_answer, &f, err, sizeof(err));
+	while (ret && in && more && (fd = next_manager(&s)) >= 0) {
+		ret = amctl_stream(s.addr, fd, method, in, n, on_answer, &f,
+				   err, sizeof(err));
 		/* What was printed must not come again. */
 		more = ret && note_failure(&s, ret, err[0] ? err :
 					   "the connection was lost") &&
 					   !f.begun;
 	}
 	free(in);
+	end_search(&s, ret && more);
 	if (!ret)
 		return CTL_OK;
 	print_reasons(&s);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "api/hint.h"
 #include "api/message.h"
@@ -26,15 +27,38 @@ struct request {
 	char			path[128];
 };
 
+/**
+ * amctl_check() - check the user's certificates and token
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: false if they cannot be used, with any manager.
+ */
+bool amctl_check(char *err, size_t err_len)
+{
+	struct channel_how how = { .address = "" };
+	struct channel *c = NULL;
+	struct auth_client auth;
+	bool good;
+
+	if (!inc_auth_read(&auth, "INC_AM", err, err_len)) {
+		how.tls = am_tls(&auth);
+		c = channel_new(&how, err, err_len);
+	}
+	good = c;
+	channel_free(c);
+	inc_auth_free(&auth);
+	return good;
+}
+
 /* Returns false after a message. */
 static bool prepare_request(struct request *r, const char *manager,
-			    int connect_ms, const char *method, char *err,
+			    int fd, const char *method, char *err,
 			    size_t err_len)
 {
 	struct channel_how how = {
 		.address	= manager,
 		.program	= "inc-amd",
-		.connect_ms	= connect_ms,
 		.ask_ms		= AM_ASK_MS,
 		.answer_ms	= AM_ANSWER_MS,
 	};
@@ -43,7 +67,7 @@ static bool prepare_request(struct request *r, const char *manager,
 	snprintf(r->path, sizeof(r->path), "/rdma_inc.v1.Manager/%s", method);
 	if (inc_auth_read(&r->auth, "INC_AM", err, err_len))
 		goto fail;
-	if (r->auth.token && !r->auth.ca && !reach_is_path(manager) &&
+	if (r->auth.token && !r->auth.ca && !inc_reach_is_path(manager) &&
 	    !inc_auth_is_loopback(manager)) {
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
 		goto fail;
@@ -51,9 +75,12 @@ static bool prepare_request(struct request *r, const char *manager,
 	how.tls = am_tls(&r->auth);
 	how.token = r->auth.token;
 	r->channel = channel_new(&how, err, err_len);
-	if (r->channel)
+	if (r->channel) {
+		channel_adopt(r->channel, fd);
 		return true;
+	}
 fail:
+	close(fd);
 	inc_auth_free(&r->auth);
 	return false;
 }
@@ -78,7 +105,7 @@ static int finish_request(struct request *r, char *err, size_t err_len)
 /**
  * amctl_call() - send a request to a manager and wait for its answer
  * @manager: "host:port"
- * @connect_ms: time limit for the connection, 0: the call's
+ * @fd: connection to it; is closed
  * @method: name of the method
  * @timeout_ms: time limit
  * @in: the request's bytes
@@ -90,14 +117,14 @@ static int finish_request(struct request *r, char *err, size_t err_len)
  *
  * Return: 0 or a negative errno value.
  */
-int amctl_call(const char *manager, int connect_ms, const char *method,
+int amctl_call(const char *manager, int fd, const char *method,
 	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,
 	       size_t *out_len, char *err, size_t err_len)
 {
 	struct request r;
 	int ret;
 
-	if (!prepare_request(&r, manager, connect_ms, method, err, err_len))
+	if (!prepare_request(&r, manager, fd, method, err, err_len))
 		return -EINVAL;
 	channel_call(r.channel, r.path, timeout_ms, in, in_len, out, out_len);
 	ret = finish_request(&r, err, err_len);
@@ -109,7 +136,7 @@ int amctl_call(const char *manager, int connect_ms, const char *method,
 /**
  * amctl_stream() - send a request to a manager, and take a stream of answers
  * @manager: "host:port"
- * @connect_ms: time limit for the connection, 0: the system's
+ * @fd: connection to it; is closed
  * @method: name of the method
  * @in: the request's bytes
  * @in_len: their number
@@ -120,7 +147,7 @@ int amctl_call(const char *manager, int connect_ms, const char *method,
  *
  * Return: 0 or a negative errno value.
  */
-int amctl_stream(const char *manager, int connect_ms, const char *method,
+int amctl_stream(const char *manager, int fd, const char *method,
 		 const uint8_t *in, size_t in_len,
 		 bool (*got)(void *ctx, const uint8_t *data, size_t len),
 		 void *ctx, char *err, size_t err_len)
@@ -131,7 +158,7 @@ int amctl_stream(const char *manager, int connect_ms, const char *method,
 	size_t len;
 	int ret;
 
-	if (!prepare_request(&r, manager, connect_ms, method, err, err_len))
+	if (!prepare_request(&r, manager, fd, method, err, err_len))
 		return -EINVAL;
 	channel_begin(r.channel, r.path, 0);
 	channel_send(r.channel, in, in_len);

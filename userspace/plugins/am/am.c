@@ -35,7 +35,8 @@
 #include "conf/text.h"
 #include "stream.h"
 
-#define CONNECT_MS	1000
+#define CONNECT_MS	1000	/* to find any manager, and the more, the longer */
+#define EACH_MS		250
 #define AGAIN_MS	100	/* between attempts to find a manager */
 #define JOIN_MS		10000	/* to find one that leads, without a tree yet */
 #define WORKED_MS	500	/* a stream that lasts so long has worked */
@@ -46,8 +47,8 @@
  * @stream: the stream; of the second thread, but for sending
  * @auth: what proves who the rank is
  * @fd: our end of the socket to libinc
- * @list: addresses of all managers, the first one's first
- * @next: of these, the one to try next
+ * @others: all managers, the first one's first; of the second thread
+ * @several: they are
  * @manager: address of this one
  * @connecting: sockets that are not the stream's yet
  * @wake: event for "up": @beat_ms has changed, or @cm is done
@@ -79,10 +80,10 @@ struct inc_am {
 	struct am_stream	stream;
 	struct auth_client	auth;
 	int			fd;
-	char			list[1024];
-	unsigned int		next;
-	char			manager[256];
-	struct reach_sockets	connecting;
+	struct inc_reach	*others;
+	bool			several;
+	char			manager[INC_REACH_ADDR];
+	struct inc_reach_sockets connecting;
 	int			wake;
 	pthread_mutex_t		say;
 	struct am_cm		*cm;
@@ -433,26 +434,31 @@ static void forget_sockets(struct inc_am *am)
 {
 	unsigned int i;
 
-	for (i = 0; i < REACH_MOST; i++)
+	for (i = 0; i < INC_REACH_SEEN; i++)
 		am->connecting.fd[i] = -1;
 }
 
-/* Make another stream to the next manager. */
-static bool open_next(struct inc_am *am)
+/*
+ * Make another stream, to a manager that has not been tried since all were. One
+ * that does not answer costs no more time than is needed to begin with the others.
+ */
+static bool open_next(struct inc_am *am, int64_t patience_ms)
 {
-	char err[INC_RDV_TEXT_MAX], manager[sizeof(am->manager)];
+	int64_t limit = CONNECT_MS + inc_reach_count(am->others) * EACH_MS;
+	char err[INC_RDV_TEXT_MAX];
 	bool opened;
 	int tcp;
 
-	reach_nth(am->list, am->next++, manager, sizeof(manager));
-	tcp = reach_connect(manager, atoi(AM_PORT), CONNECT_MS,
-			    &am->connecting);
-	pthread_mutex_lock(&am->lock);
-	memcpy(am->manager, manager, sizeof(manager));
-	if (tcp < 0) {
-		pthread_mutex_unlock(&am->lock);
+	if (!inc_reach_left(am->others))
+		inc_reach_again(am->others);
+	tcp = inc_reach_next(am->others, (int)(limit < patience_ms ? limit :
+						       patience_ms),
+			     &am->connecting);
+	if (tcp < 0)
 		return false;
-	}
+	pthread_mutex_lock(&am->lock);
+	snprintf(am->manager, sizeof(am->manager), "%s",
+		 inc_reach_addr(am->others, inc_reach_which(am->others)));
 	am->usable = false;
 	am_stream_close(&am->stream);
 	forget_sockets(am);
@@ -531,7 +537,7 @@ static int64_t get_patience(const struct inc_am *am)
 {
 	if (am->tree_id)
 		return am->resume_ms;
-	return strchr(am->list, ',') || am->worked || am->opened < 2 ?
+	return am->several || am->worked || am->opened < 2 ?
 	       JOIN_MS : 0;
 }
 
@@ -555,12 +561,24 @@ static int end_stream(struct inc_am *am, char *text, size_t len)
 	return status;
 }
 
+/* Why a stream has ended, and what was wrong with the managers that were tried. */
+static void tell_end(struct inc_am *am, int status, const char *text)
+{
+	char why[INC_RDV_TEXT_MAX / 2], all[2 * INC_RDV_TEXT_MAX];
+
+	inc_reach_why(am->others, "inc-amd", why, sizeof(why));
+	snprintf(all, sizeof(all), "%s%s%s", text, *why ? "; manager " : "",
+		 why);
+	tell_error(am, am_errno_of(status), all);
+}
+
 /* Find the manager again, or another one. Else tell libinc why not. */
 static bool find_again(struct inc_am *am)
 {
 	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
 	bool found = false, fails;
 	char text[INC_RDV_TEXT_MAX];
+	int64_t left;
 	int status;
 
 	status = end_stream(am, text, sizeof(text));
@@ -568,15 +586,17 @@ static bool find_again(struct inc_am *am)
 	am->worked |= now_ms() - am->opened_at >= WORKED_MS || is_begun(text);
 	if (fails && !am->lost_at)
 		am->lost_at = now_ms();
-	while (fails && !found && !is_closing(am) &&
-	       now_ms() - am->lost_at < get_patience(am)) {
+	while (fails && !found && !is_closing(am)) {
+		left = am->lost_at + get_patience(am) - now_ms();
+		if (left <= 0)
+			break;
 		nanosleep(&pause, NULL);
-		found = open_next(am);
+		found = open_next(am, left);
 	}
 	if (found)
 		say_again(am);
 	else if (status != WIRE_OK && status != WIRE_CANCELLED)
-		tell_error(am, am_errno_of(status), text);
+		tell_end(am, status, text);
 	return found;
 }
 
@@ -641,6 +661,15 @@ static int read_env(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
 	return ret ? ret : read_reservation(reservation, err, err_len);
 }
 
+static int note_others(struct inc_am *am)
+{
+	if (!am->others)
+		return -ENOMEM;
+	am->several = inc_reach_count(am->others) > 1;
+	inc_reach_skip(am->others, 0);
+	return 0;
+}
+
 /**
  * inc_am_start() - open a rank's stream to a manager
  * @am: result, for inc_am_stop()
@@ -671,11 +700,13 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&a->say, NULL);
 	pthread_mutex_init(&a->lock, NULL);
-	snprintf(a->list, sizeof(a->list), "%s", manager);
-	reach_nth(a->list, a->next++, a->manager, sizeof(a->manager));
+	inc_reach_nth(manager, 0, a->manager, sizeof(a->manager));
+	a->others = inc_reach_new(manager, atoi(AM_PORT), true);
 	*am = a;
 	*fd = pair[0];
-	ret = read_env(&a->auth, a->reservation, err, sizeof(err));
+	ret = note_others(a);
+	if (!ret)
+		ret = read_env(&a->auth, a->reservation, err, sizeof(err));
 	if (ret)
 		close(tcp);
 	else
@@ -703,7 +734,7 @@ void inc_am_stop(struct inc_am *am)
 
 	if (am->pid != getpid()) {
 		am_stream_forked(&am->stream);
-		for (i = 0; i < REACH_MOST; i++)
+		for (i = 0; i < INC_REACH_SEEN; i++)
 			if (am->connecting.fd[i] >= 0)
 				close(am->connecting.fd[i]);
 		am_cm_forked(am->cm);
@@ -713,6 +744,7 @@ void inc_am_stop(struct inc_am *am)
 	}
 	if (am->failed) {
 		inc_auth_free(&am->auth);
+		inc_reach_free(am->others);
 		close(am->fd);
 		close(am->wake);
 		free(am);
@@ -725,6 +757,7 @@ void inc_am_stop(struct inc_am *am)
 	am_cm_stop(am->cm);
 	am_stream_close(&am->stream);
 	inc_auth_free(&am->auth);
+	inc_reach_free(am->others);
 	close(am->fd);
 	close(am->wake);
 	free(am);
