@@ -321,12 +321,12 @@ part_options()
 		-u "$DIR/other"
 	says "a socket in no directory" 1 "No such file" -y "$YANG" \
 		-u /nowhere/sock
-	says "a socket that is in use" 1 "another agent listens" -y "$YANG" \
+	says "a socket that is in use" 1 "another process listens" -y "$YANG" \
 		-u "$SOCK"
 	echo precious >"$DIR/file"
 	ln -s "$DIR/file" "$DIR/link"
 	for file in file link; do
-		says "a $file in the socket's place" 1 "this is no socket" \
+		says "a $file in the socket's place" 1 "which is no socket" \
 			-y "$YANG" -u "$DIR/$file"
 	done
 	[ -L "$DIR/link" ] && [ "$(cat "$DIR/file")" = precious ]
