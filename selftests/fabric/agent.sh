@@ -284,7 +284,7 @@ part_options()
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1 -k "$DIR/fifo" \
 		-a admin=/nowhere
 	printf '# all\n\n id = x\nmax-sessions 7\nnonsense = 1\n' >"$DIR/conf"
-	says "a file: no such option" 2 "conf:5: there is no such option" \
+	says "a file: no such option" 2 'conf:5: "nonsense": there is no such option' \
 		-f "$DIR/conf"
 	echo "mode" >"$DIR/conf"
 	says "a file: no value" 2 "conf:1: this option needs a value" \

@@ -129,9 +129,71 @@ def at_once(at):
             at.unlink()
 
 
+def default_file(text, *cmd):
+    """Run a program where the default file has that."""
+    script = ("mount -t tmpfs none /etc && mkdir /etc/rdma_inc && "
+              "printf \"$0\" | tee /etc/rdma_inc/amd.conf "
+              ">/etc/rdma_inc/agentd.conf && exec \"$@\"")
+    return ["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script, text, *cmd]
+
+
+def always_help():
+    for program, word in (AMD, "Usage: inc-amd"), (AGENT, "Usage: inc-agentd"):
+        name = program.name
+        for option in "--help", "-h":
+            says(f"{name} {option}: the default file is wrong", 0, word,
+                 *default_file("x = y\n", program, option))
+        for option in "--version", "-V":
+            says(f"{name} {option}: the default file is wrong", 0, name,
+                 *default_file("x = y\n", program, option))
+        says(f"{name} --config FILE --help: that file is wrong", 0, word,
+             program, "--config", "/nowhere", "--help")
+        says(f"{name}: the default file is wrong", 2,
+             f'{name[4:]}.conf:1: "x": there is no such option',
+             *default_file("x = y\n", program))
+        says(f"{name} --nonsense --help", 2, "unrecognized option", program,
+             "--nonsense", "--help")
+
+
+def wrong_files(top):
+    file = top / "conf"
+    for program in AMD, AGENT:
+        for text, want in (
+                ("help\n", 'conf:1: "help" is for the command line only'),
+                ("\nversion\n", 'conf:2: "version" is for the command line only'),
+                (f"config = {file}\n", '"config" is for the command line only'),
+                ("nonsense 5\n", '"nonsense": there is no such option'),
+                ("\ufeffverbose\n", "conf:1: it begins with a byte order mark"),
+                ("[main]\nverbose\n", '"[main]": there are no sections'),
+                ("ver\x1b[2Jbose\n", '"ver?[2Jbose": there is no such option')):
+            file.write_text(text, encoding="utf-8")
+            says(f"{program.name}: a file: {text!a}", 2, want, program, "-f",
+                 file)
+    for program, option in (
+            (AMD, "--config"), (AMD, "--pidfile"), (AMD, "--store"),
+            (AMD, "--tokens"), (AGENT, "--config"), (AGENT, "--unix"),
+            (AGENT, "--pidfile"), (AGENT, "--id")):
+        says(f'{program.name} {option} ""', 2,
+             f"{option} needs a value that is not empty", program, option, "")
+    says("inc-amd --listen unix:", 2, "must be unix:PATH", AMD, "--listen",
+         "unix:", *AMD_REST)
+    long = "/" + "x" * 107
+    for cmd in amd(long), agent(long):
+        says(f"{cmd[0].name}: a socket's path that is too long", 1,
+             "has 107 bytes at most", *cmd)
+    (top / "file").write_text("precious", encoding="utf-8")
+    for cmd in amd(top / "file"), agent(top / "file"):
+        says(f"{cmd[0].name}: a file in the socket's place", 1,
+             "which is no socket", *cmd)
+    ktap((top / "file").read_text(encoding="utf-8") == "precious",
+         "it is still there")
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         top = pathlib.Path(tmp)
+        always_help()
+        wrong_files(top)
         for make in amd, agent:
             in_use(make, top / "sock")
             replaced(make, top / "sock")

@@ -63,7 +63,10 @@ static void known_files(void)
 		{ "priority = 1", "file:1: whose" },
 		{ "tenant = a\npriority = 1001", "file:2: a priority is a num" },
 		{ "tenant = a\npriority = high", "file:2: this must be a num" },
-		{ "tenant = a\nrank = 1", "file:2: there is no such setting" },
+		{ "tenant = a\nrank = 1", "file:2: \"rank\": there is no such setting" },
+		{ "\xef\xbb\xbftenant = a", "file:1: it begins with a byte order" },
+		{ "[tenant]", "file:1: \"[tenant]\": there are no sections" },
+		{ "ten\x1b" "ant = a", "file:1: \"ten?ant\": there is no such" },
 		{ "tenant", "file:1: this option needs a value" },
 	};
 	struct policy *p;
