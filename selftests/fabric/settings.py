@@ -8,6 +8,7 @@ agent, YANG the agent's modules. As root; it needs no kernel module.
 import contextlib
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ AMD, CTL = BIN / "manager/inc-amd", BIN / "manager/inc-amctl"
 AGENT = BIN / "agent/inc-agentd"
 AMD_REST = ["--store", "none", "--http", "none", "--switch", "/none"]
 IN_USE = "in use: another process listens there"
+MOST = 4096			# switches
 
 
 def amd(at):
@@ -189,6 +191,70 @@ def wrong_files(top):
          "it is still there")
 
 
+class Reloaded:
+    """A manager that reads its switches again."""
+
+    def __init__(self, top):
+        self.top = top
+        self.conf = top / "amd.conf"
+        self.at = top / "again"
+        self.write(["/a"])
+        with open(top / "log", "w", encoding="utf-8") as log:
+            self.amd = subprocess.Popen([AMD, "-f", self.conf],
+                                        stdout=subprocess.DEVNULL, stderr=log)
+        ktap(wait(lambda: listens(self.at)), "inc-amd: it listens")
+
+    def write(self, switches):
+        self.conf.write_text(f"listen unix:{self.at}\nhttp none\nstore none\n" +
+                             "".join(f"switch {s}\n" for s in switches),
+                             encoding="utf-8")
+
+    def log(self):
+        return (self.top / "log").read_text(encoding="utf-8")
+
+    def reload(self, switches):
+        """What the event says."""
+        before = self.log().count("inc-amd: switches-")
+        self.write(switches)
+        self.amd.send_signal(signal.SIGHUP)
+        wait(lambda: self.log().count("inc-amd: switches-") > before)
+        return [line for line in self.log().splitlines()
+                if " switches-" in line][-1]
+
+    def switches(self):
+        out = subprocess.run([CTL, "-m", f"unix:{self.at}", "switch"],
+                             capture_output=True, text=True, check=False)
+        return sorted(line.split()[3].rstrip(":")
+                      for line in out.stdout.splitlines())
+
+    def end(self):
+        self.amd.terminate()
+        return self.amd.wait()
+
+
+def many_switches(top):
+    many = [f"/none/{i}" for i in range(MOST + 1)]
+    m = Reloaded(top)
+    m.write(many)
+    want = f"{MOST + 1} switches: there may be {MOST}"
+    says("too many switches at the start", 2, want, AMD, "-f", m.conf)
+    said = m.reload(many)
+    ktap("switches-wrong" in said and want in said and
+         "the switches are as before" in said, "too many switches at SIGHUP",
+         said)
+    ktap(m.switches() == ["/a"], "they are as before", m.switches())
+    for i in range(1100):
+        said = m.reload(["/a", f"/b{i}"])
+        if "switches-read" not in said:
+            break
+    ktap("switches-read" in said, "switches change 1,100 times", f"{i}: {said}")
+    ktap("/b1099" in m.switches(), "the last one is there", m.switches())
+    said = m.reload(["/c"])
+    ktap("1 switches are new" in said and wait(lambda: m.switches() == ["/c"]),
+         "then all go but a new one", m.switches())
+    ktap(m.end() == 0, "it ends in order")
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         top = pathlib.Path(tmp)
@@ -198,6 +264,7 @@ def main():
             in_use(make, top / "sock")
             replaced(make, top / "sock")
         at_once(top / "sock")
+        many_switches(top)
     sys.exit(plan())
 
 

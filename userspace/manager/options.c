@@ -370,6 +370,9 @@ static int check_all(const struct amd_options *o)
 
 	if (!o->nswitches)
 		return opts_wrong("no switch: give --switch ADDR for each");
+	if (o->nswitches > SWITCHES_MAX)
+		return opts_wrong("--switch: %u switches: there may be %d",
+				  o->nswitches, SWITCHES_MAX);
 	for (i = 0; i < o->nswitches; i++)
 		if (check_switch(o, o->switches[i]))
 			return -1;
