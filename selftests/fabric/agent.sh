@@ -183,6 +183,11 @@ part_ssh()
 	wait_for 20 grep -q "count from now on" "$DIR/log"
 	ktap $? "it reads the keys again" "$(tail -n 3 "$DIR/log")"
 	py ssh "$DIR/good" "$DIR/bad"
+	cp "$DIR/bad" "$DIR/admin.pub"
+	kill -HUP "$AGENT"
+	wait_for 20 grep -q "this is a private key" "$DIR/log" &&
+		wait_for 20 grep -q "before still count" "$DIR/log"
+	ktap $? "a private key is not read again" "$(tail -n 3 "$DIR/log")"
 	page_works
 }
 
@@ -258,6 +263,32 @@ full_disk()
 	ktap $? "a PID file that is a device: it stays" "$(ls -l "$dir")"
 }
 
+# A name may have several keys, all of them with the same rights.
+ssh_users()
+{
+	local at=(-y "$YANG" -u "$DIR/other" -s 127.0.0.1:8301
+		  -k "$DIR/hostkey")
+	local good=$DIR/good.pub
+
+	says "a name that may look only, and change" 2 "both name eve" \
+		"${at[@]}" -a "eve=$good" -r "eve=$DIR/bad.pub"
+	says "the same, the other way round" 2 "both name eve" \
+		"${at[@]}" -r "eve=$good" -a "ann=$good" -a "eve=$DIR/bad.pub"
+	printf 'user = eve=%s\nreader = eve=%s\n' "$good" "$good" >"$DIR/conf"
+	says "the same in a file" 2 "both name eve" "${at[@]}" -f "$DIR/conf"
+	says "a private key for a public one" 1 "good: this is a private key" \
+		"${at[@]}" -a "eve=$DIR/good"
+	says "no key" 1 "conf: not a public key" "${at[@]}" -a "eve=$DIR/conf"
+	says "SSH at a name" 1 "--ssh nosuch.invalid: must be an IP address" \
+		"${at[@]}" -s nosuch.invalid -a "eve=$good"
+	ssh-keygen -q -t ed25519 -N '' -f "$DIR/ed25519"
+	says "a host key of a kind that libnetconf2 has not" 1 \
+		"ed25519: must be a private key of ECDSA or RSA" "${at[@]}" \
+		-a "eve=$good" -k "$DIR/ed25519"
+	says "a host key that is a public one" 1 "must be a private key of" \
+		"${at[@]}" -a "eve=$good" -k "$DIR/hostkey.pub"
+}
+
 part_options()
 {
 	local file id at
@@ -284,7 +315,7 @@ part_options()
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1 -k "$DIR/fifo" \
 		-a admin=/nowhere
 	printf '# all\n\n id = x\nmax-sessions 7\nnonsense = 1\n' >"$DIR/conf"
-	says "a file: no such option" 2 "conf:5: there is no such option" \
+	says "a file: no such option" 2 'conf:5: "nonsense": there is no such option' \
 		-f "$DIR/conf"
 	echo "mode" >"$DIR/conf"
 	says "a file: no value" 2 "conf:1: this option needs a value" \
@@ -321,18 +352,19 @@ part_options()
 		-u "$DIR/other"
 	says "a socket in no directory" 1 "No such file" -y "$YANG" \
 		-u /nowhere/sock
-	says "a socket that is in use" 1 "another agent listens" -y "$YANG" \
+	says "a socket that is in use" 1 "another process listens" -y "$YANG" \
 		-u "$SOCK"
 	echo precious >"$DIR/file"
 	ln -s "$DIR/file" "$DIR/link"
 	for file in file link; do
-		says "a $file in the socket's place" 1 "this is no socket" \
+		says "a $file in the socket's place" 1 "which is no socket" \
 			-y "$YANG" -u "$DIR/$file"
 	done
 	[ -L "$DIR/link" ] && [ "$(cat "$DIR/file")" = precious ]
 	ktap $? "they are still there"
 	full_disk
 	other_socket
+	ssh_users
 	says "a host key that does not exist" 1 "/nowhere: No such file" \
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1:8301 -k /nowhere \
 		-a a=/nowhere

@@ -121,7 +121,7 @@ def nothing_left(tmp):
     ktap(good, "a manager at a UNIX socket", said)
     leaves(tmp, "a store that another one has", "another manager uses it",
            store=f"sqlite:{old}", listen=any_port)
-    leaves(tmp, "a socket that another one has", "is in use", store=new,
+    leaves(tmp, "a socket that another one has", "in use", store=new,
            listen=unix)
     ktap(not m.ask("group").returncode, "which goes on", m.ask("group"))
     with socket.create_server(("127.0.0.1", 0)) as s:

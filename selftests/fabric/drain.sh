@@ -274,7 +274,7 @@ part_reload()
 	reload "switches-wrong .*$CONF: the switches are as before: no switch"
 	ktap $? "SIGHUP: a file without a switch" "$(cat "$LAB_OUT/amd.log")"
 	names sw l0 && echo "nonsense = 1" >>"$CONF"
-	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before: there is no such"
+	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before: .nonsense.: there is no such"
 	ktap $? "SIGHUP: an option that is none" "$(cat "$LAB_OUT/amd.log")"
 	rm "$CONF" && mkfifo "$CONF"
 	reload "switches-wrong .*$CONF: the switches are as before: is not a regular file"

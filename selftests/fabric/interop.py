@@ -176,7 +176,8 @@ def reflection(channel):
         got = answers(ask, (LIST, b"*"))
         names = {v for _, s in fields(got[0][6]) for _, v in fields(s)}
         ktap(names == {b"rdma_inc.v1.Manager", b"grpc.health.v1.Health",
-                       b"grpc.reflection.v1.ServerReflection"},
+                       b"grpc.reflection.v1.ServerReflection",
+                       b"grpc.reflection.v1alpha.ServerReflection"},
              f"reflection {version}: the services", names)
         ktap(dict(fields(got[0][2])).get(LIST) == b"*",
              f"reflection {version}: the question comes back", got)
@@ -199,6 +200,19 @@ def reflection(channel):
         got = answers(ask, (number, text))
         ktap(len(got) == 1 and dict(fields(got[0][7]))[2],
              f"reflection: none by {number}, {text[:30]}", got)
+    for name in b"v1", b"v1alpha":
+        name = b"grpc.reflection." + name
+        got = answers(ask, (SYMBOL, name + b".ServerReflection"))
+        said = descriptor_pb2.FileDescriptorProto()
+        said.ParseFromString(dict(fields(got[0][4]))[1])
+        ktap(said.package == name.decode(), f"reflection: {name.decode()}", got)
+    for number, text in ((1, b"host"), (15, b"x"),
+                         (SYMBOL, b"rdma_inc.v1.Manager\0x"),
+                         (FILE, b"rdma_inc.proto\0")):
+        got = answers(ask, (number, text))
+        ktap(len(got) == 1 and
+             got[0][7].startswith(b"\x08%c" % code.INVALID_ARGUMENT.value[0]),
+             f"reflection: nothing is asked by {number}, {text}", got)
     got = answers(ask, *[(SYMBOL, b"grpc.health.v1.HealthCheckResponse."
                           b"ServingStatus"), (FILE, b"none")] * 20)
     ktap([4 in a for a in got] == [True, False] * 20,

@@ -19,8 +19,6 @@
 #include <pwd.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +28,7 @@
 #include <libnetconf2/server_config.h>
 #include <libnetconf2/session_server.h>
 
+#include "conf/socket.h"
 #include "netconf/chunk.h"
 #include "netconf/modules.h"
 #include "rendezvous/keepalive.h"
@@ -64,8 +63,7 @@ static struct {
 	unsigned int			nlogins;
 	bool				remote;
 	int				listener;
-	char				path[sizeof(((struct sockaddr_un *)
-						     NULL)->sun_path)];
+	struct inc_socket		socket;
 } srv = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.listener = -1,
@@ -348,29 +346,6 @@ static void *accept_remote(void *arg)
 	return NULL;
 }
 
-/*
- * Remove the socket of an agent that was killed. @err: why connecting to it has
- * failed; the kernel says ECONNREFUSED of files that are no sockets, too.
- */
-static int remove_stale(const char *path, int err)
-{
-	struct stat st;
-
-	if (lstat(path, &st))
-		return 0;	/* bind() says what else is wrong */
-	if (!S_ISSOCK(st.st_mode)) {
-		log_error("%s: this is no socket: remove it, or name another one",
-			  path);
-		return -1;
-	}
-	if (err != ECONNREFUSED) {
-		log_error("%s: %s", path, strerror(err));
-		return -1;
-	}
-	unlink(path);
-	return 0;
-}
-
 /**
  * netconf_listen_unix() - accept sessions on a UNIX socket
  * @path: its name
@@ -380,37 +355,14 @@ static int remove_stale(const char *path, int err)
  */
 int netconf_listen_unix(const char *path, unsigned int mode)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	mode_t old;
+	const char *why;
+	int fd = inc_socket_listen(&srv.socket, path, (int)mode, 16, &why);
 
-	if (strlen(path) >= sizeof(addr.sun_path)) {
-		log_error("%s: the name of a socket has at most %zu bytes",
-			  path, sizeof(addr.sun_path) - 1);
-		close(fd);
+	if (fd < 0) {
+		log_error("--unix %s: %s", path, why);
 		return -1;
 	}
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
-	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
-		log_error("%s: another agent listens there", path);
-		close(fd);
-		return -1;
-	}
-	if (remove_stale(path, errno)) {
-		close(fd);
-		return -1;
-	}
-	old = umask(~mode & 0777);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
-	    listen(fd, 16)) {
-		log_error("%s: %s", path, strerror(errno));
-		umask(old);
-		close(fd);
-		return -1;
-	}
-	umask(old);
 	srv.listener = fd;
-	snprintf(srv.path, sizeof(srv.path), "%s", path);
 	return 0;
 }
 
@@ -421,7 +373,7 @@ void netconf_unlisten(void)
 {
 	if (srv.listener < 0)
 		return;
-	unlink(srv.path);
+	inc_socket_remove(&srv.socket);
 	close(srv.listener);
 }
 

@@ -135,8 +135,23 @@ static const struct opts options = {
 	.list	= options_list,
 };
 
+/* libnetconf2 tells the name of who logs in, and not with which key. */
+static int check_users(const struct agent_options *o)
+{
+	const struct netconf_user *a, *b, *end = o->users + o->ssh.nusers;
+
+	for (a = o->users; a < end; a++)
+		for (b = a + 1; b < end; b++)
+			if (a->reader != b->reader && !strcmp(a->name, b->name))
+				return opts_wrong("--user and --reader both name %s: who has one of its keys either may change everything, or look only; give the other key another name",
+						  a->name);
+	return 0;
+}
+
 static int check_options(const struct agent_options *o)
 {
+	if (check_users(o))
+		return -1;
 	if (!o->ssh.addr && (o->ssh.hostkey || o->ssh.nusers))
 		return opts_wrong("--host-key and --user need --ssh");
 	if (o->ssh.addr && !o->ssh.hostkey)

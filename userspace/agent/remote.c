@@ -173,6 +173,62 @@ static bool is_usable(const char *path)
 	return !why;
 }
 
+/* libnetconf2 takes a private key for its public one. */
+static bool is_private(const char *path)
+{
+	const char *why;
+	FILE *f = inc_open(path, &why);
+	char line[256];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = !strncmp(line, "-----BEGIN ", 11) &&
+			strstr(line, "PRIVATE KEY-----");
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int add_user(const struct ly_ctx *ctx, const struct netconf_user *user,
+		    unsigned int n, struct lyd_node **cfg)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "key%u", n);
+	if (!is_usable(user->key))
+		return -1;
+	if (is_private(user->key)) {
+		log_error("%s: this is a private key, which is for who logs in alone: name the public one, as in %s.pub",
+			  user->key, user->key);
+		return -1;
+	}
+	if (!nc_server_config_add_ssh_user_pubkey(ctx, "ssh", user->name, text,
+						  user->key, cfg))
+		return 0;
+	log_error("%s: not a public key", user->key);
+	return -1;
+}
+
+/* libnetconf2 says nothing of a name, and the wrong thing of some kinds of keys. */
+static int add_host(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
+		    struct lyd_node **cfg)
+{
+	if (!is_usable(ssh->hostkey))
+		return -1;
+	if (nc_server_config_add_address_port(ctx, "ssh", NC_TI_SSH, ssh->addr,
+					      ssh->port, cfg)) {
+		log_error("--ssh %s: must be an IP address of this host, and no name",
+			  ssh->addr);
+		return -1;
+	}
+	if (!nc_server_config_add_ssh_hostkey(ctx, "ssh", "host", ssh->hostkey,
+					      NULL, cfg))
+		return 0;
+	log_error("%s: must be a private key of ECDSA or RSA without a passphrase, as \"ssh-keygen -t ecdsa -m PEM -N ''\" makes it; libnetconf2 has no Ed25519",
+		  ssh->hostkey);
+	return -1;
+}
+
 static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		   unsigned int login_s, struct lyd_node **cfg)
 {
@@ -180,28 +236,15 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 	unsigned int i;
 	int rc;
 
-	rc = !is_usable(ssh->hostkey) ||
-	     nc_server_config_add_address_port(ctx, "ssh", NC_TI_SSH, ssh->addr,
-					       ssh->port, cfg) ||
-	     nc_server_config_add_ssh_hostkey(ctx, "ssh", "host", ssh->hostkey,
-					      NULL, cfg);
-	for (i = 0; !rc && i < ssh->nusers; i++) {
-		snprintf(text, sizeof(text), "key%u", i);
-		rc = !is_usable(ssh->users[i].key) ||
-		     nc_server_config_add_ssh_user_pubkey(ctx, "ssh",
-							  ssh->users[i].name,
-							  text,
-							  ssh->users[i].key,
-							  cfg);
-		if (rc)
-			log_error("%s: not a public key", ssh->users[i].key);
-	}
+	rc = add_host(ctx, ssh, cfg);
+	for (i = 0; !rc && i < ssh->nusers; i++)
+		rc = add_user(ctx, &ssh->users[i], i, cfg);
 	snprintf(text, sizeof(text), "%u", login_s);
-	rc = rc || lyd_new_path(*cfg, ctx, AUTH_TIMEOUT, text,
-				LYD_NEW_PATH_UPDATE, NULL);
-	if (rc)
-		log_error("SSH on %s port %u cannot have the host key %s",
-			  ssh->addr, ssh->port, ssh->hostkey);
+	if (!rc && lyd_new_path(*cfg, ctx, AUTH_TIMEOUT, text,
+				LYD_NEW_PATH_UPDATE, NULL)) {
+		log_error("no memory");
+		rc = -1;
+	}
 	return rc;
 }
 
@@ -231,10 +274,15 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 {
 	int rc;
 
-	rc = !read_pair(tls) ||
-	     nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
-					       tls->port, cfg) ||
-	     nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,
+	if (!read_pair(tls))
+		return -1;
+	if (nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
+					      tls->port, cfg)) {
+		log_error("--tls %s: must be an IP address of this host, and no name",
+			  tls->addr);
+		return -1;
+	}
+	rc = nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,
 						  tls->cert, cfg) ||
 	     nc_server_config_add_tls_ca_cert(ctx, "tls", "ca", tls->ca, cfg) ||
 	     nc_server_config_add_tls_ctn(ctx, "tls", 1, NULL,

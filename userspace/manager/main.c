@@ -345,6 +345,7 @@ int main(int argc, char **argv)
 	raise_limit();
 	loop_init(&m->loop);
 	m->group_ops = &group_ops;
+	m->most = SWITCHES_PLACES;
 	if (start_hashes() || start_tenants(m) || start_stats(m))
 		return 1;
 	ids_start(m);

@@ -121,8 +121,9 @@ STAILQ_HEAD(group_list, group);
  * @refresh_at: milliseconds; when its credentials are looked at again
  * @state: what survives it
  * @pool: threads that talk with switches
- * @switches: switches, @o.nswitches of them; gone ones stay
- * @most: how many there may be
+ * @switches: switches, @o.nswitches of them; gone ones stay until others need their
+ *	places
+ * @most: how many places there are
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
  * @drains: switches that get no more trees

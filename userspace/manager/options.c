@@ -50,7 +50,9 @@ static int check_address(void *ctx, const struct opt *opt, char *text)
 /* Port 0: any. */
 static int check_listen(void *ctx, const struct opt *opt, char *text)
 {
-	return strncmp(text, "unix:", 5) ? check_address(ctx, opt, text) : 0;
+	if (strncmp(text, "unix:", 5))
+		return check_address(ctx, opt, text);
+	return text[5] ? 0 : opts_wrong_value(opt, text, "unix:PATH of a socket, or ADDR:PORT");
 }
 
 static int take_http(void *ctx, const struct opt *opt, char *text)
@@ -368,6 +370,9 @@ static int check_all(const struct amd_options *o)
 
 	if (!o->nswitches)
 		return opts_wrong("no switch: give --switch ADDR for each");
+	if (o->nswitches > SWITCHES_MAX)
+		return opts_wrong("--switch: %u switches: there may be %d",
+				  o->nswitches, SWITCHES_MAX);
 	for (i = 0; i < o->nswitches; i++)
 		if (check_switch(o, o->switches[i]))
 			return -1;

@@ -11,6 +11,10 @@
 
 #include "conf/conf.h"
 #include "group/group.h"
+#include "stats/stats.h"
+
+/* Until what knows a switch by its place, or name, has heard that it is gone. */
+#define REST_MS	60000
 
 static struct manager *manager;
 
@@ -67,14 +71,16 @@ static void set_path(char *to, size_t len, const char *from)
 	snprintf(to, len, "%s", from ? from : "");
 }
 
-static int start_switch(struct manager *m, unsigned int i)
+static int start_switch(struct manager *m, unsigned int i, const char *address)
 {
 	struct sw *sw = &m->switches[i];
 
+	sw->address = strdup(address);
+	if (!sw->address)
+		return -ENOMEM;
 	sw->loop = &m->loop;
 	sw->pool = &m->pool;
 	sw->index = i;
-	sw->address = m->o.switches[i];
 	sw->interval_ms = m->o.agent_ms;
 	sw->on_snapshot = switch_on_snapshot;
 	sw->on_notif = switch_on_notif;
@@ -102,13 +108,12 @@ int switches_start(struct manager *m)
 	int ret = 0;
 
 	manager = m;
-	m->most = m->o.nswitches + SWITCHES_SPARE;
 	m->switches = calloc(m->most, sizeof(*m->switches));
 	m->topo = m->switches ? topo_new(m) : NULL;
 	if (!m->topo || sw_pool_start(&m->pool, m->most))
 		return -ENOMEM;
 	for (i = 0; i < m->o.nswitches && !ret; i++)
-		ret = start_switch(m, i);
+		ret = start_switch(m, i, m->o.switches[i]);
 	return ret;
 }
 
@@ -126,8 +131,10 @@ void switches_stop(struct manager *m)
 	sw_pool_stop(&m->pool);
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
-	for (i = 0; i < m->o.nswitches; i++)
+	for (i = 0; i < m->o.nswitches; i++) {
 		sw_info_free(m->switches[i].info);
+		free((char *)m->switches[i].address);
+	}
 	topo_free(m->topo);
 	free(m->switches);
 }
@@ -155,24 +162,60 @@ static bool is_named(const struct amd_options *o, const char *address)
 	return false;
 }
 
-/* Returns whether there is room for it. */
-static bool add_switch(struct manager *m, const char *address)
+/* Of one that is gone. */
+static bool is_free(struct manager *m, struct sw *sw)
 {
-	unsigned int i = m->o.nswitches;
-	const char **list;
+	return sw->gone && m->loop.now - sw->gone_at >= REST_MS &&
+	       sw_is_over(sw);
+}
 
-	list = i < m->most ? realloc(m->o.switches, (i + 1) * sizeof(*list)) :
-			     NULL;
-	if (!list)
-		return false;
-	m->o.switches = list;
-	list[i] = strdup(address);
-	if (!list[i] || start_switch(m, i))
-		return false;
-	m->o.nswitches++;
+static unsigned int count_free(struct manager *m)
+{
+	unsigned int i, n = m->most - m->o.nswitches;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		n += is_free(m, &m->switches[i]);
+	return n;
+}
+
+static unsigned int count_new(struct manager *m, const struct amd_options *o)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < o->nswitches; i++)
+		n += !find_switch(m, o->switches[i]);
+	return n;
+}
+
+/* There is one. */
+static unsigned int take_place(struct manager *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		if (!is_free(m, &m->switches[i]))
+			continue;
+		stats_forget_switch(m->stats, &m->switches[i]);
+		free((char *)m->switches[i].address);
+		sw_clear(&m->switches[i]);
+		return i;
+	}
+	return m->o.nswitches++;
+}
+
+static void add_switch(struct manager *m, const char *address)
+{
+	unsigned int i = take_place(m);
+
+	if (start_switch(m, i, address)) {
+		/* It is as one that has been let go of. */
+		event_log(&m->events, EVENT_SWITCHES_WRONG, address,
+			  "no memory");
+		m->switches[i].gone = true;
+		return;
+	}
 	topo_grow(m->topo);
 	drain_seen(m, &m->switches[i]);
-	return true;
 }
 
 static unsigned int add_all(struct manager *m, const struct amd_options *o)
@@ -186,12 +229,7 @@ static unsigned int add_all(struct manager *m, const struct amd_options *o)
 			sw->leaving = false;
 			continue;
 		}
-		if (!add_switch(m, o->switches[i])) {
-			event_log(&m->events, EVENT_SWITCHES_WRONG,
-				  o->switches[i],
-				  "no room for another switch: start the manager again");
-			break;
-		}
+		add_switch(m, o->switches[i]);
 		n++;
 	}
 	return n;
@@ -228,6 +266,15 @@ void switches_reload(struct manager *m)
 		event_log(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
 			  "%sthe switches are as before: %s", conf_where,
 			  conf_why[0] ? conf_why : "the log says why");
+		options_free(&o);
+		return;
+	}
+	added = count_new(m, &o);
+	left = count_free(m);
+	if (added > left) {
+		event_log(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
+			  "the switches are as before: %u are new, and there is room for %u until others are gone for a minute",
+			  added, left);
 		options_free(&o);
 		return;
 	}

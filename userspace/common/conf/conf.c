@@ -8,9 +8,11 @@
 
 #include "conf/conf.h"
 #include "conf/open.h"
+#include "conf/text.h"
 
 #define LINE_LEN	1024
 #define SPACE		" \t\r\n"
+#define BOM		"\xef\xbb\xbf"
 
 char conf_where[4200];
 char conf_why[512];
@@ -87,12 +89,31 @@ static int take_brief(const struct conf *conf, int opt, char *value,
 	return report_error(conf, path, n, why);
 }
 
+/* What an editor shows as the right line may not be it: name what is there. */
+static int report_unknown(const struct conf *conf, char *name, const char *path,
+			  unsigned int n)
+{
+	char what[200];
+
+	text_clean(name);
+	if (*name == '[')
+		snprintf(what, sizeof(what), "\"%.60s\": there are no sections: each line is NAME = VALUE",
+			 name);
+	else
+		snprintf(what, sizeof(what), "\"%.60s\": there is no such %s",
+			 name, conf->err ? "setting" :
+			 "option; --help lists them");
+	return report_error(conf, path, n, what);
+}
+
 static int take_line(const struct conf *conf, char *line, const char *path,
 		     unsigned int n)
 {
 	const struct option *opt;
 	char *name, *value;
 
+	if (n == 1 && !strncmp(line, BOM, strlen(BOM)))
+		return report_error(conf, path, n, "it begins with a byte order mark, bytes EF BB BF, which an editor has put there: save it without one");
 	cut_comment(line);
 	name = line + strspn(line, SPACE);
 	trim_end(name);
@@ -111,10 +132,8 @@ static int take_line(const struct conf *conf, char *line, const char *path,
 	for (opt = conf->options; opt->name; opt++)
 		if (!strcmp(opt->name, name))
 			break;
-	if (!opt->name || !strcmp(name, "config"))
-		return report_error(conf, path, n, conf->err ?
-				    "there is no such setting" :
-				    "there is no such option; --help lists them");
+	if (!opt->name)
+		return report_unknown(conf, name, path, n);
 	if (!*value != !opt->has_arg)
 		return report_error(conf, path, n, *value ?
 				    "this option has no value" :

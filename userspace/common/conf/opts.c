@@ -194,6 +194,10 @@ static int take_option(const struct opt *opt, void *ctx, char *text)
 	void *at = (char *)ctx + opt->off;
 	int ret = 0;
 
+	if (((opt->type == OPT_TEXT && !opt->call) ||
+	     opt->type == OPT_CONFIG) && !*text)
+		return opts_wrong("--%s needs a value that is not empty: %s",
+				  opt->name, opt->value);
 	switch (opt->type) {
 	case OPT_FLAG:
 		*(bool *)at = true;
@@ -276,7 +280,13 @@ static const struct opt *find_option(int val)
 
 static int take_line(void *ctx, int val, char *text)
 {
-	return take_option(find_option(val), ctx, text);
+	const struct opt *opt = find_option(val);
+
+	if (opt->type == OPT_CONFIG || opt->type == OPT_HELP ||
+	    opt->type == OPT_VERSION)
+		return opts_wrong("\"%s\" is for the command line only",
+				  opt->name);
+	return take_option(opt, ctx, text);
 }
 
 static int read_file(void *ctx, const char *path)
@@ -307,19 +317,30 @@ static int next_option(int argc, char **argv, const struct table *table)
 	       getopt_long(argc, argv, table->shorts, table->longs, NULL);
 }
 
-/* What is wrong with options is said when they are read. */
-static bool is_given(const struct opt *opt, int argc, char **argv,
-		     const struct table *table)
+/*
+ * Returns whether the default file is to be read, in which all may be wrong; -1: nor
+ * anything else, since the help or the version was asked for. What is wrong with
+ * options is said when they are read.
+ */
+static int look_ahead(int argc, char **argv, const struct table *table)
 {
-	bool given = false;
-	int val;
+	const struct opt *opt;
+	int val, ret = 1;
 
 	opterr = 0;
-	while ((val = next_option(argc, argv, table)) != -1)
-		given |= val != '?' && find_option(val) == opt;
+	while (ret >= 0 && (val = next_option(argc, argv, table)) != -1 &&
+	       val != '?') {
+		opt = find_option(val);
+		if (opt->type == OPT_CONFIG)
+			ret = 0;
+		else if (opt->type == OPT_HELP || opt->type == OPT_VERSION)
+			ret = -1;
+	}
 	opterr = 1;
 	optind = 0;
-	return given;
+	if (ret < 0)
+		take_option(opt, NULL, NULL);
+	return ret;
 }
 
 /**
@@ -337,18 +358,18 @@ int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
 {
 	const struct opt *opt;
 	struct table table;
-	int val, ret = 0;
+	int val, ahead, ret = 0;
 
 	now = opts;
 	/* Messages of getopt_long() begin with it. */
 	argv[0] = (char *)opts->prog;
 	make_table(&table);
 	optind = 0;
-	if (opts->config && !access(opts->config, F_OK)) {
-		opt = config_option();
-		if (!is_given(opt, argc, argv, &table))
-			ret = take_option(opt, ctx, (char *)opts->config);
-	}
+	ahead = opts->config ? look_ahead(argc, argv, &table) : 0;
+	if (ahead < 0)
+		return 1;
+	if (ahead > 0 && !access(opts->config, F_OK))
+		ret = take_option(config_option(), ctx, (char *)opts->config);
 	while (!ret && (val = next_option(argc, argv, &table)) != -1) {
 		opt = val == '?' ? NULL : find_option(val);
 		ret = opt ? take_option(opt, ctx, optarg) :

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/fields.h"
+#include "api/message.h"
 #include "api/reflect.h"
 #include "channel/wire.h"
 #include "reflection.pb-c.h"
@@ -222,6 +223,12 @@ int reflect_answer(const uint8_t *data, size_t len, uint8_t **out,
 		return -EINVAL;
 	r.valid_host = req->host;
 	r.original_request = req;
+	/* A name that was cut is another one. */
+	if (!fields_whole(req->base.descriptor, data, len)) {
+		ret = answer_error(&r, am_status_of(EINVAL),
+				   "a name has a zero byte", out, out_len);
+		goto out;
+	}
 	switch (req->message_request_case) {
 	case ASKED(LIST_SERVICES):
 		ret = answer_services(&r, out, out_len);
@@ -234,10 +241,17 @@ int reflect_answer(const uint8_t *data, size_t len, uint8_t **out,
 		ret = answer_file(&r, has_symbol, req->file_containing_symbol,
 				  out, out_len);
 		break;
-	default:
+	case ASKED(FILE_CONTAINING_EXTENSION):
+	case ASKED(ALL_EXTENSION_NUMBERS_OF_TYPE):
 		ret = answer_error(&r, WIRE_NOT_FOUND, "there are no extensions",
 				   out, out_len);
+		break;
+	default:
+		ret = answer_error(&r, am_status_of(EINVAL),
+				   "the message asks nothing that this manager knows",
+				   out, out_len);
 	}
+out:
 	grpc__reflection__v1__server_reflection_request__free_unpacked(req,
 								       NULL);
 	return ret;

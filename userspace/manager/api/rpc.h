@@ -123,7 +123,7 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 void rpc_refresh(struct rpc *rpc);
 void rpc_check_callers(struct rpc *rpc);
 bool rpc_idle(const struct rpc *rpc);
-void rpc_unlisten(const struct rpc *rpc);
+void rpc_unlisten(struct rpc *rpc);
 void rpc_stop(struct rpc *rpc);
 
 void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data,

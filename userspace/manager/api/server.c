@@ -613,7 +613,7 @@ bool rpc_idle(const struct rpc *rpc)
  * rpc_unlisten() - leave nothing in the file system, when the manager does not start
  * @rpc: server
  */
-void rpc_unlisten(const struct rpc *rpc)
+void rpc_unlisten(struct rpc *rpc)
 {
 	h2_unlisten(rpc->server);
 }

@@ -170,7 +170,7 @@ int topo_cable_parse(struct topo_cable *c, const char *text)
 struct topo *topo_new(struct manager *m)
 {
 	struct topo *t = calloc(1, sizeof(*t));
-	uint32_t n = m->o.nswitches + SWITCHES_SPARE;
+	uint32_t n = m->most > m->o.nswitches ? m->most : m->o.nswitches;
 
 	if (!t)
 		return NULL;
@@ -189,7 +189,7 @@ struct topo *topo_new(struct manager *m)
 
 /**
  * topo_grow() - take in that there are other switches, or links, than before
- * @t: topology, whose manager has SWITCHES_SPARE switches more at most
+ * @t: topology, whose manager has room for them
  */
 void topo_grow(struct topo *t)
 {

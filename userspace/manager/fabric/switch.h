@@ -7,6 +7,7 @@
 #define INC_MANAGER_SWITCH_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -275,6 +276,7 @@ struct sw_watch {
  * @drain: no more trees are made there, and who has wished so; NULL: they are
  * @leaving: --switch does not name it; it gets no more trees
  * @gone: nor has it any: it is not talked with
+ * @gone_at: milliseconds; since when
  * @parts: trees that groups have there
  * @groups: groups that need it, or one of its interfaces
  * @refreshing: an operation asks for @info
@@ -296,7 +298,6 @@ struct sw_watch {
  * @namesake: called with an identity that it did not have before; returns
  *	another switch that has it, or NULL
  * @may_change: called by a thread before an operation that changes something
- * @lock: guards @head, @tail, @talking, @stop
  * @talk: does the operations
  * @talking: it runs, or is queued
  * @head: first operation
@@ -306,6 +307,11 @@ struct sw_watch {
  * @tried_at: when @talk last failed to connect
  * @tried: and why
  * @watch: how its news are awaited
+ * @over: its session has ended after @stop, as guarded by @lock
+ * @ops: operations whose @done was not called yet
+ * @posted: what the threads have posted besides, that the main loop has not taken
+ * @lock: guards @head, @tail, @talking, @stop
+ * @locks: it was made. Both outlive the switch: another one can take its place
  */
 struct sw {
 	struct loop		*loop;
@@ -319,6 +325,7 @@ struct sw {
 	struct drain		*drain;
 	bool			leaving;
 	bool			gone;
+	int64_t			gone_at;
 	unsigned int		parts;
 	struct at_list		groups;
 	bool			refreshing;
@@ -337,7 +344,6 @@ struct sw {
 	const struct sw		*(*namesake)(const struct sw *sw,
 					     const char *id);
 	bool			(*may_change)(void);
-	pthread_mutex_t		lock;
 	struct job		talk;
 	bool			talking;
 	struct sw_op		*head;
@@ -347,6 +353,11 @@ struct sw {
 	int64_t			tried_at;
 	char			tried[NETCONF_ERROR_LEN];
 	struct sw_watch		watch;
+	bool			over;
+	unsigned int		ops;
+	atomic_uint		posted;
+	pthread_mutex_t		lock;
+	bool			locks;
 };
 
 int sw_pool_start(struct sw_pool *pool, unsigned int switches);
@@ -357,6 +368,8 @@ void sw_submit(struct sw *sw, struct sw_op *op);
 void sw_refresh(struct sw *sw);
 void sw_silence(struct sw *sw);
 void sw_retire(struct sw *sw);
+bool sw_is_over(struct sw *sw);
+void sw_clear(struct sw *sw);
 bool sw_awaited(const struct sw *sw);
 const char *sw_name(const struct sw *sw);
 

@@ -94,6 +94,9 @@ static void run_ops(struct job *job)
 		return;
 	netconf_close(sw->session);
 	sw->session = NULL;
+	pthread_mutex_lock(&sw->lock);
+	sw->over = true;
+	pthread_mutex_unlock(&sw->lock);
 }
 
 /* --- The main loop ------------------------------------------------------- */
@@ -101,8 +104,10 @@ static void run_ops(struct job *job)
 static void came_back(struct loop_work *work)
 {
 	struct sw_op *op = container_of(work, struct sw_op, work);
+	struct sw *sw = op->sw;
 
 	op->done(op);
+	sw->ops--;
 }
 
 /**
@@ -120,6 +125,7 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	op->ret = 0;
 	op->err[0] = '\0';
 	op->work = (struct loop_work){ .fn = came_back };
+	sw->ops++;
 	pthread_mutex_lock(&sw->lock);
 	*sw->tail = op;
 	sw->tail = &op->next;
@@ -361,7 +367,9 @@ int sw_start(struct sw *sw)
 {
 	sw->tail = &sw->head;
 	sw->talk.run = run_ops;
-	pthread_mutex_init(&sw->lock, NULL);
+	if (!sw->locks)
+		pthread_mutex_init(&sw->lock, NULL);
+	sw->locks = true;
 	snprintf(sw->why, sizeof(sw->why), "not reached yet");
 	if (timer_add(&sw->loop->timers, &sw->timer, on_timer))
 		return -ENOMEM;
@@ -394,8 +402,40 @@ void sw_stop(struct sw *sw)
 void sw_retire(struct sw *sw)
 {
 	sw->gone = true;
+	sw->gone_at = sw->loop->now;
 	sw->up = false;
 	sw->refreshing = false;
 	snprintf(sw->why, sizeof(sw->why), "it is not among --switch any more");
 	sw_stop(sw);
+}
+
+/**
+ * sw_is_over() - ask whether nothing of a switch is under way any more
+ * @sw: switch
+ *
+ * Return: true if it is gone, no thread has it, and nothing of it is awaited.
+ */
+bool sw_is_over(struct sw *sw)
+{
+	bool over;
+
+	pthread_mutex_lock(&sw->lock);
+	over = sw->over && sw->watch.state == SW_WATCH_OVER;
+	pthread_mutex_unlock(&sw->lock);
+	return over && sw->gone && !sw->ops && !atomic_load(&sw->posted) &&
+	       !sw->parts && LIST_EMPTY(&sw->groups);
+}
+
+/**
+ * sw_clear() - make room for another switch in a switch's place
+ * @sw: switch that is over; to be started as a new one
+ */
+void sw_clear(struct sw *sw)
+{
+	sw_info_free(sw->info);
+	/* The poller may still look whether it waits for what has come. */
+	pthread_mutex_lock(&sw->lock);
+	memset(sw, 0, offsetof(struct sw, lock));
+	sw->watch.state = SW_WATCH_OVER;
+	pthread_mutex_unlock(&sw->lock);
 }

@@ -12,8 +12,9 @@
 #include "fabric/switch.h"
 #include "place/place.h"
 
-/* That many may be added while the manager runs. */
-#define SWITCHES_SPARE	1024
+/* That many --switch may name; and as many may be about to leave. */
+#define SWITCHES_MAX	4096
+#define SWITCHES_PLACES	(2 * SWITCHES_MAX)
 
 struct hosts;
 struct manager;

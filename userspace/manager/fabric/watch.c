@@ -39,6 +39,7 @@ static void on_notif(struct loop_work *work)
 	struct sw_notif *news = container_of(work, struct sw_notif, work);
 
 	news->sw->on_notif(news);
+	atomic_fetch_sub(&news->sw->posted, 1);
 	free(news);
 }
 
@@ -56,12 +57,18 @@ static struct sw_notif *make_notif(struct sw *sw, enum sw_notif_kind kind)
 	return news;
 }
 
+static void post_work(struct sw *sw, struct loop_work *work)
+{
+	atomic_fetch_add(&sw->posted, 1);
+	loop_post(sw->loop, work);
+}
+
 static void post_notif(struct sw *sw, enum sw_notif_kind kind)
 {
 	struct sw_notif *news = make_notif(sw, kind);
 
 	if (news)
-		loop_post(sw->loop, &news->work);
+		post_work(sw, &news->work);
 }
 
 static int member_of(const struct lyd_node *notif, const char *name)
@@ -91,7 +98,7 @@ static void take_notif(struct sw *sw, const struct lyd_node *notif)
 							     "error");
 	snprintf(news->text, sizeof(news->text), "%s", text ? text : "");
 	text_clean(news->text);
-	loop_post(sw->loop, &news->work);
+	post_work(sw, &news->work);
 }
 
 /* Read what there is. */
@@ -148,7 +155,7 @@ static bool arm_watch(struct sw *sw)
 }
 
 /*
- * The job is done: what does it wait for? Returns false if it is over; else it
+ * The job is done: what does it wait for? Returns false if for nothing more; else it
  * may be another thread's by now.
  */
 static bool await_event(struct sw *sw)
@@ -158,14 +165,12 @@ static bool await_event(struct sw *sw)
 
 	pthread_mutex_lock(&sw->lock);
 	on = w->on;
-	if (!on) {
-		w->state = SW_WATCH_OVER;
-	} else if (arm_watch(sw)) {
+	if (on && arm_watch(sw)) {
 		w->state = SW_WATCH_ARMED;
-	} else {
+	} else if (on) {
 		w->state = SW_WATCH_LATER;
 		w->later_ms = w->session ? LOOK_MS : RETRY_MS;
-		loop_post(sw->loop, &w->work);
+		post_work(sw, &w->work);
 	}
 	pthread_mutex_unlock(&sw->lock);
 	return on;
@@ -184,8 +189,13 @@ static void run_watch(struct job *job)
 		connect_to(sw);
 	else if (on)
 		listen_to(sw);
-	if (!await_event(sw))
-		netconf_close(w->session);
+	if (await_event(sw))
+		return;
+	netconf_close(w->session);
+	w->session = NULL;
+	pthread_mutex_lock(&sw->lock);
+	w->state = SW_WATCH_OVER;
+	pthread_mutex_unlock(&sw->lock);
 }
 
 /* Do the job if it waits for this. */
@@ -233,6 +243,7 @@ static void retry_later(struct loop_work *work)
 	struct sw_watch *w = container_of(work, struct sw_watch, work);
 	struct sw *sw = container_of(w, struct sw, watch);
 
+	atomic_fetch_sub(&sw->posted, 1);
 	if (w->on)
 		timer_set(&sw->loop->timers, &w->timer,
 			  sw->loop->now + w->later_ms);

@@ -9,6 +9,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include "base/loop.h"
+#include "conf/socket.h"
 #include "h2/h2.h"
 
 #define CONN_READ	16384	/* bytes of a connection per turn: a TLS record */
@@ -105,7 +106,7 @@ struct h2_conn {
  * @fds: listening sockets
  * @nfds: their number
  * @deaf: they are not waited for
- * @unix_path: of a UNIX socket, or NULL
+ * @socket: in the file system, if it listens at one
  * @most: connections, for descriptors
  * @conns: all connections
  * @crowds: of each kind of lines
@@ -131,7 +132,7 @@ struct h2_server {
 	int				fds[16];
 	unsigned int			nfds;
 	bool				deaf;
-	char				*unix_path;
+	struct inc_socket		socket;
 	size_t				most;
 	struct h2_conn			*conns;
 	struct crowd			crowds[LINES];

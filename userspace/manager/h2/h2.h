@@ -120,7 +120,7 @@ struct h2_handler {
 
 struct h2_server *h2_new(const struct h2_handler *handler, void *ctx);
 int h2_listen(struct h2_server *s, const char *address, char *err, size_t len);
-void h2_unlisten(const struct h2_server *s);
+void h2_unlisten(struct h2_server *s);
 int h2_start(struct h2_server *s);
 void h2_wake(struct h2_server *s);
 bool h2_stop(struct h2_server *s);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "auth/address.h"
@@ -21,20 +19,17 @@
 #define ROOM	65536	/* bytes that the kernel keeps until they are read */
 #define UNIX	"unix:"
 
-static int listen_fd(struct h2_server *s, int fd, const struct sockaddr *addr,
-		     socklen_t len)
+/* Closes @fd if it fails. */
+static int add_fd(struct h2_server *s, int fd)
 {
 	struct epoll_event e = {
 		.events = EPOLLIN, .data.ptr = &s->fds[s->nfds],
 	};
-	int err;
+	int err = 0;
 
 	if (s->nfds == sizeof(s->fds) / sizeof(s->fds[0]))
 		err = ENOSPC;
-	else if (!bind(fd, addr, len) && !listen(fd, BACKLOG) &&
-		 !epoll_ctl(s->ep, EPOLL_CTL_ADD, fd, &e))
-		err = 0;
-	else
+	else if (epoll_ctl(s->ep, EPOLL_CTL_ADD, fd, &e))
 		err = errno;
 	if (err)
 		close(fd);
@@ -43,43 +38,15 @@ static int listen_fd(struct h2_server *s, int fd, const struct sockaddr *addr,
 	return -err;
 }
 
-/* Remove what the last manager has left; not the socket of one that runs. */
-static int remove_stale(int fd, const struct sockaddr_un *addr)
+static int listen_unix(struct h2_server *s, const char *path, const char **why)
 {
-	struct stat st;
+	int ret, fd = inc_socket_listen(&s->socket, path, -1, BACKLOG, why);
 
-	if (lstat(addr->sun_path, &st))
-		return 0;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	if (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) ||
-	    errno == EAGAIN)
-		return -EADDRINUSE;
-	if (errno != ECONNREFUSED)
-		return -errno;
-	unlink(addr->sun_path);
-	return 0;
-}
-
-static int listen_unix(struct h2_server *s, const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd, ret;
-
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(addr.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return -errno;
-	ret = remove_stale(fd, &addr);
-	if (ret) {
-		close(fd);
-		return ret;
-	}
-	ret = listen_fd(s, fd, (struct sockaddr *)&addr, sizeof(addr));
-	if (!ret)
-		s->unix_path = strdup(path);
+		return fd;
+	ret = add_fd(s, fd);
+	if (ret)
+		inc_socket_remove(&s->socket);
 	return ret;
 }
 
@@ -100,8 +67,8 @@ static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 {
 	struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
 	const int zero = 0, one = 1, room = ROOM;
-	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK |
-				       SOCK_CLOEXEC, 0);
+	int err, fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK |
+					    SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
@@ -113,7 +80,12 @@ static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 	if (ai->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	inc_set_keepalive(fd);
-	return listen_fd(s, fd, (struct sockaddr *)&addr, ai->ai_addrlen);
+	if (!bind(fd, (struct sockaddr *)&addr, ai->ai_addrlen) &&
+	    !listen(fd, BACKLOG))
+		return add_fd(s, fd);
+	err = errno;
+	close(fd);
+	return -err;
 }
 
 static int set_error(const char *address, int ret, const char *why, char *err,
@@ -122,7 +94,6 @@ static int set_error(const char *address, int ret, const char *why, char *err,
 	snprintf(err, len, "--listen %s: %s", address, why ? why :
 		 ret == -EADDRINUSE ?
 		 "this address is in use: is another manager running?" :
-		 ret == -EEXIST ? "there is something else of this name" :
 		 ret == -EADDRNOTAVAIL ?
 		 "no interface of this host has this address (ip address)" :
 		 strerror(-ret));
@@ -167,8 +138,8 @@ int h2_listen(struct h2_server *s, const char *address, char *err, size_t len)
 	int port = 0, ret;
 
 	if (!strncmp(address, UNIX, strlen(UNIX))) {
-		ret = listen_unix(s, address + strlen(UNIX));
-		return ret ? set_error(address, ret, NULL, err, len) : 1;
+		ret = listen_unix(s, address + strlen(UNIX), &why);
+		return ret ? set_error(address, ret, why, err, len) : 1;
 	}
 	if (inc_auth_address(address, host, sizeof(host), &port))
 		return set_error(address, -EINVAL, NULL, err, len);

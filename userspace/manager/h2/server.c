@@ -490,10 +490,9 @@ void h2_join(struct h2_server *s)
  * h2_unlisten() - remove the socket in the file system, if there is one
  * @s: server
  */
-void h2_unlisten(const struct h2_server *s)
+void h2_unlisten(struct h2_server *s)
 {
-	if (s->unix_path)
-		unlink(s->unix_path);
+	inc_socket_remove(&s->socket);
 }
 
 /**
@@ -504,10 +503,9 @@ void h2_free(struct h2_server *s)
 {
 	int i;
 
+	h2_unlisten(s);
 	while (s->nfds)
 		close(s->fds[--s->nfds]);
-	h2_unlisten(s);
-	free(s->unix_path);
 	nghttp2_session_callbacks_del(s->session);
 	nghttp2_option_del(s->option);
 	timers_free(&s->timers);

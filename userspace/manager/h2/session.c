@@ -168,7 +168,7 @@ void h2_send(struct h2_call *call, struct h2_chunk *c)
 		free(c->data);
 		free(c);
 		if (full == SHARE_CONNECTION)
-			conn_cut(call->conn, "it does not read its answers");
+			conn_cut(call->conn, "it asks for more answers than it reads");
 		else if (full >= 0)
 			h2_finish(call, WIRE_EXHAUSTED, why);
 		return;

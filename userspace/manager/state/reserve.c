@@ -36,16 +36,31 @@ static void persist_reservation(struct manager *m, const struct reservation *r)
 {
 	struct json_object *o = json_object_new_object();
 	char key[STORE_KEY_MAX + 1];
+	int64_t left = (r->until - now_ms() + 999) / 1000;
 
 	put_text(o, "name", r->name);
 	put_text(o, "tenant", r->tenant->name);
 	put_text(o, "by", r->by);
 	put_number(o, "groups", r->groups);
 	put_number(o, "ranks", r->ranks);
-	put_number(o, "until", r->until == INT64_MAX ? 0 :
-		   time(NULL) + (r->until - now_ms() + 999) / 1000);
+	if (r->until != INT64_MAX) {
+		put_number(o, "until", time(NULL) + left);
+		put_number(o, "length", left);
+	}
 	name_key(key, r);
 	state_put(m, key, o);
+}
+
+/*
+ * Seconds, of one that ends. Where the clock was set back, it does not last longer
+ * than it was to last in all. An earlier manager did not store how long.
+ */
+static int64_t time_left(struct json_object *o)
+{
+	int64_t left = get_number(o, "until") - time(NULL);
+	int64_t length = get_number(o, "length");
+
+	return length && left > length ? length : left;
 }
 
 /* What the tenant may have could be less today: it was promised. */
@@ -54,7 +69,7 @@ static void restore_reservation(struct manager *m,
 {
 	struct json_object *o = state_get(m, rec, json_type_object);
 	struct reservation wish = { .until = INT64_MAX }, *made;
-	int64_t until = get_number(o, "until"), left = until - time(NULL);
+	int64_t until = get_number(o, "until"), left = time_left(o);
 	char why[256] = "its time is over";
 
 	if (!o) {

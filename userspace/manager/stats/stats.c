@@ -228,6 +228,19 @@ static void ask_switch(struct stats *st, struct sw *sw)
 }
 
 /**
+ * stats_forget_switch() - forget what a switch that is over has told
+ * @st: statistics
+ * @sw: switch, in whose place there will be another one
+ */
+void stats_forget_switch(struct stats *st, const struct sw *sw)
+{
+	struct stats_switch *s = &st->switches[sw->index];
+
+	free(s->seen);
+	*s = (struct stats_switch){ .seen = NULL };
+}
+
+/**
  * stats_group_ends() - count what a group has done since the last second
  * @g: group; its trees are going to be deleted
  */
@@ -390,8 +403,7 @@ struct stats *stats_start(struct manager *m)
 
 	if (!st)
 		return NULL;
-	st->switches = calloc(m->o.nswitches + SWITCHES_SPARE,
-			      sizeof(*st->switches));
+	st->switches = calloc(m->most, sizeof(*st->switches));
 	if (!st->switches) {
 		free(st);
 		return NULL;

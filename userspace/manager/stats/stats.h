@@ -106,6 +106,7 @@ struct stats {
 struct stats *stats_start(struct manager *m);
 void stats_stop(struct stats *st);
 void stats_group_ends(struct group *g);
+void stats_forget_switch(struct stats *st, const struct sw *sw);
 void stats_expire(struct stats *st);
 void stats_caller(void *ctx, const struct identity *who);
 void stats_creds(void *ctx, enum creds_file file, const char *why);

@@ -60,6 +60,8 @@ struct section {
  * @n: number of sections
  * @list: sections
  * @now: while it is read: the limits that lines set; NULL: none yet
+ * @set: which of them were set, a bit each
+ * @all_set: and which of @all
  * @err: and where messages go
  * @err_len: its size in bytes
  */
@@ -69,6 +71,8 @@ struct policy {
 	size_t		n;
 	struct section	*list;
 	struct limits	*now;
+	uint32_t	set;
+	uint32_t	all_set;
 	char		*err;
 	size_t		err_len;
 };
@@ -125,6 +129,7 @@ static int take_tenant(struct policy *p, const char *name)
 	snprintf(list[p->n].name, sizeof(list[p->n].name), "%s", name);
 	list[p->n].limits = unlimited;
 	p->now = &list[p->n++].limits;
+	p->set = 0;
 	return 0;
 }
 
@@ -141,6 +146,17 @@ static bool read_number(const char *text, uint32_t *value)
 	return !errno && !*end && num < POLICY_NO_LIMIT;
 }
 
+/* The other line may be far away: which one counts? */
+static int note_set(const struct policy *p, uint32_t *set, int opt)
+{
+	if (*set & 1U << opt)
+		return set_error(p, set == &p->all_set ?
+				 "this was set before" :
+				 "this was set before for the same tenant");
+	*set |= 1U << opt;
+	return 0;
+}
+
 static int take_priority(const struct policy *p, struct limits *to,
 			 uint32_t value)
 {
@@ -154,7 +170,7 @@ static int take_option(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
 	struct limits *to = p->now;
-	uint32_t value;
+	uint32_t *set = &p->set, value;
 
 	if (opt == OPT_TENANT)
 		return take_tenant(p, text);
@@ -163,9 +179,12 @@ static int take_option(void *ctx, int opt, char *text)
 	if (opt == OPT_ALL_GROUPS || opt == OPT_ALL_RANKS) {
 		opt = opt == OPT_ALL_GROUPS ? LIMIT_GROUPS : LIMIT_RANKS;
 		to = &p->all;
+		set = &p->all_set;
 	}
 	if (!to)
 		return set_error(p, "whose limit is this? A line \"tenant = NAME\" must come first");
+	if (note_set(p, set, opt))
+		return -1;
 	if (opt == OPT_PRIORITY)
 		return take_priority(p, to, value);
 	to->max[opt] = value;

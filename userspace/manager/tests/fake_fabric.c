@@ -425,7 +425,7 @@ int sw_watch_start(struct sw *sw)
 
 void sw_watch_stop(struct sw *sw)
 {
-	(void)sw;
+	sw->watch.state = SW_WATCH_OVER;
 }
 
 /**

@@ -96,7 +96,7 @@ static void free_switches(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < fake_manager.o.nswitches; i++)
+	for (i = 0; i < FAKE_SWITCHES; i++)
 		free((void *)fake_manager.o.switches[i]);
 	free(fake_manager.o.switches);
 	free(fake_manager.o.cables);
@@ -139,6 +139,8 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 		.first_tree = 1, .last_tree = 400, .tenants = limits,
 	};
 	fake_manager.group_ops = &group_ops;
+	/* Few: places are used again. */
+	fake_manager.most = FAKE_SWITCHES + 3;
 	name_switches();
 	fake_store_lead(true);
 	loop_init(&fake_manager.loop);

@@ -44,7 +44,8 @@ static const char good[] =
 	"groups = 1\n"
 	"all-ranks = 20\n"
 	"tenant = -\n"
-	"ranks = 7\n";
+	"ranks = 7\n"
+	"priority = 0\n";
 
 static void known_files(void)
 {
@@ -63,7 +64,15 @@ static void known_files(void)
 		{ "priority = 1", "file:1: whose" },
 		{ "tenant = a\npriority = 1001", "file:2: a priority is a num" },
 		{ "tenant = a\npriority = high", "file:2: this must be a num" },
-		{ "tenant = a\nrank = 1", "file:2: there is no such setting" },
+		{ "tenant = a\nrank = 1", "file:2: \"rank\": there is no such setting" },
+		{ "tenant = a\ngroups = 1\ngroups = 2", "file:3: this was set" },
+		{ "tenant = a\npriority = 1\nranks = 1\npriority = 1",
+		  "file:4: this was set before for the same tenant" },
+		{ "all-ranks = 1\ntenant = a\nranks = 1\nall-ranks = 1",
+		  "file:4: this was set before" },
+		{ "\xef\xbb\xbftenant = a", "file:1: it begins with a byte order" },
+		{ "[tenant]", "file:1: \"[tenant]\": there are no sections" },
+		{ "ten\x1b" "ant = a", "file:1: \"ten?ant\": there is no such" },
 		{ "tenant", "file:1: this option needs a value" },
 	};
 	struct policy *p;

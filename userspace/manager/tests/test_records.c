@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <json-c/json.h>
 
@@ -245,6 +246,28 @@ static void full(const char *tenant, const char *name)
 	end();
 }
 
+/* The clock was set back, or forth, after it was made for an hour. */
+static void restored(int64_t set_s, const char *length, int64_t left_s,
+		     const char *what)
+{
+	char text[256];
+	struct store_record rec = {
+		.key = "reserve/3/red/r1", .data = (uint8_t *)text,
+	};
+	const struct reservation *r;
+
+	begin(false);
+	rec.len = (size_t)snprintf(text, sizeof(text),
+		"{\"name\":\"r1\",\"tenant\":\"red\",\"by\":\"ruth\",\"groups\":1,\"ranks\":4,\"until\":%lld%s}",
+		(long long)(time(NULL) - set_s + 3600), length);
+	reserve_restore(&m, &rec);
+	r = m.tenants.reservations;
+	ok(left_s ? r && llabs((r->until - now_ms()) / 1000 - left_s) < 5 : !r,
+	   what);
+	reserve_forget(&m);
+	end();
+}
+
 /* Else it would come back with the next manager, and nobody would know why. */
 static void not_deleted(const char *tenant, const char *name)
 {
@@ -355,6 +378,12 @@ int main(void)
 	damaged("reserve/x", "", "x", reserve_restore);
 	full("", "r1");
 	full("a/b", "c/d");
+	restored(0, ",\"length\":3600", 3600, "a reservation for an hour");
+	restored(-6 * 86400, ",\"length\":3600", 3600,
+		 "the clock was set back: it lasts no longer than an hour");
+	restored(1800, ",\"length\":3600", 1800, "half of it is over");
+	restored(7200, ",\"length\":3600", 0, "all of it is over");
+	restored(-1800, "", 5400, "an earlier manager's record has no length");
 	not_deleted("", "r1");
 	not_deleted("a/b", "c/d");
 	group_not_deleted();

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * UNIX sockets in the file system at which daemons listen. One that somebody
+ * listens at stays theirs; one that nobody does is replaced.
+ */
+#ifndef INC_CONF_SOCKET_H
+#define INC_CONF_SOCKET_H
+
+#include <sys/types.h>
+#include <sys/un.h>
+
+#define SOCKET_PATH_LEN	sizeof(((struct sockaddr_un *)NULL)->sun_path)
+
+/**
+ * struct inc_socket - a socket that is ours
+ * @path: its name; empty: there is none
+ * @dev: file system, and
+ * @ino: inode
+ */
+struct inc_socket {
+	char	path[SOCKET_PATH_LEN];
+	dev_t	dev;
+	ino_t	ino;
+};
+
+int inc_socket_listen(struct inc_socket *s, const char *path, int mode,
+		      int backlog, const char **why);
+void inc_socket_remove(struct inc_socket *s);
+
+#endif /* INC_CONF_SOCKET_H */
