@@ -502,7 +502,7 @@ part_options()
 		INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0
 	says "without a manager it has no effect" 1 "rendezvous daemon" env \
 		INC_SERVER=127.0.0.1:1 inc-perf -J x -n 1 -r 0
-	says "no such host" 1 "aggregation manager \"nohost.invalid\": " env \
+	says "no such host" 1 "manager at nohost.invalid, port 18790: no name server" env \
 		INC_AM=nohost.invalid inc-perf -J x -n 1 -r 0
 	impostor old "does not know RDMA CM"
 	impostor wrong "what it sends is not understood"

@@ -463,7 +463,11 @@ links_up()
 
 has_task()
 {
-	metrics | grep -q "^inc_am_task_received_bytes_total{.*,task=\"$JOB_NAME\"}"
+	# The task is known from its events, the switch from what it has counted.
+	metrics >"$LAB_OUT/metrics" &&
+		grep -q "^inc_am_task_received_bytes_total{.*,task=\"$JOB_NAME\"}" \
+			"$LAB_OUT/metrics" &&
+		grep -q "^inc_am_switch_received_bytes_total" "$LAB_OUT/metrics"
 }
 
 part_http()
