@@ -46,6 +46,10 @@ def bridge(lab, family):
         try_packets(lab, t, by(lab.guest_port), "rx_ingress")
 
         try_packets(lab, t, by(lab.guest_port), "rx_ingress")
+        said = subprocess.run(["ip", "netns", "exec", lab.sw_ns, "inc-tool",
+                               "check"], capture_output=True, text=True).stdout
+        check("rx-ingress counts" in said, "inc-tool check: " +
+              said.replace("\n", "|"))
 
 
 @test("ingress: a VLAN of the bridge has a member's address")
