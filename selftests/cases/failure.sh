@@ -145,6 +145,10 @@ narrow()
 	ktap $? "$name: no new member" "$out"
 	sw inc-tool tree del 9
 	job_start 2 allreduce --count 10000
+	# It comes last: who comes after the job was refused begins another one.
+	kill -STOP "${JOB_PIDS[1]}"
+	wait_for 10 eval 'sw inc-tool tree show | grep -q "^tree"'
+	kill -CONT "${JOB_PIDS[1]}"
 	! job_wait
 	ktap $? "$name: a job is refused" "$(job_why)"
 	[ "$(grep -l "pmtu 1024 needs an MTU of 1088, v1 has 1000" \
