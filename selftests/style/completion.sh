@@ -39,16 +39,24 @@ fakes()
 	PATH=$DIR:$PATH
 }
 
+# press_tab COMMAND WORD...: set COMPREPLY to what TAB offers after these.
+press_tab()
+{
+	local complete=_${1//-/_}
+
+	COMP_WORDS=("$@" "")
+	COMP_CWORD=$#
+	COMPREPLY=()
+	$complete 2>/dev/null
+}
+
 # try COMMAND WORD...: TAB after these. Every name is offered, and is still that
 # name when the shell has read the line.
 try()
 {
 	local offer name found complete=_${1//-/_}
 
-	COMP_WORDS=("$@" "")
-	COMP_CWORD=$#
-	COMPREPLY=()
-	$complete 2>/dev/null
+	press_tab "$@"
 	for name in "${NAMES[@]}"; do
 		found=
 		for offer in "${COMPREPLY[@]}"; do
@@ -70,27 +78,17 @@ try()
 # offers WORD COMMAND...: TAB after COMMAND... offers WORD, too.
 offers()
 {
-	local word=$1 complete=_${2//-/_}
-
-	shift
-	COMP_WORDS=("$@" "")
-	COMP_CWORD=$#
-	$complete 2>/dev/null
-	[[ " ${COMPREPLY[*]} " == *" $word "* ]] ||
-		wrong "${COMP_WORDS[*]}TAB: no $word"
+	press_tab "${@:2}"
+	[[ " ${COMPREPLY[*]} " == *" $1 "* ]] ||
+		wrong "${COMP_WORDS[*]}TAB: no $1"
 }
 
 # never WORD COMMAND...: TAB after COMMAND... does not.
 never()
 {
-	local word=$1 complete=_${2//-/_}
-
-	shift
-	COMP_WORDS=("$@" "")
-	COMP_CWORD=$#
-	$complete 2>/dev/null
-	[[ " ${COMPREPLY[*]} " != *" $word "* ]] ||
-		wrong "${COMP_WORDS[*]}TAB: $word"
+	press_tab "${@:2}"
+	[[ " ${COMPREPLY[*]} " != *" $1 "* ]] ||
+		wrong "${COMP_WORDS[*]}TAB: $1"
 }
 
 fakes
