@@ -21,86 +21,33 @@ static const char filter[] =
  * struct ask - an agent is asked
  * @op: operation
  * @st: statistics
- * @n: number of @list
- * @list: its answer
+ * @told: its answer
  */
 struct ask {
-	struct sw_op		op;
-	struct stats		*st;
-	unsigned int		n;
-	struct stats_member	*list;
+	struct sw_op	op;
+	struct stats	*st;
+	struct counted	told;
 };
 
 /* --- Threads ------------------------------------------------------------- */
-
-/* "RANK RX TX MESSAGES TROUBLE;" Returns what follows; NULL: it is wrong. */
-static const char *take_member(const char *text, struct stats_member *m)
-{
-	uint64_t value[5];
-	char *end;
-	int i;
-
-	for (i = 0; i < 5; i++) {
-		value[i] = strtoull(text, &end, 10);
-		if (end == text || *end != (i < 4 ? ' ' : ';'))
-			return NULL;
-		text = end + 1;
-	}
-	m->rank = (uint32_t)value[0];
-	m->counts = (struct counts){
-		.rx = value[1],
-		.tx = value[2],
-		.messages = value[3],
-		.trouble = value[4],
-	};
-	return text;
-}
-
-static const char *values_of(const struct lyd_node *tree)
-{
-	const char *text = yang_text(yang_child(tree, "state"),
-				     "counter-values");
-
-	return text ? text : "";
-}
-
-static size_t count_members(const struct lyd_node *data)
-{
-	const struct lyd_node *tree;
-	const char *text;
-	size_t n = 0;
-
-	LY_LIST_FOR(lyd_child(data), tree)
-		for (text = values_of(tree); *text; text++)
-			n += *text == ';';
-	return n;
-}
-
-static void take_tree(struct ask *a, const struct lyd_node *tree)
-{
-	uint32_t id = (uint32_t)yang_number(tree, "id");
-	const char *text = values_of(tree);
-
-	while (text && *text) {
-		a->list[a->n].tree = id;
-		text = take_member(text, &a->list[a->n]);
-		a->n += text != NULL;
-	}
-}
 
 static int ask_run(struct sw_op *op, struct netconf *n)
 {
 	struct ask *a = container_of(op, struct ask, op);
 	const struct lyd_node *tree;
 	struct lyd_node *data;
+	const char *text;
 	int ret = netconf_get(n, filter, &data, op->err);
 
 	if (ret)
 		return ret;
-	a->list = calloc(count_members(data) + 1, sizeof(*a->list));
-	LY_LIST_FOR(lyd_child(data), tree)
-		if (a->list)
-			take_tree(a, tree);
+	LY_LIST_FOR(lyd_child(data), tree) {
+		text = yang_text(yang_child(tree, "state"), "counter-values");
+		if (text)
+			counted_add(&a->told, (uint32_t)yang_number(tree, "id"),
+				    text);
+	}
+	counted_sort(&a->told);
 	netconf_free(data);
 	return 0;
 }
@@ -115,22 +62,6 @@ static const struct rank *find_owner(const struct manager *m,
 	const struct subtree *part = group_find_part(m, sw, who->tree);
 
 	return part ? part_rank(part, who->rank) : NULL;
-}
-
-static const struct stats_member *
-seen_before(const struct stats_switch *s, const struct stats_member *who,
-	    unsigned int hint)
-{
-	unsigned int i, k;
-
-	/* Mostly at the same place as before. */
-	for (i = 0; i < s->n; i++) {
-		k = (hint + i) % s->n;
-		if (s->seen[k].tree == who->tree &&
-		    s->seen[k].rank == who->rank)
-			return &s->seen[k];
-	}
-	return NULL;
 }
 
 static struct series *get_series(struct stats *st, enum series_kind kind,
@@ -163,15 +94,16 @@ struct tally {
 	struct series		*task;
 };
 
-static void count_member(struct tally *t, const struct stats_member *now,
-			 const struct stats_member *before)
+static void count_member(struct tally *t, const struct stats_member *now)
 {
 	const struct rank *r = find_owner(t->st->m, t->sw, now);
+	const struct stats_member *before;
 	struct counts d = now->counts;
 	char text[64];
 
 	if (!r)
 		return;
+	before = counted_find(&t->st->switches[t->sw->index].seen, now);
 	/* A counter that went back belongs to another member. */
 	if (before && before->counts.rx <= d.rx && before->counts.tx <= d.tx) {
 		d.rx -= before->counts.rx;
@@ -200,12 +132,10 @@ static void ask_done(struct sw_op *op)
 
 	s->busy--;
 	if (!op->ret) {
-		for (i = 0; i < a->n; i++)
-			count_member(&t, &a->list[i],
-				     seen_before(s, &a->list[i], i));
-		free(s->seen);
-		s->seen = a->list;
-		s->n = a->n;
+		for (i = 0; i < a->told.n; i++)
+			count_member(&t, &a->told.list[i]);
+		counted_free(&s->seen);
+		s->seen = a->told;
 	}
 	free(a);
 }
@@ -236,8 +166,8 @@ void stats_forget_switch(struct stats *st, const struct sw *sw)
 {
 	struct stats_switch *s = &st->switches[sw->index];
 
-	free(s->seen);
-	*s = (struct stats_switch){ .seen = NULL };
+	counted_free(&s->seen);
+	s->busy = 0;
 }
 
 /**
@@ -434,7 +364,7 @@ void stats_stop(struct stats *st)
 
 	event_ignore(&st->m->events, &st->listener);
 	for (i = 0; i < st->m->o.nswitches; i++)
-		free(st->switches[i].seen);
+		counted_free(&st->switches[i].seen);
 	free(st->switches);
 	history_free(&st->history);
 	expiry_free(&st->expiry);

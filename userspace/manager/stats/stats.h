@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/event.h"
+#include "stats/counted.h"
 #include "stats/expiry.h"
 #include "stats/history.h"
 #include "stats/stale.h"
@@ -36,25 +37,11 @@ struct stats_histogram {
 /**
  * struct stats_switch - what a switch's agent has told last
  * @busy: how often it is being asked
- * @n: number of @seen
  * @seen: counters
  */
 struct stats_switch {
-	unsigned int		busy;
-	unsigned int		n;
-	struct stats_member	*seen;
-};
-
-/**
- * struct stats_member - the counters of a member
- * @tree: tree ID
- * @rank: its place there
- * @counts: counters
- */
-struct stats_member {
-	uint32_t	tree;
-	uint32_t	rank;
-	struct counts	counts;
+	unsigned int	busy;
+	struct counted	seen;
 };
 
 /**

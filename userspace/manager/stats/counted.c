@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See counted.h. The work is n log n in whatever order an agent tells them.
+ */
+#include <stdlib.h>
+
+#include "stats/counted.h"
+
+/* "RANK RX TX MESSAGES TROUBLE;" Returns what follows; NULL: it is wrong. */
+static const char *take_member(const char *text, struct stats_member *m)
+{
+	uint64_t value[5];
+	char *end;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		value[i] = strtoull(text, &end, 10);
+		if (end == text || *end != (i < 4 ? ' ' : ';'))
+			return NULL;
+		text = end + 1;
+	}
+	m->rank = (uint32_t)value[0];
+	m->counts = (struct counts){
+		.rx = value[1],
+		.tx = value[2],
+		.messages = value[3],
+		.trouble = value[4],
+	};
+	return text;
+}
+
+/* The list has room for a power of two. */
+static struct stats_member *add_room(struct counted *c)
+{
+	struct stats_member *list = c->list;
+
+	if (!(c->n & (c->n - 1)))
+		list = realloc(list, (c->n ? c->n * 2 : 1) * sizeof(*list));
+	if (!list)
+		return NULL;
+	c->list = list;
+	return &list[c->n];
+}
+
+/**
+ * counted_add() - add what an agent tells of a tree
+ * @c: members
+ * @tree: its ID
+ * @text: "RANK RX-BYTES TX-BYTES RX-MESSAGES TROUBLE;" for each of its members; what
+ *	follows the first wrong one is left out
+ */
+void counted_add(struct counted *c, uint32_t tree, const char *text)
+{
+	struct stats_member *m;
+
+	while (*text && c->n < COUNTED_MOST) {
+		m = add_room(c);
+		text = m ? take_member(text, m) : NULL;
+		if (!text)
+			return;
+		m->tree = tree;
+		c->n++;
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct stats_member *x = a, *y = b;
+
+	if (x->tree != y->tree)
+		return x->tree < y->tree ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/**
+ * counted_sort() - make members ready for counted_find()
+ * @c: members
+ */
+void counted_sort(struct counted *c)
+{
+	if (c->n)
+		qsort(c->list, c->n, sizeof(*c->list), by_place);
+}
+
+/**
+ * counted_find() - find a member
+ * @c: members, which are sorted
+ * @who: its tree and rank
+ *
+ * Return: what is known of it, or NULL.
+ */
+const struct stats_member *counted_find(const struct counted *c,
+					const struct stats_member *who)
+{
+	return c->n ? bsearch(who, c->list, c->n, sizeof(*who), by_place) :
+		      NULL;
+}
+
+/**
+ * counted_free() - forget members
+ * @c: members
+ */
+void counted_free(struct counted *c)
+{
+	free(c->list);
+	*c = (struct counted){ .list = NULL };
+}
