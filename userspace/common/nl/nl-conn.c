@@ -22,9 +22,7 @@
 
 #include "nl-attr.h"
 #include "nl-conn.h"
-
-/* Attempts at a dump that the kernel reports as interrupted. */
-#define DUMP_TRIES	8
+#include "nl/receive.h"
 
 /* Buffer for events that have not been read yet. */
 #define EVENT_BUF	(1 << 20)
@@ -37,9 +35,7 @@
  * @nl: connection
  * @r: the request
  * @msg: the message that was sent
- * @err: -errno of the reply
- * @done: the reply is complete
- * @interrupted: objects changed during the dump
+ * @reply: its state
  * @buf: replies to a dump, in order
  * @len: bytes used in @buf
  * @room: bytes allocated
@@ -48,9 +44,7 @@ struct call {
 	struct inc_nl		*nl;
 	const struct nl_request	*r;
 	struct nl_msg		*msg;
-	int			err;
-	bool			done;
-	bool			interrupted;
+	struct nl_reply		reply;
 	char			*buf;
 	size_t			len;
 	size_t			room;
@@ -156,9 +150,9 @@ static const char *reason_of(int err)
 }
 
 /* Fill in nl->error from the attributes of an error. */
-static void explain_error(struct call *c, int err, struct nlattr *attrs,
-			  int len)
+static void explain_error(void *arg, int err, struct nlattr *attrs, int len)
 {
+	const struct call *c = arg;
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1] = { NULL };
 	const char *name = NULL, *miss = NULL;
 	struct inc_nl *nl = c->nl;
@@ -190,61 +184,6 @@ static void explain_error(struct call *c, int err, struct nlattr *attrs,
 		append_error(nl, ": %s is missing", miss);
 }
 
-static int on_error(struct sockaddr_nl *addr, struct nlmsgerr *e, void *arg)
-{
-	struct nlmsghdr *nlh = (struct nlmsghdr *)((char *)e - NLMSG_HDRLEN);
-	size_t off = sizeof(*e), len = nlmsg_datalen(nlh);
-	struct call *c = arg;
-
-	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
-		off += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
-	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || off > len)
-		off = len;
-	c->err = e->error;
-	c->done = true;
-	explain_error(c, e->error, (struct nlattr *)((char *)e + off),
-		      (int)(len - off));
-	return NL_STOP;
-}
-
-static int on_ack(struct nl_msg *msg, void *arg)
-{
-	struct call *c = arg;
-
-	c->done = true;
-	return NL_STOP;
-}
-
-/* The end of a dump carries an error number, which libnl ignores. */
-static int on_finish(struct nl_msg *msg, void *arg)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	struct call *c = arg;
-	int err = 0;
-
-	c->done = true;
-	if (nlmsg_datalen(nlh) >= (int)sizeof(err))
-		memcpy(&err, nlmsg_data(nlh), sizeof(err));
-	if (err < 0) {
-		bool tlvs = nlh->nlmsg_flags & NLM_F_ACK_TLVS;
-		int off = NLMSG_ALIGN(sizeof(err));
-
-		c->err = err;
-		explain_error(c, err,
-			      (struct nlattr *)((char *)nlmsg_data(nlh) + off),
-			      tlvs ? nlmsg_datalen(nlh) - off : 0);
-	}
-	return NL_STOP;
-}
-
-static int on_interrupted(struct nl_msg *msg, void *arg)
-{
-	struct call *c = arg;
-
-	c->interrupted = true;
-	return NL_OK;
-}
-
 static int on_reply(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -253,8 +192,8 @@ static int on_reply(struct nl_msg *msg, void *arg)
 
 	if (!c->r->dump) {
 		if (c->r->reply)
-			c->err = c->r->reply(nlh, c->r->arg);
-		c->done = c->r->answered;
+			c->reply.err = c->r->reply(nlh, c->r->arg);
+		c->reply.done = c->r->answered;
 		return NL_OK;
 	}
 
@@ -263,7 +202,8 @@ static int on_reply(struct nl_msg *msg, void *arg)
 		char *buf = realloc(c->buf, room);
 
 		if (!buf) {
-			c->err = set_error(c->nl, -ENOMEM, "out of memory");
+			c->reply.err = set_error(c->nl, -ENOMEM,
+						 "out of memory");
 			return NL_OK;
 		}
 		c->buf = buf;
@@ -276,28 +216,15 @@ static int on_reply(struct nl_msg *msg, void *arg)
 
 static int receive_reply(struct call *c)
 {
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int rc = 0;
+	int rc;
 
-	if (!cb)
-		return set_error(c->nl, -ENOMEM, "out of memory");
-
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, c);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, c);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, c);
-	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_interrupted, c);
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, c);
-
-	while (!c->done) {
-		rc = nl_recvmsgs(c->nl->sock, cb);
-		if (rc < 0)
-			break;
-	}
-	nl_cb_put(cb);
-	if (rc < 0 && !c->done)
-		return set_error(c->nl, nle_errno(rc),
-				 "receiving from netlink: %s", nl_geterror(rc));
-	return c->err;
+	c->reply = (struct nl_reply){
+		.valid = on_reply, .failed = explain_error, .arg = c,
+	};
+	rc = nl_receive(c->nl->sock, &c->reply);
+	return rc ? set_error(c->nl, nle_errno(rc),
+			      "receiving from netlink: %s", nl_geterror(rc)) :
+		    c->reply.err;
 }
 
 /* Room for the attributes of the largest requests. */
@@ -371,11 +298,11 @@ int nl_request(struct inc_nl *nl, const struct nl_request *r)
 	if (!nl->sock)
 		return set_error(nl, -ENOTCONN, "netlink is not open");
 
-	for (tries = 0; tries < DUMP_TRIES; tries++) {
+	for (tries = 0; tries < NL_TRIES; tries++) {
 		struct call c = { .nl = nl, .r = r };
 
 		rc = request_once(&c);
-		if (!rc && c.interrupted) {
+		if (!rc && c.reply.interrupted) {
 			rc = set_error(nl, -EINTR,
 				       "objects keep changing during the dump");
 			free(c.buf);

@@ -8,13 +8,12 @@
 
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <netlink/errno.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 
+#include "nl/receive.h"
 #include "nl/rtnl.h"
-
-/* Attempts at a dump that the kernel reports as interrupted. */
-#define TRIES	8
 
 /**
  * struct answer - the reply to a request
@@ -22,18 +21,12 @@
  * @fn: called for each of them
  * @arg: its last argument
  * @got: number of objects
- * @done: the reply is complete
- * @interrupted: objects have changed meanwhile: some are missing, or there twice
- * @err: -errno
  */
 struct answer {
 	int		type;
 	inc_rt_fn	*fn;
 	void		*arg;
 	int		got;
-	bool		done;
-	bool		interrupted;
-	int		err;
 };
 
 /* By a quarter of RTM_NEW..., or of RTM_GET..., which is two more. */
@@ -57,47 +50,6 @@ static int on_valid(struct nl_msg *msg, void *arg)
 		a->fn(nlmsg_data(nlh), tb, a->arg);
 	}
 	return NL_OK;
-}
-
-static int on_end(struct nl_msg *msg, void *arg)
-{
-	struct answer *a = arg;
-
-	a->done = true;
-	return NL_STOP;
-}
-
-/* A dump that could not be completed says so at its end. */
-static int on_finish(struct nl_msg *msg, void *arg)
-{
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	struct answer *a = arg;
-	int err = 0;
-
-	if (nlmsg_datalen(nlh) >= (int)sizeof(err))
-		memcpy(&err, nlmsg_data(nlh), sizeof(err));
-	if (err < 0)
-		a->err = err;
-	return on_end(msg, arg);
-}
-
-/* Read it to its end, to be able to ask again. */
-static int on_interrupted(struct nl_msg *msg, void *arg)
-{
-	struct answer *a = arg;
-
-	(void)msg;
-	a->interrupted = true;
-	return NL_OK;
-}
-
-static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
-{
-	struct answer *a = arg;
-
-	a->err = e->error;
-	a->done = true;
-	return NL_STOP;
 }
 
 /**
@@ -139,28 +91,21 @@ struct nl_msg *inc_rt_request(int type, int flags, const void *head)
 static int ask_once(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 		    void *arg)
 {
-	struct answer a = { .fn = fn, .arg = arg };
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	struct answer a = {
+		.type = nlmsg_hdr(msg)->nlmsg_type & ~3, .fn = fn, .arg = arg,
+	};
+	struct nl_reply r = { .valid = on_valid, .arg = &a };
 	int rc;
 
-	if (!cb)
-		return -ENOMEM;
-	a.type = nlmsg_hdr(msg)->nlmsg_type & ~3;
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &a);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, &a);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &a);
-	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_interrupted, &a);
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &a);
 	nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
 	rc = nl_send_auto(sk, msg);
-	while (rc >= 0 && !a.done)
-		rc = nl_recvmsgs(sk, cb);
-	nl_cb_put(cb);
-	if (a.err)
-		return a.err;
-	if (rc < 0 && !a.done)
-		return -EIO;
-	if (a.interrupted)
+	if (rc >= 0)
+		rc = nl_receive(sk, &r);
+	if (r.err)
+		return r.err;
+	if (rc < 0)
+		return rc == -NLE_NOMEM ? -ENOMEM : -EIO;
+	if (r.interrupted)
 		return -EINTR;
 	return a.got ? 0 : -ENOENT;
 }
@@ -181,7 +126,7 @@ int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 {
 	int tries, rc = msg ? -EINTR : -ENOMEM;
 
-	for (tries = 0; rc == -EINTR && tries < TRIES; tries++) {
+	for (tries = 0; rc == -EINTR && tries < NL_TRIES; tries++) {
 		if (tries)
 			fn(NULL, NULL, arg);
 		rc = ask_once(sk, msg, fn, arg);
