@@ -377,14 +377,16 @@ static struct inc_qp *new_ranked(struct inc_switch *sw,
 	struct nlattr *attrs[RDMA_INC_A_MEMBER_MAX + 1] = {};
 	struct inc_qp *qp = new_nested(sw, info, nest, attrs);
 	const struct nlattr *rank = attrs[RDMA_INC_A_MEMBER_RANK];
-	char text[NETLINK_MAX_FMTMSG_LEN - sizeof("rank 65535: ")];
+	char who[sizeof("rank 65535: ")];
+	char text[NETLINK_MAX_FMTMSG_LEN - sizeof(who)];
 	const char *msg = info->extack->_msg;
 
 	if (!IS_ERR(qp) || !rank || !msg)
 		return qp;
+	snprintf(who, sizeof(who), "rank %u: ", nla_get_u16(rank));
 	strscpy(text, msg + str_has_prefix(msg, KBUILD_MODNAME ": "));
-	NL_SET_ERR_MSG_FMT_MOD(info->extack, "rank %u: %s", nla_get_u16(rank),
-			       text);
+	if (!str_has_prefix(text, who))
+		NL_SET_ERR_MSG_FMT_MOD(info->extack, "%s%s", who, text);
 	return qp;
 }
 

@@ -844,7 +844,7 @@ def errors_members(c):
     bad("one twice", several(600, [30, 31, 30]), errno.EEXIST,
         "rank 30: rank has a member already", left)
     bad("a rank too large", several(600, [30, 31, 300]), errno.EINVAL,
-        "has ranks 0 to 299", left)
+        "rdma_inc: rank 300: tree 600 has ranks 0 to 299", left)
     bad("no rank", several(600, [30]) + nla(number | NLA_F_NESTED, b""),
         errno.EINVAL, left=left)
     bad("out of range", several(600, [30, 1024]), errno.ERANGE, "range", left)
