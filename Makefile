@@ -88,13 +88,16 @@ install-user: userspace
 
 # What would be installed now is what goes; settings below /etc stay.
 uninstall:
+	@find '$(DESTDIR)'/lib/modules -name 'rdma_inc.ko*' -path '*/updates/*' \
+		-print -delete 2>/dev/null || :
 	@t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && \
 	$(MAKE) -s -C userspace O=$(USER) DESTDIR="$$t" PREFIX=$(PREFIX) install && \
 	(cd "$$t" && find . ! -type d ! -path './etc/*') | while read -r f; do \
 		rm -f '$(DESTDIR)'/"$$f" || exit; \
 	done
-	@find '$(DESTDIR)'/lib/modules -name 'rdma_inc.ko*' -path '*/updates/*' \
-		-print -delete 2>/dev/null || :
+	@left=$$(cd '$(DESTDIR)$(PREFIX)' 2>/dev/null && \
+		ls -d bin/inc-* bin/mpirun-inc sbin/inc-* lib/libinc* 2>/dev/null); \
+	[ -z "$$left" ] || { echo "make: these stay, since this tree would not install them here: add the packages that the parts left out want, and try again:" $$left >&2; exit 1; }
 
 demo:
 	@LAB=$(LAB) RANKS=$(RANKS) SIZE=$(SIZE) DTYPE=$(DTYPE) OP=$(OP) selftests/demo/run

@@ -108,6 +108,7 @@ none_left()
 	# shellcheck disable=SC2016
 	"$LAB" exec sh -c 'd=$(mktemp -d) &&
 		make -s install-user DESTDIR=$d >&2 && touch $d/usr/local/bin/mine &&
+		! make -s uninstall DESTDIR=$d PKG_CONFIG=false >&2 &&
 		make -s uninstall DESTDIR=$d >&2 && cd $d && find . ! -type d' \
 		>"$WORK/left"
 	diff "$WORK/left" - <<<./usr/local/bin/mine
