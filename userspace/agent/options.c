@@ -153,7 +153,7 @@ static int check_options(const struct agent_options *o)
 	if (check_users(o))
 		return -1;
 	if (!o->ssh.addr && (o->ssh.hostkey || o->ssh.nusers))
-		return opts_wrong("--host-key and --user need --ssh");
+		return opts_wrong("--host-key, --user and --reader need --ssh");
 	if (o->ssh.addr && !o->ssh.hostkey)
 		return opts_wrong("--ssh needs --host-key");
 	if (o->ssh.addr && !o->ssh.nusers)
