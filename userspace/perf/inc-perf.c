@@ -22,6 +22,7 @@
 
 #define GUARD		64	/* bytes around a buffer */
 #define GUARD_BYTE	0xa5
+#define RUN		256	/* elements compared at once */
 
 /* A buffer with guards around it. */
 struct buf {
@@ -252,74 +253,121 @@ static int run_operations(struct perf *p, size_t count, uint64_t number)
 
 /* --- Check ------------------------------------------------------------- */
 
-static bool same_elem(struct ref_elem a, struct ref_elem b)
-{
-	return a.lo == b.lo && a.hi == b.hi;
-}
-
 /* "0x" and the element's digits, most significant byte first. */
-static const char *format_digits(const struct perf *p, struct ref_elem e,
+static const char *format_digits(const struct perf *p, const uint8_t *elem,
 				 char text[40])
 {
-	if (p->esize > 8)
-		snprintf(text, 40, "0x%016" PRIx64 "%016" PRIx64, e.hi, e.lo);
-	else
-		snprintf(text, 40, "0x%0*" PRIx64, (int)(2 * p->esize), e.lo);
+	size_t i;
+
+	strcpy(text, "0x");
+	for (i = 0; i < p->esize; i++)
+		sprintf(text + 2 + 2 * i, "%02x", elem[p->esize - 1 - i]);
 	return text;
 }
 
-static struct ref_elem input_of(const struct perf *p, uint64_t seed, int rank,
-				size_t i)
+static struct ref_data data_of(const struct perf *p, uint64_t seed)
 {
-	return ref_input(p->o.dtype, p->o.pattern, seed, (unsigned int)rank, i);
+	return (struct ref_data){
+		.dtype = p->o.dtype,
+		.pattern = p->o.pattern,
+		.seed = seed,
+		.nranks = (unsigned int)p->nranks,
+		.vals = p->vals,
+	};
 }
 
 /* Fill in this rank's data, and mark everything else. */
 static void fill_input(const struct perf *p, long i, const struct kind *k,
 		       uint64_t seed)
 {
+	struct ref_data d = data_of(p, seed);
 	uint8_t *to = p->send[i].data;
-	size_t at, n, len = kind_in(k);
+	size_t at;
 
 	memset(p->recv[i].data, GUARD_BYTE, p->recv[i].len);
 	memset(p->send[i].data, GUARD_BYTE, p->send[i].len);
 	if (kind_data_in_recv(k, &at))
 		to = p->recv[i].data + at * p->esize;
-	for (n = 0; n < len; n++)
-		ref_store(to, p->esize, n, input_of(p, seed, p->rank, n));
+	ref_inputs(&d, (unsigned int)p->rank, 0, kind_in(k), to);
 }
 
-static struct ref_elem expected_elem(struct perf *p, const struct kind *k,
-				     size_t i, uint64_t seed)
+/*
+ * Compute what must be in a result from element @i on, as far as it has one
+ * source, and at most to @end. Returns the number of elements.
+ */
+static size_t expect_run(const struct perf *p, const struct kind *k, size_t i,
+			 size_t end, uint64_t seed, uint8_t *to)
 {
-	struct source s = kind_source(k, i);
-	int r;
+	struct source s = kind_source(k, i), next;
+	struct ref_data d = data_of(p, seed);
+	size_t n = 1;
 
+	for (; n < RUN && i + n < end; n++) {
+		next = kind_source(k, i + n);
+		if (next.from != s.from || next.index != s.index + n)
+			break;
+	}
 	if (s.from >= 0)
-		return input_of(p, seed, s.from, s.index);
-	for (r = 0; r < p->nranks; r++)
-		p->vals[r] = input_of(p, seed, r, s.index);
-	return ref_reduce(p->o.dtype, p->o.op, p->vals,
-			  (unsigned int)p->nranks);
+		ref_inputs(&d, (unsigned int)s.from, s.index, n, to);
+	else
+		ref_results(&d, p->o.op, s.index, n, to);
+	return n;
+}
+
+/* The first of @n elements that differs, or @n. */
+static size_t find_difference(const struct perf *p, const uint8_t *got,
+			      const uint8_t *want, size_t n)
+{
+	size_t i = 0;
+
+	if (!memcmp(got, want, n * p->esize))
+		return n;
+	while (!memcmp(got + i * p->esize, want + i * p->esize, p->esize))
+		i++;
+	return i;
 }
 
 static int compare_output(struct perf *p, const struct buf *b,
 			  const struct kind *k, uint64_t seed)
 {
-	size_t i, n = kind_out(k);
-	struct ref_elem got, want;
+	uint8_t want[RUN * sizeof(struct ref_elem)];
 	char got_text[40], want_text[40];
+	size_t i, n, bad, end = kind_out(k);
+	const uint8_t *got;
 
-	for (i = 0; i < n; i++) {
-		want = expected_elem(p, k, i, seed);
-		got = ref_load(b->data, p->esize, i);
-		if (same_elem(got, want))
+	for (i = 0; i < end; i += n) {
+		n = expect_run(p, k, i, end, seed, want);
+		got = b->data + i * p->esize;
+		bad = find_difference(p, got, want, n);
+		if (bad == n)
 			continue;
 		print_error(p, "wrong result: %s %s %s, root %d, blocks of %zu elements, seed %" PRIu64 ": element %zu is %s, must be %s",
 			    kind_name((int)k->coll), inc_dtype_name(p->o.dtype),
-			    inc_op_name(p->o.op), k->root, k->count, seed, i,
-			    format_digits(p, got, got_text),
-			    format_digits(p, want, want_text));
+			    inc_op_name(p->o.op), k->root, k->count, seed,
+			    i + bad,
+			    format_digits(p, got + bad * p->esize, got_text),
+			    format_digits(p, want + bad * p->esize, want_text));
+		return -EILSEQ;
+	}
+	return 0;
+}
+
+/* Check that this rank's data has not changed. */
+static int compare_input(struct perf *p, const struct buf *b,
+			 const struct kind *k, uint64_t seed)
+{
+	uint8_t want[RUN * sizeof(struct ref_elem)];
+	struct ref_data d = data_of(p, seed);
+	size_t i, n, bad, end = kind_in(k);
+
+	for (i = 0; i < end; i += n) {
+		n = end - i < RUN ? end - i : RUN;
+		ref_inputs(&d, (unsigned int)p->rank, i, n, want);
+		bad = find_difference(p, b->data + i * p->esize, want, n);
+		if (bad == n)
+			continue;
+		print_error(p, "%s: send buffer changed at element %zu of %zu",
+			    kind_name((int)k->coll), i + bad, end);
 		return -EILSEQ;
 	}
 	return 0;
@@ -337,16 +385,11 @@ static bool is_untouched(const struct buf *b, size_t from)
 static int check_rest(struct perf *p, long i, const struct kind *k,
 		      uint64_t seed)
 {
-	size_t at, n, len = kind_in(k), out = kind_out(k);
+	size_t at, len = kind_in(k), out = kind_out(k);
 	bool in_recv = kind_data_in_recv(k, &at);
 
-	for (n = 0; n < len && !in_recv; n++)
-		if (!same_elem(ref_load(p->send[i].data, p->esize, n),
-			       input_of(p, seed, p->rank, n))) {
-			print_error(p, "%s: send buffer changed at element %zu of %zu",
-				    kind_name((int)k->coll), n, len);
-			return -EILSEQ;
-		}
+	if (!in_recv && compare_input(p, &p->send[i], k, seed))
+		return -EILSEQ;
 	/* In place, the other blocks of a reduction are the rank's data. */
 	if (in_recv && out < at + len)
 		out = at + len;

@@ -15,11 +15,20 @@
  *
  * Pairs: the minimum or maximum with its index; of equal values, the lower
  * index. Padding is 0.
+ *
+ * Tests spend most of their time here. So the compiler makes runs of elements
+ * for each type, in which a type's size and kind are constants.
  */
 #include <math.h>
 #include <string.h>
 
 #include "ref.h"
+
+#define EACH_TYPE(X)							\
+	X(INT8) X(INT16) X(INT32) X(INT64)				\
+	X(UINT8) X(UINT16) X(UINT32) X(UINT64)				\
+	X(FP16) X(BF16) X(FP32) X(FP64)					\
+	X(FLOAT_INT) X(DOUBLE_INT) X(LONG_INT) X(2INT) X(SHORT_INT)
 
 static bool is_half(enum inc_dtype dtype)
 {
@@ -61,6 +70,29 @@ static bool is_pair(enum inc_dtype dtype)
 	return value_type(dtype) != INC_DTYPE_COUNT;
 }
 
+static size_t size_of(enum inc_dtype dtype)
+{
+	switch (dtype) {
+	case INC_DTYPE_INT8:
+	case INC_DTYPE_UINT8:
+		return 1;
+	case INC_DTYPE_INT16:
+	case INC_DTYPE_UINT16:
+	case INC_DTYPE_FP16:
+	case INC_DTYPE_BF16:
+		return 2;
+	case INC_DTYPE_INT32:
+	case INC_DTYPE_UINT32:
+	case INC_DTYPE_FP32:
+		return 4;
+	case INC_DTYPE_DOUBLE_INT:
+	case INC_DTYPE_LONG_INT:
+		return 16;
+	default:
+		return 8;
+	}
+}
+
 /**
  * ref_knows() - check whether there is a reference
  * @dtype: data type
@@ -76,6 +108,21 @@ bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 		return op <= INC_OP_MAX || op == INC_OP_AVG;
 	return dtype < INC_DTYPE_COUNT &&
 	       (op <= INC_OP_BXOR || op == INC_OP_AVG);
+}
+
+/* --- Elements in memory: little-endian ---------------------------------- */
+
+static struct ref_elem load_elem(const uint8_t *p, size_t esize)
+{
+	struct ref_elem e = { 0, 0 };
+
+	memcpy(&e, p, esize);
+	return e;
+}
+
+static void store_elem(uint8_t *p, size_t esize, struct ref_elem e)
+{
+	memcpy(p, &e, esize);
 }
 
 /* --- Inputs ------------------------------------------------------------ */
@@ -132,7 +179,7 @@ static uint64_t special_float(enum inc_dtype dtype, uint64_t r)
 	};
 
 	if (r >> 61 == 0)	/* one in eight: random bits */
-		return truncate_to(mix_bits(r), inc_dtype_size(dtype));
+		return truncate_to(mix_bits(r), size_of(dtype));
 	if (r >> 61 < 4)	/* three in eight: a number */
 		return random_float(dtype, mix_bits(r));
 	if (dtype == INC_DTYPE_FP64)
@@ -169,7 +216,7 @@ static uint64_t special_int(size_t esize, uint64_t r)
 static uint64_t make_input(enum inc_dtype dtype, enum ref_pattern pattern,
 			   uint64_t r)
 {
-	size_t esize = inc_dtype_size(dtype);
+	size_t esize = size_of(dtype);
 
 	if (is_float(dtype))
 		return pattern == REF_SPECIAL ? special_float(dtype, r) :
@@ -188,29 +235,19 @@ static struct ref_elem pair_input(enum inc_dtype dtype,
 
 	val = make_input(value_type(dtype), pattern,
 			 r % 2 ? r : mix_bits(r >> 1 & 3));
-	ref_store(mem, inc_dtype_size(dtype), 0, e);
-	memcpy(mem, &val, inc_dtype_size(value_type(dtype)));
-	return ref_load(mem, inc_dtype_size(dtype), 0);
+	store_elem(mem, size_of(dtype), e);
+	memcpy(mem, &val, size_of(value_type(dtype)));
+	return load_elem(mem, size_of(dtype));
 }
 
-/**
- * ref_input() - compute an element of a rank's data
- * @dtype: data type
- * @pattern: kind of data
- * @seed: the same for all ranks
- * @rank: rank
- * @index: which element
- *
- * Return: its bits.
- */
-struct ref_elem ref_input(enum inc_dtype dtype, enum ref_pattern pattern,
-			  uint64_t seed, unsigned int rank, uint64_t index)
+static struct ref_elem input_of(const struct ref_data *d, enum inc_dtype dtype,
+				unsigned int rank, uint64_t index)
 {
-	uint64_t r = mix_bits(mix_bits(seed ^ (uint64_t)rank << 40) + index);
+	uint64_t r = mix_bits(mix_bits(d->seed ^ (uint64_t)rank << 40) + index);
 
 	if (is_pair(dtype))
-		return pair_input(dtype, pattern, r);
-	return (struct ref_elem){ make_input(dtype, pattern, r), 0 };
+		return pair_input(dtype, d->pattern, r);
+	return (struct ref_elem){ make_input(dtype, d->pattern, r), 0 };
 }
 
 /* --- Operations -------------------------------------------------------- */
@@ -362,7 +399,7 @@ static uint64_t fp32_to_half(enum inc_dtype dtype, uint64_t bits)
 static uint64_t apply_op(enum inc_dtype dtype, enum inc_op op, uint64_t a,
 			 uint64_t b)
 {
-	size_t esize = inc_dtype_size(dtype);
+	size_t esize = size_of(dtype);
 
 	if (dtype == INC_DTYPE_FP32)
 		return fp32_op(op, a, b);
@@ -384,15 +421,15 @@ static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 {
 	enum inc_op order = op == INC_OP_MINLOC ? INC_OP_MIN : INC_OP_MAX;
 	enum inc_dtype type = value_type(dtype);
-	size_t size = inc_dtype_size(type), half = inc_dtype_size(dtype) / 2;
+	size_t size = size_of(type), half = size_of(dtype) / 2;
 	uint8_t ma[16], mb[16], mr[16] = { 0 };
 	uint64_t va, vb, val;
 	int32_t ia, ib;
 
-	ref_store(ma, 2 * half, 0, a);
-	ref_store(mb, 2 * half, 0, b);
-	va = ref_load(ma, size, 0).lo;
-	vb = ref_load(mb, size, 0).lo;
+	store_elem(ma, 2 * half, a);
+	store_elem(mb, 2 * half, b);
+	va = load_elem(ma, size).lo;
+	vb = load_elem(mb, size).lo;
 	memcpy(&ia, ma + half, 4);
 	memcpy(&ib, mb + half, 4);
 
@@ -405,13 +442,13 @@ static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 		ib = ia;
 	memcpy(mr, &val, size);
 	memcpy(mr + half, &ib, 4);
-	return ref_load(mr, 2 * half, 0);
+	return load_elem(mr, 2 * half);
 }
 
 /* Divide a sum of @n ranks by @n; not for 16-bit floats. */
 static uint64_t average_sum(enum inc_dtype dtype, uint64_t sum, unsigned int n)
 {
-	unsigned int shift = 64 - 8 * (unsigned int)inc_dtype_size(dtype);
+	unsigned int shift = 64 - 8 * (unsigned int)size_of(dtype);
 	uint32_t low = (uint32_t)sum;
 	double d;
 	float f;
@@ -453,17 +490,9 @@ static struct ref_elem reduce_tree(enum inc_dtype dtype, enum inc_op op,
 	return vals[0];
 }
 
-/**
- * ref_reduce() - reduce one element of all ranks
- * @dtype: data type
- * @op: operation
- * @vals: elements by rank; overwritten
- * @n: number of ranks
- *
- * Return: the result's bits; the element's if @n is 1.
- */
-struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
-			   struct ref_elem *vals, unsigned int n)
+/* The reduced element of @n ranks, whose elements @vals are overwritten. */
+static struct ref_elem reduce_elem(enum inc_dtype dtype, enum inc_op op,
+				   struct ref_elem *vals, unsigned int n)
 {
 	enum inc_dtype type = is_half(dtype) ? INC_DTYPE_FP32 : dtype;
 	struct ref_elem res;
@@ -476,47 +505,86 @@ struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
 	res = reduce_tree(type, op, vals, n);
 	if (op == INC_OP_AVG)
 		res.lo = truncate_to(average_sum(type, res.lo, n),
-				     inc_dtype_size(type));
+				     size_of(type));
 	if (is_half(dtype))
 		res.lo = fp32_to_half(dtype, res.lo);
 	return res;
 }
 
-/* --- Buffers ----------------------------------------------------------- */
+/* --- Runs of elements --------------------------------------------------- */
 
-/**
- * ref_load() - read an element of a buffer
- * @buf: buffer, little-endian elements
- * @esize: length of an element
- * @index: which
- *
- * Return: its bits.
- */
-struct ref_elem ref_load(const void *buf, size_t esize, size_t index)
+static inline __attribute__((always_inline)) void
+fill_inputs(const struct ref_data *d, enum inc_dtype dtype, unsigned int rank,
+	    uint64_t first, size_t n, uint8_t *to)
 {
-	const uint8_t *p = (const uint8_t *)buf + esize * index;
-	struct ref_elem e = { 0, 0 };
-	size_t i;
+	size_t i, esize = size_of(dtype);
 
-	for (i = 0; i < esize; i++)
-		*(i < 8 ? &e.lo : &e.hi) |= (uint64_t)p[i] << (8 * (i % 8));
-	return e;
+	for (i = 0; i < n; i++)
+		store_elem(to + i * esize, esize,
+			   input_of(d, dtype, rank, first + i));
+}
+
+static inline __attribute__((always_inline)) void
+fill_results(const struct ref_data *d, enum inc_dtype dtype, enum inc_op op,
+	     uint64_t first, size_t n, uint8_t *to)
+{
+	size_t i, esize = size_of(dtype);
+	unsigned int r;
+
+	for (i = 0; i < n; i++) {
+		for (r = 0; r < d->nranks; r++)
+			d->vals[r] = input_of(d, dtype, r, first + i);
+		store_elem(to + i * esize, esize,
+			   reduce_elem(dtype, op, d->vals, d->nranks));
+	}
 }
 
 /**
- * ref_store() - write an element of a buffer
- * @buf: buffer, little-endian elements
- * @esize: length of an element
- * @index: which
- * @e: its bits
+ * ref_inputs() - compute elements of a rank's data
+ * @d: the data
+ * @rank: rank
+ * @first: index of the first element
+ * @n: how many
+ * @to: takes them
  */
-void ref_store(void *buf, size_t esize, size_t index, struct ref_elem e)
+__attribute__((flatten))
+void ref_inputs(const struct ref_data *d, unsigned int rank, uint64_t first,
+		size_t n, void *to)
 {
-	uint8_t *p = (uint8_t *)buf + esize * index;
-	size_t i;
+	switch (d->dtype) {
+#define FILL(TYPE)							\
+	case INC_DTYPE_##TYPE:						\
+		fill_inputs(d, INC_DTYPE_##TYPE, rank, first, n, to);	\
+		break;
+	EACH_TYPE(FILL)
+#undef FILL
+	case INC_DTYPE_COUNT:
+		break;
+	}
+}
 
-	for (i = 0; i < esize; i++)
-		p[i] = (uint8_t)((i < 8 ? e.lo : e.hi) >> (8 * (i % 8)));
+/**
+ * ref_results() - reduce elements of all ranks
+ * @d: the ranks' data; its @vals are overwritten
+ * @op: operation
+ * @first: index of the first element
+ * @n: how many
+ * @to: takes the results; the elements themselves if there is one rank
+ */
+__attribute__((flatten))
+void ref_results(const struct ref_data *d, enum inc_op op, uint64_t first,
+		 size_t n, void *to)
+{
+	switch (d->dtype) {
+#define FILL(TYPE)							\
+	case INC_DTYPE_##TYPE:						\
+		fill_results(d, INC_DTYPE_##TYPE, op, first, n, to);	\
+		break;
+	EACH_TYPE(FILL)
+#undef FILL
+	case INC_DTYPE_COUNT:
+		break;
+	}
 }
 
 /**

@@ -23,13 +23,27 @@ struct ref_elem {
 	uint64_t	hi;
 };
 
+/**
+ * struct ref_data - what the ranks send
+ * @dtype: data type
+ * @pattern: kind of data
+ * @seed: the same for all ranks
+ * @nranks: number of ranks
+ * @vals: room for an element of each rank
+ */
+struct ref_data {
+	enum inc_dtype		dtype;
+	enum ref_pattern	pattern;
+	uint64_t		seed;
+	unsigned int		nranks;
+	struct ref_elem		*vals;
+};
+
 bool ref_knows(enum inc_dtype dtype, enum inc_op op);
-struct ref_elem ref_input(enum inc_dtype dtype, enum ref_pattern pattern,
-			  uint64_t seed, unsigned int rank, uint64_t index);
-struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
-			   struct ref_elem *vals, unsigned int n);
-struct ref_elem ref_load(const void *buf, size_t esize, size_t index);
-void ref_store(void *buf, size_t esize, size_t index, struct ref_elem e);
+void ref_inputs(const struct ref_data *d, unsigned int rank, uint64_t first,
+		size_t n, void *to);
+void ref_results(const struct ref_data *d, enum inc_op op, uint64_t first,
+		 size_t n, void *to);
 uint64_t ref_hash(const void *buf, size_t len);
 
 #endif /* INC_PERF_REF_H */
