@@ -67,9 +67,13 @@ done
 
 cd /
 export LAB_IN_ROOT=1
+# What was compiled from the same lines, in whichever tree, is not compiled again.
+# ccache stands in for gcc, not for cc.
+export CC=gcc CCACHE_DIR=$LAB_CACHE/ccache CCACHE_BASEDIR=$LAB_TREE
+export CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
 # shellcheck disable=SC2016 # expanded inside
 exec chroot "$root" /usr/bin/env -u TMPDIR \
-	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+	PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 	HOME=/root LC_ALL=C.UTF-8 \
 	/bin/bash -c 'cd "$1" && shift && "$@"; exit $?' bash "${LAB_CWD:-/}" \
 	"$@"

@@ -467,6 +467,8 @@ uml_build()
 {
 	local dir=$1 conf=$LAB_DIR/config
 
+	# Its directory has another name each time.
+	export CCACHE_DISABLE=1
 	LAB_KSRC=$(source_path "$(source_of "$2")")
 	cd "$dir" || return
 	make -C "$LAB_KSRC" ARCH=um O="$dir" allnoconfig || return
