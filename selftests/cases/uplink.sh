@@ -19,7 +19,8 @@ SAYS_BY=(at l0)
 
 running()
 {
-	job_start 4 allreduce -t fp32 -o sum --count 65536 -i 1000000
+	job_start 4 allreduce -t fp32 -o sum --count 65536 -i 1000000 \
+		--pause 2000
 	wait_for 20 busy
 }
 

@@ -68,7 +68,7 @@ job_start()
 		server=${JOB_SERVER[r]:-$addr}
 		# No function here: the job's PID has to be the program's.
 		# shellcheck disable=SC2086	# words
-		ip netns exec "$TOPO-h$h" env ${JOB_ENV[r]:+"${JOB_ENV[r]}"} \
+		ip netns exec "$TOPO-h$h" ${JOB_ENV[r]:+env "${JOB_ENV[r]}"} \
 			inc-perf --server "$server${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
 			--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \

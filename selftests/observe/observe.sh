@@ -20,11 +20,12 @@ tree_up()
 			qpn 0x11 psn 7 >/dev/null
 }
 
-# running [COUNT]: start an endless job, with COUNT elements.
+# running [COUNT]: start an endless job, with COUNT elements. It leaves time to
+# those who look.
 running()
 {
 	job_start "$RANKS" allreduce -t fp32 -o sum --count "${1:-65536}" \
-		-i 1000000
+		-i 1000000 --pause 2000
 	wait_for 20 busy 50
 }
 
