@@ -25,6 +25,7 @@
 #include "conf/clock.h"
 #include "rendezvous/keepalive.h"
 
+#define BLANKS		" \t"
 #define UNIX		"unix:"
 #define AGAIN_MS	20	/* until a socket is asked again whose queue is full */
 #define NEXT_MS		250	/* that one attempt has before the next */
@@ -104,7 +105,7 @@ struct inc_reach {
 
 /**
  * inc_reach_nth() - take an address out of a list
- * @list: addresses, with commas between
+ * @list: addresses, with commas between, and blanks around them
  * @n: which one, from 0; beyond the last it begins again with the first
  * @addr: result
  * @len: size of @addr in bytes
@@ -115,12 +116,16 @@ int inc_reach_nth(const char *list, unsigned int n, char *addr, size_t len)
 {
 	const char *at = list;
 	unsigned int count = 1;
+	size_t used;
 
 	for (; *at; at++)
 		count += *at == ',';
 	for (at = list, n %= count; n; n--)
 		at = strchr(at, ',') + 1;
-	snprintf(addr, len, "%.*s", (int)strcspn(at, ","), at);
+	at += strspn(at, BLANKS);
+	for (used = strcspn(at, ","); used && strchr(BLANKS, at[used - 1]);)
+		used--;
+	snprintf(addr, len, "%.*s", (int)used, at);
 	return (int)count;
 }
 

@@ -186,7 +186,8 @@ static void several(void)
 	fill(0);
 	fd[1] = open_port(1, -1);
 	fd[2] = open_port(2, 5);
-	servers = inc_reach_new("a0,,a1,a2,unix:/none,a:99999", 1, true);
+	servers = inc_reach_new("a0 ,, a1,\ta2, unix:/none,a:99999 ,", 1,
+				true);
 	EQ(inc_reach_count(servers), 5);
 	EQ(inc_reach_left(servers), 3);
 	now = inc_now_ms();
