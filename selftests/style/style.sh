@@ -179,6 +179,8 @@ check "generated files are up to date" selftests/style/ynl-regen.sh --check
 check "layers" layers
 check "Documentation renders, and says what the headers say" \
 	$LAB exec -- selftests/style/doc-check.py
+check "plots and README have the figures of benchmark.rst" \
+	selftests/bench/pictures.py --check
 check "errors on purpose fit the code" mutants_fit
 check "SPDX lines" spdx
 check "licences, version and maintainers are what the tree says" tree_check
