@@ -133,7 +133,7 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	if (!ret)
 		return 0;
 	/* Unused cached registrations may hold the missing resources. */
-	inc_msg_reap(comm);
+	inc_sq_reap(comm);
 	if (comm->err)
 		return comm->err;
 	inc_mem_trim(&comm->mem, comm->sq.done);
@@ -357,5 +357,5 @@ void inc_call_reap(struct inc_comm *comm)
 	if (comm->err)
 		inc_mem_reap(&comm->mem, UINT64_MAX);
 	else
-		inc_msg_reap(comm);
+		inc_sq_reap(comm);
 }

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "engine/comm.h"
+#include "fork.h"
 
 /* --- Options ----------------------------------------------------------- */
 
@@ -394,6 +395,7 @@ static void destroy_device(struct inc_comm *comm)
 	if (comm->qp)
 		ibv_destroy_qp(comm->qp);
 	inc_mem_exit(&comm->mem);
+	inc_uc_free(comm);
 	inc_msg_free(comm);
 	if (comm->rq.cq) {
 		ibv_ack_cq_events(comm->rq.cq, comm->rq.events);
@@ -766,7 +768,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 			 (unsigned long long)comm->info.messages);
 	if (comm->qp && !ibv_destroy_qp(comm->qp))
 		comm->qp = NULL;
-	inc_msg_fail_all(comm, -ECANCELED);
+	inc_request_fail_all(comm, -ECANCELED);
 	destroy_device(comm);
 	inc_conn_close(&comm->watchdog.conn);
 	pthread_mutex_destroy(&comm->watchdog.lock);

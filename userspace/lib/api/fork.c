@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/comm.h"
+#include "fork.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

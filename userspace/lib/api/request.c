@@ -54,7 +54,7 @@ int inc_request_start(struct inc_request *req)
 int inc_request_test(struct inc_request *req, int *done)
 {
 	if (!is_over(req)) {
-		inc_msg_progress(req->comm);
+		inc_comm_progress(req->comm);
 		if (!is_over(req))
 			inc_watchdog_count(&req->comm->watchdog.tests);
 	}

@@ -178,7 +178,6 @@ void inc_msg_grow(struct inc_comm *comm)
 int inc_msg_alloc(struct inc_comm *comm)
 {
 	uint32_t entries = 1;
-	int ret;
 
 	/* Over UC all data is copied, to entries of at most a packet. */
 	if (comm->uc && comm->tree.msg_size > comm->tree.pmtu)
@@ -200,12 +199,11 @@ int inc_msg_alloc(struct inc_comm *comm)
 		return -ENOMEM;
 	if (!comm->uc && entries > FIRST_ENTRIES)
 		entries = FIRST_ENTRIES;
-	ret = alloc_entries(comm, entries);
-	return ret || !comm->uc ? ret : inc_uc_alloc(comm);
+	return alloc_entries(comm, entries);
 }
 
 /**
- * inc_msg_free() - free the message memory, the UC state and all requests
+ * inc_msg_free() - free the message memory and all requests
  * @comm: communicator without a queue pair and without operations in progress
  *
  * Also if inc_msg_alloc() failed, or was never called.
@@ -214,7 +212,6 @@ void inc_msg_free(struct inc_comm *comm)
 {
 	struct inc_request *req;
 
-	inc_uc_free(comm);
 	free_arena(&comm->arena);
 	free_arena(&comm->first_arena);
 	if (comm->bounce.mr)
@@ -230,39 +227,4 @@ void inc_msg_free(struct inc_comm *comm)
 	free(comm->msgs.early);
 	free(comm->sq.wr);
 	free(comm->sq.sge);
-}
-
-/**
- * inc_msg_split() - make the last packet of several a write of its own
- * @comm: communicator
- * @wr: the message in one write, of up to two SGEs; room for another one and its
- *	SGE follows
- *
- * Then no ACK can make a stock rxe lose its place (protocol.rst, "Request").
- *
- * Return: number of send requests, 1 or 2.
- */
-unsigned int inc_msg_split(const struct inc_comm *comm, struct ibv_send_wr *wr)
-{
-	struct ibv_sge *sge = &wr->sg_list[wr->num_sge - 1];
-	uint32_t before = wr->num_sge > 1 ? INC_HDR_LEN : 0;
-	uint32_t len = before + sge->length, cut;
-
-	cut = (len - 1) / comm->tree.pmtu * comm->tree.pmtu;
-	if (comm->uc || !cut)
-		return 1;
-	wr[1] = wr[0];
-	wr[1].sg_list = wr->sg_list + 2;
-	wr[1].num_sge = 1;
-	wr[1].wr.rdma.remote_addr += cut;
-	wr[1].sg_list[0] = (struct ibv_sge) {
-		.addr	= sge->addr + cut - before,
-		.length	= len - cut,
-		.lkey	= sge->lkey,
-	};
-	sge->length = cut - before;
-	wr[0].opcode = IBV_WR_RDMA_WRITE;
-	wr[0].send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
-	wr[0].next = &wr[1];
-	return 2;
 }

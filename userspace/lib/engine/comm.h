@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A communicator and its requests, for the files of engine/ and api/:
+ * A communicator and its requests, for the files of engine/ and api/. Of those in
+ * engine/, each calls only what is above it here:
  *
- *	rebuild.c	goes on over another tree
  *	arena.c		memory for outgoing messages and short results
- *	msg.c		turns requests into messages, and results into progress
- *	wait.c		sleeps until results arrive
+ *	end.c		how requests and the communicator end
+ *	fail.c		why the communicator fails, or its tree does
+ *	sq.c		the send queue
  *	window_rc.c	the window over RC
  *	uc.c		the UC transport
+ *	msg.c		turns requests into messages, and results into progress
+ *	rebuild.c	goes on over another tree
+ *	wait.c		sleeps until results arrive
  *
- *	api/coll.c	the public collectives
- *	api/request.c	the public functions for requests
- *	api/mem_reg.c	the public functions for memory
  *	api/call.c	turns calls into requests
+ *	api/coll.c	the public collectives
  *	api/comm.c	creation and destruction
  *	api/fork.c	communicators in a child of fork()
+ *	api/mem_reg.c	the public functions for memory
  *	api/query.c	queries
+ *	api/request.c	the public functions for requests
  */
 #ifndef INC_LIB_COMM_H
 #define INC_LIB_COMM_H
@@ -29,13 +33,14 @@
 
 #include "base/log.h"
 #include "conf/clock.h"
+#include "core/bdp.h"
 #include "core/plan.h"
+#include "core/uc_rtx.h"
 #include "daemon/watchdog.h"
+#include "device/landing.h"
 #include "device/mem.h"
 #include "device/verbs.h"
 #include "inc.h"
-#include "uc.h"
-#include "window_rc.h"
 
 /* Over RC: initial value, minimum and maximum. */
 #define INC_WINDOW_RC_DEFAULT	4
@@ -166,6 +171,51 @@ struct inc_arena {
 	struct ibv_mr	*mr;
 	size_t		size;
 	size_t		entry_data;
+};
+
+/**
+ * struct inc_window_rc - a communicator's window over RC
+ * @bdp: how many messages to keep in flight
+ * @piece: bytes of a block in each measured message; 0: none
+ * @timed_at: when the message whose round trip is measured was sent, in
+ *	microseconds; 0: none
+ * @timed_id: that message
+ * @ops: operations, modulo 256
+ * @results: results have arrived since messages were sent
+ * @adapts: the window adapts, as the caller has not fixed it
+ */
+struct inc_window_rc {
+	struct inc_bdp		bdp;
+	size_t			piece;
+	uint64_t		timed_at;
+	uint32_t		timed_id;
+	uint8_t			ops;
+	bool			results;
+	bool			adapts;
+};
+
+/**
+ * struct inc_uc - additional state of a communicator over UC
+ * @rtx: which messages to query when
+ * @ring: its messages
+ * @bdp: how many of them to keep in flight
+ * @landing: where results land
+ * @queries: headers of queries being sent, one per send request
+ * @mr: their registration
+ * @now: last reading of the clock, microseconds
+ * @idle: calls since the last results
+ * @retries: maximum unanswered queries of a message
+ */
+struct inc_uc {
+	struct inc_uc_rtx		rtx;
+	struct inc_uc_rtx_msg	*ring;
+	struct inc_bdp		bdp;
+	struct inc_landing	landing;
+	struct inc_hdr		*queries;
+	struct ibv_mr		*mr;
+	uint64_t		now;
+	unsigned int		idle;
+	unsigned int		retries;
 };
 
 /**
@@ -365,49 +415,72 @@ struct inc_comm {
 	struct inc_comm_info		info;
 };
 
-/* rebuild.c */
-int inc_comm_make_qp(struct inc_comm *comm, const char **what);
-int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
-		       uint32_t psn, char *err, size_t err_len);
-void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-bool inc_rebuild_told(struct inc_comm *comm);
-void inc_rebuild_progress(struct inc_comm *comm);
-
 /* arena.c */
 struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
 char *inc_msg_result(const struct inc_comm *comm, uint32_t id);
 int inc_msg_alloc(struct inc_comm *comm);
 int inc_msg_bounce(struct inc_comm *comm);
 void inc_msg_grow(struct inc_comm *comm);
-unsigned int inc_msg_split(const struct inc_comm *comm, struct ibv_send_wr *wr);
 void inc_msg_free(struct inc_comm *comm);
 
-/* msg.c */
+/* end.c */
+struct inc_request *inc_request_get(struct inc_comm *comm);
+void inc_request_put(struct inc_request *req);
+void inc_request_finish(struct inc_comm *comm);
+void inc_request_fail_all(struct inc_comm *comm, int err);
 int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+void inc_comm_drop_qp(struct inc_comm *comm);
+
+/* fail.c */
+bool inc_comm_watch_failed(struct inc_comm *comm);
+void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
+		 const char *what);
+void inc_fail_tree(struct inc_comm *comm, unsigned int status);
+
+/* sq.c */
+bool inc_sq_post(struct inc_comm *comm, struct ibv_send_wr *wr);
+void inc_sq_reap(struct inc_comm *comm);
+
+/* window_rc.c */
+void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req);
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req,
+			uint32_t id);
+void inc_window_rc_filled(struct inc_comm *comm);
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req,
+			uint32_t id, bool ok);
+
+/* uc.c */
+int inc_uc_alloc(struct inc_comm *comm);
+void inc_uc_restart(struct inc_comm *comm);
+void inc_uc_free(struct inc_comm *comm);
+void inc_uc_sent(struct inc_comm *comm, bool first);
+void inc_uc_came(struct inc_comm *comm);
+bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status);
+void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status);
+void inc_uc_progress(struct inc_comm *comm);
+bool inc_uc_nap(struct inc_comm *comm);
+int inc_uc_patience(const struct inc_comm *comm, int ms);
+void inc_uc_woke(struct inc_comm *comm);
+
+/* msg.c */
 int inc_msg_post_recvs(struct inc_comm *comm);
 void inc_msg_resume(struct inc_comm *comm, uint32_t done);
 void inc_msg_issue(struct inc_comm *comm, struct inc_request *req);
 void inc_msg_progress(struct inc_comm *comm);
-void inc_msg_reap(struct inc_comm *comm);
-void inc_msg_fail_all(struct inc_comm *comm, int err);
 
-/* fail.c */
-bool inc_comm_watch_failed(struct inc_comm *comm);
-void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
-		 const char *what);
-void inc_fail_tree(struct inc_comm *comm, unsigned int status);
-struct inc_request *inc_request_get(struct inc_comm *comm);
-void inc_request_put(struct inc_request *req);
-
-/* fork.c */
-void inc_fork_add(struct inc_comm *comm);
-void inc_fork_del(struct inc_comm *comm);
+/* rebuild.c */
+int inc_comm_make_qp(struct inc_comm *comm, const char **what);
+int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
+		       uint32_t psn, char *err, size_t err_len);
+void inc_rebuild_progress(struct inc_comm *comm);
 
 /* wait.c */
+void inc_comm_progress(struct inc_comm *comm);
 bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms);
 
 /* Microseconds of CLOCK_MONOTONIC. */

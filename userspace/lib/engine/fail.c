@@ -4,9 +4,12 @@
  * part of it, and at different times.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "comm.h"
 
 #define CAUSE_TRIES		20
@@ -31,6 +34,41 @@ bool inc_comm_watch_failed(struct inc_comm *comm)
 	pthread_mutex_unlock(&comm->watchdog.lock);
 	inc_comm_fail(comm, err, "%s", text);
 	return true;
+}
+
+/* Has the manager asked for another tree since the last one? */
+static bool is_rebuilding(struct inc_comm *comm)
+{
+	bool asked;
+
+	pthread_mutex_lock(&comm->watchdog.lock);
+	asked = comm->watchdog.rebuild.round != comm->rebuild.round;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	return comm->rebuild.on && asked;
+}
+
+/**
+ * inc_comm_break() - stop to use a tree that has failed
+ * @comm: communicator that goes on over another one
+ * @fmt: what happened
+ */
+void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
+{
+	const struct inc_rdv_msg lost = { .type = INC_RDV_LOST };
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	if (inc_comm_stopped(comm))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	inc_info(&comm->who, "the tree does not work: %s", text);
+	comm->rebuild.state = INC_REBUILD_BROKEN;
+	inc_comm_drop_qp(comm);
+	/* If the manager does not answer, the time limit of the call counts. */
+	if (!is_rebuilding(comm))
+		inc_watchdog_say(&comm->watchdog, &lost);
 }
 
 /* Find the error in @cq that preceded the flushed completions. */
@@ -133,7 +171,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
 	if (inc_comm_watch_failed(comm))
 		return;
-	if (inc_rebuild_told(comm)) {
+	if (is_rebuilding(comm)) {
 		inc_comm_break(comm, "the manager makes another tree");
 		return;
 	}

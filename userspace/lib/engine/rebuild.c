@@ -16,7 +16,6 @@
  * before all ranks are ready, by the one that creates the communicator.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -122,89 +121,12 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 	if (ret || !first)
 		return ret;
 	ret = inc_msg_alloc(comm);
+	if (!ret && comm->uc)
+		ret = inc_uc_alloc(comm);
 	if (ret)
 		snprintf(err, err_len, "messages of %u bytes, path MTU %u: %s",
 			 tree->msg_size, tree->pmtu, strerror(-ret));
 	return ret;
-}
-
-static void drain_cq(struct ibv_cq *cq)
-{
-	struct ibv_wc wc[INC_WC_BATCH];
-
-	while (ibv_poll_cq(cq, INC_WC_BATCH, wc) > 0)
-		;
-}
-
-static void drop_msgs(struct inc_comm *comm)
-{
-	comm->bounce.busy = false;
-	memset(comm->msgs.ring, 0,
-	       (comm->msgs.mask + 1) * sizeof(*comm->msgs.ring));
-	memset(comm->msgs.early, 0, comm->tree.slots);
-	comm->msgs.head = comm->msgs.next;
-}
-
-/* Nothing is in flight any more. */
-static void drop_qp(struct inc_comm *comm)
-{
-	pthread_mutex_lock(&comm->watchdog.lock);
-	comm->watchdog.qp = NULL;
-	pthread_mutex_unlock(&comm->watchdog.lock);
-	if (!comm->qp || ibv_destroy_qp(comm->qp))
-		return;
-	comm->qp = NULL;
-	drain_cq(comm->rq.cq);
-	drain_cq(comm->sq.cq);
-	comm->rq.posted = 0;
-	comm->rq.armed = false;
-	comm->sq.armed = false;
-	comm->sq.done = comm->sq.posted;
-	comm->sq.signaled = comm->sq.posted;
-	comm->sq.full = false;
-	if (comm->msgs.ring)
-		drop_msgs(comm);
-	inc_mem_reap(&comm->mem, UINT64_MAX);
-}
-
-/**
- * inc_comm_break() - stop to use a tree that has failed
- * @comm: communicator that goes on over another one
- * @fmt: what happened
- */
-void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
-{
-	const struct inc_rdv_msg lost = { .type = INC_RDV_LOST };
-	char text[INC_RDV_TEXT_MAX];
-	va_list ap;
-
-	if (inc_comm_stopped(comm))
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	inc_info(&comm->who, "the tree does not work: %s", text);
-	comm->rebuild.state = INC_REBUILD_BROKEN;
-	drop_qp(comm);
-	/* If the manager does not answer, the time limit of the call counts. */
-	if (!inc_rebuild_told(comm))
-		inc_watchdog_say(&comm->watchdog, &lost);
-}
-
-/**
- * inc_rebuild_told() - check whether the manager makes another tree
- * @comm: communicator
- *
- * Return: it has said so since the last one.
- */
-bool inc_rebuild_told(struct inc_comm *comm)
-{
-	bool told;
-
-	pthread_mutex_lock(&comm->watchdog.lock);
-	told = comm->watchdog.rebuild.round != comm->rebuild.round;
-	pthread_mutex_unlock(&comm->watchdog.lock);
-	return comm->rebuild.on && told;
 }
 
 static uint32_t count_done(const struct inc_comm *comm)
@@ -228,7 +150,7 @@ static void rejoin_tree(struct inc_comm *comm, uint32_t round)
 	const char *what;
 	int ret;
 
-	drop_qp(comm);
+	inc_comm_drop_qp(comm);
 	if (getrandom(&comm->rebuild.psn, sizeof(comm->rebuild.psn), 0) < 0)
 		comm->rebuild.psn = round;
 	comm->rebuild.psn &= 0xffffff;

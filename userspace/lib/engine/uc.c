@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The UC side of a communicator, see uc.h.
+ * The UC side of a communicator: retransmissions, queries and their answers.
+ * core/uc_rtx.h decides what to send, this file sends it.
  *
  * Data and results are always copied: data may have to be retransmitted, and a
  * result that the network delayed or duplicated may arrive long after the
@@ -15,7 +16,6 @@
 
 #include "comm.h"
 #include "core/seg.h"
-#include "uc.h"
 
 /*
  * While results keep arriving, polling for them now and then costs less than
@@ -144,11 +144,10 @@ static void post_message(struct inc_comm *comm, uint32_t id,
 			.remote_addr = inc_msg_addr(comm, id),
 			.rkey = comm->tree.rkey,
 		},
-	}, *bad;
-	int ret;
+	};
 
 	if (comm->sq.posted - comm->sq.done == comm->sq.depth)
-		inc_msg_reap(comm);
+		inc_sq_reap(comm);
 	if (inc_comm_stopped(comm) || comm->sq.posted - comm->sq.done == comm->sq.depth)
 		return;
 	wr.wr_id = ++comm->sq.posted;
@@ -158,9 +157,7 @@ static void post_message(struct inc_comm *comm, uint32_t id,
 	}
 	if (sge->length <= comm->sq.inline_max)
 		wr.send_flags |= IBV_SEND_INLINE;
-	ret = ibv_post_send(comm->qp, &wr, &bad);
-	if (ret)
-		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
+	inc_sq_post(comm, &wr);
 }
 
 static void retransmit_message(struct inc_comm *comm, uint32_t id)

@@ -110,9 +110,25 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 	} else {
 		comm->sq.armed = false;
 		comm->sq.events++;
-		inc_msg_reap(comm);
+		inc_sq_reap(comm);
 	}
 	return 0;
+}
+
+/**
+ * inc_comm_progress() - do what is due
+ * @comm: communicator
+ *
+ * Does not sleep. Makes no system call if there is nothing to send.
+ */
+void inc_comm_progress(struct inc_comm *comm)
+{
+	if (comm->err)
+		return;
+	if (comm->rebuild.state)
+		inc_rebuild_progress(comm);
+	else
+		inc_msg_progress(comm);
 }
 
 /**
@@ -131,7 +147,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 	int ret = 0;
 
 	for (;;) {
-		inc_msg_progress(comm);
+		inc_comm_progress(comm);
 		if (req->done)
 			break;
 		if (comm->rebuild.state) {
@@ -160,6 +176,6 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 				      strerror(-ret));
 	}
 	if (comm->mem.zombies && !inc_comm_stopped(comm))
-		inc_msg_reap(comm);
+		inc_sq_reap(comm);
 	return req->done;
 }

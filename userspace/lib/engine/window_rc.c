@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The window over RC, see window_rc.h.
+ * The window of a communicator over RC, which adapts to the path.
  *
  * Messages posted beyond the path's capacity wait in the host's queue. The
  * acknowledgments of results, including those of other ranks' messages, wait
@@ -11,7 +11,6 @@
  * flight shows the round trip without queueing.
  */
 #include "comm.h"
-#include "window_rc.h"
 
 /* Longer than most time slices of a process that shares its CPU. */
 #define QUEUE_US	10000

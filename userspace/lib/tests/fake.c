@@ -456,6 +456,8 @@ static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu,
 	pthread_mutex_init(&comm->watchdog.lock, NULL);
 	inc_mem_init(&comm->mem, NULL, false, NULL);
 	EQ(inc_msg_alloc(comm), 0);
+	if (uc)
+		EQ(inc_uc_alloc(comm), 0);
 	EQ(inc_msg_post_recvs(comm), 0);
 }
 
@@ -486,8 +488,9 @@ void begin(void)
 
 void end(void)
 {
-	inc_msg_fail_all(comm, -ECANCELED);
+	inc_request_fail_all(comm, -ECANCELED);
 	inc_mem_exit(&comm->mem);
+	inc_uc_free(comm);
 	inc_msg_free(comm);
 	EQ(sw.mrs, 0);
 	free(comm);

@@ -669,6 +669,8 @@ static void uc_messages(void)
 	EQ(inc_msg_alloc(&c), -EMSGSIZE);
 	c.tree.pmtu = MSG_SIZE;
 	EQ(inc_msg_alloc(&c), 0);
+	EQ(inc_uc_alloc(&c), 0);
+	inc_uc_free(&c);
 	inc_msg_free(&c);
 	OK(!c.uc);
 	end();

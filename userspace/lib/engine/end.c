@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * How requests end, and a communicator or its queue pair with them. Nothing here
+ * sends, or decides whether something has failed.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm.h"
+
+/**
+ * inc_request_get() - allocate an empty request
+ * @comm: communicator
+ *
+ * Return: request, NULL if there is no memory.
+ */
+struct inc_request *inc_request_get(struct inc_comm *comm)
+{
+	struct inc_request *req = comm->ops.free, *all;
+
+	if (req) {
+		comm->ops.free = req->next;
+		all = req->all;
+	} else {
+		req = malloc(sizeof(*req));
+		if (!req)
+			return NULL;
+		all = comm->ops.all;
+		comm->ops.all = req;
+	}
+	memset(req, 0, sizeof(*req));
+	req->all = all;
+	req->comm = comm;
+	return req;
+}
+
+/* Release the memory that a request holds. */
+static void release_memory(struct inc_request *req)
+{
+	struct inc_comm *comm = req->comm;
+
+	if (req->smem)
+		inc_mem_put(&comm->mem, req->smem, req->last_seq);
+	if (req->rmem)
+		inc_mem_put(&comm->mem, req->rmem, 0);
+	req->smem = NULL;
+	req->rmem = NULL;
+	if (req->temp && comm->rebuild.on)
+		inc_mem_forget(&comm->mem, req->temp, 1);
+	free(req->temp);
+	req->temp = NULL;
+}
+
+/**
+ * inc_request_put() - free a request
+ * @req: request that is done
+ */
+void inc_request_put(struct inc_request *req)
+{
+	release_memory(req);
+	req->next = req->comm->ops.free;
+	req->comm->ops.free = req;
+}
+
+static void finish_request(struct inc_request *req)
+{
+	if (!req->persistent)
+		release_memory(req);
+	req->done = true;
+	req->comm->info.operations++;
+	inc_dbg(&req->comm->who, "%s ends: %s",
+		inc_collective_name(req->plan.collective),
+		req->err ? inc_strerror(req->err) : "success");
+	if (req->orphan)
+		inc_request_put(req);
+}
+
+/**
+ * inc_request_finish() - end the operations that are complete
+ * @comm: communicator
+ *
+ * Operations complete in order of issue: takes finished ones off the head.
+ */
+void inc_request_finish(struct inc_comm *comm)
+{
+	struct inc_request *req;
+
+	while ((req = comm->ops.first) && req->msgs_done == req->msgs) {
+		comm->ops.first = req->next;
+		if (!comm->ops.first)
+			comm->ops.last = NULL;
+		comm->rebuild.finished++;
+		finish_request(req);
+	}
+}
+
+/**
+ * inc_request_fail_all() - end all operations in progress
+ * @comm: communicator whose queue pair is destroyed
+ * @err: negative errno value that they end with
+ */
+void inc_request_fail_all(struct inc_comm *comm, int err)
+{
+	struct inc_request *req;
+
+	while ((req = comm->ops.first)) {
+		comm->ops.first = req->next;
+		if (!req->err)
+			req->err = err;
+		finish_request(req);
+	}
+	comm->ops.last = NULL;
+	comm->ops.tx = NULL;
+	comm->msgs.head = comm->msgs.next;
+}
+
+/**
+ * inc_comm_note() - record an error that fails only one operation
+ * @comm: communicator
+ * @err: negative errno value
+ * @fmt: what happened
+ *
+ * Return: @err.
+ */
+int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(comm->error.text, sizeof(comm->error.text), fmt, ap);
+	va_end(ap);
+	comm->error.ask = false;
+	inc_err(&comm->who, "%s", comm->error.text);
+	return err;
+}
+
+/**
+ * inc_comm_fail() - move a communicator to the failed state
+ * @comm: communicator
+ * @err: negative errno value
+ * @fmt: what happened
+ *
+ * The queue pair is destroyed: when this returns, nothing more is written to
+ * the user's memory. The daemon notices that the connection is closed and tells
+ * the other ranks. Over UC the switch would not miss this rank.
+ */
+void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (comm->err)
+		return;
+	comm->err = err;
+	va_start(ap, fmt);
+	vsnprintf(comm->error.text, sizeof(comm->error.text), fmt, ap);
+	va_end(ap);
+	inc_err(&comm->who, "%s", comm->error.text);
+
+	pthread_mutex_lock(&comm->watchdog.lock);
+	comm->watchdog.qp = NULL;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	if (comm->qp && !ibv_destroy_qp(comm->qp))
+		comm->qp = NULL;
+	inc_watchdog_hang_up(&comm->watchdog);
+	inc_request_fail_all(comm, err);
+	inc_mem_reap(&comm->mem, UINT64_MAX);
+}
+
+static void drain_cq(struct ibv_cq *cq)
+{
+	struct ibv_wc wc[INC_WC_BATCH];
+
+	while (ibv_poll_cq(cq, INC_WC_BATCH, wc) > 0)
+		;
+}
+
+static void drop_msgs(struct inc_comm *comm)
+{
+	comm->bounce.busy = false;
+	memset(comm->msgs.ring, 0,
+	       (comm->msgs.mask + 1) * sizeof(*comm->msgs.ring));
+	memset(comm->msgs.early, 0, comm->tree.slots);
+	comm->msgs.head = comm->msgs.next;
+}
+
+/**
+ * inc_comm_drop_qp() - destroy the queue pair of a tree that has failed
+ * @comm: communicator that goes on over another one; nothing is in flight then
+ */
+void inc_comm_drop_qp(struct inc_comm *comm)
+{
+	pthread_mutex_lock(&comm->watchdog.lock);
+	comm->watchdog.qp = NULL;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	if (!comm->qp || ibv_destroy_qp(comm->qp))
+		return;
+	comm->qp = NULL;
+	drain_cq(comm->rq.cq);
+	drain_cq(comm->sq.cq);
+	comm->rq.posted = 0;
+	comm->rq.armed = false;
+	comm->sq.armed = false;
+	comm->sq.done = comm->sq.posted;
+	comm->sq.signaled = comm->sq.posted;
+	comm->sq.full = false;
+	if (comm->msgs.ring)
+		drop_msgs(comm);
+	inc_mem_reap(&comm->mem, UINT64_MAX);
+}
