@@ -11,6 +11,8 @@
 #include "core/rank_range.h"
 #include "object/mem.h"
 #include "object/slot_mem.h"
+#include "object/snapshot.h"
+#include "object/snapshot.h"
 #include "object/stats.h"
 #include "object/switch.h"
 #include "object/tree.h"

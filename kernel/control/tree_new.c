@@ -19,6 +19,7 @@
 #include "datapath/hook.h"
 #include "datapath/liveness.h"
 #include "object/qp.h"
+#include "object/quota.h"
 #include "object/slot_mem.h"
 #include "object/switch.h"
 #include "object/tree.h"

@@ -12,23 +12,6 @@ struct inc_tree_cfg;
 struct netlink_ext_ack;
 
 /**
- * struct inc_quota - limits for trees; 0 is no limit
- * @trees: number of trees
- * @ranks: ranks of a tree
- * @slots: slots of a tree
- * @tree_memory: bytes of a tree with all its members
- * @tree_hold: bytes of packets that wait in a tree; applies to existing trees,
- *	too; changed with WRITE_ONCE()
- */
-struct inc_quota {
-	u32	trees;
-	u16	ranks;
-	u16	slots;
-	u64	tree_memory;
-	u64	tree_hold;
-};
-
-/**
  * inc_quota_switch_hold() - get the bytes that a member that is a switch may hold
  * @hold: what one rank may
  * @ranks: ranks below it

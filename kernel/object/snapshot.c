@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies of slots and QPs. They take the locks of the data path, and only for
- * copying: nothing is allocated or printed under them.
+ * Copies of slots and QPs, and the sum of a tree's counters. Copies take the locks of
+ * the data path, and only for copying: nothing is allocated or printed under them.
  */
 #include <linux/slab.h>
 
@@ -137,4 +137,31 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 
 	v->pending = inc_psn_diff(v->max, v->una);
 	v->last_rx_ms = jiffies_to_msecs(jiffies - READ_ONCE(qp->last_rx));
+}
+
+/**
+ * inc_tree_stats() - sum up a tree's counters
+ * @tree: tree
+ * @tree_sum: INC_STATS_MAX numbers, by RDMA_INC_A_TREE_STATS_*; added to
+ * @member_sum: INC_STATS_MAX numbers, by RDMA_INC_A_MEMBER_STATS_*; added to
+ *
+ * Context: process, inc_switch.lock held.
+ */
+void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
+{
+	struct inc_qp *qp;
+	u16 member;
+	int i;
+
+	inc_stats_sum(tree->stats, tree_sum);
+	for (i = 0; i < INC_STATS_MAX; i++)
+		member_sum[i] += tree->gone[i];
+	for (member = 0; member < tree->cfg.members; member++) {
+		qp = inc_qp_find(tree, member);
+		if (qp)
+			inc_qp_stats_sum(qp, member_sum);
+	}
+	list_for_each_entry(qp, &tree->parted, parted)
+		if (!qp->uplink)
+			inc_qp_stats_sum(qp, member_sum);
 }

@@ -100,6 +100,7 @@ struct inc_slot_snapshot *inc_slot_snapshot_alloc(u16 ranks);
 void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 			   struct inc_slot_snapshot *v);
 void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v);
+void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
 
 u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 member);
 

@@ -16,7 +16,6 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
-#include "object/quota.h"
 #include "object/stats.h"
 
 struct dentry;
@@ -28,6 +27,23 @@ struct sock;
 
 /* Bridge, IPv4, IPv6. */
 #define INC_HOOKS	4
+
+/**
+ * struct inc_quota - limits for trees; 0 is no limit
+ * @trees: number of trees
+ * @ranks: ranks of a tree
+ * @slots: slots of a tree
+ * @tree_memory: bytes of a tree with all its members
+ * @tree_hold: bytes of packets that wait in a tree; applies to existing trees,
+ *	too; changed with WRITE_ONCE()
+ */
+struct inc_quota {
+	u32	trees;
+	u16	ranks;
+	u16	slots;
+	u64	tree_memory;
+	u64	tree_hold;
+};
 
 /**
  * struct inc_switch - the switch of one network namespace

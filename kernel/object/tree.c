@@ -5,7 +5,6 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
 
@@ -73,31 +72,4 @@ u32 inc_tree_low_mark(struct inc_tree *tree)
 	if (mark != old)
 		cmpxchg(&tree->low_mark, old, mark);
 	return mark;
-}
-
-/**
- * inc_tree_stats() - sum up a tree's counters
- * @tree: tree
- * @tree_sum: INC_STATS_MAX numbers, by RDMA_INC_A_TREE_STATS_*; added to
- * @member_sum: INC_STATS_MAX numbers, by RDMA_INC_A_MEMBER_STATS_*; added to
- *
- * Context: process, inc_switch.lock held.
- */
-void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
-{
-	struct inc_qp *qp;
-	u16 member;
-	int i;
-
-	inc_stats_sum(tree->stats, tree_sum);
-	for (i = 0; i < INC_STATS_MAX; i++)
-		member_sum[i] += tree->gone[i];
-	for (member = 0; member < tree->cfg.members; member++) {
-		qp = inc_qp_find(tree, member);
-		if (qp)
-			inc_qp_stats_sum(qp, member_sum);
-	}
-	list_for_each_entry(qp, &tree->parted, parted)
-		if (!qp->uplink)
-			inc_qp_stats_sum(qp, member_sum);
 }

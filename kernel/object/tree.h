@@ -230,7 +230,6 @@ struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id);
 /* Any context. The first reason wins. */
 void inc_tree_fail(struct inc_tree *tree, u8 status);
 u32 inc_tree_low_mark(struct inc_tree *tree);
-void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
 
 static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,
 						  u32 msg_id)
