@@ -112,7 +112,7 @@ static void explain_root(const struct manager *m, const struct group *g,
 	else if (g->core.present < g->request.ranks && !g->nparts)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->core.present, g->request.ranks);
-	else if (g->take_until)
+	else if (g->preempt_until)
 		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
 	else if (list && group_why(g, list, &root))
 		fill_candidates(m, list, root, w);

@@ -266,9 +266,9 @@ struct group_undetermined {
  * @tenant: who owns it; another tenant's groups may have the same name
  * @reserved: reservation that its room is from, until it ends; NULL: none
  * @born: milliseconds since 1970; when its first rank came; 0: unknown
- * @claims: all tenants have all they may have, but others will end for it
- * @takes: how often others were asked to make room for it
- * @take_until: milliseconds; when there must be that room; 0: it needs none
+ * @overcommitted: all tenants have all they may have, but others will end for it
+ * @preemptions: how often others were asked to make room for it
+ * @preempt_until: milliseconds; when there must be that room; 0: it needs none
  * @freed_at: milliseconds; when it was no more in use by others; 0: it is
  * @tried_at: milliseconds; when it was tried last
  * @awaited: another group waits for its room
@@ -335,9 +335,9 @@ struct group {
 	struct tenant		*tenant;
 	struct reservation	*reserved;
 	uint64_t		born;
-	bool			claims;
-	unsigned int		takes;
-	int64_t			take_until;
+	bool			overcommitted;
+	unsigned int		preemptions;
+	int64_t			preempt_until;
 	int64_t			freed_at;
 	int64_t			tried_at;
 	bool			awaited;

@@ -17,8 +17,8 @@
 #include "place/place.h"
 #include "tenant/preempt.h"
 
-#define TAKE_MS		10000	/* for trees to be dismantled */
-#define TAKES_MAX	3	/* each may wait for so long */
+#define PREEMPT_MS	10000	/* for trees to be dismantled */
+#define PREEMPTIONS_MAX	3	/* each may wait for so long */
 #define CHOOSE_MS	2000	/* in which nobody else is heard */
 #define RETRY_MS	100	/* memory is free a while after its tree */
 #define BEHIND_MS	1000
@@ -160,7 +160,7 @@ static bool would_fit(void *ctx, const bool *ends)
 {
 	struct search *s = ctx;
 	struct manager *m = s->g->manager;
-	struct claims lack = { 0 }, ended = { 0 };
+	struct tenant_amount lack = { 0 }, ended = { 0 };
 	const struct group *g;
 	size_t i;
 
@@ -171,11 +171,11 @@ static bool would_fit(void *ctx, const bool *ends)
 			continue;
 		g = s->list[i].ctx;
 		put_group(s->gone, g);
-		/* Of a group with a claim, others have the room still. */
-		ended.groups += !g->claims;
-		ended.ranks += g->claims ? 0 : g->request.ranks;
+		/* The room of an overcommitted group is still that of others. */
+		ended.groups += !g->overcommitted;
+		ended.ranks += g->overcommitted ? 0 : g->request.ranks;
 	}
-	if (s->g->claims)
+	if (s->g->overcommitted)
 		lack = tenant_lacks(&m->tenants, s->g->request.ranks);
 	return lack.groups <= ended.groups && lack.ranks <= ended.ranks &&
 	       has_place(s);
@@ -243,13 +243,13 @@ static bool choose_groups(struct search *s)
 	found = ends &&
 		preempt_choose(ends, s->n, would_fit, has_taken_long, s);
 	if (found) {
-		g->take_until = g->manager->loop.now + TAKE_MS;
+		g->preempt_until = g->manager->loop.now + PREEMPT_MS;
 		g->freed_at = 0;
 		g->navoid = 0;
 		place_later(g, g->manager->loop.now);
-		if (g->claims)
-			tenant_unclaim(&g->manager->tenants, g->request.ranks);
-		g->claims = false;
+		if (g->overcommitted)
+			tenant_end_overcommit(&g->manager->tenants, g->request.ranks);
+		g->overcommitted = false;
 		for (i = 0; i < s->n; i++)
 			if (ends[i])
 				end_for(s->list[i].ctx, g);
@@ -301,9 +301,9 @@ static bool await_ending(struct group *g)
 		}
 	if (!some)
 		return false;
-	g->take_until = m->loop.now + TAKE_MS;
+	g->preempt_until = m->loop.now + PREEMPT_MS;
 	g->freed_at = 0;
-	place_later(g, g->take_until);
+	place_later(g, g->preempt_until);
 	return true;
 }
 
@@ -319,9 +319,9 @@ bool group_preempts(struct group *g, const uint32_t *at)
 	struct search s = { .g = g, .at = at, .since = now_ms() };
 	bool found = false;
 
-	if (g->takes < TAKES_MAX && list_candidates(&s) && s.n)
-		found = (!g->takes && await_ending(g)) || choose_groups(&s);
-	g->takes += found;
+	if (g->preemptions < PREEMPTIONS_MAX && list_candidates(&s) && s.n)
+		found = (!g->preemptions && await_ending(g)) || choose_groups(&s);
+	g->preemptions += found;
 	free(s.list);
 	free(s.gone);
 	return found;
@@ -332,7 +332,7 @@ static bool is_behind(const struct group *g)
 	const struct group *o;
 
 	for (o = g->manager->groups; o; o = o->next)
-		if (o != g && o->state < GROUP_ENDING && o->take_until &&
+		if (o != g && o->state < GROUP_ENDING && o->preempt_until &&
 		    priority_of(o) >= priority_of(g))
 			return true;
 	return false;
@@ -349,12 +349,12 @@ bool group_waits(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
 
-	if (g->take_until && is_dismantling(g->manager)) {
-		if (g->take_until > now)
-			place_later(g, g->take_until);
+	if (g->preempt_until && is_dismantling(g->manager)) {
+		if (g->preempt_until > now)
+			place_later(g, g->preempt_until);
 		else
 			group_refuse(g, ETIMEDOUT, "groups that were ended for it are still being dismantled after %d s",
-				     TAKE_MS / 1000);
+				     PREEMPT_MS / 1000);
 		return true;
 	}
 	if (is_behind(g)) {
@@ -382,7 +382,7 @@ bool group_awaits_memory(struct group *g)
 	int64_t now = g->manager->loop.now;
 	bool asked;
 
-	if (g->take_until <= now || g->limited || !sw->info)
+	if (g->preempt_until <= now || g->limited || !sw->info)
 		return false;
 	asked = sw->info->asked_at > g->freed_at;
 	if (asked && !sw->info->leaving && sw->info->told_at <= g->tried_at)
@@ -403,9 +403,9 @@ bool group_awaits_memory(struct group *g)
  */
 void group_yield(struct group *g)
 {
-	if (!g->take_until)
+	if (!g->preempt_until)
 		return;
-	g->take_until = 0;
+	g->preempt_until = 0;
 	group_wake(g->manager);
 }
 
@@ -415,10 +415,10 @@ void group_yield(struct group *g)
  */
 void group_has_room(struct group *g)
 {
-	if (g->claims)
-		tenant_unclaim(&g->manager->tenants, g->request.ranks);
-	g->claims = false;
-	g->takes = 0;
+	if (g->overcommitted)
+		tenant_end_overcommit(&g->manager->tenants, g->request.ranks);
+	g->overcommitted = false;
+	g->preemptions = 0;
 	group_yield(g);
 }
 

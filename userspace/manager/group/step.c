@@ -342,7 +342,7 @@ static void place_group(struct group *g)
 		}
 		located = where_locate(g, true, at, &lost);
 	}
-	if (located && !g->claims && where_compute(g, at, &p)) {
+	if (located && !g->overcommitted && where_compute(g, at, &p)) {
 		begin_trees(g, &p, at);
 		place_free(&p);
 	} else if (g->state == GROUP_GATHERING) {

@@ -259,7 +259,7 @@ void where_none(struct group *g, bool located, uint32_t lost)
 	if (located && g->no_cm) {
 		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
 			     g->refused);
-	} else if (located && g->claims) {
+	} else if (located && g->overcommitted) {
 		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
 			     others);
 	} else if (located && limit_says(g, text, sizeof(text))) {

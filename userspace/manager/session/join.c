@@ -124,7 +124,7 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 	char why[INC_RDV_TEXT_MAX - 128];
 	struct inc_rdv_addr from;
 	struct group *g;
-	bool claims;
+	bool overcommitted;
 
 	if (!may_begin(m, stream, tn, join, &from))
 		return NULL;
@@ -138,9 +138,10 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 		if (!reservation_fits(r, join->ranks))
 			r = NULL;
 	}
-	claims = !tenant_admits(&m->tenants, tn, r, join->ranks, why,
-				sizeof(why));
-	if (claims && !tenant_may_claim(&m->tenants, tn, join->ranks)) {
+	overcommitted = !tenant_admits(&m->tenants, tn, r, join->ranks,
+				       why, sizeof(why));
+	if (overcommitted &&
+	    !tenant_may_overcommit(&m->tenants, tn, join->ranks)) {
 		tenant_refused(tn, &m->events, join->job, why);
 		refuse_rank(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
 		return NULL;
@@ -152,9 +153,9 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 		return NULL;
 	}
 	g->from = from;
-	g->claims = claims;
-	if (claims)
-		tenant_claim(&m->tenants, join->ranks);
+	g->overcommitted = overcommitted;
+	if (overcommitted)
+		tenant_overcommit(&m->tenants, join->ranks);
 	return g;
 }
 

@@ -332,7 +332,7 @@ static struct use without_lower(const struct tenants *t, uint32_t priority)
 }
 
 /**
- * tenant_may_claim() - check whether others would have to end for a group
+ * tenant_may_overcommit() - check whether others would have to end for a group
  * @t: tenants
  * @tn: its tenant
  * @ranks: its ranks
@@ -342,8 +342,8 @@ static struct use without_lower(const struct tenants *t, uint32_t priority)
  * lower priority. No reservation ends for it, nor a group that has its room from
  * one.
  */
-bool tenant_may_claim(const struct tenants *t, const struct tenant *tn,
-		      uint32_t ranks)
+bool tenant_may_overcommit(const struct tenants *t, const struct tenant *tn,
+			   uint32_t ranks)
 {
 	struct use rest = without_lower(t, tn->limits->priority);
 	char why[256];
@@ -356,28 +356,28 @@ bool tenant_may_claim(const struct tenants *t, const struct tenant *tn,
 }
 
 /**
- * tenant_claim() - let a group that is counted have the room of others
+ * tenant_overcommit() - let a group that is counted have the room of others
  * @t: tenants
  * @ranks: its ranks
  *
  * They end when all its ranks are there: that may never be. Until then nobody
  * else gets what they leave.
  */
-void tenant_claim(struct tenants *t, uint32_t ranks)
+void tenant_overcommit(struct tenants *t, uint32_t ranks)
 {
-	t->claims.groups++;
-	t->claims.ranks += ranks;
+	t->overcommit.groups++;
+	t->overcommit.ranks += ranks;
 }
 
 /**
- * tenant_unclaim() - a group has its room now, or needs it no longer
+ * tenant_end_overcommit() - a group has its room now, or needs it no longer
  * @t: tenants
  * @ranks: its ranks
  */
-void tenant_unclaim(struct tenants *t, uint32_t ranks)
+void tenant_end_overcommit(struct tenants *t, uint32_t ranks)
 {
-	t->claims.groups--;
-	t->claims.ranks -= ranks;
+	t->overcommit.groups--;
+	t->overcommit.ranks -= ranks;
 }
 
 static uint64_t count_over(uint64_t used, uint32_t max)
@@ -386,25 +386,25 @@ static uint64_t count_over(uint64_t used, uint32_t max)
 }
 
 /**
- * tenant_lacks() - tell how much must end for a group with a claim
+ * tenant_lacks() - tell how much must end for an overcommitted group
  * @t: tenants
  * @ranks: its ranks
  *
- * Other groups' claims are not its business.
+ * What others are overcommitted by is not its business.
  *
  * Return: groups, and ranks of groups.
  */
-struct claims tenant_lacks(const struct tenants *t, uint32_t ranks)
+struct tenant_amount tenant_lacks(const struct tenants *t, uint32_t ranks)
 {
 	const struct limits *l = policy_of_all(t->policy);
 	const struct use *u = &t->use;
 
-	return (struct claims) {
+	return (struct tenant_amount) {
 		.groups = count_over(u->groups +
-				     u->held_groups - (t->claims.groups - 1),
+				     u->held_groups - (t->overcommit.groups - 1),
 				     l->max[LIMIT_GROUPS]),
 		.ranks = count_over(u->ranks +
-				    u->held_ranks - (t->claims.ranks - ranks),
+				    u->held_ranks - (t->overcommit.ranks - ranks),
 				    l->max[LIMIT_RANKS]),
 	};
 }

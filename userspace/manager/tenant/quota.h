@@ -28,11 +28,11 @@ int tenant_reserve(struct tenants *t, const struct reservation *wish,
 bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 		   const struct reservation *r, uint32_t ranks, char *why,
 		   size_t len);
-bool tenant_may_claim(const struct tenants *t, const struct tenant *tn,
-		      uint32_t ranks);
-void tenant_claim(struct tenants *t, uint32_t ranks);
-void tenant_unclaim(struct tenants *t, uint32_t ranks);
-struct claims tenant_lacks(const struct tenants *t, uint32_t ranks);
+bool tenant_may_overcommit(const struct tenants *t, const struct tenant *tn,
+			   uint32_t ranks);
+void tenant_overcommit(struct tenants *t, uint32_t ranks);
+void tenant_end_overcommit(struct tenants *t, uint32_t ranks);
+struct tenant_amount tenant_lacks(const struct tenants *t, uint32_t ranks);
 void tenant_enter(struct tenants *t, struct tenant *tn, struct reservation *r,
 		  uint32_t ranks);
 void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,

@@ -31,11 +31,11 @@ struct use {
 };
 
 /**
- * struct claims - what groups that are not complete are to have of others
- * @groups: such groups; @use of struct tenants has them, too
+ * struct tenant_amount - groups, and their ranks
+ * @groups: number of groups
  * @ranks: their ranks
  */
-struct claims {
+struct tenant_amount {
 	uint64_t	groups;
 	uint64_t	ranks;
 };
@@ -96,7 +96,7 @@ struct reservation {
  * @policy: what it says
  * @list: tenants that had a group
  * @use: what all of them have
- * @claims: and what of that others are to end for
+ * @overcommit: and what of that others are to end for
  * @reservations: room that is held, the oldest first
  * @nreservations: their number
  */
@@ -109,7 +109,7 @@ struct tenants {
 	struct policy	*policy;
 	struct tenant	*list;
 	struct use	use;
-	struct claims	claims;
+	struct tenant_amount	overcommit;
 	struct reservation *reservations;
 	uint32_t	nreservations;
 };

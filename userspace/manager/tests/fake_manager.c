@@ -282,8 +282,8 @@ void fake_stop(void)
 			fuzz_wrong("a switch has parts of no group");
 	drain_forget(&fake_manager);
 	switches_stop(&fake_manager);
-	if (fake_manager.tenants.claims.groups ||
-	    fake_manager.tenants.claims.ranks)
+	if (fake_manager.tenants.overcommit.groups ||
+	    fake_manager.tenants.overcommit.ranks)
 		fuzz_wrong("a group that has ended has a claim");
 	if (fake_manager.groups)
 		fuzz_wrong("a group came while the manager ended");

@@ -220,7 +220,7 @@ static void known_plenty(void)
 	check(admits(&t, blue, 8, "") && admits(&t, red, 8, ""),
 	      "room is left beside all that a number can say");
 	reserve(&t, blue, "all", UINT32_MAX, UINT32_MAX, 0);
-	check(tenant_may_claim(&t, blue, 8), "more than a number can say");
+	check(tenant_may_overcommit(&t, blue, 8), "more than a number can say");
 	tenant_enter(&t, blue, NULL, 8);
 	check(admits(&t, blue, 8, "") && t.use.held_ranks == 2ULL * UINT32_MAX,
 	      "and it is counted");
@@ -241,12 +241,12 @@ static void reads(struct tenants *t, const char *text)
 }
 
 /* Who may have the room of others, and how much of it a group needs. */
-static void known_claims(void)
+static void known_overcommit(void)
 {
 	struct tenants t = { .path = NULL };
 	struct tenant *high, *low, *same;
 	struct reservation *r;
-	struct claims lack;
+	struct tenant_amount lack;
 
 	high = low = same = NULL;
 	reads(&t, "all-groups = 4\nall-ranks = 20\ntenant = high\n"
@@ -260,44 +260,44 @@ static void known_claims(void)
 	check(admits(&t, high, 4, "2 are left, and this group needs 4; groups with"),
 	      "no room, and it is said that a priority does not help");
 	check(admits(&t, high, 15, "tenant high may have 14 ranks"), "own limit");
-	check(tenant_may_claim(&t, high, 4), "a lower one has room");
-	check(tenant_may_claim(&t, high, 12), "all of it");
-	check(!tenant_may_claim(&t, high, 13), "no more than that");
-	check(!tenant_may_claim(&t, low, 4), "the lowest");
-	check(tenant_may_claim(&t, same, 12) && !tenant_may_claim(&t, same, 13),
+	check(tenant_may_overcommit(&t, high, 4), "a lower one has room");
+	check(tenant_may_overcommit(&t, high, 12), "all of it");
+	check(!tenant_may_overcommit(&t, high, 13), "no more than that");
+	check(!tenant_may_overcommit(&t, low, 4), "the lowest");
+	check(tenant_may_overcommit(&t, same, 12) && !tenant_may_overcommit(&t, same, 13),
 	      "it is not its own, either");
 	tenant_enter(&t, high, NULL, 4);
-	tenant_claim(&t, 4);
+	tenant_overcommit(&t, 4);
 	lack = tenant_lacks(&t, 4);
 	check(!lack.groups && lack.ranks == 2, "what must end");
 	check(admits(&t, low, 1, "all tenants together may have 20 ranks"),
 	      "nobody else gets it");
-	/* Another claim is not the first one's business. */
+	/* What another one is overcommitted by is not the first one's business. */
 	tenant_enter(&t, high, NULL, 8);
-	tenant_claim(&t, 8);
+	tenant_overcommit(&t, 8);
 	lack = tenant_lacks(&t, 4);
 	check(!lack.groups && lack.ranks == 2, "the same as before");
 	lack = tenant_lacks(&t, 8);
 	check(!lack.groups && lack.ranks == 6, "what the other one needs");
-	check(!tenant_may_claim(&t, high, 1), "its own limit holds");
-	tenant_unclaim(&t, 8);
+	check(!tenant_may_overcommit(&t, high, 1), "its own limit holds");
+	tenant_end_overcommit(&t, 8);
 	tenant_leave(&t, high, NULL, 8);
-	tenant_unclaim(&t, 4);
+	tenant_end_overcommit(&t, 4);
 	tenant_leave(&t, high, NULL, 4);
 	tenant_leave(&t, low, NULL, 10);
 	reserve(&t, low, "job", 1, 10, 0);
-	check(!tenant_may_claim(&t, high, 3), "a reservation is kept");
+	check(!tenant_may_overcommit(&t, high, 3), "a reservation is kept");
 	r = reservation_find(&t, low, "job");
 	tenant_enter(&t, low, r, 10);
-	check(!tenant_may_claim(&t, high, 3), "while it is used, too");
+	check(!tenant_may_overcommit(&t, high, 3), "while it is used, too");
 	reservation_end(&t, r);
-	check(tenant_may_claim(&t, high, 3), "not when it is over");
+	check(tenant_may_overcommit(&t, high, 3), "not when it is over");
 	reads(&t, "all-ranks = 20\ntenant = low\npriority = 3\n");
-	check(!tenant_may_claim(&t, high, 3) && tenant_may_claim(&t, low, 3),
+	check(!tenant_may_overcommit(&t, high, 3) && tenant_may_overcommit(&t, low, 3),
 	      "priorities are read again");
 	tenant_leave(&t, low, r, 10);
 	tenant_leave(&t, same, NULL, 8);
-	check(!t.claims.groups && !t.claims.ranks && !t.use.ranks, "no more");
+	check(!t.overcommit.groups && !t.overcommit.ranks && !t.use.ranks, "no more");
 	tenants_close(&t);
 }
 
@@ -436,19 +436,19 @@ static unsigned long settled;
  * @tn: its tenant; NULL: it is not there
  * @r: its reservation, or NULL
  * @ranks: its ranks
- * @claims: others are to end for it
+ * @overcommitted: others are to end for it
  */
 struct job {
 	struct tenant		*tn;
 	struct reservation	*r;
 	uint32_t		ranks;
-	bool			claims;
+	bool			overcommitted;
 };
 
-/* Not those that claim, or have their room from a reservation. */
+/* Not those that are overcommitted, or have their room from a reservation. */
 static bool may_end(const struct job *job, const struct job *for_job)
 {
-	return job->tn && !job->claims && (!job->r || job->r->over) &&
+	return job->tn && !job->overcommitted && (!job->r || job->r->over) &&
 	       job->tn->limits->priority < for_job->tn->limits->priority;
 }
 
@@ -463,20 +463,20 @@ static uint32_t lower_ranks(const struct job *jobs, const struct job *job)
 	return sum;
 }
 
-static bool claims_add_up(const struct tenants *t, const struct job *jobs)
+static bool overcommit_adds_up(const struct tenants *t, const struct job *jobs)
 {
 	const struct limits *l = policy_of_all(t->policy);
-	struct claims sum = { 0 };
+	struct tenant_amount sum = { 0 };
 	int i;
 
 	for (i = 0; i < JOBS; i++)
-		if (jobs[i].tn && jobs[i].claims) {
+		if (jobs[i].tn && jobs[i].overcommitted) {
 			sum.groups++;
 			sum.ranks += jobs[i].ranks;
 		}
-	if (sum.groups != t->claims.groups || sum.ranks != t->claims.ranks)
+	if (sum.groups != t->overcommit.groups || sum.ranks != t->overcommit.ranks)
 		return false;
-	/* Without those that claim, the limits hold. */
+	/* Without those, the limits hold. */
 	return t->use.ranks + t->use.held_ranks - sum.ranks <=
 		       l->max[LIMIT_RANKS] &&
 	       t->use.groups + t->use.held_groups - sum.groups <=
@@ -511,13 +511,13 @@ static bool adds_up(const struct tenants *t, const struct job *jobs)
 		all.held_groups += u.held_groups;
 		all.held_ranks += u.held_ranks;
 	}
-	return !memcmp(&all, &t->use, sizeof(all)) && claims_add_up(t, jobs);
+	return !memcmp(&all, &t->use, sizeof(all)) && overcommit_adds_up(t, jobs);
 }
 
 static void end_job(struct tenants *t, struct job *job)
 {
-	if (job->claims)
-		tenant_unclaim(t, job->ranks);
+	if (job->overcommitted)
+		tenant_end_overcommit(t, job->ranks);
 	tenant_leave(t, job->tn, job->r, job->ranks);
 	*job = (struct job) { NULL };
 }
@@ -525,7 +525,7 @@ static void end_job(struct tenants *t, struct job *job)
 /* Others end for a group, as long as there are any. */
 static void complete(struct tenants *t, struct job *jobs, struct job *job)
 {
-	struct claims lack;
+	struct tenant_amount lack;
 	int i;
 
 	for (i = 0; i < JOBS; i++) {
@@ -540,8 +540,8 @@ static void complete(struct tenants *t, struct job *jobs, struct job *job)
 		end_job(t, job);
 		return;
 	}
-	tenant_unclaim(t, job->ranks);
-	job->claims = false;
+	tenant_end_overcommit(t, job->ranks);
+	job->overcommitted = false;
 	settled++;
 }
 
@@ -550,7 +550,7 @@ static void job_step(struct tenants *t, struct job *jobs, struct job *job,
 {
 	char why[256];
 
-	if (job->tn && job->claims && any(2)) {
+	if (job->tn && job->overcommitted && any(2)) {
 		complete(t, jobs, job);
 		return;
 	}
@@ -562,17 +562,17 @@ static void job_step(struct tenants *t, struct job *jobs, struct job *job,
 	job->r = reservation_find(t, tn, name);
 	if (job->r && !reservation_fits(job->r, job->ranks))
 		job->r = NULL;
-	job->claims = !tenant_admits(t, tn, job->r, job->ranks, why,
+	job->overcommitted = !tenant_admits(t, tn, job->r, job->ranks, why,
 				     sizeof(why));
-	if (job->claims && !tenant_may_claim(t, tn, job->ranks))
+	if (job->overcommitted && !tenant_may_overcommit(t, tn, job->ranks))
 		return;
 	tenant_enter(t, tn, job->r, job->ranks);
 	job->tn = tn;
-	if (!job->claims)
+	if (!job->overcommitted)
 		return;
-	tenant_claim(t, job->ranks);
+	tenant_overcommit(t, job->ranks);
 	check(tenant_lacks(t, job->ranks).ranks <= lower_ranks(jobs, job),
-	      "others have what a group claims");
+	      "others have what a group is overcommitted by");
 }
 
 static void random_reservations(unsigned long steps)
@@ -673,7 +673,7 @@ int main(void)
 	known_quotas();
 	known_reservations();
 	known_plenty();
-	known_claims();
+	known_overcommit();
 	known_order();
 	random_choices(n);
 	random_reservations(n);
