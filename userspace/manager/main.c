@@ -276,9 +276,9 @@ static void name_port(struct amd_options *o, int port)
 }
 
 static const struct group_ops group_ops = {
-	.store		= keep_put,
-	.changed	= keep_changed,
-	.unstore	= keep_not,
+	.store		= persist_store,
+	.changed	= persist_changed,
+	.unstore	= persist_delete,
 	.ends		= stats_group_ends,
 };
 

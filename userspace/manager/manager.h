@@ -127,7 +127,7 @@ STAILQ_HEAD(group_list, group);
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
  * @drains: switches that get no more trees
- * @links: links that are there, or were, by name: known.c
+ * @links: links that are there, or were, by name: links.c
  * @links_changed: switches whose links the store has otherwise
  * @drain_at: milliseconds; when to look what has to move away from them
  * @groups: groups, in the order of their creation
@@ -254,8 +254,8 @@ void group_note_again(struct manager *m);
 int64_t group_drain_deadline(const struct manager *m);
 void group_drain_turn(struct manager *m);
 
-/* group/news.c */
-void group_on_notif(struct manager *m, const struct sw_notif *news);
+/* group/report.c */
+void group_on_notif(struct manager *m, const struct sw_notif *notif);
 void group_on_snapshot(struct manager *m, struct sw *sw,
 		       const struct sw_info *before);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "fabric/seen.h"
+#include "fabric/fdb.h"
 #include "group/group.h"
 #include "health.pb-c.h"
 #include "rdma_inc.pb-c.h"
@@ -70,9 +70,9 @@ static void put_link(struct list *list, const struct manager *m,
 	rdma_inc__v1__link__init(out);
 	out->from_switch = (char *)a->id;
 	out->to_switch = (char *)b->id;
-	if (link->a_if != SEEN_OWN)
+	if (link->a_if != FDB_OWN)
 		out->from_interface = a->ifs[link->a_if].name;
-	if (link->b_if != SEEN_OWN)
+	if (link->b_if != FDB_OWN)
 		out->to_interface = b->ifs[link->b_if].name;
 	out->speed = link->speed;
 	out->learnt = (char *)link->how;

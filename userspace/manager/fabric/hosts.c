@@ -56,7 +56,7 @@ struct host {
  * @m: during a turn: manager
  * @credit: how many events there may be
  * @credited_at: milliseconds; since when it has not grown
- * @untold: news that were not
+ * @untold: changes that were not
  * @sum_at: milliseconds; not before is their number told
  */
 struct hosts {

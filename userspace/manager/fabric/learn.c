@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * What switches tell. When one tells something new, what it told before is replaced
- * in the indexes (seen.c), and its row is found again: the switches that it
+ * in the indexes (fdb.c), and its row is found again: the switches that it
  * sees. Links follow from the rows (links.c), and are found again only if a row
  * or an interface of a switch has changed.
  */
@@ -106,8 +106,8 @@ void topo_changed(struct topo *t, struct sw *sw)
 	row->neighbours = neighbours;
 	t->generation++;
 	hosts_changed(t->hosts, t->m->loop.now);
-	seen_forget(&t->seen, sw->index);
-	if (!seen_learn(&t->seen, sw->index, sw->info)) {
+	fdb_forget(&t->fdb, sw->index);
+	if (!fdb_learn(&t->fdb, sw->index, sw->info)) {
 		log_info("switch %s: no memory for what it sees", sw_name(sw));
 		row->known = false;
 	}
@@ -181,7 +181,7 @@ struct topo *topo_new(struct manager *m)
 	t->rows = calloc(n, sizeof(*t->rows));
 	t->by_id = calloc(n, sizeof(*t->by_id));
 	t->hosts = hosts_new();
-	if (t->rows && t->by_id && t->hosts && seen_init(&t->seen, n))
+	if (t->rows && t->by_id && t->hosts && fdb_init(&t->fdb, n))
 		return t;
 	topo_free(t);
 	return NULL;
@@ -208,7 +208,7 @@ void topo_grow(struct topo *t)
  */
 void topo_leave(struct topo *t, const struct sw *sw)
 {
-	seen_forget(&t->seen, sw->index);
+	fdb_forget(&t->fdb, sw->index);
 	row_free(&t->rows[sw->index]);
 	t->rows[sw->index].known = false;
 	topo_grow(t);
@@ -224,8 +224,8 @@ void topo_free(struct topo *t)
 
 	if (!t)
 		return;
-	if (t->seen.sayings)
-		seen_free(&t->seen, t->n);
+	if (t->fdb.neighs)
+		fdb_free(&t->fdb, t->n);
 	for (i = 0; t->rows && i < t->n; i++)
 		row_free(&t->rows[i]);
 	hosts_free(t->hosts);

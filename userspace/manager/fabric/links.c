@@ -134,8 +134,8 @@ static void add_neighbour(const struct topo *t, struct row *row,
 			  const struct sw *sw, uint32_t itf,
 			  const struct sw_neigh *neigh)
 {
-	const struct mac *mac;
-	const struct sighting *s;
+	const struct fdb_mac *mac;
+	const struct fdb_entry *s;
 	const struct sw *other;
 
 	if (neigh->switch_id[0]) {
@@ -147,11 +147,11 @@ static void add_neighbour(const struct topo *t, struct row *row,
 	/* It was there before. */
 	if (sw->info->ifs[itf].blocked)
 		return;
-	mac = seen_by_mac(&t->seen, neigh->mac);
-	for (s = mac ? mac->seen : NULL; s; s = s->of_mac)
-		if (seen_own(s) && s->sw != sw->index)
+	mac = fdb_find_mac(&t->fdb, neigh->mac);
+	for (s = mac ? mac->entries : NULL; s; s = s->of_mac)
+		if (fdb_is_own(s) && s->sw != sw->index)
 			add_seeing(row, itf, s->sw,
-				   s->itf == SEEN_OWN ? SEEN_FDB : SEEN_PORT);
+				   s->itf == FDB_OWN ? SEEN_FDB : SEEN_PORT);
 }
 
 static uint32_t if_by_name(const struct sw *sw, const char *name)
@@ -159,7 +159,7 @@ static uint32_t if_by_name(const struct sw *sw, const char *name)
 	const struct sw_if *itf = sw_if_named(sw->info, name);
 
 	return itf ? sw_if_upper(sw->info, (uint32_t)(itf - sw->info->ifs)) :
-		     SEEN_OWN;
+		     FDB_OWN;
 }
 
 /* Links of this switch that are configured, as far as both ends are there. */
@@ -177,8 +177,8 @@ static void add_cables(const struct topo *t, struct row *row,
 			continue;
 		other = find_id(t, c->sw[!end]);
 		itf = if_by_name(sw, c->itf[end]);
-		if (!other || other == sw || itf == SEEN_OWN ||
-		    if_by_name(other, c->itf[!end]) == SEEN_OWN)
+		if (!other || other == sw || itf == FDB_OWN ||
+		    if_by_name(other, c->itf[!end]) == FDB_OWN)
 			continue;
 		add_seeing(row, itf, other->index, SEEN_CONFIGURED);
 	}
@@ -272,11 +272,11 @@ static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 			if (strcmp(neigh->switch_id, other->info->id))
 				continue;
 			port = if_by_name(other, neigh->switch_port);
-			if (wanted == SEEN_OWN || wanted == port)
+			if (wanted == FDB_OWN || wanted == port)
 				return port;
 		}
 		if (!next)
-			return SEEN_OWN;
+			return FDB_OWN;
 		at = &info->ifs[next - 1];
 		next = at->next_member;
 	}
@@ -292,7 +292,7 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 	uint32_t i, end;
 
 	if (see->how == SEEN_LLDP)
-		return announced_if(this, see->itf, other, SEEN_OWN);
+		return announced_if(this, see->itf, other, FDB_OWN);
 	for (i = 0; see->how == SEEN_CONFIGURED && i < 2 * t->m->o.ncables;
 	     i++) {
 		c = &t->m->o.cables[i / 2];
@@ -302,7 +302,7 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 		    if_by_name(this, c->itf[end]) == see->itf)
 			return if_by_name(other, c->itf[!end]);
 	}
-	return SEEN_OWN;
+	return FDB_OWN;
 }
 
 /* By LLDP: does the interface there see this one? */
@@ -312,7 +312,7 @@ static bool is_mutual(const struct topo *t, uint32_t sw,
 	const struct sw *this = &t->m->switches[sw];
 	uint32_t there = other_if(t, sw, see);
 
-	return there != SEEN_OWN &&
+	return there != FDB_OWN &&
 	       announced_if(&t->m->switches[see->sw], there, this, see->itf) ==
 	       see->itf;
 }
@@ -324,7 +324,7 @@ static bool is_blocked(const struct topo *t, uint32_t sw,
 	uint32_t there = other_if(t, sw, see);
 
 	return t->m->switches[sw].info->ifs[see->itf].blocked ||
-	       (there != SEEN_OWN &&
+	       (there != FDB_OWN &&
 		t->m->switches[see->sw].info->ifs[there].blocked);
 }
 
@@ -459,7 +459,7 @@ static bool put_link(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 		[SEEN_CONFIGURED]	= "configured",
 	};
 	const struct sw_if *x = &t->m->switches[a].info->ifs[a_if];
-	const struct sw_if *y = b_if == SEEN_OWN ? NULL :
+	const struct sw_if *y = b_if == FDB_OWN ? NULL :
 				&t->m->switches[b].info->ifs[b_if];
 	uint64_t speed = x->speed;
 	struct topo_link *p = t->links;
@@ -490,7 +490,7 @@ static bool put_seeing(struct topo *t, uint32_t a, const struct seeing *see)
 	if (see->how > SEEN_FDB) {
 		b_if = other_if(t, a, see);
 		/* Another link may be configured there. */
-		if (see->how == SEEN_LLDP && b_if != SEEN_OWN &&
+		if (see->how == SEEN_LLDP && b_if != FDB_OWN &&
 		    (t->rows[b].leads[b_if] & LEADS(SEEN_CONFIGURED)))
 			return true;
 		return put_link(t, a, see->itf, b, b_if, see->how);

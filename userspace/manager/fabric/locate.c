@@ -12,8 +12,8 @@
  * Both switches see a host: is it nearer to @b? The way from @a to the host
  * leads to @b, too; or that from @b to the host does not lead to @a.
  */
-static bool is_nearer(const struct topo *t, const struct sighting *a,
-		      const struct sighting *b)
+static bool is_nearer(const struct topo *t, const struct fdb_entry *a,
+		      const struct fdb_entry *b)
 {
 	const struct seeing *to = row_towards(&t->rows[a->sw], b->sw);
 	const struct seeing *back = row_towards(&t->rows[b->sw], a->sw);
@@ -21,33 +21,33 @@ static bool is_nearer(const struct topo *t, const struct sighting *a,
 	return (to && to->itf == a->itf) || (back && back->itf != b->itf);
 }
 
-static bool is_nearest(const struct topo *t, const struct sighting *at)
+static bool is_nearest(const struct topo *t, const struct fdb_entry *at)
 {
-	const struct sighting *other;
+	const struct fdb_entry *other;
 
-	for (other = at->mac->seen; other; other = other->of_mac)
-		if (other->sw != at->sw && !seen_own(other) &&
+	for (other = at->mac->entries; other; other = other->of_mac)
+		if (other->sw != at->sw && !fdb_is_own(other) &&
 		    is_nearer(t, at, other))
 			return false;
 	return true;
 }
 
 /* No interface of the switch that leads to another one. */
-static bool at_edge(const struct topo *t, const struct sighting *s)
+static bool at_edge(const struct topo *t, const struct fdb_entry *s)
 {
-	return !seen_own(s) && !t->rows[s->sw].leads[s->itf];
+	return !fdb_is_own(s) && !t->rows[s->sw].leads[s->itf];
 }
 
 /* How many other switches see it where that one is? */
 static uint32_t count_supporters(const struct topo *t,
-				 const struct sighting *at)
+				 const struct fdb_entry *at)
 {
-	const struct sighting *s;
+	const struct fdb_entry *s;
 	const struct seeing *to;
 	uint32_t n = 0;
 
-	for (s = at->mac->seen; s; s = s->of_mac) {
-		if (s->sw == at->sw || seen_own(s))
+	for (s = at->mac->entries; s; s = s->of_mac) {
+		if (s->sw == at->sw || fdb_is_own(s))
 			continue;
 		to = row_towards(&t->rows[s->sw], at->sw);
 		n += to && to->itf == s->itf;
@@ -57,12 +57,12 @@ static uint32_t count_supporters(const struct topo *t,
 
 /**
  * struct claim - a switch has a MAC address at its edge
- * @at: its sighting; NULL: there is no claim
+ * @at: its entry; NULL: there is no claim
  * @supporters: how many agree
  * @rank: 2: the switch is nearer than all others; 1: it was found before; 0: neither
  */
 struct claim {
-	const struct sighting	*at;
+	const struct fdb_entry	*at;
 	uint32_t		supporters;
 	unsigned int		rank;
 };
@@ -75,11 +75,11 @@ static int compare_claims(const struct claim *x, const struct claim *y)
 	return (int)x->rank - (int)y->rank;
 }
 
-static bool has_edge(const struct topo *t, const struct mac *mac)
+static bool has_edge(const struct topo *t, const struct fdb_mac *mac)
 {
-	const struct sighting *s;
+	const struct fdb_entry *s;
 
-	for (s = mac->seen; s; s = s->of_mac)
+	for (s = mac->entries; s; s = s->of_mac)
 		if (at_edge(t, s))
 			return true;
 	return false;
@@ -89,14 +89,14 @@ static bool has_edge(const struct topo *t, const struct mac *mac)
  * Several may claim a host: one of them lies, or what it has seen is old. Of one
  * that only some see at their edge, and none is nearest, it is not known where it is.
  */
-static const struct sighting *find_edge(struct topo *t, struct mac *mac)
+static const struct fdb_entry *find_edge(struct topo *t, struct fdb_mac *mac)
 {
 	struct claim best = { .at = NULL }, c;
 	bool sure = false;
 	int more;
 
 	mac->rival = PLACE_NONE;
-	for (c.at = mac->seen; c.at; c.at = c.at->of_mac) {
+	for (c.at = mac->entries; c.at; c.at = c.at->of_mac) {
 		if (!at_edge(t, c.at))
 			continue;
 		c.supporters = count_supporters(t, c.at);
@@ -127,9 +127,9 @@ enum evidence {
 	EVIDENCE_OTHERS,
 };
 
-static void locate_mac(struct topo *t, struct mac *mac)
+static void locate_mac(struct topo *t, struct fdb_mac *mac)
 {
-	const struct sighting *found;
+	const struct fdb_entry *found;
 
 	graph_rows(t);
 	if (mac->found_in == t->generation)
@@ -143,19 +143,20 @@ static void locate_mac(struct topo *t, struct mac *mac)
 }
 
 /*
- * Is a saying worth more than another one, about another MAC address? Less than,
+ * Is a neighbour worth more than another one, with another MAC address? Less than,
  * equal to or more than 0.
  */
-static int compare_sayings(struct topo *t, const struct addr *a,
-			   const struct saying *x, const struct saying *y)
+static int compare_neighs(struct topo *t, const struct fdb_addr *a,
+			  const struct fdb_neigh *x, const struct fdb_neigh *y)
 {
-	uint32_t nx = seen_sayers(a, x->mac), ny = seen_sayers(a, y->mac);
+	uint32_t nx = fdb_count_neighs(a, x->mac);
+	uint32_t ny = fdb_count_neighs(a, y->mac);
 
 	if (nx != ny)
 		return nx < ny ? -1 : 1;
-	if (!strcmp(x->mac->text, a->was))
+	if (!strcmp(x->mac->text, a->last))
 		return 1;
-	if (!strcmp(y->mac->text, a->was))
+	if (!strcmp(y->mac->text, a->last))
 		return -1;
 	locate_mac(t, x->mac);
 	locate_mac(t, y->mac);
@@ -163,7 +164,7 @@ static int compare_sayings(struct topo *t, const struct addr *a,
 }
 
 /* It makes no difference which of both is right. */
-static bool is_same_place(const struct saying *x, const struct saying *y)
+static bool is_same_place(const struct fdb_neigh *x, const struct fdb_neigh *y)
 {
 	return x->sw == y->sw ||
 	       (x->mac->sw != PLACE_NONE && x->mac->sw == y->mac->sw);
@@ -176,7 +177,7 @@ static bool is_same_place(const struct saying *x, const struct saying *y)
  * @rival: another one, which says something else, or PLACE_NONE
  */
 struct owner {
-	struct mac	*mac;
+	struct fdb_mac	*mac;
 	uint32_t	sayer;
 	uint32_t	rival;
 };
@@ -189,8 +190,8 @@ struct owner {
 static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 {
 	struct owner o = { .sayer = PLACE_NONE, .rival = PLACE_NONE };
-	struct addr *a = seen_by_addr(&t->seen, addr);
-	const struct saying *best = a ? a->said : NULL, *n;
+	struct fdb_addr *a = fdb_find_addr(&t->fdb, addr);
+	const struct fdb_neigh *best = a ? a->neighs : NULL, *n;
 	bool sure = true;
 	int more;
 
@@ -199,19 +200,19 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 	for (n = best->of_addr; n; n = n->of_addr) {
 		if (n->mac == best->mac)
 			continue;
-		more = compare_sayings(t, a, n, best);
+		more = compare_neighs(t, a, n, best);
 		sure = more ? sure || more > 0 : sure && is_same_place(n, best);
 		if (more > 0)
 			best = n;
 	}
 	o.sayer = best->sw;
-	for (n = a->said; n; n = n->of_addr)
+	for (n = a->neighs; n; n = n->of_addr)
 		if (n->mac != best->mac && n->sw != best->sw)
 			o.rival = n->sw;
 	if (!sure)
 		return o;
 	o.mac = best->mac;
-	memcpy(a->was, best->mac->text, MAC_LEN);
+	memcpy(a->last, best->mac->text, MAC_LEN);
 	locate_mac(t, o.mac);
 	return o;
 }
@@ -244,7 +245,7 @@ static struct sw *only_switch(const struct manager *m)
 struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf)
 {
-	const struct mac *mac = find_owner(m->topo, addr).mac;
+	const struct fdb_mac *mac = find_owner(m->topo, addr).mac;
 
 	*itf = NULL;
 	if (!mac || mac->sw == PLACE_NONE)
@@ -254,11 +255,11 @@ struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 }
 
 /* A switch that has a MAC address at its edge, other than one that claims it. */
-static uint32_t other_edge(const struct topo *t, const struct mac *mac)
+static uint32_t other_edge(const struct topo *t, const struct fdb_mac *mac)
 {
-	const struct sighting *s;
+	const struct fdb_entry *s;
 
-	for (s = mac->seen; s; s = s->of_mac)
+	for (s = mac->entries; s; s = s->of_mac)
 		if (s->sw != mac->rival && at_edge(t, s))
 			return s->sw;
 	return PLACE_NONE;
@@ -305,13 +306,13 @@ const struct sw *topo_rival(const struct manager *m,
  */
 struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 {
-	const struct mac *mac = find_owner(m->topo, addr).mac;
-	const struct sighting *s, *first = NULL, *near = NULL;
+	const struct fdb_mac *mac = find_owner(m->topo, addr).mac;
+	const struct fdb_entry *s, *first = NULL, *near = NULL;
 
 	if (mac && mac->sw == PLACE_NONE && mac->rival != PLACE_NONE)
 		return NULL;
-	for (s = mac ? mac->seen : NULL; s; s = s->of_mac) {
-		if (seen_own(s))
+	for (s = mac ? mac->entries : NULL; s; s = s->of_mac) {
+		if (fdb_is_own(s))
 			continue;
 		if (!first || s->sw < first->sw)
 			first = s;
@@ -361,13 +362,13 @@ void topo_hosts(const struct manager *m,
 			     const struct sw *sw, const struct sw_if *itf),
 		void *ctx)
 {
-	const struct saying *s;
+	const struct fdb_neigh *s;
 	const struct sw_if *itf;
 	const struct sw *sw, *other;
 	uint32_t i;
 
 	for (i = 0; i < m->o.nswitches; i++)
-		for (s = m->topo->seen.sayings[i]; s; s = s->of_sw) {
+		for (s = m->topo->fdb.neighs[i]; s; s = s->of_sw) {
 			/* Several may say it: the last one of its list counts. */
 			if (s->of_addr || is_local(&s->addr->addr))
 				continue;

@@ -352,7 +352,7 @@ void netconf_close(struct netconf *n)
 }
 
 /**
- * netconf_fd() - get what to wait for news with
+ * netconf_fd() - get what to wait for notifications with
  * @n: session
  *
  * Return: descriptor, or -1: only netconf_notif() knows.

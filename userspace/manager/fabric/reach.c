@@ -256,7 +256,7 @@ void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 			y = &m->switches[b];
 			topo_narrow(port, c, x,
 				    &x->info->ifs[t->links[k].a_if]);
-			if (t->links[k].b_if != SEEN_OWN)
+			if (t->links[k].b_if != FDB_OWN)
 				topo_narrow(port, c, y,
 					    &y->info->ifs[t->links[k].b_if]);
 		}

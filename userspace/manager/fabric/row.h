@@ -5,7 +5,7 @@
 #ifndef INC_MANAGER_ROW_H
 #define INC_MANAGER_ROW_H
 
-#include "fabric/seen.h"
+#include "fabric/fdb.h"
 #include "fabric/topo.h"
 
 /**
@@ -70,7 +70,7 @@ struct row {
  * struct topo - the fabric
  * @m: manager
  * @n: number of switches
- * @seen: who has been seen where
+ * @fdb: who is where, as all switches tell
  * @generation: grows when anything has changed
  * @rows: for each switch what it sees of others
  * @rows_generation: in which they were up to date
@@ -90,7 +90,7 @@ struct row {
 struct topo {
 	struct manager		*m;
 	uint32_t		n;
-	struct seen		seen;
+	struct fdb		fdb;
 	uint64_t		generation;
 	struct row		*rows;
 	uint64_t		rows_generation;

@@ -170,7 +170,7 @@ struct sw_op {
 
 /**
  * enum sw_notif_kind - what a switch tells of itself
- * @SW_NOTIF_WATCHED: it tells its news from now on
+ * @SW_NOTIF_WATCHED: it notifies from now on
  * @SW_NOTIF_UNWATCHED: it has stopped: the agent has gone
  * @SW_NOTIF_LINK: an interface has changed
  * @SW_NOTIF_TREE_FAILED: a tree has failed
@@ -189,7 +189,7 @@ enum sw_notif_kind {
 };
 
 /**
- * struct sw_notif - news of a switch
+ * struct sw_notif - a notification of a switch
  * @work: brings it to the main loop
  * @sw: switch
  * @kind: what it is about
@@ -216,7 +216,7 @@ struct sw_notif {
 /**
  * struct sw_pool - the threads that talk with all switches
  * @pool: for what may wait
- * @epoll: sessions whose news are awaited
+ * @epoll: sessions whose notifications are awaited
  * @end: descriptor that ends @poller
  * @poller: thread that waits for any of them
  */
@@ -228,7 +228,7 @@ struct sw_pool {
 };
 
 /**
- * enum sw_watch_state - what a switch's job for news waits for
+ * enum sw_watch_state - what a switch's job for notifications waits for
  * @SW_WATCH_BUSY: for nothing: it is done, or queued
  * @SW_WATCH_ARMED: for its session to have something
  * @SW_WATCH_LATER: for a timer
@@ -242,10 +242,10 @@ enum sw_watch_state {
 };
 
 /**
- * struct sw_watch - how a switch's news are awaited
+ * struct sw_watch - how a switch's notifications are awaited
  * @job: connects, or reads what has come
  * @state: guarded by the switch's lock, as @on
- * @on: its news are wanted
+ * @on: its notifications are wanted
  * @session: the job's; NULL: none
  * @known: it is known in the pool's epoll
  * @work: has the main loop set @timer
@@ -282,7 +282,7 @@ struct sw_watch {
  * @refreshing: an operation asks for @info
  * @timer: when to ask next; or, while it is being asked, when the next answer
  *	counts as missed
- * @again: ask once more after that: there is news
+ * @again: ask once more after that: something has changed
  * @quiet: it is not to be asked again
  * @interval_ms: how often to ask
  * @told_up: the last event about it said that it is up
@@ -294,7 +294,7 @@ struct sw_watch {
  * @on_snapshot: called after each answer, or without one, with the @info
  *	before, without interfaces if they are the same; NULL: it has not
  *	changed
- * @on_notif: called with its news
+ * @on_notif: called with its notifications
  * @namesake: called with an identity that it did not have before; returns
  *	another switch that has it, or NULL
  * @may_change: called by a thread before an operation that changes something
@@ -306,7 +306,7 @@ struct sw_watch {
  * @session: @talk's; NULL: none
  * @tried_at: when @talk last failed to connect
  * @tried: and why
- * @watch: how its news are awaited
+ * @watch: how its notifications are awaited
  * @over: its session has ended after @stop, as guarded by @lock
  * @ops: operations whose @done was not called yet
  * @posted: what the threads have posted besides, that the main loop has not taken
@@ -340,7 +340,7 @@ struct sw {
 	int64_t			asked_at;
 	void			(*on_snapshot)(struct sw *sw,
 					       const struct sw_info *before);
-	void			(*on_notif)(const struct sw_notif *news);
+	void			(*on_notif)(const struct sw_notif *notif);
 	const struct sw		*(*namesake)(const struct sw *sw,
 					     const char *id);
 	bool			(*may_change)(void);

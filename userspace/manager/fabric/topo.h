@@ -33,7 +33,7 @@ struct topo_cable {
 /**
  * struct topo_link - a link between two switches
  * @a: one switch
- * @a_if: its interface; SEEN_OWN: unknown
+ * @a_if: its interface; FDB_OWN: unknown
  * @b: the other one, with a higher number
  * @b_if: its interface
  * @speed: bits per second; 0: unknown

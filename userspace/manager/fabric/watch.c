@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The news of a switch: a NETCONF session of its own is for the agent's
- * notifications. That this session ends is news, too.
+ * What a switch notifies of: a NETCONF session of its own is for that. Its end is a
+ * notification, too.
  *
  * One thread waits for the sessions of all switches, and reads none: an agent
  * may send half a notification. That, and to connect, is for the pool.
@@ -36,25 +36,25 @@ static const struct {
 
 static void on_notif(struct loop_work *work)
 {
-	struct sw_notif *news = container_of(work, struct sw_notif, work);
+	struct sw_notif *n = container_of(work, struct sw_notif, work);
 
-	news->sw->on_notif(news);
-	atomic_fetch_sub(&news->sw->posted, 1);
-	free(news);
+	n->sw->on_notif(n);
+	atomic_fetch_sub(&n->sw->posted, 1);
+	free(n);
 }
 
 static struct sw_notif *make_notif(struct sw *sw, enum sw_notif_kind kind)
 {
-	struct sw_notif *news = calloc(1, sizeof(*news));
+	struct sw_notif *n = calloc(1, sizeof(*n));
 
-	if (!news)
+	if (!n)
 		return NULL;
-	news->work.fn = on_notif;
-	news->sw = sw;
-	news->kind = kind;
-	news->member = -1;
-	news->unlike = -1;
-	return news;
+	n->work.fn = on_notif;
+	n->sw = sw;
+	n->kind = kind;
+	n->member = -1;
+	n->unlike = -1;
+	return n;
 }
 
 static void post_work(struct sw *sw, struct loop_work *work)
@@ -65,10 +65,10 @@ static void post_work(struct sw *sw, struct loop_work *work)
 
 static void post_notif(struct sw *sw, enum sw_notif_kind kind)
 {
-	struct sw_notif *news = make_notif(sw, kind);
+	struct sw_notif *n = make_notif(sw, kind);
 
-	if (news)
-		post_work(sw, &news->work);
+	if (n)
+		post_work(sw, &n->work);
 }
 
 static int member_of(const struct lyd_node *notif, const char *name)
@@ -79,26 +79,26 @@ static int member_of(const struct lyd_node *notif, const char *name)
 static void take_notif(struct sw *sw, const struct lyd_node *notif)
 {
 	bool slot = !strcmp(LYD_NAME(notif), "slot-failed");
-	struct sw_notif *news = NULL;
+	struct sw_notif *n = NULL;
 	const char *text;
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(LYD_NAME(notif), kinds[i].name))
-			news = make_notif(sw, kinds[i].kind);
-	if (!news)
+			n = make_notif(sw, kinds[i].kind);
+	if (!n)
 		return;
-	news->tree = (uint32_t)yang_number(notif, "tree-id");
-	news->member = member_of(notif, slot ? "wrong-rank" : "rank");
-	news->unlike = member_of(notif, "unlike-rank");
-	news->status = (unsigned int)yang_number(notif, slot ? "status" :
+	n->tree = (uint32_t)yang_number(notif, "tree-id");
+	n->member = member_of(notif, slot ? "wrong-rank" : "rank");
+	n->unlike = member_of(notif, "unlike-rank");
+	n->status = (unsigned int)yang_number(notif, slot ? "status" :
 							       "error");
-	news->msg_id = (uint32_t)yang_number(notif, "msg-id");
-	text = yang_text(notif, news->kind == SW_NOTIF_LINK ? "interface" :
+	n->msg_id = (uint32_t)yang_number(notif, "msg-id");
+	text = yang_text(notif, n->kind == SW_NOTIF_LINK ? "interface" :
 							     "error");
-	snprintf(news->text, sizeof(news->text), "%s", text ? text : "");
-	text_clean(news->text);
-	post_work(sw, &news->work);
+	snprintf(n->text, sizeof(n->text), "%s", text ? text : "");
+	text_clean(n->text);
+	post_work(sw, &n->work);
 }
 
 /* Read what there is. */
@@ -255,7 +255,7 @@ static void on_timer(struct timer *timer)
 }
 
 /**
- * sw_watch_start() - start to wait for a switch's news
+ * sw_watch_start() - start to wait for a switch's notifications
  * @sw: switch, with @heard
  *
  * Return: 0 or a negative errno value.

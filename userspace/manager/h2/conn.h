@@ -183,7 +183,7 @@ struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
 void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why);
 bool host_barred(const struct h2_server *s, const struct h2_conn *c);
 
-/* turn.c */
+/* io.c */
 void conn_event(struct h2_conn *c, uint32_t events);
 void conn_flush(struct h2_conn *c);
 void conn_die(struct h2_conn *c);

@@ -81,7 +81,7 @@ static void begin_leading(struct manager *m)
 	ids_restore(m, m->state.list);
 	reserve_restore(m, m->state.list);
 	drain_restore(m, m->state.list);
-	known_restore(m, m->state.list);
+	links_restore(m, m->state.list);
 	restore_all(m, m->state.list);
 	store_list_free(m->state.list);
 	m->state.list = NULL;
@@ -243,5 +243,5 @@ void state_stop(struct manager *m)
 		store_stop(m->state.store);
 	state_wait_end(m);
 	store_list_free(m->state.list);
-	known_free(m);
+	links_free(m);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What survives the manager: groups that have a tree. keep.c writes them to the
+ * What survives the manager: groups that have a tree. persist.c writes them to the
  * store, restore.c makes them of what another manager has left, record.c has the
  * format, leader.c decides when this manager may act. The rest is in records that
- * nobody waits for (put.c), as the links that the page shows (known.c).
+ * nobody waits for (put.c), as the links that the page shows (links.c).
  */
 #ifndef INC_MANAGER_STATE_H
 #define INC_MANAGER_STATE_H
@@ -97,12 +97,12 @@ void ids_start(struct manager *m);
 void ids_restore(struct manager *m, const struct store_record *list);
 void ids_used(struct manager *m, uint32_t id);
 
-/* keep.c */
+/* persist.c */
 #define GROUP_PREFIX	"group/"	/* of keys; NAME/ID of the root's tree follow */
 
-void keep_put(struct group *g);
-void keep_changed(struct group *g);
-void keep_not(struct group *g);
+void persist_store(struct group *g);
+void persist_changed(struct group *g);
+void persist_delete(struct group *g);
 
 /* put.c */
 
@@ -160,10 +160,10 @@ void drain_seen(struct manager *m, struct sw *sw);
 void drain_restore(struct manager *m, const struct store_record *list);
 void drain_forget(struct manager *m);
 
-/* known.c */
-struct json_object *known_look(struct manager *m, int64_t now);
-void known_restore(struct manager *m, const struct store_record *list);
-void known_free(struct manager *m);
+/* links.c */
+struct json_object *links_update(struct manager *m, int64_t now);
+void links_restore(struct manager *m, const struct store_record *list);
+void links_free(struct manager *m);
 
 /* reserve.c */
 #define RESERVE_PREFIX	"reserve/"	/* of keys; LENGTH/TENANT/NAME follow */

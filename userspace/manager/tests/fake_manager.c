@@ -121,9 +121,9 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 		.cut		= violation_cut,
 	};
 	static const struct group_ops group_ops = {
-		.store		= keep_put,
-		.changed	= keep_changed,
-		.unstore	= keep_not,
+		.store		= persist_store,
+		.changed	= persist_changed,
+		.unstore	= persist_delete,
 		.ends		= stats_group_ends,
 	};
 	char err[640];

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "manager.h"
-#include "fabric/seen.h"
+#include "fabric/fdb.h"
 #include "tests/fat_tree.h"
 
 #define HOSTS	32	/* at each leaf */

@@ -109,7 +109,7 @@ static void begin(bool full)
 static void end(void)
 {
 	store_stop(m.state.store);
-	known_free(&m);
+	links_free(&m);
 	drain_forget(&m);
 	tenants_close(&m.tenants);
 	events_free(&m.events);
@@ -373,7 +373,7 @@ int main(void)
 	damaged_share("{\"share\":4096}");
 	damaged_share("{\"share\":-1}");
 	damaged("drain/sw1", "", "sw1", drain_restore);
-	damaged("links/sw1", "", "sw1", known_restore);
+	damaged("links/sw1", "", "sw1", links_restore);
 	damaged("reserve/3/red/r1", "red", "r1", reserve_restore);
 	damaged("reserve/x", "", "x", reserve_restore);
 	full("", "r1");

@@ -195,7 +195,7 @@ static bool link_is(const struct topo_link *l, unsigned int a, const char *a_if,
 		    unsigned int b, const char *b_if, const char *how)
 {
 	return l->a == a && l->b == b && !strcmp(l->how, how) &&
-	       l->b_if != SEEN_OWN && !strcmp(infos[a].ifs[l->a_if].name, a_if) &&
+	       l->b_if != FDB_OWN && !strcmp(infos[a].ifs[l->a_if].name, a_if) &&
 	       !strcmp(infos[b].ifs[l->b_if].name, b_if);
 }
 

@@ -199,7 +199,7 @@ static char *make_state(struct web *w, int64_t now)
 	put_standby(out, w->m);
 	json_object_object_add(out, "names", make_names(w, topology));
 	json_object_object_add(out, "topology", topology);
-	json_object_object_add(out, "cuts", known_look(w->m, now));
+	json_object_object_add(out, "cuts", links_update(w->m, now));
 	json_object_object_add(out, "certificates",
 			       make_expiry(w->st));
 	json_object_object_add(out, "groups",
@@ -221,7 +221,7 @@ static void put_label(FILE *f, struct json_object *link, const char *label,
 	fputc('"', f);
 }
 
-/* Which links are up, and which are gone, for Prometheus; after known_look(). */
+/* Which links are up, and which are gone, for Prometheus; after links_update(). */
 static void print_cuts(const struct manager *m, FILE *f)
 {
 	struct json_object *cut;

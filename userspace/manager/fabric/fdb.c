@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See seen.h.
+ * See fdb.h.
  */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/seen.h"
+#include "fabric/fdb.h"
 #include "place/place.h"
 #include "rendezvous/network.h"
 
 /* Of a switch, that see one MAC address; and those, that have one IP address. */
 #define PORTS	8
 
-static struct mac *mac_find(const struct seen *s, const char *text,
-			    uint64_t hash)
+static struct fdb_mac *mac_find(const struct fdb *s, const char *text,
+				uint64_t hash)
 {
 	struct index_node *node;
-	struct mac *mac;
+	struct fdb_mac *mac;
 
 	for (node = index_first(&s->macs, hash); node;
 	     node = index_next(node)) {
-		mac = container_of(node, struct mac, node);
+		mac = container_of(node, struct fdb_mac, node);
 		if (!strcmp(mac->text, text))
 			return mac;
 	}
 	return NULL;
 }
 
-static struct mac *mac_get(struct seen *s, const char *text)
+static struct fdb_mac *mac_get(struct fdb *s, const char *text)
 {
 	uint64_t hash = index_hash_text(0, text);
-	struct mac *mac = mac_find(s, text, hash);
+	struct fdb_mac *mac = mac_find(s, text, hash);
 
 	if (mac)
 		return mac;
@@ -45,33 +45,34 @@ static struct mac *mac_get(struct seen *s, const char *text)
 	return mac;
 }
 
-static void mac_put(struct mac *mac)
+static void mac_put(struct fdb_mac *mac)
 {
-	if (mac->seen || mac->users)
+	if (mac->entries || mac->users)
 		return;
 	index_remove(&mac->node);
 	free(mac);
 }
 
-static struct addr *addr_find(const struct seen *s,
-			      const struct inc_rdv_addr *addr, uint64_t hash)
+static struct fdb_addr *addr_find(const struct fdb *s,
+				  const struct inc_rdv_addr *addr,
+				  uint64_t hash)
 {
 	struct index_node *node;
-	struct addr *a;
+	struct fdb_addr *a;
 
 	for (node = index_first(&s->addrs, hash); node;
 	     node = index_next(node)) {
-		a = container_of(node, struct addr, node);
+		a = container_of(node, struct fdb_addr, node);
 		if (inc_rdv_addr_same(&a->addr, addr))
 			return a;
 	}
 	return NULL;
 }
 
-static struct addr *addr_get(struct seen *s, const struct inc_rdv_addr *addr)
+static struct fdb_addr *addr_get(struct fdb *s, const struct inc_rdv_addr *addr)
 {
 	uint64_t hash = index_hash(0, addr->bytes, addr->len);
-	struct addr *a = addr_find(s, addr, hash);
+	struct fdb_addr *a = addr_find(s, addr, hash);
 
 	if (a)
 		return a;
@@ -83,9 +84,9 @@ static struct addr *addr_get(struct seen *s, const struct inc_rdv_addr *addr)
 	return a;
 }
 
-static void addr_put(struct addr *addr)
+static void addr_put(struct fdb_addr *addr)
 {
-	if (addr->said)
+	if (addr->neighs)
 		return;
 	index_remove(&addr->node);
 	free(addr);
@@ -97,24 +98,24 @@ static void addr_put(struct addr *addr)
  * Has this switch, which is learnt from at the moment, told enough of it? A host is
  * at one of its ports, or has just moved.
  */
-static bool is_told(const struct mac *mac, uint32_t sw, uint32_t itf)
+static bool has_entry(const struct fdb_mac *mac, uint32_t sw, uint32_t itf)
 {
-	const struct sighting *n;
+	const struct fdb_entry *n;
 	unsigned int ports = 0;
 
-	for (n = mac->seen; n && n->sw == sw; n = n->of_mac)
+	for (n = mac->entries; n && n->sw == sw; n = n->of_mac)
 		if (n->itf == itf || ++ports == PORTS)
 			return true;
 	return false;
 }
 
-static struct mac *see_mac(struct seen *s, uint32_t sw, uint32_t itf,
-			   const char *text)
+static struct fdb_mac *add_entry(struct fdb *s, uint32_t sw, uint32_t itf,
+				 const char *text)
 {
-	struct mac *mac = mac_get(s, text);
-	struct sighting *n;
+	struct fdb_mac *mac = mac_get(s, text);
+	struct fdb_entry *n;
 
-	if (!mac || is_told(mac, sw, itf))
+	if (!mac || has_entry(mac, sw, itf))
 		return mac;
 	n = calloc(1, sizeof(*n));
 	if (!n) {
@@ -124,35 +125,36 @@ static struct mac *see_mac(struct seen *s, uint32_t sw, uint32_t itf,
 	n->mac = mac;
 	n->sw = sw;
 	n->itf = itf;
-	n->of_mac = mac->seen;
-	n->by_mac = &mac->seen;
+	n->of_mac = mac->entries;
+	n->by_mac = &mac->entries;
 	if (n->of_mac)
 		n->of_mac->by_mac = &n->of_mac;
-	mac->seen = n;
-	n->of_sw = s->sightings[sw];
-	s->sightings[sw] = n;
+	mac->entries = n;
+	n->of_sw = s->entries[sw];
+	s->entries[sw] = n;
 	return mac;
 }
 
-/* The same of a switch's words about an IP address. */
-static bool is_said(const struct addr *addr, uint32_t sw, const struct mac *mac)
+/* The same of an IP address. */
+static bool has_neigh(const struct fdb_addr *addr, uint32_t sw,
+		      const struct fdb_mac *mac)
 {
-	const struct saying *n;
+	const struct fdb_neigh *n;
 	unsigned int macs = 0;
 
-	for (n = addr->said; n && n->sw == sw; n = n->of_addr)
+	for (n = addr->neighs; n && n->sw == sw; n = n->of_addr)
 		if (n->mac == mac || ++macs == PORTS)
 			return true;
 	return false;
 }
 
-static bool say_addr(struct seen *s, uint32_t sw, struct mac *mac,
-		     const struct inc_rdv_addr *text)
+static bool add_neigh(struct fdb *s, uint32_t sw, struct fdb_mac *mac,
+		      const struct inc_rdv_addr *text)
 {
-	struct addr *addr = addr_get(s, text);
-	struct saying *n;
+	struct fdb_addr *addr = addr_get(s, text);
+	struct fdb_neigh *n;
 
-	if (addr && is_said(addr, sw, mac))
+	if (addr && has_neigh(addr, sw, mac))
 		return true;
 	n = addr ? calloc(1, sizeof(*n)) : NULL;
 	if (!n) {
@@ -164,30 +166,30 @@ static bool say_addr(struct seen *s, uint32_t sw, struct mac *mac,
 	n->mac = mac;
 	n->sw = sw;
 	mac->users++;
-	n->of_addr = addr->said;
-	n->by_addr = &addr->said;
+	n->of_addr = addr->neighs;
+	n->by_addr = &addr->neighs;
 	if (n->of_addr)
 		n->of_addr->by_addr = &n->of_addr;
-	addr->said = n;
-	n->of_sw = s->sayings[sw];
-	s->sayings[sw] = n;
+	addr->neighs = n;
+	n->of_sw = s->neighs[sw];
+	s->neighs[sw] = n;
 	return true;
 }
 
 /**
- * seen_learn() - take in what a switch tells
+ * fdb_learn() - take in what a switch tells
  * @s: all of it, without what this switch has told before
  * @sw: switch
  * @info: what it tells
  *
  * Return: false: no memory.
  */
-bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
+bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_info *info)
 {
 	const struct sw_if *itf;
 	const struct sw_neigh *neigh;
 	unsigned int i, k, n, upper;
-	struct mac *mac;
+	struct fdb_mac *mac;
 	bool port;
 
 	for (i = 0; i < info->nifs; i++) {
@@ -195,7 +197,7 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 		upper = sw_if_upper(info, i);
 		port = itf->port || info->ifs[upper].port;
 		if (itf->mac[0] &&
-		    !see_mac(s, sw, port ? SEEN_OWN_PORT : SEEN_OWN, itf->mac))
+		    !add_entry(s, sw, port ? FDB_OWN_PORT : FDB_OWN, itf->mac))
 			return false;
 		for (k = 0; k < itf->nneighs; k++) {
 			neigh = &itf->neighs[k];
@@ -203,11 +205,11 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 				continue;
 			/* The bridge knows who it is, but not where. */
 			mac = itf->bridge ? mac_get(s, neigh->mac) :
-					    see_mac(s, sw, upper, neigh->mac);
+					    add_entry(s, sw, upper, neigh->mac);
 			if (!mac)
 				return false;
 			for (n = 0; n < neigh->naddrs; n++)
-				if (!say_addr(s, sw, mac, &neigh->addrs[n]))
+				if (!add_neigh(s, sw, mac, &neigh->addrs[n]))
 					return false;
 		}
 	}
@@ -216,7 +218,7 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 
 /* --- Forgetting ---------------------------------------------------------- */
 
-static void forget_saying(struct saying *n)
+static void remove_neigh(struct fdb_neigh *n)
 {
 	*n->by_addr = n->of_addr;
 	if (n->of_addr)
@@ -227,7 +229,7 @@ static void forget_saying(struct saying *n)
 	free(n);
 }
 
-static void forget_sighting(struct sighting *n)
+static void remove_entry(struct fdb_entry *n)
 {
 	*n->by_mac = n->of_mac;
 	if (n->of_mac)
@@ -237,65 +239,66 @@ static void forget_sighting(struct sighting *n)
 }
 
 /**
- * seen_forget() - forget what a switch has told
+ * fdb_forget() - forget what a switch has told
  * @s: all of it
  * @sw: switch
  */
-void seen_forget(struct seen *s, uint32_t sw)
+void fdb_forget(struct fdb *s, uint32_t sw)
 {
-	struct sighting *sighting;
-	struct saying *saying;
+	struct fdb_entry *entry;
+	struct fdb_neigh *neigh;
 
-	while ((saying = s->sayings[sw])) {
-		s->sayings[sw] = saying->of_sw;
-		forget_saying(saying);
+	while ((neigh = s->neighs[sw])) {
+		s->neighs[sw] = neigh->of_sw;
+		remove_neigh(neigh);
 	}
-	while ((sighting = s->sightings[sw])) {
-		s->sightings[sw] = sighting->of_sw;
-		forget_sighting(sighting);
+	while ((entry = s->entries[sw])) {
+		s->entries[sw] = entry->of_sw;
+		remove_entry(entry);
 	}
 }
 
 /* --- All ----------------------------------------------------------------- */
 
 /**
- * seen_by_mac() - find a MAC address
+ * fdb_find_mac() - find a MAC address
  * @s: all of it
  * @text: as text
  *
  * Return: what is known of it, or NULL.
  */
-struct mac *seen_by_mac(const struct seen *s, const char *text)
+struct fdb_mac *fdb_find_mac(const struct fdb *s, const char *text)
 {
 	return mac_find(s, text, index_hash_text(0, text));
 }
 
 /**
- * seen_by_addr() - find an IP address
+ * fdb_find_addr() - find an IP address
  * @s: all of it
  * @addr: address
  *
  * Return: what is known of it, or NULL.
  */
-struct addr *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr)
+struct fdb_addr *fdb_find_addr(const struct fdb *s,
+			       const struct inc_rdv_addr *addr)
 {
 	return addr_find(s, addr, index_hash(0, addr->bytes, addr->len));
 }
 
 /**
- * seen_sayers() - count who says that a MAC address has an IP address
+ * fdb_count_neighs() - count who says that a MAC address has an IP address
  * @a: IP address
  * @mac: MAC address
  *
  * Return: number of switches.
  */
-uint32_t seen_sayers(const struct addr *a, const struct mac *mac)
+uint32_t fdb_count_neighs(const struct fdb_addr *a, const struct fdb_mac *mac)
 {
-	uint32_t last = SEEN_OWN, n = 0;
-	const struct saying *s;
+	uint32_t last = FDB_OWN, n = 0;
+	const struct fdb_neigh *s;
 
 	/* Each switch's are adjacent. */
-	for (s = a->said; s; s = s->of_addr) {
+	for (s = a->neighs; s; s = s->of_addr) {
 		if (s->mac != mac || s->sw == last)
 			continue;
 		last = s->sw;
@@ -305,32 +308,32 @@ uint32_t seen_sayers(const struct addr *a, const struct mac *mac)
 }
 
 /**
- * seen_init() - begin without any
+ * fdb_init() - begin without any
  * @s: all of it
  * @nswitches: number of switches
  *
  * Return: false: no memory.
  */
-bool seen_init(struct seen *s, uint32_t nswitches)
+bool fdb_init(struct fdb *s, uint32_t nswitches)
 {
-	s->sightings = calloc(nswitches, sizeof(*s->sightings));
-	s->sayings = calloc(nswitches, sizeof(*s->sayings));
-	return s->sightings && s->sayings;
+	s->entries = calloc(nswitches, sizeof(*s->entries));
+	s->neighs = calloc(nswitches, sizeof(*s->neighs));
+	return s->entries && s->neighs;
 }
 
 /**
- * seen_free() - free everything
+ * fdb_free() - free everything
  * @s: all of it
  * @nswitches: number of switches
  */
-void seen_free(struct seen *s, uint32_t nswitches)
+void fdb_free(struct fdb *s, uint32_t nswitches)
 {
 	uint32_t i;
 
 	for (i = 0; i < nswitches; i++)
-		seen_forget(s, i);
+		fdb_forget(s, i);
 	index_free(&s->macs);
 	index_free(&s->addrs);
-	free(s->sightings);
-	free(s->sayings);
+	free(s->entries);
+	free(s->neighs);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * group/news.c: a switch tells that a tree was deleted, whose ID may be that of a
+ * group/report.c: a switch tells that a tree was deleted, whose ID may be that of a
  * later tree. KTAP.
  */
 #include <errno.h>
@@ -92,11 +92,11 @@ static void end(void)
 
 static void deleted(void)
 {
-	struct sw_notif news = {
+	struct sw_notif notif = {
 		.sw = &sw, .kind = SW_NOTIF_TREE_DELETED, .tree = TREE,
 	};
 
-	group_on_notif(&m, &news);
+	group_on_notif(&m, &notif);
 }
 
 /* The switch answers. */

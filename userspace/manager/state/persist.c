@@ -74,10 +74,10 @@ static void make_key(struct group *g)
 }
 
 /**
- * keep_put() - store a group, and have GROUP_EV_STORED be raised then
+ * persist_store() - store a group, and have GROUP_EV_STORED be raised then
  * @g: group, which has its tree; if there is no store, that is done at once
  */
-void keep_put(struct group *g)
+void persist_store(struct group *g)
 {
 	g->persisted.awaited = true;
 	if (!g->manager->state.store) {
@@ -86,14 +86,14 @@ void keep_put(struct group *g)
 	}
 	if (!g->persisted.key[0])
 		make_key(g);
-	keep_changed(g);
+	persist_changed(g);
 }
 
 /**
- * keep_changed() - store a group again, if it is stored
+ * persist_changed() - store a group again, if it is stored
  * @g: group, one of whose ranks or trees has changed
  */
-void keep_changed(struct group *g)
+void persist_changed(struct group *g)
 {
 	if (!g->persisted.key[0])
 		return;
@@ -104,12 +104,12 @@ void keep_changed(struct group *g)
 }
 
 /**
- * keep_not() - delete a group from the store
+ * persist_delete() - delete a group from the store
  * @g: group, which is to end, or whose ranks have not got "joined"
  *
  * If the manager is restarted after that, the group's trees are nobody's.
  */
-void keep_not(struct group *g)
+void persist_delete(struct group *g)
 {
 	if (!g->persisted.key[0])
 		return;

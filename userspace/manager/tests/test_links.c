@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * state/known.c: links of the store that are not there, or cannot be judged yet.
+ * state/links.c: links of the store that are not there, or cannot be judged yet.
  * KTAP.
  */
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void begin(unsigned int n)
 
 static void end(void)
 {
-	known_free(&m);
+	links_free(&m);
 	topo_free(m.topo);
 }
 
@@ -61,12 +61,12 @@ static void restore(const int64_t *seen, unsigned int n)
 			 i ? "," : "", i, i, (long long)seen[i]);
 	strcat(text, "]");
 	rec.data = (uint8_t *)text;
-	known_restore(&m, &rec);
+	links_restore(&m, &rec);
 }
 
 static int look(int64_t now)
 {
-	struct json_object *cuts = known_look(&m, now);
+	struct json_object *cuts = links_update(&m, now);
 	int n = (int)json_object_array_length(cuts);
 
 	json_object_put(cuts);

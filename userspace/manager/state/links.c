@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/seen.h"
+#include "fabric/fdb.h"
 #include "group/group.h"
 #include "state/json_text.h"
 
@@ -42,7 +42,7 @@ static void add_end(struct json_object *o, const char *which,
 	snprintf(key, sizeof(key), "%s-switch", which);
 	put_text(o, key, info->id);
 	snprintf(key, sizeof(key), "%s-interface", which);
-	put_text(o, key, itf == SEEN_OWN ? "" : info->ifs[itf].name);
+	put_text(o, key, itf == FDB_OWN ? "" : info->ifs[itf].name);
 }
 
 static void mark_end(struct json_object *ends, struct json_object *link,
@@ -113,10 +113,10 @@ static void init_links(struct manager *m)
 }
 
 /**
- * known_free() - forget all links
+ * links_free() - forget all links
  * @m: manager
  */
-void known_free(struct manager *m)
+void links_free(struct manager *m)
 {
 	json_object_put(m->links);
 	json_object_put(m->links_changed);
@@ -266,7 +266,7 @@ static bool check_missing(struct look *l, struct json_object *link)
 }
 
 /**
- * known_look() - compare the fabric's links with the earlier ones
+ * links_update() - compare the fabric's links with the earlier ones
  * @m: manager
  * @now: milliseconds since 1970
  *
@@ -278,7 +278,7 @@ static bool check_missing(struct look *l, struct json_object *link)
  * Return: array of the links that are missing, with both ends and "seen", when
  *	they were there last, in milliseconds since 1970.
  */
-struct json_object *known_look(struct manager *m, int64_t now)
+struct json_object *links_update(struct manager *m, int64_t now)
 {
 	struct look l = {
 		.m		= m,
@@ -335,11 +335,11 @@ static void restore_links(struct manager *m, const struct store_record *rec)
 }
 
 /**
- * known_restore() - take over the links of the store
+ * links_restore() - take over the links of the store
  * @m: manager
  * @list: all records
  */
-void known_restore(struct manager *m, const struct store_record *list)
+void links_restore(struct manager *m, const struct store_record *list)
 {
 	init_links(m);
 	for (; list; list = list->next)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * News of the switches, and what they mean for groups.
+ * What switches report, by notifications and when they are asked, and what that
+ * means for groups.
  */
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int describe_member(const struct subtree *part, int member, char *text,
 	return -1;
 }
 
-static void tree_failed(struct subtree *part, unsigned int status)
+static void note_tree_failed(struct subtree *part, unsigned int status)
 {
 	char who[128];
 	int rank;
@@ -73,32 +74,34 @@ static void tree_failed(struct subtree *part, unsigned int status)
 }
 
 /* The kernel names the member before it reports that its tree has failed. */
-static void member_error(struct subtree *part, const struct sw_notif *news)
+static void note_member_error(struct subtree *part,
+			      const struct sw_notif *notif)
 {
 	if (part->lost_why[0])
 		return;
-	part->lost = news->member;
+	part->lost = notif->member;
 	snprintf(part->lost_why, sizeof(part->lost_why), "%s",
-		 news->text[0] ? news->text : "error");
+		 notif->text[0] ? notif->text : "error");
 }
 
-static void slot_failed(const struct subtree *part, const struct sw_notif *news)
+static void note_slot_failed(const struct subtree *part,
+			     const struct sw_notif *notif)
 {
 	struct inc_rdv_msg msg = {
 		.type	= INC_RDV_WRONG,
-		.status	= news->status,
-		.msg_id	= news->msg_id,
+		.status	= notif->status,
+		.msg_id	= notif->msg_id,
 	};
 	char wrong[128], unlike[128];
 	const char *status = NULL;
 
-	if (news->member < 0)
+	if (notif->member < 0)
 		return;
-	if (news->status < sizeof(statuses) / sizeof(statuses[0]))
-		status = statuses[news->status];
-	msg.rank = describe_member(part, news->member, wrong, sizeof(wrong));
-	describe_member(part, news->unlike, unlike, sizeof(unlike));
-	inc_job_say_wrong(&msg, wrong, news->unlike >= 0 ? unlike : NULL, status);
+	if (notif->status < sizeof(statuses) / sizeof(statuses[0]))
+		status = statuses[notif->status];
+	msg.rank = describe_member(part, notif->member, wrong, sizeof(wrong));
+	describe_member(part, notif->unlike, unlike, sizeof(unlike));
+	inc_job_say_wrong(&msg, wrong, notif->unlike >= 0 ? unlike : NULL, status);
 	if (msg.rank < 0)
 		group_undetermined_message(part->group, &msg);
 	else
@@ -108,22 +111,22 @@ static void slot_failed(const struct subtree *part, const struct sw_notif *news)
 /**
  * group_on_notif() - handle a notification of a switch's agent
  * @m: manager
- * @news: news
+ * @notif: notification
  */
-void group_on_notif(struct manager *m, const struct sw_notif *news)
+void group_on_notif(struct manager *m, const struct sw_notif *notif)
 {
-	struct subtree *part = group_find_part(m, news->sw, news->tree);
+	struct subtree *part = group_find_part(m, notif->sw, notif->tree);
 
-	switch (news->kind) {
+	switch (notif->kind) {
 	case SW_NOTIF_WATCHED:
 	case SW_NOTIF_UNWATCHED:
 	case SW_NOTIF_LINK:
 		if (!m->stop)
-			sw_refresh(news->sw);
+			sw_refresh(notif->sw);
 		return;
 	case SW_NOTIF_TREE_FAILED:
 		if (part)
-			tree_failed(part, news->status);
+			note_tree_failed(part, notif->status);
 		return;
 	case SW_NOTIF_TREE_DELETED:
 		/*
@@ -131,15 +134,15 @@ void group_on_notif(struct manager *m, const struct sw_notif *news)
 		 * may be an earlier tree: the switch knows which there are.
 		 */
 		if (part && part->made && !m->stop)
-			sw_refresh(news->sw);
+			sw_refresh(notif->sw);
 		return;
 	case SW_NOTIF_MEMBER_ERROR:
 		if (part)
-			member_error(part, news);
+			note_member_error(part, notif);
 		return;
 	case SW_NOTIF_SLOT_FAILED:
 		if (part)
-			slot_failed(part, news);
+			note_slot_failed(part, notif);
 		return;
 	}
 }
@@ -186,8 +189,8 @@ static const struct sw_tree *find_tree(const struct sw_info *info, uint32_t id)
  * A part of the group's tree that is gone, or has failed: the notification may have
  * been lost, or have come when there was no manager. @tree: NULL: it is gone.
  */
-static struct subtree *bad_part(struct group *g, const struct sw *sw,
-				const struct sw_tree **tree)
+static struct subtree *find_bad_part(struct group *g, const struct sw *sw,
+				     const struct sw_tree **tree)
 {
 	struct subtree *part;
 	uint32_t i;
@@ -205,7 +208,7 @@ static struct subtree *bad_part(struct group *g, const struct sw *sw,
 }
 
 /* Do all ranks that are left have yet to come back to this manager? */
-static bool all_away(const struct group *g)
+static bool are_all_away(const struct group *g)
 {
 	uint32_t i;
 
@@ -218,19 +221,19 @@ static bool all_away(const struct group *g)
 static void check_parts(struct group *g, const struct sw *sw)
 {
 	const struct sw_tree *tree = NULL;
-	struct subtree *part = bad_part(g, sw, &tree);
+	struct subtree *part = find_bad_part(g, sw, &tree);
 
 	/*
 	 * A tree fails when members are deleted, so when a group ends in order; but
 	 * a rank that is away finds no use for it.
 	 */
 	if (g->state == GROUP_ENDING) {
-		if (part && all_away(g))
+		if (part && are_all_away(g))
 			group_raise(g, GROUP_EV_ENDED);
 		return;
 	}
 	if (part && tree)
-		tree_failed(part, tree->error);
+		note_tree_failed(part, tree->error);
 	else if (part)
 		group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
 			   "tree %u of switch %s is gone", part->tree.id,
@@ -239,7 +242,7 @@ static void check_parts(struct group *g, const struct sw *sw)
 		group_check_links(g, sw);
 }
 
-static void tell_state(struct manager *m, struct sw *sw)
+static void log_state(struct manager *m, struct sw *sw)
 {
 	if (sw->up == sw->told_up)
 		return;
@@ -248,7 +251,7 @@ static void tell_state(struct manager *m, struct sw *sw)
 		  sw_name(sw), "%s", sw->up ? sw->address : sw->why);
 }
 
-static void switch_lost(struct manager *m, const struct sw *sw)
+static void lose_switch(struct manager *m, const struct sw *sw)
 {
 	struct group *g;
 
@@ -274,11 +277,11 @@ void group_on_snapshot(struct manager *m, struct sw *sw,
 
 	if (m->stop)
 		return;
-	tell_state(m, sw);
+	log_state(m, sw);
 	if (!sw->up) {
 		if (sw->missed == m->o.agent_misses + 1 &&
 		    sw->missed_at == m->loop.now)
-			switch_lost(m, sw);
+			lose_switch(m, sw);
 		return;
 	}
 	if (before)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The forwarding and neighbour tables of all switches: MAC addresses by the
+ * interfaces that lead to them or have them, and IP addresses by the MAC addresses
+ * that have them. Everything is found by hashing; what a switch tells anew replaces
+ * what it has told, in time proportional to both.
+ */
+#ifndef INC_MANAGER_FDB_H
+#define INC_MANAGER_FDB_H
+
+#include "base/index.h"
+#include "fabric/switch.h"
+
+/*
+ * As an interface: the switch itself has the MAC address. A switch sends with
+ * its bridge's MAC address, usually the lowest of its ports'. The other ports'
+ * addresses appear only in frames to direct neighbours. So a distant switch
+ * that sees a port's address has an old entry.
+ */
+#define FDB_OWN		UINT32_MAX
+#define FDB_OWN_PORT	(UINT32_MAX - 1)
+
+struct fdb_mac;
+struct fdb_addr;
+
+/**
+ * struct fdb_entry - a switch has told where a MAC address is
+ * @of_mac: next entry of the same MAC address
+ * @by_mac: what points to it there
+ * @of_sw: next entry of the same switch
+ * @mac: MAC address
+ * @sw: switch
+ * @itf: its interface; FDB_OWN; FDB_OWN_PORT
+ */
+struct fdb_entry {
+	struct fdb_entry	*of_mac;
+	struct fdb_entry	**by_mac;
+	struct fdb_entry	*of_sw;
+	struct fdb_mac		*mac;
+	uint32_t		sw;
+	uint32_t		itf;
+};
+
+/**
+ * struct fdb_mac - a MAC address
+ * @node: in the index
+ * @text: as text
+ * @entries: where it is
+ * @users: of IP addresses, besides
+ * @found_in: generation in which @sw and @itf were found, see locate.c
+ * @sw: switch of the host that has it
+ * @itf: interface there
+ * @evidence: of what weight that is, see locate.c
+ * @rival: another one that claims to have it, or PLACE_NONE
+ */
+struct fdb_mac {
+	struct index_node	node;
+	char			text[MAC_LEN];
+	struct fdb_entry	*entries;
+	uint32_t		users;
+	uint64_t		found_in;
+	uint32_t		sw;
+	uint32_t		itf;
+	uint32_t		evidence;
+	uint32_t		rival;
+};
+
+/**
+ * struct fdb_neigh - a switch has told who has an IP address
+ * @of_addr: next of the same IP address
+ * @by_addr: what points to it there
+ * @of_sw: next of the same switch
+ * @addr: IP address
+ * @mac: MAC address
+ * @sw: switch
+ */
+struct fdb_neigh {
+	struct fdb_neigh	*of_addr;
+	struct fdb_neigh	**by_addr;
+	struct fdb_neigh	*of_sw;
+	struct fdb_addr		*addr;
+	struct fdb_mac		*mac;
+	uint32_t		sw;
+};
+
+/**
+ * struct fdb_addr - an IP address
+ * @node: in the index
+ * @addr: address
+ * @neighs: who has it
+ * @last: MAC address that was believed last
+ */
+struct fdb_addr {
+	struct index_node	node;
+	struct inc_rdv_addr	addr;
+	struct fdb_neigh	*neighs;
+	char			last[MAC_LEN];
+};
+
+/**
+ * struct fdb - all of it
+ * @macs: MAC addresses
+ * @addrs: IP addresses
+ * @entries: for each switch its own
+ * @neighs: for each switch its own
+ */
+struct fdb {
+	struct index		macs;
+	struct index		addrs;
+	struct fdb_entry	**entries;
+	struct fdb_neigh	**neighs;
+};
+
+/**
+ * fdb_is_own() - does the switch have the MAC address itself?
+ * @e: entry
+ *
+ * Return: it does.
+ */
+static inline bool fdb_is_own(const struct fdb_entry *e)
+{
+	return e->itf >= FDB_OWN_PORT;
+}
+
+bool fdb_init(struct fdb *s, uint32_t nswitches);
+void fdb_free(struct fdb *s, uint32_t nswitches);
+void fdb_forget(struct fdb *s, uint32_t sw);
+bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_info *info);
+struct fdb_mac *fdb_find_mac(const struct fdb *s, const char *text);
+struct fdb_addr *fdb_find_addr(const struct fdb *s,
+			  const struct inc_rdv_addr *addr);
+uint32_t fdb_count_neighs(const struct fdb_addr *a, const struct fdb_mac *mac);
+
+#endif /* INC_MANAGER_FDB_H */
