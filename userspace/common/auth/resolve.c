@@ -7,7 +7,6 @@
 #include "auth/resolve.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "conf/clock.h"
+#include "conf/thread.h"
 
 #define LEFT	8	/* questions that nobody waits for, by their names */
 #define MOST	32	/* that are asked at a time */
@@ -99,20 +99,14 @@ static void *find_answer(void *arg)
 	return NULL;
 }
 
-/* Signals are the program's. */
 static bool start_thread(struct inc_question *q)
 {
-	sigset_t all, old;
 	pthread_t thread;
-	int ret;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&thread, NULL, find_answer, q);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!ret)
-		pthread_detach(thread);
-	return !ret;
+	if (thread_create(&thread, find_answer, q))
+		return false;
+	pthread_detach(thread);
+	return true;
 }
 
 static struct inc_question *new_question(const char *host, const char *service,
@@ -174,15 +168,11 @@ static struct inc_question *take_left(const char *host, const char *service,
 static bool wait_for(struct inc_question *q, int64_t timeout_ms)
 {
 	int64_t until = now_ms() + timeout_ms;
-	const struct timespec ts = {
-		.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000,
-	};
 	int ret = 0;
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->done && !ret)
-		ret = pthread_cond_clockwait(&q->told, &q->lock,
-					     CLOCK_MONOTONIC, &ts);
+		ret = cond_wait(&q->told, &q->lock, until);
 	ret = q->done;
 	pthread_mutex_unlock(&q->lock);
 	return ret;

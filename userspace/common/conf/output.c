@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "conf/output.h"
+#include "conf/thread.h"
 
 /**
  * inc_output_open() - have standard input, output and error be there
@@ -73,15 +73,10 @@ static void *wait_for_no_reader(void *arg)
  */
 void inc_output_follow(void)
 {
-	sigset_t all, before;
 	pthread_t thread;
 
-	/* Signals are for the main thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (!pthread_create(&thread, NULL, wait_for_no_reader, NULL))
+	if (!thread_create(&thread, wait_for_no_reader, NULL))
 		pthread_detach(thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /**

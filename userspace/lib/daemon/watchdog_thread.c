@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "conf/thread.h"
 #include "watchdog.h"
 
 /* How late the thread may wake up on a busy machine. */
@@ -195,7 +195,6 @@ static void close_fds(void)
 
 static int start_thread(void)
 {
-	sigset_t all, old;
 	int ret;
 
 	make_room(1);
@@ -206,11 +205,7 @@ static int start_thread(void)
 		return -errno;
 	counters_fd = inc_hw_counters_socket();
 	stop = false;
-	/* Leave signals to the program's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&thread, NULL, watcher_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = -thread_create(&thread, watcher_main, NULL);
 	if (ret)
 		close_fds();
 	return ret;

@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/loop.h"
+#include "conf/thread.h"
 
 #define TURN_MS	50	/* of clients' work, at most */
 #define LATE_MS	3000	/* the process was stopped, or its machine */
@@ -19,12 +19,7 @@
  */
 void loop_init(struct loop *loop)
 {
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&loop->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&loop->wake, NULL);
 	pthread_mutex_init(&loop->lock, NULL);
 	loop->head = NULL;
 	loop->tail = &loop->head;
@@ -76,18 +71,12 @@ void loop_post(struct loop *loop, struct loop_work *work)
 /* Wait for work, and take all of the manager's own. */
 static struct loop_work *take_own(struct loop *loop, int64_t until)
 {
-	const struct timespec ts = {
-		.tv_sec = until / 1000,
-		.tv_nsec = until % 1000 * 1000000,
-	};
 	struct loop_work *list;
 	int ret = 0;
 
 	pthread_mutex_lock(&loop->lock);
 	while (!has_work(loop) && !ret)
-		ret = until == INT64_MAX ?
-		      pthread_cond_wait(&loop->wake, &loop->lock) :
-		      pthread_cond_timedwait(&loop->wake, &loop->lock, &ts);
+		ret = cond_wait(&loop->wake, &loop->lock, until);
 	list = loop->head;
 	loop->head = NULL;
 	loop->tail = &loop->head;

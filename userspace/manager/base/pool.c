@@ -9,6 +9,7 @@
 
 #include "base/loop.h"
 #include "base/pool.h"
+#include "conf/thread.h"
 
 #define FEW		8	/* threads that are not stuck */
 #define STUCK_MS	20
@@ -101,17 +102,6 @@ static bool add_worker(struct pool *pool)
 
 /* --- The keeper ---------------------------------------------------------- */
 
-static void wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms)
-{
-	int64_t until = now_ms() + ms;
-	const struct timespec ts = {
-		.tv_sec = until / 1000,
-		.tv_nsec = until % 1000 * 1000000,
-	};
-
-	pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &ts);
-}
-
 static unsigned int count_stuck(const struct pool *pool)
 {
 	int64_t before = now_ms() - STUCK_MS;
@@ -133,7 +123,7 @@ static void *keep_workers(void *arg)
 		if (!pool->head && !pool->stop)
 			pthread_cond_wait(&pool->stir, &pool->lock);
 		else
-			wait_ms(&pool->left, &pool->lock, STUCK_MS);
+			cond_wait(&pool->left, &pool->lock, now_ms() + STUCK_MS);
 		want = count_stuck(pool) + FEW;
 		while (pool->head && pool->n < want && pool->n < pool->most &&
 		       add_worker(pool))

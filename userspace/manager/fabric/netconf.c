@@ -4,7 +4,6 @@
  * timeout, or a lost connection, the session has to be closed.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <libnetconf2/log.h>
@@ -24,8 +22,10 @@
 
 #include "auth/address.h"
 #include "auth/resolve.h"
+#include "conf/clock.h"
 #include "conf/log.h"
 #include "conf/text.h"
+#include "conf/thread.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
 #include "netconf/limit.h"
@@ -157,15 +157,11 @@ struct limit {
 static void *limit_run(void *arg)
 {
 	struct limit *l = arg;
-	struct timespec until;
+	int64_t until = now_ms() + OPEN_S * 1000;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += OPEN_S;
 	pthread_mutex_lock(&l->lock);
 	while (!l->done && !l->late)
-		l->late = pthread_cond_clockwait(&l->wake, &l->lock,
-						 CLOCK_MONOTONIC,
-						 &until) == ETIMEDOUT;
+		l->late = cond_wait(&l->wake, &l->lock, until) == ETIMEDOUT;
 	if (!l->done)
 		shutdown(l->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&l->lock);

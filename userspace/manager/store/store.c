@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "conf/thread.h"
 #include "store/store.h"
 
 #define AGAIN_MS	1000	/* between attempts to write */
@@ -221,18 +221,12 @@ static void run_again(struct store *s)
 
 static struct store_op *take_op(struct store *s, int64_t until)
 {
-	const struct timespec ts = {
-		.tv_sec = until / 1000,
-		.tv_nsec = until % 1000 * 1000000,
-	};
 	struct store_op *op;
 	int ret = 0;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->head && !s->stop && !ret)
-		ret = until == INT64_MAX ?
-		      pthread_cond_wait(&s->wake, &s->lock) :
-		      pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+		ret = cond_wait(&s->wake, &s->lock, until);
 	op = s->head;
 	if (op) {
 		s->head = op->next;
@@ -370,7 +364,6 @@ static void submit_op(struct store *s, struct store_op *op)
 struct store *store_start(struct loop *loop, struct store_db *db)
 {
 	struct store *s = calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	if (!s)
 		return NULL;
@@ -378,10 +371,7 @@ struct store *store_start(struct loop *loop, struct store_db *db)
 	s->db = db;
 	s->tail = &s->head;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&s->wake, NULL);
 	if (pthread_create(&s->thread, NULL, run_thread, s)) {
 		free(s);
 		return NULL;

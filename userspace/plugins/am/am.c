@@ -15,7 +15,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +28,7 @@
 #include "auth/client.h"
 #include "cm.h"
 #include "conf/clock.h"
+#include "conf/thread.h"
 #include "lib/daemon/libinc-am.h"
 #include "manager/api/hint.h"
 #include "manager/api/message.h"
@@ -615,24 +615,19 @@ static void *copy_down(void *arg)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-/* They leave signals to the program's. */
 static int make_threads(struct inc_am *am)
 {
-	sigset_t all, old;
 	int ret;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	am->usable = true;
-	ret = -pthread_create(&am->up, NULL, copy_up, am);
-	if (!ret) {
-		ret = -pthread_create(&am->down, NULL, copy_down, am);
-		if (ret) {
-			shutdown(am->fd, SHUT_RDWR);
-			pthread_join(am->up, NULL);
-		}
+	ret = -thread_create(&am->up, copy_up, am);
+	if (ret)
+		return ret;
+	ret = -thread_create(&am->down, copy_down, am);
+	if (ret) {
+		shutdown(am->fd, SHUT_RDWR);
+		pthread_join(am->up, NULL);
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ret;
 }
 

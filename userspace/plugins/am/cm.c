@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include "agent/cm-wire.h"
 #include "cm.h"
 #include "conf/clock.h"
+#include "conf/thread.h"
 
 /* For all attempts; the kernel repeats a request after 4.3 seconds. */
 #define TOTAL_MS	10000
@@ -361,18 +361,6 @@ static void *run_thread(void *arg)
 
 /* --- Called by am.c ------------------------------------------------------ */
 
-static int start_thread(struct am_cm *cm)
-{
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&cm->thread, NULL, run_thread, cm);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ret;
-}
-
 /**
  * am_cm_start() - begin to connect
  * @peers: who
@@ -390,7 +378,7 @@ struct am_cm *am_cm_start(const struct am_cm_peers *peers, int wake)
 	cm->wake = wake;
 	cm->until = now_ms() + TOTAL_MS;
 	cm->stop = eventfd(0, EFD_CLOEXEC);
-	if (cm->stop < 0 || start_thread(cm)) {
+	if (cm->stop < 0 || thread_create(&cm->thread, run_thread, cm)) {
 		if (cm->stop >= 0)
 			close(cm->stop);
 		free(cm);
