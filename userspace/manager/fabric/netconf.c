@@ -472,12 +472,8 @@ int netconf_act(struct netconf *n, const char *action, char *err)
 {
 	struct nc_rpc *rpc = nc_rpc_act_generic_xml(action,
 						    NC_PARAMTYPE_CONST);
-	struct lyd_node *op;
-	int ret = ask_agent(n, rpc, SHORT_MAX, &op, err);
 
-	lyd_free_tree(op);
-	nc_rpc_free(rpc);
-	return ret;
+	return order_agent(n, rpc, err);
 }
 
 /* Take the data out of a reply. */

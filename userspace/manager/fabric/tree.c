@@ -229,6 +229,25 @@ static int send_edit(FILE *f, char **xml, struct netconf *n, char *err)
 	return ret;
 }
 
+/* Create the members that are known; @make: and the tree. */
+static int send_members(const struct tree *t, bool make, struct netconf *n,
+			char *err)
+{
+	char *xml = NULL;
+	size_t len;
+	FILE *f = open_memstream(&xml, &len);
+
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, OPEN "<tree%s><id>%u</id>",
+		make ? " nc:operation=\"create\"" : "", t->id);
+	if (make)
+		put_settings(f, t);
+	put_members(f, t);
+	fputs("</tree>" CLOSE, f);
+	return send_edit(f, &xml, n, err);
+}
+
 /**
  * tree_make() - create a tree with all members that are known
  * @t: tree; learns what the kernel has chosen
@@ -239,18 +258,9 @@ static int send_edit(FILE *f, char **xml, struct netconf *n, char *err)
  */
 int tree_make(struct tree *t, struct netconf *n, char *err)
 {
-	char *xml = NULL, ignored[NETCONF_ERROR_LEN];
-	size_t len;
-	FILE *f = open_memstream(&xml, &len);
-	int ret;
+	char ignored[NETCONF_ERROR_LEN];
+	int ret = send_members(t, true, n, err);
 
-	if (!f)
-		return -ENOMEM;
-	fprintf(f, OPEN "<tree nc:operation=\"create\"><id>%u</id>", t->id);
-	put_settings(f, t);
-	put_members(f, t);
-	fputs("</tree>" CLOSE, f);
-	ret = send_edit(f, &xml, n, err);
 	if (ret)
 		return ret;
 	ret = read_back(t, n, err);
@@ -269,17 +279,8 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
  */
 int tree_add(struct tree *t, struct netconf *n, char *err)
 {
-	char *xml = NULL;
-	size_t len;
-	FILE *f = open_memstream(&xml, &len);
-	int ret;
+	int ret = send_members(t, false, n, err);
 
-	if (!f)
-		return -ENOMEM;
-	fprintf(f, OPEN "<tree><id>%u</id>", t->id);
-	put_members(f, t);
-	fputs("</tree>" CLOSE, f);
-	ret = send_edit(f, &xml, n, err);
 	return ret ? ret : read_back(t, n, err);
 }
 

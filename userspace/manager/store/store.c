@@ -354,6 +354,21 @@ static void submit_op(struct store *s, struct store_op *op)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Returns NULL after @done, if that was given, as there is no memory. */
+static struct store_op *make_op(struct store *s, enum kind kind, const char *key,
+				store_done *done, void *ctx)
+{
+	struct store_op *op = op_new(s, kind, key);
+
+	if (op) {
+		op->done = done;
+		op->ctx = ctx;
+	} else if (done) {
+		done(ctx, key, NULL, "no memory");
+	}
+	return op;
+}
+
 /**
  * store_start() - start a store's thread
  * @loop: main loop
@@ -406,18 +421,14 @@ void store_stop(struct store *s)
 void store_put(struct store *s, const char *key, const uint8_t *data,
 	       size_t len, store_done *done, void *ctx)
 {
-	struct store_op *op = op_new(s, OP_PUT, key);
+	struct store_op *op = make_op(s, OP_PUT, key, done, ctx);
 
 	if (!op) {
 		free((void *)data);
-		if (done)
-			done(ctx, key, NULL, "no memory");
 		return;
 	}
 	op->data = (uint8_t *)data;
 	op->len = len;
-	op->done = done;
-	op->ctx = ctx;
 	submit_op(s, op);
 }
 
@@ -430,16 +441,10 @@ void store_put(struct store *s, const char *key, const uint8_t *data,
  */
 void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 {
-	struct store_op *op = op_new(s, OP_DEL, key);
+	struct store_op *op = make_op(s, OP_DEL, key, done, ctx);
 
-	if (!op) {
-		if (done)
-			done(ctx, key, NULL, "no memory");
-		return;
-	}
-	op->done = done;
-	op->ctx = ctx;
-	submit_op(s, op);
+	if (op)
+		submit_op(s, op);
 }
 
 /**
@@ -452,15 +457,10 @@ void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 void store_list(struct store *s, const char *prefix, store_done *done,
 		void *ctx)
 {
-	struct store_op *op = op_new(s, OP_LIST, prefix);
+	struct store_op *op = make_op(s, OP_LIST, prefix, done, ctx);
 
-	if (!op) {
-		done(ctx, prefix, NULL, "no memory");
-		return;
-	}
-	op->done = done;
-	op->ctx = ctx;
-	submit_op(s, op);
+	if (op)
+		submit_op(s, op);
 }
 
 /**
