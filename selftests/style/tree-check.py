@@ -5,7 +5,8 @@ What lists and pages say of the tree is true of it: each licence that a file
 names has its text, the version stands in VERSION alone, MAINTAINERS names files
 that exist, the picture of architecture.rst has the folders that there are, and
 functions, structures, members and files that the pages for newcomers name are
-in the code. Says what is wrong; silent if nothing is. Standard input has the
+in the code, life-of-a-group.rst has the table of events of the code, and each
+test is on a page. Says what is wrong; silent if nothing is. Standard input has the
 names of all files.
 
     git ls-files | tree-check.py
@@ -18,7 +19,8 @@ import sys
 BAD = []
 # Pages whose literals all have to be in the tree.
 PAGES = ["Documentation/%s.rst" % page for page in (
-    "index", "architecture", "life-of-a-message", "what-to-touch", "glossary")]
+    "index", "architecture", "life-of-a-message", "life-of-a-group",
+    "what-to-touch", "glossary")]
 TAG = "SPDX-License-" "Identifier"
 # Words in the picture's boxes that are not names of files.
 PLAIN = set("make fail and end trees members child timers lookup references "
@@ -151,12 +153,55 @@ def names(files):
     code = Code(files)
     for page in PAGES:
         text = read(page)
-        for word in sorted(set(re.findall(r"``([^`\n]+)``", text))):
-            if not code.has(word):
+        # Where its paths begin.
+        top = "userspace/manager/" if page.endswith("-group.rst") else ""
+        for word in sorted(set(re.findall(r"``([^`\n]+?)/?``", text))):
+            if not code.has(word) and not code.has(top + word):
                 wrong("%s: nothing is called %s" % (page, word))
         for path in re.findall(r"<([\w./-]+)>`_", text):
             if not os.path.isfile(os.path.join(os.path.dirname(page), path)):
                 wrong("%s: no page %s" % (page, path))
+
+
+def rows(page, head):
+    """The rows of the simple table whose first column is @head: lists of cells."""
+    m = re.search(r"^%s .*\n(=+ [= ]+)\n((?:.+\n)+?)\1$" % head, read(page), re.M)
+    ends = [rule.end() for rule in re.finditer("=+", m[1])]
+    found = []
+    for line in m[2].splitlines():
+        cells = [line[a:b].strip() for a, b in zip([0] + ends, ends)]
+        if cells[0]:
+            found.append(cells)
+        else:
+            found[-1] = [" ".join(two).strip() for two in zip(found[-1], cells)]
+    return found
+
+
+def transitions():
+    """life-of-a-group.rst has the table of the manager's step.c."""
+    page, code = "Documentation/life-of-a-group.rst", \
+        "userspace/manager/group/step.c"
+    table = {(event, tuple(sorted(re.findall(r"[A-Z_]{3,}", states))), act)
+             for event, states, act in re.findall(
+                 r"^\t\{ GROUP_EV_(\w+),\s*([^{}]*?),\s*(\w+) \},$",
+                 read(code), re.M)}
+    shown = {(row[0], tuple(sorted(re.findall(r"[A-Z_]{3,}", row[1]))),
+              row[2].strip("`()")) for row in rows(page, "event")}
+    for event, states, act in sorted(table ^ shown):
+        wrong("%s: %s in %s, %s(), is %s" % (
+            page, event, " ".join(states), act,
+            "missing" if (event, states, act) in table else
+            "not in the table of " + code))
+
+
+def tests_named():
+    """The pages name each test. d- and s- are tests in another kernel."""
+    text = read("Documentation/testing.rst") + read("Documentation/manager.rst")
+    for line in read("selftests/tests").splitlines():
+        name = re.sub("^[ds]-", "", line.partition("\t")[0])
+        if name and name[0] != "#" and not re.search(
+                r"(?<![\w-])%s(?![\w-])" % re.escape(name), text):
+            wrong("Documentation/testing.rst: test %s is not there" % name)
 
 
 def pages(files):
@@ -213,6 +258,8 @@ def main():
     address()
     names(files)
     pages(files)
+    transitions()
+    tests_named()
     picture(files)
     print("\n".join(BAD), end="\n" if BAD else "")
     return bool(BAD)
