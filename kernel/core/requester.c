@@ -20,7 +20,7 @@
 
 /*
  * Timeout before the first measured round trip, microseconds: above what the
- * queue of a shaped link holds back, below a tenth of the default dead time.
+ * queue of a shaped link holds back, below a sixth of the default dead time.
  */
 #define INITIAL_RTO	50000
 /* Maximum number of packets from one with AckReq to the next. */
