@@ -19,7 +19,7 @@
 
 static int by_switch(const void *a, const void *b)
 {
-	const struct seeing *x = a, *y = b;
+	const struct adjacency *x = a, *y = b;
 
 	if (x->sw != y->sw)
 		return x->sw < y->sw ? -1 : 1;
@@ -50,7 +50,7 @@ static uint32_t first_of(const struct row *row, uint32_t sw)
  *
  * Return: the first seeing of it, or NULL.
  */
-const struct seeing *row_towards(const struct row *row, uint32_t to)
+const struct adjacency *row_towards(const struct row *row, uint32_t to)
 {
 	uint32_t i = first_of(row, to);
 
@@ -116,18 +116,18 @@ static const struct sw *find_id(const struct topo *t, const char *id)
 	       t->by_id[low] : NULL;
 }
 
-static void add_seeing(struct row *row, uint32_t itf, uint32_t sw,
-		       enum seen_how how)
+static void add_adjacency(struct row *row, uint32_t itf, uint32_t sw,
+			  enum adjacency_how how)
 {
 	/* A power of two: its room is used up. */
-	struct seeing *p = row->n & (row->n - 1) ? row->list :
+	struct adjacency *p = row->n & (row->n - 1) ? row->list :
 		realloc(row->list, (row->n ? 2 * row->n : 1) * sizeof(*p));
 
 	if (!p)
 		return;
 	row->list = p;
-	p[row->n++] = (struct seeing){ sw, itf, (uint16_t)how, 0 };
-	row->direct |= how > SEEN_FDB;
+	p[row->n++] = (struct adjacency){ sw, itf, (uint16_t)how, 0 };
+	row->direct |= how > ADJ_FDB;
 }
 
 static void add_neighbour(const struct topo *t, struct row *row,
@@ -141,7 +141,7 @@ static void add_neighbour(const struct topo *t, struct row *row,
 	if (neigh->switch_id[0]) {
 		other = find_id(t, neigh->switch_id);
 		if (other && other != sw)
-			add_seeing(row, itf, other->index, SEEN_LLDP);
+			add_adjacency(row, itf, other->index, ADJ_LLDP);
 		return;
 	}
 	/* It was there before. */
@@ -150,8 +150,8 @@ static void add_neighbour(const struct topo *t, struct row *row,
 	mac = fdb_find_mac(&t->fdb, neigh->mac);
 	for (s = mac ? mac->entries : NULL; s; s = s->of_mac)
 		if (fdb_is_own(s) && s->sw != sw->index)
-			add_seeing(row, itf, s->sw,
-				   s->itf == FDB_OWN ? SEEN_FDB : SEEN_PORT);
+			add_adjacency(row, itf, s->sw,
+				      s->itf == FDB_OWN ? ADJ_FDB : ADJ_PORT);
 }
 
 static uint32_t if_by_name(const struct sw *sw, const char *name)
@@ -180,42 +180,42 @@ static void add_cables(const struct topo *t, struct row *row,
 		if (!other || other == sw || itf == FDB_OWN ||
 		    if_by_name(other, c->itf[!end]) == FDB_OWN)
 			continue;
-		add_seeing(row, itf, other->index, SEEN_CONFIGURED);
+		add_adjacency(row, itf, other->index, ADJ_CONFIGURED);
 	}
 }
 
 static void mark_behind(const struct topo *t, struct row *row,
-			const struct seeing *see)
+			const struct adjacency *adj)
 {
 	size_t words = (t->n + WORD - 1) / WORD;
-	uint64_t **behind = &row->behind[see->itf];
+	uint64_t **behind = &row->behind[adj->itf];
 
-	row->leads[see->itf] |= LEADS(SEEN_FDB);
+	row->leads[adj->itf] |= LEADS(ADJ_FDB);
 	if (!*behind)
 		*behind = calloc(words, sizeof(**behind));
 	if (*behind)
-		(*behind)[see->sw / WORD] |= 1ULL << see->sw % WORD;
+		(*behind)[adj->sw / WORD] |= 1ULL << adj->sw % WORD;
 }
 
 /* Leave out what says the same, or less of a switch than the rest. */
 static void settle_row(const struct topo *t, struct row *row)
 {
 	uint32_t i, n = 0, known = PLACE_NONE;
-	struct seeing *see;
+	struct adjacency *adj;
 
 	for (i = 0; i < row->n; i++) {
-		see = &row->list[i];
-		if (i + 1 < row->n && !memcmp(see, see + 1, sizeof(*see)))
+		adj = &row->list[i];
+		if (i + 1 < row->n && !memcmp(adj, adj + 1, sizeof(*adj)))
 			continue;
-		if (see->how == SEEN_FDB)
-			known = see->sw;
-		if (see->how == SEEN_PORT && see->sw == known)
+		if (adj->how == ADJ_FDB)
+			known = adj->sw;
+		if (adj->how == ADJ_PORT && adj->sw == known)
 			continue;
-		if (see->how == SEEN_PORT)
-			see->how = SEEN_FDB;
-		if (see->how == SEEN_FDB)
-			mark_behind(t, row, see);
-		row->list[n++] = *see;
+		if (adj->how == ADJ_PORT)
+			adj->how = ADJ_FDB;
+		if (adj->how == ADJ_FDB)
+			mark_behind(t, row, adj);
+		row->list[n++] = *adj;
 	}
 	row->n = n;
 }
@@ -284,22 +284,22 @@ static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 
 /* The interface of the other switch, as that is configured, or announced. */
 static uint32_t other_if(const struct topo *t, uint32_t sw,
-			 const struct seeing *see)
+			 const struct adjacency *adj)
 {
 	const struct sw *this = &t->m->switches[sw];
-	const struct sw *other = &t->m->switches[see->sw];
+	const struct sw *other = &t->m->switches[adj->sw];
 	const struct topo_cable *c;
 	uint32_t i, end;
 
-	if (see->how == SEEN_LLDP)
-		return announced_if(this, see->itf, other, FDB_OWN);
-	for (i = 0; see->how == SEEN_CONFIGURED && i < 2 * t->m->o.ncables;
+	if (adj->how == ADJ_LLDP)
+		return announced_if(this, adj->itf, other, FDB_OWN);
+	for (i = 0; adj->how == ADJ_CONFIGURED && i < 2 * t->m->o.ncables;
 	     i++) {
 		c = &t->m->o.cables[i / 2];
 		end = i % 2;
 		if (!strcmp(c->sw[end], this->info->id) &&
 		    !strcmp(c->sw[!end], other->info->id) &&
-		    if_by_name(this, c->itf[end]) == see->itf)
+		    if_by_name(this, c->itf[end]) == adj->itf)
 			return if_by_name(other, c->itf[!end]);
 	}
 	return FDB_OWN;
@@ -307,51 +307,51 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 
 /* By LLDP: does the interface there see this one? */
 static bool is_mutual(const struct topo *t, uint32_t sw,
-		      const struct seeing *see)
+		      const struct adjacency *adj)
 {
 	const struct sw *this = &t->m->switches[sw];
-	uint32_t there = other_if(t, sw, see);
+	uint32_t there = other_if(t, sw, adj);
 
 	return there != FDB_OWN &&
-	       announced_if(&t->m->switches[see->sw], there, this, see->itf) ==
-	       see->itf;
+	       announced_if(&t->m->switches[adj->sw], there, this, adj->itf) ==
+	       adj->itf;
 }
 
 /* Does a spanning tree keep all packets off it, at either end? */
 static bool is_blocked(const struct topo *t, uint32_t sw,
-		       const struct seeing *see)
+		       const struct adjacency *adj)
 {
-	uint32_t there = other_if(t, sw, see);
+	uint32_t there = other_if(t, sw, adj);
 
-	return t->m->switches[sw].info->ifs[see->itf].blocked ||
+	return t->m->switches[sw].info->ifs[adj->itf].blocked ||
 	       (there != FDB_OWN &&
-		t->m->switches[see->sw].info->ifs[there].blocked);
+		t->m->switches[adj->sw].info->ifs[there].blocked);
 }
 
 /* An interface that leads to a switch does so even while it is blocked. */
 static void judge_row(struct topo *t, struct row *row, uint32_t sw)
 {
 	uint16_t is_void;
-	struct seeing *see;
+	struct adjacency *adj;
 	uint32_t i;
 
 	for (i = 0; i < row->nifs; i++)
-		row->leads[i] &= LEADS(SEEN_FDB);
+		row->leads[i] &= LEADS(ADJ_FDB);
 	for (i = 0; i < row->n; i++)
-		if (row->list[i].how == SEEN_CONFIGURED)
-			row->leads[row->list[i].itf] |= LEADS(SEEN_CONFIGURED);
+		if (row->list[i].how == ADJ_CONFIGURED)
+			row->leads[row->list[i].itf] |= LEADS(ADJ_CONFIGURED);
 	for (i = 0; i < row->n; i++) {
-		see = &row->list[i];
-		if (see->how == SEEN_FDB)
+		adj = &row->list[i];
+		if (adj->how == ADJ_FDB)
 			continue;
-		is_void = see->how == SEEN_LLDP &&
-			  ((row->leads[see->itf] & LEADS(SEEN_CONFIGURED)) ||
-			   !is_mutual(t, sw, see));
+		is_void = adj->how == ADJ_LLDP &&
+			  ((row->leads[adj->itf] & LEADS(ADJ_CONFIGURED)) ||
+			   !is_mutual(t, sw, adj));
 		if (!is_void)
-			row->leads[see->itf] |= LEADS(see->how);
-		is_void = is_void || is_blocked(t, sw, see);
-		t->links_old |= is_void != see->is_void;
-		see->is_void = is_void;
+			row->leads[adj->itf] |= LEADS(adj->how);
+		is_void = is_void || is_blocked(t, sw, adj);
+		t->links_old |= is_void != adj->is_void;
+		adj->is_void = is_void;
 	}
 }
 
@@ -422,7 +422,7 @@ static bool sees_apart(const struct row *row, uint32_t a, uint32_t b)
 	uint32_t i;
 
 	for (i = first_of(row, a); i < row->n && row->list[i].sw == a; i++) {
-		if (row->list[i].how != SEEN_FDB)
+		if (row->list[i].how != ADJ_FDB)
 			continue;
 		if (is_behind(row, row->list[i].itf, b))
 			return false;
@@ -431,7 +431,7 @@ static bool sees_apart(const struct row *row, uint32_t a, uint32_t b)
 	if (!sees_a)
 		return false;
 	for (i = first_of(row, b); i < row->n && row->list[i].sw == b; i++)
-		if (row->list[i].how == SEEN_FDB)
+		if (row->list[i].how == ADJ_FDB)
 			return true;
 	return false;
 }
@@ -454,9 +454,9 @@ static bool put_link(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 		     uint32_t b_if, uint16_t how)
 {
 	static const char *const names[] = {
-		[SEEN_FDB]		= "fdb",
-		[SEEN_LLDP]		= "lldp",
-		[SEEN_CONFIGURED]	= "configured",
+		[ADJ_FDB]		= "fdb",
+		[ADJ_LLDP]		= "lldp",
+		[ADJ_CONFIGURED]	= "configured",
 	};
 	const struct sw_if *x = &t->m->switches[a].info->ifs[a_if];
 	const struct sw_if *y = b_if == FDB_OWN ? NULL :
@@ -478,31 +478,32 @@ static bool put_link(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 	return true;
 }
 
-static bool put_seeing(struct topo *t, uint32_t a, const struct seeing *see)
+static bool put_adjacency(struct topo *t, uint32_t a,
+			  const struct adjacency *adj)
 {
-	const uint8_t sure = LEADS(SEEN_LLDP) | LEADS(SEEN_CONFIGURED);
-	const struct seeing *back;
-	uint32_t b = see->sw, b_if;
+	const uint8_t sure = LEADS(ADJ_LLDP) | LEADS(ADJ_CONFIGURED);
+	const struct adjacency *back;
+	uint32_t b = adj->sw, b_if;
 
 	/* The first one tells of it. */
-	if (b < a || see->is_void)
+	if (b < a || adj->is_void)
 		return true;
-	if (see->how > SEEN_FDB) {
-		b_if = other_if(t, a, see);
+	if (adj->how > ADJ_FDB) {
+		b_if = other_if(t, a, adj);
 		/* Another link may be configured there. */
-		if (see->how == SEEN_LLDP && b_if != FDB_OWN &&
-		    (t->rows[b].leads[b_if] & LEADS(SEEN_CONFIGURED)))
+		if (adj->how == ADJ_LLDP && b_if != FDB_OWN &&
+		    (t->rows[b].leads[b_if] & LEADS(ADJ_CONFIGURED)))
 			return true;
-		return put_link(t, a, see->itf, b, b_if, see->how);
+		return put_link(t, a, adj->itf, b, b_if, adj->how);
 	}
 	back = row_towards(&t->rows[b], a);
-	if (!back || back->how != SEEN_FDB ||
-	    see != row_towards(&t->rows[a], b) ||
-	    (t->rows[a].leads[see->itf] & sure) ||
+	if (!back || back->how != ADJ_FDB ||
+	    adj != row_towards(&t->rows[a], b) ||
+	    (t->rows[a].leads[adj->itf] & sure) ||
 	    (t->rows[b].leads[back->itf] & sure) ||
-	    is_between(t, a, see->itf, b, back->itf) || are_apart(t, a, b))
+	    is_between(t, a, adj->itf, b, back->itf) || are_apart(t, a, b))
 		return true;
-	return put_link(t, a, see->itf, b, back->itf, SEEN_FDB);
+	return put_link(t, a, adj->itf, b, back->itf, ADJ_FDB);
 }
 
 static int by_ends(const void *a, const void *b)
@@ -535,7 +536,7 @@ bool graph_links(struct topo *t)
 	t->nlinks = 0;
 	for (a = 0; a < t->n; a++)
 		for (i = 0; i < t->rows[a].n; i++)
-			if (!put_seeing(t, a, &t->rows[a].list[i]))
+			if (!put_adjacency(t, a, &t->rows[a].list[i]))
 				log_info("no memory for the links");
 	if (t->nlinks)
 		qsort(t->links, t->nlinks, sizeof(*t->links), by_ends);

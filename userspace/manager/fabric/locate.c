@@ -15,8 +15,8 @@
 static bool is_nearer(const struct topo *t, const struct fdb_entry *a,
 		      const struct fdb_entry *b)
 {
-	const struct seeing *to = row_towards(&t->rows[a->sw], b->sw);
-	const struct seeing *back = row_towards(&t->rows[b->sw], a->sw);
+	const struct adjacency *to = row_towards(&t->rows[a->sw], b->sw);
+	const struct adjacency *back = row_towards(&t->rows[b->sw], a->sw);
 
 	return (to && to->itf == a->itf) || (back && back->itf != b->itf);
 }
@@ -43,7 +43,7 @@ static uint32_t count_supporters(const struct topo *t,
 				 const struct fdb_entry *at)
 {
 	const struct fdb_entry *s;
-	const struct seeing *to;
+	const struct adjacency *to;
 	uint32_t n = 0;
 
 	for (s = at->mac->entries; s; s = s->of_mac) {
@@ -335,11 +335,11 @@ struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 			     const struct sw *to)
 {
-	const struct seeing *see;
+	const struct adjacency *adj;
 
 	graph_rows(m->topo);
-	see = row_towards(&m->topo->rows[from->index], to->index);
-	return see ? &from->info->ifs[see->itf] : NULL;
+	adj = row_towards(&m->topo->rows[from->index], to->index);
+	return adj ? &from->info->ifs[adj->itf] : NULL;
 }
 
 /* Link-local addresses identify nobody: skip them. */

@@ -9,29 +9,29 @@
 #include "fabric/topo.h"
 
 /**
- * enum seen_how - how a switch sees another one
- * @SEEN_PORT: the MAC address of one of its ports is behind an interface: it
- *	counts as SEEN_FDB, unless its bridge's is seen, too
- * @SEEN_FDB: its MAC address is behind an interface
- * @SEEN_LLDP: it announces itself there, so there is none between
- * @SEEN_CONFIGURED: so it is configured
+ * enum adjacency_how - how a switch sees another one
+ * @ADJ_PORT: the MAC address of one of its ports is behind an interface: it
+ *	counts as ADJ_FDB, unless its bridge's is seen, too
+ * @ADJ_FDB: its MAC address is behind an interface
+ * @ADJ_LLDP: it announces itself there, so there is none between
+ * @ADJ_CONFIGURED: so it is configured
  */
-enum seen_how {
-	SEEN_PORT,
-	SEEN_FDB,
-	SEEN_LLDP,
-	SEEN_CONFIGURED,
+enum adjacency_how {
+	ADJ_PORT,
+	ADJ_FDB,
+	ADJ_LLDP,
+	ADJ_CONFIGURED,
 };
 
 /**
- * struct seeing - a switch sees another one
+ * struct adjacency - a switch sees another one
  * @sw: the other one
  * @itf: interface that leads to it
  * @how: how it sees it
  * @is_void: it does not count: the other one does not agree, another link is
  *	configured there, or a spanning tree does not use it
  */
-struct seeing {
+struct adjacency {
 	uint32_t	sw;
 	uint32_t	itf;
 	uint16_t	how;
@@ -47,7 +47,7 @@ struct seeing {
  * @n: number of @list
  * @list: switches that it sees, by number; the surest first
  * @direct: it sees one by LLDP or configuration
- * @leads: for each of its interfaces: it leads to a switch, mask of enum seen_how
+ * @leads: for each of its interfaces: it leads to a switch, mask of enum adjacency_how
  * @behind: for each of its interfaces a mask of the switches behind it
  * @nifs: number of its interfaces
  */
@@ -57,7 +57,7 @@ struct row {
 	uint64_t	self;
 	uint64_t	neighbours;
 	uint32_t	n;
-	struct seeing	*list;
+	struct adjacency	*list;
 	bool		direct;
 	uint8_t		*leads;
 	uint64_t	**behind;
@@ -109,7 +109,7 @@ struct topo {
 };
 
 /* links.c */
-const struct seeing *row_towards(const struct row *row, uint32_t to);
+const struct adjacency *row_towards(const struct row *row, uint32_t to);
 void row_free(struct row *row);
 void graph_rows(struct topo *t);
 bool graph_links(struct topo *t);

@@ -105,42 +105,42 @@ void conn_arm(struct h2_conn *c)
 }
 
 /**
- * conn_line() - find the line of a connection's host
+ * conn_hostq() - find the queue of a connection's host
  * @c: connection
  * @kind: what all connections of the line have in common
  *
  * Return: line.
  */
-struct line *conn_line(struct h2_conn *c, enum line_kind kind)
+struct hostq *conn_hostq(struct h2_conn *c, enum hostq_kind kind)
 {
 	struct share *host = c->share.of[SHARE_HOST];
 
-	return host ? &host->lines[kind] : &c->server->nobody[kind];
+	return host ? &host->queues[kind] : &c->server->nobody[kind];
 }
 
 /*
  * Of a host that has thousands who wait, the oldest would have given up when it is
  * their turn: the newest come first.
  */
-static void line_up(struct h2_conn *c)
+static void enqueue_conn(struct h2_conn *c)
 {
-	struct crowd *crowds = c->server->crowds;
+	struct hostq_set *queues = c->server->queues;
 
 	if (c->state == CONN_SHAKES)
-		line_join(&crowds[LINE_SHAKES], conn_line(c, LINE_SHAKES),
-			  &c->spot);
+		hostq_append(&queues[HOSTQ_SHAKES], conn_hostq(c, HOSTQ_SHAKES),
+			     &c->shake_node);
 	else if (c->state == CONN_WAITS)
-		line_push(&crowds[LINE_WAITS], conn_line(c, LINE_WAITS),
-			  &c->spot);
+		hostq_push(&queues[HOSTQ_WAITS], conn_hostq(c, HOSTQ_WAITS),
+			   &c->shake_node);
 }
 
 static void step_out(struct h2_conn *c)
 {
-	struct crowd *crowds = c->server->crowds;
+	struct hostq_set *queues = c->server->queues;
 
-	line_leave(&crowds[c->state == CONN_SHAKES ? LINE_SHAKES : LINE_WAITS],
-		   &c->spot);
-	line_leave(&crowds[LINE_READY], &c->ready_spot);
+	hostq_remove(&queues[c->state == CONN_SHAKES ? HOSTQ_SHAKES : HOSTQ_WAITS],
+		     &c->shake_node);
+	hostq_remove(&queues[HOSTQ_READY], &c->ready_node);
 }
 
 /**
@@ -154,7 +154,7 @@ void conn_enter(struct h2_conn *c, enum conn_state state)
 		share_give(&c->share, SHARE_HANDSHAKES, 1);
 	step_out(c);
 	c->state = state;
-	line_up(c);
+	enqueue_conn(c);
 	c->since = c->server->now;
 	if (state == CONN_OPEN)
 		c->idle_at = c->since;
@@ -168,19 +168,19 @@ void conn_enter(struct h2_conn *c, enum conn_state state)
  */
 void conn_idle(struct h2_conn *c, bool idle)
 {
-	struct crowd *crowd = &c->server->crowds[LINE_IDLE];
+	struct hostq_set *set = &c->server->queues[HOSTQ_IDLE];
 	char why[160];
 
 	if (c->idle == idle)
 		return;
-	line_leave(crowd, &c->idle_spot);
+	hostq_remove(set, &c->idle_node);
 	if (!idle)
 		share_give(&c->share, SHARE_IDLE, 1);
 	/* If there is no room for it, its time is limited nevertheless. */
 	else if (share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why)) >= 0)
 		idle = false;
 	if (idle)
-		line_join(crowd, conn_line(c, LINE_IDLE), &c->idle_spot);
+		hostq_append(set, conn_hostq(c, HOSTQ_IDLE), &c->idle_node);
 	c->idle = idle;
 	c->idle_at = c->server->now;
 	conn_arm(c);

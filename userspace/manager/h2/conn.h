@@ -52,9 +52,9 @@ enum conn_state {
  * @until: bytes that may have come, including TLS, by the end of the turn
  * @h2: HTTP/2, once it is CONN_OPEN
  * @share: whose it is
- * @idle_spot: among its host's connections without a call
- * @spot: among the connections that wait to shake hands, or shake hands
- * @ready_spot: among those that it is our turn to go on with
+ * @idle_node: among its host's connections without a call
+ * @shake_node: among the connections that wait to shake hands, or shake hands
+ * @ready_node: among those that it is our turn to go on with
  * @timer: time limits
  * @since: milliseconds; when its state changed last, or it took something of
  *	what was sent
@@ -82,7 +82,7 @@ struct h2_conn {
 	uint64_t		until;
 	nghttp2_session		*h2;
 	struct share_set	share;
-	struct spot		idle_spot, spot, ready_spot;
+	struct hostq_node	idle_node, shake_node, ready_node;
 	struct timer		timer;
 	int64_t			since, idle_at;
 	struct h2_call		*calls;
@@ -109,8 +109,8 @@ struct h2_conn {
  * @socket: in the file system, if it listens at one
  * @most: connections, for descriptors
  * @conns: all connections
- * @crowds: of each kind of lines
- * @nobody: lines of connections of no host
+ * @queues: of each kind
+ * @nobody: queues of connections of no host
  * @dirty: those with something to send
  * @dead: those to be freed
  * @timers: timers
@@ -135,8 +135,8 @@ struct h2_server {
 	struct inc_socket		socket;
 	size_t				most;
 	struct h2_conn			*conns;
-	struct crowd			crowds[LINES];
-	struct line			nobody[LINES];
+	struct hostq_set		queues[HOSTQS];
+	struct hostq			nobody[HOSTQS];
 	struct h2_conn			*dirty;
 	struct h2_conn			*dead;
 	struct timers			timers;
@@ -160,7 +160,7 @@ void conn_cut(struct h2_conn *c, const char *why);
 bool conn_junk(struct h2_conn *c, int64_t n, const char *why);
 void conn_wait(struct h2_conn *c, uint32_t events);
 void conn_arm(struct h2_conn *c);
-struct line *conn_line(struct h2_conn *c, enum line_kind kind);
+struct hostq *conn_hostq(struct h2_conn *c, enum hostq_kind kind);
 void conn_enter(struct h2_conn *c, enum conn_state state);
 void conn_idle(struct h2_conn *c, bool idle);
 

@@ -64,17 +64,18 @@ void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 }
 
 /* Returns the first one of a line, if it may give way, or NULL. */
-static struct h2_conn *first_of(const struct h2_server *s, const struct line *l,
-				bool shakes, int64_t stale_ms)
+static struct h2_conn *first_of(const struct h2_server *s,
+				const struct hostq *l, bool shakes,
+				int64_t stale_ms)
 {
-	struct spot *p = TAILQ_FIRST(&l->spots);
+	struct hostq_node *p = TAILQ_FIRST(&l->nodes);
 	struct h2_conn *c;
 
 	if (!p)
 		return NULL;
 	if (!shakes)
-		return container_of(p, struct h2_conn, idle_spot);
-	c = container_of(p, struct h2_conn, spot);
+		return container_of(p, struct h2_conn, idle_node);
+	c = container_of(p, struct h2_conn, shake_node);
 	return c->since + stale_ms <= s->now ? c : NULL;
 }
 
@@ -93,17 +94,17 @@ static struct h2_conn *first_of(const struct h2_server *s, const struct line *l,
 struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
 			      bool shakes)
 {
-	enum line_kind kind = shakes ? LINE_SHAKES : LINE_IDLE;
-	const struct crowd *crowd = &s->crowds[kind];
-	const struct line *l;
+	enum hostq_kind kind = shakes ? HOSTQ_SHAKES : HOSTQ_IDLE;
+	const struct hostq_set *set = &s->queues[kind];
+	const struct hostq *l;
 	struct h2_conn *other;
 	int left = LOOKS;
 	size_t n;
 
 	if (full == SHARE_HOST)
-		return first_of(s, conn_line(c, kind), shakes, OWN_MS);
-	for (n = crowd->most; n && left; n--) {
-		TAILQ_FOREACH(l, &crowd->by_n[n], entry) {
+		return first_of(s, conn_hostq(c, kind), shakes, OWN_MS);
+	for (n = set->most; n && left; n--) {
+		TAILQ_FOREACH(l, &set->by_n[n], entry) {
 			other = first_of(s, l, shakes, STALE_MS);
 			if (other)
 				return other;
@@ -111,8 +112,8 @@ struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
 				break;
 		}
 	}
-	l = TAILQ_FIRST(&crowd->by_n[crowd->most]);
-	if (!shakes || !l || l->n <= conn_line(c, kind)->n + 1)
+	l = TAILQ_FIRST(&set->by_n[set->most]);
+	if (!shakes || !l || l->n <= conn_hostq(c, kind)->n + 1)
 		return NULL;
-	return container_of(TAILQ_FIRST(&l->spots), struct h2_conn, spot);
+	return container_of(TAILQ_FIRST(&l->nodes), struct h2_conn, shake_node);
 }

@@ -257,20 +257,20 @@ static void open_session(struct h2_conn *c)
 /* Its handshake goes on when it is the turn of its host. */
 static void be_ready(struct h2_conn *c)
 {
-	line_join(&c->server->crowds[LINE_READY], conn_line(c, LINE_READY),
-		  &c->ready_spot);
+	hostq_append(&c->server->queues[HOSTQ_READY], conn_hostq(c, HOSTQ_READY),
+		     &c->ready_node);
 	conn_wait(c, 0);
 }
 
 /**
  * conn_shake() - go on with a handshake
- * @c: connection, of LINE_READY
+ * @c: connection, of HOSTQ_READY
  */
 void conn_shake(struct h2_conn *c)
 {
 	int ret = tls_shake(c);
 
-	line_leave(&c->server->crowds[LINE_READY], &c->ready_spot);
+	hostq_remove(&c->server->queues[HOSTQ_READY], &c->ready_node);
 	conn_wait(c, EPOLLIN);
 	if (ret < 0)
 		linger_conn(c);
@@ -331,7 +331,7 @@ bool conn_start(struct h2_conn *c)
 
 static void begin_conn(struct h2_conn *c)
 {
-	if (!conn_line(c, LINE_WAITS)->n && conn_start(c))
+	if (!conn_hostq(c, HOSTQ_WAITS)->n && conn_start(c))
 		return;
 	conn_enter(c, CONN_WAITS);
 	/* Who has hung up by then costs nothing. */

@@ -57,8 +57,8 @@ static void add_conn(struct h2_server *s, struct h2_conn *c)
 		c->next->at = &c->next;
 	s->conns = c;
 	epoll_ctl(s->ep, EPOLL_CTL_ADD, c->fd, &e);
-	line_join(&s->crowds[LINE_IDLE], conn_line(c, LINE_IDLE),
-		  &c->idle_spot);
+	hostq_append(&s->queues[HOSTQ_IDLE], conn_hostq(c, HOSTQ_IDLE),
+		     &c->idle_node);
 	c->since = c->idle_at = s->now;
 	conn_arm(c);
 }
@@ -245,13 +245,13 @@ static void accept_some(struct h2_server *s, int fd)
  */
 static void start_waiting(struct h2_server *s)
 {
-	struct crowd *crowd = &s->crowds[LINE_WAITS];
-	size_t hosts = crowd->lines < LOOKS ? crowd->lines : LOOKS;
+	struct hostq_set *set = &s->queues[HOSTQ_WAITS];
+	size_t hosts = set->used < LOOKS ? set->used : LOOKS;
 	int n = SHAKES;
-	struct spot *p;
+	struct hostq_node *p;
 
-	while (n && hosts && (p = crowd_turn(crowd))) {
-		if (conn_start(container_of(p, struct h2_conn, spot)))
+	while (n && hosts && (p = hostq_set_turn(set))) {
+		if (conn_start(container_of(p, struct h2_conn, shake_node)))
 			n--;
 		else
 			hosts--;
@@ -266,11 +266,11 @@ static void shake_some(struct h2_server *s)
 {
 	const int64_t until = now_ms() + SHAKE_MS;
 	int n = SHAKES;
-	struct spot *p;
+	struct hostq_node *p;
 
 	while (n-- && now_ms() < until &&
-	       (p = crowd_turn(&s->crowds[LINE_READY])))
-		conn_shake(container_of(p, struct h2_conn, ready_spot));
+	       (p = hostq_set_turn(&s->queues[HOSTQ_READY])))
+		conn_shake(container_of(p, struct h2_conn, ready_node));
 }
 
 /* --- The thread ---------------------------------------------------------- */
@@ -309,9 +309,9 @@ static int wait_ms(const struct h2_server *s, int ms)
 
 	if (s->stopping && (ms < 0 || ms > 20))
 		ms = 20;
-	if (s->crowds[LINE_WAITS].lines && (ms < 0 || ms > 5))
+	if (s->queues[HOSTQ_WAITS].used && (ms < 0 || ms > 5))
 		ms = 5;
-	if (due < 0 || s->crowds[LINE_READY].lines)
+	if (due < 0 || s->queues[HOSTQ_READY].used)
 		return 0;
 	return ms < 0 || due < ms ? (due > INT_MAX ? -1 : (int)due) : ms;
 }
@@ -455,15 +455,15 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	s->ep = epoll_create1(EPOLL_CLOEXEC);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	e.data.ptr = &s->wake;
-	for (i = 0; i < LINES; i++)
-		line_init(&s->nobody[i]);
+	for (i = 0; i < HOSTQS; i++)
+		hostq_init(&s->nobody[i]);
 	if (s->ep >= 0 && s->wake >= 0 && !session_prepare(s) &&
-	    !crowd_init(&s->crowds[LINE_IDLE],
-			share_limit(SHARE_HOST, SHARE_IDLE)) &&
-	    !crowd_init(&s->crowds[LINE_SHAKES],
-			share_limit(SHARE_HOST, SHARE_HANDSHAKES)) &&
-	    !crowd_init(&s->crowds[LINE_WAITS], 1) &&
-	    !crowd_init(&s->crowds[LINE_READY], 1) &&
+	    !hostq_set_init(&s->queues[HOSTQ_IDLE],
+			    share_limit(SHARE_HOST, SHARE_IDLE)) &&
+	    !hostq_set_init(&s->queues[HOSTQ_SHAKES],
+			    share_limit(SHARE_HOST, SHARE_HANDSHAKES)) &&
+	    !hostq_set_init(&s->queues[HOSTQ_WAITS], 1) &&
+	    !hostq_set_init(&s->queues[HOSTQ_READY], 1) &&
 	    !timer_add(&s->timers, &s->again, accept_again) &&
 	    !epoll_ctl(s->ep, EPOLL_CTL_ADD, s->wake, &e))
 		return s;
@@ -509,8 +509,8 @@ void h2_free(struct h2_server *s)
 	nghttp2_session_callbacks_del(s->session);
 	nghttp2_option_del(s->option);
 	timers_free(&s->timers);
-	for (i = 0; i < LINES; i++)
-		crowd_free(&s->crowds[i]);
+	for (i = 0; i < HOSTQS; i++)
+		hostq_set_free(&s->queues[i]);
 	if (s->wake >= 0)
 		close(s->wake);
 	if (s->ep >= 0)

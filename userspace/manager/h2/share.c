@@ -53,8 +53,8 @@ static struct share *find_share(enum share_kind kind, const char *name)
 	if (!s)
 		return NULL;
 	s->kind = kind;
-	for (i = 0; i < LINES; i++)
-		line_init(&s->lines[i]);
+	for (i = 0; i < HOSTQS; i++)
+		hostq_init(&s->queues[i]);
 	strcpy(s->name, name);
 	/* Connections are not searched. */
 	if (kind != SHARE_CONNECTION)

@@ -13,7 +13,7 @@
 
 #include "base/index.h"
 #include "base/loop.h"
-#include "h2/line.h"
+#include "h2/hostq.h"
 
 enum share_kind {
 	SHARE_CONNECTION,
@@ -51,7 +51,7 @@ enum share_what {
  * @kind: kind
  * @uses: sets that it is in
  * @has: of each
- * @lines: a host's connections
+ * @queues: a host's connections
  * @lane: what the main loop has to do for it
  * @name: host or tenant
  */
@@ -60,7 +60,7 @@ struct share {
 	enum share_kind		kind;
 	unsigned int		uses;
 	size_t			has[SHARE_WHATS];
-	struct line		lines[LINES];
+	struct hostq		queues[HOSTQS];
 	struct lane		lane;
 	char			name[];
 };

@@ -26,7 +26,7 @@ static const char filter[] =
 struct ask {
 	struct sw_op	op;
 	struct stats	*st;
-	struct counted	told;
+	struct member_counts	told;
 };
 
 /* --- Threads ------------------------------------------------------------- */
@@ -44,10 +44,11 @@ static int ask_run(struct sw_op *op, struct netconf *n)
 	LY_LIST_FOR(lyd_child(data), tree) {
 		text = yang_text(yang_child(tree, "state"), "counter-values");
 		if (text)
-			counted_add(&a->told, (uint32_t)yang_number(tree, "id"),
-				    text);
+			member_counts_add(&a->told,
+					  (uint32_t)yang_number(tree, "id"),
+					  text);
 	}
-	counted_sort(&a->told);
+	member_counts_sort(&a->told);
 	netconf_free(data);
 	return 0;
 }
@@ -103,7 +104,7 @@ static void count_member(struct tally *t, const struct stats_member *now)
 
 	if (!r)
 		return;
-	before = counted_find(&t->st->switches[t->sw->index].seen, now);
+	before = member_counts_find(&t->st->switches[t->sw->index].seen, now);
 	/* A counter that went back belongs to another member. */
 	if (before && before->counts.rx <= d.rx && before->counts.tx <= d.tx) {
 		d.rx -= before->counts.rx;
@@ -134,7 +135,7 @@ static void ask_done(struct sw_op *op)
 	if (!op->ret) {
 		for (i = 0; i < a->told.n; i++)
 			count_member(&t, &a->told.list[i]);
-		counted_free(&s->seen);
+		member_counts_free(&s->seen);
 		s->seen = a->told;
 	}
 	free(a);
@@ -166,7 +167,7 @@ void stats_forget_switch(struct stats *st, const struct sw *sw)
 {
 	struct stats_switch *s = &st->switches[sw->index];
 
-	counted_free(&s->seen);
+	member_counts_free(&s->seen);
 	s->busy = 0;
 }
 
@@ -364,7 +365,7 @@ void stats_stop(struct stats *st)
 
 	event_ignore(&st->m->events, &st->listener);
 	for (i = 0; i < st->m->o.nswitches; i++)
-		counted_free(&st->switches[i].seen);
+		member_counts_free(&st->switches[i].seen);
 	free(st->switches);
 	history_free(&st->history);
 	expiry_free(&st->expiry);

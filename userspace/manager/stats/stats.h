@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/event.h"
-#include "stats/counted.h"
+#include "stats/member_counts.h"
 #include "stats/expiry.h"
 #include "stats/history.h"
 #include "stats/stale.h"
@@ -41,7 +41,7 @@ struct stats_histogram {
  */
 struct stats_switch {
 	unsigned int	busy;
-	struct counted	seen;
+	struct member_counts	seen;
 };
 
 /**

@@ -22,7 +22,7 @@
 #define DIALOGUES	2000
 #define BYTES		8192	/* of a dialogue */
 
-#define LINES_N		9
+#define QUEUES_N	9
 #define UPDATES		2000	/* new keys that a client sends at once */
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -395,53 +395,53 @@ static void test_dialogues(unsigned long n)
 	check(tokens, "and tokens");
 }
 
-/* --- Lines --------------------------------------------------------------- */
+/* --- Queues -------------------------------------------------------------- */
 
-static void check_lines(const struct crowd *c, const struct line *lines)
+static void check_queues(const struct hostq_set *c, const struct hostq *queues)
 {
 	size_t most = 0, used = 0, n, i;
-	const struct spot *p;
+	const struct hostq_node *p;
 
-	for (i = 0; i < LINES_N; i++) {
+	for (i = 0; i < QUEUES_N; i++) {
 		n = 0;
-		TAILQ_FOREACH(p, &lines[i].spots, entry)
+		TAILQ_FOREACH(p, &queues[i].nodes, entry)
 			n++;
-		check(n == lines[i].n, "those of a line are counted");
+		check(n == queues[i].n, "those of a queue are counted");
 		most = n > most ? n : most;
 		used += n != 0;
 	}
-	check(c->most == (most < c->top ? most : c->top) && c->lines == used,
+	check(c->most == (most < c->top ? most : c->top) && c->used == used,
 	      "it is known who has most");
 }
 
-static void test_lines(size_t top)
+static void test_queues(size_t top)
 {
-	static struct spot spots[200];
-	struct line lines[LINES_N];
-	struct spot *p, *next;
-	struct crowd c;
+	static struct hostq_node nodes[200];
+	struct hostq queues[QUEUES_N];
+	struct hostq_node *p, *next;
+	struct hostq_set c;
 	int i;
 
-	if (crowd_init(&c, top))
+	if (hostq_set_init(&c, top))
 		abort();
-	for (i = 0; i < LINES_N; i++)
-		line_init(&lines[i]);
+	for (i = 0; i < QUEUES_N; i++)
+		hostq_init(&queues[i]);
 	for (i = 0; i < 5000; i++) {
-		p = &spots[any(200)];
-		if (p->line)
-			line_leave(&c, p);
+		p = &nodes[any(200)];
+		if (p->queue)
+			hostq_remove(&c, p);
 		else if (i < 3000)
-			line_join(&c, &lines[any(any(2) ? LINES_N : 2)], p);
-		check_lines(&c, lines);
+			hostq_append(&c, &queues[any(any(2) ? QUEUES_N : 2)], p);
+		check_queues(&c, queues);
 	}
-	p = crowd_turn(&c);
-	next = crowd_turn(&c);
-	check(!p || c.lines < 2 || top > 1 || p->line != next->line,
+	p = hostq_set_turn(&c);
+	next = hostq_set_turn(&c);
+	check(!p || c.used < 2 || top > 1 || p->queue != next->queue,
 	      "one after the other");
 	for (i = 0; i < 200; i++)
-		line_leave(&c, &spots[i]);
-	check(!c.most && !c.lines && !crowd_turn(&c), "nobody is left");
-	crowd_free(&c);
+		hostq_remove(&c, &nodes[i]);
+	check(!c.most && !c.used && !hostq_set_turn(&c), "nobody is left");
+	hostq_set_free(&c);
 }
 
 /* --- Connections without a call ------------------------------------------ */
@@ -775,9 +775,9 @@ int main(int argc, char **argv)
 	test_allowance();
 	test_dialogues(n);
 	test_half_headers();
-	test_lines(1);
-	test_lines(20);
-	test_lines(300);
+	test_queues(1);
+	test_queues(20);
+	test_queues(300);
 	make_tls();
 	test_new_keys();
 	test_padding();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Unit test of stats/counted.c: what agents tell of members, right, wrong and too
+ * Unit test of stats/member_counts.c: what agents tell of members, right, wrong and too
  * much, in any order, compared with a search of all of them.
  */
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "stats/counted.h"
+#include "stats/member_counts.h"
 
 #define TREES	50
 #define RANKS	40
@@ -21,12 +21,12 @@ static void check(bool good, const char *what)
 	bad += !good;
 }
 
-static const struct stats_member *find(const struct counted *c, uint32_t tree,
+static const struct stats_member *find(const struct member_counts *c, uint32_t tree,
 				       uint32_t rank)
 {
 	const struct stats_member who = { .tree = tree, .rank = rank };
 
-	return counted_find(c, &who);
+	return member_counts_find(c, &who);
 }
 
 static void wrong(void)
@@ -42,33 +42,33 @@ static void wrong(void)
 		{ "1 2 3 4 5;6 7 8 9 10;", 2 },
 		{ "99999999999999999999999 2 3 4 5;", 1 },
 	};
-	struct counted c = { .list = NULL };
+	struct member_counts c = { .list = NULL };
 	bool good = true;
 	size_t i;
 
 	check(!find(&c, 1, 1), "of none, none is found");
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		counted_add(&c, 7, cases[i].text);
-		counted_sort(&c);
+		member_counts_add(&c, 7, cases[i].text);
+		member_counts_sort(&c);
 		good = good && c.n == cases[i].n;
-		counted_free(&c);
+		member_counts_free(&c);
 	}
 	check(good, "what is wrong, and what follows it, is left out");
-	counted_add(&c, 7, "3 18446744073709551615 20 30 40;");
-	counted_sort(&c);
+	member_counts_add(&c, 7, "3 18446744073709551615 20 30 40;");
+	member_counts_sort(&c);
 	check(find(&c, 7, 3) && find(&c, 7, 3)->counts.rx == UINT64_MAX &&
 	      find(&c, 7, 3)->counts.tx == 20 &&
 	      find(&c, 7, 3)->counts.messages == 30 &&
 	      find(&c, 7, 3)->counts.trouble == 40 && !find(&c, 7, 4) &&
 	      !find(&c, 8, 3), "each value is where it belongs");
-	counted_free(&c);
+	member_counts_free(&c);
 }
 
 /* Members of random trees and ranks, some twice, each with a value of its own. */
 static void any_order(void)
 {
 	static uint64_t rx[TREES][RANKS];
-	struct counted c = { .list = NULL };
+	struct member_counts c = { .list = NULL };
 	const struct stats_member *m;
 	unsigned int i, tree, rank;
 	bool good = true;
@@ -80,23 +80,23 @@ static void any_order(void)
 		rx[tree][rank] = 1000 * tree + rank + 1;
 		snprintf(text, sizeof(text), "%u %llu 0 0 0;", rank,
 			 (unsigned long long)rx[tree][rank]);
-		counted_add(&c, tree, text);
+		member_counts_add(&c, tree, text);
 	}
-	counted_sort(&c);
+	member_counts_sort(&c);
 	for (tree = 0; tree < TREES; tree++)
 		for (rank = 0; rank < RANKS; rank++) {
 			m = find(&c, tree, rank);
 			good = good && (m ? m->counts.rx : 0) == rx[tree][rank];
 		}
 	check(c.n == 3000 && good, "all are found, and no others");
-	counted_free(&c);
+	member_counts_free(&c);
 }
 
 /* A lie of 32 MiB, of which each member is where it was not the last time. */
 static void lie(void)
 {
 	const size_t n = 3U << 20;
-	struct counted c = { .list = NULL };
+	struct member_counts c = { .list = NULL };
 	char *text = malloc(n * 20), *at = text;
 	unsigned int i, found = 0;
 
@@ -104,14 +104,14 @@ static void lie(void)
 		exit(1);
 	for (i = 0; i < n; i++)
 		at += sprintf(at, "%u 0 0 0 0;", (i * 2654435761U) >> 12);
-	counted_add(&c, 1, text);
+	member_counts_add(&c, 1, text);
 	free(text);
-	counted_sort(&c);
-	check(c.n == COUNTED_MOST, "no more than a kernel may have are kept");
+	member_counts_sort(&c);
+	check(c.n == MEMBER_COUNTS_MOST, "no more than a kernel may have are kept");
 	for (i = c.n; i-- > 0;)
-		found += counted_find(&c, &c.list[i]) != NULL;
+		found += member_counts_find(&c, &c.list[i]) != NULL;
 	check(found == c.n, "each of these is found");
-	counted_free(&c);
+	member_counts_free(&c);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See counted.h. The work is n log n in whatever order an agent tells them.
+ * See member_counts.h. The work is n log n in whatever order an agent tells them.
  */
 #include <stdlib.h>
 
-#include "stats/counted.h"
+#include "stats/member_counts.h"
 
 /* "RANK RX TX MESSAGES TROUBLE;" Returns what follows; NULL: it is wrong. */
 static const char *take_member(const char *text, struct stats_member *m)
@@ -30,7 +30,7 @@ static const char *take_member(const char *text, struct stats_member *m)
 }
 
 /* The list has room for a power of two. */
-static struct stats_member *add_room(struct counted *c)
+static struct stats_member *add_room(struct member_counts *c)
 {
 	struct stats_member *list = c->list;
 
@@ -43,17 +43,17 @@ static struct stats_member *add_room(struct counted *c)
 }
 
 /**
- * counted_add() - add what an agent tells of a tree
+ * member_counts_add() - add what an agent tells of a tree
  * @c: members
  * @tree: its ID
  * @text: "RANK RX-BYTES TX-BYTES RX-MESSAGES TROUBLE;" for each of its members; what
  *	follows the first wrong one is left out
  */
-void counted_add(struct counted *c, uint32_t tree, const char *text)
+void member_counts_add(struct member_counts *c, uint32_t tree, const char *text)
 {
 	struct stats_member *m;
 
-	while (*text && c->n < COUNTED_MOST) {
+	while (*text && c->n < MEMBER_COUNTS_MOST) {
 		m = add_room(c);
 		text = m ? take_member(text, m) : NULL;
 		if (!text)
@@ -73,35 +73,35 @@ static int by_place(const void *a, const void *b)
 }
 
 /**
- * counted_sort() - make members ready for counted_find()
+ * member_counts_sort() - make members ready for member_counts_find()
  * @c: members
  */
-void counted_sort(struct counted *c)
+void member_counts_sort(struct member_counts *c)
 {
 	if (c->n)
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 }
 
 /**
- * counted_find() - find a member
+ * member_counts_find() - find a member
  * @c: members, which are sorted
  * @who: its tree and rank
  *
  * Return: what is known of it, or NULL.
  */
-const struct stats_member *counted_find(const struct counted *c,
-					const struct stats_member *who)
+const struct stats_member *member_counts_find(const struct member_counts *c,
+					      const struct stats_member *who)
 {
 	return c->n ? bsearch(who, c->list, c->n, sizeof(*who), by_place) :
 		      NULL;
 }
 
 /**
- * counted_free() - forget members
+ * member_counts_free() - forget members
  * @c: members
  */
-void counted_free(struct counted *c)
+void member_counts_free(struct member_counts *c)
 {
 	free(c->list);
-	*c = (struct counted){ .list = NULL };
+	*c = (struct member_counts){ .list = NULL };
 }
