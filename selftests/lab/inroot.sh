@@ -65,12 +65,16 @@ for b in "$LAB_CACHE" "$LAB_TREE" "${binds[@]}"; do
 	bind "$b"
 done
 
+# What was compiled from the same lines, in whichever tree, is not compiled again,
+# unless there is a header more or less, which could be found before another. ccache
+# stands in for gcc, not for cc.
+(cd "$LAB_TREE" && find . -path ./build -prune -o -name '*.h' -print | sort) \
+	>"$root/run/headers"
+export CC=gcc CCACHE_DIR=$LAB_CACHE/ccache CCACHE_BASEDIR=$LAB_TREE
+export CCACHE_NOHASHDIR=1 CCACHE_EXTRAFILES=/run/headers CCACHE_MAXSIZE=2G
+
 cd /
 export LAB_IN_ROOT=1
-# What was compiled from the same lines, in whichever tree, is not compiled again.
-# ccache stands in for gcc, not for cc.
-export CC=gcc CCACHE_DIR=$LAB_CACHE/ccache CCACHE_BASEDIR=$LAB_TREE
-export CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
 # shellcheck disable=SC2016 # expanded inside
 exec chroot "$root" /usr/bin/env -u TMPDIR \
 	PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
