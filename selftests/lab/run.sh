@@ -3,7 +3,7 @@
 # Sourced by lab: run, modules, detect.
 
 # Patterns in a kernel log that make a run fail.
-LAB_REPORTS='BUG:|WARNING:|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
+LAB_REPORTS='BUG:|WARNING:|INFO: trying to register|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
 
 # enter ROOTFS CMD...: run CMD in the foreground, with our standard input.
 enter()
@@ -356,12 +356,14 @@ show_console()
 # booting, before the run, are not the project's business.
 check_log()
 {
-	local log=$LAB_OUT/dmesg part
+	local log part=
 
-	[[ -s $log ]] || log=$LAB_OUT/console
-	part=$(tr -d '\r' <"$log" | sed -n "/$LAB_MARK/,\$p")
-	# the mark was overwritten in a full buffer
-	[[ -n $part || $log != *dmesg ]] || part=$(<"$log")
+	# Where the kernel's buffer was overwritten, the mark is, too.
+	for log in "$LAB_OUT"/{dmesg,console}; do
+		[[ -s $log && -z $part ]] || continue
+		part=$(tr -d '\r' <"$log" | sed -n "/$LAB_MARK/,\$p")
+	done
+	[[ -n $part || ! -s $LAB_OUT/dmesg ]] || part=$(<"$LAB_OUT/dmesg")
 	[[ -s $LAB_OUT/kmemleak ]] || grep -qE "$LAB_REPORTS" <<<"$part" ||
 		return 0
 	grep -nE -A 30 "$LAB_REPORTS" <<<"$part" >"$LAB_OUT/report"
