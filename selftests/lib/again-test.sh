@@ -15,7 +15,8 @@ try()
 {
 	local is=no
 
-	printf 'ok 1 - a wrong result is told\n%s\n' "$4" >"$DIR/log"
+	# A log may have bytes that are no text.
+	printf '\0\nok 1 - a wrong result is told\n%s\n' "$4" >"$DIR/log"
 	! may_try_again "$DIR/log" "$2" "$3" || is=yes
 	[ $is = "$1" ] && return
 	echo "tried again: $is, status $2, $3, $4"
@@ -35,6 +36,9 @@ try yes 124 uml 'run: time limit of 200 s reached'
 try no 99 uml-debug 'not ok 2 - a'
 try no 98 uml 'run: the kernel ended before the script'
 try no 1 exec= 'not ok 2 - a # seed 4'
+try no 134 exec 'not ok 2 - a'
+try no 1 exec 'x: x.c:12: f: Assertion `a'"'"' failed.'
+try no 1 exec 'BUG: KASAN: use-after-free in f'
 try no 1 uml '==12==ERROR: AddressSanitizer: heap-use-after-free'
 try no 1 uml 'x.c:3:4: runtime error: shift exponent 32'
 try no 1 uml 'inc-perf: wrong result: allreduce fp32 sum: element 7 is 1, must be 2'

@@ -9,15 +9,16 @@
 HISTORY_KEPT=20
 
 # Signs of an error in the product that another try must not hide.
-AGAIN_NEVER='AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|[Ss]egmentation fault|core dumped|SIGSEGV|SIGABRT|wrong (result|element|order)|data wrong|# wrong|^wrong|unreferenced object|bytes? leaked'
+AGAIN_NEVER='AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|[Ss]egmentation fault|core dumped|SIGSEGV|SIGABRT|Aborted|Bus error|Assertion .* failed|double free|stack smashing|BUG: |WARNING: CPU|wrong (result|element|order)|data wrong|# wrong|^wrong|unreferenced object|bytes? leaked'
 
 # may_try_again LOG STATUS WHERE: may the test that ended with STATUS be tried
-# once more? Not after a report of the kernel (99) or its end (98), and not one
-# that depends on its seed alone (WHERE ends in "=").
+# once more? Not after a report of the kernel (99) or its end (98), or a signal
+# that tells of an error, and not one that depends on its seed alone (WHERE ends in
+# "=").
 may_try_again()
 {
-	[[ $2 != 98 && $2 != 99 && $3 != *= ]] &&
-		! grep -vE '^ *ok ' "$1" | grep -qE "$AGAIN_NEVER"
+	[[ ! $2 =~ ^(98|99|132|134|135|136|139)$ && $3 != *= ]] &&
+		! grep -avE '^ *ok ' "$1" | grep -aqE "$AGAIN_NEVER"
 }
 
 # history_files DIR: the last runs, oldest first.

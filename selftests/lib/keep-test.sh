@@ -35,6 +35,13 @@ depends yes userspace/tool/Makefile uml selftests/packets/packets.sh
 depends no userspace/manager/main.c uml selftests/packets/packets.sh
 depends no selftests/fabric/cm.sh uml selftests/packets/packets.sh
 depends no Documentation/testing.rst uml selftests/packets/packets.sh
+depends yes Documentation/netlink.rst uml selftests/netlink/netlink.sh
+depends yes Documentation/netlink/specs/rdma-inc.yaml uml \
+	selftests/netlink/netlink.sh
+depends yes Documentation/upstream/rxe-place.patch uml selftests/rxe/place.sh
+depends yes Documentation/manager.rst uml+fabric selftests/fabric/tenant.sh
+depends yes userspace/manager/ca/inc-am-ca uml selftests/serve/tls.sh
+depends yes selftests/run uml selftests/packets/packets.sh
 depends yes userspace/manager/main.c uml+fabric selftests/fabric/cm.sh
 depends yes selftests/fabric/life.sh uml+fabric selftests/fabric/cm.sh
 depends no userspace/plugins/ompi/Makefile uml+fabric selftests/fabric/cm.sh

@@ -7,14 +7,38 @@
 KEEP_MPI=userspace/plugins/ompi/
 KEEP_FABRIC='userspace/(manager|agent)/'
 
-# keep_scan FILE: put "HASH PATH" of each file of the tree into FILE.
-keep_scan()
+# keep_files: the tree's files, each with a NUL behind it. What somebody has git
+# ignore for himself counts.
+keep_files()
 {
 	local f
 
-	git ls-files -co --exclude-standard | while read -r f; do
-		[ ! -f "$f" ] || printf '%s\n' "$f"
-	done | tr '\n' '\0' | xargs -0 sha256sum | sed 's/  / /' >"$1"
+	git ls-files -z -co --exclude-per-directory=.gitignore |
+		while read -rd '' f; do
+			[ ! -f "$f" ] || printf '%s\0' "$f"
+		done
+	[ "${PIPESTATUS[0]}" = 0 ]
+}
+
+# keep_scan FILE: put "HASH PATH" of each file of the tree into FILE. Fails if git
+# does.
+keep_scan()
+{
+	keep_files | xargs -0r sha256sum | sed 's/  / /' >"$1"
+	[ "${PIPESTATUS[*]}" = "0 0 0" ] && [ -s "$1" ]
+}
+
+# keep_touched FILE: has a file of the tree been written since FILE was?
+keep_touched()
+{
+	[ -n "$(keep_files | xargs -0r sh -c \
+		'exec find "$@" -prune -cnewer "$0"' "$1")" ]
+}
+
+# keep_environment: the variables that reach a test.
+keep_environment()
+{
+	env | grep -E '^(INC|LAB|RDMA_INC)_|^(LAB|CFLAGS|CC)=' | sort
 }
 
 # keep_suites WORD...: the folders of selftests that WORDs name, and all that the
@@ -40,13 +64,30 @@ keep_suites()
 	echo "$seen"
 }
 
+# keep_named DIR...: the files and folders of the tree that what is in DIR names, a
+# line each, as regular expressions.
+keep_named()
+{
+	local path
+
+	grep -rhoIE --exclude='*-test.sh' --exclude=keep.sh --exclude=README.md \
+		'(Documentation|userspace)/[A-Za-z0-9_./-]+' "$@" | sort -u | while read -r path; do
+			path=${path%[./]}
+			# A folder of many counts by its own rule.
+			[[ $path == */*/* || $path == *.* ]] && [ -e "$path" ] ||
+				continue
+			printf '%s\n' " ${path//./\\.}(/|\$)"
+		done
+}
+
 # keep_key SCAN LAB WHERE CMD...: a hash of what a test's result depends on: its
-# line, the pieces of the lab (LAB), and files. Those in a UML kernel see the module,
-# user space without what they have no mark for, and the suites that they name;
-# all others see the whole tree.
+# line, the environment, the pieces of the lab (LAB), and files. Those in a UML
+# kernel see the module, user space without what they have no mark for, the suites
+# that they name, and whatever else of the tree these name; all others see the
+# whole tree.
 keep_key()
 {
-	local scan=$1 lab=$2 where=$3 suites files=. but='^$'
+	local scan=$1 lab=$2 where=$3 suites files=. but='^$' named='^$'
 
 	shift 2
 	case $where in
@@ -54,15 +95,28 @@ keep_key()
 	*)	suites=$(keep_suites "$@")
 		suites=${suites# }
 		suites=${suites% }
-		files=" ((kernel|userspace|selftests/(${suites// /|}))/|selftests/Makefile$)|^[^/]* [^/]*$"
+		files=" ((kernel|userspace|selftests/(${suites// /|}))/|selftests/(Makefile|run)$)|^[^/]* [^/]*$"
+		# shellcheck disable=SC2046,SC2086	# words
+		named+=$(keep_named $(printf 'selftests/%s ' $suites) |
+			sed 's/^/|/' | tr -d '\n')
 		[[ $where == *+mpi* || $where == *+torch* ]] || but+="| $KEEP_MPI"
 		[[ $where == *+fabric* ]] || but+="| $KEEP_FABRIC"
 		;;
 	esac
 	{
 		echo "$lab $*"
-		grep -E "$files" "$scan" | grep -vE "$but"
+		keep_environment
+		{
+			grep -E "$files" "$scan" | grep -vE "$but"
+			grep -E "$named" "$scan"
+		} | sort -u
 	} | sha256sum | cut -c 1-20
+}
+
+# forget_result DIR KEY: it passed once, and has failed now.
+forget_result()
+{
+	rm -f "$1/$2"
 }
 
 # keep_result DIR KEY WORDS: keep a result; forget those of a month ago.

@@ -23,6 +23,10 @@ fits yes 0 100 0 100
 fits no 1 100 0 100
 fits yes 0 60 40 100
 fits no 0 61 40 100
+# only a test that the table says takes no time, and it took some
+within_ended 1 0
+fits yes 0 100 0 100
+WITHIN_TOOK=0
 # as fast as the table says, and a test that takes no time
 within_ended 20 20
 within_ended 0 0

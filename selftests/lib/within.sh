@@ -21,7 +21,7 @@ within_ended()
 within_expect()
 {
 	EXPECT=$1
-	[ $WITHIN_TOOK -le $WITHIN_TAKES ] ||
+	[ $WITHIN_TAKES = 0 ] || [ $WITHIN_TOOK -le $WITHIN_TAKES ] ||
 		EXPECT=$(($1 * WITHIN_TOOK / WITHIN_TAKES))
 }
 
