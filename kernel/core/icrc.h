@@ -8,6 +8,9 @@
 
 #include <linux/types.h>
 
+/* CRC of a packet up to its ICRC, that included, if it is right. */
+#define INC_ICRC_GOOD	0xdebb20e3
+
 /* Nibbles of a 32-bit CRC. */
 #define INC_CRC_NIBBLES	8
 

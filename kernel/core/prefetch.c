@@ -6,10 +6,32 @@
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/prefetch.h>
 
 #include "core/prefetch.h"
 #include "core/slot_state.h"
+
+static void prefetch_bytes(const void *at, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len; i += SMP_CACHE_BYTES)
+		prefetchw(at + i);
+}
+
+static void prefetch_data(const struct inc_part *part)
+{
+	const struct inc_piece *piece;
+	u32 left = part->len;
+
+	if (likely(!part->pieces)) {
+		prefetch_bytes(part->data, left);
+		return;
+	}
+	for (piece = part->piece; left; left -= min(left, piece++->len))
+		prefetch_bytes(piece->at, min(left, piece->len));
+}
 
 /*
  * Prefetch the descriptions or the data that a packet of @member needs in a
@@ -19,7 +41,7 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 			   bool data)
 {
 	struct inc_part **parked = s->parked + (size_t)chunk * inc_geom_parts(s->geom);
-	u32 idx = s->geom->by_arrival ? 1 : member, level, i;
+	u32 idx = s->geom->by_arrival ? 1 : member, level;
 
 	if (chunk >= s->msg.nchunks)
 		return;
@@ -32,10 +54,10 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 		part = parked[sibling];
 		if (!part)
 			return;
-		if (!data)
+		if (data)
+			prefetch_data(part);
+		else
 			prefetch(part);
-		for (i = 0; data && i < part->len; i += SMP_CACHE_BYTES)
-			prefetchw(part->data + i);
 	}
 }
 

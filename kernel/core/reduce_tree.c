@@ -26,7 +26,6 @@
  * still need the previous one.
  */
 #include <linux/minmax.h>
-#include <linux/string.h>
 
 #include "core/rank_range.h"
 #include "core/reduce/reduce.h"
@@ -55,14 +54,6 @@ struct node {
 	u32	level;
 };
 
-static struct inc_operand part_operand(const struct inc_part *part)
-{
-	return (struct inc_operand) {
-		.hi = part->data,
-		.lo = part->lo ? part->lo->data : NULL,
-	};
-}
-
 /*
  * Reduce @right into @left. Two vectors of 16-bit floats make one of binary32:
  * the right one's memory keeps the lower halves.
@@ -70,25 +61,18 @@ static struct inc_operand part_operand(const struct inc_part *part)
 static void merge_parts(struct inc_slot *s, struct inc_part *left,
 			struct inc_part *right)
 {
-	u32 nelem = left->len / s->ops->size;
-	struct inc_operand a = part_operand(left), dst = a;
-	struct inc_operand b = part_operand(right);
+	struct inc_part *lo = NULL;
 
-	if (!s->ops->wide) {
-		inc_reduce(s->ops, left->data, left->data, right->data, nelem);
-		inc_part_free(right);
-		return;
-	}
-	if (!dst.lo)
-		dst.lo = b.lo ?: b.hi;
-	inc_reduce_wide(s->ops, dst, a, b, nelem, inc_geom_all(s->geom));
-	if (left->lo) {
-		inc_part_drop(right);
-	} else if (right->lo) {
-		left->lo = right->lo;
+	if (s->ops->wide)
+		lo = left->lo ?: right->lo ?: right;
+	inc_part_merge(s->ops, left, lo, right, inc_geom_all(s->geom));
+	if (lo == right) {
+		left->lo = right;
+	} else if (lo && !left->lo) {
+		left->lo = lo;
 		inc_part_free(right);
 	} else {
-		left->lo = right;
+		inc_part_drop(right);
 	}
 }
 
@@ -99,25 +83,15 @@ static void merge_parts(struct inc_slot *s, struct inc_part *left,
 static void merge_last(struct inc_slot *s, u32 off, struct inc_part *left,
 		       struct inc_part *right)
 {
-	u32 nelem = left->len / s->ops->size;
+	u8 *hi = s->partial + off, *lo = NULL;
 	u16 all = inc_geom_all(s->geom);
 	bool child = s->geom->child;
 
-	if (s->ops->wide) {
-		struct inc_operand dst = {
-			.hi = s->partial + off,
-			.lo = child ? s->partial + off +
-				      inc_geom_buffer(s->geom) : NULL,
-		};
-
-		inc_reduce_wide(s->ops, dst, part_operand(left),
-				part_operand(right), nelem, all);
-	} else {
-		inc_reduce(s->ops, s->partial + off, left->data, right->data,
-			   nelem);
-		if (!child)
-			inc_reduce_finish(s->ops, s->partial + off, nelem, all);
-	}
+	if (s->ops->wide && child)
+		lo = hi + inc_geom_buffer(s->geom);
+	inc_part_finish(s->ops, hi, lo, left, right, all);
+	if (!child)
+		inc_reduce_finish(s->ops, hi, left->len / s->ops->size, all);
 	inc_part_drop(left);
 	inc_part_drop(right);
 }
@@ -125,10 +99,11 @@ static void merge_last(struct inc_slot *s, u32 off, struct inc_part *left,
 /* Take a part that there is nothing to reduce with. */
 static void take_only(struct inc_slot *s, u32 off, struct inc_part *part)
 {
-	memcpy(s->partial + off, part->data, part->len);
+	inc_part_copy(part, 0, s->partial + off, part->len);
 	if (part->lo)
-		memcpy(s->partial + off + inc_geom_buffer(s->geom),
-		       part->lo->data, part->len);
+		inc_part_copy(part->lo, 0,
+			      s->partial + off + inc_geom_buffer(s->geom),
+			      part->len);
 	inc_part_drop(part);
 }
 

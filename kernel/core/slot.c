@@ -227,7 +227,7 @@ static void place_part(struct inc_slot *s, u16 member, u16 chunk,
 
 		run = inc_layout_run(&l, inc_geom_ranks(s->geom, member),
 				     off + done, part->len - done, &to);
-		memcpy(s->partial + to, part->data + done, run);
+		inc_part_copy(part, done, s->partial + to, run);
 		count_filled(s, to, run);
 		done += run;
 	}
@@ -363,7 +363,7 @@ static struct inc_part *take_plane(struct inc_slot *s, u16 member,
 
 	/* Skip the place of the header, which is in the first packet. */
 	if (!chunk && (s->done[member] || s->half[member]))
-		part->data += INC_HDR_LEN;
+		inc_part_skip(part, INC_HDR_LEN);
 	part->len = inc_chunk_len(s->geom, chunk, s->msg.gather_len);
 	if (inc_slot_by_rank(s)) {
 		from->first += s->done[member];
@@ -432,14 +432,15 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
  * inc_slot_result() - store more of the parent's result
  * @s: slot of a child switch
  * @off: offset in the result buffer
- * @data: the elements
- * @len: bytes, from 1
+ * @part: the elements, one byte at least; stays the caller's
  *
  * Context: the slot's lock is held.
  * Return: false if the parent must not write there now.
  */
-bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
+bool inc_slot_result(struct inc_slot *s, u32 off, const struct inc_part *part)
 {
+	u32 len = part->len;
+
 	/* It failed here meanwhile, for a reason that ends the tree. */
 	if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 		return true;
@@ -449,7 +450,7 @@ bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 	/* The result cannot be complete before the request is. */
 	if (len == s->msg.data_len - off && s->gathered < s->msg.gather_chunks)
 		return false;
-	memcpy(s->result + off, data, len);
+	inc_part_copy(part, 0, s->result + off, len);
 	s->rx_bytes += len;
 	while (s->ready < s->msg.nchunks &&
 	       s->rx_bytes >= inc_chunk_off(s->geom, s->ready) +

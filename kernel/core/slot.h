@@ -45,7 +45,7 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);
-bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len);
+bool inc_slot_result(struct inc_slot *s, u32 off, const struct inc_part *part);
 bool inc_slot_answer(struct inc_slot *s, u8 status);
 
 /*

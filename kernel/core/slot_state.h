@@ -9,41 +9,11 @@
 #include <linux/types.h>
 
 #include "core/message.h"
+#include "core/part.h"
 #include "core/reduce/reduce.h"
 
 /* No rank. */
 #define INC_SLOT_NOBODY	U16_MAX
-
-/**
- * struct inc_part - payload of one packet, or the reduction of several
- * @data: the elements, or the upper 16 bits of their sums; may be written to
- * @lo: part with the lower 16 bits of the sums, if they are wide (see struct
- *	inc_operand), else NULL; belongs to this part
- * @len: bytes
- * @level: its height in the binary tree; it covers the ranks first ... first +
- *	2^level - 1, as many of them as exist; in order of arrival, number of
- *	other ranks added to it
- */
-struct inc_part {
-	void		*data;
-	struct inc_part	*lo;
-	u16		len;
-	u16		level;
-};
-
-/**
- * inc_part_free() - free a part; supplied by the owner of parts
- * @part: the part
- */
-void inc_part_free(struct inc_part *part);
-
-/* Free a part and the lower halves that belong to it. */
-static inline void inc_part_drop(struct inc_part *part)
-{
-	if (part->lo)
-		inc_part_free(part->lo);
-	inc_part_free(part);
-}
 
 /**
  * struct inc_chunk - result of a chunk, one packet's worth of a message

@@ -28,4 +28,11 @@ static inline struct inc_cb *inc_cb(struct sk_buff *skb)
 	return (struct inc_cb *)skb->cb;
 }
 
+/* The packet whose payload a part is. */
+static inline struct sk_buff *inc_cb_skb(const struct inc_part *part)
+{
+	return container_of((char (*)[48])container_of(part, struct inc_cb, part),
+			    struct sk_buff, cb);
+}
+
 #endif /* _INC_CB_H */

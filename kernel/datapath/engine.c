@@ -50,8 +50,8 @@ static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 /**
  * inc_engine_rx() - process a checked packet for a QP
  * @qp: QP
- * @skb: packet, skb->data at its BTH, its payload in one piece, see
- *	inc_rx_gather(), nothing after its ICRC; consumed
+ * @skb: packet that inc_rx_gather() has seen, skb->data at its BTH, nothing
+ *	after its ICRC; consumed
  * @pkt: the packet, parsed
  *
  * Context: softirq, RCU read side.

@@ -13,6 +13,7 @@
 #include "core/psn.h"
 #include "datapath/cb.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/rx_payload.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -115,7 +116,7 @@ static bool same_packet(const struct sk_buff *a, const struct sk_buff *b)
 {
 	return a->len == b->len && !memcmp(a->data, b->data, 4) &&
 	       !memcmp(a->data + 5, b->data + 5, 3) &&
-	       !memcmp(a->data + 9, b->data + 9, a->len - 9 - IB_ICRC_BYTES);
+	       inc_rx_same(a, b, 9, a->len - 9 - IB_ICRC_BYTES);
 }
 
 /*

@@ -8,7 +8,6 @@
  * The QP and the sender are found first, from the headers alone: a stranger's
  * packet is not worth a copy or a CRC.
  */
-#include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
@@ -45,16 +44,19 @@
  */
 u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off)
 {
-	struct {
-		struct udphdr	udp;
-		__be32		bth[2];
-	} buf, *hdr;
+	struct udphdr udp_buf;
+	const struct udphdr *uh;
+	__be32 bth_buf[2];
+	const __be32 *bth;
 	u32 qpn;
 
-	hdr = skb_header_pointer(skb, udp_off, sizeof(buf), &buf);
-	if (!hdr || hdr->udp.dest != htons(INC_UDP_PORT))
+	uh = skb_header_pointer(skb, udp_off, sizeof(udp_buf), &udp_buf);
+	if (!uh || uh->dest != htons(INC_UDP_PORT))
 		return 0;
-	qpn = be32_to_cpu(hdr->bth[1]) & IB_QPN_MASK;
+	bth = inc_rx_peek(skb, udp_off + sizeof(*uh), sizeof(bth_buf), bth_buf);
+	if (!bth)
+		return 0;
+	qpn = be32_to_cpu(bth[1]) & IB_QPN_MASK;
 	return qpn >= INC_QPN_MIN && qpn <= INC_QPN_MAX ? qpn : 0;
 }
 
@@ -114,18 +116,19 @@ static bool icrc_ok(struct sk_buff *skb, unsigned int udp_off,
 		    const struct inc_pkt *pkt)
 {
 	unsigned int hdr = udp_off + sizeof(struct udphdr) + pkt->hdr_len;
-	unsigned int len = pkt->payload_len + pkt->pad;
-	const u8 *rest = inc_rx_payload_at(skb, hdr);
+	unsigned int len = pkt->payload_len + pkt->pad + IB_ICRC_BYTES;
 	u32 crc;
 
 	/* Somebody who has a clone may look at the headers. */
 	if (unlikely(skb_cloned(skb)))
-		crc = crc32_le(inc_icrc_hdr(skb->data, udp_off, hdr), rest, len);
-	else if (rest == skb->data + hdr)
+		crc = inc_rx_crc(skb, hdr, len,
+				 inc_icrc_hdr(skb->data, udp_off, hdr));
+	else if (!skb_is_nonlinear(skb))
 		crc = inc_icrc(skb->data, udp_off, hdr + len);
 	else
-		crc = crc32_le(inc_icrc(skb->data, udp_off, hdr), rest, len);
-	return get_unaligned_le32(rest + len) == ~crc;
+		crc = inc_rx_crc(skb, hdr, len,
+				 inc_icrc(skb->data, udp_off, hdr));
+	return crc == INC_ICRC_GOOD;
 }
 
 static u8 packet_transport(const struct inc_pkt *pkt)

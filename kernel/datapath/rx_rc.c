@@ -70,7 +70,10 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 				   const struct inc_pkt *pkt,
 				   struct inc_verdict *v)
 {
-	if (!inc_uplink_result(qp, pkt, inc_rx_payload(skb, pkt), v))
+	const struct inc_part *part = inc_rx_part(skb, pkt->hdr_len,
+						  pkt->payload_len);
+
+	if (!inc_uplink_result(qp, pkt, part, v))
 		return INC_TAKE_INVALID;
 	inc_responder_accept(&qp->rx.responder, pkt);
 	inc_qp_count_rx(qp, pkt);

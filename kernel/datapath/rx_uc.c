@@ -90,7 +90,7 @@ static enum uc_verdict judge_packet(struct inc_qp *qp,
 	/* A stranger's packet changes nothing, the expected PSN included. */
 	if (!inc_responder_check_uc(&qp->rx.responder, pkt))
 		goto bad;
-	memcpy(&hdr, inc_rx_payload(skb, pkt), sizeof(hdr));
+	inc_rx_hdr(skb, pkt, &hdr);
 	msg_id = be32_to_cpu(hdr.msg_id);
 	if (pkt->va != (u64)(msg_id & (cfg->slots - 1)) * cfg->msg_size ||
 	    pkt->imm != (msg_id & INC_IMM_MSG_ID_MASK))

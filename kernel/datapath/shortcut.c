@@ -29,6 +29,7 @@
 
 #include "datapath/flow.h"
 #include "datapath/hop.h"
+#include "datapath/rx_payload.h"
 #include "datapath/shortcut.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -137,8 +138,7 @@ bool inc_shortcut_pass(const struct inc_qp *qp, const struct sk_buff *skb,
 	    time_after(jiffies, READ_ONCE(qp->way.tick)) ||
 	    load_addr(eth_hdr(skb)->h_source) != READ_ONCE(qp->way.addr))
 		return false;
-	oh = skb_header_pointer(skb, udp_off + sizeof(struct udphdr),
-				sizeof(bth), bth);
+	oh = inc_rx_peek(skb, udp_off + sizeof(struct udphdr), sizeof(bth), bth);
 	return oh && ib_bth_get_psn((struct ib_other_headers *)oh) % ALL_THE_WAY;
 }
 

@@ -294,7 +294,7 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	lockdep_assert_held(&qp->rx.lock);
 	qp->rx.to_slot = false;
 	qp->rx.truesize = skb->truesize;
-	memcpy(&hdr, inc_rx_payload(skb, pkt), sizeof(hdr));
+	inc_rx_hdr(skb, pkt, &hdr);
 	status = parse_header(qp, pkt, &hdr, &msg);
 	qp->rx.msg_len = inc_msg_request_len(&qp->tree->geom, qp->cfg.index,
 					     &msg);
@@ -320,7 +320,7 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx.msg_id);
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
-	struct inc_part *part = &inc_cb(skb)->part;
+	struct inc_part *part;
 	struct inc_progress p;
 	bool due;
 
@@ -330,8 +330,7 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 		consume_skb(skb);
 		return;
 	}
-	part->data = inc_rx_payload(skb, pkt) + hdr;
-	part->len = pkt->payload_len - hdr;
+	part = inc_rx_part(skb, pkt->hdr_len + hdr, pkt->payload_len - hdr);
 	if (unlikely(skb->truesize > qp->rx.truesize))
 		inc_hold_more(qp, qp->rx.msg_id,
 			      skb->truesize - qp->rx.truesize);
@@ -356,9 +355,7 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
  */
 void inc_part_free(struct inc_part *part)
 {
-	struct inc_cb *cb = container_of(part, struct inc_cb, part);
-
-	napi_consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb), 1);
+	napi_consume_skb(inc_cb_skb(part), 1);
 }
 
 /**

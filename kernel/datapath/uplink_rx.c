@@ -26,7 +26,7 @@ struct answer {
 };
 
 static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
-			 const void *payload, struct answer *a,
+			 const struct inc_part *part, struct answer *a,
 			 struct inc_begun *begun)
 {
 	bool ok = true, answered = s->parent_answered;
@@ -39,8 +39,8 @@ static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 		/* A status may be about another message. */
 		return a->status;
 	a->from = s->ready;
-	if (pkt->payload_len)
-		ok = inc_slot_result(s, off, payload, pkt->payload_len);
+	if (part->len)
+		ok = inc_slot_result(s, off, part);
 	if (ok && pkt->flags & INC_PKT_IMM)
 		ok = inc_slot_answer(s, a->status);
 	a->to = s->ready;
@@ -54,7 +54,7 @@ static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 }
 
 static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
-			 const void *payload, struct inc_verdict *v)
+			 const struct inc_part *part, struct inc_verdict *v)
 {
 	u32 off = pkt->payload_len ? (u32)pkt->va % tree->cfg.msg_size : 0;
 	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
@@ -66,7 +66,7 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 	slot = array_index_nospec(slot, tree->cfg.slots);
 	ts = &tree->slot[slot];
 	spin_lock(&ts->lock);
-	ok = apply_answer(&ts->m, pkt, off, payload, &a, v->begun);
+	ok = apply_answer(&ts->m, pkt, off, part, &a, v->begun);
 	spin_unlock(&ts->lock);
 
 	if (a.first)
@@ -89,14 +89,14 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
  * inc_uplink_result() - process a write from the parent
  * @qp: QP to the parent
  * @pkt: packet, checked by inc_responder_check()
- * @payload: its payload
+ * @part: its payload
  * @v: verdict; sends it on to the members
  *
  * Context: BH off, RCU read side, qp->rx.lock held.
  * Return: false if it is invalid: the QP has to enter the error state.
  */
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       const void *payload, struct inc_verdict *v)
+		       const struct inc_part *part, struct inc_verdict *v)
 {
 	struct inc_tree *tree = qp->tree;
 
@@ -106,7 +106,7 @@ bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 		return true;
 	}
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
-		return apply_packet(tree, pkt, payload, v);
+		return apply_packet(tree, pkt, part, v);
 	/* A member somewhere waits, perhaps for one of our members. */
 	v->kick_members |= inc_liveness_probe_members(tree);
 	return true;

@@ -7,11 +7,12 @@
 
 #include <linux/types.h>
 
+struct inc_part;
 struct inc_pkt;
 struct inc_qp;
 struct inc_verdict;
 
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       const void *payload, struct inc_verdict *v);
+		       const struct inc_part *part, struct inc_verdict *v);
 
 #endif /* _INC_UPLINK_RX_H */

@@ -21,6 +21,7 @@ WINDOW = 768            # packets of all ranks in flight, a message at least
 AHEAD = 128             # packets that are prepared, and so in the cache
 RANKS_PER_HOST = 8
 FRAG = 2048             # half a page
+ODD_FRAG = 333          # ends in the middle of elements
 TURNS = 10
 
 
@@ -81,6 +82,11 @@ CASES = [
     Case('1k-256', ranks=256),
     Case('1k-1024', ranks=1024),
     Case('1k-trees', ranks=2, trees=1024),
+]
+
+# Only if they are named: these test, and nobody wonders how long they take.
+TESTS = [
+    Case('1k-odd', frag=ODD_FRAG),
 ]
 
 
@@ -171,7 +177,8 @@ def main():
     out, reps, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     with open('/sys/module/inc_pktgen/parameters/ports') as f:
         ports = int(f.read())
-    cases = [c for c in CASES if not names or c.name in names]
+    cases = [c for c in CASES + TESTS
+             if c.name in names or not names and c in CASES]
     bench = Bench(cases, ports)
     for rep in range(reps + 1):
         turns = [{c.name: bench.run(c) for c in cases} for _ in range(TURNS)]

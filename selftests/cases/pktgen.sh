@@ -43,7 +43,7 @@ part_linear()
 
 part_frags()
 {
-	feed 1k-frag 4k-frag
+	feed 1k-frag 4k-frag 1k-odd
 }
 
 part_many()

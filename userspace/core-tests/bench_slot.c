@@ -81,6 +81,7 @@ static double run(const struct row *row)
 		.nelem = cpu_to_be32(NELEM),
 	};
 	void *mem = aligned_alloc(PMTU, inc_slot_size(&g));
+	struct inc_part result = {};
 	struct inc_slot s;
 	struct inc_msg msg;
 	double start, spent = 0;
@@ -100,8 +101,10 @@ static double run(const struct row *row)
 		spent += now() - start;
 		if (s.gathered != CHUNKS)
 			abort();
+		result.data = s.partial;
+		result.len = msg.data_len;
 		if (row->all)
-			inc_slot_result(&s, 0, s.partial, msg.data_len);
+			inc_slot_result(&s, 0, &result);
 		inc_slot_answer(&s, INC_STATUS_OK);
 	}
 	free(mem);

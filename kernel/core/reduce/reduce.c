@@ -257,6 +257,56 @@ void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
 }
 
 /**
+ * inc_reduce_begin() - begin to reduce two vectors that lie in pieces
+ * @ops: type and operation
+ * @nelem: number of elements of all pieces
+ *
+ * Context: Any that may touch the buffers; does not sleep, nor until
+ * inc_reduce_end().
+ * Return: what inc_reduce_some() and inc_reduce_end() take as @simd.
+ */
+bool inc_reduce_begin(const struct inc_reduce_ops *ops, unsigned int nelem)
+{
+	if (!(ops->wide ? !!ops->wide_simd : !!ops->simd) ||
+	    nelem < ops->simd_min || !irq_fpu_usable())
+		return false;
+	kernel_fpu_begin();
+	return true;
+}
+
+/**
+ * inc_reduce_end() - end what inc_reduce_begin() has begun
+ * @simd: its result
+ */
+void inc_reduce_end(bool simd)
+{
+	if (simd)
+		kernel_fpu_end();
+}
+
+/**
+ * inc_reduce_some() - reduce elements of two vectors that lie in pieces
+ * @ops: type and operation
+ * @simd: from inc_reduce_begin()
+ * @dst: as for inc_reduce_wide(), or inc_reduce(): then no @lo is used
+ * @a: the same
+ * @b: the same
+ * @nelem: number of elements, from 0
+ * @ranks: as for inc_reduce_wide()
+ */
+void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
+		     struct inc_operand dst, struct inc_operand a,
+		     struct inc_operand b, unsigned int nelem,
+		     unsigned int ranks)
+{
+	if (ops->wide)
+		(simd ? ops->wide_simd : ops->wide)(dst, a, b, nelem,
+						    wide_div(ops, ranks));
+	else
+		(simd ? ops->simd : ops->generic)(dst.hi, a.hi, b.hi, nelem);
+}
+
+/**
  * inc_reduce_finish() - complete a result when all ranks are in
  * @ops: type and operation
  * @dst: the reduction of all ranks, @nelem elements, which becomes the result

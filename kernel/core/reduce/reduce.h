@@ -146,6 +146,12 @@ unsigned int inc_dtype_size(u8 dtype);
 const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op);
 void inc_reduce(const struct inc_reduce_ops *ops, void *dst, const void *a,
 		const void *b, unsigned int nelem);
+bool inc_reduce_begin(const struct inc_reduce_ops *ops, unsigned int nelem);
+void inc_reduce_end(bool simd);
+void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
+		     struct inc_operand dst, struct inc_operand a,
+		     struct inc_operand b, unsigned int nelem,
+		     unsigned int ranks);
 void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
 		     struct inc_operand a, struct inc_operand b,
 		     unsigned int nelem, unsigned int ranks);

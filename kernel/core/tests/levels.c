@@ -328,14 +328,17 @@ static void step_down(struct job *j, u16 node)
 	const struct inc_msg *msg = &up->msg[sw->place];
 	u32 left = msg->out_len - sw->delivered;
 	u32 len = min_t(u32, left, 1 + inc_rnd_below(j->rng, LEVEL_PMTU));
+	struct inc_part *part;
 
 	if (sw->told || up->s.state != RDMA_INC_SLOT_STATE_DONE)
 		return;
-	if (len)
+	if (len) {
+		part = test_part(up->s.result + msg->out_off + sw->delivered,
+				 len);
 		KUNIT_ASSERT_TRUE(j->test,
-				  inc_slot_result(&sw->s, sw->delivered,
-						  up->s.result + msg->out_off +
-						  sw->delivered, len));
+				  inc_slot_result(&sw->s, sw->delivered, part));
+		inc_part_free(part);
+	}
 	sw->delivered += len;
 	if (sw->delivered < msg->out_len)
 		return;

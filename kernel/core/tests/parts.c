@@ -6,6 +6,7 @@
 #include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -18,24 +19,46 @@
 
 int test_parts_live;
 
+/* Bytes between the pieces of a part. */
+#define GAP	3
+
 /**
  * test_part() - make a part
  * @data: its elements
  * @len: bytes
  *
+ * Each third one is in pieces, whose size is another one each time.
+ *
  * Return: the part, in memory of its own.
  */
 struct inc_part *test_part(const void *data, u16 len)
 {
-	struct inc_part *part = kzalloc(sizeof(*part) + len, GFP_KERNEL);
+	static unsigned int made;
+	u32 size = ++made % 3 ? len : made / 3 % 61 + 1;
+	u32 n = size ? DIV_ROUND_UP(len, size) : 0, i;
+	struct inc_piece *piece;
+	struct inc_part *part;
+	u8 *at;
 
+	part = kzalloc(sizeof(*part) + n * sizeof(*piece) + len + n * GAP,
+		       GFP_KERNEL);
+	piece = (struct inc_piece *)(part + 1);
+	at = (u8 *)(piece + n);
 	/* The slot may move it. */
-	part->data = part + 1;
+	if (size == len || !len) {
+		part->data = at;
+	} else {
+		part->piece = piece;
+		part->pieces = true;
+	}
 	part->len = len;
 	/* The slot has to set it. */
 	part->level = 0xdead;
-	if (len)
-		memcpy(part->data, data, len);
+	for (i = 0; i < n; i++, at += size + GAP) {
+		piece[i].at = at;
+		piece[i].len = min(size, len - i * size);
+		memcpy(at, data + i * size, piece[i].len);
+	}
 	test_parts_live++;
 	return part;
 }

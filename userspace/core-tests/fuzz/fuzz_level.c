@@ -301,15 +301,16 @@ static void step_down(int i, uint8_t how)
 	struct sw *child = &j.child[i];
 	uint32_t left = msg->out_len - child->delivered;
 	uint32_t len = left < 1 + how % PMTU ? left : 1 + how % PMTU;
+	struct inc_part part = {
+		.data = j.root.s.result + msg->out_off + child->delivered,
+		.len = len,
+	};
 
 	if (child->told || !root_done() ||
 	    child->s.state != RDMA_INC_SLOT_STATE_BUSY)
 		return;
 	if (len)
-		require(inc_slot_result(&child->s, child->delivered,
-					j.root.s.result + msg->out_off +
-						child->delivered,
-					len) ||
+		require(inc_slot_result(&child->s, child->delivered, &part) ||
 			child->lied_to);
 	child->delivered += len;
 	if (child->delivered < msg->out_len)
@@ -323,8 +324,9 @@ static void step_down(int i, uint8_t how)
 static void lie(int i)
 {
 	struct sw *child = &j.child[i];
-	static const uint8_t junk[2 * PMTU];
-	uint32_t off = byte() * 8, len = 1 + byte() % PMTU;
+	static uint8_t junk[2 * PMTU];
+	uint32_t off = byte() * 8;
+	struct inc_part part = { .data = junk, .len = 1 + byte() % PMTU };
 
 	child->lied_to = true;
 	j.failed = true;
@@ -333,7 +335,7 @@ static void lie(int i)
 				off >> 4 & 3 ? 0 : INC_STATUS_MISMATCH);
 	else
 		inc_slot_result(&child->s, off & 16 ? child->s.rx_bytes : off,
-				junk, len);
+				&part);
 }
 
 static bool all_done(void)

@@ -194,6 +194,7 @@ static void sw_add(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 	u16 slot = q->rx_msg_id % SLOTS;
 
 	b->part.data = b->data + hdr;
+	b->part.pieces = false;
 	b->part.len = b->len - hdr;
 	if (!inc_slot_add(&at_sw->slots[slot], at_rank, q->rx_msg_id, &b->part))
 		return;

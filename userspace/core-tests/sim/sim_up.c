@@ -81,13 +81,14 @@ static void answer(const struct inc_pkt *pkt, const struct buf *b)
 	u8 status = pkt->flags & INC_PKT_IMM ? pkt->imm >> 24 : 0;
 	u8 state = s->state;
 	u16 ready = s->ready;
+	struct inc_part part = { .data = (void *)b->data, .len = b->len };
 
 	if (pkt->flags & INC_PKT_IMM && (pkt->imm ^ s->msg.msg_id) & 0xffffff) {
 		require(status);
 		return;
 	}
 	if (b->len)
-		require(inc_slot_result(s, pkt->va % MSG_SIZE, b->data, b->len));
+		require(inc_slot_result(s, pkt->va % MSG_SIZE, &part));
 	if (pkt->flags & INC_PKT_IMM)
 		require(inc_slot_answer(s, status));
 	if (s->ready > ready)
