@@ -183,9 +183,13 @@ static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 /* One plain packet from the member of @qp. */
 static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 {
-	struct inc_pkt pkt = { .qpn = qp->qpn };
+	struct inc_pkt pkt;
 	unsigned int err;
 
+	/* What is told of a packet that is not parsed. */
+	pkt.opcode = 0;
+	pkt.qpn = qp->qpn;
+	pkt.psn = 0;
 	err = check_packet(qp, skb, udp_off, &pkt);
 	if (err) {
 		drop_packet(qp->sw, skb, &pkt, err);

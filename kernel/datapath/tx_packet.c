@@ -574,24 +574,24 @@ static u32 shift_crc(const struct inc_tree *tree, u32 crc, unsigned int len)
 void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		    u32 psn, bool ackreq)
 {
-	struct inc_pkt pkt = {
-		.opcode		= wqe->opcode,
-		.ackreq		= ackreq,
-		.pad		= -wqe->len & 3,
-		.pkey		= qp->cfg.pkey,
-		.payload_len	= wqe->len,
-		.qpn		= qp->cfg.peer_qpn,
-		.psn		= psn,
-		.va		= wqe->va,
-		.rkey		= wqe->rkey,
-		.dmalen		= wqe->dmalen,
-		.imm		= wqe->imm,
-	};
 	u32 payload_crc, crc;
 	const void *payload;
+	struct inc_pkt pkt;
 	u8 *trailer;
 
 	lockdep_assert_held(&qp->tx.lock);
+	/* To clear all of it first takes longer, by "rep stos". */
+	pkt.opcode = wqe->opcode;
+	pkt.ackreq = ackreq;
+	pkt.pad = -wqe->len & 3;
+	pkt.pkey = qp->cfg.pkey;
+	pkt.payload_len = wqe->len;
+	pkt.qpn = qp->cfg.peer_qpn;
+	pkt.psn = psn;
+	pkt.va = wqe->va;
+	pkt.rkey = wqe->rkey;
+	pkt.dmalen = wqe->dmalen;
+	pkt.imm = wqe->imm;
 	payload = find_payload(qp->tree, wqe, &payload_crc);
 	trailer = build_packet(b, qp, &pkt, payload, &crc);
 	if (!trailer)
@@ -612,18 +612,21 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
  */
 void inc_tx_aeth(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
-	struct inc_pkt pkt = {
-		.opcode		= IB_OPCODE_RC_ACKNOWLEDGE,
-		.pkey		= qp->cfg.pkey,
-		.qpn		= qp->cfg.peer_qpn,
-		.psn		= psn,
-		.syndrome	= syndrome,
-		.msn		= msn,
-	};
+	struct inc_pkt pkt;
 	struct inc_gso b;
 	u8 *trailer;
 	u32 crc;
 
+	/* As in inc_tx_request(). */
+	pkt.opcode = IB_OPCODE_RC_ACKNOWLEDGE;
+	pkt.ackreq = false;
+	pkt.pad = 0;
+	pkt.pkey = qp->cfg.pkey;
+	pkt.payload_len = 0;
+	pkt.qpn = qp->cfg.peer_qpn;
+	pkt.psn = psn;
+	pkt.syndrome = syndrome;
+	pkt.msn = msn;
 	inc_gso_init(&b);
 	trailer = build_packet(&b, qp, &pkt, NULL, &crc);
 	if (trailer)
