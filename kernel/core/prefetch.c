@@ -12,11 +12,14 @@
 #include "core/prefetch.h"
 #include "core/slot_state.h"
 
+/* Bytes after which a CPU has noticed that it should fetch more by itself. */
+#define STREAM	256
+
 static void prefetch_bytes(const void *at, u32 len)
 {
 	u32 i;
 
-	for (i = 0; i < len; i += SMP_CACHE_BYTES)
+	for (i = 0; i < min(len, STREAM); i += SMP_CACHE_BYTES)
 		prefetchw(at + i);
 }
 
