@@ -154,6 +154,9 @@ static unsigned int check_packet(struct inc_qp *qp, struct sk_buff *skb,
 		return RDMA_INC_A_SWITCH_STATS_RX_OPCODE;
 	if (pkt->pkey != qp->cfg.pkey)
 		return RDMA_INC_A_SWITCH_STATS_RX_PKEY;
+	/* While the CRC is computed. The packets that follow find it then. */
+	if ((pkt->flags & (INC_PKT_FIRST | INC_PKT_LAST)) == INC_PKT_FIRST)
+		inc_qp_prefetch(qp);
 	if (inc_fault_enabled())
 		inc_fault_rx_damage(qp, skb, udp_off + sizeof(struct udphdr));
 	if (!icrc_ok(skb, udp_off, pkt))

@@ -14,7 +14,9 @@
  * Chunks that are complete in the slot go to the members (fanout.c), or at a
  * child to the parent (uplink_tx.c).
  */
+#include <linux/cache.h>
 #include <linux/lockdep.h>
+#include <linux/prefetch.h>
 #include <linux/skbuff.h>
 
 #include "core/wire.h"
@@ -270,6 +272,17 @@ static u8 parse_header(const struct inc_qp *qp, const struct inc_pkt *pkt,
 	return status;
 }
 
+/* Prefetch what a message needs besides, see inc_qp_prefetch(). */
+static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
+{
+	const struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
+
+	prefetchw(ts);
+	prefetchw((const u8 *)ts + SMP_CACHE_BYTES);
+	prefetchw((const u8 *)ts + 2 * SMP_CACHE_BYTES);
+	prefetchw(inc_resultq_out(&qp->tx.results, msg_id));
+}
+
 /**
  * inc_slot_io_begin() - begin the message that a packet opens
  * @qp: QP of the member
@@ -295,6 +308,8 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	qp->rx.to_slot = false;
 	qp->rx.truesize = skb->truesize;
 	inc_rx_hdr(skb, pkt, &hdr);
+	if (!(pkt->flags & INC_PKT_LAST))
+		prefetch_slot(qp, be32_to_cpu(hdr.msg_id));
 	status = parse_header(qp, pkt, &hdr, &msg);
 	qp->rx.msg_len = inc_msg_request_len(&qp->tree->geom, qp->cfg.index,
 					     &msg);

@@ -6,7 +6,9 @@
  * tree (packets, timers of other members, works); its own timer; and a
  * transmitter, which is one of those.
  */
+#include <linux/cache.h>
 #include <linux/nospec.h>
+#include <linux/prefetch.h>
 #include <linux/rhashtable.h>
 
 #include "object/qp.h"
@@ -52,6 +54,44 @@ struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn)
 	if (!qp || smp_load_acquire(&qp->state) == RDMA_INC_MEMBER_STATE_INIT)
 		return NULL;
 	return qp;
+}
+
+static void prefetch_lines(const void *from, const void *to)
+{
+	const void *at;
+
+	for (at = from; at < to; at += SMP_CACHE_BYTES)
+		prefetchw(at);
+}
+
+/**
+ * inc_qp_prefetch() - prefetch what a message of a QP needs, its own and its tree's
+ * @qp: the QP
+ *
+ * Where there are many trees, or one with many members, little of that is in the
+ * caches. To wait for one line after the other takes longer than all else.
+ *
+ * Context: BH off.
+ */
+void inc_qp_prefetch(const struct inc_qp *qp)
+{
+	struct inc_stats __percpu *counters = READ_ONCE(qp->stats);
+	const struct inc_requester *r = &qp->tx.requester;
+	const struct inc_tree *tree = qp->tree;
+	const struct inc_stats *stats;
+
+	prefetch_lines(&qp->rx, &qp->rx.ack_timer);
+	prefetch_lines(&qp->tx, &qp->tx.results.stray);
+	prefetch_lines(r, r + 1);
+	prefetch_lines(&tree->cfg, &tree->crc_shift);
+	prefetch_lines(&tree->epoch, &tree->spare);
+	prefetchw(&tree->held);
+	stats = this_cpu_ptr(tree->stats);
+	prefetch_lines(stats, stats + 1);
+	if (counters) {
+		stats = this_cpu_ptr(counters);
+		prefetch_lines(stats, stats + 1);
+	}
 }
 
 /**

@@ -253,6 +253,7 @@ void inc_qp_stats_sum(const struct inc_qp *qp, u64 *sum);
 extern const struct rhashtable_params inc_qpn_params;
 
 struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn);
+void inc_qp_prefetch(const struct inc_qp *qp);
 
 /* The status with which a switch says that a message failed there, or 0. */
 static inline u8 inc_qp_failure(const struct inc_qp *qp,
