@@ -112,7 +112,6 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 	if (len < IB_BTH_BYTES + IB_ICRC_BYTES)
 		return INC_WIRE_SHORT;
 
-	memset(pkt, 0, sizeof(*pkt));
 	pkt->opcode = ib_bth_get_opcode(oh);
 	if (ib_bth_get_tver(oh))
 		return INC_WIRE_TVER;
@@ -135,6 +134,11 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 		return INC_WIRE_SHORT;
 	pkt->payload_len = rest;
 
+	/* What the opcode has not; less than all to clear. */
+	pkt->va = 0;
+	pkt->rkey = 0;
+	pkt->dmalen = 0;
+	pkt->imm = 0;
 	parse_ext(oh, pkt);
 	return INC_WIRE_OK;
 }

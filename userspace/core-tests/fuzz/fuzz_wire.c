@@ -12,7 +12,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t hdr[INC_MAX_TRANSPORT_HDR], ip[40 + 8 + 64] = { 0x45 };
-	struct inc_pkt pkt, again;
+	/* Compared byte by byte, gaps included. */
+	struct inc_pkt pkt = {}, again = {};
 	/* The exact size, so that AddressSanitizer guards the end. */
 	uint8_t *copy = calloc(1, size);
 	unsigned int ip_len = size & 1 ? 20 : 40;
