@@ -64,6 +64,8 @@ breaks()
 		sw inc-tool tree del \
 			"$(sw inc-tool -j tree show | jq '.[0].id')"
 	done >/dev/null 2>&1
+	# The last tree may have ended by itself.
+	return 0
 }
 
 part_fails()
