@@ -106,13 +106,13 @@ demo-fabric:
 	@selftests/demo/fabric
 
 check:
-	@selftests/run $(TESTS)
+	@selftests/run $(if $(WITHIN),-w $(WITHIN)) $(TESTS)
 
 check-all:
 	@selftests/run -a $(if $(WITHIN),-w $(WITHIN)) $(TESTS)
 
 check-night:
-	@selftests/run -n $(TESTS)
+	@selftests/run -n $(if $(WITHIN),-w $(WITHIN)) $(TESTS)
 
 bench:
 	@selftests/bench/bench
