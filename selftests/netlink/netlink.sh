@@ -504,6 +504,10 @@ part_quota()
 		ranks 5
 	says "slots beyond" 2 "max-slots: 32 slots wanted, 16 are allowed" \
 		tree add ranks 2 slots 32
+	tool switch set max-slots 15
+	says "one slot beyond" 2 "max-slots: 16 slots wanted, 15 are allowed" \
+		tree add ranks 2 slots 16
+	tool switch set max-slots 16
 	says "the default of slots is no exception" 2 \
 		"max-slots: 64 slots wanted" tree add ranks 2
 	says "memory beyond, members included" 2 "max-tree-memory: " tree add \
@@ -533,7 +537,8 @@ part_quota()
 	used=$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')
 	tool tree del 1
 	tool switch set max-tree-memory $((used - 1))
-	says "a child's queue pair to its parent counts" 2 		"max-tree-memory: " $add
+	says "a child's queue pair to its parent counts" 2 \
+		"max-tree-memory: " $add
 	tool switch set max-tree-memory "$used"
 	says "all that it takes" 0 "tree 1" $add
 	tool tree del 1

@@ -88,15 +88,24 @@ def learnt(lab, family):
         whole(t)
 
 
+def flipped(pkt, at):
+    payload = bytearray(pkt.payload)
+    payload[at] ^= 1
+    return pkt.but(payload=bytes(payload))
+
+
 @test("trust: two packets for one PSN, and none of them is taken", cases={
-    "MIDDLE": (2,), "LAST": (3,)})
-def contradict(lab, family, n):
+    "MIDDLE": (2, forged), "LAST": (3, forged),
+    "MIDDLE, first byte": (2, lambda p: flipped(p, 0)),
+    "MIDDLE, last byte": (2, lambda p: flipped(p, -1)),
+    "LAST, last byte": (3, lambda p: flipped(p, -1))})
+def contradict(lab, family, n, other):
     with lab.tree(family=family, **PATIENT) as t:
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
         with counters.member(a, rx_ooo_queued=1, rx_untrusted=1, tx_naks=1):
-            a.send(forged(pkts[n]), pkts[n])
+            a.send(other(pkts[n]), pkts[n])
         a.acks.clear()
         a.send(pkts[1])
         a.send(*pkts[2:])           # as after a NAK
