@@ -44,7 +44,9 @@ SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -O1 -g
 CPPFLAGS += -D_GNU_SOURCE -I$(USER) -I$(COMMON) -I$(TOP)/kernel/include/uapi \
 	-I$(TOP)/kernel/include/uapi/linux $(PKGCFLAGS)
 ALLFLAGS = -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) -pthread
-COMPILE	= $(CC) $(ALLFLAGS) -fPIC -MMD -MP -c -o $@ $<
+# A compiler that is killed leaves half an object, which make takes for a whole one.
+COMPILE	= $(CC) $(ALLFLAGS) -fPIC -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.new $< && \
+	mv $@.new $@
 
 all:
 
@@ -98,7 +100,9 @@ install-sed = install -d $(DESTDIR)$(dir $(2)) && $(fill) $(1) >$(DESTDIR)$(2) &
 	chmod 644 $(DESTDIR)$(2)
 install-man = $(foreach p,$(1),$(call install-sed,$(SRC)/man/$(p),$(MANDIR)/man$(subst .,,$(suffix $(p)))/$(p)) &&) :
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+# Another part's, made in its own directory, may have names that are relative to that.
+-include $(shell find $(O) -mindepth 1 \( -name rendezvous -o -name lib \) -prune \
+	-o -name '*.d' -print 2>/dev/null)
 
 clean:
 	rm -rf $(O)
