@@ -12,7 +12,6 @@
 #include "object/mem.h"
 #include "object/slot_mem.h"
 #include "object/snapshot.h"
-#include "object/snapshot.h"
 #include "object/stats.h"
 #include "object/switch.h"
 #include "object/tree.h"

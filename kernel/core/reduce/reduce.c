@@ -227,36 +227,6 @@ static u32 wide_div(const struct inc_reduce_ops *ops, unsigned int ranks)
 }
 
 /**
- * inc_reduce_wide() - reduce two vectors of a wide row element by element
- * @ops: type and operation, a row whose @wide is set
- * @dst: result; its planes may be any of those of @a and @b, else overlap none.
- *	Narrow: the final result, which is rounded, and divided for an average
- * @a: left operand (lower ranks), narrow or wide
- * @b: right operand, narrow or wide
- * @nelem: number of elements, from 0
- * @ranks: number of ranks of the average, 1 to U16_MAX; only used if @dst is
- *	narrow
- *
- * All planes have @nelem 16-bit elements and may be unaligned.
- *
- * Context: Any that may touch the buffers; does not sleep.
- */
-void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
-		     struct inc_operand a, struct inc_operand b,
-		     unsigned int nelem, unsigned int ranks)
-{
-	const u32 div = wide_div(ops, ranks);
-
-	if (ops->wide_simd && nelem >= ops->simd_min && irq_fpu_usable()) {
-		kernel_fpu_begin();
-		ops->wide_simd(dst, a, b, nelem, div);
-		kernel_fpu_end();
-	} else {
-		ops->wide(dst, a, b, nelem, div);
-	}
-}
-
-/**
  * inc_reduce_begin() - begin to reduce two vectors that lie in pieces
  * @ops: type and operation
  * @nelem: number of elements of all pieces
@@ -304,6 +274,31 @@ void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
 						    wide_div(ops, ranks));
 	else
 		(simd ? ops->simd : ops->generic)(dst.hi, a.hi, b.hi, nelem);
+}
+
+/**
+ * inc_reduce_wide() - reduce two vectors of a wide row element by element
+ * @ops: type and operation, a row whose @wide is set
+ * @dst: result; its planes may be any of those of @a and @b, else overlap none.
+ *	Narrow: the final result, which is rounded, and divided for an average
+ * @a: left operand (lower ranks), narrow or wide
+ * @b: right operand, narrow or wide
+ * @nelem: number of elements, from 0
+ * @ranks: number of ranks of the average, 1 to U16_MAX; only used if @dst is
+ *	narrow
+ *
+ * All planes have @nelem 16-bit elements and may be unaligned.
+ *
+ * Context: Any that may touch the buffers; does not sleep.
+ */
+void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
+		     struct inc_operand a, struct inc_operand b,
+		     unsigned int nelem, unsigned int ranks)
+{
+	bool simd = inc_reduce_begin(ops, nelem);
+
+	inc_reduce_some(ops, simd, dst, a, b, nelem, ranks);
+	inc_reduce_end(simd);
 }
 
 /**
