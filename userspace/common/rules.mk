@@ -5,7 +5,8 @@
 # NAME:DEBIAN'S-PACKAGE.
 #
 # O: directory for what is made, from the top of the tree if it is not absolute.
-# R, L: where rendezvous and lib are built. PREFIX and DESTDIR as usual.
+# R, L, OTHERS: where rendezvous, lib, and what else has a make of its own are built.
+# PREFIX and DESTDIR as usual.
 
 SRC	:= $(patsubst %/,%,$(dir $(abspath $(firstword $(MAKEFILE_LIST)))))
 COMMON	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
@@ -100,9 +101,9 @@ install-sed = install -d $(DESTDIR)$(dir $(2)) && $(fill) $(1) >$(DESTDIR)$(2) &
 	chmod 644 $(DESTDIR)$(2)
 install-man = $(foreach p,$(1),$(call install-sed,$(SRC)/man/$(p),$(MANDIR)/man$(subst .,,$(suffix $(p)))/$(p)) &&) :
 
-# Another part's, made in its own directory, may have names that are relative to that.
--include $(shell find $(O) -mindepth 1 \( -name rendezvous -o -name lib \) -prune \
-	-o -name '*.d' -print 2>/dev/null)
+# Those of other parts, made in their directories, may have names relative to these.
+-include $(shell find $(O) $(foreach d,$(filter-out $(O),$(R) $(L) $(OTHERS)), \
+	-path $(d) -prune -o) -name '*.d' -print 2>/dev/null)
 
 clean:
 	rm -rf $(O)
