@@ -38,7 +38,7 @@ keep_touched()
 # keep_environment: the variables that reach a test.
 keep_environment()
 {
-	env | grep -E '^(INC|LAB|RDMA_INC)_|^(LAB|CFLAGS|CC)=' | sort
+	env | grep -E '^(INC|LAB|RDMA_INC)_|^(CFLAGS|CC)=' | sort
 }
 
 # keep_suites WORD...: the folders of selftests that WORDs name, and all that the
@@ -71,7 +71,8 @@ keep_named()
 	local path
 
 	grep -rhoIE --exclude='*-test.sh' --exclude=keep.sh --exclude=README.md \
-		'(Documentation|userspace)/[A-Za-z0-9_./-]+' "$@" | sort -u | while read -r path; do
+		'(Documentation|userspace)/[A-Za-z0-9_./-]+' "$@" | sort -u |
+		while read -r path; do
 			path=${path%[./]}
 			# A folder of many counts by its own rule.
 			[[ $path == */*/* || $path == *.* ]] && [ -e "$path" ] ||
