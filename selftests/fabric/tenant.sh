@@ -586,6 +586,21 @@ part_priority()
 	gone "priority"
 }
 
+knows_max_trees()
+{
+	as olga ctl -j switch sw | grep -q "\"max-trees\":$1[,}]"
+}
+
+# max_trees N: the switch takes N trees, and the manager has read that: it asks
+# every few seconds.
+max_trees()
+{
+	sw inc-tool switch set max-trees "$1"
+	wait_for 10 knows_max_trees "$1"
+	ktap $? "the manager knows that the switch takes $1 trees" \
+		"$(as olga ctl -j switch sw)"
+}
+
 # Trees at a switch.
 part_preempt()
 {
@@ -593,7 +608,7 @@ part_preempt()
 
 	limits "tenant = red" "priority = 9" "tenant = green" "priority = 2"
 	reload
-	sw inc-tool switch set max-trees 3
+	max_trees 3
 	low gina middle 2
 	low bob old 2
 	low bob young 2
@@ -616,7 +631,7 @@ part_preempt()
 	end high1 high2 high3
 
 	# Others come while a tree is being dismantled: who is first has it.
-	sw inc-tool switch set max-trees 1
+	max_trees 1
 	for n in 1 2; do
 		low bob old 2
 		as ruth am_start 2 --check --count 100
@@ -751,7 +766,7 @@ part_restart()
 	amd_down
 	AMD_STORE=sqlite:$DIR/amd.db
 	amd_up || return
-	sw inc-tool switch set max-trees 2
+	max_trees 2
 	low bob old 2
 	low bob young 2
 	kill_amd
