@@ -101,6 +101,9 @@ install-sed = install -d $(DESTDIR)$(dir $(2)) && $(fill) $(1) >$(DESTDIR)$(2) &
 	chmod 644 $(DESTDIR)$(2)
 install-man = $(foreach p,$(1),$(call install-sed,$(SRC)/man/$(p),$(MANDIR)/man$(subst .,,$(suffix $(p)))/$(p)) &&) :
 
+# A source that has moved is still named by the dependencies of its old object.
+%.c: ;
+
 # Those of other parts, made in their directories, may have names relative to these.
 -include $(shell find $(O) $(foreach d,$(filter-out $(O),$(R) $(L) $(OTHERS)), \
 	-path $(d) -prune -o) -name '*.d' -print 2>/dev/null)
