@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Namespaces, raw ports and the switch's netlink, out of one process."""
 import contextlib
+import fcntl
 import mmap
 import os
+import random
 import select
 import socket
 import struct
@@ -92,18 +94,27 @@ class Port:
         self.sock.setblocking(False)
         self.mac = self.sock.getsockname()[4]
         self.peer_mac = peer_mac
+        self.tap = None
 
     def send(self, packet):
         kind = ETH_P_IP if packet[0] >> 4 == 4 else ETH_P_IPV6
         self.send_as(packet, kind)
 
     def send_as(self, packet, kind):
-        self.sock.send(self.peer_mac + self.mac + struct.pack("!H", kind) +
-                       packet)
+        frame = self.peer_mac + self.mac + struct.pack("!H", kind) + packet
+        if not self.tap or not self.tap.send(frame):
+            self.sock.send(frame)
+
+    def in_pieces(self, ns, dev, rng, percent):
+        """Has so many frames in a hundred leave in page fragments, cut anywhere."""
+        self.tap = Tap(ns, dev, rng, percent)
+        self.hear_own(False)
 
     def hear_own(self, on):
-        """Does the socket get what others send there?"""
-        self.sock.setsockopt(263, 23, int(not on))  # PACKET_IGNORE_OUTGOING
+        """Does the socket get what others send there? It gets clones, and the switch
+        copies a cloned packet that is in pieces."""
+        ignore = not on or self.tap is not None
+        self.sock.setsockopt(263, 23, int(ignore))  # PACKET_IGNORE_OUTGOING
 
     def recv(self):
         """IP packets that wait, and when the kernel had them."""
@@ -117,6 +128,43 @@ class Port:
             if addr[2] != PACKET_OUTGOING and addr[1] in (ETH_P_IP, ETH_P_IPV6):
                 sec, ns = struct.unpack_from("=qq", extra[0][2])
                 out.append((frame[14:], sec + ns / 1e9 - epoch))
+
+
+class Tap:
+    """A device whose frames are buffers in pieces, as those of drivers that receive
+    into pages; they are redirected to another one."""
+
+    MOST, PIECE = 17, 4096      # MAX_SKB_FRAGS, PAGE_SIZE
+
+    def __init__(self, ns, dev, rng, percent):
+        name = b"pieces"
+        with in_ns(ns):
+            self.fd = os.open("/dev/net/tun", os.O_RDWR)
+            # IFF_TAP, IFF_NAPI, IFF_NAPI_FRAGS, IFF_NO_PI
+            fcntl.ioctl(self.fd, 0x400454ca,        # TUNSETIFF
+                        struct.pack("16sH22x", name, 0x1032))
+        for words in ("ip link set pieces mtu 9000 up",
+                      "tc qdisc add dev pieces clsact",
+                      "tc filter add dev pieces ingress matchall action mirred"
+                      " egress redirect dev " + dev):
+            subprocess.run(["ip", "netns", "exec", ns, *words.split()],
+                           check=True)
+        self.rng, self.percent, self.sent = rng, percent, 0
+
+    def send(self, frame):
+        """Returns false if this one is to go in one piece."""
+        if len(frame) < 16 or self.rng.randrange(100) >= self.percent:
+            return False
+        # Most have their headers in front; a piece may be of a byte.
+        first = 14 + self.rng.choice((self.rng.randrange(1, 16), 42, 66))
+        cuts = {c for c in (self.rng.randrange(first, len(frame))
+                            for _ in range(self.rng.choice((1, 1, 2, 3, 13))))
+                } if first < len(frame) else set()
+        cuts |= set(range(first, len(frame), self.PIECE))
+        ends = [0, *sorted(cuts), len(frame)]
+        os.writev(self.fd, [frame[a:b] for a, b in zip(ends, ends[1:])])
+        self.sent += 1
+        return True
 
 
 class CsumPort(Port):
@@ -185,7 +233,7 @@ def mac_of(ns, dev):
 class Lab:
     """The topology of packets.sh, and who listens where."""
 
-    def __init__(self):
+    def __init__(self, seed):
         net = os.environ["INC_NET"]
         self.spec = genl.load()
         self.net = net
@@ -194,6 +242,11 @@ class Lab:
         sw_mac = mac_of(self.sw_ns, "br0")
         self.ports = [Port("%s-h%d" % (net, h), "eth0", sw_mac)
                       for h in range(3)]
+        # Percent of the packets that come in page fragments.
+        pieces = int(os.environ.get("INC_PIECES", 0))
+        for port, h in zip(self.ports, range(3)) if pieces else ():
+            port.in_pieces("%s-h%d" % (net, h), "eth0",
+                           random.Random(seed * 3 + h), pieces)
         self.other_port = Port(net + "-h0", "eth1", mac_of(self.sw2_ns, "v0"))
         self.guest_port = Port(net + "-h0", "eth2", mac_of(self.sw_ns, "br1"))
         self.members = {}       # by QPN of ours
@@ -235,6 +288,18 @@ class Lab:
         if self.sw2 is None:
             self.sw2 = Switch(self.sw2_ns, self.spec)
         return self.sw2
+
+    @contextlib.contextmanager
+    def no_pieces(self):
+        """Packets are sent in one buffer: the case is about what buffers take."""
+        taps = [port.tap for port in self.ports]
+        for port in self.ports:
+            port.tap = None
+        try:
+            yield
+        finally:
+            for port, tap in zip(self.ports, taps):
+                port.tap = tap
 
     @contextlib.contextmanager
     def sniffer(self, dev):

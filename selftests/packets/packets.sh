@@ -5,8 +5,9 @@
 # and without addresses: Python plays every member by raw sockets, as an
 # independent RoCEv2 endpoint.
 #
-#   packets.sh [SEED=N] [ONLY=PATTERN] [VERBOSE=1]
+#   packets.sh [SEED=N] [ONLY=PATTERN] [PIECES=PERCENT] [VERBOSE=1]
 #
+#   PIECES      so many packets in a hundred come in page fragments, cut anywhere
 #   INC_MODULE  module to load (default build/BACKEND/kernel/rdma_inc.ko)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -79,7 +80,7 @@ suite_down()
 
 part_all()
 {
-	export INC_NET=$TOPO \
+	export INC_NET=$TOPO INC_PIECES=${PIECES:-0} \
 		INC_SPEC=$ROOT/Documentation/netlink/specs/rdma-inc.yaml
 	PYTHONDONTWRITEBYTECODE=1 ktap_run "the packet tests" \
 		python3 "$ROOT/selftests/packets/run.py" \

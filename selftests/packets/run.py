@@ -37,11 +37,13 @@ def main():
     for name in MODULES:
         importlib.import_module("test_" + name)
     start = time.monotonic()
-    lab = TestLab()
+    lab = TestLab(seed)
     lab.seed = seed
     print("# seed %d (SEED=%d repeats it)" % (seed, seed))
     print("# reduce: %s" % lab.sw.do("switch-get")["reduce-impl"])
     failed = ktap.run(lab, opts.get("ONLY", "*"), opts.get("VERBOSE"))
+    print("# %d packets came in pieces" %
+          sum(port.tap.sent for port in lab.ports if port.tap))
     print("# %.1f s" % (time.monotonic() - start))
     return 1 if failed else 0
 

@@ -412,7 +412,7 @@ def namespace(lab, family):
 def cloned(lab, family):
     with lab.tree(family=family, ranks=3) as t:
         before = [m.stats()["rx-copied"] for m in t.m]
-        with lab.sniffer("br0"):
+        with lab.sniffer("br0"), lab.no_pieces():
             for _ in range(5):
                 t.good(700)
         copied = [m.stats()["rx-copied"] - b for m, b in zip(t.m, before)]

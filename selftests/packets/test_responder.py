@@ -686,7 +686,7 @@ def asked(lab, family):
 
 @test("responder: RNR NAK when a member is far ahead")
 def rnr(lab, family):
-    with patient(lab, family=family, slots=16, pmtu=1024) as t:
+    with patient(lab, family=family, slots=16, pmtu=1024) as t, lab.no_pieces():
         a, b = t.m
         values = list(range(4000))
         pkts = [p for n in range(6) for p in a.request(n, ints(values))]

@@ -395,7 +395,7 @@ def marks(lab, family):
 @test("UC: what is held of a member that is ahead", families=(4,))
 def held(lab, family):
     """No RNR NAK: what is too much is dropped, and asked for later."""
-    with tree(lab, family, slots=128) as t:
+    with tree(lab, family, slots=128) as t, lab.no_pieces():
         a, b = t.m
         pkts = [a.request(n, ints([n] * 248))[0] for n in range(70)]
         a.send(pkts[0])
@@ -420,7 +420,7 @@ def held(lab, family):
 @test("UC: what all others wait for is taken, however much is held",
       families=(4,))
 def oldest(lab, family):
-    with tree(lab, family, slots=128) as t:
+    with tree(lab, family, slots=128) as t, lab.no_pieces():
         a, b = t.m
         # each member has lost a message that the other has
         a.send(*[a.request(n, ints([n] * 248))[0] for n in range(1, 60)])

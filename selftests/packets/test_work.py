@@ -308,7 +308,8 @@ def oversized(lab, family, trail, copied):
         pkts = [a.request(n, peer.ints([n]))[0].but(trail=bytes(trail))
                 for n in range(64)]
         # Pages behind the data go when they are cut off.
-        with counters.member(a, rx_messages=64, rx_copied=copied):
+        with lab.no_pieces(), \
+                counters.member(a, rx_messages=64, rx_copied=copied):
             a.send(*pkts)
         check(64 * 600 < a.get()["held"] < 64 * 2048,
               "%d bytes held" % a.get()["held"])
@@ -366,7 +367,7 @@ def hostile(lab, family):
         s = lab.sw.do("switch-get")
         check(s["held"] < 2 * s["hold-limit"], "%d of %d bytes held" %
               (s["held"], s["hold-limit"]))
-        with lab.tree(slots=64, **kw) as good:
+        with lab.tree(slots=64, **kw) as good, lab.no_pieces():
             a, b = good.m
             sure = lab.sw.do("switch-get")["hold-guaranteed"]
             taken = fill(lab, a, 64)
@@ -381,7 +382,7 @@ def hostile(lab, family):
                 good.check(n, [0] * 8)
         # an administrator may want less
         lab.sw.do("switch-set", max_tree_hold=10 * each)
-        with lab.tree(slots=64, **kw) as good:
+        with lab.tree(slots=64, **kw) as good, lab.no_pieces():
             expect("taken", fill(lab, good.m[0], 64), 10)
     finally:
         for t in trees:
