@@ -16,8 +16,9 @@
  *   serve     a thread for each session, and whose turn it is
  *   logins    ends sessions that do not begin
  *   attribute attributes that nobody knows
- *   fault, error    what is wrong, and how a client is told
- *   log
+ *   bridge    MAC addresses behind ports       beacon    has switches see each other
+ *   remote, options   who logs in, and how; what the command line says
+ *   error     what is wrong, and how a client is told
  */
 #ifndef INC_AGENT_AGENT_H
 #define INC_AGENT_AGENT_H

@@ -9,7 +9,8 @@
  *
  * A function that finds that something has happened to a group raises an event,
  * and goes on as before: the group has the same state, and is still there. Only
- * step.c changes states and frees groups, in group_settle().
+ * step.c changes the states of groups that exist, and frees them, in
+ * group_settle().
  */
 #ifndef INC_MANAGER_GROUP_H
 #define INC_MANAGER_GROUP_H
@@ -57,7 +58,8 @@ enum group_state {
  * @GROUP_EVENTS: their number
  *
  * Of several, the first one here comes first. Those up to GROUP_EV_MOVED have a
- * struct group_fault: only the first of these that was raised counts.
+ * struct group_fault: only one of these counts, the first that was raised, unless one
+ * that comes before it here is raised later.
  */
 enum group_event {
 	GROUP_EV_ABANDONED,
