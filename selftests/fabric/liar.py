@@ -89,6 +89,7 @@ def switch(name, interface):
 
 # What ends a line, commands a terminal, or turns it around.
 FOUL = "\n\r\x7f\x9b\u2028\u2029\u202e\u2066"
+HALF = "half an answer"
 # NAME: hello, what is answered
 LIES = {
     "a chunk of 0": (V11, once(b"\n#0\n")),
@@ -96,6 +97,9 @@ LIES = {
     "a chunk of 4 GiB": (V11, once(b"\n#4294967296\n" + PIECE)),
     "a chunk of 0 after another one": (V11, once(chunk(PIECE) + b"\n#0\n")),
     "a chunk of 0, again and again": (V11, endless(b"\n#0\n")),
+    "no chunk in a message": (V11, once(b"\n##\n")),
+    "messages without a chunk, without end": (V11, endless(b"\n##\n" * 10000)),
+    HALF: (V11, once(b"\n#16384\n" + PIECE[:100])),
     "chunks without end": (V11, endless(chunk(PIECE))),
     "small chunks without end": (V11, endless(chunk(b"<x>") * 10000)),
     "a size without end": (V11, endless(b"1" * 65536, b"\n#")),
@@ -117,6 +121,7 @@ LIES = {
 class Liar:
     def __init__(self, path, versions, answer):
         self.versions, self.answer, self.asked = versions, answer, 0
+        self.sessions = 0
         self.path = path
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.bind(path)
@@ -129,6 +134,7 @@ class Liar:
             threading.Thread(target=self.serve, args=(s,), daemon=True).start()
 
     def serve(self, s):
+        self.sessions += 1
         try:
             if self.versions:
                 s.sendall(hello(self.versions))
@@ -214,8 +220,19 @@ def main():
     # Without a module it has no room for trees, which it says itself.
     ktap("rdma_inc is not loaded on sw" in text + said,
          "the good agent is heard", text)
-    proc.kill()
-    proc.wait()
+    if HALF in liars:
+        # Two at a time: for requests, and for notifications.
+        was = liars[HALF].sessions
+        while liars[HALF].sessions < 3 and time.monotonic() - begin < 2 * LASTS:
+            time.sleep(0.5)
+        ktap(liars[HALF].sessions >= 3, f"{HALF}: the manager connects again",
+             f"{was}, {liars[HALF].sessions} connections")
+    proc.terminate()
+    try:
+        proc.wait(2 * LASTS)
+    except subprocess.TimeoutExpired:
+        proc.kill()
+    ktap(proc.wait() == 0, "the manager ends when told to", proc.returncode)
     good.end()
     plan()
 

@@ -334,6 +334,7 @@ int main(int argc, char **argv)
 	const sigset_t *signals = hold_signals();
 	struct manager *m = &manager;
 	struct web *web = NULL;
+	bool ended;
 	int ret;
 
 	inc_output_open();
@@ -368,11 +369,14 @@ int main(int argc, char **argv)
 	web_stop(web);
 	dismantle_groups(m);
 	rpc_stop(m->rpc);
-	switches_stop(m);
+	ended = switches_stop(m);
 	state_stop(m);
 	stats_stop(m->stats);
 	events_free(&m->events);
 	tenants_close(&m->tenants);
 	inc_pidfile_remove(m->o.pidfile);
+	/* exit() would take from a thread what it uses. */
+	if (!ended)
+		_exit(0);
 	return 0;
 }

@@ -186,7 +186,7 @@ void options_free(struct amd_options *o);
 
 /* switches.c */
 int switches_start(struct manager *m);
-void switches_stop(struct manager *m);
+bool switches_stop(struct manager *m);
 void switches_reload(struct manager *m);
 
 /* api/creds.c */

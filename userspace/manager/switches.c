@@ -120,15 +120,20 @@ int switches_start(struct manager *m)
 /**
  * switches_stop() - end that, and free them
  * @m: manager
+ *
+ * Return: false if an agent keeps a thread, which uses them.
  */
-void switches_stop(struct manager *m)
+bool switches_stop(struct manager *m)
 {
 	unsigned int i;
 
 	for (i = 0; i < m->o.nswitches; i++)
 		if (!m->switches[i].gone)
 			sw_stop(&m->switches[i]);
-	sw_pool_stop(&m->pool);
+	if (!sw_pool_stop(&m->pool)) {
+		log_error("an agent does not end its answer: not waited for");
+		return false;
+	}
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
 	for (i = 0; i < m->o.nswitches; i++) {
@@ -137,6 +142,7 @@ void switches_stop(struct manager *m)
 	}
 	topo_free(m->topo);
 	free(m->switches);
+	return true;
 }
 
 /* --- SIGHUP -------------------------------------------------------------- */

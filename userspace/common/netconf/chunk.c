@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The size of a chunk (RFC 6242), which libnetconf2 does not check.
+ * The size of a chunk (RFC 6242), which libnetconf2 does not check, and a message
+ * without any.
  *
  * libnetconf2 3.7.1 takes it as strtoul() returns it: for "-1" it allocates one
  * byte too few and reads from the peer until memory is overwritten, for more than
  * 32 bits it copies what it has not read. A client that may look only could take
  * over the agent, and a false agent the manager. The program's strtoul() comes
  * before the C library's, in libraries, too; what chunk_refuse() returns ends the
- * session. dialogue.py and liar.py fail without this.
+ * session.
+ *
+ * The end of a message that has no chunk is an error to it, with which it goes on
+ * without a message, and asks libyang for its text by a null pointer.
+ *
+ * dialogue.py and liar.py fail without this.
  */
+#include <dlfcn.h>
+#include <libyang/libyang.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -59,4 +67,22 @@ unsigned long strtoul(const char *restrict text, char **restrict end, int base)
 		value = ULONG_MAX;
 #endif
 	return (unsigned long)value;
+}
+
+/**
+ * ly_in_memory() - libyang's, also where there is no message
+ * @in: input, or NULL
+ * @text: its new text, or NULL
+ *
+ * Return: libyang's; of no message, none.
+ */
+const char *ly_in_memory(struct ly_in *in, const char *text)
+{
+	static const char *(*original)(struct ly_in *in, const char *text);
+
+	if (!in)
+		return "";
+	if (!original)
+		*(void **)&original = dlsym(RTLD_NEXT, "ly_in_memory");
+	return original(in, text);
 }

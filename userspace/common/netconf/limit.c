@@ -25,6 +25,7 @@
 #include "netconf/limit.h"
 
 #define LARGE		(1U << 20)	/* bytes; most messages are shorter */
+#define LAST_CHUNKS	64	/* of a session that ends */
 #define LARGE_TOTAL	(128U << 20)	/* of all that are read at a time */
 #define ELEMENTS	(1U << 20)	/* 60,000 interfaces have 700,000 */
 
@@ -34,6 +35,7 @@ static _Thread_local size_t limit;
 static _Thread_local bool passed;
 static _Thread_local size_t last;
 static _Thread_local size_t held;
+static _Thread_local unsigned int chunks;
 static _Thread_local bool turn;
 static _Atomic size_t total;
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
@@ -45,10 +47,24 @@ static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 void netconf_limit_set(size_t max)
 {
 	limit = max;
+	chunks = 0;
 	passed = false;
 	last = 0;
 	total -= held;
 	held = 0;
+}
+
+/**
+ * netconf_limit_last() - limit what this thread reads of a session that it ends
+ * @max: bytes of a message
+ *
+ * Before it says goodbye, libnetconf2 reads until nothing is there, which a peer that
+ * sends all the time puts off for ever: after some chunks the next one is wrong.
+ */
+void netconf_limit_last(size_t max)
+{
+	netconf_limit_set(max);
+	chunks = LAST_CHUNKS;
 }
 
 /**
@@ -77,6 +93,10 @@ unsigned long chunk_most(void)
 
 	if (!limit)
 		return most;
+	if (chunks && !--chunks) {
+		chunks = 1;
+		return 0;
+	}
 	if (limit <= last + 1)
 		return 0;
 	if (most > limit - last - 1)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 void netconf_limit_set(size_t max);
+void netconf_limit_last(size_t max);
 bool netconf_limit_passed(void);
 void netconf_limit_done(void);
 

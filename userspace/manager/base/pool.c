@@ -119,7 +119,8 @@ static void *keep_workers(void *arg)
 	unsigned int want;
 
 	pthread_mutex_lock(&pool->lock);
-	while (!pool->stop || pool->head || pool->n) {
+	while (!pool->stop ||
+	       ((pool->head || pool->n) && now_ms() < pool->until)) {
 		if (!pool->head && !pool->stop)
 			pthread_cond_wait(&pool->stir, &pool->lock);
 		else
@@ -176,13 +177,23 @@ void pool_submit(struct pool *pool, struct job *job)
 /**
  * pool_stop() - end all threads when no job is left
  * @pool: pool; only its own jobs may submit jobs from then on
+ * @limit_ms: how long that may take
+ *
+ * Return: true if none is left; else the pool and its jobs have to stay.
  */
-void pool_stop(struct pool *pool)
+bool pool_stop(struct pool *pool, int64_t limit_ms)
 {
+	bool ended;
+
 	pthread_mutex_lock(&pool->lock);
 	pool->stop = true;
+	pool->until = now_ms() + limit_ms;
 	pthread_cond_broadcast(&pool->wake);
 	pthread_cond_signal(&pool->stir);
 	pthread_mutex_unlock(&pool->lock);
 	pthread_join(pool->keeper, NULL);
+	pthread_mutex_lock(&pool->lock);
+	ended = !pool->n;
+	pthread_mutex_unlock(&pool->lock);
+	return ended;
 }

@@ -38,6 +38,7 @@ struct worker;
  * @workers: threads that run
  * @keeper: thread that starts others
  * @stop: end when no job is left
+ * @until: milliseconds; or then
  */
 struct pool {
 	pthread_mutex_t	lock;
@@ -52,10 +53,11 @@ struct pool {
 	struct worker	*workers;
 	pthread_t	keeper;
 	bool		stop;
+	int64_t		until;
 };
 
 int pool_start(struct pool *pool, unsigned int most);
 void pool_submit(struct pool *pool, struct job *job);
-void pool_stop(struct pool *pool);
+bool pool_stop(struct pool *pool, int64_t limit_ms);
 
 #endif /* INC_MANAGER_POOL_H */

@@ -16,6 +16,7 @@
 
 #define RETRY_MS	500	/* between attempts to connect */
 #define SILENT_MS	10000	/* an agent that has not answered is down */
+#define STOP_MS		12000	/* for answers that have begun */
 
 /**
  * sw_name() - name a switch in messages
@@ -345,16 +346,19 @@ int sw_pool_start(struct sw_pool *pool, unsigned int switches)
 /**
  * sw_pool_stop() - end the threads
  * @pool: threads; sw_stop() was called for all switches
+ *
+ * Return: false if an agent keeps one: then all has to stay.
  */
-void sw_pool_stop(struct sw_pool *pool)
+bool sw_pool_stop(struct sw_pool *pool)
 {
+	bool ended = pool_stop(&pool->pool, STOP_MS);
 	uint64_t one = 1;
 
-	pool_stop(&pool->pool);
 	if (write(pool->end, &one, sizeof(one)) == sizeof(one))
 		pthread_join(pool->poller, NULL);
 	close(pool->end);
 	close(pool->epoll);
+	return ended;
 }
 
 /**

@@ -195,6 +195,18 @@ static int connect_unix(const char *path)
 	return -err;
 }
 
+/*
+ * libnetconf2 gives up a message of which nothing more comes, but only looks at the
+ * clock between two calls of read().
+ */
+static void look_up_from_io(int fd)
+{
+	const struct timeval look = { .tv_sec = 1 };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &look, sizeof(look));
+}
+
 static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 				    char *err)
 {
@@ -216,6 +228,7 @@ static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 	}
 	session = nc_connect_inout(*fd, *fd, schema_get());
 	limit_end(&l);
+	look_up_from_io(*fd);
 	if (session)
 		return session;
 	close(*fd);
@@ -339,7 +352,7 @@ void netconf_close(struct netconf *n)
 	if (!n)
 		return;
 	/* It says goodbye, and waits for the answer. */
-	netconf_limit_set(SHORT_MAX);
+	netconf_limit_last(SHORT_MAX);
 	nc_session_free(n->session, NULL);
 	netconf_limit_set(0);
 	if (n->fd >= 0)

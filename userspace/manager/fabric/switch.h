@@ -361,7 +361,7 @@ struct sw {
 };
 
 int sw_pool_start(struct sw_pool *pool, unsigned int switches);
-void sw_pool_stop(struct sw_pool *pool);
+bool sw_pool_stop(struct sw_pool *pool);
 int sw_start(struct sw *sw);
 void sw_stop(struct sw *sw);
 void sw_submit(struct sw *sw, struct sw_op *op);

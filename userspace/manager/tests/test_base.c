@@ -283,8 +283,9 @@ static void test_keyed(void)
 
 #define STUCK	50
 #define QUICK	1000
+#define LONG_MS	20000
 
-static struct pool pool;
+static struct pool pool, other;
 static atomic_uint quick_done, stuck_begun, again_done;
 static atomic_bool let_go;
 
@@ -311,7 +312,7 @@ static void do_again(struct job *job)
 
 static bool wait_for(atomic_uint *value, unsigned int least)
 {
-	int64_t until = now_ms() + 20000;
+	int64_t until = now_ms() + LONG_MS;
 
 	while (*value < least && now_ms() < until)
 		usleep(1000);
@@ -341,9 +342,15 @@ static void test_pool(void)
 	let_go = true;
 	for (i = 0; i < QUICK; i++)
 		pool_submit(&pool, &quick[i]);
-	pool_stop(&pool);
-	ok(quick_done == 2 * QUICK && !pool.n,
+	ok(pool_stop(&pool, LONG_MS) && quick_done == 2 * QUICK && !pool.n,
 	   "all jobs are done at the end, and no thread is left");
+	let_go = false;
+	stuck_begun = 0;
+	ok(!pool_start(&other, STUCK), "others start");
+	pool_submit(&other, &stuck[0]);
+	ok(wait_for(&stuck_begun, 1) && !pool_stop(&other, 100),
+	   "who ends the threads does not wait for one that is stuck");
+	let_go = true;
 }
 
 /* --- Texts ---------------------------------------------------------------- */
