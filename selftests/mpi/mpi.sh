@@ -175,7 +175,6 @@ part_room()
 		mpi room-stock 1 "$RANKS" "$MPI_DIR/comms" live 40 20
 		as_fast room-many room-stock && break
 	done
-	as_fast room-many room-stock
 	ktap $? "room: forty communicators take no longer for it" \
 		"$(grep -a '^median' "$LAB_OUT"/room-{many,stock})"
 	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)

@@ -134,7 +134,7 @@ class Tap:
     """A device whose frames are buffers in pieces, as those of drivers that receive
     into pages; they are redirected to another one."""
 
-    MOST, PIECE = 17, 4096      # MAX_SKB_FRAGS, PAGE_SIZE
+    PIECE = 4096                # PAGE_SIZE
 
     def __init__(self, ns, dev, rng, percent):
         name = b"pieces"

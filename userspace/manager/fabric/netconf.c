@@ -181,30 +181,23 @@ static void limit_end(struct limit *l)
 static int connect_unix(const char *path)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = OPEN_S };
+	struct timeval limit = { .tv_sec = OPEN_S }, look = { .tv_sec = 1 };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
 
 	if (fd < 0)
 		return -errno;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	/*
+	 * libnetconf2 gives up a message of which nothing more comes, but looks at
+	 * the clock only between two calls of read().
+	 */
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
 	if (!connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return fd;
 	err = errno;
 	close(fd);
 	return -err;
-}
-
-/*
- * libnetconf2 gives up a message of which nothing more comes, but only looks at the
- * clock between two calls of read().
- */
-static void look_up_from_io(int fd)
-{
-	const struct timeval look = { .tv_sec = 1 };
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &look, sizeof(look));
 }
 
 static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
@@ -228,7 +221,6 @@ static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 	}
 	session = nc_connect_inout(*fd, *fd, schema_get());
 	limit_end(&l);
-	look_up_from_io(*fd);
 	if (session)
 		return session;
 	close(*fd);
