@@ -22,6 +22,8 @@
 /* How late a result may arrive after a newer one: a share of the round trip. */
 #define LATE_SHARE	8
 #define LATE_MIN	200
+/* So many results in a row are not measured: then the timeout may be too short. */
+#define UNMEASURED_MAX	16
 /* A second RESEND within this time refers to a message already resent. */
 #define TOLD_TWICE	500
 
@@ -124,6 +126,7 @@ static void measure_rtt(struct inc_uc_rtx *r, uint64_t time)
 	if (max > RTT_MAX)
 		max = RTT_MAX;
 	rtt = time > max ? max : time ? (uint32_t)time : 1;
+	r->unmeasured = 0;
 	if (!r->srtt) {
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
@@ -155,6 +158,14 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 		measure_rtt(r, now - m->sent);
 		if (m->sent > r->answered)
 			r->answered = m->sent;
+	} else if (++r->unmeasured > UNMEASURED_MAX && m->waiting) {
+		/*
+		 * The switch had not sent the result when it answered the last
+		 * query, so this is no answer to one. Mostly it has waited for
+		 * other ranks, but where round trips get longer than the
+		 * timeout, no others would be measured.
+		 */
+		measure_rtt(r, now - m->data_at);
 	}
 	if ((int32_t)(id - r->high) >= 0)
 		r->high = id + 1;

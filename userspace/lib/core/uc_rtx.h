@@ -60,6 +60,7 @@ struct inc_uc_rtx_msg {
  * @answered: when the newest answered message was sent
  * @srtt: smoothed round trip, 0: none measured
  * @rttvar: its mean deviation
+ * @unmeasured: results since the last one whose round trip was measured
  * @seed: state of the jitter
  */
 struct inc_uc_rtx {
@@ -74,6 +75,7 @@ struct inc_uc_rtx {
 	uint64_t		answered;
 	uint32_t		srtt;
 	uint32_t		rttvar;
+	uint32_t		unmeasured;
 	uint32_t		seed;
 };
 

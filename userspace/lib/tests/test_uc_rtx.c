@@ -107,6 +107,37 @@ static void again(void)
 	OK(r.srtt < RTT + 100);
 }
 
+/*
+ * Round trips get much longer than the timeout, so that each message is queried,
+ * and is pending, before its result comes: they are measured all the same. An
+ * answer to a query is not.
+ */
+static void longer(void)
+{
+	const uint32_t longer = 8 * RTT;
+	uint64_t now, sent;
+	struct inc_uc_rtx r = settled(&now);
+	unsigned int queries, i;
+	uint32_t id, was;
+
+	for (i = 0; i < 1024; i++) {
+		id = r.next;
+		sent = now;
+		inc_uc_rtx_sent(&r, now);
+		for (queries = 0; now < sent + longer; now += 500) {
+			if (!inc_uc_rtx_due(&r, now, ids, &tries))
+				continue;
+			queries++;
+			if (i % 2)
+				inc_uc_rtx_pending(&r, id, now);
+		}
+		was = r.srtt;
+		OK(inc_uc_rtx_done(&r, id, now));
+		OK(i % 2 || !queries || r.srtt == was);
+	}
+	OK(r.srtt > longer / 2 && r.srtt < longer + 1000);
+}
+
 static void mark(void)
 {
 	uint64_t now;
@@ -276,6 +307,7 @@ static const struct test_case cases[] = {
 	{ "window", window },
 	{ "timeout", timeout },
 	{ "again", again },
+	{ "longer", longer },
 	{ "mark", mark },
 	{ "overtaken", overtaken },
 	{ "burst", burst },
