@@ -193,7 +193,8 @@ static void take_value(uint32_t *is, uint32_t wish)
 
 /**
  * inc_job_merge() - add what a rank requests to what others have
- * @like: the others' requests: tree, the lowest mtu, uc if any of them is
+ * @like: the others' requests: tree, the lowest mtu, uc if any of them is, change if
+ *	all know that
  * @join: the rank's
  *
  * Return: false if it requests another tree; @like is not changed then.
@@ -219,6 +220,7 @@ bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 	if (join->mtu && (!like->mtu || join->mtu < like->mtu))
 		like->mtu = join->mtu;
 	like->uc |= join->uc;
+	like->change &= join->change;
 	return true;
 }
 

@@ -42,12 +42,14 @@ struct rank {
  * @host: host of the first rank, which is charged
  * @memory: bytes charged
  * @request: name, number of ranks, and the settings requested of the tree so far;
- *	mtu is the lowest; uc if any rank's queue pair is UC
+ *	mtu is the lowest; uc if any rank's queue pair is UC; change if all know that
  * @levels: all ranks are known before it has a tree
  * @gathers: it has no tree yet
  * @tree: its tree as the kernel made it; id 0: none yet, or deleted
  * @up: the parent's daemon, or NULL
  * @child: the tree has a parent
+ * @up_changes: the parent's daemon knows INC_RDV_LOSSY
+ * @change_at: milliseconds; when it may say INC_RDV_CHANGE again
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
  * @parent_ready: the switches above and all ranks below them are ready
  * @missing: ranks for which a rank waited that gave up
@@ -66,6 +68,8 @@ struct job {
 	struct inc_nl_tree	tree;
 	struct client		*up;
 	bool			child;
+	bool			up_changes;
+	int64_t			change_at;
 	bool			tell_rts;
 	bool			parent_ready;
 	char			missing[JOB_MISSING];
@@ -124,6 +128,8 @@ bool join_fits(struct client *c, struct job *job,
 	       const struct inc_rdv_join *join);
 void job_join(struct client *c, const struct inc_rdv_join *join);
 void job_rts(struct client *c);
+void job_lossy(struct client *c);
+void job_change(struct job *job, const struct inc_rdv_msg *msg);
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	    struct inc_rdv_joined *joined);
 void job_check_ready(struct job *job);

@@ -181,6 +181,52 @@ void job_rts(struct client *c)
 }
 
 /**
+ * job_change() - tell all ranks of a job to change to UC
+ * @job: job that is ready
+ * @msg: INC_RDV_CHANGE
+ *
+ * They join the job that it names, and leave this one.
+ */
+void job_change(struct job *job, const struct inc_rdv_msg *msg)
+{
+	if (job->core.phase != INC_JOB_READY)
+		return;
+	log_info("job \"%s\": packets are lost: the ranks are to change to UC",
+		 job->request.job);
+	job_tell_all(job, msg);
+}
+
+/* All ranks lose packets at about the same time, and fail to change together. */
+static void change_root(struct job *job)
+{
+	struct inc_rdv_msg msg;
+
+	if (job->core.phase != INC_JOB_READY || !job->request.change ||
+	    job->server->now < job->change_at ||
+	    !inc_rdv_change(&msg, job->request.job))
+		return;
+	job->change_at = job->server->now + INC_RDV_CHANGE_PAUSE_MS;
+	job_change(job, &msg);
+}
+
+/**
+ * job_lossy() - handle "lossy": a rank loses packets, or one at a switch below
+ * @c: its connection
+ *
+ * Only the root's daemon knows whether all ranks can change.
+ */
+void job_lossy(struct client *c)
+{
+	struct job *job = c->job;
+
+	if (!job->child)
+		change_root(job);
+	else if (job->up && job->up_changes)
+		client_send(job->up,
+			    &(struct inc_rdv_msg){ .type = INC_RDV_LOSSY });
+}
+
+/**
  * job_join() - handle "join"
  * @c: client that is not a rank
  * @join: its request
@@ -216,6 +262,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 			job_end(job);
 		return;
 	}
+	job->request.change &= join->change;
 	client_send(c, &msg);
 	job_check_ready(job);
 }

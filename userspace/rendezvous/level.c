@@ -354,6 +354,7 @@ int level_linked(struct job *job, const struct inc_rdv_joined *linked)
 		return ret;
 	}
 	job->tell_rts = linked->rts;
+	job->up_changes = linked->change;
 	job_check_ready(job);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <json-c/json.h>
 
@@ -46,6 +47,8 @@ static const struct {
 	[INC_RDV_LINKED]	= { "event", "linked" },
 	[INC_RDV_REBUILD]	= { "event", "rebuild" },
 	[INC_RDV_REJOIN]	= { "cmd", "rejoin" },
+	[INC_RDV_LOSSY]		= { "cmd", "lossy" },
+	[INC_RDV_CHANGE]	= { "event", "change" },
 };
 
 /* errno values differ between architectures, so names are sent. */
@@ -272,6 +275,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	join->uc = parse_transport(p, obj);
 	join->wrong = get_bool(p, obj, "wrong");
 	join->rebuild = get_bool(p, obj, "rebuild");
+	join->change = get_bool(p, obj, "change");
 	join->cm = get_bool(p, obj, "cm");
 	parse_tree(p, obj, &join->tree);
 }
@@ -298,6 +302,7 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->rts = get_bool(p, obj, "rts");
 	j->wrong = get_bool(p, obj, "wrong");
 	j->rebuild = get_bool(p, obj, "rebuild");
+	j->change = get_bool(p, obj, "change");
 	j->resume = get_num(p, obj, "resume", 0, UINT32_MAX, false);
 	j->has_own_psn = json_object_object_get_ex(obj, "own_psn", NULL);
 	j->own_psn = get_num(p, obj, "own_psn", 0, PSN_MAX, false);
@@ -379,11 +384,15 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_BYE:
 		get_str(p, obj, "missing", msg->text, sizeof(msg->text), false);
 		break;
+	case INC_RDV_CHANGE:
+		get_str(p, obj, "job", msg->text, INC_RDV_JOB_MAX + 1, true);
+		break;
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
 	case INC_RDV_ALIVE:
+	case INC_RDV_LOSSY:
 		break;
 	}
 }
@@ -515,6 +524,8 @@ static void format_join(struct json_object *obj, bool qp,
 		add_true(obj, "wrong");
 	if (join->rebuild)
 		add_true(obj, "rebuild");
+	if (join->change)
+		add_true(obj, "change");
 	if (join->cm)
 		add_true(obj, "cm");
 	format_tree(obj, &join->tree);
@@ -547,6 +558,8 @@ static void format_joined(struct json_object *obj,
 		add_true(obj, "wrong");
 	if (j->rebuild)
 		add_true(obj, "rebuild");
+	if (j->change)
+		add_true(obj, "change");
 	if (j->resume)
 		add_num(obj, "resume", j->resume);
 	if (j->has_own_psn)
@@ -613,11 +626,15 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 		if (*msg->text)
 			add_str(obj, "missing", msg->text);
 		break;
+	case INC_RDV_CHANGE:
+		add_str(obj, "job", msg->text);
+		break;
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
 	case INC_RDV_ALIVE:
+	case INC_RDV_LOSSY:
 		break;
 	}
 }
@@ -797,4 +814,27 @@ socklen_t inc_rdv_addr_to_sockaddr(const struct inc_rdv_addr *addr,
 	in6->sin6_port = htons(port);
 	memcpy(&in6->sin6_addr, addr->bytes, 16);
 	return sizeof(*in6);
+}
+
+/**
+ * inc_rdv_change() - name the job over UC that the ranks of a job are to join
+ * @msg: result, INC_RDV_CHANGE
+ * @job: their job
+ *
+ * The name ends with a random number: who could guess it could take a rank's place
+ * in a job that works already.
+ *
+ * Return: false: @job's name is too long for that, or there is no random number.
+ */
+bool inc_rdv_change(struct inc_rdv_msg *msg, const char *job)
+{
+	uint64_t secret;
+	int len;
+
+	*msg = (struct inc_rdv_msg){ .type = INC_RDV_CHANGE };
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		return false;
+	len = snprintf(msg->text, sizeof(msg->text), "%s~uc-%012llx", job,
+		       (unsigned long long)secret >> 16);
+	return len > 0 && len <= INC_RDV_JOB_MAX;
 }

@@ -30,6 +30,8 @@
  * declares its peer dead.
  */
 #define INC_RDV_BEATS		5
+/* A daemon says INC_RDV_CHANGE no more often than that: ranks may fail to. */
+#define INC_RDV_CHANGE_PAUSE_MS	45000
 #define INC_RDV_BEATS_MISSED	5
 
 /**
@@ -72,6 +74,7 @@ struct inc_rdv_tree {
  * @wrong: it understands INC_RDV_WRONG
  * @rebuild: if the tree fails, it goes on over another one; or, of
  *	INC_RDV_REJOIN, not used
+ * @change: it says INC_RDV_LOSSY, and does what INC_RDV_CHANGE says
  * @cm: libinc-am is to connect its queue pair by RDMA CM; @psn is not used then
  * @round: if INC_RDV_REJOIN: that of the INC_RDV_REBUILD that it answers
  * @done: if INC_RDV_REJOIN: number of operations whose results it has, modulo
@@ -90,6 +93,7 @@ struct inc_rdv_join {
 	bool			rts;
 	bool			wrong;
 	bool			rebuild;
+	bool			change;
 	bool			cm;
 	uint32_t		round;
 	uint32_t		done;
@@ -115,6 +119,7 @@ struct inc_rdv_join {
  * @rts: the daemon waits for INC_RDV_RTS, if the rank has announced it
  * @wrong: the daemon sends INC_RDV_WRONG, if the rank understands it
  * @rebuild: if the tree fails, it sends INC_RDV_REBUILD
+ * @change: it answers INC_RDV_LOSSY with INC_RDV_CHANGE, if all ranks know that
  * @resume: after INC_RDV_REJOIN: number of operations whose results all ranks
  *	have, modulo 2^32
  * @has_own_psn: the queue pair was connected by RDMA CM
@@ -138,6 +143,7 @@ struct inc_rdv_joined {
 	bool			rts;
 	bool			wrong;
 	bool			rebuild;
+	bool			change;
 	uint32_t		resume;
 	bool			has_own_psn;
 	uint32_t		own_psn;
@@ -180,6 +186,9 @@ enum inc_rdv_type {
 	/* a manager to a rank, by libinc-am, and back */
 	INC_RDV_REBUILD,
 	INC_RDV_REJOIN,
+	/* a rank to a daemon or manager, and back to all ranks */
+	INC_RDV_LOSSY,
+	INC_RDV_CHANGE,
 };
 
 /**
@@ -197,7 +206,8 @@ enum inc_rdv_type {
  * @msg_id: if INC_RDV_WRONG: message; if INC_RDV_REBUILD: how many there were
  * @err: if INC_RDV_ERROR: positive errno value
  * @text: if INC_RDV_FAILED, INC_RDV_ERROR, INC_RDV_WRONG or INC_RDV_REBUILD:
- *	what happened; if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty
+ *	what happened; if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty;
+ *	if INC_RDV_CHANGE: the job over UC
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;
@@ -228,6 +238,7 @@ struct inc_rdv_lines {
 int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
 		  size_t err_len);
 int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
+bool inc_rdv_change(struct inc_rdv_msg *msg, const char *job);
 
 /* auth.c */
 int inc_rdv_auth_format(const char *token, char *line, size_t len);

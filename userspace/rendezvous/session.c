@@ -73,6 +73,10 @@ static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
 		if (job_of(c))
 			level_ready(c->job);
 		break;
+	case INC_RDV_CHANGE:
+		if (job_of(c))
+			job_change(c->job, msg);
+		break;
 	case INC_RDV_ERROR:
 		if (gather_of(c))
 			job_refuse(c->job, msg->err, "%s", msg->text);
@@ -124,8 +128,14 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		job_lost(c, "the switch does not answer it");
 		client_end(c);
 		return;
+	case INC_RDV_LOSSY:
+		if (job_of(c))
+			job_lossy(c);
+		else
+			client_error(c, EPROTO, "\"lossy\" before \"joined\": join, and wait for the answer");
+		return;
 	default:
-		client_error(c, EPROTO, "only the daemon sends that: a rank sends join, rts, leave or lost");
+		client_error(c, EPROTO, "only the daemon sends that: a rank sends join, rts, leave, lost or lossy");
 	}
 }
 

@@ -161,6 +161,8 @@ int member_new(struct job *job, const struct inc_rdv_join *join,
 		.traffic_class	= job->tree.traffic_class,
 		.rts		= true,
 		.wrong		= true,
+		/* An administrator's tree is no more than one. */
+		.change		= !s->tree_id,
 	};
 	memcpy(joined->addr.bytes, reply.local_addr.bytes,
 	       reply.local_addr.len);

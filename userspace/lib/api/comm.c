@@ -499,6 +499,8 @@ static int expect_msg(struct inc_comm *comm, const struct inc_comm_opts *o,
 	case INC_RDV_LINKED:
 	case INC_RDV_REBUILD:
 	case INC_RDV_REJOIN:
+	case INC_RDV_LOSSY:
+	case INC_RDV_CHANGE:
 		break;
 	}
 	return opt_error(o, -EPROTO, "rendezvous daemon: unexpected line");

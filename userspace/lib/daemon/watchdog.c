@@ -153,6 +153,8 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 		break;
 	case INC_RDV_JOIN:
 	case INC_RDV_REJOIN:
+	case INC_RDV_LOSSY:
+	case INC_RDV_CHANGE:
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:

@@ -129,6 +129,28 @@ static void whose_request(void)
 	EQ(r.rank, -1);
 }
 
+static void change(void)
+{
+	struct inc_rdv_msg m = { .type = INC_RDV_LOSSY }, r;
+	char long_name[INC_RDV_JOB_MAX + 1];
+
+	again(&m);
+	OK(inc_rdv_change(&m, "train"));
+	OK(!strncmp(m.text, "train~uc-", 9));
+	r = again(&m);
+	EQ(r.type, INC_RDV_CHANGE);
+	OK(!strcmp(r.text, m.text));
+	/* Nobody can guess it. */
+	OK(inc_rdv_change(&r, "train"));
+	OK(strcmp(r.text, m.text));
+	memset(long_name, 'x', INC_RDV_JOB_MAX);
+	long_name[INC_RDV_JOB_MAX] = '\0';
+	OK(!inc_rdv_change(&m, long_name));
+	long_name[INC_RDV_JOB_MAX - 16] = '\0';
+	OK(inc_rdv_change(&m, long_name));
+	again(&m);
+}
+
 static void errors(void)
 {
 	struct inc_rdv_msg m = { .type = INC_RDV_ERROR, .err = ENOBUFS }, r;
@@ -325,6 +347,7 @@ static const struct test_case cases[] = {
 	{ "joined", joined },
 	{ "events", events },
 	{ "whose request", whose_request },
+	{ "change", change },
 	{ "errors", errors },
 	{ "wrong", wrong },
 	{ "mangled", mangled },

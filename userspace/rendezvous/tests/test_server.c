@@ -736,6 +736,52 @@ static void whose_request(void)
 	EQ(daemon_end(), 0);
 }
 
+static struct conn join_changing(unsigned int rank, bool change)
+{
+	struct inc_rdv_join j = who("x", rank, 2);
+	struct conn c = dial();
+	struct inc_rdv_msg msg;
+
+	j.change = change;
+	say_join(&c, &j);
+	EQ(hear(&c, &msg), INC_RDV_JOINED);
+	OK(msg.joined.change);
+	return c;
+}
+
+/* Of ranks that lose packets all hear, or none if one cannot change. */
+static void packets_are_lost(void)
+{
+	struct inc_rdv_msg to_a, to_b;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join_changing(0, true);
+	say(&a, "{\"cmd\":\"lossy\"}\n");	/* too early */
+	b = join_changing(1, true);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	say(&b, "{\"cmd\":\"lossy\"}\n");
+	EQ(hear(&a, &to_a), INC_RDV_CHANGE);
+	EQ(hear(&b, &to_b), INC_RDV_CHANGE);
+	OK(!strncmp(to_a.text, "x~uc-", 5) && !strcmp(to_a.text, to_b.text));
+	say(&b, "{\"cmd\":\"lossy\"}\n");	/* too soon after that */
+	say(&a, "{\"cmd\":\"lossy\"}\n");
+	leave(&a);
+	EQ(hear_type(&b), INC_RDV_LEFT);
+	leave(&b);
+
+	a = join_changing(0, true);
+	b = join_changing(1, false);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	say(&a, "{\"cmd\":\"lossy\"}\n");
+	leave(&a);
+	EQ(hear_type(&b), INC_RDV_LEFT);
+	leave(&b);
+	EQ(daemon_end(), 0);
+}
+
 /* The kernel names the failed member before it reports the failed tree. */
 static void died_of(unsigned int error, const char *text)
 {
@@ -955,6 +1001,7 @@ static const struct test_case cases[] = {
 	{ "one_leaves", one_leaves },
 	{ "kernel_events", kernel_events },
 	{ "whose_request", whose_request },
+	{ "packets_are_lost", packets_are_lost },
 	{ "who_died", who_died },
 	{ "told_of_the_end", told_of_the_end },
 	{ "given_tree", given_tree },
