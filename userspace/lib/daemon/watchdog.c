@@ -16,6 +16,12 @@
 #define TICK_MAX_MS	500
 /* How often to read the loss counters while results arrive. */
 #define LOSS_MS		100
+/*
+ * How often, and after which times, the daemon is told of a path that loses
+ * packets: the ranks may have failed to change to UC.
+ */
+#define LOSSY_MAX	3
+#define LOSSY_MS	60000
 
 /*
  * The switch also reports the end of a tree to its ranks, in order with the
@@ -151,10 +157,12 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	case INC_RDV_READY:
 		inc_watchdog_note_tree(w, &msg);
 		break;
+	case INC_RDV_CHANGE:
+		atomic_store_explicit(&w->change, true, memory_order_relaxed);
+		break;
+	case INC_RDV_LOSSY:
 	case INC_RDV_JOIN:
 	case INC_RDV_REJOIN:
-	case INC_RDV_LOSSY:
-	case INC_RDV_CHANGE:
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
@@ -261,6 +269,24 @@ static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 	}
 }
 
+/* If the path is one for UC, the daemon tells all ranks. */
+static void look_for_change(struct inc_watchdog *w, struct inc_watchdog_seen *s)
+{
+	const struct inc_rdv_msg msg = { .type = INC_RDV_LOSSY };
+
+	if (!inc_loss_add(&s->loss, w->counters.new_lost,
+			  w->counters.new_packets) ||
+	    !atomic_load_explicit(&w->may_change, memory_order_relaxed) ||
+	    s->lossy == LOSSY_MAX || s->now < s->lossy_at)
+		return;
+	inc_info(w->who, "of %llu packets, %llu were lost: UC is faster",
+		 (unsigned long long)s->loss.packets,
+		 (unsigned long long)s->loss.lost);
+	s->lossy++;
+	s->lossy_at = s->now + LOSSY_MS;
+	inc_watchdog_say(w, &msg);
+}
+
 /* Losses matter while there is traffic. */
 static void look_for_losses(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
@@ -272,10 +298,11 @@ static void look_for_losses(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	s->loss_at = s->now;
 	s->busy = now != s->loss_progress;
 	s->loss_progress = now;
-	if (s->busy)
-		atomic_store_explicit(&w->flight,
-				      inc_hw_counters_read(&w->counters),
-				      memory_order_relaxed);
+	if (!s->busy)
+		return;
+	atomic_store_explicit(&w->flight, inc_hw_counters_read(&w->counters),
+			      memory_order_relaxed);
+	look_for_change(w, s);
 }
 
 static int min_int(int a, int b)

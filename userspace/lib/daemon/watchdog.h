@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "conn.h"
+#include "core/loss.h"
 #include "device/hca.h"
 #include "device/hw_counters.h"
 #include "device/verbs.h"
@@ -34,6 +35,9 @@
  * @loss_at: last reading of the loss counters
  * @loss_progress: results at that time
  * @busy: there were more results than before
+ * @loss: losses of the path
+ * @lossy: number of times that the daemon was told that it loses packets
+ * @lossy_at: when it may be told again
  * @alive: the daemon sends "alive"
  * @missed: consecutive "alive" lines missed
  * @heard_at: when one last arrived or was missed
@@ -53,6 +57,9 @@ struct inc_watchdog_seen {
 	int64_t		loss_at;
 	unsigned int	loss_progress;
 	bool		busy;
+	struct inc_loss	loss;
+	unsigned int	lossy;
+	int64_t		lossy_at;
 	bool		alive;
 	unsigned int	missed;
 	int64_t		heard_at;
@@ -81,6 +88,8 @@ struct inc_watchdog_seen {
  * @beat_ms: interval of the daemon's "alive", once it has sent one; 0: never
  * @flight: maximum packets to have in flight; 0: unlimited
  * @counters: losses that determine @flight; belongs to the watcher
+ * @may_change: tell the daemon of a path that loses packets
+ * @change: it has said that all ranks are to change to UC
  * @lost: tell the daemon that the switch does not answer
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
@@ -113,6 +122,8 @@ struct inc_watchdog {
 	unsigned int	beat_ms;
 	_Atomic unsigned int flight;
 	struct inc_hw_counters counters;
+	_Atomic bool	may_change;
+	_Atomic bool	change;
 	bool		lost;
 	_Atomic int	err;
 	pthread_mutex_t	lock;

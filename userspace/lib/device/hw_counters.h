@@ -15,13 +15,31 @@
 #define INC_HW_COUNTERS_FLIGHT_MAX	64
 
 /**
+ * struct inc_hw_counts - counters of a device
+ * @naks: NAKs received: the switch lacks a packet
+ * @holes: NAKs sent: a packet of the switch is missing, or comes late
+ * @duplicates: packets of the switch that had come before
+ * @packets: packets sent and received
+ * @unsent: packets that it could not send
+ */
+struct inc_hw_counts {
+	uint64_t	naks;
+	uint64_t	holes;
+	uint64_t	duplicates;
+	uint64_t	packets;
+	uint64_t	unsent;
+};
+
+/**
  * struct inc_hw_counters - losses of a device, from its counters
  * @fd: caller's socket to the kernel's RDMA subsystem; -1: none
  * @dev: the device's index
  * @port: port
- * @begun: @last_lost and @last_packets are valid
- * @last_lost: losses counted at the last reading
- * @last_packets: packets counted then
+ * @begun: @last is valid
+ * @last: the last reading
+ * @new_lost: packets lost between the last reading and the one before, without
+ *	those that came late
+ * @new_packets: packets sent and received meanwhile
  * @unsent: packets that it could not send, at the first reading
  * @apart: recent number of packets between losses; 0: no loss yet
  * @since: packets since the last loss
@@ -31,23 +49,12 @@ struct inc_hw_counters {
 	uint32_t	dev;
 	uint32_t	port;
 	bool		begun;
-	uint64_t	last_lost;
-	uint64_t	last_packets;
+	struct inc_hw_counts last;
+	uint64_t	new_lost;
+	uint64_t	new_packets;
 	uint64_t	unsent;
 	uint64_t	apart;
 	uint64_t	since;
-};
-
-/**
- * struct inc_hw_counts - counters of a device
- * @lost: losses
- * @packets: packets sent and received
- * @unsent: packets that it could not send
- */
-struct inc_hw_counts {
-	uint64_t	lost;
-	uint64_t	packets;
-	uint64_t	unsent;
 };
 
 int inc_hw_counters_socket(void);
@@ -60,5 +67,7 @@ unsigned int inc_hw_counters_add(struct inc_hw_counters *l, uint64_t lost,
 				 uint64_t packets);
 bool inc_hw_counters_parse(const void *msg, size_t len,
 			   struct inc_hw_counts *c);
+uint64_t inc_hw_counts_lost(const struct inc_hw_counts *now,
+			    const struct inc_hw_counts *last);
 
 #endif /* INC_LIB_HW_COUNTERS_H */

@@ -121,7 +121,9 @@ static void counters(void)
 
 	make_answer();
 	OK(inc_hw_counters_parse(msg, msg_len, &c));
-	EQ(c.lost, 11);
+	EQ(c.naks, 6);
+	EQ(c.holes, 5);
+	EQ(c.duplicates, 1000);
 	EQ(c.packets, (1ULL << 40) + 7);
 	EQ(c.unsent, 3);
 	/* A truncated reply is refused, and nothing beyond it is read. */
@@ -148,9 +150,31 @@ static void counters(void)
 		close(fd);
 }
 
+/* A packet that was late is a duplicate later. */
+static void late_is_not_lost(void)
+{
+	const struct inc_hw_counts last = { 6, 5, 1000, 0, 0 };
+	struct inc_hw_counts now = last;
+
+	EQ(inc_hw_counts_lost(&now, &last), 0);
+	now.naks += 2;
+	EQ(inc_hw_counts_lost(&now, &last), 2);
+	now.holes += 7;
+	EQ(inc_hw_counts_lost(&now, &last), 9);
+	now.duplicates += 3;
+	EQ(inc_hw_counts_lost(&now, &last), 6);
+	now.duplicates += 30;
+	EQ(inc_hw_counts_lost(&now, &last), 2);
+	/* Unless many are. */
+	now.holes += 57;
+	now.duplicates += 100;
+	EQ(inc_hw_counts_lost(&now, &last), 6);
+}
+
 static const struct test_case cases[] = {
 	{ "loss: the root of packets per loss", law },
 	{ "loss: from a device's counters", counters },
+	{ "loss: what comes late is not lost", late_is_not_lost },
 };
 
 TEST_MAIN(cases)

@@ -28,9 +28,12 @@ int inc_status_errno(unsigned int status)
 	return status ? -ECONNRESET : 0;
 }
 
+static uint64_t lost;
+
 unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 {
-	(void)l;
+	l->new_lost = lost;
+	l->new_packets = 1000;
 	return 0;
 }
 
@@ -166,6 +169,55 @@ static void daemon_says_who(void)
 	end();
 }
 
+static unsigned int lines_said(void)
+{
+	char text[512];
+	ssize_t n = recv(daemon_fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+	unsigned int lines = 0;
+	char *p = text;
+
+	text[n > 0 ? n : 0] = '\0';
+	while ((p = strstr(p, "lossy"))) {
+		lines++;
+		p++;
+	}
+	return lines;
+}
+
+/* With results in each turn. */
+static void lose(uint64_t each, int ms)
+{
+	lost = each;
+	for (; ms > 0; ms -= 100) {
+		inc_watchdog_count(&w.progress);
+		run(100);
+	}
+	lost = 0;
+}
+
+/* The daemon is told of losses, again if nothing comes of it, and not for ever. */
+static void says_that_packets_are_lost(void)
+{
+	static const char line[] = "{\"event\":\"change\"}\n";
+
+	begin();
+	lose(20, 2000);
+	EQ(lines_said(), 0);		/* RC was chosen */
+	atomic_store(&w.may_change, true);
+	lose(20, 2000);
+	EQ(lines_said(), 1);
+	OK(!atomic_load(&w.change));
+	lose(20, 61000);
+	EQ(lines_said(), 1);
+	lose(20, 300000);
+	EQ(lines_said(), 1);
+	OK(write(daemon_fd, line, strlen(line)) > 0);
+	run(100);
+	OK(atomic_load(&w.change));
+	EQ(inc_watchdog_error(&w), 0);
+	end();
+}
+
 static const struct test_case cases[] = {
 	{ "watch: a call is late", call_is_late },
 	{ "watch: a process stood still", stood_still },
@@ -173,6 +225,7 @@ static const struct test_case cases[] = {
 	{ "watch: hangs up", hangs_up },
 	{ "watch: what the daemon says", daemon_says },
 	{ "watch: whose fault it was", daemon_says_who },
+	{ "watch: packets are lost", says_that_packets_are_lost },
 };
 
 TEST_MAIN(cases)

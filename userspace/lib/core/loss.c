@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Losses of a path, see loss.h.
+ */
+#include "loss.h"
+
+/* What is older than some of these packets counts half, a quarter ... */
+#define KEEP		65536
+/*
+ * RC loses a share of its throughput from one packet in RARE on. A burst, as of
+ * a queue that overflows once, is no such path: so there have to be LOST losses
+ * in READINGS readings.
+ */
+#define RARE		2000
+#define LOST		16
+#define READINGS	4
+
+/**
+ * inc_loss_add() - add the counts since the last reading
+ * @l: losses
+ * @lost: packets lost
+ * @packets: packets sent and received
+ *
+ * Return: true if the path is one for UC.
+ */
+bool inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
+{
+	l->lost += lost;
+	l->packets += packets;
+	l->readings += lost != 0;
+	while (l->packets > KEEP) {
+		l->lost /= 2;
+		l->packets /= 2;
+	}
+	if (!l->lost)
+		l->readings = 0;
+	return l->lost >= LOST && l->readings >= READINGS &&
+	       l->lost * RARE >= l->packets;
+}
