@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Fault injection through debugfs: each kind, in each direction, is injected as
-# often as requested, shows in the counters of the QP, and leaves results right.
+# Fault injection through debugfs, over RC: each kind, in each direction, is
+# injected as often as requested, shows in the counters of the QP, and leaves
+# results right.
 # Wrong settings are refused; a seed reproduces a run.
 #
 #   fault.sh [VAR=VALUE]... [PART...]
@@ -15,6 +16,7 @@
 . "$(dirname "$0")/../lib/faults.sh"
 
 RANKS=3
+export INC_TRANSPORT=rc
 
 fault_dir()
 {

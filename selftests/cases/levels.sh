@@ -240,6 +240,7 @@ part_types()
 part_loss()
 {
 	local r name
+	local -x INC_TRANSPORT=rc
 
 	levels_up 2 2 && serves_up || return
 	topo_neigh

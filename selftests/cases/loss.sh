@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Loss, duplication and reordering on every link, in both directions: results
+# Loss, duplication and reordering on every link, in both directions, over RC: results
 # are right, no QP goes to error, nothing hangs.
 #
 #   loss.sh [VAR=VALUE]... [PART...]
@@ -13,6 +13,7 @@
 . "$(dirname "$0")/../lib/suite.sh"
 
 RANKS=${RANKS:-4}
+export INC_TRANSPORT=rc
 
 # Set a queueing discipline on both ends of every link.
 impair()

@@ -17,6 +17,7 @@
 RANKS=${RANKS:-3}
 THREADS=${THREADS:-4}
 ROUNDS=${ROUNDS:-3}
+LOSSY_ROUNDS=${LOSSY_ROUNDS:-6}
 LIMIT=$(scaled 60)
 LIVE=$INC_USER/lib/live
 PERF=(-i 0 --seed "$SEED")
@@ -246,6 +247,31 @@ part_threads()
 	live "$THREADS threads" "$RANKS" threads "$THREADS" "$ROUNDS" "$SEED"
 	INC_TRANSPORT=uc live "$THREADS threads, UC" "$RANKS" \
 		threads "$THREADS" 1 "$SEED"
+	changing "$THREADS threads, loss of 5 %"
+}
+
+# lossy PER-CENT: what each end of a link sends is lost at that rate.
+lossy()
+{
+	local r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem loss "$1%"
+		sw tc qdisc replace dev "v$r" root netem loss "$1%"
+	done
+}
+
+# changing NAME: threads whose communicators change from RC to UC, some of them.
+changing()
+{
+	local before
+
+	before=$(grep -c '~uc-.*": ready' "$LAB_OUT/serve.log")
+	lossy 5
+	live "$1" "$RANKS" threads "$THREADS" "$LOSSY_ROUNDS" "$SEED"
+	lossy 0
+	[ "$(grep -c '~uc-.*": ready' "$LAB_OUT/serve.log")" -gt "$before" ]
+	ktap $? "$1: some have changed to UC"
 }
 
 part_tsan()
@@ -257,6 +283,7 @@ part_tsan()
 		threads "$THREADS" "$ROUNDS" "$SEED"
 	INC_TRANSPORT=uc live "$THREADS threads under ThreadSanitizer, UC" \
 		"$RANKS" threads "$THREADS" 1 "$SEED"
+	changing "$THREADS threads under ThreadSanitizer, loss of 5 %"
 	live "waits under ThreadSanitizer" "$RANKS" wait_for
 	live "signals under ThreadSanitizer" 2 signals
 	unset TSAN_OPTIONS
@@ -543,7 +570,7 @@ suite_up()
 {
 	# Many threads on one CPU, under ThreadSanitizer, are slow, not dead.
 	topo_up "$((RANKS < 2 ? 2 : RANKS))" &&
-		serve_up --dead-time "$(scaled 3000)"
+		serve_up -v --dead-time "$(scaled 3000)"
 }
 
 suite "device persistent wait window query log threads tsan fork signals cache

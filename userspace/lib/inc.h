@@ -70,7 +70,10 @@ enum inc_reg_mode {
 
 /**
  * enum inc_qp_type - the transport of the rank's queue pair
- * @INC_QP_DEFAULT: environment INC_TRANSPORT ("rc" or "uc"), else INC_QP_RC
+ * @INC_QP_DEFAULT: environment INC_TRANSPORT ("rc" or "uc"). If that is not set, or
+ *	"auto": RC, and UC from when libinc sees that packets are lost, unless a
+ *	window, a message size, a PSN or a flag is given. inc_comm_query() says
+ *	which it is
  * @INC_QP_RC: reliable connection: the device retransmits
  * @INC_QP_UC: unreliable connection: libinc retransmits lost messages, and only
  *	those. For links that lose packets. A message is one packet, all data is

@@ -185,7 +185,7 @@ static const struct opt options_list[] = {
 	{ "psn", 0, OPT_NUM, "N", "first PSN of this rank",
 	  AT(comm.psn), 0, 0xffffff, .call = note_psn },
 	{ "transport", 0, OPT_WORD, "rc|uc",
-	  "transport of the queue pair (rc)", AT(comm.qp_type), INC_QP_RC },
+	  "transport of the queue pair (rc; uc if it loses packets)", AT(comm.qp_type), INC_QP_RC },
 	{ "timeout", 0, OPT_MS, "MS", "time limit of a call",
 	  AT(comm.timeout_ms), 1, INT_MAX },
 	{ "join-timeout", 0, OPT_MS, "MS",

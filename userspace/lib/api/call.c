@@ -259,6 +259,7 @@ static int make_request(struct inc_comm *comm, const struct inc_call *c,
 		give_up(comm, ret);
 		return ret;
 	}
+	req->uc = comm->uc;
 	req->hdr.version = INC_VERSION;
 	req->hdr.dtype = (uint8_t)c->dtype;
 	req->hdr.op = (uint8_t)c->op;
@@ -281,11 +282,46 @@ static int make_request(struct inc_comm *comm, const struct inc_call *c,
 	return 0;
 }
 
+/* As inc_call_renew(), before the rank's own block has been copied. */
+static void plan_anew(struct inc_request *req)
+{
+	struct inc_comm *comm = req->comm;
+
+	if (req->smem)
+		inc_mem_put(&comm->mem, req->smem, 0);
+	if (req->rmem)
+		inc_mem_put(&comm->mem, req->rmem, 0);
+	req->smem = NULL;
+	req->rmem = NULL;
+	req->bounces = false;
+	req->last_seq = 0;
+	req->uc = true;
+	inc_plan_init(&req->plan, comm->tree.msg_size, comm->tree.pmtu,
+		      req->esize);
+	req->msgs = inc_plan_msgs(&req->plan) + comm->rebuild.on;
+}
+
+/**
+ * inc_call_renew() - plan an operation anew, for UC instead of RC
+ * @req: operation that has sent nothing
+ *
+ * What was one message may be several, in which the rank's own block is not sent.
+ */
+void inc_call_renew(struct inc_request *req)
+{
+	if (req->uc)
+		return;
+	plan_anew(req);
+	copy_own(req);
+}
+
 static void begin_request(struct inc_request *req)
 {
 	if (req->temp)
 		memcpy(req->temp, req->source,
 		       req->plan.block * inc_plan_blocks_in(&req->plan));
+	if (req->comm->uc && !req->uc)
+		plan_anew(req);
 	copy_own(req);
 	inc_msg_issue(req->comm, req);
 }
@@ -301,10 +337,13 @@ static void begin_request(struct inc_request *req)
 int inc_call_start(struct inc_comm *comm, struct inc_call c,
 		   struct inc_request **res)
 {
-	int ret = make_request(comm, &c, res);
+	int ret;
 
+	inc_comm_lock(comm);
+	ret = make_request(comm, &c, res);
 	if (!ret)
 		begin_request(*res);
+	inc_comm_unlock(comm);
 	return ret;
 }
 
@@ -319,12 +358,15 @@ int inc_call_start(struct inc_comm *comm, struct inc_call c,
 int inc_call_init(struct inc_comm *comm, struct inc_call c,
 		  struct inc_request **res)
 {
-	int ret = make_request(comm, &c, res);
+	int ret;
 
+	inc_comm_lock(comm);
+	ret = make_request(comm, &c, res);
 	if (!ret) {
 		(*res)->persistent = true;
 		(*res)->done = true;
 	}
+	inc_comm_unlock(comm);
 	return ret;
 }
 
@@ -336,14 +378,16 @@ int inc_call_init(struct inc_comm *comm, struct inc_call c,
  */
 int inc_call_again(struct inc_request *req)
 {
-	if (!req->persistent)
-		return -EINVAL;
-	if (!req->done)
-		return -EBUSY;
-	if (req->comm->err)
-		return req->comm->err;
-	begin_request(req);
-	return 0;
+	struct inc_comm *comm = req->comm;
+	int ret = !req->persistent ? -EINVAL : 0;
+
+	inc_comm_lock(comm);
+	if (!ret)
+		ret = !req->done ? -EBUSY : comm->err;
+	if (!ret)
+		begin_request(req);
+	inc_comm_unlock(comm);
+	return ret;
 }
 
 /**

@@ -31,6 +31,10 @@ int inc_call_start(struct inc_comm *comm, struct inc_call c,
 int inc_call_init(struct inc_comm *comm, struct inc_call c,
 		  struct inc_request **res);
 int inc_call_again(struct inc_request *req);
+void inc_call_renew(struct inc_request *req);
 void inc_call_reap(struct inc_comm *comm);
+
+/* request.c */
+int inc_request_try(struct inc_request *req, int *done);
 
 #endif /* INC_LIB_CALL_H */

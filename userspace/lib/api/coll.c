@@ -12,11 +12,13 @@ static int run_call(struct inc_comm *comm, struct inc_call c)
 	struct inc_request *req;
 	int ret;
 
+	inc_comm_lock(comm);
 	ret = inc_call_start(comm, c, &req);
-	if (ret)
-		return ret;
-	ret = inc_request_wait(req);
-	inc_request_put(req);
+	if (!ret) {
+		ret = inc_request_wait(req);
+		inc_request_put(req);
+	}
+	inc_comm_unlock(comm);
 	return ret;
 }
 

@@ -11,8 +11,13 @@
 #include <sys/random.h>
 
 #include "base/log.h"
+#include "change.h"
 #include "engine/comm.h"
 #include "fork.h"
+
+/* A communicator that another thread may stop to want: how soon it is. */
+#define STOP_LOOK_MS	50
+#define STOP_CONNECT_MS	2000
 
 /* --- Options ----------------------------------------------------------- */
 
@@ -112,13 +117,15 @@ static int env_transport(struct inc_comm_opts *o)
 	if (o->qp_type != INC_QP_DEFAULT)
 		return o->qp_type == INC_QP_RC || o->qp_type == INC_QP_UC ? 0 :
 		       opt_error(o, -EINVAL, "queue pair type %d", o->qp_type);
-	o->qp_type = INC_QP_RC;
-	if (!text || !*text || !strcmp(text, "rc"))
+	if (!text || !*text || !strcmp(text, "auto"))
 		return 0;
-	if (strcmp(text, "uc"))
-		return opt_error(o, -EINVAL,
-				 "INC_TRANSPORT=%s: must be rc or uc", text);
-	o->qp_type = INC_QP_UC;
+	if (!strcmp(text, "rc"))
+		o->qp_type = INC_QP_RC;
+	else if (!strcmp(text, "uc"))
+		o->qp_type = INC_QP_UC;
+	else
+		return opt_error(o, -EINVAL, "INC_TRANSPORT=%s: must be auto, rc or uc",
+				 text);
 	return 0;
 }
 
@@ -223,8 +230,12 @@ static int check_opts(const struct inc_comm_opts *o)
 	return 0;
 }
 
-/* Convert the caller's options to this library's version, with all defaults. */
-static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
+/*
+ * Convert the caller's options to this library's version, with all defaults.
+ * @env: the environment has some
+ */
+static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given,
+		     bool env)
 {
 	const struct inc_comm_opts init = INC_COMM_OPTS_INIT;
 	const char *extra = (const char *)given + sizeof(*o);
@@ -241,7 +252,7 @@ static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 			return opt_error(o, -E2BIG,
 					 "options of a newer libinc than %s",
 					 inc_version());
-	ret = fill_from_env(o);
+	ret = env ? fill_from_env(o) : 0;
 	if (!ret)
 		ret = check_opts(o);
 	if (!o->qp_timeout)
@@ -451,6 +462,31 @@ static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 			 known ? ": missing: " : "", known ? msg.text : "");
 }
 
+/* The next line, unless another thread says that nobody wants it. */
+static int next_line(struct inc_comm *comm, int64_t deadline_ms,
+		     struct inc_rdv_msg *msg, char *err, size_t err_len)
+{
+	_Atomic bool *stop = comm->change.stopped_by;
+	int64_t now, until;
+	int ret;
+
+	if (!stop)
+		return inc_conn_recv(&comm->watchdog.conn, msg, deadline_ms,
+				     err, err_len);
+	do {
+		now = inc_now_ms();
+		until = now + STOP_LOOK_MS;
+		if (atomic_load(stop)) {
+			snprintf(err, err_len, "not wanted any more");
+			return -ECANCELED;
+		}
+		ret = inc_conn_recv(&comm->watchdog.conn, msg,
+				    until < deadline_ms ? until : deadline_ms,
+				    err, err_len);
+	} while (ret == -ETIMEDOUT && now < deadline_ms);
+	return ret;
+}
+
 /*
  * Receive the daemon's next line, which must be of type @type. A manager may say
  * "rebuild" instead, if it was asked for that.
@@ -463,8 +499,7 @@ static int expect_msg(struct inc_comm *comm, const struct inc_comm_opts *o,
 	int ret;
 
 	do {
-		ret = inc_conn_recv(&comm->watchdog.conn, msg, deadline_ms, err,
-				    sizeof(err));
+		ret = next_line(comm, deadline_ms, msg, err, sizeof(err));
 	} while (!ret && (msg->type == INC_RDV_ALIVE ||
 			  msg->type == INC_RDV_WRONG));
 	/* Where several switches take part, "joined" waits for all ranks. */
@@ -522,6 +557,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.rts	= true,
 			.wrong	= true,
 			.rebuild = o->flags & INC_COMM_F_REBUILD,
+			.change	= comm->change.able,
 			.cm	= comm->cm,
 			.tree = {
 				.slots		= o->tree.slots,
@@ -626,6 +662,50 @@ static int join_job(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 /* --- Public ------------------------------------------------------------ */
 
+static int try_conn(struct inc_conn *conn, const struct inc_comm_opts *o,
+		    int64_t deadline_ms, char *err, size_t err_len)
+{
+	return o->am ? inc_conn_open_am(conn, o->am, deadline_ms, err, err_len) :
+		       inc_conn_open(conn, NULL, o->server, deadline_ms, err,
+				     err_len);
+}
+
+/* Connect to the daemon, in short attempts if another thread may stop that. */
+static int open_conn(struct inc_comm *comm, const struct inc_comm_opts *o,
+		     int64_t deadline_ms, char *err, size_t err_len)
+{
+	struct inc_conn *conn = &comm->watchdog.conn;
+	_Atomic bool *stop = comm->change.stopped_by;
+	int64_t until;
+	int ret;
+
+	if (!stop)
+		return try_conn(conn, o, deadline_ms, err, err_len);
+	for (;;) {
+		until = inc_now_ms() + STOP_CONNECT_MS;
+		ret = try_conn(conn, o, until < deadline_ms ? until : deadline_ms,
+			       err, err_len);
+		if (!ret || inc_now_ms() < until || until >= deadline_ms ||
+		    atomic_load(stop))
+			return ret;
+		inc_conn_close(conn);
+	}
+}
+
+/* Other calls may carry it on, unless one that changes does. */
+static void share(struct inc_comm *comm)
+{
+	pthread_mutexattr_t recursive;
+
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&comm->lock, &recursive);
+	pthread_mutexattr_destroy(&recursive);
+	comm->shared = true;
+	if (comm->uc)
+		inc_others_add(comm);
+}
+
 static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
@@ -641,25 +721,25 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 	snprintf(comm->who.job, sizeof(comm->who.job), "%s", o->job);
 	comm->watchdog.who = &comm->who;
 	atomic_store(&comm->watchdog.timeout_ms, o->timeout_ms);
-	if (o->am)
-		ret = inc_conn_open_am(&comm->watchdog.conn, o->am, deadline_ms,
-				       err, sizeof(err));
-	else
-		ret = inc_conn_open(&comm->watchdog.conn, NULL, o->server,
-				    deadline_ms, err, sizeof(err));
+	ret = open_conn(comm, o, deadline_ms, err, sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);
 	comm->watchdog.conn.who = &comm->who;
-	ret = make_device(comm, o);
+	ret = inc_change_init(comm, o);
+	if (!ret)
+		ret = make_device(comm, o);
 	if (!ret)
 		ret = join_job(comm, o, deadline_ms);
 	if (ret)
 		return ret;
+	inc_change_allow(comm);
 	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
 				 comm->dev.port);
 	if (ret)
 		return opt_error(o, ret, "thread: %s", strerror(-ret));
 	comm->unsent = comm->watchdog.counters.unsent;
+	if ((comm->uc || comm->change.able) && !comm->change.stopped_by)
+		share(comm);
 	return 0;
 }
 
@@ -689,19 +769,35 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
  */
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 {
+	return inc_comm_create_until(comm, opts, NULL);
+}
+
+/**
+ * inc_comm_create_until() - join a communicator, unless another thread stops that
+ * @comm: result
+ * @opts: options
+ * @stop: it is to be given up; NULL: never
+ *
+ * Return: as inc_comm_create(), or -ECANCELED.
+ */
+int inc_comm_create_until(struct inc_comm **comm,
+			  const struct inc_comm_opts *opts, _Atomic bool *stop)
+{
 	struct inc_comm_opts o;
 	struct inc_comm *c;
 	int ret;
 
 	inc_log_init();
 	*comm = NULL;
-	ret = take_opts(&o, opts);
+	/* Another thread may change the environment. */
+	ret = take_opts(&o, opts, !stop);
 	if (ret)
 		return ret;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	c->watchdog.conn.fd = -1;
+	c->change.stopped_by = stop;
 	pthread_mutex_init(&c->watchdog.lock, NULL);
 	inc_fork_add(c);
 	ret = create_comm(c, &o);
@@ -738,10 +834,12 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 		return -ESTALE;
 	if (err >= 0)
 		return -EINVAL;
+	inc_comm_lock(comm);
 	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
 	inc_watchdog_stop(&comm->watchdog);
 	leave_job(comm, &answer);
 	inc_conn_close(&comm->watchdog.conn);
+	inc_comm_unlock(comm);
 	return 0;
 }
 
@@ -761,6 +859,8 @@ int inc_comm_destroy(struct inc_comm *comm)
 
 	if (!comm || comm->fork.child)
 		return 0;
+	inc_others_del(comm);
+	inc_change_end(comm);
 	inc_fork_del(comm);
 	inc_watchdog_stop(&comm->watchdog);
 	leave_job(comm, &answer);
@@ -774,6 +874,8 @@ int inc_comm_destroy(struct inc_comm *comm)
 	destroy_device(comm);
 	inc_conn_close(&comm->watchdog.conn);
 	pthread_mutex_destroy(&comm->watchdog.lock);
+	if (comm->shared)
+		pthread_mutex_destroy(&comm->lock);
 	free(comm);
 	return 0;
 }

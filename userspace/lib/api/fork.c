@@ -22,13 +22,20 @@ static struct inc_comm *comms;		/* guarded by lock */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&lock);
+	inc_others_lock();
 	inc_log_lock();
+}
+
+static void unlock_all(bool child)
+{
+	inc_log_unlock();
+	inc_others_unlock(child);
+	pthread_mutex_unlock(&lock);
 }
 
 static void in_parent(void)
 {
-	inc_log_unlock();
-	pthread_mutex_unlock(&lock);
+	unlock_all(false);
 }
 
 /*
@@ -50,7 +57,7 @@ static void in_child(void)
 	comms = NULL;
 	inc_watchdog_forked();
 	inc_hca_forked();
-	in_parent();
+	unlock_all(true);
 }
 
 static void register_handlers(void)

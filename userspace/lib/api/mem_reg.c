@@ -26,14 +26,19 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 
 	if (!addr || !len)
 		return -EINVAL;
-	if (comm->err)
-		return comm->err;
-	/* Before this takes all that may be registered. */
-	ret = inc_msg_bounce(comm);
-	if (!ret)
-		ret = inc_mem_pin(&comm->mem, addr, len);
-	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
-				   strerror(-ret)) : 0;
+	inc_comm_lock(comm);
+	ret = comm->err;
+	if (!ret) {
+		/* Before this takes all that may be registered. */
+		ret = inc_msg_bounce(comm);
+		if (!ret)
+			ret = inc_mem_pin(&comm->mem, addr, len);
+		if (ret)
+			inc_comm_note(comm, ret, "registering %zu bytes: %s",
+				      len, strerror(-ret));
+	}
+	inc_comm_unlock(comm);
+	return ret;
 }
 
 /**
@@ -47,9 +52,12 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
  */
 int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
 {
-	int ret = inc_mem_unpin(&comm->mem, addr, len);
+	int ret;
 
+	inc_comm_lock(comm);
+	ret = inc_mem_unpin(&comm->mem, addr, len);
 	inc_call_reap(comm);
+	inc_comm_unlock(comm);
 	return ret;
 }
 
@@ -67,8 +75,11 @@ int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
  */
 int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len)
 {
-	int ret = inc_mem_forget(&comm->mem, addr, len);
+	int ret;
 
+	inc_comm_lock(comm);
+	ret = inc_mem_forget(&comm->mem, addr, len);
 	inc_call_reap(comm);
+	inc_comm_unlock(comm);
 	return ret;
 }

@@ -96,11 +96,13 @@ static void query_queue_pair(const struct inc_comm *comm,
  */
 int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 {
-	struct inc_comm_info i = comm->info;
 	size_t size = info->size;
+	struct inc_comm_info i;
 
 	if (size < offsetof(struct inc_comm_info, tree_id))
 		return -EINVAL;
+	inc_comm_lock(comm);
+	i = comm->info;
 	i.size = size;
 	i.rank = comm->rank;
 	i.nranks = comm->nranks;
@@ -120,6 +122,7 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	memcpy(i.job, comm->who.job, sizeof(i.job));
 	query_queue_pair(comm, &i);
 	query_operations(comm, &i);
+	inc_comm_unlock(comm);
 	memset(info, 0, size);
 	memcpy(info, &i, size < sizeof(i) ? size : sizeof(i));
 	return 0;
@@ -160,11 +163,13 @@ const char *inc_comm_strerror(struct inc_comm *comm)
 	const struct timespec pause = { .tv_nsec = TOLD_PAUSE_MS * 1000000L };
 	int tries;
 
+	inc_comm_lock(comm);
 	for (tries = 0; comm->error.ask && !comm->fork.child; tries++) {
 		if (tries)
 			nanosleep(&pause, NULL);
 		if (add_wrong(comm) || tries == TOLD_TRIES)
 			comm->error.ask = false;
 	}
+	inc_comm_unlock(comm);
 	return comm->error.text[0] ? comm->error.text : "success";
 }

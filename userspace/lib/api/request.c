@@ -9,6 +9,9 @@
 #include "call.h"
 #include "engine/comm.h"
 
+/* Calls of inc_request_test() after which other communicators have a turn. */
+#define OTHERS_EVERY	16
+
 /*
  * A failed communicator has no operation in progress. A child's copy may have
  * one, which never ends.
@@ -53,6 +56,25 @@ int inc_request_start(struct inc_request *req)
  */
 int inc_request_test(struct inc_request *req, int *done)
 {
+	int ret;
+
+	inc_comm_lock(req->comm);
+	ret = inc_request_try(req, done);
+	if (!*done && !(++req->comm->turns % OTHERS_EVERY))
+		inc_others_progress(req->comm);
+	inc_comm_unlock(req->comm);
+	return ret;
+}
+
+/**
+ * inc_request_try() - as inc_request_test(), for the library itself
+ * @req: operation
+ * @done: 1 if it is, else 0
+ *
+ * Return: as inc_request_test().
+ */
+int inc_request_try(struct inc_request *req, int *done)
+{
 	if (!is_over(req)) {
 		inc_comm_progress(req->comm);
 		if (!is_over(req))
@@ -77,13 +99,17 @@ int inc_request_test(struct inc_request *req, int *done)
 int inc_request_wait(struct inc_request *req)
 {
 	struct inc_watchdog *watch = &req->comm->watchdog;
+	int ret;
 
+	inc_comm_lock(req->comm);
 	if (!is_over(req)) {
 		inc_watchdog_count(&watch->calls);
 		inc_msg_wait(req->comm, req, INC_FOREVER);
 		inc_watchdog_count(&watch->calls);
 	}
-	return end_of(req);
+	ret = end_of(req);
+	inc_comm_unlock(req->comm);
+	return ret;
 }
 
 /**
@@ -103,18 +129,23 @@ int inc_request_wait_for(struct inc_request *req, unsigned int timeout_ms)
 	struct inc_watchdog *watch = &req->comm->watchdog;
 	int done, ret;
 
-	if (is_over(req))
-		return end_of(req);
 	if (!timeout_ms) {
 		ret = inc_request_test(req, &done);
 		return done ? ret : -EAGAIN;
 	}
-	inc_watchdog_waits(watch, true);
-	done = inc_msg_wait(req->comm, req,
-			    timeout_ms < INT_MAX ? (int)timeout_ms : INT_MAX);
-	inc_watchdog_waits(watch, false);
-	inc_watchdog_count(&watch->tests);
-	return done ? req->err : -EAGAIN;
+	inc_comm_lock(req->comm);
+	if (is_over(req)) {
+		ret = end_of(req);
+	} else {
+		inc_watchdog_waits(watch, true);
+		done = inc_msg_wait(req->comm, req, timeout_ms < INT_MAX ?
+				    (int)timeout_ms : INT_MAX);
+		inc_watchdog_waits(watch, false);
+		inc_watchdog_count(&watch->tests);
+		ret = done ? req->err : -EAGAIN;
+	}
+	inc_comm_unlock(req->comm);
+	return ret;
 }
 
 /**
@@ -125,16 +156,20 @@ int inc_request_wait_for(struct inc_request *req, unsigned int timeout_ms)
  */
 void inc_request_free(struct inc_request *req)
 {
+	struct inc_comm *comm;
 	bool held;
 
 	if (!req)
 		return;
+	comm = req->comm;
+	inc_comm_lock(comm);
 	if (!req->done) {
 		req->orphan = true;
-		return;
+	} else {
+		held = req->persistent;
+		inc_request_put(req);
+		if (held)
+			inc_call_reap(comm);
 	}
-	held = req->persistent;
-	inc_request_put(req);
-	if (held)
-		inc_call_reap(req->comm);
+	inc_comm_unlock(comm);
 }

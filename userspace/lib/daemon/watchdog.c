@@ -119,6 +119,16 @@ static void close_conn(struct inc_watchdog *w)
 }
 
 /* Handle one line of the daemon. Returns false if there is none. */
+/* Later ones are for those that have failed to. */
+static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
+{
+	if (atomic_load(&w->change))
+		return;
+	snprintf(w->change_job, sizeof(w->change_job), "%.*s", INC_RDV_JOB_MAX,
+		 msg->text);
+	atomic_store(&w->change, true);
+}
+
 static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];
@@ -158,7 +168,7 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 		inc_watchdog_note_tree(w, &msg);
 		break;
 	case INC_RDV_CHANGE:
-		atomic_store_explicit(&w->change, true, memory_order_relaxed);
+		note_change(w, &msg);
 		break;
 	case INC_RDV_LOSSY:
 	case INC_RDV_JOIN:

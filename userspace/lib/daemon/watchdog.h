@@ -90,6 +90,7 @@ struct inc_watchdog_seen {
  * @counters: losses that determine @flight; belongs to the watcher
  * @may_change: tell the daemon of a path that loses packets
  * @change: it has said that all ranks are to change to UC
+ * @change_job: and join this job; not written while @change is set
  * @lost: tell the daemon that the switch does not answer
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
@@ -124,6 +125,7 @@ struct inc_watchdog {
 	struct inc_hw_counters counters;
 	_Atomic bool	may_change;
 	_Atomic bool	change;
+	char		change_job[INC_RDV_JOB_MAX + 1];
 	bool		lost;
 	_Atomic int	err;
 	pthread_mutex_t	lock;

@@ -226,7 +226,8 @@ static void stop_thread(void)
 
 /**
  * inc_watchdog_start() - start the watch
- * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, the rest is 0
+ * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, the rest is 0,
+ *	or it ran before
  * @qp: queue pair to watch over
  * @hca: its device
  * @port: its port
@@ -245,6 +246,8 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 		pthread_mutex_lock(&lock);
 		watch->qp = qp;
 		watch->hca = hca;
+		/* Of an array that is not there any more, if it ran before. */
+		watch->at = 0;
 		hca->at = 0;
 		inc_hw_counters_open(&watch->counters, counters_fd,
 				     ibv_get_device_index(hca->ctx->device),

@@ -340,6 +340,19 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
 }
 
 /**
+ * inc_mem_renumber() - have the numbers of send requests begin again
+ * @cache: cache whose ranges no send request needs any more
+ */
+void inc_mem_renumber(struct inc_mem_cache *cache)
+{
+	struct inc_mem *mem;
+
+	inc_mem_reap(cache, UINT64_MAX);
+	for (mem = cache->list; mem; mem = mem->next)
+		mem->last_seq = 0;
+}
+
+/**
  * inc_mem_trim() - retire all ranges that no operation uses
  * @cache: cache
  * @done_seq: number of the last send request that is complete

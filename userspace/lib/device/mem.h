@@ -96,6 +96,7 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len);
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len);
 void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq);
 bool inc_mem_is_there(const void *addr, size_t len, bool writable);
+void inc_mem_renumber(struct inc_mem_cache *cache);
 void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq);
 
 /* Registration of a message's data, INC_MEM_OVERLAP bytes at most, at @addr. */

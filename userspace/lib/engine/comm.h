@@ -11,6 +11,7 @@
  *	uc.c		the UC transport
  *	msg.c		turns requests into messages, and results into progress
  *	rebuild.c	goes on over another tree
+ *	progress.c	does what is due, of other communicators, too
  *	wait.c		sleeps until results arrive
  *
  *	api/call.c	turns calls into requests
@@ -24,6 +25,7 @@
 #ifndef INC_LIB_COMM_H
 #define INC_LIB_COMM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +81,8 @@
  * @source: caller's data, if @send is @temp
  * @temp: copy of the data, freed at the end
  * @esize: element size in bytes
+ * @number: how many operations had begun when it had
+ * @uc: it is planned, and has memory, for UC
  * @posted: offset of the next message's part in a block, bytes
  * @msgs: number of its messages; with @inc_comm.rebuild.on, the last one tells
  *	the other ranks that this one has all results
@@ -101,6 +105,8 @@ struct inc_request {
 	struct inc_plan	plan;
 	struct inc_step	step;
 	uint64_t	step_no;
+	uint64_t	number;
+	bool		uc;
 	const char	*send;
 	char		*recv;
 	const char	*source;
@@ -219,6 +225,26 @@ struct inc_uc {
 };
 
 /**
+ * enum inc_change_state - how far a communicator is on its way from RC to UC
+ * @INC_CHANGE_NONE: it does not change, or has changed
+ * @INC_CHANGE_MAKING: a thread makes another communicator, over UC
+ * @INC_CHANGE_COUNTING: the ranks agree over that on the last operation over RC
+ * @INC_CHANGE_DRAINING: the operations up to that one end
+ * @INC_CHANGE_LEAVING: the ranks tell each other that they have
+ * @INC_CHANGE_MOVED: it has changed, and other ranks may not have
+ * @INC_CHANGE_CLEANING: a thread destroys what is not used any more
+ */
+enum inc_change_state {
+	INC_CHANGE_NONE,
+	INC_CHANGE_MAKING,
+	INC_CHANGE_COUNTING,
+	INC_CHANGE_DRAINING,
+	INC_CHANGE_LEAVING,
+	INC_CHANGE_MOVED,
+	INC_CHANGE_CLEANING,
+};
+
+/**
  * enum inc_rebuild_state - how far a communicator is on its way to another tree
  * @INC_REBUILD_NONE: its tree works
  * @INC_REBUILD_BROKEN: the tree has failed, and the manager is to say "rebuild"
@@ -240,7 +266,12 @@ enum inc_rebuild_state {
  *
  * @watchdog: time limit and daemon; its members say which thread they belong to
  *
- * Everything else belongs to the thread that calls the library, one at a time:
+ * @lock: guards everything else, if calls on other communicators may carry on this
+ *	one; recursive
+ * @shared: they may: it is over UC, or may change to that
+ * @listed: they do
+ *
+ * The rest belongs to the thread that calls the library, one at a time:
  *
  * @rank: rank of the caller
  * @nranks: number of ranks
@@ -316,6 +347,27 @@ enum inc_rebuild_state {
  * @rebuild.finished: operations that all ranks have the results of
  * @rebuild.refused: one more than these were when the device refused a packet
  * @rebuild.psn: first PSN of the new queue pair
+ * @change: how it changes from RC to UC if packets are lost, see api/change.c
+ * @change.next: next of those that other calls carry on, see progress.c
+ * @change.step: does what is due; also after a failure
+ * @change.able: it may
+ * @change.state: how far that is
+ * @change.tries: number of times that it failed to
+ * @change.opts: options of the communicator over UC
+ * @change.job: its job
+ * @change.text: why that could not be made
+ * @change.thread: makes it, or destroys what is left; joined if @change.runs
+ * @change.runs: there is such a thread
+ * @change.ended: it has done its work
+ * @change.stop: it is to give up
+ * @change.stopped_by: if this is what it makes: its creator's @change.stop
+ * @change.other: the communicator over UC; after the change, what was over RC
+ * @change.req: operation over UC by which the ranks agree
+ * @change.count: its data: number of operations begun; all ranks' highest one
+ * @change.holds: operations after number @change.last are not sent
+ * @change.last: the last one over RC
+ * @change.results: results that there were at the change
+ * @turns: calls of inc_request_test() in vain
  * @qp_timeout: local ACK timeout exponent
  * @cm: the queue pair is connected by RDMA CM
  *
@@ -328,6 +380,10 @@ struct inc_comm {
 	} fork;
 
 	struct inc_watchdog		watchdog;
+
+	pthread_mutex_t			lock;
+	bool				shared;
+	bool				listed;
 
 	int				rank;
 	int				nranks;
@@ -409,6 +465,30 @@ struct inc_comm {
 		uint32_t		refused;
 		uint32_t		psn;
 	} rebuild;
+
+	struct {
+		struct inc_comm		*next;
+		void			(*step)(struct inc_comm *comm);
+		bool			able;
+		enum inc_change_state	state;
+		unsigned int		tries;
+		struct inc_comm_opts	opts;
+		char			job[INC_JOB_MAX + 1];
+		char			text[INC_RDV_TEXT_MAX];
+		pthread_t		thread;
+		bool			runs;
+		_Atomic bool		ended;
+		_Atomic bool		stop;
+		_Atomic bool		*stopped_by;
+		struct inc_comm		*other;
+		struct inc_request	*req;
+		uint64_t		count;
+		bool			holds;
+		uint64_t		last;
+		uint64_t		results;
+	} change;
+
+	unsigned int			turns;
 	unsigned int			qp_timeout;
 	bool				cm;
 
@@ -479,8 +559,15 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 		       uint32_t psn, char *err, size_t err_len);
 void inc_rebuild_progress(struct inc_comm *comm);
 
-/* wait.c */
+/* progress.c */
 void inc_comm_progress(struct inc_comm *comm);
+void inc_others_add(struct inc_comm *comm);
+void inc_others_del(struct inc_comm *comm);
+int inc_others_progress(const struct inc_comm *but);
+void inc_others_lock(void);
+void inc_others_unlock(bool child);
+
+/* wait.c */
 bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms);
 
 /* Microseconds of CLOCK_MONOTONIC. */
@@ -501,10 +588,54 @@ static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
 	return (uint64_t)(id & (comm->tree.slots - 1)) * comm->tree.msg_size;
 }
 
+/* Of two time limits in milliseconds; INC_FOREVER: none. */
+static inline int inc_shorter(int a, int b)
+{
+	return b == INC_FOREVER || (a != INC_FOREVER && a < b) ? a : b;
+}
+
 /* Is there no queue pair to use? */
 static inline bool inc_comm_stopped(const struct inc_comm *comm)
 {
 	return comm->err || comm->rebuild.state;
+}
+
+/* Is something to be done to change from RC to UC? */
+static inline bool inc_comm_changes(const struct inc_comm *comm)
+{
+	return comm->change.state ||
+	       (comm->change.able &&
+		atomic_load_explicit(&comm->watchdog.change,
+				     memory_order_relaxed));
+}
+
+/* Does progress depend on more than this communicator's own completions? */
+static inline bool inc_comm_agrees(const struct inc_comm *comm)
+{
+	return comm->change.state >= INC_CHANGE_COUNTING &&
+	       comm->change.state <= INC_CHANGE_LEAVING;
+}
+
+/*
+ * Public functions do this first, unless other threads may call them at any time. In a
+ * child of fork() a thread of the parent may have the lock.
+ */
+static inline void inc_comm_lock(struct inc_comm *comm)
+{
+	if (comm->shared && !comm->fork.child)
+		pthread_mutex_lock(&comm->lock);
+}
+
+static inline void inc_comm_unlock(struct inc_comm *comm)
+{
+	if (comm->shared && !comm->fork.child)
+		pthread_mutex_unlock(&comm->lock);
+}
+
+/* Is an operation kept back until the communicator has changed? */
+static inline bool inc_request_is_held(const struct inc_request *req)
+{
+	return req->comm->change.holds && req->number > req->comm->change.last;
 }
 
 /* Are all results of an operation here, if not yet those of all ranks? */

@@ -167,6 +167,8 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_watchdog_hang_up(&comm->watchdog);
 	inc_request_fail_all(comm, err);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
+	if (comm->change.state)
+		comm->change.step(comm);
 }
 
 static void drain_cq(struct ibv_cq *cq)

@@ -382,7 +382,8 @@ static uint32_t build_chain(struct inc_comm *comm)
 	comm->sq.full = false;
 	if (comm->msgs.grow && comm->msgs.head == comm->msgs.next)
 		inc_msg_grow(comm);
-	while (comm->ops.tx && inc_msg_may_send(comm)) {
+	while (comm->ops.tx && !inc_request_is_held(comm->ops.tx) &&
+	       inc_msg_may_send(comm)) {
 		if (is_last_word(comm->ops.tx) &&
 		    !inc_request_arrived(comm->ops.tx))
 			break;
@@ -471,7 +472,8 @@ static void fail_unexpected(struct inc_comm *comm, uint32_t imm)
 		      inc_seg_imm(comm->msgs.next - 1));
 }
 
-static void take_result(struct inc_comm *comm, uint32_t imm)
+/* Returns false for what an UC member hears while its message waits. */
+static bool take_result(struct inc_comm *comm, uint32_t imm)
 {
 	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
 	uint32_t dist = inc_seg_dist(imm, comm->msgs.head);
@@ -480,15 +482,15 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	struct inc_msg *msg;
 
 	if (comm->uc && inc_uc_heard(comm, id, &status))
-		return;
+		return false;
 	/* Unknown statuses are handled according to their range. */
 	if (status >= INC_IMM_LOWMARK)
 		status = INC_STATUS_OK;
 	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
-		return;
+		return true;
 	if (status >= INC_STATUS_TREE_MIN) {
 		inc_fail_tree(comm, status);
-		return;
+		return true;
 	}
 	if (dist < flight) {
 		msg = &comm->msgs.ring[id & comm->msgs.mask];
@@ -496,12 +498,12 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 			/* Over UC a result may arrive twice. */
 			if (!status && !comm->uc)
 				fail_unexpected(comm, imm);
-			return;
+			return true;
 		}
 		if (!status && !msg->req->err && msg->land)
 			memcpy(msg->to, msg->land, msg->len);
 		msg_done(comm, id, status);
-		return;
+		return true;
 	}
 	if (!status) {
 		if (!comm->uc)
@@ -511,11 +513,13 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 		comm->msgs.early[id & (comm->tree.slots - 1)] = (uint8_t)status;
 	}
 	/* Else a duplicate error for a message that is done. */
+	return true;
 }
 
 static void poll_results(struct inc_comm *comm)
 {
 	struct ibv_wc wc[INC_WC_BATCH];
+	bool news = false;
 	int i, n;
 
 	do {
@@ -533,12 +537,13 @@ static void poll_results(struct inc_comm *comm)
 				return;
 			}
 			comm->rq.posted--;
-			take_result(comm, ntohl(wc[i].imm_data));
+			news |= take_result(comm, ntohl(wc[i].imm_data));
 			if (inc_comm_stopped(comm))
 				return;
 		}
-		if (n > 0)
+		if (news)
 			inc_watchdog_count(&comm->watchdog.progress);
+		news = false;
 	} while (n == INC_WC_BATCH);
 }
 
@@ -612,7 +617,7 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 	req->msgs = inc_plan_msgs(&req->plan) + comm->rebuild.on;
 	rewind_request(req);
 	inc_window_rc_issue(comm, req);
-	comm->info.begun++;
+	req->number = ++comm->info.begun;
 	comm->info.collective = req->plan.collective;
 	comm->info.block = req->plan.block;
 	inc_dbg(&comm->who, "%s begins: blocks of %zu bytes, %llu messages",

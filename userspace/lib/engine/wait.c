@@ -24,6 +24,8 @@
 #define YIELDS_BEFORE_SLEEP	2
 /* While another tree is made there is no queue pair to sleep on. */
 #define REBUILD_NAP_MS		1
+/* While another communicator is made, results of this one may not wake the caller. */
+#define MAKING_LOOK_MS		10
 
 /**
  * struct limit - the caller's own time limit
@@ -92,6 +94,8 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 	comm->info.sleeps++;
 	if (comm->uc)
 		ms = inc_uc_patience(comm, ms);
+	if (comm->change.state == INC_CHANGE_MAKING)
+		ms = inc_shorter(ms, MAKING_LOOK_MS);
 	if (ms != INC_FOREVER) {
 		ret = poll_events(comm, ms);
 		if (!ret && comm->uc)
@@ -116,22 +120,6 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 }
 
 /**
- * inc_comm_progress() - do what is due
- * @comm: communicator
- *
- * Does not sleep. Makes no system call if there is nothing to send.
- */
-void inc_comm_progress(struct inc_comm *comm)
-{
-	if (comm->err)
-		return;
-	if (comm->rebuild.state)
-		inc_rebuild_progress(comm);
-	else
-		inc_msg_progress(comm);
-}
-
-/**
  * inc_msg_wait() - work until an operation is done
  * @comm: communicator
  * @req: operation
@@ -144,13 +132,14 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 	unsigned int yields = YIELDS_BEFORE_SLEEP;
 	struct limit limit = { .ms = ms };
 	bool checked = false;
-	int ret = 0;
+	int ret = 0, again_ms;
 
 	for (;;) {
 		inc_comm_progress(comm);
 		if (req->done)
 			break;
-		if (comm->rebuild.state) {
+		again_ms = inc_others_progress(comm);
+		if (comm->rebuild.state || inc_comm_agrees(comm)) {
 			if (!left_ms(&limit))
 				break;
 			poll(NULL, 0, REBUILD_NAP_MS);
@@ -168,7 +157,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 			ms = left_ms(&limit);
 			if (!ms)
 				break;
-			ret = sleep_for_event(comm, ms);
+			ret = sleep_for_event(comm, inc_shorter(ms, again_ms));
 			checked = comm->rq.armed;
 		}
 		if (ret)

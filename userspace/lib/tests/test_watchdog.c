@@ -198,7 +198,7 @@ static void lose(uint64_t each, int ms)
 /* The daemon is told of losses, again if nothing comes of it, and not for ever. */
 static void says_that_packets_are_lost(void)
 {
-	static const char line[] = "{\"event\":\"change\"}\n";
+	static const char line[] = "{\"event\":\"change\",\"job\":\"x~uc-1\"}\n";
 
 	begin();
 	lose(20, 2000);

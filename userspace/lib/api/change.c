@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A communicator whose transport nobody has chosen begins over RC, and changes to
+ * UC if its path loses packets. It does not change back.
+ *
+ * The watch of any rank sees the losses, and the daemon tells all ranks of them.
+ * Each makes another communicator, over UC, in a thread of its own; the daemon
+ * takes it for a job like others. Nothing waits for that. Should it fail, on any
+ * rank, it fails on all, and everything goes on over RC.
+ *
+ * When it is there, a rank sends no operation that it has not begun yet. The
+ * ranks agree, over UC, on the highest number of operations that any has begun.
+ * Those are the last ones over RC: each rank sends them, and waits for them. Then
+ * the ranks tell each other, over UC, that they have all results, and none needs
+ * RC then. Up to there the new one may fail, and all goes on over RC; after that
+ * the communicator fails with it, as other ranks may have changed, and not with
+ * what was over RC. That is kept until an operation over UC has a result, as all
+ * ranks have changed then: the daemon says to nobody before that this rank has left.
+ *
+ * So every operation is done by one of the two trees, as a whole, and the result
+ * has the same bits over either.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "call.h"
+#include "change.h"
+#include "engine/comm.h"
+
+#define TRIES		3
+/* For the thread that watches, when there is no way back. */
+#define START_TRIES	20
+#define START_PAUSE_MS	10
+/* Ranks begin in their next calls, some of them late. */
+#define JOIN_MS		30000
+
+/* --- The thread ---------------------------------------------------------- */
+
+static void *make_other(void *arg)
+{
+	struct inc_comm *comm = arg, *other;
+
+	if (!inc_comm_create_until(&other, &comm->change.opts,
+				   &comm->change.stop))
+		comm->change.other = other;
+	atomic_store(&comm->change.ended, true);
+	return NULL;
+}
+
+static void *destroy_other(void *arg)
+{
+	struct inc_comm *comm = arg;
+
+	inc_comm_destroy(comm->change.other);
+	comm->change.other = NULL;
+	atomic_store(&comm->change.ended, true);
+	return NULL;
+}
+
+static int start_thread(struct inc_comm *comm, void *(*main)(void *))
+{
+	sigset_t all, old;
+	int ret;
+
+	atomic_store(&comm->change.ended, false);
+	/* Leave signals to the program's own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&comm->change.thread, NULL, main, comm);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	comm->change.runs = !ret;
+	return ret;
+}
+
+static void join_thread(struct inc_comm *comm)
+{
+	if (comm->change.runs)
+		pthread_join(comm->change.thread, NULL);
+	comm->change.runs = false;
+}
+
+/* --- Steps --------------------------------------------------------------- */
+
+static void forget_request(struct inc_comm *comm)
+{
+	inc_request_free(comm->change.req);
+	comm->change.req = NULL;
+}
+
+/* The other communicator is not needed; destroying it waits for the daemon. */
+static void clean_up(struct inc_comm *comm)
+{
+	comm->change.state = INC_CHANGE_CLEANING;
+	if (start_thread(comm, destroy_other))
+		destroy_other(comm);
+}
+
+/* Go on over RC, as all ranks do. */
+static void give_up(struct inc_comm *comm, const char *why)
+{
+	inc_warn(&comm->who, "stays over RC: %s", why);
+	inc_others_del(comm);
+	comm->change.holds = false;
+	comm->change.able = ++comm->change.tries < TRIES;
+	atomic_store(&comm->watchdog.may_change, comm->change.able);
+	atomic_store(&comm->watchdog.change, false);
+	comm->change.state = INC_CHANGE_NONE;
+	if (!comm->change.other)
+		return;
+	forget_request(comm);
+	clean_up(comm);
+}
+
+static void begin_change(struct inc_comm *comm)
+{
+	atomic_store(&comm->change.stop, false);
+	comm->change.text[0] = '\0';
+	memcpy(comm->change.job, comm->watchdog.change_job,
+	       sizeof(comm->change.job));
+	comm->change.opts.timeout_ms =
+		atomic_load(&comm->watchdog.timeout_ms);
+	comm->change.state = INC_CHANGE_MAKING;
+	if (start_thread(comm, make_other))
+		give_up(comm, "no thread");
+	else
+		inc_others_add(comm);
+}
+
+/* Whatever the tree over RC offers, operations that are held were promised it. */
+static bool is_as_good(const struct inc_comm *comm,
+		       const struct inc_comm *other)
+{
+	return other->dev.hca == comm->dev.hca &&
+	       !(comm->tree.collectives & ~other->tree.collectives) &&
+	       !(comm->tree.dtypes & ~other->tree.dtypes) &&
+	       !(comm->tree.ops & ~other->tree.ops);
+}
+
+static void begin_count(struct inc_comm *comm)
+{
+	const struct inc_call call = {
+		.coll = INC_COLL_ALLREDUCE, .send = INC_IN_PLACE,
+		.recv = &comm->change.count, .count = 1,
+		.dtype = INC_DTYPE_UINT64, .op = INC_OP_MAX,
+	};
+
+	join_thread(comm);
+	if (!comm->change.other) {
+		give_up(comm, comm->change.text);
+		return;
+	}
+	if (!is_as_good(comm, comm->change.other)) {
+		give_up(comm, "the tree over UC is another one");
+		return;
+	}
+	comm->change.holds = true;
+	comm->change.last = comm->info.begun;
+	comm->change.count = htole64(comm->info.begun);
+	if (inc_call_start(comm->change.other, call, &comm->change.req))
+		give_up(comm, inc_comm_strerror(comm->change.other));
+	else
+		comm->change.state = INC_CHANGE_COUNTING;
+}
+
+/* Returns whether the operation over UC is done, without an error. */
+static bool is_agreed(struct inc_comm *comm, int *ret)
+{
+	int done;
+
+	*ret = inc_request_try(comm->change.req, &done);
+	if (!done || *ret)
+		return false;
+	forget_request(comm);
+	return true;
+}
+
+static void take_count(struct inc_comm *comm)
+{
+	int ret;
+
+	if (is_agreed(comm, &ret)) {
+		comm->change.last = le64toh(comm->change.count);
+		comm->change.state = INC_CHANGE_DRAINING;
+	} else if (ret) {
+		give_up(comm, inc_comm_strerror(comm->change.other));
+	}
+}
+
+static void drain(struct inc_comm *comm)
+{
+	const struct inc_call call = { .coll = INC_COLL_BARRIER };
+
+	inc_comm_progress(comm->change.other);
+	if (comm->change.other->err) {
+		give_up(comm, inc_comm_strerror(comm->change.other));
+		return;
+	}
+	if (comm->info.begun < comm->change.last ||
+	    (comm->ops.first && !inc_request_is_held(comm->ops.first)))
+		return;
+	if (inc_call_start(comm->change.other, call, &comm->change.req))
+		give_up(comm, inc_comm_strerror(comm->change.other));
+	else
+		comm->change.state = INC_CHANGE_LEAVING;
+}
+
+#define SWAP(a, b, member)						\
+	do {								\
+		__typeof__((a)->member) tmp_ = (a)->member;		\
+									\
+		(a)->member = (b)->member;				\
+		(b)->member = tmp_;					\
+	} while (0)
+
+/*
+ * What the daemons say, and have said. Nobody watches over @b after that. What has
+ * failed over RC since this rank left it does not matter.
+ */
+static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
+{
+	inc_watchdog_stop(a);
+	inc_watchdog_stop(b);
+	atomic_store(&a->err, atomic_load(&b->err));
+	memcpy(a->text, b->text, sizeof(a->text));
+	SWAP(a, b, conn);
+	SWAP(a, b, beat_ms);
+	SWAP(a, b, seen);
+	memcpy(a->said, b->said, sizeof(a->said));
+	a->said_err = b->said_err;
+	memcpy(a->wrong, b->wrong, sizeof(a->wrong));
+	a->wrong_id = b->wrong_id;
+	a->conn.who = a->who;
+	b->conn.who = b->who;
+	b->qp = NULL;
+}
+
+/* All but the user's memory and operations, and what was counted. */
+static void swap_engines(struct inc_comm *a, struct inc_comm *b)
+{
+	swap_watches(&a->watchdog, &b->watchdog);
+	SWAP(a, b, dev);
+	SWAP(a, b, pd);
+	SWAP(a, b, chan);
+	SWAP(a, b, qp);
+	SWAP(a, b, qpn);
+	SWAP(a, b, unsent);
+	SWAP(a, b, rq);
+	SWAP(a, b, sq);
+	SWAP(a, b, window);
+	SWAP(a, b, uc);
+	SWAP(a, b, msgs);
+	SWAP(a, b, arena);
+	SWAP(a, b, first_arena);
+	SWAP(a, b, bounce);
+	SWAP(a, b, tree);
+	SWAP(a, b, who.tree_id);
+}
+
+/* There was a thread for it just now: if there is none, then not for long. */
+static int start_watch(struct inc_comm *comm)
+{
+	unsigned int tries = START_TRIES;
+	int ret;
+
+	for (;;) {
+		ret = inc_watchdog_start(&comm->watchdog, comm->qp,
+					 comm->dev.hca, comm->dev.port);
+		if (ret != -EAGAIN || !--tries)
+			return ret;
+		poll(NULL, 0, START_PAUSE_MS);
+	}
+}
+
+static void take_uc(struct inc_comm *comm)
+{
+	struct inc_comm *other = comm->change.other;
+	struct inc_request *req;
+	int ret;
+
+	swap_engines(comm, other);
+	/* The round trips so far were those of short messages on an idle path. */
+	inc_uc_restart(comm);
+	inc_mem_renumber(&comm->mem);
+	for (req = comm->ops.first; req; req = req->next)
+		inc_call_renew(req);
+	comm->change.able = false;
+	atomic_store(&comm->watchdog.may_change, false);
+	comm->change.holds = false;
+	comm->change.results = comm->info.results;
+	comm->change.state = INC_CHANGE_MOVED;
+	ret = start_watch(comm);
+	if (ret) {
+		inc_comm_fail(comm, ret, "thread: %s", strerror(-ret));
+		return;
+	}
+	inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
+		 (unsigned long long)comm->change.last, comm->tree.tree_id);
+	inc_msg_resume(comm, comm->rebuild.finished);
+}
+
+static void leave_rc(struct inc_comm *comm)
+{
+	char text[INC_RDV_TEXT_MAX];
+	int ret;
+
+	if (is_agreed(comm, &ret)) {
+		take_uc(comm);
+	} else if (ret) {
+		snprintf(text, sizeof(text), "%s",
+			 inc_comm_strerror(comm->change.other));
+		inc_comm_fail(comm, ret, "changing to UC: %s", text);
+	}
+}
+
+/* inc_change_end() frees what there is. */
+static void stop_change(struct inc_comm *comm)
+{
+	inc_others_del(comm);
+	atomic_store(&comm->change.stop, true);
+	if (!comm->change.runs && comm->change.other)
+		inc_comm_fail(comm->change.other, comm->err, "%s",
+			      comm->error.text);
+}
+
+static void do_step(struct inc_comm *comm)
+{
+	if (comm->err) {
+		stop_change(comm);
+		return;
+	}
+	switch (comm->change.state) {
+	case INC_CHANGE_NONE:
+		begin_change(comm);
+		break;
+	case INC_CHANGE_MAKING:
+		if (atomic_load(&comm->change.ended))
+			begin_count(comm);
+		break;
+	case INC_CHANGE_COUNTING:
+		take_count(comm);
+		break;
+	case INC_CHANGE_DRAINING:
+		drain(comm);
+		break;
+	case INC_CHANGE_LEAVING:
+		leave_rc(comm);
+		break;
+	case INC_CHANGE_MOVED:
+		if (comm->info.results != comm->change.results)
+			clean_up(comm);
+		break;
+	case INC_CHANGE_CLEANING:
+		if (!atomic_load(&comm->change.ended))
+			break;
+		join_thread(comm);
+		comm->change.state = INC_CHANGE_NONE;
+		break;
+	}
+}
+
+/* --- For the communicator -------------------------------------------------- */
+
+static int copy_str(const char **str)
+{
+	if (!*str)
+		return 0;
+	*str = strdup(*str);
+	return *str ? 0 : -ENOMEM;
+}
+
+/**
+ * inc_change_init() - prepare for changing to UC, if nobody has chosen otherwise
+ * @comm: communicator
+ * @o: its options, complete
+ *
+ * A window or a message size are chosen for RC; a communicator that is rebuilt, or
+ * connected by RDMA CM, does not change.
+ *
+ * Return: 0 or -ENOMEM. inc_change_end() frees.
+ */
+int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct inc_comm_opts *other = &comm->change.opts;
+
+	if (o->qp_type != INC_QP_DEFAULT || o->window || o->tree.msg_size ||
+	    o->flags)
+		return 0;
+	*other = *o;
+	other->job = comm->change.job;
+	if (copy_str(&other->server) | copy_str(&other->dev) |
+	    copy_str(&other->am))
+		return -ENOMEM;
+	other->qp_type = INC_QP_UC;
+	other->join_timeout_ms = JOIN_MS;
+	other->errbuf = comm->change.text;
+	other->errbuf_len = sizeof(comm->change.text);
+	/* UC needs more slots than RC, of a packet each. */
+	other->tree.slots = 0;
+	comm->change.step = do_step;
+	comm->change.able = true;
+	return 0;
+}
+
+/**
+ * inc_change_allow() - let the watch look for losses
+ * @comm: communicator that has its first tree
+ */
+void inc_change_allow(struct inc_comm *comm)
+{
+	comm->change.able &= comm->tree.change;
+	atomic_store(&comm->watchdog.may_change, comm->change.able);
+}
+
+/**
+ * inc_change_end() - free all that a change has made
+ * @comm: communicator that is being destroyed
+ */
+void inc_change_end(struct inc_comm *comm)
+{
+	struct inc_comm_opts *o = &comm->change.opts;
+
+	atomic_store(&comm->change.stop, true);
+	join_thread(comm);
+	inc_comm_destroy(comm->change.other);
+	comm->change.other = NULL;
+	comm->change.state = INC_CHANGE_NONE;
+	free((char *)o->server);
+	free((char *)o->dev);
+	free((char *)o->am);
+}
