@@ -6,7 +6,7 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
-#	early late killed clock restored module spines moved; by hand: many
+#	early late killed clock restored module spines moved lossy; by hand: many
 #	(MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -851,5 +851,35 @@ part_wrong()
 	gone "wrong"
 }
 
+# Packets are lost, and nobody has chosen a transport: the ranks change to UC, by
+# another group.
+part_lossy()
+{
+	local r
+
+	topo_bursts off
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem loss 2% limit 10000
+		at "${HOSTS_AT[r]}" tc qdisc replace dev "v$r" root netem \
+			loss 2% limit 10000
+	done
+	am_job "packets are lost" 4 allreduce --count 65536 -i 80 -x 0 --reps 1 \
+		--check --seed "$SEED"
+	event "group-ready $JOB_NAME~uc"
+	ktap $? "packets are lost: they have changed to UC" \
+		"$(grep "$JOB_NAME" "$LAB_OUT/amd.log" | tail -n 5)"
+	gone "packets are lost"
+	INC_TRANSPORT=rc am_job "RC was chosen" 4 allreduce --count 65536 -i 20 \
+		-x 0 --reps 1 --check --seed "$SEED"
+	! grep -q "$JOB_NAME~uc" "$LAB_OUT/amd.log"
+	ktap $? "RC was chosen: they keep it"
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc del dev eth0 root
+		at "${HOSTS_AT[r]}" tc qdisc del dev "v$r" root
+	done
+	topo_bursts on
+	gone "RC was chosen"
+}
+
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
-	early late killed clock restored module spines moved" "$@"
+	early late killed clock restored module spines moved lossy" "$@"

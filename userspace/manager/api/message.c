@@ -126,6 +126,7 @@ static int pack_join(const struct am_message *msg, uint8_t **data, size_t *len)
 	req.mapping = INC_RDV_MAPPING;
 	req.rebuild = join->rebuild;
 	req.cm = join->cm;
+	req.change = join->change;
 	req.reservation = (char *)msg->reservation;
 	tree.slots = join->tree.slots;
 	tree.msg_size = join->tree.msg_size;
@@ -206,6 +207,8 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RTS;
 	else if (msg->rdv.type == INC_RDV_LEAVE)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE;
+	else if (msg->rdv.type == INC_RDV_LOSSY)
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LOSSY;
 	else
 		return -EINVAL;
 	return pack_message(&out.base, data, len);
@@ -285,6 +288,7 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	join->wrong = true;
 	join->rebuild = req->rebuild;
 	join->cm = req->cm;
+	join->change = req->change;
 	return req->tree ? take_tree(req->tree, &join->tree, err, len) : 0;
 }
 
@@ -348,6 +352,9 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_LOST:
 		return take_failure(in->lost, "it gets no answer from its switch",
 				    msg);
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_LOSSY:
+		msg->rdv.type = INC_RDV_LOSSY;
+		return 0;
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT:
 		msg->heartbeat = true;
 		return 0;
@@ -355,7 +362,7 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 		msg->failure = true;
 		return take_failure(in->failure, "it cannot connect", msg);
 	default:
-		return set_error(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, failure or heartbeat");
+		return set_error(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, lossy, failure or heartbeat");
 	}
 }
 
@@ -436,6 +443,7 @@ static int pack_joined(const struct am_message *msg, uint8_t **data,
 	ans.resume_ms = msg->resume_ms;
 	ans.short_heartbeats = msg->brief;
 	ans.rebuild = joined->rebuild;
+	ans.change = joined->change;
 	ans.resume = joined->resume;
 	cm.port = msg->cm_port;
 	cm.member = msg->cm_member;
@@ -504,6 +512,7 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
 	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
 	RdmaInc__V1__Bye bye = RDMA_INC__V1__BYE__INIT;
+	RdmaInc__V1__Change change = RDMA_INC__V1__CHANGE__INIT;
 
 	if (msg->resumed)
 		return pack_resumed(msg, data, len);
@@ -518,6 +527,11 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		return pack_event(&msg->rdv, data, len);
 	case INC_RDV_READY:
 		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_READY;
+		break;
+	case INC_RDV_CHANGE:
+		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_CHANGE;
+		change.group = (char *)msg->rdv.text;
+		out.change = &change;
 		break;
 	case INC_RDV_BYE:
 		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE;
@@ -554,6 +568,7 @@ static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)
 		.rts		= true,
 		.wrong		= true,
 		.rebuild	= ans->rebuild,
+		.change		= ans->change,
 		.resume		= ans->resume,
 	};
 	if (ans->cm && (!ans->cm->port || ans->cm->port > UINT16_MAX ||
@@ -598,6 +613,11 @@ static int take_manager(const manager_message *in, struct am_message *msg)
 		return take_event(INC_RDV_REBUILD, in->rebuild, &msg->rdv);
 	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_READY:
 		msg->rdv.type = INC_RDV_READY;
+		return 0;
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_CHANGE:
+		msg->rdv.type = INC_RDV_CHANGE;
+		snprintf(msg->rdv.text, INC_RDV_JOB_MAX + 1, "%s",
+			 in->change->group);
 		return 0;
 	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE:
 		msg->rdv.type = INC_RDV_BYE;

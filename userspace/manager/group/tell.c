@@ -119,6 +119,7 @@ void group_tell_joined(struct rank *r)
 	msg.rdv.type = INC_RDV_JOINED;
 	*joined = t->settings;
 	joined->rebuild = r->group->request.rebuild;
+	joined->change = true;
 	joined->resume = r->group->resume;
 	joined->addr = own->addr;
 	joined->qpn = own->qpn;

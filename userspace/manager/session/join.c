@@ -235,6 +235,19 @@ static void handle_rts(struct rank *r)
 	group_raise(g, GROUP_EV_RTS);
 }
 
+/* All ranks lose packets at about the same time, and fail to change together. */
+static void handle_lossy(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+	struct inc_rdv_msg msg;
+
+	if (g->state != GROUP_READY || !g->request.change ||
+	    now < g->change_at || !inc_rdv_change(&msg, g->request.job))
+		return;
+	g->change_at = now + INC_RDV_CHANGE_PAUSE_MS;
+	group_tell_all(g, &msg);
+}
+
 static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 {
 	const struct group *g = r->group;
@@ -252,6 +265,9 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 		return;
 	case INC_RDV_LEAVE:
 		rank_leave(r);
+		return;
+	case INC_RDV_LOSSY:
+		handle_lossy(r->group);
 		return;
 	case INC_RDV_LOST:
 		if (g->request.rebuild && (group_is_joined(phase) ||

@@ -330,6 +330,7 @@ char *record_of(const struct group *g)
 	put_number(o, "mtu", g->request.mtu);
 	put_number(o, "uc", g->request.uc);
 	put_number(o, "rebuild", g->request.rebuild);
+	put_number(o, "change", g->request.change);
 	put_number(o, "round", g->round);
 	put_number(o, "rebuilding", has_no_tree(g));
 	put_number(o, "connecting", group_phase(g) != GROUP_READY);
@@ -384,6 +385,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	g->request.mtu = get_u32(o, "mtu");
 	g->request.uc = get_u64(o, "uc");
 	g->request.rebuild = get_u64(o, "rebuild");
+	g->request.change = get_u64(o, "change");
 	g->round = get_u32(o, "round");
 	snprintf(g->request.job, sizeof(g->request.job), "%s",
 		 text_of(o, "name"));

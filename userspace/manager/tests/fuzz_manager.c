@@ -79,6 +79,7 @@ static void choose_join(struct inc_rdv_join *join, uint32_t group,
 	join->mtu = 1024;
 	join->uc = style & 1;
 	join->rebuild = style & 2;
+	join->change = !(style & 1);
 	join->cm = !(style % 5);
 	if (!fuzz_any(40))
 		join->ranks = 1 + fuzz_any(1200);
@@ -161,9 +162,9 @@ static void say_something(struct rpc_stream *call)
 {
 	static const enum inc_rdv_type types[] = {
 		INC_RDV_RTS, INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST,
-		INC_RDV_REJOIN, INC_RDV_REJOIN, INC_RDV_JOIN,
+		INC_RDV_REJOIN, INC_RDV_REJOIN, INC_RDV_JOIN, INC_RDV_LOSSY,
 	};
-	struct am_message msg = { .rdv.type = types[fuzz_any(7)] };
+	struct am_message msg = { .rdv.type = types[fuzz_any(8)] };
 
 	if (!fuzz_any(20)) {
 		fake_send(call, "\x0a\xff\x01 garbage", fuzz_any(12));

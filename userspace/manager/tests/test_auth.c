@@ -442,7 +442,7 @@ static void known_beats(void)
 {
 	static const enum inc_rdv_type types[] = {
 		INC_RDV_JOIN, INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST,
-		INC_RDV_REJOIN,
+		INC_RDV_REJOIN, INC_RDV_LOSSY,
 	};
 	struct am_message msg = { .heartbeat = true }, out;
 	char err[256];

@@ -591,6 +591,7 @@ static void rank_errs(void)
 {
 	static const enum inc_rdv_type types[] = {
 		INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST, INC_RDV_REJOIN,
+		INC_RDV_LOSSY,
 	};
 	struct rpc_stream *call = first_call();
 	uint32_t n;
@@ -600,7 +601,7 @@ static void rank_errs(void)
 	if (!call || !is_here(call))
 		return;
 	if (fuzz_any(4))
-		say_type(call, types[fuzz_any(4)]);
+		say_type(call, types[fuzz_any(5)]);
 	else
 		call->cancelled = true;
 }

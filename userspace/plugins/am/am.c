@@ -204,7 +204,7 @@ static bool send_line(struct inc_am *am, const char *line)
 	char err[INC_RDV_TEXT_MAX];
 
 	if (inc_rdv_parse(line, &msg.rdv, err, sizeof(err)) ||
-	    msg.rdv.type > INC_RDV_REJOIN)
+	    msg.rdv.type > INC_RDV_LOSSY)
 		return false;
 	pthread_mutex_lock(&am->lock);
 	if (msg.rdv.type == INC_RDV_JOIN)
@@ -219,7 +219,9 @@ static bool send_line(struct inc_am *am, const char *line)
 		atomic_fetch_and(&am->owed,
 				 ~(1U << INC_RDV_RTS | 1U << INC_RDV_LOST));
 	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
-	atomic_fetch_or(&am->owed, 1U << msg.rdv.type);
+	/* It says that again, if need be. */
+	if (msg.rdv.type != INC_RDV_LOSSY)
+		atomic_fetch_or(&am->owed, 1U << msg.rdv.type);
 	try_send(am, &msg);
 	return true;
 }
