@@ -5,16 +5,18 @@
 # packet enters them (tbf) and lose packets where it leaves them (netem on an
 # ifb), in both directions: a lost packet has used up its share of the link.
 #
-#   LOSS_TRANSPORTS	rc uc rxe, or some of them; rxe: WRITEs between hosts
+#   LOSS_TRANSPORTS	auto rc uc rxe, or some of them; auto: what everybody gets, RC
+#		which changes to UC meanwhile; rxe: WRITEs between hosts
 #   LOSS_RANKS	numbers of ranks
 #   LOSS_RATES	per cent, on each link and in each direction
 
 LOSS_RATES=${LOSS_RATES:-0 0.1 1 2 5}
-LOSS_RANKS=${LOSS_RANKS:-2 8}
-LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc rxe}
+LOSS_RANKS=${LOSS_RANKS:-2 4 8}
+LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-auto rc uc rxe}
 # Bytes and operations of a run. RC loses much more time, UC has much less to
-# lose.
-declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1"
+# lose. At 0.1 % it takes some ten seconds to see that packets are lost.
+declare -A LOSS_RUN=([auto]="-s 1048576 -i 1 -x 6 --outstanding 6"
+	[rc]="-s 1048576 -i 3 -x 1"
 	[uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
 
 # at_ends CMD: run CMD for both ends of each link, with DEV and IFB set; its
