@@ -86,6 +86,10 @@ for name in ("localhost", f"localhost:{PORT}", "127.0.0.1", "127.1.2.3:80",
              "[::1]", f"[::1]:{PORT}"):
     ktap(get("/", headers={"Host": name})[0] == 200,
          f'"{name}" is this host\'s name')
+with socket.create_connection(("127.0.0.1", PORT)) as s:
+    s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nHOST: evil.example\r\n\r\n")
+    got = s.recv(4096)
+    ktap(b" 400 " in got, "two Host headers", got)
 
 status, headers, text = get("/metrics")
 reader = Reader()

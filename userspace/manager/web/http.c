@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -463,6 +464,22 @@ static bool host_is_own(const struct http *h, struct MHD_Connection *conn)
 	return inc_auth_is_loopback(host);
 }
 
+static enum MHD_Result count_host(void *n, enum MHD_ValueKind kind,
+				  const char *key, const char *value)
+{
+	*(unsigned int *)n += !strcasecmp(key, "Host");
+	return MHD_YES;
+}
+
+/* One that somebody else takes for the host's name could hide behind another. */
+static bool has_two_hosts(struct MHD_Connection *conn)
+{
+	unsigned int n = 0;
+
+	MHD_get_connection_values(conn, MHD_HEADER_KIND, count_host, &n);
+	return n > 1;
+}
+
 static enum MHD_Result handle_request(void *ctx, struct MHD_Connection *conn,
 				      const char *url, const char *method,
 				      const char *version, const char *data,
@@ -476,6 +493,9 @@ static enum MHD_Result handle_request(void *ctx, struct MHD_Connection *conn,
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return send_error(conn, MHD_HTTP_METHOD_NOT_ALLOWED,
 				  "only GET\n");
+	/* RFC 9112, section 3.2. */
+	if (has_two_hosts(conn))
+		return send_error(conn, MHD_HTTP_BAD_REQUEST, "two Host headers\n");
 	if (!host_is_own(h, conn))
 		return send_error(conn, MHD_HTTP_FORBIDDEN,
 				  "use the name localhost\n");
