@@ -6,7 +6,7 @@
 # through the switch. How long each takes is shown, and not judged.
 #
 #   apps.sh [VAR=VALUE]... [PART...]
-#	PART: cp2k lammps
+#	PART: cp2k lammps qe fftw petsc
 #	VAR: PER_HOST=1
 
 # shellcheck source=selftests/lib/suite.sh
@@ -97,6 +97,39 @@ lammps_input()
 	END
 }
 
+# Two atoms of silicon in their lattice.
+qe_input()
+{
+	cat <<-END
+	&control
+	 calculation = 'scf', prefix = 'si', outdir = './si'
+	 pseudo_dir = '/usr/share/espresso/pseudo'
+	/
+	&system
+	 ibrav = 2, celldm(1) = 10.2, nat = 2, ntyp = 1, ecutwfc = 24.0
+	/
+	&electrons
+	 conv_thr = 1.0d-10
+	/
+	ATOMIC_SPECIES
+	 Si 28.086 Si.pz-vbc.UPF
+	ATOMIC_POSITIONS alat
+	 Si 0.00 0.00 0.00
+	 Si 0.25 0.25 0.25
+	K_POINTS automatic
+	 2 2 2 1 1 1
+	END
+}
+
+# build NAME LIBRARY: a program over a library of Debian's.
+build()
+{
+	# shellcheck disable=SC2046	# words
+	mpicc -O2 -o "$LAB_OUT/$1" "$ROOT/selftests/mpi/$1.c" \
+		$(pkg-config --cflags --libs "$2") "${@:3}" 2>"$LAB_OUT/$1.cc"
+	ktap $? "$1 is built" "$(head -n 3 "$LAB_OUT/$1.cc")"
+}
+
 # energy APP FILE: what it has found at last.
 energy()
 {
@@ -104,6 +137,8 @@ energy()
 	cp2k)	 awk '/ENERGY\| Total FORCE_EVAL/ { e = $NF } END { print e }' "$2" ;;
 	# step, temperature, pair energy, ..., total energy, pressure
 	lmp)	 awk '$1 == 200 && NF >= 6 { print $5; exit }' "$2" ;;
+	pw.x)	 awk '/^!/ { print $5 }' "$2" ;;
+	*)	 awk '/^(energy|norm)/ { print $2 }' "$2" ;;
 	esac
 }
 
@@ -162,12 +197,29 @@ part_lammps()
 	app lmp -in melt.in -log none
 }
 
+part_qe()
+{
+	qe_input >"$LAB_OUT/si.in"
+	app pw.x -in si.in
+}
+
+part_fftw()
+{
+	build fft fftw3 -lfftw3_mpi -lm && app fft 32 100
+}
+
+part_petsc()
+{
+	build poisson PETSc && app poisson 24 300
+}
+
 suite_up()
 {
+	PATH=$LAB_OUT:$PATH
 	mpi_up $RANKS
 }
 
 # As a user runs them.
 MPI_MEET=
 MPI_LIMIT=300
-suite "cp2k lammps" "$@"
+suite "cp2k lammps qe fftw petsc" "$@"
