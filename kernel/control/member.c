@@ -15,7 +15,7 @@
 #include "control/tree_mem.h"
 #include "core/psn.h"
 #include "core/uplink_queue.h"
-#include "datapath/ack.h"
+#include "datapath/ack_delay.h"
 #include "datapath/fault.h"
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_rc.h"

@@ -20,7 +20,7 @@
 
 #include "core/psn.h"
 #include "core/wire.h"
-#include "datapath/ack.h"
+#include "datapath/ack_delay.h"
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
 #include "datapath/liveness.h"

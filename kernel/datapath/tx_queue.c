@@ -7,7 +7,7 @@
  */
 #include "core/psn.h"
 #include "core/uplink_queue.h"
-#include "datapath/ack.h"
+#include "datapath/ack_delay.h"
 #include "datapath/fault.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"

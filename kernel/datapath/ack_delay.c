@@ -10,7 +10,7 @@
 #include <linux/lockdep.h>
 
 #include "compat.h"
-#include "datapath/ack.h"
+#include "datapath/ack_delay.h"
 #include "datapath/tx_packet.h"
 #include "object/qp.h"
 
