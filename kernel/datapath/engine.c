@@ -3,7 +3,7 @@
  * A checked packet enters the QP that it is for. Responses change the requester
  * (rx_response.c). Requests go to the responder (rx_rc.c, rx_uc.c) and from
  * there to a slot (slot_io.c), under the QP's receive lock. What they leave to
- * do is done when the lock is dropped (verdict.c).
+ * do is done when the lock is dropped (reply.c).
  *
  * DOC: locking of the data path
  *
@@ -18,12 +18,12 @@
 #include "datapath/engine.h"
 #include "datapath/fanout.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/reply.h"
 #include "datapath/rx_rc.h"
 #include "datapath/rx_response.h"
 #include "datapath/rx_uc.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_queue.h"
-#include "datapath/verdict.h"
 #include "object/qp.h"
 
 /*
@@ -33,18 +33,18 @@
  */
 static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
-	struct inc_verdict v = {};
+	struct inc_reply reply = {};
 
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR);
 	if (!(pkt->flags & INC_PKT_REQUEST) || pkt->uc ||
 	    READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_ERROR)
 		return;
 	spin_lock(&qp->rx.lock);
-	inc_verdict_nak(&v, qp, IB_NAK_REMOTE_OPERATIONAL_ERROR);
-	if (inc_psn_diff(pkt->psn, v.psn) < 0)
-		v.psn = pkt->psn;
+	inc_reply_nak(&reply, qp, IB_NAK_REMOTE_OPERATIONAL_ERROR);
+	if (inc_psn_diff(pkt->psn, reply.psn) < 0)
+		reply.psn = pkt->psn;
 	spin_unlock(&qp->rx.lock);
-	inc_verdict_flush(&v, qp);
+	inc_reply_flush(&reply, qp);
 }
 
 /**
@@ -60,7 +60,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		   const struct inc_pkt *pkt)
 {
 	struct inc_begun begun;
-	struct inc_verdict v = { .begun = &begun };
+	struct inc_reply reply = { .begun = &begun };
 
 	if (!inc_ooo_check_port(qp, skb))
 		return;
@@ -79,11 +79,11 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 
 	spin_lock(&qp->rx.lock);
 	if (pkt->uc) {
-		inc_rx_uc(qp, skb, pkt, &v);
+		inc_rx_uc(qp, skb, pkt, &reply);
 	} else {
-		inc_rx_rc(qp, skb, pkt, &v);
+		inc_rx_rc(qp, skb, pkt, &reply);
 		inc_solicit_watch(qp);
 	}
 	spin_unlock(&qp->rx.lock);
-	inc_verdict_flush(&v, qp);
+	inc_reply_flush(&reply, qp);
 }

@@ -25,13 +25,13 @@
 #include "datapath/fanout.h"
 #include "datapath/liveness.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/rx_rc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_rx.h"
-#include "datapath/verdict.h"
 #include "object/qp.h"
 #include "object/tree.h"
 
@@ -46,7 +46,7 @@
  * that a member behind it waits, perhaps for one of our members.
  */
 static void accept_zero_length(struct inc_qp *qp, const struct inc_pkt *pkt,
-			       struct inc_verdict *v)
+			       struct inc_reply *reply)
 {
 	struct inc_tree *tree = qp->tree;
 	u8 status = pkt->flags & INC_PKT_IMM ?
@@ -60,28 +60,28 @@ static void accept_zero_length(struct inc_qp *qp, const struct inc_pkt *pkt,
 	else if (status >= INC_STATUS_TREE_MIN && status <= INC_STATUS_TREE_MAX)
 		inc_tree_fail(tree, status);
 	else if (inc_txq_probe_parent(tree))
-		v->kick_parent = true;
+		reply->kick_parent = true;
 	else if (inc_liveness_probe_members(tree))
-		v->kick_members = true;
+		reply->kick_members = true;
 }
 
 /* A packet of a result from the parent. As accept_packet(). */
 static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 				   const struct inc_pkt *pkt,
-				   struct inc_verdict *v)
+				   struct inc_reply *reply)
 {
 	const struct inc_part *part = inc_rx_part(skb, pkt->hdr_len,
 						  pkt->payload_len);
 
-	if (!inc_uplink_result(qp, pkt, part, v))
+	if (!inc_uplink_result(qp, pkt, part, reply))
 		return INC_TAKE_INVALID;
 	inc_responder_accept(&qp->rx.responder, pkt);
 	inc_qp_count_rx(qp, pkt);
 	if (pkt->flags & INC_PKT_IMM)
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
-		inc_verdict_ack(v, qp, pkt->psn);
-	v->kick_parent = true;
+		inc_reply_ack(reply, qp, pkt->psn);
+	reply->kick_parent = true;
 	consume_skb(skb);
 	return INC_TAKE_OK;
 }
@@ -106,7 +106,7 @@ static bool ends_right(const struct inc_qp *qp, const struct inc_pkt *pkt)
  * names it may make a stock rxe lose its place (replay.h).
  */
 static void acknowledge_packet(struct inc_qp *qp, const struct inc_pkt *pkt,
-			       struct inc_verdict *v)
+			       struct inc_reply *reply)
 {
 	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
 	struct inc_responder *resp = &qp->rx.responder;
@@ -115,22 +115,22 @@ static void acknowledge_packet(struct inc_qp *qp, const struct inc_pkt *pkt,
 	if (!inc_responder_ack_due(resp, pkt->ackreq)) {
 		if (qp->rx.acks_delayed &&
 		    inc_replay_ends_write(replay, resp, inc_psn_add(pkt->psn, -1)))
-			inc_verdict_ack(v, qp, pkt->psn);
+			inc_reply_ack(reply, qp, pkt->psn);
 		return;
 	}
 	if (resp->tail_due)
 		return;
 	if (((pkt->flags & only) != only || inc_responder_is_empty(pkt)) &&
 	    !inc_replay_ends_write(replay, resp, pkt->psn))
-		inc_verdict_ack(v, qp, pkt->psn);
+		inc_reply_ack(reply, qp, pkt->psn);
 	else if (inc_ack_delay(qp, pkt->psn))
-		inc_verdict_ack(v, qp, pkt->psn);
+		inc_reply_ack(reply, qp, pkt->psn);
 }
 
 /* Accept the expected packet. Consumes @skb if INC_TAKE_OK, else leaves it. */
 static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 				   const struct inc_pkt *pkt,
-				   struct inc_verdict *v)
+				   struct inc_reply *reply)
 {
 	struct inc_responder *resp = &qp->rx.responder;
 	bool empty = inc_responder_is_empty(pkt);
@@ -140,7 +140,7 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	enum inc_take t;
 
 	if (qp->uplink)
-		return accept_result(qp, *skbp, pkt, v);
+		return accept_result(qp, *skbp, pkt, reply);
 	skb = inc_slot_io_unshare(qp, *skbp);
 	if (!skb)
 		return INC_TAKE_LOST;
@@ -152,7 +152,7 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 		pkt = &last;
 	}
 	if (pkt->flags & INC_PKT_FIRST && !empty) {
-		t = inc_slot_io_begin(qp, skb, pkt, v);
+		t = inc_slot_io_begin(qp, skb, pkt, reply);
 		if (t != INC_TAKE_OK)
 			return t;
 	}
@@ -161,7 +161,7 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 		return INC_TAKE_INVALID;
 	/* No RNR NAK: it is what makes an rxe lose its place. */
 	if (unlikely(inc_replay_asks_again(&qp->rx.replay, pkt))) {
-		inc_verdict_ack(v, qp, inc_psn_add(pkt->psn, -1));
+		inc_reply_ack(reply, qp, inc_psn_add(pkt->psn, -1));
 		return INC_TAKE_LOST;
 	}
 
@@ -170,28 +170,29 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	inc_responder_accept(resp, pkt);
 	qp->rx.solicits = 0;
 	inc_qp_count_rx(qp, pkt);
-	acknowledge_packet(qp, pkt, v);
+	acknowledge_packet(qp, pkt, reply);
 	if (empty) {
-		accept_zero_length(qp, pkt, v);
+		accept_zero_length(qp, pkt, reply);
 		consume_skb(skb);
 		return INC_TAKE_OK;
 	}
 
 	if (pkt->flags & INC_PKT_IMM)
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
-	inc_slot_io_contribute(qp, skb, pkt, v);
+	inc_slot_io_contribute(qp, skb, pkt, reply);
 	return INC_TAKE_OK;
 }
 
 /* Answer with an RNR NAK. */
-static void refuse_for_now(struct inc_qp *qp, struct inc_verdict *v, u8 syndrome)
+static void refuse_for_now(struct inc_qp *qp, struct inc_reply *reply,
+			   u8 syndrome)
 {
-	inc_verdict_nak(v, qp, syndrome);
+	inc_reply_nak(reply, qp, syndrome);
 	/* Packets that follow are out of sequence, but none is lost. */
 	qp->rx.responder.nak_sent = true;
 }
 
-static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
+static void refuse_packet(struct inc_qp *qp, struct inc_reply *reply,
 			  enum inc_take t)
 {
 	switch (t) {
@@ -200,24 +201,24 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 		break;
 	case INC_TAKE_RNR:
 	case INC_TAKE_FORMING:
-		refuse_for_now(qp, v, t == INC_TAKE_RNR ? SYNDROME_RNR :
-							  SYNDROME_FORMING);
+		refuse_for_now(qp, reply, t == INC_TAKE_RNR ? SYNDROME_RNR :
+							      SYNDROME_FORMING);
 		break;
 	case INC_TAKE_INVALID:
-		inc_verdict_nak(v, qp, IB_NAK_INVALID_REQUEST);
-		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST;
+		inc_reply_nak(reply, qp, IB_NAK_INVALID_REQUEST);
+		reply->error = RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST;
 		break;
 	case INC_TAKE_ACCESS:
-		inc_verdict_nak(v, qp, IB_NAK_REMOTE_ACCESS_ERROR);
-		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS;
+		inc_reply_nak(reply, qp, IB_NAK_REMOTE_ACCESS_ERROR);
+		reply->error = RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS;
 		break;
 	case INC_TAKE_PLACE_LOST:
-		inc_verdict_nak(v, qp, IB_NAK_INVALID_REQUEST);
-		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST;
+		inc_reply_nak(reply, qp, IB_NAK_INVALID_REQUEST);
+		reply->error = RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST;
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST);
 		break;
 	}
-	if (v->error)
+	if (reply->error)
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 }
 
@@ -233,7 +234,7 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
  * acknowledged when it is retransmitted. Our NAK made the member go back, and
  * an ACK in the middle of that may make a stock rxe lose its place (replay.h).
  */
-static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
+static void drain_ooo(struct inc_qp *qp, struct inc_reply *reply)
 {
 	struct inc_responder *resp = &qp->rx.responder;
 	enum inc_responder_queued turn;
@@ -268,7 +269,7 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 			inc_ooo_purge(qp);
 			break;
 		}
-		t = accept_packet(qp, &skb, &pkt, v);
+		t = accept_packet(qp, &skb, &pkt, reply);
 		if (t != INC_TAKE_OK)
 			consume_skb(skb);
 		else if (!(pkt.flags & INC_PKT_LAST) ||
@@ -276,9 +277,9 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 			psn = resp->epsn;
 	}
 	if (t != INC_TAKE_OK)
-		refuse_packet(qp, v, t);
+		refuse_packet(qp, reply, t);
 	else
-		inc_verdict_ack(v, qp, inc_psn_add(psn, -1));
+		inc_reply_ack(reply, qp, inc_psn_add(psn, -1));
 }
 
 /**
@@ -286,13 +287,13 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
- * @v: verdict
+ * @reply: what is left to do
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  * Spec: IBTA 1.x section 9.7.4.
  */
 void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
-	       const struct inc_pkt *pkt, struct inc_verdict *v)
+	       const struct inc_pkt *pkt, struct inc_reply *reply)
 {
 	enum inc_responder_verdict verdict;
 	enum inc_take t;
@@ -304,7 +305,7 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	    !qp->is_switch && !qp->uplink &&
 	    inc_replay_contradicts(&qp->rx.replay, &qp->rx.responder, pkt,
 				   verdict)) {
-		refuse_packet(qp, v, INC_TAKE_PLACE_LOST);
+		refuse_packet(qp, reply, INC_TAKE_PLACE_LOST);
 		consume_skb(skb);
 		return;
 	}
@@ -313,21 +314,21 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 		/* Its own PSN: see drain_ooo(). */
 		if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
-			inc_verdict_ack(v, qp, pkt->psn);
+			inc_reply_ack(reply, qp, pkt->psn);
 		consume_skb(skb);
 		return;
 	case INC_RESP_OOO_NAK:
-		inc_verdict_nak(v, qp, IB_NAK_PSN_ERROR);
+		inc_reply_nak(reply, qp, IB_NAK_PSN_ERROR);
 		fallthrough;
 	case INC_RESP_OOO:
 		inc_ooo_enqueue(qp, skb, pkt);
 		return;
 	case INC_RESP_NEW:
 		inc_rx_learn_port(qp, skb, pkt);
-		t = accept_packet(qp, &skb, pkt, v);
+		t = accept_packet(qp, &skb, pkt, reply);
 		if (t == INC_TAKE_OK) {
 			if (!skb_queue_empty(&qp->rx.ooo))
-				drain_ooo(qp, v);
+				drain_ooo(qp, reply);
 			return;
 		}
 		break;
@@ -338,7 +339,7 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 		t = INC_TAKE_ACCESS;
 		break;
 	}
-	refuse_packet(qp, v, t);
+	refuse_packet(qp, reply, t);
 	consume_skb(skb);
 }
 
@@ -368,13 +369,13 @@ void inc_rx_more(struct work_struct *work)
 {
 	struct inc_qp *qp = container_of(work, struct inc_qp, rx.more);
 	struct inc_begun begun;
-	struct inc_verdict v = { .begun = &begun };
+	struct inc_reply reply = { .begun = &begun };
 
 	rcu_read_lock();
 	spin_lock(&qp->rx.lock);
 	if (READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_RTS && drain_due(qp))
-		drain_ooo(qp, &v);
+		drain_ooo(qp, &reply);
 	spin_unlock(&qp->rx.lock);
-	inc_verdict_flush(&v, qp);
+	inc_reply_flush(&reply, qp);
 	rcu_read_unlock();
 }

@@ -7,12 +7,12 @@
 
 struct inc_pkt;
 struct inc_qp;
-struct inc_verdict;
+struct inc_reply;
 struct sk_buff;
 struct work_struct;
 
 void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
-	       const struct inc_pkt *pkt, struct inc_verdict *v);
+	       const struct inc_pkt *pkt, struct inc_reply *reply);
 void inc_rx_more(struct work_struct *work);
 
 #endif /* _INC_RX_RC_H */

@@ -17,11 +17,11 @@
 #include "core/psn.h"
 #include "core/wire.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/rx_uc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
-#include "datapath/verdict.h"
 #include "object/qp.h"
 #include "object/tree.h"
 
@@ -120,7 +120,7 @@ static void report_missing(struct inc_qp *qp, bool overtaken)
 /* A new request. Consumes @skb. */
 static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
 		      const struct inc_pkt *pkt, bool overtaken,
-		      struct inc_verdict *v)
+		      struct inc_reply *reply)
 {
 	struct sk_buff *mine = inc_slot_io_unshare(qp, skb);
 
@@ -129,7 +129,7 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
 		return;
 	}
 	/* If it cannot be accepted now, the member queries and resends. */
-	if (inc_slot_io_begin(qp, mine, pkt, v) != INC_TAKE_OK) {
+	if (inc_slot_io_begin(qp, mine, pkt, reply) != INC_TAKE_OK) {
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DEFERRED);
 		consume_skb(mine);
 		return;
@@ -138,7 +138,7 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (qp->rx.to_slot)
 		report_missing(qp, overtaken);
-	inc_slot_io_contribute(qp, mine, pkt, v);
+	inc_slot_io_contribute(qp, mine, pkt, reply);
 }
 
 /**
@@ -146,13 +146,13 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
- * @v: verdict
+ * @reply: what is left to do
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  * Spec: draft section 7; IBTA 1.x section 9.8.
  */
 void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
-	       const struct inc_pkt *pkt, struct inc_verdict *v)
+	       const struct inc_pkt *pkt, struct inc_reply *reply)
 {
 	bool overtaken;
 
@@ -160,11 +160,11 @@ void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 	switch (judge_packet(qp, skb, pkt, &overtaken)) {
 	case UC_NEW:
 		inc_rx_learn_port(qp, skb, pkt);
-		accept_uc(qp, skb, pkt, overtaken, v);
-		v->kick_self = true;
+		accept_uc(qp, skb, pkt, overtaken, reply);
+		reply->kick_self = true;
 		return;
 	case UC_ANSWER:
-		v->kick_self = true;
+		reply->kick_self = true;
 		break;
 	case UC_DROP:
 		break;

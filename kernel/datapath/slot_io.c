@@ -24,11 +24,11 @@
 #include "datapath/fanout.h"
 #include "datapath/fault.h"
 #include "datapath/liveness.h"
+#include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_tx.h"
-#include "datapath/verdict.h"
 #include "object/blame.h"
 #include "object/hold.h"
 #include "object/lazy.h"
@@ -38,13 +38,13 @@
 
 static void forward_gathered(struct inc_tree *tree, u16 slot,
 			     const struct inc_progress *p,
-			     struct inc_verdict *v)
+			     struct inc_reply *reply)
 {
 	inc_fanout_gathered(tree, slot, p);
 	if (tree->geom.child)
-		v->kick_parent = true;
+		reply->kick_parent = true;
 	else
-		v->kick_members = true;
+		reply->kick_members = true;
 }
 
 static bool opens_slot(const struct inc_slot *s, enum inc_slot_verdict verdict)
@@ -67,7 +67,7 @@ static enum inc_take refuse_msg_id(struct inc_qp *qp, u32 msg_id)
  * This rank's request makes a message fail: tell the ranks that have begun it.
  */
 static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
-		     u16 unlike, struct inc_verdict *v)
+		     u16 unlike, struct inc_reply *reply)
 {
 	const struct inc_blamed b = {
 		.msg_id	= msg_id,
@@ -81,13 +81,13 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 	inc_blame(&tree->blame, &b);
 	WRITE_ONCE(qp->rx.next_msg_id, msg_id + 1);
-	inc_fanout_status(tree, slot, msg_id, status, v->begun);
-	/* There is room for one message's ranks: @v->begun had another's. */
-	v->kick_members |= v->kick_begun;
+	inc_fanout_status(tree, slot, msg_id, status, reply->begun);
+	/* There is room for one message's ranks: @reply->begun had another's. */
+	reply->kick_members |= reply->kick_begun;
 	/* Ranks that have not begun it are told when they do. */
-	v->kick_begun |= v->begun->n > 1;
+	reply->kick_begun |= reply->begun->n > 1;
 	inc_uplink_fail(tree, slot, msg_id, status);
-	v->kick_parent = true;
+	reply->kick_parent = true;
 }
 
 /*
@@ -95,7 +95,7 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
  * has been told why or need not be.
  */
 static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
-			       u8 status, struct inc_verdict *v)
+			       u8 status, struct inc_reply *reply)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
 	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
@@ -123,7 +123,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			due = inc_fanout_due(tree, ts, &p);
 	}
 	if (verdict == INC_SLOT_FAIL)
-		inc_fanout_note_begun(&ts->m, v->begun);
+		inc_fanout_note_begun(&ts->m, reply->begun);
 	unlike = ts->m.unlike;
 	spin_unlock(&ts->lock);
 
@@ -131,14 +131,14 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	case INC_SLOT_TAKE:
 		qp->rx.to_slot = true;
 		if (due)
-			forward_gathered(tree, slot, &p, v);
+			forward_gathered(tree, slot, &p, reply);
 		break;
 	case INC_SLOT_WAIT:
 		inc_liveness_kick(tree);
 		inc_txq_close(qp, msg->msg_id);
 		return INC_TAKE_RNR;
 	case INC_SLOT_FAIL:
-		fail_msg(qp, slot, msg->msg_id, status, unlike, v);
+		fail_msg(qp, slot, msg->msg_id, status, unlike, reply);
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);
@@ -221,7 +221,7 @@ static enum inc_take start_message(struct inc_qp *qp,
 				   const struct inc_msg *msg,
 				   const struct inc_hdr *hdr, u8 status,
 				   const struct inc_pkt *pkt,
-				   struct inc_verdict *v)
+				   struct inc_reply *reply)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
 	enum inc_take t;
@@ -240,12 +240,12 @@ static enum inc_take start_message(struct inc_qp *qp,
 	    !take_memory(qp, ts))
 		return INC_TAKE_RNR;
 	if (open_result(qp, msg, hdr, pkt, &t))
-		t = join_slot(qp, msg, status, v);
+		t = join_slot(qp, msg, status, reply);
 	if (t != INC_TAKE_OK)
 		return t;
 	qp->rx.msg_id = msg->msg_id;
 	if (!qp->rx.to_slot) {
-		v->kick_self = true;
+		reply->kick_self = true;
 		return INC_TAKE_OK;
 	}
 
@@ -288,7 +288,7 @@ static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
  * @qp: QP of the member
  * @skb: packet, skb->data at its BTH
  * @pkt: the packet, parsed, the first of its message
- * @v: verdict
+ * @reply: what is left to do
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  * Return: enum inc_take. If INC_TAKE_OK, @qp->rx.msg_id is the message, and
@@ -296,7 +296,7 @@ static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
  */
 enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 				const struct inc_pkt *pkt,
-				struct inc_verdict *v)
+				struct inc_reply *reply)
 {
 	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
 	struct inc_msg msg;
@@ -316,7 +316,7 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	slot = msg.msg_id & (cfg->slots - 1);
 	if (pkt->va != (u64)slot * cfg->msg_size)
 		return INC_TAKE_ACCESS;
-	return start_message(qp, &msg, &hdr, status, pkt, v);
+	return start_message(qp, &msg, &hdr, status, pkt, reply);
 }
 
 /**
@@ -324,14 +324,14 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
  * @qp: QP of the member
  * @skb: packet, skb->data at its BTH, unshared; consumed
  * @pkt: the packet, parsed, of the message in progress
- * @v: verdict
+ * @reply: what is left to do
  *
  * The payload is discarded if the slot does not take the message's chunks.
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  */
 void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
-			    const struct inc_pkt *pkt, struct inc_verdict *v)
+			    const struct inc_pkt *pkt, struct inc_reply *reply)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx.msg_id);
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
@@ -356,7 +356,7 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 	spin_unlock(&ts->lock);
 
 	if (due)
-		forward_gathered(qp->tree, ts - qp->tree->slot, &p, v);
+		forward_gathered(qp->tree, ts - qp->tree->slot, &p, reply);
 }
 
 /**

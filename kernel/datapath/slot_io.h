@@ -7,7 +7,7 @@
 
 struct inc_pkt;
 struct inc_qp;
-struct inc_verdict;
+struct inc_reply;
 struct sk_buff;
 
 /**
@@ -34,8 +34,8 @@ enum inc_take {
 struct sk_buff *inc_slot_io_unshare(struct inc_qp *qp, struct sk_buff *skb);
 enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 				const struct inc_pkt *pkt,
-				struct inc_verdict *v);
+				struct inc_reply *reply);
 void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
-			    const struct inc_pkt *pkt, struct inc_verdict *v);
+			    const struct inc_pkt *pkt, struct inc_reply *reply);
 
 #endif /* _INC_SLOT_IO_H */

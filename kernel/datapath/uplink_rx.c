@@ -10,9 +10,9 @@
 #include "core/wire.h"
 #include "datapath/fanout.h"
 #include "datapath/liveness.h"
+#include "datapath/reply.h"
 #include "datapath/uplink_rx.h"
 #include "datapath/uplink_tx.h"
-#include "datapath/verdict.h"
 #include "object/qp.h"
 #include "object/tree.h"
 
@@ -54,7 +54,7 @@ static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 }
 
 static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
-			 const struct inc_part *part, struct inc_verdict *v)
+			 const struct inc_part *part, struct inc_reply *reply)
 {
 	u32 off = pkt->payload_len ? (u32)pkt->va % tree->cfg.msg_size : 0;
 	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
@@ -66,21 +66,21 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 	slot = array_index_nospec(slot, tree->cfg.slots);
 	ts = &tree->slot[slot];
 	spin_lock(&ts->lock);
-	ok = apply_answer(&ts->m, pkt, off, part, &a, v->begun);
+	ok = apply_answer(&ts->m, pkt, off, part, &a, reply->begun);
 	spin_unlock(&ts->lock);
 
 	if (a.first)
 		WRITE_ONCE(tree->answers, tree->answers + 1);
 	if (a.to > a.from) {
 		inc_fanout_result(tree, slot, &a.msg, a.to);
-		v->kick_members = true;
+		reply->kick_members = true;
 	}
 	if (a.failed) {
 		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 		inc_uplink_fail(tree, slot, a.msg.msg_id, a.status);
-		inc_fanout_status(tree, slot, a.msg.msg_id, a.status, v->begun);
-		v->kick_members |= v->kick_begun;
-		v->kick_begun = true;
+		inc_fanout_status(tree, slot, a.msg.msg_id, a.status, reply->begun);
+		reply->kick_members |= reply->kick_begun;
+		reply->kick_begun = true;
 	}
 	return ok;
 }
@@ -90,13 +90,13 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
  * @qp: QP to the parent
  * @pkt: packet, checked by inc_responder_check()
  * @part: its payload
- * @v: verdict; sends it on to the members
+ * @reply: changed to send it on to the members
  *
  * Context: BH off, RCU read side, qp->rx.lock held.
  * Return: false if it is invalid: the QP has to enter the error state.
  */
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       const struct inc_part *part, struct inc_verdict *v)
+		       const struct inc_part *part, struct inc_reply *reply)
 {
 	struct inc_tree *tree = qp->tree;
 
@@ -106,8 +106,8 @@ bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 		return true;
 	}
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
-		return apply_packet(tree, pkt, part, v);
+		return apply_packet(tree, pkt, part, reply);
 	/* A member somewhere waits, perhaps for one of our members. */
-	v->kick_members |= inc_liveness_probe_members(tree);
+	reply->kick_members |= inc_liveness_probe_members(tree);
 	return true;
 }

@@ -10,9 +10,9 @@
 struct inc_part;
 struct inc_pkt;
 struct inc_qp;
-struct inc_verdict;
+struct inc_reply;
 
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       const struct inc_part *part, struct inc_verdict *v);
+		       const struct inc_part *part, struct inc_reply *reply);
 
 #endif /* _INC_UPLINK_RX_H */

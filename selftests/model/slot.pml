@@ -447,7 +447,7 @@ inline result(n, id, ready)
 	od
 }
 
-/* inc_responder_accept(), and the acknowledgment of inc_verdict_flush(). */
+/* inc_responder_accept(), and the acknowledgment of inc_reply_flush(). */
 inline accept()
 {
 	atomic {

@@ -3,8 +3,8 @@
  * What a request leaves to do once the locks are dropped: the answer to its
  * sender, and the QPs that have something to send.
  */
-#ifndef _INC_VERDICT_H
-#define _INC_VERDICT_H
+#ifndef _INC_REPLY_H
+#define _INC_REPLY_H
 
 #include <linux/types.h>
 
@@ -12,20 +12,20 @@ struct inc_begun;
 struct inc_qp;
 
 /**
- * struct inc_verdict - what a request leaves to do outside the locks
- * @reply: an acknowledgment or NAK has to be sent
+ * struct inc_reply - what a request leaves to do outside the locks
+ * @due: an acknowledgment or NAK has to be sent
  * @kick_members: all members may have something to send
  * @kick_begun: the members in @begun may have something to send
  * @kick_self: this member has something to send
  * @kick_parent: the QP to the parent has something to send
- * @syndrome: of the reply
+ * @syndrome: of the acknowledgment or NAK
  * @error: enum rdma_inc_member_error with which the QP enters the error state
- * @psn: PSN of the reply
- * @msn: message sequence number of the reply
+ * @psn: its PSN
+ * @msn: its message sequence number
  * @begun: memory for the ranks that have begun a message which failed
  */
-struct inc_verdict {
-	bool	reply;
+struct inc_reply {
+	bool	due;
 	bool	kick_members;
 	bool	kick_begun;
 	bool	kick_self;
@@ -38,9 +38,9 @@ struct inc_verdict {
 	struct inc_begun *begun;
 };
 
-void inc_verdict_ack(struct inc_verdict *v, struct inc_qp *qp, u32 psn);
-void inc_verdict_nak(struct inc_verdict *v, const struct inc_qp *qp,
-		     u8 syndrome);
-void inc_verdict_flush(const struct inc_verdict *v, struct inc_qp *qp);
+void inc_reply_ack(struct inc_reply *reply, struct inc_qp *qp, u32 psn);
+void inc_reply_nak(struct inc_reply *reply, const struct inc_qp *qp,
+		   u8 syndrome);
+void inc_reply_flush(const struct inc_reply *reply, struct inc_qp *qp);
 
-#endif /* _INC_VERDICT_H */
+#endif /* _INC_REPLY_H */
