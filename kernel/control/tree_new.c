@@ -17,7 +17,7 @@
 #include "datapath/fanout.h"
 #include "datapath/fault.h"
 #include "datapath/hook.h"
-#include "datapath/liveness.h"
+#include "datapath/missing.h"
 #include "object/qp.h"
 #include "object/quota.h"
 #include "object/slot_mem.h"
@@ -141,7 +141,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	INIT_LIST_HEAD(&tree->parted);
 	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
 	inc_blame_init(&tree->blame);
-	timer_setup(&tree->scan, inc_liveness_timer, 0);
+	timer_setup(&tree->scan, inc_missing_timer, 0);
 	timer_setup(&tree->delay_timer, inc_fanout_timer, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);

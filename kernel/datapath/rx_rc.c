@@ -23,7 +23,7 @@
 #include "datapath/ack_delay.h"
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
-#include "datapath/liveness.h"
+#include "datapath/missing.h"
 #include "datapath/ooo_queue.h"
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
@@ -61,7 +61,7 @@ static void accept_zero_length(struct inc_qp *qp, const struct inc_pkt *pkt,
 		inc_tree_fail(tree, status);
 	else if (inc_txq_probe_parent(tree))
 		reply->kick_parent = true;
-	else if (inc_liveness_probe_members(tree))
+	else if (inc_missing_probe_members(tree))
 		reply->kick_members = true;
 }
 

@@ -23,7 +23,7 @@
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
 #include "datapath/fault.h"
-#include "datapath/liveness.h"
+#include "datapath/missing.h"
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
@@ -134,7 +134,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			forward_gathered(tree, slot, &p, reply);
 		break;
 	case INC_SLOT_WAIT:
-		inc_liveness_kick(tree);
+		inc_missing_watch(tree);
 		inc_txq_close(qp, msg->msg_id);
 		return INC_TAKE_RNR;
 	case INC_SLOT_FAIL:
@@ -249,7 +249,7 @@ static enum inc_take start_message(struct inc_qp *qp,
 		return INC_TAKE_OK;
 	}
 
-	inc_liveness_kick(qp->tree);
+	inc_missing_watch(qp->tree);
 	WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);
 	trace_inc_request(qp, msg);
 	return INC_TAKE_OK;

@@ -6,7 +6,7 @@
 #include <linux/jiffies.h>
 
 #include "compat.h"
-#include "datapath/liveness.h"
+#include "datapath/missing.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
@@ -101,7 +101,7 @@ void inc_tx_timer(struct timer_list *t)
 	struct expiry x;
 
 	what = handle_timeout(qp, false, &x);
-	if (what == INC_REQ_TIMER_DEAD && !x.rnr && inc_liveness_doubt(qp))
+	if (what == INC_REQ_TIMER_DEAD && !x.rnr && inc_missing_doubt(qp))
 		what = handle_timeout(qp, true, &x);
 	if (what == INC_REQ_TIMER_BACK || what == INC_REQ_TIMER_DEAD)
 		too_long = find_too_long(qp, &x);

@@ -9,7 +9,7 @@
 #include "core/slot.h"
 #include "core/wire.h"
 #include "datapath/fanout.h"
-#include "datapath/liveness.h"
+#include "datapath/missing.h"
 #include "datapath/reply.h"
 #include "datapath/uplink_rx.h"
 #include "datapath/uplink_tx.h"
@@ -108,6 +108,6 @@ bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
 		return apply_packet(tree, pkt, part, reply);
 	/* A member somewhere waits, perhaps for one of our members. */
-	reply->kick_members |= inc_liveness_probe_members(tree);
+	reply->kick_members |= inc_missing_probe_members(tree);
 	return true;
 }

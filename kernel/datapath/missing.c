@@ -16,7 +16,7 @@
 #include <linux/jiffies.h>
 
 #include "compat.h"
-#include "datapath/liveness.h"
+#include "datapath/missing.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_tx.h"
@@ -49,19 +49,19 @@ static bool may_probe_all(struct inc_tree *tree)
 }
 
 /**
- * inc_liveness_kick() - watch for missing members while a message waits
+ * inc_missing_watch() - watch for missing members while a message waits
  * @tree: tree
  *
  * Context: softirq.
  */
-void inc_liveness_kick(struct inc_tree *tree)
+void inc_missing_watch(struct inc_tree *tree)
 {
 	if (!timer_pending(&tree->scan))
 		mod_timer(&tree->scan, jiffies + inc_solicit_least(tree));
 }
 
 /**
- * inc_liveness_probe_members() - probe all members for life
+ * inc_missing_probe_members() - probe all members for life
  * @tree: tree
  *
  * Called for members that wait behind another switch, and no more often than if
@@ -70,14 +70,14 @@ void inc_liveness_kick(struct inc_tree *tree)
  * Context: BH, RCU read side.
  * Return: true if probes are queued.
  */
-bool inc_liveness_probe_members(struct inc_tree *tree)
+bool inc_missing_probe_members(struct inc_tree *tree)
 {
 	struct inc_qp *qp;
 
 	if (!may_probe_all(tree))
 		return false;
 	WRITE_ONCE(tree->member_waits, true);
-	inc_liveness_kick(tree);
+	inc_missing_watch(tree);
 	inc_tree_for_each_member(tree, qp)
 		inc_txq_probe(qp);
 	return true;
@@ -137,12 +137,12 @@ static bool check_parent(struct inc_tree *tree)
 }
 
 /**
- * inc_liveness_timer() - check for members that keep others waiting
+ * inc_missing_timer() - check for members that keep others waiting
  * @t: inc_tree.scan
  *
  * Context: softirq.
  */
-void inc_liveness_timer(struct timer_list *t)
+void inc_missing_timer(struct timer_list *t)
 {
 	struct inc_tree *tree = timer_container_of(tree, t, scan);
 	u16 member = tree->scan_next, end;
@@ -206,7 +206,7 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 }
 
 /**
- * inc_liveness_doubt() - tell a dead member from a dead network
+ * inc_missing_doubt() - tell a dead member from a dead network
  * @qp: its QP
  *
  * If no other member was heard lately either, all are probed. If none answers,
@@ -215,7 +215,7 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
  * Context: softirq, @qp's timer, no lock held.
  * Return: true if the verdict is to be put off by part of the dead time.
  */
-bool inc_liveness_doubt(struct inc_qp *qp)
+bool inc_missing_doubt(struct inc_qp *qp)
 {
 	unsigned long dead =
 		msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time_ms));
