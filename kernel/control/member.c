@@ -24,6 +24,7 @@
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
 #include "datapath/uplink_tx.h"
+#include "object/budget.h"
 #include "object/hold.h"
 #include "object/lazy.h"
 #include "object/mem.h"
@@ -222,17 +223,17 @@ static struct inc_qp *make_qp(struct inc_tree *tree,
 	struct inc_qp *qp;
 	int err;
 
-	err = inc_switch_charge(tree->sw, memory, extack);
+	err = inc_budget_charge(tree->sw, memory, extack);
 	if (err)
 		return ERR_PTR(err);
 	qp = kmem_cache_zalloc(qp_cache, GFP_KERNEL);
 	if (!qp) {
-		inc_switch_uncharge(tree->sw, memory);
+		inc_budget_uncharge(tree->sw, memory);
 		return ERR_PTR(-ENOMEM);
 	}
 	init_qp(qp, tree, cfg);
 	qp->memory = memory;
-	inc_switch_spare(tree->sw, &qp->lazy.spare,
+	inc_budget_spare(tree->sw, &qp->lazy.spare,
 			 inc_lazy_qp_memory(&tree->cfg));
 	qp->lazy.ring = inc_requester_entries(tree->cfg.window);
 	return qp;
@@ -261,19 +262,19 @@ int inc_member_grow(struct inc_qp *qp, u16 window,
 		return 0;
 	more = inc_lazy_ring_memory(entries) -
 	       inc_lazy_ring_memory(qp->lazy.ring);
-	err = inc_switch_charge(qp->sw, more, extack);
+	err = inc_budget_charge(qp->sw, more, extack);
 	if (err)
 		return err;
 	qp->memory += more;
 	qp->lazy.ring = entries;
-	inc_switch_spare(qp->sw, &qp->lazy.spare, more);
+	inc_budget_spare(qp->sw, &qp->lazy.spare, more);
 	return 0;
 }
 
 /* Undo make_qp(). */
 static void discard_qp(struct inc_qp *qp)
 {
-	inc_switch_uncharge(qp->sw, qp->memory);
+	inc_budget_uncharge(qp->sw, qp->memory);
 	free_qp(qp);
 }
 
@@ -542,7 +543,7 @@ static void end_qp(struct inc_parting *p)
 	inc_qp_stats_sum(qp, tree->gone);
 	list_del(&qp->parted);
 	tree->memory -= qp->memory;
-	inc_switch_uncharge(sw, qp->memory);
+	inc_budget_uncharge(sw, qp->memory);
 	mutex_unlock(&sw->lock);
 	free_qp(qp);
 	inc_tree_put(tree);

@@ -20,6 +20,7 @@
 #include "control/netlink.h"
 #include "core/collective.h"
 #include "core/reduce/reduce.h"
+#include "object/budget.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/stats.h"
@@ -189,7 +190,7 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_u8(skb, RDMA_INC_A_SWITCH_HOOKED, sw->hooked) ||
 	    put_quota(skb, &sw->quota) || put_hold(skb, sw) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_CEILING,
-			 inc_switch_ceiling()) ||
+			 inc_budget_ceiling()) ||
 	    nla_put_u32(skb, RDMA_INC_A_SWITCH_LEAVING,
 			atomic_read(&sw->live) - sw->ntrees)) {
 		genlmsg_cancel(skb, hdr);

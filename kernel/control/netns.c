@@ -11,6 +11,7 @@
 #include "control/teardown.h"
 #include "datapath/hook.h"
 #include "datapath/tx_output.h"
+#include "object/budget.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -35,7 +36,7 @@ static int __net_init net_init(struct net *net)
 	err = rhashtable_init(&sw->qps, &inc_qpn_params);
 	if (err)
 		goto err_hold;
-	sw->mem_limit = INC_MEMORY_LIMIT;
+	sw->mem_limit = INC_BUDGET_DEFAULT;
 	mutex_init(&sw->lock);
 	xa_init_flags(&sw->trees, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&sw->owners, XA_FLAGS_ACCOUNT);
@@ -105,7 +106,7 @@ static struct pernet_operations net_ops = {
  */
 int inc_netns_init(void)
 {
-	inc_switch_init_ceiling();
+	inc_budget_init_ceiling();
 	return register_pernet_subsys(&net_ops);
 }
 

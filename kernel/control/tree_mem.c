@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "control/tree_mem.h"
 #include "core/rank_range.h"
+#include "object/budget.h"
 #include "object/mem.h"
 #include "object/slot_mem.h"
 #include "object/snapshot.h"
@@ -53,8 +54,8 @@ void inc_tree_put(struct inc_tree *tree)
 	if (!refcount_dec_and_test(&tree->ref))
 		return;
 	mutex_lock(&sw->lock);
-	inc_switch_uncharge(sw, tree->memory);
-	inc_switch_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
+	inc_budget_uncharge(sw, tree->memory);
+	inc_budget_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
 	inc_tree_stats(tree, sw->gone_trees, sw->gone_members);
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);

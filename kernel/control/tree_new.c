@@ -18,6 +18,7 @@
 #include "datapath/fault.h"
 #include "datapath/hook.h"
 #include "datapath/missing.h"
+#include "object/budget.h"
 #include "object/qp.h"
 #include "object/quota.h"
 #include "object/slot_mem.h"
@@ -207,7 +208,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 
 	err = inc_quota_check(sw, &cfg, memory + qps_memory(sw, &cfg), extack);
 	if (!err)
-		err = inc_switch_charge(sw, memory, extack);
+		err = inc_budget_charge(sw, memory, extack);
 	if (err)
 		return ERR_PTR(err);
 	err = inc_hook_register(sw);
@@ -220,7 +221,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 
 	tree_init(tree, sw, &cfg, &geom);
 	tree->memory = memory;
-	inc_switch_spare(sw, &tree->spare, inc_slot_mem_blocks(&cfg, slot_size));
+	inc_budget_spare(sw, &tree->spare, inc_slot_mem_blocks(&cfg, slot_size));
 	err = choose_id(sw, tree);
 	if (err)
 		goto err_tree;
@@ -237,10 +238,10 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 err_id:
 	xa_erase(&sw->trees, tree->cfg.id);
 err_tree:
-	inc_switch_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
+	inc_budget_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
 	inc_tree_free(tree);
 err_charge:
-	inc_switch_uncharge(sw, memory);
+	inc_budget_uncharge(sw, memory);
 	return ERR_PTR(err);
 }
 

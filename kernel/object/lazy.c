@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "object/budget.h"
 #include "object/lazy.h"
 #include "object/mem.h"
 #include "object/qp.h"
@@ -107,7 +108,7 @@ u64 inc_lazy_qp_memory(const struct inc_tree_cfg *cfg)
 
 static void took(struct inc_qp *qp, u64 bytes)
 {
-	inc_switch_spare(qp->sw, &qp->lazy.spare, -(s64)bytes);
+	inc_budget_spare(qp->sw, &qp->lazy.spare, -(s64)bytes);
 }
 
 /* Give a QP its desk, unless it has one. Returns what is left of @desk. */
@@ -289,6 +290,6 @@ void inc_lazy_qp_free(struct inc_qp *qp)
 	if (qp->tx.requester.ring != qp->tx.first)
 		kfree(qp->tx.requester.ring);
 	desk_free(qp->lazy.desk, qp->tree->cfg.slots);
-	inc_switch_spare(qp->sw, &qp->lazy.spare,
+	inc_budget_spare(qp->sw, &qp->lazy.spare,
 			 -atomic64_read(&qp->lazy.spare));
 }

@@ -14,9 +14,9 @@
 #include <linux/sizes.h>
 #include <linux/vmalloc.h>
 
+#include "object/budget.h"
 #include "object/mem.h"
 #include "object/slot_mem.h"
-#include "object/switch.h"
 #include "object/tree.h"
 
 #define BLOCK_BYTES	SZ_32K
@@ -156,7 +156,7 @@ static void *get_block(struct inc_tree *tree, u16 block, gfp_t gfp)
 		inc_pages_free(mem, tree->block_size);
 		return other;
 	}
-	inc_switch_spare(tree->sw, &tree->spare,
+	inc_budget_spare(tree->sw, &tree->spare,
 			 -(s64)inc_mem_vmalloc(tree->block_size));
 	return mem;
 }

@@ -6,7 +6,6 @@
 #define _INC_SWITCH_H
 
 #include <linux/atomic.h>
-#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
@@ -19,11 +18,7 @@
 #include "object/stats.h"
 
 struct dentry;
-struct netlink_ext_ack;
 struct sock;
-
-/* Default of the memory that all trees of a namespace may take. */
-#define INC_MEMORY_LIMIT	BIT_ULL(30)
 
 /* Bridge, IPv4, IPv6. */
 #define INC_HOOKS	4
@@ -104,12 +99,6 @@ struct inc_switch {
 };
 
 struct inc_switch *inc_switch_get(const struct net *net);
-int inc_switch_charge(struct inc_switch *sw, u64 bytes,
-		      struct netlink_ext_ack *extack);
-void inc_switch_uncharge(struct inc_switch *sw, u64 bytes);
-void inc_switch_spare(struct inc_switch *sw, atomic64_t *spare, s64 bytes);
-void inc_switch_init_ceiling(void);
-u64 inc_switch_ceiling(void);
 bool inc_switch_may_have_trees(const struct inc_switch *sw);
 
 extern unsigned int inc_netns_id;
