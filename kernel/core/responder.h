@@ -135,7 +135,7 @@ static inline bool inc_responder_owed(const struct inc_responder *r)
  *
  * It is acknowledged, and nothing else happens. A member may use it to see
  * whether the switch is alive. An rxe that has lost its place sends one, too
- * (replay.h).
+ * (lost_place.h).
  *
  * Return: true if so.
  */

@@ -4,7 +4,8 @@
  * so a quarter of all packets would be ACKs. One ACK for several messages is as
  * good: the result tells the member more, and sooner (coalescing: IBTA C9-112).
  * And the end of a write of several packets is better acknowledged with what
- * follows (core/replay.h). The delay is well below any local ACK timeout in use.
+ * follows (core/lost_place.h). The delay is well below any local ACK timeout in
+ * use.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -51,7 +52,7 @@ static void unlock_and_ack(struct inc_qp *qp, bool due)
 	u32 psn = qp->rx.ack_psn, msn = qp->rx.responder.msn;
 
 	if (due) {
-		psn = inc_replay_name(&qp->rx.replay, &qp->rx.responder, psn);
+		psn = inc_place_ack_psn(&qp->rx.place, &qp->rx.responder, psn);
 		qp->rx.acks_delayed = 0;
 	}
 	spin_unlock(&qp->rx.lock);

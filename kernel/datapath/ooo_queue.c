@@ -160,7 +160,7 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 
 	lockdep_assert_held(&qp->rx.lock);
 	if (inc_psn_diff(pkt->psn, qp->rx.responder.epsn) > INC_QP_MAX_OOO ||
-	    !inc_replay_may_queue(&qp->rx.replay) || inc_responder_is_empty(pkt))
+	    !inc_place_may_queue(&qp->rx.place) || inc_responder_is_empty(pkt))
 		goto drop;
 
 	inc_responder_run(&qp->rx.responder, &run);

@@ -19,7 +19,7 @@
  * inc_reply_ack() - acknowledge a request
  * @reply: result
  * @qp: QP of the member
- * @psn: PSN to acknowledge, or one beside it (inc_replay_name())
+ * @psn: PSN to acknowledge, or one beside it (inc_place_ack_psn())
  *
  * Context: softirq, qp->rx.lock held.
  */
@@ -28,7 +28,7 @@ void inc_reply_ack(struct inc_reply *reply, struct inc_qp *qp, u32 psn)
 	lockdep_assert_held(&qp->rx.lock);
 	reply->due = true;
 	reply->syndrome = SYNDROME_ACK;
-	reply->psn = inc_replay_name(&qp->rx.replay, &qp->rx.responder, psn);
+	reply->psn = inc_place_ack_psn(&qp->rx.place, &qp->rx.responder, psn);
 	reply->msn = qp->rx.responder.msn;
 	qp->rx.acks_delayed = 0;
 }

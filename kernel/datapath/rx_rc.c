@@ -103,25 +103,25 @@ static bool ends_right(const struct inc_qp *qp, const struct inc_pkt *pkt)
 /*
  * Acknowledge an accepted packet. The end of a write of several packets is
  * acknowledged together with what follows, if anything does, as an ACK that
- * names it may make a stock rxe lose its place (replay.h).
+ * names it may make a stock rxe lose its place (lost_place.h).
  */
 static void acknowledge_packet(struct inc_qp *qp, const struct inc_pkt *pkt,
 			       struct inc_reply *reply)
 {
 	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
 	struct inc_responder *resp = &qp->rx.responder;
-	struct inc_replay *replay = &qp->rx.replay;
+	struct inc_lost_place *place = &qp->rx.place;
 
 	if (!inc_responder_ack_due(resp, pkt->ackreq)) {
 		if (qp->rx.acks_delayed &&
-		    inc_replay_ends_write(replay, resp, inc_psn_add(pkt->psn, -1)))
+		    inc_place_ends_write(place, resp, inc_psn_add(pkt->psn, -1)))
 			inc_reply_ack(reply, qp, pkt->psn);
 		return;
 	}
 	if (resp->tail_due)
 		return;
 	if (((pkt->flags & only) != only || inc_responder_is_empty(pkt)) &&
-	    !inc_replay_ends_write(replay, resp, pkt->psn))
+	    !inc_place_ends_write(place, resp, pkt->psn))
 		inc_reply_ack(reply, qp, pkt->psn);
 	else if (inc_ack_delay(qp, pkt->psn))
 		inc_reply_ack(reply, qp, pkt->psn);
@@ -160,13 +160,13 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	    !ends_right(qp, pkt))
 		return INC_TAKE_INVALID;
 	/* No RNR NAK: it is what makes an rxe lose its place. */
-	if (unlikely(inc_replay_asks_again(&qp->rx.replay, pkt))) {
+	if (unlikely(inc_place_asks_again(&qp->rx.place, pkt))) {
 		inc_reply_ack(reply, qp, inc_psn_add(pkt->psn, -1));
 		return INC_TAKE_LOST;
 	}
 
 	if (!qp->is_switch)
-		inc_replay_note(&qp->rx.replay, resp, write);
+		inc_place_note(&qp->rx.place, resp, write);
 	inc_responder_accept(resp, pkt);
 	qp->rx.solicits = 0;
 	inc_qp_count_rx(qp, pkt);
@@ -232,7 +232,8 @@ static void refuse_packet(struct inc_qp *qp, struct inc_reply *reply,
  *
  * The last packet of a multi-packet message is the exception: it is
  * acknowledged when it is retransmitted. Our NAK made the member go back, and
- * an ACK in the middle of that may make a stock rxe lose its place (replay.h).
+ * an ACK in the middle of that may make a stock rxe lose its place
+ * (lost_place.h).
  */
 static void drain_ooo(struct inc_qp *qp, struct inc_reply *reply)
 {
@@ -303,8 +304,8 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	/* A switch keeps its place. */
 	if (unlikely(verdict != INC_RESP_NEW || !pkt->payload_len) &&
 	    !qp->is_switch && !qp->uplink &&
-	    inc_replay_contradicts(&qp->rx.replay, &qp->rx.responder, pkt,
-				   verdict)) {
+	    inc_place_contradicts(&qp->rx.place, &qp->rx.responder, pkt,
+				  verdict)) {
 		refuse_packet(qp, reply, INC_TAKE_PLACE_LOST);
 		consume_skb(skb);
 		return;

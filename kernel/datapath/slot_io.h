@@ -18,7 +18,7 @@ struct sk_buff;
  * @INC_TAKE_LOST: no memory; treat as lost on the wire
  * @INC_TAKE_INVALID: no: NAK - invalid request, then error state
  * @INC_TAKE_ACCESS: no: NAK - remote access error, then error state
- * @INC_TAKE_PLACE_LOST: no: the member has lost its place (replay.h); as
+ * @INC_TAKE_PLACE_LOST: no: the member has lost its place (lost_place.h); as
  *	INC_TAKE_INVALID
  */
 enum inc_take {

@@ -41,13 +41,13 @@
 
 /*
  * The parts of a desk, all that a member needs to have messages in progress: of
- * struct inc_result_queue and of struct inc_replay.
+ * struct inc_result_queue and of struct inc_lost_place.
  */
 static size_t desk_size(u16 slots)
 {
 	return slots * (sizeof(struct inc_out) +
 			sizeof(struct inc_oldest_entry) + sizeof(u16)) +
-	       INC_REPLAY_PSNS * sizeof(u16);
+	       INC_PLACE_PSNS * sizeof(u16);
 }
 
 /* Many slots make large desks, whose last page counts. */
@@ -126,7 +126,7 @@ static void *furnish(struct inc_qp *qp, void *desk)
 	waiting = (struct inc_oldest_entry *)(out + slots);
 	fifo = (u16 *)(waiting + slots);
 	qp->lazy.desk = desk;
-	qp->rx.replay.said = fifo + slots;
+	qp->rx.place.said = fifo + slots;
 	spin_lock(&qp->tx.lock);
 	inc_resultq_furnish(q, out, fifo, waiting);
 	spin_unlock(&qp->tx.lock);

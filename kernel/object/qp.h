@@ -16,9 +16,9 @@
 #include <net/dst_cache.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
+#include "core/lost_place.h"
 #include "core/message.h"
 #include "core/msg_loss.h"
-#include "core/replay.h"
 #include "core/requester.h"
 #include "core/responder.h"
 #include "core/result_queue.h"
@@ -85,7 +85,7 @@ struct inc_member_cfg {
  * @rx.lock: guards @rx. Outermost of the data path: a slot's lock or any QP's
  *	@tx.lock may be taken inside it, but not both at a time
  * @rx.responder: responder
- * @rx.replay: what a host over RC has sent lately
+ * @rx.place: what a host over RC has sent lately
  * @rx.ooo: packets beyond a gap, by PSN
  * @rx.ooo_size: memory that they take
  * @rx.port: UDP source port of the member, learned with its first valid R_Key;
@@ -206,7 +206,7 @@ struct inc_qp {
 	struct {
 		spinlock_t		lock;	/* see above */
 		struct inc_responder	responder;
-		struct inc_replay	replay;
+		struct inc_lost_place	place;
 		struct sk_buff_head	ooo;
 		u32			ooo_size;
 		__be16			port;

@@ -10,9 +10,9 @@
 #include <linux/kernel.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
+#include "core/lost_place.h"
 #include "core/msg_loss.h"
 #include "core/psn.h"
-#include "core/replay.h"
 #include "core/responder.h"
 #include "core/wire.h"
 #include "fuzz.h"
@@ -105,10 +105,10 @@ static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt,
 }
 
 /* An ACK names what has arrived, and never the end of a first write. */
-static void acknowledge(struct inc_replay *p, const struct inc_responder *r,
+static void acknowledge(struct inc_lost_place *p, const struct inc_responder *r,
 			const struct inc_pkt *pkt)
 {
-	uint32_t psn = inc_replay_name(p, r, pkt->psn);
+	uint32_t psn = inc_place_ack_psn(p, r, pkt->psn);
 	int32_t off = inc_psn_diff(psn, pkt->psn);
 
 	require(off >= -1 && off <= 1);
@@ -139,8 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
 		.pmtu = 256,
 	};
-	u16 said[INC_REPLAY_PSNS] = { 0 };
-	struct inc_replay replay = { .said = said };
+	u16 said[INC_PLACE_PSNS] = { 0 };
+	struct inc_lost_place place = { .said = said };
 	uint8_t *mem = malloc(STRIDE * SLOTS);
 	bool ok = true;
 
@@ -160,24 +160,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		}
 		verdict = inc_responder_check(&r, &pkt);
-		if (inc_replay_contradicts(&replay, &r, &pkt, verdict)) {
+		if (inc_place_contradicts(&place, &r, &pkt, verdict)) {
 			require(pkt.rkey == r.rkey ||
-				replay.proof >= INC_REPLAY_DOUBT);
+				place.proof >= INC_PLACE_DOUBT);
 			break;
 		}
 		switch (verdict) {
 		case INC_RESP_NEW:
-			if (inc_replay_asks_again(&replay, &pkt))
+			if (inc_place_asks_again(&place, &pkt))
 				break;
 			if (!inc_responder_is_empty(&pkt))
 				take(&r, &pkt, mem);
-			inc_replay_note(&replay, &r, &pkt);
+			inc_place_note(&place, &r, &pkt);
 			inc_responder_accept(&r, &pkt);
 			require(r.done <= r.dmalen + r.pmtu && r.done <= STRIDE);
 			require(r.dmalen <= STRIDE);
 			require(r.in_msg || r.done >= r.dmalen);
 			if (inc_responder_ack_due(&r, pkt.ackreq))
-				acknowledge(&replay, &r, &pkt);
+				acknowledge(&place, &r, &pkt);
 			inc_responder_run(&r, &run);
 			break;
 		case INC_RESP_INVALID:

@@ -17,11 +17,11 @@
 
 #include <linux/kernel.h>
 
+#include "core/lost_place.h"
 #include "core/msg_loss.h"
 #include "core/payload.h"
 #include "core/psn.h"
 #include "core/reduce/reduce.h"
-#include "core/replay.h"
 #include "core/requester.h"
 #include "core/responder.h"
 #include "core/result_queue.h"
@@ -92,8 +92,8 @@ struct kept {
 
 struct qp {
 	struct inc_responder	resp;
-	struct inc_replay	replay;
-	u16			said[INC_REPLAY_PSNS];
+	struct inc_lost_place	place;
+	u16			said[INC_PLACE_PSNS];
 	struct inc_requester	req;
 	struct inc_wqe		first[4];
 	struct inc_wqe		ring[WINDOW_MAX];

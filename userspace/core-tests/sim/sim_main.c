@@ -272,7 +272,7 @@ static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 	inc_resultq_init(&q->results, &sw->geom);
 	inc_resultq_furnish(&q->results, q->out, q->fifo, q->waiting);
 	memset(q->said, 0, sizeof(q->said));
-	q->replay.said = q->said;
+	q->place.said = q->said;
 	q->resp = (struct inc_responder) {
 		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
 		.slots = SLOTS, .pmtu = PMTU,

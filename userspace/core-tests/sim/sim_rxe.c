@@ -4,7 +4,7 @@
  * and looks at one response in turn, goes on sending while it waits after an RNR
  * NAK, and numbers a message anew when it sends its first packet. So an ACK may
  * arrive for all of a message that it is retransmitting, and it loses its place
- * if it has to go back then (core/replay.h).
+ * if it has to go back then (core/lost_place.h).
  *
  * The links of these members keep the order, except for late copies.
  */

@@ -208,7 +208,7 @@ static void sw_add(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 static void sw_ack(struct qp *q, u32 psn)
 {
 	q->acks_delayed = 0;
-	respond(TO_MEMBER, 0x1f, inc_replay_name(&q->replay, &q->resp, psn));
+	respond(TO_MEMBER, 0x1f, inc_place_ack_psn(&q->place, &q->resp, psn));
 }
 
 /* As inc_ack_delay(). */
@@ -245,15 +245,15 @@ static void sw_acknowledge(struct qp *q, const struct inc_pkt *pkt)
 
 	if (!inc_responder_ack_due(&q->resp, pkt->ackreq)) {
 		if (q->acks_delayed &&
-		    inc_replay_ends_write(&q->replay, &q->resp,
-					  inc_psn_add(pkt->psn, -1)))
+		    inc_place_ends_write(&q->place, &q->resp,
+					 inc_psn_add(pkt->psn, -1)))
 			sw_ack(q, pkt->psn);
 		return;
 	}
 	if (q->resp.tail_due)
 		return;
 	if ((pkt->flags & only) != only &&
-	    !inc_replay_ends_write(&q->replay, &q->resp, pkt->psn))
+	    !inc_place_ends_write(&q->place, &q->resp, pkt->psn))
 		sw_ack(q, pkt->psn);
 	else
 		sw_delay_ack(q, pkt->psn);
@@ -295,14 +295,14 @@ static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		free_buf(b);
 		return false;
 	}
-	if (inc_replay_asks_again(&q->replay, pkt)) {
+	if (inc_place_asks_again(&q->place, pkt)) {
 		n_asked++;
 		sw_ack(q, inc_psn_add(q->resp.epsn, -1));
 		free_buf(b);
 		return false;
 	}
 	if (host)
-		inc_replay_note(&q->replay, &q->resp, write);
+		inc_place_note(&q->place, &q->resp, write);
 	inc_responder_accept(&q->resp, pkt);
 	q->solicits = 0;
 	sw_acknowledge(q, pkt);
@@ -437,7 +437,7 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 
 	q->heard = now;
 	if (!at_sw->child[at_rank] &&
-	    inc_replay_contradicts(&q->replay, &q->resp, pkt, verdict)) {
+	    inc_place_contradicts(&q->place, &q->resp, pkt, verdict)) {
 		sw_error(q);
 		free_buf(b);
 		return;
@@ -456,7 +456,7 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		respond(TO_MEMBER, 0x60, q->resp.epsn);
 		/* fallthrough */
 	case INC_RESP_OOO:
-		if (inc_replay_may_queue(&q->replay) &&
+		if (inc_place_may_queue(&q->place) &&
 		    !inc_responder_is_empty(pkt))
 			sw_keep(q, pkt, b);
 		else

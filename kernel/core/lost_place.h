@@ -28,40 +28,40 @@
  *   another one was, or the remnant, shows that the place is lost: the QP goes
  *   to error.
  */
-#ifndef _INC_REPLAY_H
-#define _INC_REPLAY_H
+#ifndef _INC_LOST_PLACE_H
+#define _INC_LOST_PLACE_H
 
 #include <linux/types.h>
 
 #include "core/responder.h"
 
 /* So many PSNs back it is known what they carried; rxe stalls at 128. */
-#define INC_REPLAY_PSNS		256
+#define INC_PLACE_PSNS		256
 
 /**
- * enum inc_replay_proof - whether the message in progress may contain what moved
- * @INC_REPLAY_SURE: no
- * @INC_REPLAY_BACK: not yet, but the requester may have gone back while there was
+ * enum inc_place_proof - whether the message in progress may contain what moved
+ * @INC_PLACE_SURE: no
+ * @INC_PLACE_BACK: not yet, but the requester may have gone back while there was
  *	a risk: a packet came twice, or was missing
- * @INC_REPLAY_DOUBT: that, and then a packet without R_Key was accepted
- * @INC_REPLAY_ASKED: that, and the end has arrived once
+ * @INC_PLACE_DOUBT: that, and then a packet without R_Key was accepted
+ * @INC_PLACE_ASKED: that, and the end has arrived once
  */
-enum inc_replay_proof {
-	INC_REPLAY_SURE,
-	INC_REPLAY_BACK,
-	INC_REPLAY_DOUBT,
-	INC_REPLAY_ASKED,
+enum inc_place_proof {
+	INC_PLACE_SURE,
+	INC_PLACE_BACK,
+	INC_PLACE_DOUBT,
+	INC_PLACE_ASKED,
 };
 
 /**
- * struct inc_replay - what a host over RC has sent lately
- * @said: what packets said of their messages, by PSN modulo INC_REPLAY_PSNS;
+ * struct inc_lost_place - what a host over RC has sent lately
+ * @said: what packets said of their messages, by PSN modulo INC_PLACE_PSNS;
  *	NULL before the first message begins
  * @risky: the end of a write was acknowledged by name
- * @proof: enum inc_replay_proof, of the message in progress
+ * @proof: enum inc_place_proof, of the message in progress
  * @risk: if @risky, the PSN behind it
  */
-struct inc_replay {
+struct inc_lost_place {
 	u16	*said;
 	bool	risky;
 	u8	proof;
@@ -69,26 +69,26 @@ struct inc_replay {
 };
 
 /**
- * inc_replay_may_queue() - check whether packets beyond a gap may be queued
- * @p: replay
+ * inc_place_may_queue() - check whether packets beyond a gap may be queued
+ * @p: what a host has sent
  *
  * Return: false if what closes the gap may have moved.
  */
-static inline bool inc_replay_may_queue(const struct inc_replay *p)
+static inline bool inc_place_may_queue(const struct inc_lost_place *p)
 {
 	return !p->risky;
 }
 
-void inc_replay_note(struct inc_replay *p, const struct inc_responder *r,
-		     const struct inc_pkt *pkt);
-bool inc_replay_contradicts(struct inc_replay *p,
-			    const struct inc_responder *r,
-			    const struct inc_pkt *pkt,
-			    enum inc_responder_verdict verdict);
-bool inc_replay_asks_again(struct inc_replay *p, const struct inc_pkt *pkt);
-bool inc_replay_ends_write(const struct inc_replay *p,
-			   const struct inc_responder *r, u32 psn);
-u32 inc_replay_name(struct inc_replay *p, const struct inc_responder *r,
-		    u32 psn);
+void inc_place_note(struct inc_lost_place *p, const struct inc_responder *r,
+		    const struct inc_pkt *pkt);
+bool inc_place_contradicts(struct inc_lost_place *p,
+			   const struct inc_responder *r,
+			   const struct inc_pkt *pkt,
+			   enum inc_responder_verdict verdict);
+bool inc_place_asks_again(struct inc_lost_place *p, const struct inc_pkt *pkt);
+bool inc_place_ends_write(const struct inc_lost_place *p,
+			  const struct inc_responder *r, u32 psn);
+u32 inc_place_ack_psn(struct inc_lost_place *p, const struct inc_responder *r,
+		      u32 psn);
 
-#endif /* _INC_REPLAY_H */
+#endif /* _INC_LOST_PLACE_H */

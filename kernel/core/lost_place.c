@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A stock rxe that loses its place, see replay.h.
+ * A stock rxe that loses its place, see lost_place.h.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 
+#include "core/lost_place.h"
 #include "core/psn.h"
-#include "core/replay.h"
 
 /*
  * Packets that rxe sends beyond the first one not acknowledged, and one: once
@@ -41,39 +41,39 @@ static u16 encode_packet(const struct inc_responder *r,
 	       END << SLOT_BITS | (pkt->imm & SLOT_MASK) : PART << SLOT_BITS;
 }
 
-static u16 said_at(const struct inc_replay *p, const struct inc_responder *r,
-		   u32 psn)
+static u16 said_at(const struct inc_lost_place *p,
+		   const struct inc_responder *r, u32 psn)
 {
 	s32 back = inc_psn_diff(r->epsn, psn);
 
-	return p->said && back > 0 && back <= INC_REPLAY_PSNS ?
-	       p->said[psn % INC_REPLAY_PSNS] : UNKNOWN;
+	return p->said && back > 0 && back <= INC_PLACE_PSNS ?
+	       p->said[psn % INC_PLACE_PSNS] : UNKNOWN;
 }
 
 /**
- * inc_replay_note() - remember a packet that is accepted
- * @p: replay
+ * inc_place_note() - remember a packet that is accepted
+ * @p: what a host has sent
  * @r: responder, before inc_responder_accept()
  * @pkt: parsed packet
  *
  * Context: the QP's receive lock is held.
  */
-void inc_replay_note(struct inc_replay *p, const struct inc_responder *r,
-		     const struct inc_pkt *pkt)
+void inc_place_note(struct inc_lost_place *p, const struct inc_responder *r,
+		    const struct inc_pkt *pkt)
 {
 	if (likely(p->said))
-		p->said[pkt->psn % INC_REPLAY_PSNS] = encode_packet(r, pkt);
+		p->said[pkt->psn % INC_PLACE_PSNS] = encode_packet(r, pkt);
 	if (!r->in_msg)
-		p->proof = INC_REPLAY_SURE;
-	else if (p->proof == INC_REPLAY_BACK)
-		p->proof = INC_REPLAY_DOUBT;
+		p->proof = INC_PLACE_SURE;
+	else if (p->proof == INC_PLACE_BACK)
+		p->proof = INC_PLACE_DOUBT;
 	if (p->risky && inc_psn_diff(pkt->psn, p->risk) > RXE_UNACKED)
 		p->risky = false;
 }
 
 /* The rest of the message that ended one PSN before: nothing is left of it. */
-static bool is_remnant(const struct inc_replay *p, const struct inc_responder *r,
-		       const struct inc_pkt *pkt)
+static bool is_remnant(const struct inc_lost_place *p,
+		       const struct inc_responder *r, const struct inc_pkt *pkt)
 {
 	return inc_responder_is_empty(pkt) && pkt->flags & INC_PKT_IMM &&
 	       pkt->va == (u64)(pkt->imm & (r->slots - 1)) * r->stride &&
@@ -82,18 +82,18 @@ static bool is_remnant(const struct inc_replay *p, const struct inc_responder *r
 }
 
 /* The requester may have gone back within a message while there was a risk. */
-static void note_back(struct inc_replay *p, const struct inc_responder *r,
+static void note_back(struct inc_lost_place *p, const struct inc_responder *r,
 		      const struct inc_pkt *pkt,
 		      enum inc_responder_verdict verdict)
 {
 	if (verdict != INC_RESP_NEW && r->in_msg && p->risky &&
-	    p->proof == INC_REPLAY_SURE && inc_psn_diff(pkt->psn, p->risk) >= 0)
-		p->proof = INC_REPLAY_BACK;
+	    p->proof == INC_PLACE_SURE && inc_psn_diff(pkt->psn, p->risk) >= 0)
+		p->proof = INC_PLACE_BACK;
 }
 
 /**
- * inc_replay_contradicts() - check whether a requester has lost its place
- * @p: replay
+ * inc_place_contradicts() - check whether a requester has lost its place
+ * @p: what a host has sent
  * @r: responder, of a host
  * @pkt: parsed packet, a request
  * @verdict: what inc_responder_check() said
@@ -104,14 +104,14 @@ static void note_back(struct inc_replay *p, const struct inc_responder *r,
  * Context: the QP's receive lock is held.
  * Return: true if this packet contradicts what the requester sent before.
  */
-bool inc_replay_contradicts(struct inc_replay *p,
-			    const struct inc_responder *r,
-			    const struct inc_pkt *pkt,
-			    enum inc_responder_verdict verdict)
+bool inc_place_contradicts(struct inc_lost_place *p,
+			   const struct inc_responder *r,
+			   const struct inc_pkt *pkt,
+			   enum inc_responder_verdict verdict)
 {
 	u16 before;
 
-	if (verdict == INC_RESP_INVALID && r->in_msg && p->proof >= INC_REPLAY_DOUBT)
+	if (verdict == INC_RESP_INVALID && r->in_msg && p->proof >= INC_PLACE_DOUBT)
 		return true;
 	note_back(p, r, pkt, verdict);
 	if (!(pkt->flags & INC_PKT_FIRST) || !(pkt->flags & INC_PKT_SUPPORTED) ||
@@ -132,8 +132,8 @@ bool inc_replay_contradicts(struct inc_replay *p,
 }
 
 /**
- * inc_replay_asks_again() - check whether the end of a message has to come again
- * @p: replay
+ * inc_place_asks_again() - check whether the end of a message has to come again
+ * @p: what a host has sent
  * @pkt: parsed packet, the expected one, before it is accepted
  *
  * What has moved into a message has no R_Key, and need not differ in anything but
@@ -142,28 +142,28 @@ bool inc_replay_contradicts(struct inc_replay *p,
  * Context: the QP's receive lock is held.
  * Return: true, once for a message in doubt, if this packet is its end: drop it.
  */
-bool inc_replay_asks_again(struct inc_replay *p, const struct inc_pkt *pkt)
+bool inc_place_asks_again(struct inc_lost_place *p, const struct inc_pkt *pkt)
 {
 	const u8 end = INC_PKT_LAST | INC_PKT_IMM;
 
-	if (p->proof != INC_REPLAY_DOUBT ||
+	if (p->proof != INC_PLACE_DOUBT ||
 	    (pkt->flags & (end | INC_PKT_FIRST)) != end)
 		return false;
-	p->proof = INC_REPLAY_ASKED;
+	p->proof = INC_PLACE_ASKED;
 	return true;
 }
 
 /**
- * inc_replay_ends_write() - check whether a packet was the last of several
- * @p: replay
+ * inc_place_ends_write() - check whether a packet was the last of several
+ * @p: what a host has sent
  * @r: responder
  * @psn: PSN that has been accepted
  *
  * Context: the QP's receive lock is held.
  * Return: true if it ended a write of several packets.
  */
-bool inc_replay_ends_write(const struct inc_replay *p,
-			   const struct inc_responder *r, u32 psn)
+bool inc_place_ends_write(const struct inc_lost_place *p,
+			  const struct inc_responder *r, u32 psn)
 {
 	u16 kind = said_at(p, r, psn) >> SLOT_BITS;
 
@@ -171,8 +171,8 @@ bool inc_replay_ends_write(const struct inc_replay *p,
 }
 
 /**
- * inc_replay_name() - choose the PSN that an ACK names
- * @p: replay
+ * inc_place_ack_psn() - choose the PSN that an ACK names
+ * @p: what a host has sent
  * @r: responder
  * @psn: PSN that has been accepted
  *
@@ -181,12 +181,12 @@ bool inc_replay_ends_write(const struct inc_replay *p,
  * Context: the QP's receive lock is held.
  * Return: the PSN to name, in an ACK that is sent.
  */
-u32 inc_replay_name(struct inc_replay *p, const struct inc_responder *r,
-		    u32 psn)
+u32 inc_place_ack_psn(struct inc_lost_place *p, const struct inc_responder *r,
+		      u32 psn)
 {
 	u32 next = inc_psn_add(psn, 1);
 
-	if (!inc_replay_ends_write(p, r, psn))
+	if (!inc_place_ends_write(p, r, psn))
 		return psn;
 	if (next != r->epsn)
 		return next;

@@ -7,8 +7,8 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
+#include "core/lost_place.h"
 #include "core/psn.h"
-#include "core/replay.h"
 #include "pkt.h"
 
 #define PMTU	256
@@ -19,13 +19,13 @@
 
 struct both {
 	struct inc_responder	r;
-	struct inc_replay	p;
+	struct inc_lost_place	p;
 };
 
 /* One at a time: it has the only memory. */
 static struct both fresh(void)
 {
-	static u16 said[INC_REPLAY_PSNS];
+	static u16 said[INC_PLACE_PSNS];
 	struct both b = {
 		.p.said = said,
 		.r = {
@@ -85,13 +85,13 @@ static int give(struct both *b, struct inc_pkt pkt)
 {
 	enum inc_responder_verdict v = inc_responder_check(&b->r, &pkt);
 
-	if (inc_replay_contradicts(&b->p, &b->r, &pkt, v))
+	if (inc_place_contradicts(&b->p, &b->r, &pkt, v))
 		return LOST;
 	switch (v) {
 	case INC_RESP_NEW:
-		if (inc_replay_asks_again(&b->p, &pkt))
+		if (inc_place_asks_again(&b->p, &pkt))
 			return AGAIN;
-		inc_replay_note(&b->p, &b->r, &pkt);
+		inc_place_note(&b->p, &b->r, &pkt);
 		inc_responder_accept(&b->r, &pkt);
 		return ACCEPT;
 	case INC_RESP_DUP:
@@ -158,7 +158,7 @@ static void what_follows_shows(struct kunit *test)
 	GIVE(&b, part(6, 3, 0, 4), LOST);	/* the one in progress */
 	GIVE(&b, part(3, 1, 0, 3), LOST);
 	/* It has moved far beyond what is known. */
-	GIVE(&b, part(3 - INC_REPLAY_PSNS, 3, 0, 4), DUP);
+	GIVE(&b, part(3 - INC_PLACE_PSNS, 3, 0, 4), DUP);
 }
 
 /* What has no key is not believed; at the expected PSN it is refused. */
@@ -202,7 +202,7 @@ static void signs_of_life(struct kunit *test)
 
 static u32 named(struct both *b, u32 psn)
 {
-	return (inc_replay_name(&b->p, &b->r, inc_psn_add(PSN, psn)) - PSN) &
+	return (inc_place_ack_psn(&b->p, &b->r, inc_psn_add(PSN, psn)) - PSN) &
 	       INC_PSN_MASK;
 }
 
@@ -214,24 +214,24 @@ static void names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, named(&b, 1), 1U);
 	KUNIT_EXPECT_EQ(test, named(&b, 2), 3U);
 	KUNIT_EXPECT_EQ(test, named(&b, 3), 3U);
-	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+	KUNIT_EXPECT_TRUE(test, inc_place_may_queue(&b.p));
 	for (unsigned int i = 0; i < 4; i++)
 		GIVE(&b, part(4 + i, 3, i, 4), ACCEPT);
-	KUNIT_EXPECT_TRUE(test, inc_replay_ends_write(&b.p, &b.r,
-						      inc_psn_add(PSN, 7)));
+	KUNIT_EXPECT_TRUE(test, inc_place_ends_write(&b.p, &b.r,
+						     inc_psn_add(PSN, 7)));
 	b.r.ooo_queued = true;
 	KUNIT_EXPECT_EQ(test, named(&b, 7), 6U);
-	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+	KUNIT_EXPECT_TRUE(test, inc_place_may_queue(&b.p));
 	b.r.ooo_queued = false;
 	KUNIT_EXPECT_EQ(test, named(&b, 7), 7U);
-	KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
+	KUNIT_EXPECT_FALSE(test, inc_place_may_queue(&b.p));
 	/* Until so much has arrived that a later ACK has. */
 	for (unsigned int i = 8; i < 138; i++) {
-		KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
+		KUNIT_EXPECT_FALSE(test, inc_place_may_queue(&b.p));
 		GIVE(&b, part(i, i, 0, 1), ACCEPT);
 	}
 	GIVE(&b, part(138, 138, 0, 1), ACCEPT);
-	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+	KUNIT_EXPECT_TRUE(test, inc_place_may_queue(&b.p));
 }
 
 /* The last packet as a write of its own: the first write's end is never named. */
@@ -254,7 +254,7 @@ static void in_two(struct kunit *test)
 	GIVE(&b, part_of_two(4, 2, 0, 2), ACCEPT);
 	GIVE(&b, part_of_two(5, 2, 1, 2), ACCEPT);
 	KUNIT_EXPECT_EQ(test, named(&b, 4), 4U);
-	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+	KUNIT_EXPECT_TRUE(test, inc_place_may_queue(&b.p));
 	KUNIT_EXPECT_EQ(test, b.r.msn, 4U);
 }
 
@@ -322,7 +322,7 @@ static void end_again(struct kunit *test)
 	GIVE(&b, part(7, 3, 3, 4), ACCEPT);
 }
 
-static struct kunit_case replay_cases[] = {
+static struct kunit_case lost_place_cases[] = {
 	KUNIT_CASE(same_again),
 	KUNIT_CASE(remnant_shows),
 	KUNIT_CASE(what_follows_shows),
@@ -336,11 +336,11 @@ static struct kunit_case replay_cases[] = {
 	{}
 };
 
-static struct kunit_suite replay_suite = {
-	.name = "rdma_inc_replay",
-	.test_cases = replay_cases,
+static struct kunit_suite lost_place_suite = {
+	.name = "rdma_inc_lost_place",
+	.test_cases = lost_place_cases,
 };
 
-kunit_test_suite(replay_suite);
+kunit_test_suite(lost_place_suite);
 
 MODULE_LICENSE("GPL");
