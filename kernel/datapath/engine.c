@@ -17,8 +17,8 @@
 #include "core/wire.h"
 #include "datapath/engine.h"
 #include "datapath/fanout.h"
-#include "datapath/ooo_queue.h"
 #include "datapath/reply.h"
+#include "datapath/rx_port.h"
 #include "datapath/rx_rc.h"
 #include "datapath/rx_response.h"
 #include "datapath/rx_uc.h"
@@ -62,7 +62,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 	struct inc_begun begun;
 	struct inc_reply reply = { .begun = &begun };
 
-	if (!inc_ooo_check_port(qp, skb))
+	if (!inc_rx_port_check(qp, skb))
 		return;
 	if (READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_RTS) {
 		refuse_in_error(qp, pkt);

@@ -8,67 +8,22 @@
  */
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
-#include <linux/udp.h>
 
 #include "core/psn.h"
 #include "datapath/cb.h"
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_payload.h"
+#include "datapath/rx_port.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
-
-/* UDP source port of a packet; its UDP header precedes its BTH. */
-static __be16 sender_port(const struct sk_buff *skb)
-{
-	return ((const struct udphdr *)skb->data - 1)->source;
-}
-
-/**
- * inc_rx_learn_port() - learn a member's UDP source port
- * @qp: QP
- * @skb: packet, skb->data at its BTH
- * @pkt: the packet, parsed, a request whose R_Key, if it has one, is right
- *
- * A sender that knows the R_Key is the member. A QP uses one source port all
- * its life, so from here on a forged packet needs that port in addition to the
- * numbers in the BTH.
- *
- * Context: qp->rx.lock held.
- */
-void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
-		       const struct inc_pkt *pkt)
-{
-	lockdep_assert_held(&qp->rx.lock);
-	if (!qp->rx.port && pkt->flags & INC_PKT_FIRST &&
-	    !inc_responder_is_empty(pkt))
-		WRITE_ONCE(qp->rx.port, sender_port(skb));
-}
 
 /* A packet that is forged, or contradicts one that is. */
 static void distrust_packet(struct inc_qp *qp, struct sk_buff *skb)
 {
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
-}
-
-/**
- * inc_ooo_check_port() - reject packets that are not from the member's port
- * @qp: QP
- * @skb: packet, skb->data at its BTH; consumed if false
- *
- * Context: softirq.
- * Return: true if the packet is accepted.
- */
-bool inc_ooo_check_port(struct inc_qp *qp, struct sk_buff *skb)
-{
-	__be16 port = READ_ONCE(qp->rx.port);
-
-	if (likely(!port || sender_port(skb) == port))
-		return true;
-	distrust_packet(qp, skb);
-	return false;
 }
 
 static void charge_queue(struct inc_qp *qp, s64 bytes)
@@ -190,7 +145,7 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 		return;
 	}
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
-	inc_rx_learn_port(qp, skb, pkt);
+	inc_rx_port_learn(qp, skb, pkt);
 	skb = fit_buffer(qp, skb);
 	if (!skb)
 		return;

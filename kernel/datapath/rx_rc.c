@@ -27,6 +27,7 @@
 #include "datapath/ooo_queue.h"
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
+#include "datapath/rx_port.h"
 #include "datapath/rx_rc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_packet.h"
@@ -325,7 +326,7 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 		inc_ooo_enqueue(qp, skb, pkt);
 		return;
 	case INC_RESP_NEW:
-		inc_rx_learn_port(qp, skb, pkt);
+		inc_rx_port_learn(qp, skb, pkt);
 		t = accept_packet(qp, &skb, pkt, reply);
 		if (t == INC_TAKE_OK) {
 			if (!skb_queue_empty(&qp->rx.ooo))

@@ -16,9 +16,9 @@
 
 #include "core/psn.h"
 #include "core/wire.h"
-#include "datapath/ooo_queue.h"
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
+#include "datapath/rx_port.h"
 #include "datapath/rx_uc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
@@ -159,7 +159,7 @@ void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 	lockdep_assert_held(&qp->rx.lock);
 	switch (judge_packet(qp, skb, pkt, &overtaken)) {
 	case UC_NEW:
-		inc_rx_learn_port(qp, skb, pkt);
+		inc_rx_port_learn(qp, skb, pkt);
 		accept_uc(qp, skb, pkt, overtaken, reply);
 		reply->kick_self = true;
 		return;
