@@ -151,7 +151,7 @@ bool admit_line(struct client *c, const char *line)
 	/* A token precedes all else. */
 	if (c->proved && (c->role != ROLE_NEW || c->job))
 		return false;
-	shown = inc_rdv_auth_parse(line, token);
+	shown = inc_rdv_token_parse(line, token);
 	if (!shown && c->proved)
 		return false;
 	if (shown && (!sec->tokens ||

@@ -240,9 +240,9 @@ int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
 int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
 bool inc_rdv_change(struct inc_rdv_msg *msg, const char *job);
 
-/* auth.c */
-int inc_rdv_auth_format(const char *token, char *line, size_t len);
-bool inc_rdv_auth_parse(const char *line, char *token);
+/* token_line.c */
+int inc_rdv_token_format(const char *token, char *line, size_t len);
+bool inc_rdv_token_parse(const char *line, char *token);
 
 char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
 void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);

@@ -178,7 +178,7 @@ static int show_token(struct inc_secure *s, int fd, const char *token,
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_SERVER_CA or INC_SERVER_CERTS");
 		return -EINVAL;
 	}
-	len = inc_rdv_auth_format(token, line, sizeof(line));
+	len = inc_rdv_token_format(token, line, sizeof(line));
 	if (len < 0) {
 		snprintf(err, err_len, "INC_SERVER_TOKEN: a token has 1 to %d printable ASCII characters, without spaces, quotes and backslashes",
 			 INC_RDV_TOKEN_MAX);

@@ -331,23 +331,23 @@ static void auth_line(void)
 
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
-	EQ(inc_rdv_auth_format("", line, sizeof(line)), -EINVAL);
-	EQ(inc_rdv_auth_format("a b", line, sizeof(line)), -EINVAL);
-	EQ(inc_rdv_auth_format("a\"", line, sizeof(line)), -EINVAL);
-	EQ(inc_rdv_auth_format(big, line, sizeof(line)), -EINVAL);
+	EQ(inc_rdv_token_format("", line, sizeof(line)), -EINVAL);
+	EQ(inc_rdv_token_format("a b", line, sizeof(line)), -EINVAL);
+	EQ(inc_rdv_token_format("a\"", line, sizeof(line)), -EINVAL);
+	EQ(inc_rdv_token_format(big, line, sizeof(line)), -EINVAL);
 	big[sizeof(big) - 2] = '\0';
-	n = inc_rdv_auth_format(big, line, sizeof(line));
+	n = inc_rdv_token_format(big, line, sizeof(line));
 	OK(n > 0 && n <= INC_RDV_LINE_MAX && line[n - 1] == '\n');
 	line[n - 1] = '\0';
-	OK(inc_rdv_auth_parse(line, token));
+	OK(inc_rdv_token_parse(line, token));
 	OK(!strcmp(token, big));
-	OK(!inc_rdv_auth_parse("{\"cmd\":\"leave\"}", token));
-	OK(!inc_rdv_auth_parse("", token));
+	OK(!inc_rdv_token_parse("{\"cmd\":\"leave\"}", token));
+	OK(!inc_rdv_token_parse("", token));
 	for (i = 0; i < ROUNDS; i++) {
-		n = inc_rdv_auth_format("secret", line, sizeof(line));
+		n = inc_rdv_token_format("secret", line, sizeof(line));
 		line[n - 1] = '\0';
 		line[rand_r(&seed) % n] = (char)rand_r(&seed);
-		if (inc_rdv_auth_parse(line, token))
+		if (inc_rdv_token_parse(line, token))
 			EQ(strlen(token), 6);
 	}
 }

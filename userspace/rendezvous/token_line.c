@@ -24,14 +24,14 @@ static size_t plain_length(const char *token)
 }
 
 /**
- * inc_rdv_auth_format() - make the line of a token
+ * inc_rdv_token_format() - make the line of a token
  * @token: token
  * @line: result, with a newline
  * @len: size of @line in bytes
  *
  * Return: length, or -EINVAL if the token cannot be sent.
  */
-int inc_rdv_auth_format(const char *token, char *line, size_t len)
+int inc_rdv_token_format(const char *token, char *line, size_t len)
 {
 	size_t n = plain_length(token);
 	int ret;
@@ -43,13 +43,13 @@ int inc_rdv_auth_format(const char *token, char *line, size_t len)
 }
 
 /**
- * inc_rdv_auth_parse() - take the token out of a line
+ * inc_rdv_token_parse() - take the token out of a line
  * @line: line, without its newline
  * @token: result; INC_RDV_TOKEN_MAX + 1 bytes
  *
  * Return: false if it is another line.
  */
-bool inc_rdv_auth_parse(const char *line, char *token)
+bool inc_rdv_token_parse(const char *line, char *token)
 {
 	size_t n;
 
