@@ -71,7 +71,7 @@ void host_put(struct server *s, struct host *host)
 
 /**
  * client_shut() - close a connection's socket
- * @c: connection, which sessions_sweep() frees
+ * @c: connection, which sweep_clients() frees
  */
 void client_shut(struct client *c)
 {

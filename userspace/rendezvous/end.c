@@ -246,7 +246,7 @@ static void lose_parent(struct client *c, const char *why)
  * @c: connection, closed already or not
  * @why: reason, for the log
  *
- * Also removes the client from its job. sessions_sweep() frees it.
+ * Also removes the client from its job. sweep_clients() frees it.
  */
 void client_close(struct client *c, const char *why)
 {

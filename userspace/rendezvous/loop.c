@@ -94,7 +94,7 @@ static void shake_hands(const struct server *s, struct client *c)
 	for (; c && (first || server_may_work(s)); c = c->shake_next) {
 		/* What came with the end of it is invisible to poll(). */
 		if (c->shaking && admit_step(c))
-			session_input(c);
+			dispatch_input(c);
 		first = false;
 	}
 }
@@ -120,7 +120,7 @@ static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 			c->out_len = pfd[i].revents & (POLLERR | POLLHUP) ?
 				     0 : c->out_len;
 		else if (pfd[i].revents & (POLLIN | POLLERR | POLLHUP))
-			session_input(c);
+			dispatch_input(c);
 	}
 	shake_hands(s, shaking);
 }
@@ -141,6 +141,45 @@ static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
 	return more;
 }
 
+/* Drop connections whose deadline has passed. */
+static void check_deadlines(struct server *s)
+{
+	struct client *c;
+
+	for (c = s->clients; c; c = c->next) {
+		if (!c->deadline || c->deadline > s->now)
+			continue;
+		if (c->shaking) {
+			secure_refuse(c, "TLS: it does not finish its handshake");
+			client_close(c, "TLS: no answer");
+		} else if (c->closing) {
+			client_close(c, "does not read");
+		} else {
+			client_error(c, ETIMEDOUT, c->proved ?
+				     "no \"join\" within %u ms of connecting" :
+				     "no token within the time of %u ms to join",
+				     s->max.join_ms);
+		}
+	}
+}
+
+/* Free closed connections. */
+static void sweep_clients(struct server *s)
+{
+	struct client **link = &s->clients, *c;
+
+	while ((c = *link)) {
+		if (c->closing && !c->out_len)
+			client_close(c, "closed");
+		if (c->fd >= 0) {
+			link = &c->next;
+			continue;
+		}
+		*link = c->next;
+		client_free(c);
+	}
+}
+
 static void run_turn(struct server *s, const struct pollfd *pfd, nfds_t n)
 {
 	s->now = now_ms();
@@ -151,11 +190,11 @@ static void run_turn(struct server *s, const struct pollfd *pfd, nfds_t n)
 		events_lost(s);
 	s->work_until = now_ms() + WORK_MS;
 	jobs_expire(s);
-	sessions_check_deadlines(s);
+	check_deadlines(s);
 	clients_keep_alive(s);
 	if (pfd[POLL_LISTEN].revents)
 		admit_caller(s);
-	sessions_sweep(s);
+	sweep_clients(s);
 }
 
 static int main_loop(struct server *s, int sig_fd)
@@ -190,7 +229,7 @@ static void close_all(struct server *s)
 	jobs_end_all(s, "the rendezvous daemon was ended");
 	for (c = s->clients; c; c = c->next)
 		client_close(c, "daemon ends");
-	sessions_sweep(s);
+	sweep_clients(s);
 	inc_rdv_network_free(&s->allow);
 	secure_forget(&s->security);
 	close(s->listen_fd);

@@ -2,15 +2,15 @@
 /*
  * The rendezvous daemon. From the bottom: server.c has the clock and the log,
  * secure.c TLS, client.c connections and their hosts, addr.c the permitted
- * addresses; job.h says where jobs are; admit.c lets connections in, session.c
- * understands what they say, loop.c has the main loop. Each file calls those
+ * addresses; job.h says where jobs are; admit.c lets connections in, dispatch.c
+ * hands on what they say, loop.c has the main loop. Each file calls those
  * before it only. See Documentation/rendezvous.rst; the command line is
  * inc-tool's (tool/serve.c).
  *
  * Ownership: the server owns connections, jobs and hosts, in one list each. A
  * connection is in one job at most. Only job_add_client() and job_del_client()
  * add and remove it; the latter clears all pointers to it in the job. Only
- * sessions_sweep() frees a connection. The main loop calls it when nothing else
+ * sweep_clients() frees a connection. The main loop calls it when nothing else
  * is in progress, after client_close() has removed the connection from its job.
  */
 #ifndef INC_RENDEZVOUS_SERVER_H
@@ -297,10 +297,8 @@ bool admit_step(struct client *c);
 bool admit_line(struct client *c, const char *line);
 bool admit_speaks_tls(struct client *c, char first);
 
-/* session.c */
-void session_input(struct client *c);
-void sessions_check_deadlines(struct server *s);
-void sessions_sweep(struct server *s);
+/* dispatch.c */
+void dispatch_input(struct client *c);
 
 /* loop.c */
 int server_run(struct server *s, const struct serve_options *o);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the other ends of connections say to the rendezvous daemon, and when they
- * have said nothing for too long.
+ * Hands each line that the other ends of connections send to the rendezvous daemon
+ * to what acts on it.
  */
 #include "nl/common.h"
 
@@ -199,58 +199,13 @@ static bool take_input(struct client *c)
 }
 
 /**
- * session_input() - read and process input
+ * dispatch_input() - read and process input
  * @c: connection that is not closing
  *
  * With TLS, all that was decrypted: at most a record.
  */
-void session_input(struct client *c)
+void dispatch_input(struct client *c)
 {
 	while (take_input(c))
 		;
-}
-
-/**
- * sessions_sweep() - free closed connections
- * @s: daemon
- */
-void sessions_sweep(struct server *s)
-{
-	struct client **link = &s->clients, *c;
-
-	while ((c = *link)) {
-		if (c->closing && !c->out_len)
-			client_close(c, "closed");
-		if (c->fd >= 0) {
-			link = &c->next;
-			continue;
-		}
-		*link = c->next;
-		client_free(c);
-	}
-}
-
-/**
- * sessions_check_deadlines() - drop connections whose deadline has passed
- * @s: daemon
- */
-void sessions_check_deadlines(struct server *s)
-{
-	struct client *c;
-
-	for (c = s->clients; c; c = c->next) {
-		if (!c->deadline || c->deadline > s->now)
-			continue;
-		if (c->shaking) {
-			secure_refuse(c, "TLS: it does not finish its handshake");
-			client_close(c, "TLS: no answer");
-		} else if (c->closing) {
-			client_close(c, "does not read");
-		} else {
-			client_error(c, ETIMEDOUT, c->proved ?
-				     "no \"join\" within %u ms of connecting" :
-				     "no token within the time of %u ms to join",
-				     s->max.join_ms);
-		}
-	}
 }
