@@ -104,7 +104,7 @@ int inc_request_wait(struct inc_request *req)
 	inc_comm_lock(req->comm);
 	if (!is_over(req)) {
 		inc_watchdog_count(&watch->calls);
-		inc_msg_wait(req->comm, req, INC_FOREVER);
+		inc_request_sleep(req, INC_FOREVER);
 		inc_watchdog_count(&watch->calls);
 	}
 	ret = end_of(req);
@@ -138,7 +138,7 @@ int inc_request_wait_for(struct inc_request *req, unsigned int timeout_ms)
 		ret = end_of(req);
 	} else {
 		inc_watchdog_waits(watch, true);
-		done = inc_msg_wait(req->comm, req, timeout_ms < INT_MAX ?
+		done = inc_request_sleep(req, timeout_ms < INT_MAX ?
 				    (int)timeout_ms : INT_MAX);
 		inc_watchdog_waits(watch, false);
 		inc_watchdog_count(&watch->tests);

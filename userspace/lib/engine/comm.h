@@ -568,7 +568,7 @@ void inc_others_lock(void);
 void inc_others_unlock(bool child);
 
 /* wait.c */
-bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms);
+bool inc_request_sleep(struct inc_request *req, int ms);
 
 /* Microseconds of CLOCK_MONOTONIC. */
 static inline uint64_t inc_now_us(void)

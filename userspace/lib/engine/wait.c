@@ -120,16 +120,16 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 }
 
 /**
- * inc_msg_wait() - work until an operation is done
- * @comm: communicator
+ * inc_request_sleep() - work and sleep until an operation is done
  * @req: operation
  * @ms: maximum milliseconds to sleep, not 0; INC_FOREVER: unlimited
  *
  * Return: true if it is done; false if the time has expired.
  */
-bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
+bool inc_request_sleep(struct inc_request *req, int ms)
 {
 	unsigned int yields = YIELDS_BEFORE_SLEEP;
+	struct inc_comm *comm = req->comm;
 	struct limit limit = { .ms = ms };
 	bool checked = false;
 	int ret = 0, again_ms;
