@@ -322,15 +322,15 @@ struct coll_inc_op {
 mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 					    int *priority);
 
-/* goes.c */
-enum coll_inc_why coll_inc_goes(struct coll_inc_module *m,
-				ompi_communicator_t *comm, enum coll_inc_fn fn,
-				const struct coll_inc_args *args);
-enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
-				      ompi_communicator_t *comm,
-				      enum coll_inc_fn fn,
-				      const struct coll_inc_args *args,
-				      int *lane);
+/* decide.c */
+enum coll_inc_why coll_inc_decide(struct coll_inc_module *m,
+				  ompi_communicator_t *comm, enum coll_inc_fn fn,
+				  const struct coll_inc_args *args);
+enum coll_inc_why coll_inc_decide_apart(struct coll_inc_module *m,
+					ompi_communicator_t *comm,
+					enum coll_inc_fn fn,
+					const struct coll_inc_args *args,
+					int *lane);
 bool coll_inc_suits(ompi_communicator_t *comm,
 		    const struct coll_inc_args *args);
 

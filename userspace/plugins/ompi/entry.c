@@ -43,7 +43,7 @@ static int in_order(coll_inc_module_t *m, ompi_communicator_t *comm,
 	enum coll_inc_why why;
 
 	m->tag = tag;
-	why = coll_inc_goes(m, comm, fn, a);
+	why = coll_inc_decide(m, comm, fn, a);
 	if (why == COLL_INC_LATER)
 		return coll_inc_request_later(m, comm, fn, a, request);
 	if (why)
@@ -64,7 +64,7 @@ static int name(LIST params ompi_communicator_t *comm,			\
 		.coll = COLL_INC_##name, __VA_ARGS__ };			\
 	coll_inc_module_t *m = (coll_inc_module_t *)module;		\
 									\
-	if (coll_inc_goes(m, comm, COLL_INC_##name, &a))		\
+	if (coll_inc_decide(m, comm, COLL_INC_##name, &a))		\
 		return m->below.name(LIST args comm,			\
 				     m->below.name##_module);		\
 	return run_blocking(m, comm, &a);				\
@@ -81,7 +81,7 @@ static int i##name(LIST params ompi_communicator_t *comm,		\
 									\
 	if (m->tagged && coll_inc_suits(comm, &a))			\
 		return in_order(m, comm, COLL_INC_i##name, &a, request); \
-	why = coll_inc_goes(m, comm, COLL_INC_i##name, &a);		\
+	why = coll_inc_decide(m, comm, COLL_INC_i##name, &a);		\
 	if (why == COLL_INC_LATER)					\
 		return coll_inc_request_later(m, comm,			\
 					      COLL_INC_i##name, &a,	\
@@ -101,7 +101,7 @@ static int name##_init(LIST params ompi_communicator_t *comm,		\
 	coll_inc_module_t *m = (coll_inc_module_t *)module;		\
 	int lane;							\
 									\
-	if (coll_inc_goes_apart(m, comm, COLL_INC_##name##_init, &a, &lane)) \
+	if (coll_inc_decide_apart(m, comm, COLL_INC_##name##_init, &a, &lane)) \
 		return m->below.name##_init(LIST args comm, info,	\
 					    request,			\
 					    m->below.name##_init_module); \

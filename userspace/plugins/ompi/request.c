@@ -311,7 +311,7 @@ static void decide_queued(struct coll_inc_module *m)
 	while (!opal_list_is_empty(&m->queue)) {
 		r = (coll_inc_request_t *)opal_list_get_first(&m->queue);
 		m->tag = r->tag;
-		why = coll_inc_goes(m, r->comm, r->fn, &r->args);
+		why = coll_inc_decide(m, r->comm, r->fn, &r->args);
 		if (why == COLL_INC_LATER)
 			return;
 		opal_list_remove_item(&m->queue, &r->super.super.super.super);

@@ -109,7 +109,7 @@ static enum coll_inc_why decide_path(coll_inc_module_t *m,
 }
 
 /**
- * coll_inc_goes() - decide whether an operation goes through the switch
+ * coll_inc_decide() - decide whether an operation goes through the switch
  * @m: module
  * @comm: its communicator
  * @fn: operation
@@ -117,15 +117,15 @@ static enum coll_inc_why decide_path(coll_inc_module_t *m,
  *
  * Return: COLL_INC_GOES, or why it does not.
  */
-enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
-				enum coll_inc_fn fn,
-				const struct coll_inc_args *args)
+enum coll_inc_why coll_inc_decide(coll_inc_module_t *m,
+				  ompi_communicator_t *comm, enum coll_inc_fn fn,
+				  const struct coll_inc_args *args)
 {
-	return coll_inc_goes_apart(m, comm, fn, args, NULL);
+	return coll_inc_decide_apart(m, comm, fn, args, NULL);
 }
 
 /**
- * coll_inc_goes_apart() - decide on an operation that may need its own tree
+ * coll_inc_decide_apart() - decide on an operation that may need its own tree
  * @m: module
  * @comm: its communicator
  * @fn: operation
@@ -135,11 +135,11 @@ enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
  *
  * Return: COLL_INC_GOES, or why it does not.
  */
-enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
-				      ompi_communicator_t *comm,
-				      enum coll_inc_fn fn,
-				      const struct coll_inc_args *args,
-				      int *lane)
+enum coll_inc_why coll_inc_decide_apart(coll_inc_module_t *m,
+					ompi_communicator_t *comm,
+					enum coll_inc_fn fn,
+					const struct coll_inc_args *args,
+					int *lane)
 {
 	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
 					  ompi_comm_size(comm));
