@@ -2,7 +2,7 @@
 /*
  * Room for groups of tenants with a priority. If a group with all its ranks
  * does not fit, groups of lower-priority tenants may be ended to make room:
- * they are chosen (tenant/preempt.c) by what there would be without them, and
+ * they are chosen (tenant/victims.c) by what there would be without them, and
  * end only if that is enough. The group then waits until their trees are gone.
  * Until it has its own, no group is placed whose priority is not higher.
  *
@@ -15,7 +15,7 @@
 
 #include "group/group.h"
 #include "place/place.h"
-#include "tenant/preempt.h"
+#include "tenant/victims.h"
 
 #define PREEMPT_MS	10000	/* for trees to be dismantled */
 #define PREEMPTIONS_MAX	3	/* each may wait for so long */
@@ -50,7 +50,7 @@ struct room {
  * struct search - groups are chosen
  * @g: group that needs room
  * @at: for each of its ranks the switch
- * @list: groups that may end, in the order of preempt_order()
+ * @list: groups that may end, in the order of victims_order()
  * @n: their number
  * @gone: for each switch what the ending groups have there
  * @since: milliseconds; when it began
@@ -213,7 +213,7 @@ static bool list_candidates(struct search *s)
 			s->list[s->n++] = (struct candidate){
 				priority_of(g), g->born, g,
 			};
-	preempt_order(s->list, s->n);
+	victims_order(s->list, s->n);
 	return true;
 }
 
@@ -241,7 +241,7 @@ static bool choose_groups(struct search *s)
 	size_t i;
 
 	found = ends &&
-		preempt_choose(ends, s->n, would_fit, has_taken_long, s);
+		victims_choose(ends, s->n, would_fit, has_taken_long, s);
 	if (found) {
 		g->preempt_until = g->manager->loop.now + PREEMPT_MS;
 		g->freed_at = 0;

@@ -13,7 +13,7 @@
 #include "place/place.h"
 #include "rdma_inc.h"
 #include "rdma_inc_proto.h"
-#include "tenant/preempt.h"
+#include "tenant/victims.h"
 
 /* Headers and ICRC of the longest packet, over IPv6, and over IPv4. */
 #define ROCE_LEN	84
@@ -252,7 +252,7 @@ static void say_down(const struct manager *m, char *text, size_t len)
 void where_none(struct group *g, bool located, uint32_t lost)
 {
 	char text[INC_RDV_TEXT_MAX - 256], addr[INET6_ADDRSTRLEN];
-	const char *others = g->tenant->limits->priority ? PREEMPT_NO_HELP : "";
+	const char *others = g->tenant->limits->priority ? VICTIMS_NO_HELP : "";
 	const char *why;
 	int err;
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/loop.h"
-#include "tenant/preempt.h"
 #include "tenant/quota.h"
+#include "tenant/victims.h"
 
 #define PAUSE_MS	1000	/* between events about one tenant */
 
@@ -302,7 +302,7 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 		return true;
 	if (tn->limits->priority)
 		set_why(why + strlen(why), len - strlen(why), "%s",
-			PREEMPT_NO_HELP);
+			VICTIMS_NO_HELP);
 	return false;
 }
 

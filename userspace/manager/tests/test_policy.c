@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tenant/preempt.h"
 #include "tenant/quota.h"
+#include "tenant/victims.h"
 #include "tests/fuzz.h"
 
 #define INPUT_MAX	600
@@ -374,7 +374,7 @@ static bool hurried_is_enough(struct puzzle *p)
 
 	hurried.asked = 0;
 	hurried.patience = 1 + any(8);
-	return preempt_choose(ends, p->n, enough, in_a_hurry, &hurried) &&
+	return victims_choose(ends, p->n, enough, in_a_hurry, &hurried) &&
 	       hurried.asked <= hurried.patience && enough(p, ends);
 }
 
@@ -396,7 +396,7 @@ static void random_choices(unsigned long steps)
 		expected = best_set(&p);
 		p.asked = 0;
 		p.patience = UINT_MAX;
-		found = preempt_choose(ends, p.n, enough, in_a_hurry, &p);
+		found = victims_choose(ends, p.n, enough, in_a_hurry, &p);
 		for (set = 0, i = 0; i < p.n; i++)
 			set |= (uint32_t)ends[i] << i;
 		wrong += found != (expected != UINT32_MAX) ||
@@ -420,7 +420,7 @@ static void known_order(void)
 	static const uint64_t order[] = { 30, 20, 10, 80, 70, 90 };
 	size_t i;
 
-	preempt_order(list, 6);
+	victims_order(list, 6);
 	for (i = 0; i < 6; i++)
 		check(list[i].born == order[i], "the youngest of the lowest first");
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See preempt.h.
+ * See victims.h.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "tenant/preempt.h"
+#include "tenant/victims.h"
 
 static int by_worth(const void *a, const void *b)
 {
@@ -19,13 +19,13 @@ static int by_worth(const void *a, const void *b)
 }
 
 /**
- * preempt_order() - sort groups by who ends first
+ * victims_order() - sort groups by who ends first
  * @list: groups
  * @n: their number
  *
  * The lowest priority first, and of groups with the same one the youngest.
  */
-void preempt_order(struct candidate *list, size_t n)
+void victims_order(struct candidate *list, size_t n)
 {
 	qsort(list, n, sizeof(*list), by_worth);
 }
@@ -39,8 +39,8 @@ static void mark_first(bool *ends, size_t first, size_t n)
 }
 
 /**
- * preempt_choose() - choose groups that end
- * @ends: result: for each group, in the order of preempt_order(), whether it
+ * victims_choose() - choose groups that end
+ * @ends: result: for each group, in the order of victims_order(), whether it
  *	ends
  * @n: number of groups
  * @fits: tells whether there is room when these have ended; if there is, there
@@ -55,7 +55,7 @@ static void mark_first(bool *ends, size_t first, size_t n)
  *
  * Return: false if there would be no room when all have ended.
  */
-bool preempt_choose(bool *ends, size_t n,
+bool victims_choose(bool *ends, size_t n,
 		    bool (*fits)(void *ctx, const bool *ends),
 		    bool (*hurry)(void *ctx), void *ctx)
 {

@@ -3,15 +3,15 @@
  * Which groups end for another one. No I/O; the same input gives the same
  * groups.
  */
-#ifndef INC_MANAGER_PREEMPT_H
-#define INC_MANAGER_PREEMPT_H
+#ifndef INC_MANAGER_VICTIMS_H
+#define INC_MANAGER_VICTIMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* What is said then to a tenant with a priority. */
-#define PREEMPT_NO_HELP	"; groups with a lower priority would not make room"
+#define VICTIMS_NO_HELP	"; groups with a lower priority would not make room"
 
 /**
  * struct candidate - a group that may end for another one
@@ -25,9 +25,9 @@ struct candidate {
 	void		*ctx;
 };
 
-void preempt_order(struct candidate *list, size_t n);
-bool preempt_choose(bool *ends, size_t n,
+void victims_order(struct candidate *list, size_t n);
+bool victims_choose(bool *ends, size_t n,
 		    bool (*fits)(void *ctx, const bool *ends),
 		    bool (*hurry)(void *ctx), void *ctx);
 
-#endif /* INC_MANAGER_PREEMPT_H */
+#endif /* INC_MANAGER_VICTIMS_H */
