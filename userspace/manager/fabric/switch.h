@@ -360,18 +360,16 @@ struct sw {
 	bool			locks;
 };
 
-int sw_pool_start(struct sw_pool *pool, unsigned int switches);
-bool sw_pool_stop(struct sw_pool *pool);
-int sw_start(struct sw *sw);
-void sw_stop(struct sw *sw);
-void sw_submit(struct sw *sw, struct sw_op *op);
-void sw_refresh(struct sw *sw);
-void sw_silence(struct sw *sw);
-void sw_retire(struct sw *sw);
-bool sw_is_over(struct sw *sw);
-void sw_clear(struct sw *sw);
-bool sw_awaited(const struct sw *sw);
-const char *sw_name(const struct sw *sw);
+/**
+ * sw_name() - name a switch in messages
+ * @sw: switch
+ *
+ * Return: its identity, or the address of its agent.
+ */
+static inline const char *sw_name(const struct sw *sw)
+{
+	return sw->info ? sw->info->id : sw->address;
+}
 
 /**
  * sw_closed() - check whether a switch gets no more trees
@@ -383,6 +381,26 @@ static inline bool sw_closed(const struct sw *sw)
 {
 	return sw->drain || sw->leaving;
 }
+
+/* start.c */
+int sw_pool_start(struct sw_pool *pool, unsigned int switches);
+bool sw_pool_stop(struct sw_pool *pool);
+int sw_start(struct sw *sw);
+void sw_stop(struct sw *sw);
+void sw_retire(struct sw *sw);
+bool sw_is_over(struct sw *sw);
+void sw_clear(struct sw *sw);
+
+/* refresh.c */
+int sw_refresh_start(struct sw *sw);
+void sw_refresh(struct sw *sw);
+void sw_silence(struct sw *sw);
+bool sw_awaited(const struct sw *sw);
+
+/* ops.c */
+void sw_ops_start(struct sw *sw);
+void sw_ops_stop(struct sw *sw);
+void sw_submit(struct sw *sw, struct sw_op *op);
 
 /* watch.c */
 void *sw_watch_poll(void *arg);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Operations on a switch's agent: one after another, by whatever thread is free,
+ * which connects again when the session is lost.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "fabric/switch.h"
+
+#define RETRY_MS	500	/* between attempts to connect */
+
+/* --- Threads ------------------------------------------------------------- */
+
+static bool ensure_session(struct sw *sw, struct sw_op *op)
+{
+	int64_t now = now_ms();
+
+	if (sw->session)
+		return true;
+	if (!sw->tried_at || now - sw->tried_at >= RETRY_MS) {
+		sw->tried_at = now;
+		sw->session = netconf_open(&sw->target, sw->tried);
+	}
+	if (sw->session)
+		return true;
+	op->ret = -EHOSTUNREACH;
+	snprintf(op->err, sizeof(op->err), "%s", sw->tried);
+	return false;
+}
+
+static void run_op(struct sw *sw, struct sw_op *op)
+{
+	if (!op->reads && !sw->may_change()) {
+		op->ret = -ESTALE;
+		snprintf(op->err, sizeof(op->err), "this manager does not lead any more");
+	} else if (ensure_session(sw, op)) {
+		op->ret = op->run(op, sw->session);
+		if (op->ret == -ENOTCONN) {
+			netconf_close(sw->session);
+			sw->session = NULL;
+			sw->tried_at = 0;
+			op->ret = -EHOSTUNREACH;
+		}
+	}
+	loop_post(sw->loop, &op->work);
+}
+
+/* The next operation. NULL: none, and the switch may be another thread's. */
+static struct sw_op *next_op(struct sw *sw, bool *stop)
+{
+	struct sw_op *op;
+
+	pthread_mutex_lock(&sw->lock);
+	op = sw->head;
+	*stop = sw->stop;
+	sw->talking = op || sw->stop;
+	if (op) {
+		sw->head = op->next;
+		if (!sw->head)
+			sw->tail = &sw->head;
+	}
+	pthread_mutex_unlock(&sw->lock);
+	return op;
+}
+
+static void run_ops(struct job *job)
+{
+	struct sw *sw = container_of(job, struct sw, talk);
+	struct sw_op *op;
+	bool stop;
+
+	while ((op = next_op(sw, &stop)))
+		run_op(sw, op);
+	if (!stop)
+		return;
+	netconf_close(sw->session);
+	sw->session = NULL;
+	pthread_mutex_lock(&sw->lock);
+	sw->over = true;
+	pthread_mutex_unlock(&sw->lock);
+}
+
+/* --- The main loop ------------------------------------------------------- */
+
+static void came_back(struct loop_work *work)
+{
+	struct sw_op *op = container_of(work, struct sw_op, work);
+	struct sw *sw = op->sw;
+
+	op->done(op);
+	sw->ops--;
+}
+
+/**
+ * sw_submit() - have an operation done
+ * @sw: switch
+ * @op: operation, with @op->run and @op->done; belongs to the switch until the
+ *	latter is called
+ *
+ * Operations on a switch are done in the order in which they are submitted.
+ */
+void sw_submit(struct sw *sw, struct sw_op *op)
+{
+	op->sw = sw;
+	op->next = NULL;
+	op->ret = 0;
+	op->err[0] = '\0';
+	op->work = (struct loop_work){ .fn = came_back };
+	sw->ops++;
+	pthread_mutex_lock(&sw->lock);
+	*sw->tail = op;
+	sw->tail = &op->next;
+	if (!sw->talking)
+		pool_submit(&sw->pool->pool, &sw->talk);
+	sw->talking = true;
+	pthread_mutex_unlock(&sw->lock);
+}
+
+/**
+ * sw_ops_start() - prepare for operations
+ * @sw: switch, with none yet
+ */
+void sw_ops_start(struct sw *sw)
+{
+	sw->tail = &sw->head;
+	sw->talk.run = run_ops;
+	if (!sw->locks)
+		pthread_mutex_init(&sw->lock, NULL);
+	sw->locks = true;
+}
+
+/**
+ * sw_ops_stop() - end the session when the operations are done
+ * @sw: switch
+ */
+void sw_ops_stop(struct sw *sw)
+{
+	pthread_mutex_lock(&sw->lock);
+	sw->stop = true;
+	if (!sw->talking)
+		pool_submit(&sw->pool->pool, &sw->talk);
+	sw->talking = true;
+	pthread_mutex_unlock(&sw->lock);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * How often a switch's agent is asked what there is, and when it counts as down.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/switch.h"
+
+#define SILENT_MS	10000	/* an agent that has not answered is down */
+
+/* Have the timer go off, unless the switch is not to be asked again. */
+static void set_timer(struct sw *sw, int64_t at)
+{
+	if (!sw->gone)
+		timer_set(&sw->loop->timers, &sw->timer,
+			  sw->quiet ? TIMER_NEVER : at);
+}
+
+struct refresh {
+	struct sw_op	op;
+	char		known[SWITCH_ID_MAX + 1];
+	struct sw_info	*info;
+};
+
+static int refresh_run(struct sw_op *op, struct netconf *n)
+{
+	struct refresh *r = container_of(op, struct refresh, op);
+
+	r->info = sw_info_get(n, r->known, op->err);
+	return r->info ? 0 : -errno;
+}
+
+/* What has not changed was not read again. */
+static void keep_interfaces(struct sw_info *info, struct sw_info *before)
+{
+	if (!info->same)
+		return;
+	info->ifs = before->ifs;
+	info->nifs = before->nifs;
+	info->by_name = before->by_name;
+	info->by_index = before->by_index;
+	before->ifs = NULL;
+	before->by_name = NULL;
+	before->by_index = NULL;
+	before->nifs = 0;
+}
+
+/*
+ * Two switches of one name are one switch by two addresses, or cannot be
+ * distinguished: the first one's trees would be deleted as the second one's. So
+ * the second is down for as long as the first has that name.
+ */
+static bool is_taken(struct sw *sw, struct refresh *r)
+{
+	const struct sw *other;
+
+	if (sw->info && !strcmp(sw->info->id, r->info->id))
+		return false;
+	other = sw->namesake(sw, r->info->id);
+	if (!other)
+		return false;
+	snprintf(r->op.err, sizeof(r->op.err), "it calls itself %s, as the one at %s does: is it the same, or has inc-agentd no --id of its own?",
+		 r->info->id, other->address);
+	sw_info_free(r->info);
+	return true;
+}
+
+static void note_missed(struct sw *sw)
+{
+	int64_t now = sw->loop->now;
+
+	if (sw->missed && now - sw->missed_at < sw->interval_ms)
+		return;
+	sw->missed++;
+	sw->missed_at = now;
+}
+
+static void refresh_done(struct sw_op *op)
+{
+	struct refresh *r = container_of(op, struct refresh, op);
+	struct sw *sw = op->sw;
+	struct sw_info *before = NULL;
+	bool up;
+
+	if (sw->gone) {
+		sw_info_free(r->info);
+		free(r);
+		return;
+	}
+	up = !op->ret && !is_taken(sw, r);
+	if (up && (!sw->up || !sw->info || strcmp(sw->info->id, r->info->id)))
+		log_info("switch %s (%s): up", r->info->id, sw->address);
+	else if (!up && (sw->up || strcmp(sw->why, op->err)))
+		log_info("switch %s: down: %s", sw_name(sw), op->err);
+	sw->up = up;
+	if (up)
+		sw->missed = 0;
+	else
+		note_missed(sw);
+	if (up && !sw->known_at)
+		sw->known_at = sw->loop->now;
+	snprintf(sw->why, sizeof(sw->why), "%s", op->err);
+	if (up) {
+		before = sw->info;
+		sw->info = r->info;
+		sw->info->asked_at = sw->asked_at;
+		sw->info->told_at = sw->loop->now;
+		keep_interfaces(sw->info, before);
+	}
+	sw->refreshing = false;
+	set_timer(sw, sw->loop->now + (sw->again ? 0 : sw->interval_ms));
+	sw->again = false;
+	sw->on_snapshot(sw, before);
+	sw_info_free(before);
+	free(r);
+}
+
+/**
+ * sw_refresh() - ask a switch's agent what there is
+ * @sw: switch
+ *
+ * If it is being asked already, it is asked once more after that.
+ */
+void sw_refresh(struct sw *sw)
+{
+	struct refresh *r;
+
+	if (sw->gone)
+		return;
+	if (sw->refreshing) {
+		sw->again = true;
+		return;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return;
+	if (sw->info)
+		memcpy(r->known, sw->info->version, sizeof(r->known));
+	r->op.run = refresh_run;
+	r->op.done = refresh_done;
+	r->op.reads = true;
+	sw->refreshing = true;
+	sw->asked_at = sw->loop->now;
+	set_timer(sw, sw->asked_at + SILENT_MS);
+	sw_submit(sw, &r->op);
+}
+
+/* A thread may have to wait for a connection for a minute. */
+static void note_overdue(struct sw *sw)
+{
+	static const char why[] = "the agent is silent";
+
+	if (sw->up || strcmp(sw->why, why))
+		log_info("switch %s: down: %s", sw_name(sw), why);
+	sw->up = false;
+	note_missed(sw);
+	snprintf(sw->why, sizeof(sw->why), "%s", why);
+	set_timer(sw, sw->loop->now + sw->interval_ms);
+	sw->on_snapshot(sw, NULL);
+}
+
+/**
+ * sw_awaited() - ask whether a switch's answer is worth waiting for
+ * @sw: switch
+ *
+ * Return: it is being asked, and not silent.
+ */
+bool sw_awaited(const struct sw *sw)
+{
+	return sw->refreshing && sw->loop->now - sw->asked_at < SILENT_MS;
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct sw *sw = container_of(timer, struct sw, timer);
+
+	if (sw->refreshing)
+		note_overdue(sw);
+	else
+		sw_refresh(sw);
+}
+
+/**
+ * sw_silence() - ask a switch's agent no more unless sw_refresh() is called
+ * @sw: switch
+ */
+void sw_silence(struct sw *sw)
+{
+	sw->quiet = true;
+	set_timer(sw, TIMER_NEVER);
+}
+
+/**
+ * sw_refresh_start() - ask a switch's agent now, and again and again
+ * @sw: switch
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sw_refresh_start(struct sw *sw)
+{
+	if (timer_add(&sw->loop->timers, &sw->timer, on_timer))
+		return -ENOMEM;
+	set_timer(sw, sw->loop->now);
+	return 0;
+}

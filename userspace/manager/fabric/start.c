@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Start and stop of a switch, and of the threads that talk with all of them.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fabric/switch.h"
+
+#define STOP_MS		12000	/* for answers that have begun */
+
+/**
+ * sw_pool_start() - start the threads for all switches
+ * @pool: result
+ * @switches: number of switches
+ *
+ * Return: 0 or a negative errno value.
+ */
+int sw_pool_start(struct sw_pool *pool, unsigned int switches)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int ret;
+
+	pool->epoll = epoll_create1(EPOLL_CLOEXEC);
+	pool->end = eventfd(0, EFD_CLOEXEC);
+	if (pool->epoll < 0 || pool->end < 0 ||
+	    epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->end, &ev))
+		return -errno;
+	/* One may wait for each of its sessions. */
+	ret = pool_start(&pool->pool, 2 * switches);
+	return ret ? ret : -pthread_create(&pool->poller, NULL, sw_watch_poll,
+					   pool);
+}
+
+/**
+ * sw_pool_stop() - end the threads
+ * @pool: threads; sw_stop() was called for all switches
+ *
+ * Return: false if an agent keeps one: then all has to stay.
+ */
+bool sw_pool_stop(struct sw_pool *pool)
+{
+	bool ended = pool_stop(&pool->pool, STOP_MS);
+	uint64_t one = 1;
+
+	if (write(pool->end, &one, sizeof(one)) == sizeof(one))
+		pthread_join(pool->poller, NULL);
+	close(pool->end);
+	close(pool->epoll);
+	return ended;
+}
+
+/**
+ * sw_start() - start to talk with a switch's agent
+ * @sw: switch, with @loop, @pool, @target, @interval_ms and its callbacks
+ *
+ * Return: 0 or a negative errno value.
+ */
+int sw_start(struct sw *sw)
+{
+	int ret;
+
+	sw_ops_start(sw);
+	snprintf(sw->why, sizeof(sw->why), "not reached yet");
+	ret = sw_refresh_start(sw);
+	return ret ? ret : sw_watch_start(sw);
+}
+
+/**
+ * sw_stop() - stop to talk with a switch's agent
+ * @sw: switch; all its operations are done before sw_pool_stop() returns
+ */
+void sw_stop(struct sw *sw)
+{
+	timer_remove(&sw->loop->timers, &sw->timer);
+	sw_watch_stop(sw);
+	sw_ops_stop(sw);
+}
+
+/**
+ * sw_retire() - let go of a switch for good
+ * @sw: switch that no group needs
+ *
+ * Its information stays, since other objects still point to it.
+ */
+void sw_retire(struct sw *sw)
+{
+	sw->gone = true;
+	sw->gone_at = sw->loop->now;
+	sw->up = false;
+	sw->refreshing = false;
+	snprintf(sw->why, sizeof(sw->why), "it is not among --switch any more");
+	sw_stop(sw);
+}
+
+/**
+ * sw_is_over() - ask whether nothing of a switch is under way any more
+ * @sw: switch
+ *
+ * Return: true if it is gone, no thread has it, and nothing of it is awaited.
+ */
+bool sw_is_over(struct sw *sw)
+{
+	bool over;
+
+	pthread_mutex_lock(&sw->lock);
+	over = sw->over && sw->watch.state == SW_WATCH_OVER;
+	pthread_mutex_unlock(&sw->lock);
+	return over && sw->gone && !sw->ops && !atomic_load(&sw->posted) &&
+	       !sw->parts && LIST_EMPTY(&sw->groups);
+}
+
+/**
+ * sw_clear() - make room for another switch in a switch's place
+ * @sw: switch that is over; to be started as a new one
+ */
+void sw_clear(struct sw *sw)
+{
+	sw_info_free(sw->info);
+	/* The poller may still look whether it waits for what has come. */
+	pthread_mutex_lock(&sw->lock);
+	memset(sw, 0, offsetof(struct sw, lock));
+	sw->watch.state = SW_WATCH_OVER;
+	pthread_mutex_unlock(&sw->lock);
+}
