@@ -257,7 +257,7 @@ void group_drain_turn(struct manager *m);
 /* group/report.c */
 void group_on_notif(struct manager *m, const struct sw_notif *notif);
 void group_on_snapshot(struct manager *m, struct sw *sw,
-		       const struct sw_info *before);
+		       const struct sw_snapshot *before);
 
 /* group/trees.c */
 void group_clear_tree(struct sw *sw, uint32_t id);

@@ -20,7 +20,7 @@ static struct manager *manager;
 
 /* --- What a switch calls ------------------------------------------------- */
 
-static void switch_on_snapshot(struct sw *sw, const struct sw_info *before)
+static void switch_on_snapshot(struct sw *sw, const struct sw_snapshot *before)
 {
 	if (sw->up) {
 		topo_changed(manager->topo, sw);
@@ -137,7 +137,7 @@ bool switches_stop(struct manager *m)
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
 	for (i = 0; i < m->o.nswitches; i++) {
-		sw_info_free(m->switches[i].info);
+		sw_snapshot_free(m->switches[i].info);
 		free((char *)m->switches[i].address);
 	}
 	topo_free(m->topo);

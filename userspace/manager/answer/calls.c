@@ -61,8 +61,8 @@ static void put_switch(struct list *list, const struct sw *sw)
 static void put_link(struct list *list, const struct manager *m,
 		     const struct topo_link *link)
 {
-	const struct sw_info *a = m->switches[link->a].info;
-	const struct sw_info *b = m->switches[link->b].info;
+	const struct sw_snapshot *a = m->switches[link->a].info;
+	const struct sw_snapshot *b = m->switches[link->b].info;
 	RdmaInc__V1__Link *out = append_message(list, sizeof(*out));
 
 	if (!out)

@@ -184,7 +184,7 @@ static bool add_neigh(struct fdb *s, uint32_t sw, struct fdb_mac *mac,
  *
  * Return: false: no memory.
  */
-bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_info *info)
+bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_snapshot *info)
 {
 	const struct sw_if *itf;
 	const struct sw_neigh *neigh;

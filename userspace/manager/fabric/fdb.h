@@ -125,7 +125,7 @@ static inline bool fdb_is_own(const struct fdb_entry *e)
 bool fdb_init(struct fdb *s, uint32_t nswitches);
 void fdb_free(struct fdb *s, uint32_t nswitches);
 void fdb_forget(struct fdb *s, uint32_t sw);
-bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_info *info);
+bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_snapshot *info);
 struct fdb_mac *fdb_find_mac(const struct fdb *s, const char *text);
 struct fdb_addr *fdb_find_addr(const struct fdb *s,
 			  const struct inc_rdv_addr *addr);

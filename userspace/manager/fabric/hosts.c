@@ -225,7 +225,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 /* Has a switch the address of a host? */
 static void look_at_owns(struct hosts *h)
 {
-	const struct sw_info *info;
+	const struct sw_snapshot *info;
 	unsigned int i, k, n;
 
 	for (i = 0; i < h->m->o.nswitches; i++) {

@@ -12,7 +12,7 @@
  * sw_ifs_free() - free a switch's interfaces
  * @info: what it tells
  */
-void sw_ifs_free(struct sw_info *info)
+void sw_ifs_free(struct sw_snapshot *info)
 {
 	unsigned int i, k;
 
@@ -56,7 +56,7 @@ static int by_index(const void *a, const void *b, void *ctx)
  *
  * Return: false: no memory.
  */
-bool sw_ifs_order(struct sw_info *info)
+bool sw_ifs_order(struct sw_snapshot *info)
 {
 	uint32_t i;
 
@@ -79,7 +79,7 @@ bool sw_ifs_order(struct sw_info *info)
  * sw_ifs_chain() - have the members of aggregations be found
  * @info: what a switch tells, with @member and @upper of its interfaces
  */
-void sw_ifs_chain(struct sw_info *info)
+void sw_ifs_chain(struct sw_snapshot *info)
 {
 	struct sw_if *itf, *end = info->ifs + info->nifs;
 
@@ -102,7 +102,7 @@ static int place_of(const struct sw_if *itf, const char *name, uint32_t index)
 	return itf->index < index ? -1 : itf->index > index;
 }
 
-static struct sw_if *search_ifs(const struct sw_info *info,
+static struct sw_if *search_ifs(const struct sw_snapshot *info,
 				const uint32_t *order, const char *name,
 				uint32_t index)
 {
@@ -127,7 +127,7 @@ static struct sw_if *search_ifs(const struct sw_info *info,
  *
  * Return: the first one of that name, or NULL.
  */
-struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
+struct sw_if *sw_if_named(const struct sw_snapshot *info, const char *name)
 {
 	return search_ifs(info, info->by_name, name, 0);
 }
@@ -140,7 +140,7 @@ struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
  *
  * Return: interface, or NULL.
  */
-struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
+struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 			  const char *name)
 {
 	return index ? search_ifs(info, info->by_index, NULL, index) :
@@ -148,10 +148,10 @@ struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
 }
 
 /**
- * sw_info_free() - free an agent's answer
+ * sw_snapshot_free() - free an agent's answer
  * @info: answer, or NULL
  */
-void sw_info_free(struct sw_info *info)
+void sw_snapshot_free(struct sw_snapshot *info)
 {
 	if (!info)
 		return;

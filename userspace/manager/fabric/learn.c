@@ -38,7 +38,7 @@ static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
 	return mix_hash(h, &n, sizeof(n));
 }
 
-static uint64_t print_neighbours(const struct sw_info *info)
+static uint64_t print_neighbours(const struct sw_snapshot *info)
 {
 	const struct sw_neigh *neigh;
 	unsigned int i, k;
@@ -56,7 +56,7 @@ static uint64_t print_neighbours(const struct sw_info *info)
 	return h;
 }
 
-static uint64_t print_self(const struct sw_info *info)
+static uint64_t print_self(const struct sw_snapshot *info)
 {
 	const struct sw_if *itf;
 	uint64_t h = mix_text(1, info->id);

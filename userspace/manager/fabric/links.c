@@ -223,7 +223,7 @@ static void settle_row(const struct topo *t, struct row *row)
 static void make_row(struct topo *t, const struct sw *sw)
 {
 	struct row *row = &t->rows[sw->index], before = *row;
-	const struct sw_info *info = sw->gone ? NULL : sw->info;
+	const struct sw_snapshot *info = sw->gone ? NULL : sw->info;
 	uint32_t i, k;
 
 	for (i = 0; i < before.n; i++)
@@ -260,7 +260,7 @@ static void make_row(struct topo *t, const struct sw *sw)
 static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 			     const struct sw *other, uint32_t wanted)
 {
-	const struct sw_info *info = sw->info;
+	const struct sw_snapshot *info = sw->info;
 	const struct sw_if *at = &info->ifs[itf];
 	const struct sw_neigh *neigh;
 	uint32_t next = at->members, port, k;

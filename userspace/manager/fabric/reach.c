@@ -149,7 +149,7 @@ static bool is_any(const struct inc_rdv_addr *addr)
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr)
 {
-	const struct sw_info *info = sw->info;
+	const struct sw_snapshot *info = sw->info;
 	const struct sw_if *itf;
 	unsigned int i, k;
 	int best = -1, like;

@@ -20,21 +20,22 @@ static void set_timer(struct sw *sw, int64_t at)
 }
 
 struct refresh {
-	struct sw_op	op;
-	char		known[SWITCH_ID_MAX + 1];
-	struct sw_info	*info;
+	struct sw_op		op;
+	char			known[SWITCH_ID_MAX + 1];
+	struct sw_snapshot	*info;
 };
 
 static int refresh_run(struct sw_op *op, struct netconf *n)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
 
-	r->info = sw_info_get(n, r->known, op->err);
+	r->info = sw_snapshot_get(n, r->known, op->err);
 	return r->info ? 0 : -errno;
 }
 
 /* What has not changed was not read again. */
-static void keep_interfaces(struct sw_info *info, struct sw_info *before)
+static void keep_interfaces(struct sw_snapshot *info,
+			    struct sw_snapshot *before)
 {
 	if (!info->same)
 		return;
@@ -64,7 +65,7 @@ static bool is_taken(struct sw *sw, struct refresh *r)
 		return false;
 	snprintf(r->op.err, sizeof(r->op.err), "it calls itself %s, as the one at %s does: is it the same, or has inc-agentd no --id of its own?",
 		 r->info->id, other->address);
-	sw_info_free(r->info);
+	sw_snapshot_free(r->info);
 	return true;
 }
 
@@ -82,11 +83,11 @@ static void refresh_done(struct sw_op *op)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
 	struct sw *sw = op->sw;
-	struct sw_info *before = NULL;
+	struct sw_snapshot *before = NULL;
 	bool up;
 
 	if (sw->gone) {
-		sw_info_free(r->info);
+		sw_snapshot_free(r->info);
 		free(r);
 		return;
 	}
@@ -114,7 +115,7 @@ static void refresh_done(struct sw_op *op)
 	set_timer(sw, sw->loop->now + (sw->again ? 0 : sw->interval_ms));
 	sw->again = false;
 	sw->on_snapshot(sw, before);
-	sw_info_free(before);
+	sw_snapshot_free(before);
 	free(r);
 }
 

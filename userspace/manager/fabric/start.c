@@ -121,7 +121,7 @@ bool sw_is_over(struct sw *sw)
  */
 void sw_clear(struct sw *sw)
 {
-	sw_info_free(sw->info);
+	sw_snapshot_free(sw->info);
 	/* The poller may still look whether it waits for what has come. */
 	pthread_mutex_lock(&sw->lock);
 	memset(sw, 0, offsetof(struct sw, lock));

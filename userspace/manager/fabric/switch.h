@@ -92,7 +92,7 @@ struct sw_tree {
 };
 
 /**
- * struct sw_info - what an agent tells of its switch
+ * struct sw_snapshot - what an agent tells of its switch
  * @id: identity
  * @cm_addr: address at which ranks connect by RDMA CM; all 0: any of its own,
  *	of IPv6, also of IPv4
@@ -117,7 +117,7 @@ struct sw_tree {
  * @asked_at: milliseconds; when it was asked for that
  * @told_at: milliseconds; when it had told
  */
-struct sw_info {
+struct sw_snapshot {
 	char		id[SWITCH_ID_MAX + 1];
 	struct inc_rdv_addr cm_addr;
 	uint16_t	cm_port;
@@ -321,7 +321,7 @@ struct sw {
 	unsigned int		index;
 	bool			up;
 	char			why[NETCONF_ERROR_LEN];
-	struct sw_info		*info;
+	struct sw_snapshot	*info;
 	struct drain		*drain;
 	bool			leaving;
 	bool			gone;
@@ -339,7 +339,7 @@ struct sw {
 	int64_t			known_at;
 	int64_t			asked_at;
 	void			(*on_snapshot)(struct sw *sw,
-					       const struct sw_info *before);
+					       const struct sw_snapshot *before);
 	void			(*on_notif)(const struct sw_notif *notif);
 	const struct sw		*(*namesake)(const struct sw *sw,
 					     const char *id);
@@ -411,16 +411,17 @@ void sw_watch_stop(struct sw *sw);
 void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	      unsigned int n);
 
-/* info.c */
-struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err);
-void sw_info_free(struct sw_info *info);
+/* snapshot.c */
+struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
+				    char *err);
+void sw_snapshot_free(struct sw_snapshot *info);
 
 /* iface.c */
-bool sw_ifs_order(struct sw_info *info);
-void sw_ifs_chain(struct sw_info *info);
-void sw_ifs_free(struct sw_info *info);
-struct sw_if *sw_if_named(const struct sw_info *info, const char *name);
-struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
+bool sw_ifs_order(struct sw_snapshot *info);
+void sw_ifs_chain(struct sw_snapshot *info);
+void sw_ifs_free(struct sw_snapshot *info);
+struct sw_if *sw_if_named(const struct sw_snapshot *info, const char *name);
+struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 			  const char *name);
 
 /**
@@ -430,7 +431,7 @@ struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
  *
  * Return: its aggregation's number if it is a member of one, else its own.
  */
-static inline unsigned int sw_if_upper(const struct sw_info *info,
+static inline unsigned int sw_if_upper(const struct sw_snapshot *info,
 				       unsigned int itf)
 {
 	return info->ifs[itf].member ? info->ifs[itf].upper : itf;

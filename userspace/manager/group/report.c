@@ -151,7 +151,7 @@ void group_on_notif(struct manager *m, const struct sw_notif *notif)
 
 /* A switch with 20,000 interfaces could fill the list of events with them. */
 static void compare_links(struct manager *m, const struct sw *sw,
-			  const struct sw_info *before)
+			  const struct sw_snapshot *before)
 {
 	const struct sw_if *was, *is;
 	unsigned int i, told = 0;
@@ -175,7 +175,8 @@ static void compare_links(struct manager *m, const struct sw *sw,
 			  told - LINKS_TOLD_MAX);
 }
 
-static const struct sw_tree *find_tree(const struct sw_info *info, uint32_t id)
+static const struct sw_tree *find_tree(const struct sw_snapshot *info,
+				       uint32_t id)
 {
 	uint32_t i;
 
@@ -271,7 +272,7 @@ static void lose_switch(struct manager *m, const struct sw *sw)
  * @before: what it answered before; NULL: nothing, or it has not answered
  */
 void group_on_snapshot(struct manager *m, struct sw *sw,
-		       const struct sw_info *before)
+		       const struct sw_snapshot *before)
 {
 	struct group_at *at;
 

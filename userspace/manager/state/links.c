@@ -35,7 +35,7 @@ struct look {
 };
 
 static void add_end(struct json_object *o, const char *which,
-		    const struct sw_info *info, uint32_t itf)
+		    const struct sw_snapshot *info, uint32_t itf)
 {
 	char key[32];
 

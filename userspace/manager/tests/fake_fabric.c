@@ -313,7 +313,7 @@ void fake_host(struct inc_rdv_addr *addr, uint32_t host)
 		10, 0, 0, (uint8_t)(host + 1) } };
 }
 
-static void put_if(struct sw_info *info, const char *mac,
+static void put_if(struct sw_snapshot *info, const char *mac,
 		   const char *switch_id, const char *port, uint32_t host)
 {
 	struct sw_if *itf = &info->ifs[info->nifs++];
@@ -345,7 +345,7 @@ static void put_if(struct sw_info *info, const char *mac,
 	fake_host(itf->neighs->addrs, host);
 }
 
-static void put_ifs(struct sw_info *info, unsigned int sw)
+static void put_ifs(struct sw_snapshot *info, unsigned int sw)
 {
 	char mac[MAC_LEN], id[12];
 	uint32_t i;
@@ -372,9 +372,10 @@ static void put_ifs(struct sw_info *info, unsigned int sw)
 	info->ifs[fuzz_any(info->nifs)].up = fuzz_any(8);
 }
 
-struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
+struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
+				    char *err)
 {
-	struct sw_info *info;
+	struct sw_snapshot *info;
 	int ret = trouble(n, err);
 	unsigned int i;
 

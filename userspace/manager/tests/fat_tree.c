@@ -58,7 +58,7 @@ uint32_t fat_tree_leaf(const struct fat_tree *t, uint32_t host)
 	return leaf / FAT_LEAVES * POD + leaf % FAT_LEAVES;
 }
 
-static struct sw_if *add_if(struct sw_info *info, uint32_t sw)
+static struct sw_if *add_if(struct sw_snapshot *info, uint32_t sw)
 {
 	struct sw_if *itf;
 
@@ -104,7 +104,7 @@ static void host_up(const struct fat_tree *t, uint32_t host)
 }
 
 /* Its own address is that of its first interface. */
-static void add_addr(struct sw_info *info, uint32_t sw)
+static void add_addr(struct sw_snapshot *info, uint32_t sw)
 {
 	info->ifs->addrs = must(calloc(1, sizeof(*info->ifs->addrs)));
 	info->ifs->naddrs = 1;
@@ -163,6 +163,6 @@ void fat_tree_free(struct fat_tree *t)
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++)
-		sw_info_free(t->infos[i]);
+		sw_snapshot_free(t->infos[i]);
 	free(t->infos);
 }

@@ -20,10 +20,10 @@
  * @infos: what each of them tells, those of pods first, then the cores
  */
 struct fat_tree {
-	uint32_t	pods;
-	uint32_t	hosts;
-	uint32_t	n;
-	struct sw_info	**infos;
+	uint32_t		pods;
+	uint32_t		hosts;
+	uint32_t		n;
+	struct sw_snapshot	**infos;
 };
 
 void fat_tree_make(struct fat_tree *t, uint32_t pods, uint32_t hosts);

@@ -41,7 +41,7 @@ struct sim_agent {
 	struct sim_tree	*trees;
 };
 
-void sim_agent_init(struct sim_agent *a, const struct sw_info *info,
+void sim_agent_init(struct sim_agent *a, const struct sw_snapshot *info,
 		    uint32_t index);
 bool sim_agent_answer(struct sim_agent *a, const char *rpc, FILE *out);
 

@@ -52,7 +52,7 @@ static void put_if(FILE *f, const struct sw_if *itf)
  * @info: what it tells of its switch
  * @index: the switch's number
  */
-void sim_agent_init(struct sim_agent *a, const struct sw_info *info,
+void sim_agent_init(struct sim_agent *a, const struct sw_snapshot *info,
 		    uint32_t index)
 {
 	size_t len;

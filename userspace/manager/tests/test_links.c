@@ -15,7 +15,7 @@
 #define HOUR		(3600 * 1000LL)
 
 static unsigned int number, failures;
-static struct sw_info infos[SWITCHES];
+static struct sw_snapshot infos[SWITCHES];
 static struct sw switches[SWITCHES];
 static struct manager m;
 

@@ -15,7 +15,7 @@
 
 static unsigned int number, failures;
 static struct sw_tree tree = { .id = TREE };
-static struct sw_info info = { .id = "s0", .trees = &tree };
+static struct sw_snapshot info = { .id = "s0", .trees = &tree };
 static struct group_at at;
 static struct subtree part;
 static struct manager m;

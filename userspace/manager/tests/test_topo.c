@@ -32,7 +32,7 @@ static void check(bool ok, const char *what)
 enum { MAC_BRIDGE, MAC_PORT, MAC_HOST };
 
 static struct manager m;
-static struct sw_info infos[SWITCHES];
+static struct sw_snapshot infos[SWITCHES];
 
 static void mac_of(char *mac, int kind, unsigned int a, unsigned int b)
 {

@@ -83,7 +83,7 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 }
 
 /* The interface that a leaf of another one names, or NULL. */
-static struct sw_if *named_if(const struct sw_info *info,
+static struct sw_if *named_if(const struct sw_snapshot *info,
 			      const struct lyd_node *node, const char *leaf)
 {
 	const char *name = yang_text(node, leaf);
@@ -94,7 +94,7 @@ static struct sw_if *named_if(const struct sw_info *info,
 }
 
 /* Ports name their bridges. */
-static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
+static void mark_bridges(const struct lyd_node *node, struct sw_snapshot *info)
 {
 	const struct lyd_node *child;
 	struct sw_if *bridge, *itf = info->ifs;
@@ -112,7 +112,7 @@ static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 }
 
 /* Members of an aggregation name it. */
-static void mark_members(const struct lyd_node *node, struct sw_info *info)
+static void mark_members(const struct lyd_node *node, struct sw_snapshot *info)
 {
 	const struct lyd_node *child;
 	struct sw_if *upper, *itf = info->ifs;
@@ -130,7 +130,7 @@ static void mark_members(const struct lyd_node *node, struct sw_info *info)
 	sw_ifs_chain(info);
 }
 
-static void take_trees(const struct lyd_node *node, struct sw_info *info)
+static void take_trees(const struct lyd_node *node, struct sw_snapshot *info)
 {
 	const struct lyd_node *child;
 	struct sw_tree *t;
@@ -148,7 +148,8 @@ static void take_trees(const struct lyd_node *node, struct sw_info *info)
 	}
 }
 
-static void take_interfaces(const struct lyd_node *node, struct sw_info *info)
+static void take_interfaces(const struct lyd_node *node,
+			    struct sw_snapshot *info)
 {
 	const struct lyd_node *child;
 
@@ -170,7 +171,7 @@ static void take_interfaces(const struct lyd_node *node, struct sw_info *info)
 
 /* An agent that does not say the version may have changed them. */
 static int get_interfaces(struct netconf *n, const char *known,
-			  struct sw_info *info, char *err)
+			  struct sw_snapshot *info, char *err)
 {
 	struct lyd_node *data;
 	int ret;
@@ -187,7 +188,7 @@ static int get_interfaces(struct netconf *n, const char *known,
 	return 0;
 }
 
-static void take_cm(const struct lyd_node *node, struct sw_info *info)
+static void take_cm(const struct lyd_node *node, struct sw_snapshot *info)
 {
 	const char *addr = yang_text(node, "address");
 
@@ -207,10 +208,10 @@ static bool is_identity(const char *id)
 }
 
 /* Where the module is not loaded, the agent has an identity, but no limits. */
-static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
-				char *err)
+static struct sw_snapshot *new_info(const char *id,
+				    const struct lyd_node *limits, char *err)
 {
-	struct sw_info *info;
+	struct sw_snapshot *info;
 
 	errno = EPROTO;
 	if (!id) {
@@ -236,7 +237,7 @@ static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
 }
 
 /**
- * sw_info_get() - ask an agent
+ * sw_snapshot_get() - ask an agent
  * @n: session
  * @known: version of the interfaces that are known; empty: none are
  * @err: error message
@@ -244,10 +245,11 @@ static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
  * Context: A thread of the pool.
  * Return: the answer, or NULL with errno.
  */
-struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
+struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
+				    char *err)
 {
 	const struct lyd_node *state, *limits;
-	struct sw_info *info;
+	struct sw_snapshot *info;
 	struct lyd_node *data;
 	const char *id;
 	int ret = netconf_get(n, filter, &data, err);
@@ -284,7 +286,7 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	ret = get_interfaces(n, known, info, err);
 	if (!ret)
 		return info;
-	sw_info_free(info);
+	sw_snapshot_free(info);
 	errno = -ret;
 	return NULL;
 }
