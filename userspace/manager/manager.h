@@ -133,7 +133,7 @@ STAILQ_HEAD(group_list, group);
  * @groups: groups, in the order of their creation
  * @groups_end: where the next one is appended
  * @by_name: the same, by their names
- * @by_tree: parts of groups, by their trees' IDs
+ * @by_tree: subtrees of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
  * @raised: groups of which something is to be settled
  * @group_ops: who hears of groups

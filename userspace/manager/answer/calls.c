@@ -125,8 +125,8 @@ static bool *seen_switches(const struct manager *m, const struct rpc_answer *a)
 		return NULL;
 	memset(seen, !answer_hides(a), m->o.nswitches * sizeof(*seen));
 	for (g = m->groups; g; g = g->next)
-		for (i = 0; answer_sees(a, g) && i < g->nparts; i++)
-			seen[g->parts[i].sw->index] = true;
+		for (i = 0; answer_sees(a, g) && i < g->nsubtrees; i++)
+			seen[g->subtrees[i].sw->index] = true;
 	return seen;
 }
 
@@ -188,23 +188,24 @@ static void get_topology(struct manager *m, const void *msg,
 
 /* --- Groups -------------------------------------------------------------- */
 
-static void put_part(struct list *list, const struct group *g,
-		     const struct subtree *part)
+static void put_subtree(struct list *list, const struct group *g,
+			const struct subtree *subtree)
 {
 	RdmaInc__V1__TreePart *out = append_message(list, sizeof(*out));
-	uint32_t i, end = part->first + part->count;
+	uint32_t i, end = subtree->first + subtree->count;
 	ProtobufCBinaryData *host;
 
 	if (!out)
 		return;
 	rdma_inc__v1__tree_part__init(out);
-	out->switch_id = (char *)sw_name(part->sw);
-	out->tree_id = part->tree.id;
-	out->parent = (char *)(part->parent ? sw_name(part->parent->sw) : "");
-	out->ranks = calloc(part->count, sizeof(*out->ranks));
-	out->hosts = calloc(part->count, sizeof(*out->hosts));
-	for (i = part->first; out->ranks && out->hosts && i < end; i++) {
-		if (g->ranks[i].part != part)
+	out->switch_id = (char *)sw_name(subtree->sw);
+	out->tree_id = subtree->tree.id;
+	out->parent = (char *)(subtree->parent ?
+			       sw_name(subtree->parent->sw) : "");
+	out->ranks = calloc(subtree->count, sizeof(*out->ranks));
+	out->hosts = calloc(subtree->count, sizeof(*out->hosts));
+	for (i = subtree->first; out->ranks && out->hosts && i < end; i++) {
+		if (g->ranks[i].subtree != subtree)
 			continue;
 		out->ranks[out->n_ranks++] = i;
 		host = &out->hosts[out->n_hosts++];
@@ -216,7 +217,7 @@ static void put_part(struct list *list, const struct group *g,
 static void put_group(struct list *list, const struct group *g)
 {
 	RdmaInc__V1__Group *out = append_message(list, sizeof(*out));
-	struct list parts = { 0 };
+	struct list subtrees = { 0 };
 	uint32_t i;
 
 	if (!out)
@@ -228,10 +229,10 @@ static void put_group(struct list *list, const struct group *g)
 	out->ranks = g->request.ranks;
 	out->present = g->core.present;
 	out->by_cm = cm_count(g);
-	for (i = 0; i < g->nparts; i++)
-		put_part(&parts, g, &g->parts[i]);
-	out->n_tree = parts.n;
-	out->tree = (RdmaInc__V1__TreePart **)parts.p;
+	for (i = 0; i < g->nsubtrees; i++)
+		put_subtree(&subtrees, g, &g->subtrees[i]);
+	out->n_tree = subtrees.n;
+	out->tree = (RdmaInc__V1__TreePart **)subtrees.p;
 }
 
 static void drop_groups(struct list *list)

@@ -48,10 +48,10 @@ static void reply_groups(struct manager *m, const struct sw *sw,
 {
 	RdmaInc__V1__SwitchGroups out = RDMA_INC__V1__SWITCH_GROUPS__INIT;
 	RdmaInc__V1__Switch about;
-	struct row *rows = calloc(sw->parts + 1, sizeof(*rows));
+	struct row *rows = calloc(sw->subtrees + 1, sizeof(*rows));
 	struct group *g;
 
-	out.groups = calloc(sw->parts + 1, sizeof(*out.groups));
+	out.groups = calloc(sw->subtrees + 1, sizeof(*out.groups));
 	for (g = m->groups; rows && out.groups && g; g = g->next) {
 		if (!group_uses(g, sw))
 			continue;

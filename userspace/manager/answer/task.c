@@ -101,7 +101,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 			continue;
 		r->msg.ranks = g->request.ranks;
 		r->msg.present = g->core.present;
-		r->msg.switches = g->nparts;
+		r->msg.switches = g->nsubtrees;
 		r->msg.levels = group_levels(g);
 		group_missing(g, NULL, r->waits, sizeof(r->waits));
 	}
@@ -126,7 +126,7 @@ static void put_switches(const struct manager *m, struct table *t)
 			    sw_closed(sw) ? answer_drain(sw) : "up");
 		if (!r)
 			continue;
-		r->msg.switches = sw->parts;
+		r->msg.switches = sw->subtrees;
 		if (!sw->up)
 			r->msg.why = (char *)sw->why;
 	}

@@ -40,7 +40,7 @@ static void explain_unusable(const struct sw *sw, char *text, size_t len)
 		snprintf(text, len, "no capability: it offers no collective");
 	else
 		snprintf(text, len, "no room: it has %u of %u trees",
-			 sw->parts, sw->info->max_trees);
+			 sw->subtrees, sw->info->max_trees);
 }
 
 static void compare_roots(const struct place_why *c,
@@ -109,7 +109,7 @@ static void explain_root(const struct manager *m, const struct group *g,
 	if (g->state == GROUP_REJOINING && missing[0])
 		snprintf(w->text, sizeof(w->text), "no tree: its tree has failed, or was moved; another one is made when %s call libinc again, and make a new queue pair",
 			 missing);
-	else if (g->core.present < g->request.ranks && !g->nparts)
+	else if (g->core.present < g->request.ranks && !g->nsubtrees)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->core.present, g->request.ranks);
 	else if (g->preempt_until)

@@ -312,7 +312,7 @@ static bool build_graph(struct topo *t)
 static uint32_t room_of(const struct manager *m, const struct sw *sw,
 			uint32_t gone)
 {
-	uint32_t i, id, n = sw->parts - gone;
+	uint32_t i, id, n = sw->subtrees - gone;
 
 	if (!sw->up || sw_closed(sw) || !sw->info->collectives)
 		return 0;
@@ -344,7 +344,7 @@ struct place_fabric *topo_fabric(const struct manager *m)
 		sw = &m->switches[i];
 		t->switches[i].room = room_of(m, sw, 0);
 		t->switches[i].members = sw->info ? sw->info->max_ranks : 0;
-		t->switches[i].load = sw->parts;
+		t->switches[i].load = sw->subtrees;
 	}
 	return &t->fabric;
 }
@@ -390,7 +390,7 @@ void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
 	struct place_switch *p = &m->topo->switches[sw->index];
 
 	p->room = room_of(m, sw, trees);
-	p->load = sw->parts - trees;
+	p->load = sw->subtrees - trees;
 }
 
 /**

@@ -112,7 +112,7 @@ bool sw_is_over(struct sw *sw)
 	over = sw->over && sw->watch.state == SW_WATCH_OVER;
 	pthread_mutex_unlock(&sw->lock);
 	return over && sw->gone && !sw->ops && !atomic_load(&sw->posted) &&
-	       !sw->parts && LIST_EMPTY(&sw->groups);
+	       !sw->subtrees && LIST_EMPTY(&sw->groups);
 }
 
 /**

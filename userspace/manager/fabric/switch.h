@@ -277,7 +277,7 @@ struct sw_watch {
  * @leaving: --switch does not name it; it gets no more trees
  * @gone: nor has it any: it is not talked with
  * @gone_at: milliseconds; since when
- * @parts: trees that groups have there
+ * @subtrees: trees that groups have there
  * @groups: groups that need it, or one of its interfaces
  * @refreshing: an operation asks for @info
  * @timer: when to ask next; or, while it is being asked, when the next answer
@@ -326,7 +326,7 @@ struct sw {
 	bool			leaving;
 	bool			gone;
 	int64_t			gone_at;
-	unsigned int		parts;
+	unsigned int		subtrees;
 	struct at_list		groups;
 	bool			refreshing;
 	struct timer		timer;

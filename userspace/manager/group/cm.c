@@ -74,7 +74,7 @@ bool cm_placed(struct group *g, const struct place *p)
  */
 bool cm_reached(struct rank *r)
 {
-	return can_reach(r->group, r, r->part->sw);
+	return can_reach(r->group, r, r->subtree->sw);
 }
 
 /**
@@ -102,9 +102,9 @@ void cm_tell(const struct rank *r, struct am_message *msg)
 {
 	if (!r->join.cm)
 		return;
-	topo_cm_addr(r->part->sw, &r->join.addr, &msg->rdv.joined.addr);
+	topo_cm_addr(r->subtree->sw, &r->join.addr, &msg->rdv.joined.addr);
 	msg->rdv.joined.psn = 0;
-	msg->cm_port = r->part->sw->info->cm_port;
+	msg->cm_port = r->subtree->sw->info->cm_port;
 	msg->cm_member = (uint16_t)r->member;
 }
 

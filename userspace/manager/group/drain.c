@@ -41,9 +41,9 @@ static const struct sw *drained_of(const struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		if (sw_closed(g->parts[i].sw))
-			return g->parts[i].sw;
+	for (i = 0; i < g->nsubtrees; i++)
+		if (sw_closed(g->subtrees[i].sw))
+			return g->subtrees[i].sw;
 	return NULL;
 }
 
@@ -100,7 +100,7 @@ static void tell_empty(struct manager *m)
 
 	for (i = 0; i < m->o.nswitches; i++) {
 		sw = &m->switches[i];
-		if (sw->parts || sw->gone) {
+		if (sw->subtrees || sw->gone) {
 			continue;
 		} else if (sw->leaving) {
 			let_go(m, sw);

@@ -3,9 +3,9 @@
  * A group: the ranks of a job, and their tree. For the files of this folder, and
  * of those above it.
  *
- * Ownership: the manager owns groups; a group owns its parts. A stream belongs to
- * a rank of a group, or waits for its first message; its user pointer is the struct
- * rank, or NULL.
+ * Ownership: the manager owns groups; a group owns its subtrees. A stream belongs
+ * to a rank of a group, or waits for its first message; its user pointer is the
+ * struct rank, or NULL.
  *
  * A function that finds that something has happened to a group raises an event,
  * and goes on as before: the group has the same state, and is still there. Only
@@ -113,7 +113,7 @@ struct rank_qp {
  *	pair
  * @old_qp: its queue pair before @join's, if it has rejoined: the rank resumes
  *	with that one until it gets "joined"
- * @part: tree that it is a member of, once that is known
+ * @subtree: tree that it is a member of, once that is known
  * @member: its place there
  * @home: switch of its host when the tree was made; NULL: unknown
  * @home_at: milliseconds; when that was noted
@@ -129,7 +129,7 @@ struct rank {
 	struct rpc_stream	*stream;
 	struct inc_rdv_join	join;
 	struct rank_qp		old_qp;
-	struct subtree		*part;
+	struct subtree		*subtree;
 	uint32_t		member;
 	const struct sw		*home;
 	int64_t			home_at;
@@ -139,13 +139,13 @@ struct rank {
 
 /**
  * struct subtree - a group's tree on one switch
- * @by_tree: among all parts, once the tree has its ID
+ * @by_tree: among all subtrees, once the tree has its ID
  * @group: group
  * @sw: switch
  * @tree: tree
  * @first: its first rank
  * @count: number of its ranks
- * @parent: part of its parent, NULL: it is the root
+ * @parent: subtree of its parent, NULL: it is the root
  * @place: its place among the parent's members
  * @made: it exists
  * @made_at: milliseconds; since when
@@ -319,8 +319,8 @@ struct group_undetermined {
  * @refused: what the last of them said
  * @limited: it is the tenant that may not have more there
  * @no_cm: ranks cannot connect by RDMA CM where they have to; @refused says why
- * @parts: its trees, the root's first, children after their parents
- * @nparts: their number
+ * @subtrees: its trees, the root's first, children after their parents
+ * @nsubtrees: their number
  * @persisted: what the store has of it
  * @ranks: ranks
  */
@@ -383,8 +383,8 @@ struct group {
 	char			refused[INC_RDV_TEXT_MAX];
 	bool			limited;
 	bool			no_cm;
-	struct subtree		*parts;
-	uint32_t		nparts;
+	struct subtree		*subtrees;
+	uint32_t		nsubtrees;
 	struct persisted	persisted;
 	struct rank		ranks[];
 };
@@ -463,13 +463,13 @@ struct group *group_named_next(const struct group *g);
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name);
 bool group_uses(const struct group *g, const struct sw *sw);
-void part_enter(struct subtree *part);
+void subtree_enter(struct subtree *subtree);
 bool group_has_tree(const struct manager *m, uint32_t id);
-struct rank *part_rank(const struct subtree *part, uint32_t member);
-struct subtree *rank_part(const struct rank *r);
+struct rank *subtree_rank(const struct subtree *subtree, uint32_t member);
+struct subtree *rank_subtree(const struct rank *r);
 int64_t rank_next_alive(const struct rank *r);
-struct subtree *group_find_part(const struct manager *m, const struct sw *sw,
-				uint32_t id);
+struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
+				   uint32_t id);
 unsigned int group_levels(const struct group *g);
 void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len);
@@ -586,6 +586,6 @@ void group_undetermined_due(struct group *g);
 /* limit.c */
 unsigned int limit_room(const struct group *g);
 bool limit_says(const struct group *g, char *why, size_t len);
-bool limit_slots(const struct subtree *part, char *why, size_t len);
+bool limit_slots(const struct subtree *subtree, char *why, size_t len);
 
 #endif /* INC_MANAGER_GROUP_H */

@@ -18,9 +18,9 @@ static uint32_t count_slots(const struct group *but, const struct sw *sw)
 	for (g = but->manager->groups; g; g = g->next) {
 		if (g == but || g->tenant != but->tenant)
 			continue;
-		for (i = 0; i < g->nparts; i++)
-			if (g->parts[i].sw == sw)
-				slots += g->parts[i].tree.settings.slots;
+		for (i = 0; i < g->nsubtrees; i++)
+			if (g->subtrees[i].sw == sw)
+				slots += g->subtrees[i].tree.settings.slots;
 	}
 	return slots;
 }
@@ -33,8 +33,8 @@ static void count_trees(const struct group *but, uint32_t *trees)
 
 	for (g = but->manager->groups; g; g = g->next)
 		if (g != but && g->tenant == but->tenant)
-			for (i = 0; i < g->nparts; i++)
-				trees[g->parts[i].sw->index]++;
+			for (i = 0; i < g->nsubtrees; i++)
+				trees[g->subtrees[i].sw->index]++;
 }
 
 /**
@@ -95,26 +95,26 @@ bool limit_says(const struct group *g, char *why, size_t len)
 
 /**
  * limit_slots() - check whether a tenant may have the slots of a tree
- * @part: tree, which was just made
+ * @subtree: tree, which was just made
  * @why: result: if not, what is allowed
  * @len: size of @why in bytes
  *
  * Return: true if it may.
  */
-bool limit_slots(const struct subtree *part, char *why, size_t len)
+bool limit_slots(const struct subtree *subtree, char *why, size_t len)
 {
-	const struct group *g = part->group;
+	const struct group *g = subtree->group;
 	uint32_t most = g->tenant->limits->max[LIMIT_SWITCH_SLOTS];
-	uint32_t own = part->tree.settings.slots, slots;
+	uint32_t own = subtree->tree.settings.slots, slots;
 	char who[IDENTITY_LEN + 16];
 
 	if (most == POLICY_NO_LIMIT)
 		return true;
-	slots = count_slots(g, part->sw);
+	slots = count_slots(g, subtree->sw);
 	if (slots <= most && own <= most - slots)
 		return true;
 	snprintf(why, len, "%s may have %u slots at each switch, has %u at %s, and this tree needs %u",
 		 tenant_call(g->tenant, who, sizeof(who)), most, slots,
-		 sw_name(part->sw), own);
+		 sw_name(subtree->sw), own);
 	return false;
 }

@@ -58,20 +58,22 @@ static struct links find_links(const struct group *g)
 {
 	struct links l = { NULL };
 	const struct sw_if *itf;
-	const struct subtree *part;
+	const struct subtree *subtree;
 	const struct sw *sw;
 	uint32_t i;
 
 	for (i = 0; i < g->request.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		add_link(&l, sw, itf, (int)i);
-		if (sw && (!i || g->ranks[i].part != g->ranks[i - 1].part))
-			add_way(&l, g->manager, sw, g->ranks[i].part->sw);
+		if (sw &&
+		    (!i || g->ranks[i].subtree != g->ranks[i - 1].subtree))
+			add_way(&l, g->manager, sw, g->ranks[i].subtree->sw);
 	}
-	for (i = 0; i < g->nparts; i++) {
-		part = &g->parts[i];
-		if (part->parent)
-			add_way(&l, g->manager, part->sw, part->parent->sw);
+	for (i = 0; i < g->nsubtrees; i++) {
+		subtree = &g->subtrees[i];
+		if (subtree->parent)
+			add_way(&l, g->manager, subtree->sw,
+				subtree->parent->sw);
 	}
 	return l;
 }
@@ -95,11 +97,11 @@ static void note_switches(struct group *g)
 {
 	uint32_t i;
 
-	g->at = calloc(g->nparts + g->nlinks + 1, sizeof(*g->at));
+	g->at = calloc(g->nsubtrees + g->nlinks + 1, sizeof(*g->at));
 	if (!g->at)
 		return;
-	for (i = 0; i < g->nparts; i++)
-		add_at(g, g->parts[i].sw);
+	for (i = 0; i < g->nsubtrees; i++)
+		add_at(g, g->subtrees[i].sw);
 	for (i = 0; i < g->nlinks; i++)
 		add_at(g, g->links[i].sw);
 }
@@ -116,7 +118,7 @@ static void set_links(struct group *g, struct links l)
 
 /**
  * group_note_links() - record which interfaces a group's tree needs
- * @g: group whose parts are known
+ * @g: group whose subtrees are known
  */
 void group_note_links(struct group *g)
 {
@@ -154,7 +156,7 @@ static void check_mtu(struct group *g)
 {
 	char text[192];
 
-	if (g->nparts && group_is_narrow(g, text, sizeof(text)))
+	if (g->nsubtrees && group_is_narrow(g, text, sizeof(text)))
 		group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "%s", text);
 }
 

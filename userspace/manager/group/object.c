@@ -231,33 +231,33 @@ static uint64_t hash_id(uint32_t id)
 }
 
 /**
- * part_enter() - let a part be found by its tree
- * @part: part, with the tree's ID
+ * subtree_enter() - let a subtree be found by its tree
+ * @subtree: subtree, with the tree's ID
  */
-void part_enter(struct subtree *part)
+void subtree_enter(struct subtree *subtree)
 {
-	index_add(&part->group->manager->by_tree, &part->by_tree,
-		  hash_id(part->tree.id));
+	index_add(&subtree->group->manager->by_tree, &subtree->by_tree,
+		  hash_id(subtree->tree.id));
 }
 
 /**
- * group_find_part() - find the group that a tree is of
+ * group_find_subtree() - find the group that a tree is of
  * @m: manager
  * @sw: switch
  * @id: tree
  *
- * Return: the part, or NULL if the tree is no group's.
+ * Return: the subtree, or NULL if the tree is no group's.
  */
-struct subtree *group_find_part(const struct manager *m, const struct sw *sw,
-				uint32_t id)
+struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
+				   uint32_t id)
 {
 	struct index_node *node = index_first(&m->by_tree, hash_id(id));
-	struct subtree *part;
+	struct subtree *subtree;
 
 	for (; node; node = index_next(node)) {
-		part = container_of(node, struct subtree, by_tree);
-		if (part->sw == sw && part->tree.id == id)
-			return part;
+		subtree = container_of(node, struct subtree, by_tree);
+		if (subtree->sw == sw && subtree->tree.id == id)
+			return subtree;
 	}
 	return NULL;
 }
@@ -280,35 +280,35 @@ bool group_has_tree(const struct manager *m, uint32_t id)
 }
 
 /**
- * part_rank() - find the rank that is a member of a tree
- * @part: the tree
+ * subtree_rank() - find the rank that is a member of a tree
+ * @subtree: the tree
  * @member: its place there
  *
  * Return: rank, or NULL: it is a switch, or there is no such member.
  */
-struct rank *part_rank(const struct subtree *part, uint32_t member)
+struct rank *subtree_rank(const struct subtree *subtree, uint32_t member)
 {
-	struct group *g = part->group;
+	struct group *g = subtree->group;
 	struct rank *r;
 
-	if (member >= part->tree.n ||
-	    part->tree.members[member].rank >= g->request.ranks)
+	if (member >= subtree->tree.n ||
+	    subtree->tree.members[member].rank >= g->request.ranks)
 		return NULL;
-	r = &g->ranks[part->tree.members[member].rank];
-	return r->part == part && r->member == member ? r : NULL;
+	r = &g->ranks[subtree->tree.members[member].rank];
+	return r->subtree == subtree && r->member == member ? r : NULL;
 }
 
 /**
- * rank_part() - get the tree that "joined" names to a rank, or will
+ * rank_subtree() - get the tree that "joined" names to a rank, or will
  * @r: rank
  *
- * Return: its part; NULL: there is none, or the switches still make it.
+ * Return: its subtree; NULL: there is none, or the switches still make it.
  */
-struct subtree *rank_part(const struct rank *r)
+struct subtree *rank_subtree(const struct rank *r)
 {
 	const struct group *g = r->group;
 
-	return group_is_joined(group_phase(g)) ? r->part : NULL;
+	return group_is_joined(group_phase(g)) ? r->subtree : NULL;
 }
 
 /**
@@ -320,8 +320,8 @@ struct subtree *rank_part(const struct rank *r)
  */
 int64_t rank_next_alive(const struct rank *r)
 {
-	const struct subtree *part = r->join.uc ? rank_part(r) : NULL;
-	uint32_t ms = part ? part->tree.settings.dead_time : 0;
+	const struct subtree *subtree = r->join.uc ? rank_subtree(r) : NULL;
+	uint32_t ms = subtree ? subtree->tree.settings.dead_time : 0;
 
 	if (!ms)
 		return 0;
@@ -341,9 +341,9 @@ unsigned int group_levels(const struct group *g)
 	unsigned int most = 0, n;
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++) {
+	for (i = 0; i < g->nsubtrees; i++) {
 		n = 0;
-		for (p = &g->parts[i]; p; p = p->parent)
+		for (p = &g->subtrees[i]; p; p = p->parent)
 			n++;
 		most = n > most ? n : most;
 	}
@@ -361,8 +361,8 @@ bool group_uses(const struct group *g, const struct sw *sw)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		if (g->parts[i].sw == sw)
+	for (i = 0; i < g->nsubtrees; i++)
+		if (g->subtrees[i].sw == sw)
 			return true;
 	return false;
 }

@@ -94,8 +94,9 @@ static void put_group(struct room *gone, const struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		count_tree(&gone[g->parts[i].sw->index], &g->parts[i].tree);
+	for (i = 0; i < g->nsubtrees; i++)
+		count_tree(&gone[g->subtrees[i].sw->index],
+			   &g->subtrees[i].tree);
 }
 
 /* Is there memory for a tree of the group at a switch that has refused one? */
@@ -265,8 +266,8 @@ static bool has_trees(const struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		if (g->parts[i].sw->up)
+	for (i = 0; i < g->nsubtrees; i++)
+		if (g->subtrees[i].sw->up)
 			return true;
 	return false;
 }

@@ -82,11 +82,11 @@ static void add_switch(const struct group *g, char *text, size_t len)
 	size_t used = strlen(text);
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++) {
-		if (g->parts[i].sw->up)
+	for (i = 0; i < g->nsubtrees; i++) {
+		if (g->subtrees[i].sw->up)
 			continue;
 		snprintf(text + used, len - used, "; switch %.63s is down: %.128s",
-			 sw_name(g->parts[i].sw), g->parts[i].sw->why);
+			 sw_name(g->subtrees[i].sw), g->subtrees[i].sw->why);
 		return;
 	}
 }

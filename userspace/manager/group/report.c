@@ -26,12 +26,12 @@ static const char *const statuses[] = {
 /* --- Trees --------------------------------------------------------------- */
 
 /* Describe a member. Returns its rank; -1: it is a switch, or the parent. */
-static int describe_member(const struct subtree *part, int member, char *text,
-			   size_t len)
+static int describe_member(const struct subtree *subtree, int member,
+			   char *text, size_t len)
 {
-	const struct group *g = part->group;
+	const struct group *g = subtree->group;
 	const struct rank *r = member < 0 ? NULL :
-			       part_rank(part, (uint32_t)member);
+			       subtree_rank(subtree, (uint32_t)member);
 	const struct subtree *child;
 	uint32_t i;
 
@@ -39,52 +39,52 @@ static int describe_member(const struct subtree *part, int member, char *text,
 		snprintf(text, len, "rank %u", r->join.rank);
 		return (int)r->join.rank;
 	}
-	for (i = 0; member >= 0 && i < g->nparts; i++) {
-		child = &g->parts[i];
-		if (child->parent != part || child->place != (uint32_t)member)
+	for (i = 0; member >= 0 && i < g->nsubtrees; i++) {
+		child = &g->subtrees[i];
+		if (child->parent != subtree || child->place != (uint32_t)member)
 			continue;
 		snprintf(text, len, "switch %s, with ranks %u to %u",
 			 sw_name(child->sw), child->first,
 			 child->first + child->count - 1);
 		return -1;
 	}
-	snprintf(text, len, "%s %s", part->parent ? "its parent, switch" :
-		 "a member of switch", sw_name(part->parent ?
-					       part->parent->sw : part->sw));
+	snprintf(text, len, "%s %s", subtree->parent ? "its parent, switch" :
+		 "a member of switch", sw_name(subtree->parent ?
+					       subtree->parent->sw : subtree->sw));
 	return -1;
 }
 
-static void note_tree_failed(struct subtree *part, unsigned int status)
+static void note_tree_failed(struct subtree *subtree, unsigned int status)
 {
 	char who[128];
 	int rank;
 
 	if (!status)
 		status = INC_STATUS_PEER_DEAD;
-	if (!part->lost_why[0]) {
-		group_undetermined_tree(part->group, status,
+	if (!subtree->lost_why[0]) {
+		group_undetermined_tree(subtree->group, status,
 					"tree %u of switch %s has failed",
-					part->tree.id, sw_name(part->sw));
+					subtree->tree.id, sw_name(subtree->sw));
 		return;
 	}
-	rank = describe_member(part, part->lost, who, sizeof(who));
-	group_fail(part->group, CAUSE_TREE, rank, status,
-		   "switch %s has lost %s (%s%s)", sw_name(part->sw), who,
-		   part->lost_why, inc_job_hint(part->lost_why));
+	rank = describe_member(subtree, subtree->lost, who, sizeof(who));
+	group_fail(subtree->group, CAUSE_TREE, rank, status,
+		   "switch %s has lost %s (%s%s)", sw_name(subtree->sw), who,
+		   subtree->lost_why, inc_job_hint(subtree->lost_why));
 }
 
 /* The kernel names the member before it reports that its tree has failed. */
-static void note_member_error(struct subtree *part,
+static void note_member_error(struct subtree *subtree,
 			      const struct sw_notif *notif)
 {
-	if (part->lost_why[0])
+	if (subtree->lost_why[0])
 		return;
-	part->lost = notif->member;
-	snprintf(part->lost_why, sizeof(part->lost_why), "%s",
+	subtree->lost = notif->member;
+	snprintf(subtree->lost_why, sizeof(subtree->lost_why), "%s",
 		 notif->text[0] ? notif->text : "error");
 }
 
-static void note_slot_failed(const struct subtree *part,
+static void note_slot_failed(const struct subtree *subtree,
 			     const struct sw_notif *notif)
 {
 	struct inc_rdv_msg msg = {
@@ -99,13 +99,13 @@ static void note_slot_failed(const struct subtree *part,
 		return;
 	if (notif->status < sizeof(statuses) / sizeof(statuses[0]))
 		status = statuses[notif->status];
-	msg.rank = describe_member(part, notif->member, wrong, sizeof(wrong));
-	describe_member(part, notif->unlike, unlike, sizeof(unlike));
+	msg.rank = describe_member(subtree, notif->member, wrong, sizeof(wrong));
+	describe_member(subtree, notif->unlike, unlike, sizeof(unlike));
 	inc_job_say_wrong(&msg, wrong, notif->unlike >= 0 ? unlike : NULL, status);
 	if (msg.rank < 0)
-		group_undetermined_message(part->group, &msg);
+		group_undetermined_message(subtree->group, &msg);
 	else
-		group_log_wrong(part->group, &msg);
+		group_log_wrong(subtree->group, &msg);
 }
 
 /**
@@ -115,7 +115,7 @@ static void note_slot_failed(const struct subtree *part,
  */
 void group_on_notif(struct manager *m, const struct sw_notif *notif)
 {
-	struct subtree *part = group_find_part(m, notif->sw, notif->tree);
+	struct subtree *subtree = group_find_subtree(m, notif->sw, notif->tree);
 
 	switch (notif->kind) {
 	case SW_NOTIF_WATCHED:
@@ -125,24 +125,24 @@ void group_on_notif(struct manager *m, const struct sw_notif *notif)
 			sw_refresh(notif->sw);
 		return;
 	case SW_NOTIF_TREE_FAILED:
-		if (part)
-			note_tree_failed(part, notif->status);
+		if (subtree)
+			note_tree_failed(subtree, notif->status);
 		return;
 	case SW_NOTIF_TREE_DELETED:
 		/*
 		 * Its ID was free before its members had heard of it, so this
 		 * may be an earlier tree: the switch knows which there are.
 		 */
-		if (part && part->made && !m->stop)
+		if (subtree && subtree->made && !m->stop)
 			sw_refresh(notif->sw);
 		return;
 	case SW_NOTIF_MEMBER_ERROR:
-		if (part)
-			note_member_error(part, notif);
+		if (subtree)
+			note_member_error(subtree, notif);
 		return;
 	case SW_NOTIF_SLOT_FAILED:
-		if (part)
-			note_slot_failed(part, notif);
+		if (subtree)
+			note_slot_failed(subtree, notif);
 		return;
 	}
 }
@@ -187,23 +187,23 @@ static const struct sw_tree *find_tree(const struct sw_snapshot *info,
 }
 
 /*
- * A part of the group's tree that is gone, or has failed: the notification may have
- * been lost, or have come when there was no manager. @tree: NULL: it is gone.
+ * A subtree of the group that is gone, or has failed: the notification may have been
+ * lost, or have come when there was no manager. @tree: NULL: it is gone.
  */
-static struct subtree *find_bad_part(struct group *g, const struct sw *sw,
-				     const struct sw_tree **tree)
+static struct subtree *find_bad_subtree(struct group *g, const struct sw *sw,
+					const struct sw_tree **tree)
 {
-	struct subtree *part;
+	struct subtree *subtree;
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++) {
-		part = &g->parts[i];
-		if (part->sw != sw || !part->made ||
-		    part->made_at >= sw->asked_at)
+	for (i = 0; i < g->nsubtrees; i++) {
+		subtree = &g->subtrees[i];
+		if (subtree->sw != sw || !subtree->made ||
+		    subtree->made_at >= sw->asked_at)
 			continue;
-		*tree = find_tree(sw->info, part->tree.id);
+		*tree = find_tree(sw->info, subtree->tree.id);
 		if (!*tree || (*tree)->error)
-			return part;
+			return subtree;
 	}
 	return NULL;
 }
@@ -219,25 +219,25 @@ static bool are_all_away(const struct group *g)
 	return true;
 }
 
-static void check_parts(struct group *g, const struct sw *sw)
+static void check_subtrees(struct group *g, const struct sw *sw)
 {
 	const struct sw_tree *tree = NULL;
-	struct subtree *part = find_bad_part(g, sw, &tree);
+	struct subtree *subtree = find_bad_subtree(g, sw, &tree);
 
 	/*
 	 * A tree fails when members are deleted, so when a group ends in order; but
 	 * a rank that is away finds no use for it.
 	 */
 	if (g->state == GROUP_ENDING) {
-		if (part && are_all_away(g))
+		if (subtree && are_all_away(g))
 			group_raise(g, GROUP_EV_ENDED);
 		return;
 	}
-	if (part && tree)
-		note_tree_failed(part, tree->error);
-	else if (part)
+	if (subtree && tree)
+		note_tree_failed(subtree, tree->error);
+	else if (subtree)
 		group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
-			   "tree %u of switch %s is gone", part->tree.id,
+			   "tree %u of switch %s is gone", subtree->tree.id,
 			   sw_name(sw));
 	else if (group_is_joined(g->state))
 		group_check_links(g, sw);
@@ -290,5 +290,5 @@ void group_on_snapshot(struct manager *m, struct sw *sw,
 	/* What is made yet may be gone already. */
 	LIST_FOREACH(at, &sw->groups, by_sw)
 		if (at->g->state != GROUP_OVER && !at->g->failed)
-			check_parts(at->g, sw);
+			check_subtrees(at->g, sw);
 }

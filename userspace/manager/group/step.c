@@ -184,8 +184,8 @@ static void end_abandoned(struct group *g)
 
 	g->persisted.key[0] = '\0';
 	g->persisted.forgotten = true;
-	for (i = 0; i < g->nparts; i++)
-		g->parts[i].made = false;
+	for (i = 0; i < g->nsubtrees; i++)
+		g->subtrees[i].made = false;
 	group_dismiss(g, g->fault.err, g->fault.text);
 	end_group(g);
 }
@@ -241,7 +241,7 @@ static void end_left(struct group *g)
 {
 	begin_end(g);
 	g->manager->group_ops->changed(g);
-	if (inc_job_left(&g->core, g->manager->loop.now, g->nparts > 1))
+	if (inc_job_left(&g->core, g->manager->loop.now, g->nsubtrees > 1))
 		end_group(g);
 }
 
@@ -407,12 +407,13 @@ static bool addrs_are_own(struct group *g)
 
 	for (i = 0; i < g->request.ranks; i++) {
 		r = &g->ranks[i];
-		own = r->part ? &r->part->tree.members[r->member].own : NULL;
+		own = r->subtree ?
+		      &r->subtree->tree.members[r->member].own : NULL;
 		if (!own || !own->addr.len ||
 		    !topo_is_host(g->manager, &own->addr))
 			continue;
 		group_refuse(g, EADDRINUSE, "switch %s claims to have the address %s, which is a host's",
-			     sw_name(r->part->sw),
+			     sw_name(r->subtree->sw),
 			     inc_rdv_addr_str(&own->addr, text, sizeof(text)));
 		return false;
 	}
@@ -429,11 +430,11 @@ static void end_steps(struct group *g)
 	}
 	group_has_room(g);
 	/* The ranks have memory for such messages, should it be rebuilt. */
-	g->request.tree.slots = g->parts[0].tree.settings.slots;
-	g->request.tree.msg_size = g->parts[0].tree.settings.msg_size;
-	g->request.tree.pmtu = g->parts[0].tree.settings.pmtu;
+	g->request.tree.slots = g->subtrees[0].tree.settings.slots;
+	g->request.tree.msg_size = g->subtrees[0].tree.settings.msg_size;
+	g->request.tree.pmtu = g->subtrees[0].tree.settings.pmtu;
 	log_debug("group \"%s\": %u tree%s made in %lld ms", g->request.job,
-		  g->nparts, g->nparts == 1 ? "" : "s",
+		  g->nsubtrees, g->nsubtrees == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	/* The next manager makes one more for a group that is rebuilt. */
 	if (group_is_rebuilding(g))
@@ -484,8 +485,8 @@ static void tell_ready(struct group *g)
 	g->ready_at = g->manager->loop.now;
 	group_log(g, g->round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
 		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
-		  g->request.ranks, cm_count(g), g->nparts,
-		  g->nparts == 1 ? "" : "s",
+		  g->request.ranks, cm_count(g), g->nsubtrees,
+		  g->nsubtrees == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	g->is_cut = false;
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });

@@ -107,7 +107,7 @@ uint32_t group_resume_ms(const struct manager *m)
  */
 void group_tell_joined(struct rank *r)
 {
-	const struct tree *t = &r->part->tree;
+	const struct tree *t = &r->subtree->tree;
 	const struct tree_end *own = &t->members[r->member].own;
 	struct am_message msg = {
 		.heartbeat_ms	= group_beat_ms(r->group->manager),
@@ -127,7 +127,7 @@ void group_tell_joined(struct rank *r)
 	joined->rkey = own->rkey;
 	cm_tell(r, &msg);
 	snprintf(msg.switch_id, sizeof(msg.switch_id), "%s",
-		 sw_name(r->part->sw));
+		 sw_name(r->subtree->sw));
 	r->heard_at = r->group->manager->loop.now;
 	r->joined_sent = r->stream;
 	r->alive_at = rank_next_alive(r);

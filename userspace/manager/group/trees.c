@@ -19,14 +19,14 @@
 #include "place/place.h"
 
 /**
- * struct part_op - a step of a part
+ * struct subtree_op - a step of a subtree
  * @op: operation
- * @part: part
+ * @subtree: subtree
  * @tree: what is done, see tree.h
  */
-struct part_op {
+struct subtree_op {
 	struct sw_op	op;
-	struct subtree	*part;
+	struct subtree	*subtree;
 	int		(*tree)(struct tree *t, struct netconf *n, char *err);
 };
 
@@ -36,17 +36,17 @@ static void end_op(struct group *g)
 		group_raise(g, GROUP_EV_OP_DONE);
 }
 
-static int run_part(struct sw_op *op, struct netconf *n)
+static int run_subtree(struct sw_op *op, struct netconf *n)
 {
-	struct part_op *p = container_of(op, struct part_op, op);
+	struct subtree_op *p = container_of(op, struct subtree_op, op);
 
-	return p->tree(&p->part->tree, n, op->err);
+	return p->tree(&p->subtree->tree, n, op->err);
 }
 
-static void part_done(struct sw_op *op)
+static void subtree_done(struct sw_op *op)
 {
-	struct part_op *p = container_of(op, struct part_op, op);
-	struct group *g = p->part->group;
+	struct subtree_op *p = container_of(op, struct subtree_op, op);
+	struct group *g = p->subtree->group;
 
 	if (op->ret && !g->failed) {
 		g->failed = -op->ret;
@@ -54,7 +54,7 @@ static void part_done(struct sw_op *op)
 			 sw_name(op->sw), op->err);
 	}
 	if (!op->ret && p->tree == tree_make && !g->failed &&
-	    !limit_slots(p->part, g->why, sizeof(g->why))) {
+	    !limit_slots(p->subtree, g->why, sizeof(g->why))) {
 		g->failed = ENOBUFS;
 		g->full = op->sw;
 		g->limited = true;
@@ -64,30 +64,31 @@ static void part_done(struct sw_op *op)
 		g->full = op->sw;
 	/* If the answer was lost, there may be a tree. */
 	if (p->tree == tree_make)
-		p->part->made = !op->ret || op->ret == -EHOSTUNREACH;
-	p->part->made_at = g->manager->loop.now;
+		p->subtree->made = !op->ret || op->ret == -EHOSTUNREACH;
+	p->subtree->made_at = g->manager->loop.now;
 	free(p);
 	end_op(g);
 }
 
-static void submit_part(struct subtree *part,
-			int (*tree)(struct tree *t, struct netconf *n, char *err))
+static void submit_subtree(struct subtree *subtree,
+			   int (*tree)(struct tree *t, struct netconf *n,
+				       char *err))
 {
-	struct part_op *p = calloc(1, sizeof(*p));
+	struct subtree_op *p = calloc(1, sizeof(*p));
 
 	if (!p) {
-		part->group->failed = ENOMEM;
+		subtree->group->failed = ENOMEM;
 		return;
 	}
-	p->part = part;
+	p->subtree = subtree;
 	p->tree = tree;
-	p->op.run = run_part;
-	p->op.done = part_done;
-	part->group->busy++;
-	sw_submit(part->sw, &p->op);
+	p->op.run = run_subtree;
+	p->op.done = subtree_done;
+	subtree->group->busy++;
+	sw_submit(subtree->sw, &p->op);
 }
 
-static int link_part(struct tree *t, struct netconf *n, char *err)
+static int link_subtree(struct tree *t, struct netconf *n, char *err)
 {
 	return tree_link(t, n, err);
 }
@@ -153,8 +154,8 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
  */
 void trees_del_member(const struct rank *r)
 {
-	if (r->part && r->part->made)
-		submit_del(r->part->sw, r->group, r->part->tree.id,
+	if (r->subtree && r->subtree->made)
+		submit_del(r->subtree->sw, r->group, r->subtree->tree.id,
 			   (int)r->member);
 }
 
@@ -166,10 +167,11 @@ void trees_delete(struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		if (g->parts[i].made) {
-			g->parts[i].made = false;
-			submit_del(g->parts[i].sw, g, g->parts[i].tree.id, -1);
+	for (i = 0; i < g->nsubtrees; i++)
+		if (g->subtrees[i].made) {
+			g->subtrees[i].made = false;
+			submit_del(g->subtrees[i].sw, g,
+				   g->subtrees[i].tree.id, -1);
 		}
 }
 
@@ -179,25 +181,25 @@ void trees_delete(struct group *g)
  */
 void trees_drop(struct group *g)
 {
-	struct subtree *part;
+	struct subtree *subtree;
 	uint32_t i;
 
 	g->undetermined.tree_at = 0;
 	for (i = 0; i < g->request.ranks; i++) {
-		g->ranks[i].part = NULL;
+		g->ranks[i].subtree = NULL;
 		g->ranks[i].alive_at = 0;
 	}
-	for (i = 0; i < g->nparts; i++) {
-		part = &g->parts[i];
-		if (part->made)
-			submit_del(part->sw, NULL, part->tree.id, -1);
-		part->sw->parts--;
-		index_remove(&part->by_tree);
-		free(part->tree.members);
+	for (i = 0; i < g->nsubtrees; i++) {
+		subtree = &g->subtrees[i];
+		if (subtree->made)
+			submit_del(subtree->sw, NULL, subtree->tree.id, -1);
+		subtree->sw->subtrees--;
+		index_remove(&subtree->by_tree);
+		free(subtree->tree.members);
 	}
-	free(g->parts);
-	g->parts = NULL;
-	g->nparts = 0;
+	free(g->subtrees);
+	g->subtrees = NULL;
+	g->nsubtrees = 0;
 	group_forget_links(g);
 	topo_discharge(g->manager, g->charge);
 	g->charge = NULL;
@@ -248,23 +250,23 @@ void group_wishes(const struct group *g, struct tree *t)
 		inc_job_uc(s->pmtu, &s->msg_size, &s->slots);
 }
 
-static bool init_part(struct group *g, struct subtree *part, uint32_t sw,
-		      uint32_t members)
+static bool init_subtree(struct group *g, struct subtree *subtree, uint32_t sw,
+			 uint32_t members)
 {
-	part->group = g;
-	part->lost = -1;
-	part->sw = &g->manager->switches[sw];
-	part->sw->parts++;
-	part->tree.id = choose_id(g->manager);
-	part_enter(part);
-	part->tree.members = calloc(members, sizeof(*part->tree.members));
-	group_wishes(g, &part->tree);
-	return part->tree.members;
+	subtree->group = g;
+	subtree->lost = -1;
+	subtree->sw = &g->manager->switches[sw];
+	subtree->sw->subtrees++;
+	subtree->tree.id = choose_id(g->manager);
+	subtree_enter(subtree);
+	subtree->tree.members = calloc(members, sizeof(*subtree->tree.members));
+	group_wishes(g, &subtree->tree);
+	return subtree->tree.members;
 }
 
-static void add_host(struct subtree *part, struct rank *r)
+static void add_host(struct subtree *subtree, struct rank *r)
 {
-	struct tree_member *m = &part->tree.members[part->tree.n];
+	struct tree_member *m = &subtree->tree.members[subtree->tree.n];
 
 	m->known = true;
 	m->rank = r->join.rank;
@@ -273,8 +275,8 @@ static void add_host(struct subtree *part, struct rank *r)
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
 	m->peer.psn = r->join.psn;
-	r->part = part;
-	r->member = part->tree.n++;
+	r->subtree = subtree;
+	r->member = subtree->tree.n++;
 }
 
 static void add_child(struct subtree *parent, struct subtree *child)
@@ -288,33 +290,33 @@ static void add_child(struct subtree *parent, struct subtree *child)
 
 static void add_members(struct group *g, const struct place *p, uint32_t node)
 {
-	struct subtree *part = &g->parts[node];
+	struct subtree *subtree = &g->subtrees[node];
 	uint32_t r, member;
 
-	for (r = part->first; r < part->first + part->count;) {
+	for (r = subtree->first; r < subtree->first + subtree->count;) {
 		member = place_member(p, node, r);
 		if (member == PLACE_NONE) {
-			add_host(part, &g->ranks[r++]);
+			add_host(subtree, &g->ranks[r++]);
 			continue;
 		}
-		add_child(part, &g->parts[member]);
-		r += g->parts[member].count;
+		add_child(subtree, &g->subtrees[member]);
+		r += g->subtrees[member].count;
 	}
 }
 
-static bool make_parts(struct group *g, const struct place *p)
+static bool make_subtrees(struct group *g, const struct place *p)
 {
 	uint32_t i;
 
-	g->parts = calloc(p->n, sizeof(*g->parts));
-	if (!g->parts)
+	g->subtrees = calloc(p->n, sizeof(*g->subtrees));
+	if (!g->subtrees)
 		return false;
 	for (i = 0; i < p->n; i++) {
-		g->nparts++;
-		g->parts[i].first = p->nodes[i].first;
-		g->parts[i].count = p->nodes[i].count;
-		if (!init_part(g, &g->parts[i], p->nodes[i].at,
-			       p->nodes[i].members))
+		g->nsubtrees++;
+		g->subtrees[i].first = p->nodes[i].first;
+		g->subtrees[i].count = p->nodes[i].count;
+		if (!init_subtree(g, &g->subtrees[i], p->nodes[i].at,
+				  p->nodes[i].members))
 			return false;
 	}
 	for (i = 0; i < p->n; i++)
@@ -347,7 +349,7 @@ bool trees_build(struct group *g, const struct place *p)
 		return false;
 	}
 	g->step = STEP_MAKE;
-	if (make_parts(g, p))
+	if (make_subtrees(g, p))
 		return true;
 	group_refuse(g, ENOMEM, "no memory");
 	return false;
@@ -356,29 +358,30 @@ bool trees_build(struct group *g, const struct place *p)
 /* --- Steps --------------------------------------------------------------- */
 
 /* A child has its queue pair to its parent, which gets it as a member. */
-static bool connect_up(struct group *g, struct subtree *part)
+static bool connect_up(struct group *g, struct subtree *subtree)
 {
-	const struct subtree *up = part->parent;
-	struct tree_member *m = &up->tree.members[part->place];
+	const struct subtree *up = subtree->parent;
+	struct tree_member *m = &up->tree.members[subtree->place];
 	char taken[256];
 
-	if (!topo_addr(g->manager, part->sw, up->sw, &part->tree.up.addr)) {
-		topo_log_taken(g->manager, part->sw, taken, sizeof(taken));
+	if (!topo_addr(g->manager, subtree->sw, up->sw,
+		       &subtree->tree.up.addr)) {
+		topo_log_taken(g->manager, subtree->sw, taken, sizeof(taken));
 		group_refuse(g, EHOSTUNREACH, "switch %s has no address by which %s reaches it%s",
-			     sw_name(part->sw), sw_name(up->sw), taken);
+			     sw_name(subtree->sw), sw_name(up->sw), taken);
 		return false;
 	}
 	m->known = true;
-	m->peer = part->tree.up;
+	m->peer = subtree->tree.up;
 	return true;
 }
 
-static bool has_children(const struct subtree *part)
+static bool has_children(const struct subtree *subtree)
 {
 	uint32_t i;
 
-	for (i = 0; i < part->tree.n; i++)
-		if (part->tree.members[i].below)
+	for (i = 0; i < subtree->tree.n; i++)
+		if (subtree->tree.members[i].below)
 			return true;
 	return false;
 }
@@ -386,24 +389,25 @@ static void begin_add(struct group *g)
 {
 	uint32_t i;
 
-	for (i = 1; i < g->nparts; i++)
-		if (!connect_up(g, &g->parts[i]))
+	for (i = 1; i < g->nsubtrees; i++)
+		if (!connect_up(g, &g->subtrees[i]))
 			return;
-	for (i = 0; i < g->nparts; i++)
-		if (has_children(&g->parts[i]))
-			submit_part(&g->parts[i], tree_add);
+	for (i = 0; i < g->nsubtrees; i++)
+		if (has_children(&g->subtrees[i]))
+			submit_subtree(&g->subtrees[i], tree_add);
 }
 
 static void begin_link(struct group *g)
 {
-	struct subtree *part;
+	struct subtree *subtree;
 	uint32_t i;
 
-	for (i = 1; i < g->nparts; i++) {
-		part = &g->parts[i];
-		part->tree.parent_id = part->parent->tree.id;
-		part->tree.parent = part->parent->tree.members[part->place].own;
-		submit_part(part, link_part);
+	for (i = 1; i < g->nsubtrees; i++) {
+		subtree = &g->subtrees[i];
+		subtree->tree.parent_id = subtree->parent->tree.id;
+		subtree->tree.parent =
+			subtree->parent->tree.members[subtree->place].own;
+		submit_subtree(subtree, link_subtree);
 	}
 }
 
@@ -411,8 +415,8 @@ static void begin_make(struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		submit_part(&g->parts[i], tree_make);
+	for (i = 0; i < g->nsubtrees; i++)
+		submit_subtree(&g->subtrees[i], tree_make);
 }
 
 /**
@@ -428,7 +432,7 @@ bool trees_step(struct group *g)
 {
 	switch (g->step) {
 	case STEP_MAKE:
-		g->step = g->nparts > 1 ? STEP_ADD : STEP_DONE;
+		g->step = g->nsubtrees > 1 ? STEP_ADD : STEP_DONE;
 		begin_make(g);
 		break;
 	case STEP_ADD:

@@ -112,9 +112,9 @@ static bool judge_roots(const struct group *g, const struct place_fabric *f,
 	if (!where_locate(g, true, at, &lost))
 		return false;
 	limit_room(g);
-	found = place_compute(f, g->request.ranks, at, &p) || g->nparts;
+	found = place_compute(f, g->request.ranks, at, &p) || g->nsubtrees;
 	if (found)
-		*root = g->nparts ? g->parts[0].sw->index : p.nodes[0].at;
+		*root = g->nsubtrees ? g->subtrees[0].sw->index : p.nodes[0].at;
 	place_free(&p);
 	return found && place_why(f, g->request.ranks, at, list);
 }
@@ -307,7 +307,7 @@ static struct topo_port find_narrowest(const struct group *g)
 bool group_is_narrow(const struct group *g, char *text, size_t len)
 {
 	const struct topo_port port = find_narrowest(g);
-	uint32_t pmtu = g->parts[0].tree.settings.pmtu;
+	uint32_t pmtu = g->subtrees[0].tree.settings.pmtu;
 
 	if (!port.itf || pmtu + ROCE_LEN_IPV4 <= port.itf->mtu)
 		return false;

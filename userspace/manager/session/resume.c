@@ -31,10 +31,10 @@ static bool has_qp(const struct rank *r, const struct inc_rdv_join *join)
 static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
 		  uint32_t tree_id)
 {
-	const struct subtree *part = rank_part(r);
+	const struct subtree *subtree = rank_subtree(r);
 
 	/* While another tree is made, there is none. */
-	return ((part && part->tree.id == tree_id) ||
+	return ((subtree && subtree->tree.id == tree_id) ||
 		group_is_rebuilding(r->group)) &&
 	       inc_rdv_addr_same(&r->join.addr, &join->addr) &&
 	       has_qp(r, join);

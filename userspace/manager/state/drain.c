@@ -101,7 +101,7 @@ int drain_add(struct manager *m, struct sw *sw, const char *by)
 	if (m->state.store)
 		persist_drain(m, d);
 	event_log(&m->events, EVENT_SWITCH_DRAINING, sw_name(sw),
-		  "it gets no more trees, and has %u: by %s", sw->parts, by);
+		  "it gets no more trees, and has %u: by %s", sw->subtrees, by);
 	return 0;
 }
 

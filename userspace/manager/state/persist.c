@@ -64,7 +64,7 @@ static void save_group(struct group *g)
 static void make_key(struct group *g)
 {
 	char key[STORE_KEY_MAX + 1];
-	uint32_t id = g->parts[0].tree.id;
+	uint32_t id = g->subtrees[0].tree.id;
 
 	do {
 		snprintf(key, sizeof(key), GROUP_PREFIX "%s/%u", g->request.job,

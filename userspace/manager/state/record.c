@@ -3,8 +3,8 @@
  * A group that has a tree, to and from JSON, so that people can read it in the
  * store, too. Unknown members are skipped, and absent ones are 0: versions of
  * the manager before and after this one can read it. What each queue pair is
- * connected to is said once: a rank says it for its member, a part for the
- * parent's.
+ * connected to is said once: a rank says it for its member, a subtree for the
+ * parent's. Records call subtrees parts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "state/json_text.h"
 
 #define RECORD_MAX	(4U << 20)	/* bytes; one of 1,024 ranks has 0.4 MiB */
-#define PARTS_MAX	(4 * AM_RANKS_MAX)
+#define SUBTREES_MAX	(4 * AM_RANKS_MAX)
 
 static void put_number(struct json_object *o, const char *name, uint64_t value)
 {
@@ -111,22 +111,23 @@ static uint32_t *setting_of(struct inc_rdv_joined *s, size_t i)
 
 /* --- Parts --------------------------------------------------------------- */
 
-static void put_part(struct json_object *o, const struct group *g,
-		     const struct subtree *part)
+static void put_subtree(struct json_object *o, const struct group *g,
+			const struct subtree *subtree)
 {
-	struct inc_rdv_joined s = part->tree.settings;
-	const struct tree *t = &part->tree;
+	struct inc_rdv_joined s = subtree->tree.settings;
+	const struct tree *t = &subtree->tree;
 	struct json_object *list, *m;
 	size_t i;
 
-	put_text(o, "switch", sw_name(part->sw));
-	put_text(o, "address", part->sw->address);
+	put_text(o, "switch", sw_name(subtree->sw));
+	put_text(o, "address", subtree->sw->address);
 	put_number(o, "tree", t->id);
-	put_number(o, "first", part->first);
-	put_number(o, "count", part->count);
-	if (part->parent) {
-		put_number(o, "parent", (uint64_t)(part->parent - g->parts) + 1);
-		put_number(o, "place", part->place);
+	put_number(o, "first", subtree->first);
+	put_number(o, "count", subtree->count);
+	if (subtree->parent) {
+		put_number(o, "parent",
+			   (uint64_t)(subtree->parent - g->subtrees) + 1);
+		put_number(o, "place", subtree->place);
 		put_number(o, "job-ranks", t->job_ranks);
 		put_number(o, "first-rank", t->first_rank);
 		put_end(o, &t->up);
@@ -183,50 +184,50 @@ static int take_members(struct json_object *list, struct tree *t)
 	return 0;
 }
 
-static int take_part(struct json_object *o, struct group *g,
-		     struct subtree *part, char *err)
+static int take_subtree(struct json_object *o, struct group *g,
+			struct subtree *subtree, char *err)
 {
 	struct json_object *list = json_object_object_get(o, "members");
 	const char *id = text_of(o, "switch");
 	uint32_t parent = get_u32(o, "parent");
-	struct tree *t = &part->tree;
+	struct tree *t = &subtree->tree;
 	size_t i;
 
-	part->group = g;
-	part->made = true;
-	part->first = get_u32(o, "first");
-	part->count = get_u32(o, "count");
-	part->place = get_u32(o, "place");
+	subtree->group = g;
+	subtree->made = true;
+	subtree->first = get_u32(o, "first");
+	subtree->count = get_u32(o, "count");
+	subtree->place = get_u32(o, "place");
 	t->id = get_u32(o, "tree");
 	t->job_ranks = get_u32(o, "job-ranks");
 	t->first_rank = get_u32(o, "first-rank");
 	for (i = 0; i < NSETTINGS; i++)
 		*setting_of(&t->settings, i) = get_u32(o, settings[i].name);
 	t->settings.tree_id = t->id;
-	if (part->first > g->request.ranks ||
-	    part->count > g->request.ranks - part->first)
+	if (subtree->first > g->request.ranks ||
+	    subtree->count > g->request.ranks - subtree->first)
 		return store_failed(err, -EPROTO, "its tree has ranks from %u to %" PRIu64 ", the group has %u",
-				    part->first,
-				    (uint64_t)part->first + part->count,
+				    subtree->first,
+				    (uint64_t)subtree->first + subtree->count,
 				    g->request.ranks);
 	if (!json_object_is_type(list, json_type_array) || take_members(list, t))
 		return store_failed(err, -EPROTO, "its members cannot be read");
-	part->sw = find_switch(g->manager, id, text_of(o, "address"));
-	if (!part->sw)
+	subtree->sw = find_switch(g->manager, id, text_of(o, "address"));
+	if (!subtree->sw)
 		return store_failed(err, -ENOENT, "switch %s is none of this manager's any more",
 				    id);
-	part->sw->parts++;
+	subtree->sw->subtrees++;
 	if (!parent)
 		return 0;
 	/* Parents come before their children. */
-	if (parent > (uint32_t)(part - g->parts) ||
-	    part->place >= g->parts[parent - 1].tree.n)
+	if (parent > (uint32_t)(subtree - g->subtrees) ||
+	    subtree->place >= g->subtrees[parent - 1].tree.n)
 		return store_failed(err, -EPROTO, "its tree is none");
-	part->parent = &g->parts[parent - 1];
+	subtree->parent = &g->subtrees[parent - 1];
 	take_end(o, &t->up);
-	part->parent->tree.members[part->place].peer = t->up;
-	t->parent_id = part->parent->tree.id;
-	t->parent = part->parent->tree.members[part->place].own;
+	subtree->parent->tree.members[subtree->place].peer = t->up;
+	t->parent_id = subtree->parent->tree.id;
+	t->parent = subtree->parent->tree.members[subtree->place].own;
 	return 0;
 }
 
@@ -252,13 +253,13 @@ static void put_rank(struct json_object *o, const struct group *g,
 	put_number(o, "cm", r->join.cm);
 	if (has_no_tree(g))
 		return;
-	put_number(o, "part", (uint64_t)(r->part - g->parts));
+	put_number(o, "part", (uint64_t)(r->subtree - g->subtrees));
 	put_number(o, "member", r->member);
 }
 
 static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 {
-	uint32_t part = get_u32(o, "part"), state = get_u32(o, "state");
+	uint32_t subtree = get_u32(o, "part"), state = get_u32(o, "state");
 	struct rank *r = &g->ranks[i];
 	struct tree_member *m;
 
@@ -279,10 +280,10 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	inc_job_set(&g->core, &r->core, (enum rank_state)state);
 	if (has_no_tree(g))
 		return 0;
-	if (part >= g->nparts || r->member >= g->parts[part].tree.n)
+	if (subtree >= g->nsubtrees || r->member >= g->subtrees[subtree].tree.n)
 		return -EPROTO;
-	r->part = &g->parts[part];
-	m = &r->part->tree.members[r->member];
+	r->subtree = &g->subtrees[subtree];
+	m = &r->subtree->tree.members[r->member];
 	m->rank = i;
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
@@ -336,8 +337,8 @@ char *record_of(const struct group *g)
 	put_number(o, "connecting", group_phase(g) != GROUP_READY);
 	put_wishes(o, &g->request.tree);
 	list = put_list(o, "parts");
-	for (i = 0; i < g->nparts && !has_no_tree(g); i++)
-		put_part(append_object(list), g, &g->parts[i]);
+	for (i = 0; i < g->nsubtrees && !has_no_tree(g); i++)
+		put_subtree(append_object(list), g, &g->subtrees[i]);
 	list = put_list(o, "ranks");
 	for (i = 0; i < g->request.ranks; i++)
 		put_rank(append_object(list), g, &g->ranks[i]);
@@ -347,19 +348,20 @@ char *record_of(const struct group *g)
 static struct group *take_group(struct manager *m, struct json_object *o,
 				char *err)
 {
-	struct json_object *parts = json_object_object_get(o, "parts");
+	struct json_object *subtrees = json_object_object_get(o, "parts");
 	struct json_object *ranks = json_object_object_get(o, "ranks");
 	struct group *g;
 	size_t n, i;
 
-	if (!json_object_is_type(parts, json_type_array) ||
+	if (!json_object_is_type(subtrees, json_type_array) ||
 	    !json_object_is_type(ranks, json_type_array))
 		return NULL;
 	n = json_object_array_length(ranks);
-	if (n > AM_RANKS_MAX || json_object_array_length(parts) > PARTS_MAX) {
+	if (n > AM_RANKS_MAX ||
+	    json_object_array_length(subtrees) > SUBTREES_MAX) {
 		store_failed(err, 0, "its record has %zu ranks and %zu parts of its tree: there are %u and %u at most",
-			     n, json_object_array_length(parts), AM_RANKS_MAX,
-			     PARTS_MAX);
+			     n, json_object_array_length(subtrees), AM_RANKS_MAX,
+			     SUBTREES_MAX);
 		return NULL;
 	}
 	g = calloc(1, sizeof(*g) + n * sizeof(g->ranks[0]));
@@ -390,11 +392,11 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	snprintf(g->request.job, sizeof(g->request.job), "%s",
 		 text_of(o, "name"));
 	take_wishes(o, &g->request.tree);
-	n = json_object_array_length(parts);
-	g->parts = calloc(n + 1, sizeof(*g->parts));
-	for (i = 0; g->parts && i < n; i++)
-		if (take_part(json_object_array_get_idx(parts, i), g,
-			      &g->parts[g->nparts++], err))
+	n = json_object_array_length(subtrees);
+	g->subtrees = calloc(n + 1, sizeof(*g->subtrees));
+	for (i = 0; g->subtrees && i < n; i++)
+		if (take_subtree(json_object_array_get_idx(subtrees, i), g,
+				 &g->subtrees[g->nsubtrees++], err))
 			return g;
 	for (i = 0; i < g->request.ranks; i++)
 		if (take_rank(json_object_array_get_idx(ranks, i), g,
@@ -429,12 +431,12 @@ struct group *record_group(struct manager *m, const char *text, char *err)
 	json_object_put(o);
 	if (!g || !err[0])
 		return g;
-	for (i = 0; i < g->nparts; i++) {
-		if (g->parts[i].sw)
-			g->parts[i].sw->parts--;
-		free(g->parts[i].tree.members);
+	for (i = 0; i < g->nsubtrees; i++) {
+		if (g->subtrees[i].sw)
+			g->subtrees[i].sw->subtrees--;
+		free(g->subtrees[i].tree.members);
 	}
-	free(g->parts);
+	free(g->subtrees);
 	free(g);
 	return NULL;
 }

@@ -53,18 +53,18 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 		return;
 	}
 	snprintf(g->persisted.key, sizeof(g->persisted.key), "%s", rec->key);
-	for (i = 0; i < g->nparts; i++)
-		g->parts[i].lost = -1;
+	for (i = 0; i < g->nsubtrees; i++)
+		g->subtrees[i].lost = -1;
 	if (group_enter(g))
 		abort();
-	for (i = 0; i < g->nparts; i++) {
-		part_enter(&g->parts[i]);
-		ids_used(m, g->parts[i].tree.id);
+	for (i = 0; i < g->nsubtrees; i++) {
+		subtree_enter(&g->subtrees[i]);
+		ids_used(m, g->subtrees[i].tree.id);
 	}
 	await_ranks(g);
 	if (g->state == GROUP_REJOINING)
 		group_rebuild_on(g);
-	else if (g->nparts)
+	else if (g->nsubtrees)
 		group_note_links(g);
 	if (g->state != GROUP_ENDING)
 		tenant_enter(&m->tenants, g->tenant, g->reserved,
@@ -104,7 +104,7 @@ void restore_check(struct manager *m, struct sw *sw)
 	for (i = 0; i < sw->info->ntrees; i++) {
 		id = sw->info->trees[i].id;
 		if (id < m->ids.first || id > m->ids.last ||
-		    group_find_part(m, sw, id))
+		    group_find_subtree(m, sw, id))
 			continue;
 		ids_used(m, id);
 		group_clear_tree(sw, id);

@@ -150,7 +150,7 @@ static void put_switches(const struct stats *st, FILE *f)
 			continue;
 		fputs("inc_am_switch_trees", f);
 		put_label(f, "switch", sw_name(&m->switches[i]));
-		fprintf(f, " %u\n", m->switches[i].parts);
+		fprintf(f, " %u\n", m->switches[i].subtrees);
 	}
 }
 

@@ -60,9 +60,9 @@ static const struct rank *find_owner(const struct manager *m,
 				     const struct sw *sw,
 				     const struct stats_member *who)
 {
-	const struct subtree *part = group_find_part(m, sw, who->tree);
+	const struct subtree *subtree = group_find_subtree(m, sw, who->tree);
 
-	return part ? part_rank(part, who->rank) : NULL;
+	return subtree ? subtree_rank(subtree, who->rank) : NULL;
 }
 
 static struct series *get_series(struct stats *st, enum series_kind kind,
@@ -146,7 +146,7 @@ static void ask_switch(struct stats *st, struct sw *sw)
 	struct stats_switch *s = &st->switches[sw->index];
 	struct ask *a;
 
-	if (!sw->up || !sw->parts)
+	if (!sw->up || !sw->subtrees)
 		return;
 	a = calloc(1, sizeof(*a));
 	if (!a)
@@ -179,9 +179,9 @@ void stats_group_ends(struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nparts; i++)
-		if (g->parts[i].made)
-			ask_switch(g->manager->stats, g->parts[i].sw);
+	for (i = 0; i < g->nsubtrees; i++)
+		if (g->subtrees[i].made)
+			ask_switch(g->manager->stats, g->subtrees[i].sw);
 }
 
 /**

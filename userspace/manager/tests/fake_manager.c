@@ -279,8 +279,8 @@ void fake_stop(void)
 		;
 	loop_turn(&fake_manager.loop, 0);
 	for (i = 0; i < fake_manager.o.nswitches; i++)
-		if (fake_manager.switches[i].parts)
-			fuzz_wrong("a switch has parts of no group");
+		if (fake_manager.switches[i].subtrees)
+			fuzz_wrong("a switch has subtrees of no group");
 	drain_forget(&fake_manager);
 	switches_stop(&fake_manager);
 	if (fake_manager.tenants.overcommit.groups ||

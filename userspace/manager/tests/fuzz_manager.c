@@ -152,7 +152,7 @@ static void resume(void)
 	msg.rdv.join = r->join;
 	memcpy(msg.rdv.join.job, g->request.job, sizeof(msg.rdv.join.job));
 	msg.rdv.join.ranks = g->request.ranks;
-	msg.tree_id = r->part ? r->part->tree.id : fuzz_any(400);
+	msg.tree_id = r->subtree ? r->subtree->tree.id : fuzz_any(400);
 	msg.resume = fuzz_any(8);
 	memcpy(who.tenant, g->tenant->name, sizeof(who.tenant));
 	say(fake_call(AM_JOIN, &who, &r->join.addr), &msg);

@@ -17,7 +17,7 @@ static unsigned int number, failures;
 static struct sw_tree tree = { .id = TREE };
 static struct sw_snapshot info = { .id = "s0", .trees = &tree };
 static struct group_at at;
-static struct subtree part;
+static struct subtree subtree;
 static struct manager m;
 static struct group *g;
 static struct sw sw;
@@ -58,7 +58,7 @@ static void begin(enum group_state state)
 	sw.told_up = true;
 	sw.refreshing = true;
 	sw.asked_at = 1000;
-	part = (struct subtree){
+	subtree = (struct subtree){
 		.group = g, .sw = &sw, .tree.id = TREE, .lost = -1,
 		.made = true, .made_at = 500,
 	};
@@ -69,20 +69,20 @@ static void begin(enum group_state state)
 	snprintf(g->request.job, sizeof(g->request.job), "job");
 	for (i = 0; i < RANKS; i++)
 		g->ranks[i].group = g;
-	g->parts = &part;
-	g->nparts = 1;
+	g->subtrees = &subtree;
+	g->nsubtrees = 1;
 	g->busy = 1;
 	if (group_enter(g))
 		abort();
 	group_set_state(g, state);
-	part_enter(&part);
+	subtree_enter(&subtree);
 	at = (struct group_at){ .sw = &sw, .g = g };
 	LIST_INSERT_HEAD(&sw.groups, &at, by_sw);
 }
 
 static void end(void)
 {
-	index_remove(&part.by_tree);
+	index_remove(&subtree.by_tree);
 	group_take_out(g);
 	free(g);
 	tenants_close(&m.tenants);
@@ -131,7 +131,7 @@ int main(void)
 	end();
 
 	begin(GROUP_READY);
-	part.made_at = sw.asked_at;
+	subtree.made_at = sw.asked_at;
 	seen(false);
 	ok(goes_on(GROUP_READY), "an answer from before it was made");
 	end();
@@ -145,7 +145,7 @@ int main(void)
 	end();
 
 	begin(GROUP_MAKING);
-	part.made = false;
+	subtree.made = false;
 	deleted();
 	ok(goes_on(GROUP_MAKING) && !sw.again,
 	   "it is not made yet: nobody is asked");

@@ -371,14 +371,14 @@ static void fill_switches(void)
 
 static void tell_news(enum sw_notif_kind kind)
 {
-	const struct subtree *part = the_group()->parts;
+	const struct subtree *subtree = the_group()->subtrees;
 	struct sw_notif news = { .kind = kind, .member = -1, .unlike = -1 };
 
-	if (!part)
+	if (!subtree)
 		return;
-	news.sw = part->sw;
-	news.tree = part->tree.id;
-	part->sw->on_notif(&news);
+	news.sw = subtree->sw;
+	news.tree = subtree->tree.id;
+	subtree->sw->on_notif(&news);
 }
 
 static void fail_tree(void)
@@ -395,11 +395,11 @@ static void fail_member(void)
 
 static void delete_tree(void)
 {
-	const struct subtree *part = the_group()->parts;
+	const struct subtree *subtree = the_group()->subtrees;
 
-	if (!part)
+	if (!subtree)
 		return;
-	fake_forget((unsigned int)atoi(part->sw->address), part->tree.id);
+	fake_forget((unsigned int)atoi(subtree->sw->address), subtree->tree.id);
 	tell_news(SW_NOTIF_TREE_DELETED);
 }
 
