@@ -9,7 +9,7 @@
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
 #	cache memory many reasons jumbo route stopped events wrong bandwidth pause huge
-#	wide
+#	wide own cross
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -156,6 +156,8 @@ part_wait()
 	live "waits with a time limit" "$RANKS" wait_for
 	INC_TRANSPORT=uc live "waits with a time limit, UC" "$RANKS" wait_for
 	live "the communicator's time limit over such waits" 2 limit
+	INC_TRANSPORT=uc live "the communicator's time limit over such waits, UC" \
+		2 limit
 	live "given up by a rank" "$RANKS" gives_up
 	INC_TRANSPORT=uc live "given up by a rank, UC" "$RANKS" gives_up
 }
@@ -247,7 +249,8 @@ part_threads()
 	live "$THREADS threads" "$RANKS" threads "$THREADS" "$ROUNDS" "$SEED"
 	INC_TRANSPORT=uc live "$THREADS threads, UC" "$RANKS" \
 		threads "$THREADS" 1 "$SEED"
-	changing "$THREADS threads, loss of 5 %"
+	changing "$THREADS threads, loss of 5 %" \
+		threads "$THREADS" "$LOSSY_ROUNDS" "$SEED"
 }
 
 # lossy PER-CENT: what each end of a link sends is lost at that rate.
@@ -261,17 +264,34 @@ lossy()
 	done
 }
 
-# changing NAME: threads whose communicators change from RC to UC, some of them.
+# changing NAME ARGS...: a job whose communicators change from RC to UC, some of them.
 changing()
 {
 	local before
 
 	before=$(grep -c '~uc-.*": ready' "$LAB_OUT/serve.log")
 	lossy 5
-	live "$1" "$RANKS" threads "$THREADS" "$LOSSY_ROUNDS" "$SEED"
+	live "$1" "$RANKS" "${@:2}"
 	lossy 0
 	[ "$(grep -c '~uc-.*": ready' "$LAB_OUT/serve.log")" -gt "$before" ]
 	ktap $? "$1: some have changed to UC"
+}
+
+# Communicators change while a program does what is allowed.
+part_own()
+{
+	lossy 3
+	live "own blocks while it changes" "$RANKS" own
+	lossy 0
+}
+
+part_cross()
+{
+	live "waits crosswise, no loss" "$RANKS" cross 1
+	changing "waits crosswise, loss of 5 %" cross "$(scaled 10)"
+	lossy 5
+	INC_TRANSPORT=uc live "waits crosswise, UC" "$RANKS" cross "$(scaled 5)"
+	lossy 0
 }
 
 part_tsan()
@@ -283,7 +303,8 @@ part_tsan()
 		threads "$THREADS" "$ROUNDS" "$SEED"
 	INC_TRANSPORT=uc live "$THREADS threads under ThreadSanitizer, UC" \
 		"$RANKS" threads "$THREADS" 1 "$SEED"
-	changing "$THREADS threads under ThreadSanitizer, loss of 5 %"
+	changing "$THREADS threads under ThreadSanitizer, loss of 5 %" \
+		threads "$THREADS" "$LOSSY_ROUNDS" "$SEED"
 	live "waits under ThreadSanitizer" "$RANKS" wait_for
 	live "signals under ThreadSanitizer" 2 signals
 	unset TSAN_OPTIONS

@@ -106,13 +106,15 @@ static void wait_for(struct inc_comm *comm)
  */
 static void limit(int rank, int nranks)
 {
+	static const char *const names[] = { ".short", ".long", ".test" };
+	static const unsigned int waits_ms[] = { 50, 30000, 0 };
 	struct inc_comm *comm;
 	struct inc_request *req;
 	double t;
 	int k, ret;
 
-	for (k = 0; k < 2; k++) {
-		comm = live_join(k ? ".long" : ".short", rank, nranks);
+	for (k = 0; k < 3; k++) {
+		comm = live_join(names[k], rank, nranks);
 		if (rank) {
 			sleep(3);
 		} else {
@@ -120,12 +122,11 @@ static void limit(int rank, int nranks)
 			MUST(inc_ibarrier(comm, &req));
 			t = live_now_ms();
 			do
-				ret = inc_request_wait_for(req, k ? 30000 : 50);
+				ret = inc_request_wait_for(req, waits_ms[k]);
 			while (ret == -EAGAIN);
 			t = live_now_ms() - t;
-			printf("# %s: %s after %.0f ms\n",
-			       k ? "one wait" : "waits of 50 ms",
-			       inc_strerror(ret), t);
+			printf("# waits of %u ms: %s after %.0f ms\n",
+			       waits_ms[k], inc_strerror(ret), t);
 			EQ(ret, -ETIMEDOUT);
 			OK(t > 800);
 			inc_request_free(req);
@@ -658,6 +659,8 @@ int main(int argc, char **argv)
 		return live_threads(rank, nranks, argc - 2, argv + 2);
 	if (!strcmp(what, "ranks"))
 		return live_ranks(rank, nranks, argc - 2, argv + 2);
+	if (!strcmp(what, "own") || !strcmp(what, "cross"))
+		return live_change(rank, nranks, argc - 1, argv + 1);
 	if (!strcmp(what, "many")) {
 		many(rank, nranks);
 		return live_errors ? 1 : 0;

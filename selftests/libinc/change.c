@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Communicators that change from RC to UC under what a program may do: collectives
+ * in which a rank's own block is copied by the library, begun anew and started again;
+ * and two communicators that ranks wait for in another order.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "live.h"
+
+#define BLOCK	1000	/* elements: many messages over UC, one over RC */
+#define RANKS	8
+#define AFTER	50	/* operations over UC */
+#define MOST	20000	/* operations until it has changed */
+#define KINDS	4
+
+static int me, n;
+
+static bool has_changed(struct inc_comm *comm)
+{
+	struct inc_comm_info info = { .size = sizeof(info) };
+
+	EQ(inc_comm_query(comm, &info), 0);
+	return info.qp_type == INC_QP_UC;
+}
+
+/* What rank @from has for rank @to. */
+static int32_t element(int kind, int round, int from, int to, int i)
+{
+	return ((kind * 1000 + round) * RANKS + from) * RANKS + to + i * 7;
+}
+
+/* Does the result's block @k hold what it has to? Own blocks are the library's. */
+static void check_block(const int32_t *block, int kind, int round, int k)
+{
+	static const char *const names[] = {
+		"AllGather", "Gather", "Scatter", "AllToAll"
+	};
+	int from = kind == 2 ? 0 : k, to = kind < 2 ? 0 : me, i;
+
+	for (i = 0; i < BLOCK; i++)
+		if (block[i] != element(kind, round, from, to, i))
+			break;
+	if (i == BLOCK)
+		return;
+	printf("%s %d: element %d of block %d is %d, must be %d\n", names[kind],
+	       round, i, k, block[i], element(kind, round, from, to, i));
+	live_errors++;
+}
+
+static int begin(struct inc_comm *comm, int kind, int32_t *send, int32_t *recv,
+		 struct inc_request **req, bool again)
+{
+	const enum inc_dtype dtype = INC_DTYPE_INT32;
+
+	switch (kind) {
+	case 0:
+		return (again ? inc_allgather_init : inc_iallgather)
+			(comm, send, recv, BLOCK, dtype, req);
+	case 1:
+		return (again ? inc_gather_init : inc_igather)
+			(comm, send, recv, BLOCK, dtype, 0, req);
+	case 2:
+		return (again ? inc_scatter_init : inc_iscatter)
+			(comm, send, recv, BLOCK, dtype, 0, req);
+	default:
+		return (again ? inc_alltoall_init : inc_ialltoall)
+			(comm, send, recv, BLOCK, dtype, req);
+	}
+}
+
+static void fill(int kind, int round, int32_t *send, int32_t *recv)
+{
+	int k, i;
+
+	for (k = 0; k < n; k++)
+		for (i = 0; i < BLOCK; i++) {
+			send[k * BLOCK + i] = element(kind, round, me,
+						      kind < 2 ? 0 : k, i);
+			recv[k * BLOCK + i] = -77;
+		}
+}
+
+static void check(int kind, int round, const int32_t *recv)
+{
+	int k;
+
+	if (kind == 2)
+		check_block(recv, kind, round, 0);
+	else if (kind != 1 || !me)
+		for (k = 0; k < n; k++)
+			check_block(recv + k * BLOCK, kind, round, k);
+}
+
+/* Each kind in turn, as persistent ones, too. */
+static void own_blocks(bool again)
+{
+	static int32_t send[KINDS][RANKS * BLOCK], recv[KINDS][RANKS * BLOCK];
+	struct inc_comm *comm = live_join(again ? ".again" : ".own", me, n);
+	struct inc_request *req[KINDS] = { 0 };
+	int round, kind, left = AFTER;
+
+	for (kind = 0; again && kind < KINDS; kind++)
+		MUST(begin(comm, kind, send[kind], recv[kind], &req[kind], true));
+	for (round = 0; left && round < MOST; round++) {
+		for (kind = 0; kind < KINDS; kind++) {
+			fill(kind, round, send[kind], recv[kind]);
+			MUST(again ? inc_request_start(req[kind]) :
+			     begin(comm, kind, send[kind], recv[kind],
+				   &req[kind], false));
+		}
+		for (kind = 0; kind < KINDS; kind++) {
+			MUST(inc_request_wait(req[kind]));
+			check(kind, round, recv[kind]);
+			if (!again)
+				inc_request_free(req[kind]);
+		}
+		/* All ranks end together. */
+		left -= has_changed(comm);
+		MUST(inc_allreduce(comm, INC_IN_PLACE, &left, 1, INC_DTYPE_INT32,
+				   INC_OP_MAX));
+	}
+	EQ(left, 0);
+	for (kind = 0; again && kind < KINDS; kind++)
+		inc_request_free(req[kind]);
+	EQ(inc_comm_destroy(comm), 0);
+}
+
+/* Rank 0 waits for one communicator first, rank 1 for the other. */
+static void crosswise(double seconds)
+{
+	struct inc_comm *comm[2] = {
+		live_join(".x", me, n), live_join(".y", me, n)
+	};
+	double until = live_now_ms() + seconds * 1000;
+	struct inc_request *req[2];
+	int32_t sum[2], end = 0;
+	static int32_t big[4096];
+	int i, k;
+
+	while (!end) {
+		for (i = 0; i < 2; i++) {
+			MUST(inc_allreduce(comm[i], INC_IN_PLACE, big, 4096,
+					   INC_DTYPE_INT32, INC_OP_MAX));
+			sum[i] = 1;
+			MUST(inc_iallreduce(comm[i], INC_IN_PLACE, &sum[i], 1,
+					    INC_DTYPE_INT32, INC_OP_SUM,
+					    &req[i]));
+		}
+		for (i = 0; i < 2; i++) {
+			k = i ^ (me & 1);
+			MUST(inc_request_wait(req[k]));
+			EQ(sum[k], n);
+			inc_request_free(req[k]);
+		}
+		end = live_now_ms() > until;
+		MUST(inc_allreduce(comm[0], INC_IN_PLACE, &end, 1,
+				   INC_DTYPE_INT32, INC_OP_MAX));
+	}
+	for (i = 0; i < 2; i++)
+		EQ(inc_comm_destroy(comm[i]), 0);
+}
+
+/**
+ * live_change() - what communicators that change have to bear
+ * @rank: rank
+ * @nranks: number of ranks, 8 at most
+ * @argc: number of arguments
+ * @argv: "own", or "cross" and seconds
+ *
+ * Return: exit status.
+ */
+int live_change(int rank, int nranks, int argc, char **argv)
+{
+	me = rank;
+	n = nranks;
+	if (argc == 2) {
+		crosswise(atof(argv[1]));
+	} else {
+		own_blocks(false);
+		own_blocks(true);
+	}
+	live_ok("change");
+	return live_errors ? 1 : 0;
+}
