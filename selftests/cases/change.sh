@@ -79,9 +79,9 @@ part_changes()
 	changing "loss 2 %" allreduce -t fp32 -o sum --count 65536 -i 150
 	watch_end
 	watched "loss 2 %" 0.02 lost
-	changing "8 at once" allreduce -t fp64 -o sum --count 8191 -i 150 \
+	changing "8 at once" allreduce -t fp64 -o sum --count 8191 -i 400 \
 		--outstanding 8
-	changing "persistent" allreduce -t bf16 -o sum --count 100001 -i 100 \
+	changing "persistent" allreduce -t bf16 -o sum --count 100001 -i 150 \
 		--persistent
 	changing "cached registrations" allreduce -t int32 -o max \
 		--count 65536 -i 150 --reg cache
@@ -157,7 +157,7 @@ part_refused()
 {
 	one_switch --max-trees 1 || return
 	impair loss 2%
-	job "no room" "$RANKS" allreduce -t fp32 --count 65536 -i 60 -x 0 \
+	job "no room" "$RANKS" allreduce -t fp32 --count 65536 -i 150 -x 0 \
 		--reps 1 --check --seed "$SEED"
 	[ "$(grep -c "\"$JOB_NAME\": packets are lost" "$LOG")" = 1 ]
 	ktap $? "no room: they were to change, once" "$(grep -c lost "$LOG")"
@@ -264,7 +264,7 @@ part_daemon()
 	rm -f "$JOB_LOG".*
 	wait_for 20 no_trees
 	ktap $? "daemon: no tree is left"
-	changing "after that" allreduce -t fp32 -o sum --count 65536 -i 60
+	changing "after that" allreduce -t fp32 -o sum --count 65536 -i 150
 	one_switch_down
 }
 
@@ -272,7 +272,7 @@ part_levels()
 {
 	levels_up 2 2 && serves_up || return
 	impair loss 2%
-	job "two leaves" 4 allreduce -t fp32 -o sum --count 65536 -i 60 -x 0 \
+	job "two leaves" 4 allreduce -t fp32 -o sum --count 65536 -i 150 -x 0 \
 		--reps 1 --check --seed "$SEED"
 	has_changed "$LAB_OUT/serve-sw.log"
 	ktap $? "two leaves: they have changed to UC" \

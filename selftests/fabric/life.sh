@@ -863,7 +863,7 @@ part_lossy()
 		at "${HOSTS_AT[r]}" tc qdisc replace dev "v$r" root netem \
 			loss 2% limit 10000
 	done
-	am_job "packets are lost" 4 allreduce --count 65536 -i 80 -x 0 --reps 1 \
+	am_job "packets are lost" 4 allreduce --count 65536 -i 150 -x 0 --reps 1 \
 		--check --seed "$SEED"
 	event "group-ready $JOB_NAME~uc"
 	ktap $? "packets are lost: they have changed to UC" \
