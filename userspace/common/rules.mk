@@ -72,22 +72,24 @@ ready: packages
 packages:
 	@lacks=$$($(LACKS)); [ -z "$$lacks" ] || { echo "make: $$lacks" >&2; exit 1; }
 
+# An object of other rules than these may have its dependencies under another name, and
+# is made again.
 # A part's own files, and what it shares with others: common/auth/address.o, say. Below
 # san/ they are under ASan and UBSan.
 $(O)/san/%.o: ALLFLAGS += $(SAN)
-$(O)/san/%.o: $(SRC)/%.c | ready
+$(O)/san/%.o: $(SRC)/%.c $(COMMON)/rules.mk | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
-$(O)/san/%.o: $(USER)/%.c | ready
+$(O)/san/%.o: $(USER)/%.c $(COMMON)/rules.mk | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
-$(O)/%.o: $(SRC)/%.c | ready
+$(O)/%.o: $(SRC)/%.c $(COMMON)/rules.mk | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
-$(O)/%.o: $(USER)/%.c | ready
+$(O)/%.o: $(USER)/%.c $(COMMON)/rules.mk | ready
 	@mkdir -p $(@D)
 	$(COMPILE)
 
@@ -103,6 +105,10 @@ install-man = $(foreach p,$(1),$(call install-sed,$(SRC)/man/$(p),$(MANDIR)/man$
 
 # A source that has moved is still named by the dependencies of its old object.
 %.c: ;
+
+# Nor is a program, or a list of dependencies, made of one.
+%: %.c
+%: %.o
 
 # Those of other parts, made in their directories, may have names relative to these.
 -include $(shell find $(O) $(foreach d,$(filter-out $(O),$(R) $(L) $(OTHERS)), \
