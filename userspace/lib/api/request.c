@@ -139,7 +139,7 @@ int inc_request_wait_for(struct inc_request *req, unsigned int timeout_ms)
 	} else {
 		inc_watchdog_waits(watch, true);
 		done = inc_request_sleep(req, timeout_ms < INT_MAX ?
-				    (int)timeout_ms : INT_MAX);
+					      (int)timeout_ms : INT_MAX);
 		inc_watchdog_waits(watch, false);
 		inc_watchdog_count(&watch->tests);
 		ret = done ? req->err : -EAGAIN;

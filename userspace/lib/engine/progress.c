@@ -103,33 +103,42 @@ static struct inc_comm *take_next(const struct inc_comm *but, unsigned int *at)
 	return comm;
 }
 
-static int look_ms(const struct inc_comm *comm)
+/* Its results may not wake who waits for it. */
+static int change_ms(const struct inc_comm *comm)
 {
 	if (inc_comm_agrees(comm))
 		return HOLDING_LOOK_MS;
-	if (comm->change.state == INC_CHANGE_MAKING)
-		return MAKING_LOOK_MS;
+	return comm->change.state == INC_CHANGE_MAKING ? MAKING_LOOK_MS :
+							 INC_FOREVER;
+}
+
+/* The caller may have slept until a query of @comm is due. */
+static int carry_on(struct inc_comm *comm)
+{
+	if (comm->uc)
+		inc_uc_woke(comm);
+	inc_comm_progress(comm);
 	return comm->uc && comm->ops.first && !comm->err ?
-	       inc_uc_patience(comm, INC_FOREVER) : INC_FOREVER;
+	       inc_uc_patience(comm, change_ms(comm)) : change_ms(comm);
 }
 
 /**
  * inc_others_progress() - carry on other communicators
  * @but: the caller's
  *
- * Return: milliseconds after which to do so again, or INC_FOREVER.
+ * Return: milliseconds after which to look again, at these and at @but, or
+ * INC_FOREVER.
  */
 int inc_others_progress(const struct inc_comm *but)
 {
-	int again_ms = INC_FOREVER;
+	int again_ms = change_ms(but);
 	struct inc_comm *comm;
 	unsigned int at = 0;
 
 	if (atomic_load_explicit(&ncomms, memory_order_relaxed) == but->listed)
 		return again_ms;
 	while ((comm = take_next(but, &at))) {
-		inc_comm_progress(comm);
-		again_ms = inc_shorter(again_ms, look_ms(comm));
+		again_ms = inc_shorter(again_ms, carry_on(comm));
 		pthread_mutex_unlock(&comm->lock);
 	}
 	return again_ms;

@@ -24,8 +24,6 @@
 #define YIELDS_BEFORE_SLEEP	2
 /* While another tree is made there is no queue pair to sleep on. */
 #define REBUILD_NAP_MS		1
-/* While another communicator is made, results of this one may not wake the caller. */
-#define MAKING_LOOK_MS		10
 
 /**
  * struct limit - the caller's own time limit
@@ -94,8 +92,6 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 	comm->info.sleeps++;
 	if (comm->uc)
 		ms = inc_uc_patience(comm, ms);
-	if (comm->change.state == INC_CHANGE_MAKING)
-		ms = inc_shorter(ms, MAKING_LOOK_MS);
 	if (ms != INC_FOREVER) {
 		ret = poll_events(comm, ms);
 		if (!ret && comm->uc)
