@@ -178,6 +178,25 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 	return job->present ? INC_JOB_LEAVE : INC_JOB_END;
 }
 
+/**
+ * inc_job_change() - decide whether ranks that lose packets change to UC now
+ * @job: job
+ * @like: what its ranks have requested
+ * @now: milliseconds
+ * @msg: result, INC_RDV_CHANGE
+ *
+ * Return: true if they are to be told so.
+ */
+bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
+		    int64_t now, struct inc_rdv_msg *msg)
+{
+	if (job->phase != INC_JOB_READY || !like->change ||
+	    now < job->change_at || !inc_rdv_change(msg, like->job))
+		return false;
+	job->change_at = now + INC_JOB_CHANGE_PAUSE_MS;
+	return true;
+}
+
 /* --- What both daemons choose for ranks, and tell them -------------------- */
 
 static bool values_differ(uint32_t is, uint32_t wish)

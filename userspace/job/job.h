@@ -24,6 +24,8 @@
 #define INC_JOB_CHILD_MS	300	/* ranks at other switches wait for results */
 /* A rank that stays after the failure of its tree does not keep the tree. */
 #define INC_JOB_ENDING_MS	60000
+/* All ranks lose packets at about the same time, and fail to change together. */
+#define INC_JOB_CHANGE_PAUSE_MS	45000
 
 struct inc_rdv_join;
 struct inc_rdv_msg;
@@ -76,6 +78,7 @@ struct inc_job_rank {
  * @until: milliseconds; when it must be ready, or over
  * @leave_at: milliseconds; when members of ranks that left are deleted; 0: none
  *	has left
+ * @change_at: milliseconds; when its ranks may be told again to change to UC
  * @ranks: the daemon's ranks, each of which begins with a struct inc_job_rank
  * @size: bytes of one of them
  */
@@ -87,6 +90,7 @@ struct inc_job {
 	uint32_t		lost;
 	int64_t			until;
 	int64_t			leave_at;
+	int64_t			change_at;
 	void			*ranks;
 	size_t			size;
 };
@@ -118,6 +122,8 @@ bool inc_job_fail(struct inc_job *job, int64_t now);
 bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
 int64_t inc_job_deadline(const struct inc_job *job);
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
+bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
+		    int64_t now, struct inc_rdv_msg *msg);
 
 bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join);
 void inc_job_uc(uint32_t pmtu, uint32_t *msg_size, uint32_t *slots);

@@ -49,7 +49,6 @@ struct rank {
  * @up: the parent's daemon, or NULL
  * @child: the tree has a parent
  * @up_changes: the parent's daemon knows INC_RDV_LOSSY
- * @change_at: milliseconds; when it may say INC_RDV_CHANGE again
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
  * @parent_ready: the switches above and all ranks below them are ready
  * @missing: ranks for which a rank waited that gave up
@@ -69,7 +68,6 @@ struct job {
 	struct client		*up;
 	bool			child;
 	bool			up_changes;
-	int64_t			change_at;
 	bool			tell_rts;
 	bool			parent_ready;
 	char			missing[JOB_MISSING];

@@ -196,19 +196,6 @@ void job_change(struct job *job, const struct inc_rdv_msg *msg)
 	job_tell_all(job, msg);
 }
 
-/* All ranks lose packets at about the same time, and fail to change together. */
-static void change_root(struct job *job)
-{
-	struct inc_rdv_msg msg;
-
-	if (job->core.phase != INC_JOB_READY || !job->request.change ||
-	    job->server->now < job->change_at ||
-	    !inc_rdv_change(&msg, job->request.job))
-		return;
-	job->change_at = job->server->now + INC_RDV_CHANGE_PAUSE_MS;
-	job_change(job, &msg);
-}
-
 /**
  * job_lossy() - handle "lossy": a rank loses packets, or one at a switch below
  * @c: its connection
@@ -218,12 +205,16 @@ static void change_root(struct job *job)
 void job_lossy(struct client *c)
 {
 	struct job *job = c->job;
+	struct inc_rdv_msg msg;
 
-	if (!job->child)
-		change_root(job);
-	else if (job->up && job->up_changes)
+	if (!job->child) {
+		if (inc_job_change(&job->core, &job->request, c->server->now,
+				   &msg))
+			job_change(job, &msg);
+	} else if (job->up && job->up_changes) {
 		client_send(job->up,
 			    &(struct inc_rdv_msg){ .type = INC_RDV_LOSSY });
+	}
 }
 
 /**

@@ -30,8 +30,6 @@
  * declares its peer dead.
  */
 #define INC_RDV_BEATS		5
-/* A daemon says INC_RDV_CHANGE no more often than that: ranks may fail to. */
-#define INC_RDV_CHANGE_PAUSE_MS	45000
 #define INC_RDV_BEATS_MISSED	5
 
 /**

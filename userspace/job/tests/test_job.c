@@ -440,6 +440,35 @@ static void test_random(void)
 
 /* --- Words --------------------------------------------------------------- */
 
+/* Only a ready job whose ranks all can, not again soon, and with a name of its own. */
+static void test_change(void)
+{
+	struct inc_rdv_join like = { .job = "train", .change = true };
+	struct inc_rdv_msg msg, again;
+	struct inc_job job = { .n = 1 };
+	int phase;
+
+	for (phase = INC_JOB_OPEN; phase <= INC_JOB_OVER; phase++) {
+		job.phase = phase;
+		job.change_at = 0;
+		EQ(inc_job_change(&job, &like, 1, &msg),
+		   phase == INC_JOB_READY);
+	}
+	job.phase = INC_JOB_READY;
+	like.change = false;
+	OK(!inc_job_change(&job, &like, 7, &msg));
+	like.change = true;
+	OK(inc_job_change(&job, &like, 7, &msg));
+	OK(!inc_job_change(&job, &like, 7 + INC_JOB_CHANGE_PAUSE_MS - 1, &again));
+	OK(inc_job_change(&job, &like, 7 + INC_JOB_CHANGE_PAUSE_MS, &again));
+	EQ(again.type, INC_RDV_CHANGE);
+	OK(strcmp(msg.text, again.text));
+	job.change_at = 0;
+	memset(like.job, 'x', sizeof(like.job) - 1);
+	OK(!inc_job_change(&job, &like, 7, &msg));
+	EQ(job.change_at, 0);
+}
+
 static void test_words(void)
 {
 	struct inc_rdv_msg msg = { .msg_id = 7 };
@@ -472,6 +501,7 @@ int main(int argc, char **argv)
 		{ "for whom a job waits", test_missing },
 		{ "all interleavings of a few ranks", test_interleavings },
 		{ "random ones of many", test_random },
+		{ "when ranks change to UC", test_change },
 		{ "what ranks are told", test_words },
 	};
 

@@ -118,7 +118,6 @@ static void close_conn(struct inc_watchdog *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Handle one line of the daemon. Returns false if there is none. */
 /* Later ones are for those that have failed to. */
 static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 {
@@ -129,6 +128,7 @@ static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 	atomic_store(&w->change, true);
 }
 
+/* Handle one line of the daemon. Returns false if there is none. */
 static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];

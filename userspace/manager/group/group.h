@@ -304,7 +304,6 @@ struct group_undetermined {
  * @probe_until: milliseconds; until when to wait for hosts; 0: none is unknown
  * @moved_at: milliseconds; when to make another tree because a host has moved; 0:
  *	none has
- * @change_at: milliseconds; when it may say INC_RDV_CHANGE again
  * @undetermined: failures whose cause only another switch can name
  * @cause: why it ends; empty: it does not
  * @links: interfaces that its tree needs, as far as they are known
@@ -368,7 +367,6 @@ struct group {
 	int64_t			probe_at;
 	int64_t			probe_until;
 	int64_t			moved_at;
-	int64_t			change_at;
 	struct group_undetermined	undetermined;
 	char			cause[INC_RDV_TEXT_MAX];
 	struct group_link	*links;

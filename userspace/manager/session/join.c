@@ -235,17 +235,12 @@ static void handle_rts(struct rank *r)
 	group_raise(g, GROUP_EV_RTS);
 }
 
-/* All ranks lose packets at about the same time, and fail to change together. */
 static void handle_lossy(struct group *g)
 {
-	int64_t now = g->manager->loop.now;
 	struct inc_rdv_msg msg;
 
-	if (g->state != GROUP_READY || !g->request.change ||
-	    now < g->change_at || !inc_rdv_change(&msg, g->request.job))
-		return;
-	g->change_at = now + INC_RDV_CHANGE_PAUSE_MS;
-	group_tell_all(g, &msg);
+	if (inc_job_change(&g->core, &g->request, g->manager->loop.now, &msg))
+		group_tell_all(g, &msg);
 }
 
 static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
