@@ -5,7 +5,7 @@
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
 #   mpi.sh [VAR=VALUE]... [PART...]
-#	PART: info flat hosts meet room aside order fail device session params train
+#	PART: info flat hosts meet room aside order fail device session params train lossy
 #	      off die han link
 
 # shellcheck source=selftests/lib/suite.sh
@@ -323,6 +323,23 @@ part_train()
 	ktap $? "train: no tree is left"
 }
 
+# The communicator changes from RC to UC under the application, same bits.
+part_lossy()
+{
+	MPI_ARGS=(--mca coll_inc_stats 1)
+	train train-kept.4 4 -n 40
+	mpi_lossy 3%
+	watch_start
+	train train-lossy.4 4 -n 40
+	went_all train-lossy.4 allreduce
+	same train-kept.4 train-lossy.4 "losing packets gives the same losses"
+	grep -q '~uc-[0-9a-f]*": ready' "$LAB_OUT/serve.log"
+	ktap $? "lossy: the communicator has changed to UC" \
+		"$(grep -c 'packets are lost' "$LAB_OUT/serve.log")"
+	watch_end
+	watched lossy 0.03 lost
+}
+
 # Without a daemon every operation falls through.
 part_off()
 {
@@ -523,4 +540,4 @@ part_link()
 	ip -n "$TOPO-h1" link set eth0 up
 }
 
-suite "info flat hosts meet room aside order fail device session params train off" "$@"
+suite "info flat hosts meet room aside order fail device session params train lossy off" "$@"

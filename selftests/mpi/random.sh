@@ -10,7 +10,7 @@
 # no failure of ours.
 #
 #   random.sh [VAR=VALUE]... [PART...]
-#	PART: flat now room hosts threads faults errors han
+#	PART: flat now room hosts threads faults errors lossy han
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -129,6 +129,16 @@ part_errors()
 	kill $pid
 	wait $pid
 	return 0
+}
+
+# Most communicators end before they have lost enough to change to UC.
+part_lossy()
+{
+	mpi_lossy 5%
+	watch_start
+	programs lossy 1 "$RANKS" plain
+	watch_end
+	watched lossy 0.05 lost
 }
 
 suite "flat now room hosts threads faults errors" "$@"
