@@ -100,39 +100,45 @@ static void wait_for(struct inc_comm *comm)
 	live_ok("waits with a time limit");
 }
 
+/* Rank 0 waits for an operation that the others do not start. */
+static void fruitless(struct inc_comm *comm, unsigned int wait_ms)
+{
+	struct inc_request *req;
+	double t;
+	int ret;
+
+	EQ(inc_comm_set_timeout(comm, 1000), 0);
+	MUST(inc_ibarrier(comm, &req));
+	t = live_now_ms();
+	do
+		ret = inc_request_wait_for(req, wait_ms);
+	while (ret == -EAGAIN);
+	t = live_now_ms() - t;
+	printf("# waits of %u ms: %s after %.0f ms\n", wait_ms,
+	       inc_strerror(ret), t);
+	EQ(ret, -ETIMEDOUT);
+	OK(t > 800);
+	inc_request_free(req);
+}
+
 /*
  * The communicator's time limit applies to many short waits as well as to a
- * long one. Rank 0 waits for an operation that the others do not start.
+ * long one. The others join the next one meanwhile.
  */
 static void limit(int rank, int nranks)
 {
-	static const char *const names[] = { ".short", ".long", ".test" };
+	static const char *const names[] = { ".short", ".long", ".test", ".end" };
 	static const unsigned int waits_ms[] = { 50, 30000, 0 };
-	struct inc_comm *comm;
-	struct inc_request *req;
-	double t;
-	int k, ret;
+	struct inc_comm *comms[4];
+	int k;
 
-	for (k = 0; k < 3; k++) {
-		comm = live_join(names[k], rank, nranks);
-		if (rank) {
-			sleep(3);
-		} else {
-			EQ(inc_comm_set_timeout(comm, 1000), 0);
-			MUST(inc_ibarrier(comm, &req));
-			t = live_now_ms();
-			do
-				ret = inc_request_wait_for(req, waits_ms[k]);
-			while (ret == -EAGAIN);
-			t = live_now_ms() - t;
-			printf("# waits of %u ms: %s after %.0f ms\n",
-			       waits_ms[k], inc_strerror(ret), t);
-			EQ(ret, -ETIMEDOUT);
-			OK(t > 800);
-			inc_request_free(req);
-		}
-		inc_comm_destroy(comm);
+	for (k = 0; k < 4; k++) {
+		comms[k] = live_join(names[k], rank, nranks);
+		if (!rank && k < 3)
+			fruitless(comms[k], waits_ms[k]);
 	}
+	while (k)
+		inc_comm_destroy(comms[--k]);
 	live_ok("the time limit");
 }
 

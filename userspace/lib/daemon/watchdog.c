@@ -36,6 +36,10 @@
  * has arrived in the meantime. This is a few turns of the scheduler.
  */
 #define RESUME_MS	500
+/* A machine so busy that each turn is late does not keep a limit from expiring. */
+#define RESUME_MAX_MS	2000
+/* How late a turn may be on a busy machine. */
+#define SLACK_MS	100
 
 /**
  * inc_watchdog_fire() - end a communicator
@@ -272,7 +276,10 @@ static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 	}
 	late = call_is_late(w, s, timeout_ms, tick);
 	late |= tests_are_late(w, s, timeout_ms);
-	if (late && s->now >= s->not_before) {
+	if (!late)
+		s->not_late = s->now;
+	if (late && (s->now >= s->not_before ||
+		     s->now - s->not_late >= RESUME_MAX_MS)) {
 		snprintf(text, sizeof(text), "nothing done within %u ms",
 			 timeout_ms);
 		inc_watchdog_fire(w, -ETIMEDOUT, text);
@@ -342,6 +349,26 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 	if (s->alive)
 		wait = min_int(wait, (int)w->beat_ms);
 	return wait;
+}
+
+/**
+ * inc_watchdog_counts() - compute how much time counts for limits
+ * @waited: milliseconds that the watch wanted to sleep; -1: until something happens
+ * @ms: milliseconds that it did
+ * @ran: of CPU time that the process has used meanwhile
+ *
+ * Nothing arrives where a process, or its machine, stands still. A caller that spins
+ * can keep the watch, but not itself, from its CPU.
+ *
+ * Return: milliseconds during which the process could run.
+ */
+int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran)
+{
+	if (waited < 0)
+		return 0;
+	if (ran < waited)
+		ran = waited;
+	return ms > ran + SLACK_MS ? ran : ms;
 }
 
 /**

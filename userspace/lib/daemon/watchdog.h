@@ -26,6 +26,7 @@
  * @now: milliseconds during which this process could run
  * @before: last check of the time limits
  * @not_before: no time limit expires before this time
+ * @not_late: when none had expired
  * @calls: inc_watchdog.calls as last seen
  * @calls_since: when that value was first seen
  * @tests: inc_watchdog.tests as last seen
@@ -49,6 +50,7 @@ struct inc_watchdog_seen {
 	int64_t		now;
 	int64_t		before;
 	int64_t		not_before;
+	int64_t		not_late;
 	unsigned int	calls;
 	int64_t		calls_since;
 	unsigned int	tests;
@@ -151,6 +153,7 @@ void inc_watchdog_forked(void);
 
 /* watchdog.c; for watchdog_thread.c */
 int inc_watchdog_patience(struct inc_watchdog *watch);
+int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran);
 void inc_watchdog_turn(struct inc_watchdog *watch, int64_t ms, bool stood,
 		       bool readable);
 void inc_watchdog_fire(struct inc_watchdog *watch, int err, const char *text);

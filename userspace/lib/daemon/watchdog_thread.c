@@ -12,14 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "conf/thread.h"
 #include "watchdog.h"
-
-/* How late the thread may wake up on a busy machine. */
-#define SLACK_MS	100
 
 /*
  * life: held while starting or stopping the thread; taken before lock.
@@ -132,14 +130,20 @@ static void take_events(struct inc_hca *hca)
 	}
 }
 
-/* @waited: requested time of the poll; @ms: actual time. */
-static void check_watches(int waited, int64_t ms)
+/* Milliseconds of CPU that the process has used. */
+static int64_t cpu_ms(void)
 {
-	bool stood = waited >= 0 && ms > waited + SLACK_MS;
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* @ms: that count; @stood: there were more, in which this process could not run. */
+static void check_watches(int64_t ms, bool stood)
+{
 	struct inc_watchdog *w;
 
-	if (stood || waited < 0)
-		ms = waited < 0 ? 0 : waited;
 	for (w = watches; w; w = w->next) {
 		if (w->hca->at && pfds[w->hca->at].revents) {
 			pfds[w->hca->at].revents = 0;
@@ -152,7 +156,7 @@ static void check_watches(int waited, int64_t ms)
 
 static void *watcher_main(void *arg)
 {
-	int64_t now = inc_now_ms(), before;
+	int64_t now = inc_now_ms(), cpu = cpu_ms(), before, ran, ms;
 	unsigned int n;
 	uint64_t count;
 	int wait;
@@ -166,9 +170,13 @@ static void *watcher_main(void *arg)
 		pthread_mutex_lock(&lock);
 		before = now;
 		now = inc_now_ms();
+		ran = cpu;
+		cpu = cpu_ms();
+		ran = cpu - ran;
+		ms = inc_watchdog_counts(wait, now - before, ran);
 		if (pfds[0].revents && read(wake_fd, &count, sizeof(count)) < 0)
 			inc_dbg(NULL, "watcher: %s", strerror(errno));
-		check_watches(wait, now - before);
+		check_watches(ms, wait >= 0 && ms < now - before);
 	}
 	pthread_mutex_unlock(&lock);
 	return arg;

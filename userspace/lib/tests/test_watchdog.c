@@ -109,6 +109,35 @@ static void stood_still(void)
 }
 
 /* Turns of another communicator do not change this one's time limit. */
+/* The machine is so busy that no turn is on time. */
+static void always_late(void)
+{
+	int ms;
+
+	begin();
+	inc_watchdog_count(&w.calls);
+	for (ms = 0; ms < 10000 && !inc_watchdog_error(&w); ms += 100)
+		inc_watchdog_turn(&w, 100, true, true);
+	EQ(inc_watchdog_error(&w), -ETIMEDOUT);
+	OK(ms > LIMIT + 500 && ms < LIMIT + 3000);
+	end();
+}
+
+static void what_counts(void)
+{
+	EQ(inc_watchdog_counts(-1, 5000, 10), 0);
+	EQ(inc_watchdog_counts(100, 20, 20), 20);
+	EQ(inc_watchdog_counts(100, 103, 0), 103);
+	/* It was stopped, */
+	EQ(inc_watchdog_counts(100, 5000, 0), 100);
+	EQ(inc_watchdog_counts(100, 5000, 99), 100);
+	/* or its caller spins and shares a CPU with others, or not, */
+	EQ(inc_watchdog_counts(100, 5000, 2500), 2500);
+	EQ(inc_watchdog_counts(100, 5000, 4950), 5000);
+	/* or it has several threads. */
+	EQ(inc_watchdog_counts(100, 500, 4000), 500);
+}
+
 static void turns_of_others(void)
 {
 	int ms;
@@ -221,6 +250,8 @@ static void says_that_packets_are_lost(void)
 static const struct test_case cases[] = {
 	{ "watch: a call is late", call_is_late },
 	{ "watch: a process stood still", stood_still },
+	{ "watch: all turns are late", always_late },
+	{ "watch: which time counts", what_counts },
 	{ "watch: turns of others", turns_of_others },
 	{ "watch: hangs up", hangs_up },
 	{ "watch: what the daemon says", daemon_says },
