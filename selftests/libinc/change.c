@@ -2,11 +2,15 @@
 /*
  * Communicators that change from RC to UC under what a program may do: collectives
  * in which a rank's own block is copied by the library, begun anew and started again;
- * and two communicators that ranks wait for in another order.
+ * two communicators that ranks wait for in another order; and a rank that computes
+ * for longer than the time limit while they change.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "live.h"
 
@@ -15,6 +19,8 @@
 #define AFTER	50	/* operations over UC */
 #define MOST	20000	/* operations until it has changed */
 #define KINDS	4
+#define LIMIT_MS	3000
+#define LONG_MS		60000
 
 static int me, n;
 
@@ -163,12 +169,130 @@ static void crosswise(double seconds)
 		EQ(inc_comm_destroy(comm[i]), 0);
 }
 
+/* What the ranks tell each other without libinc: they are on one machine. */
+static struct shared {
+	volatile int	begun;	/* by rank 0 */
+	volatile int	away;	/* it computes after that operation */
+} *shared;
+
+static volatile bool is_asked, has_counted;
+
+/* The ranks have agreed on the last operation over RC, and not yet left it. */
+static void hear(enum inc_log_level level, const char *line, void *arg)
+{
+	(void)level;
+	(void)arg;
+	if (!strstr(line, "~uc-"))
+		return;
+	is_asked = true;
+	if (strstr(line, "allreduce ends"))
+		has_counted = true;
+}
+
+static void name_shared(char path[128])
+{
+	snprintf(path, 128, "/dev/shm/%s", getenv("INC_JOB"));
+}
+
+static void share(void)
+{
+	char path[128];
+	int fd;
+
+	name_shared(path);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	MUST(fd < 0 || ftruncate(fd, sizeof(*shared)));
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0);
+	MUST(shared == MAP_FAILED);
+	close(fd);
+}
+
+/* The others use another communicator meanwhile, or wait for rank 0. */
+static void while_away(struct inc_comm *other)
+{
+	double until = live_now_ms() + LIMIT_MS * 3 / 2;
+	int end;
+
+	do {
+		end = live_now_ms() > until;
+		MUST(inc_allreduce(other, INC_IN_PLACE, &end, 1, INC_DTYPE_INT32,
+				   INC_OP_MAX));
+		usleep(500);
+	} while (!end);
+}
+
+/* Returns whether it came to that: rank 0 computes in the middle of a change. */
+static bool away(struct inc_comm *comm, struct inc_comm *other, bool waits)
+{
+	static int32_t big[50000];
+	bool raised = false;
+	int32_t left = AFTER;
+	int k;
+
+	for (k = 1; left && k < MOST; k++) {
+		bool counted = has_counted;
+
+		if (waits && is_asked && !raised) {
+			EQ(inc_comm_set_timeout(comm, LONG_MS), 0);
+			raised = true;
+		}
+		if (!me)
+			shared->begun = k;
+		while (other && shared->begun < k && shared->away != k - 1)
+			usleep(100);
+		if (other && shared->away && shared->away == k - 1)
+			while_away(other);
+		big[0] = left - has_changed(comm);
+		MUST(inc_allreduce(comm, INC_IN_PLACE, big, 50000, INC_DTYPE_INT32,
+				   INC_OP_MAX));
+		left = big[0];
+		if (!me && has_counted && !counted) {
+			shared->away = k;
+			usleep(LIMIT_MS * 2 * 1000);
+		}
+	}
+	EQ(left, 0);
+	return shared->away;
+}
+
+/*
+ * Rank 0 computes for longer than the time limit. Nobody waits for it; or they do,
+ * and have raised the limit.
+ */
+static void computes(bool waits)
+{
+	struct inc_comm *comm, *other;
+	bool came = false;
+	char path[128], name[16];
+	int i;
+
+	share();
+	inc_log_set(hear, NULL, INC_LOG_DEBUG);
+	for (i = 0; i < 5 && !came; i++) {
+		snprintf(name, sizeof(name), ".%d", i);
+		comm = live_join(name, me, n);
+		EQ(inc_comm_set_timeout(comm, LIMIT_MS), 0);
+		snprintf(name, sizeof(name), ".b%d", i);
+		other = me && !waits ? live_join(name, me - 1, n - 1) : NULL;
+		is_asked = false;
+		has_counted = false;
+		came = away(comm, other, waits);
+		EQ(inc_comm_destroy(comm), 0);
+		EQ(inc_comm_destroy(other), 0);
+	}
+	name_shared(path);
+	unlink(path);
+	printf("# it came to that in communicator %d\n", i);
+	OK(came);
+}
+
 /**
  * live_change() - what communicators that change have to bear
  * @rank: rank
  * @nranks: number of ranks, 8 at most
  * @argc: number of arguments
- * @argv: "own", or "cross" and seconds
+ * @argv: "own", "computes", "computes_waits", or "cross" and seconds
  *
  * Return: exit status.
  */
@@ -178,6 +302,8 @@ int live_change(int rank, int nranks, int argc, char **argv)
 	n = nranks;
 	if (argc == 2) {
 		crosswise(atof(argv[1]));
+	} else if (!strncmp(argv[0], "computes", 8)) {
+		computes(argv[0][8]);
 	} else {
 		own_blocks(false);
 		own_blocks(true);

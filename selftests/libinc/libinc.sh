@@ -9,7 +9,7 @@
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
 #	cache memory many reasons jumbo route stopped events wrong bandwidth pause huge
-#	wide own cross
+#	wide own cross computes
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -292,6 +292,12 @@ part_cross()
 	lossy 5
 	INC_TRANSPORT=uc live "waits crosswise, UC" "$RANKS" cross "$(scaled 5)"
 	lossy 0
+}
+
+part_computes()
+{
+	changing "a rank computes, nobody waits" computes
+	changing "a rank computes, the limit is raised" computes_waits
 }
 
 part_tsan()

@@ -665,7 +665,8 @@ int main(int argc, char **argv)
 		return live_threads(rank, nranks, argc - 2, argv + 2);
 	if (!strcmp(what, "ranks"))
 		return live_ranks(rank, nranks, argc - 2, argv + 2);
-	if (!strcmp(what, "own") || !strcmp(what, "cross"))
+	if (!strcmp(what, "own") || !strcmp(what, "cross") ||
+	    !strncmp(what, "computes", 8))
 		return live_change(rank, nranks, argc - 1, argv + 1);
 	if (!strcmp(what, "many")) {
 		many(rank, nranks);

@@ -22,7 +22,6 @@
  */
 #include <endian.h>
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +33,6 @@
 #include "engine/comm.h"
 
 #define TRIES		3
-/* For the thread that watches, when there is no way back. */
-#define START_TRIES	20
-#define START_PAUSE_MS	10
 /* Ranks begin in their next calls, some of them late. */
 #define JOIN_MS		30000
 
@@ -168,11 +164,19 @@ static void begin_count(struct inc_comm *comm)
 		comm->change.state = INC_CHANGE_COUNTING;
 }
 
-/* Returns whether the operation over UC is done, without an error. */
-static bool is_agreed(struct inc_comm *comm, int *ret)
+/*
+ * Returns whether the operation over UC is done, without an error. The time limit is
+ * that of who waits for the communicator, if anybody does.
+ */
+static bool is_agreed(struct inc_comm *comm, bool called, int *ret)
 {
+	struct inc_comm *other = comm->change.other;
 	int done;
 
+	atomic_store(&other->watchdog.timeout_ms,
+		     atomic_load(&comm->watchdog.timeout_ms));
+	if (called)
+		inc_watchdog_count(&other->watchdog.tests);
 	*ret = inc_request_try(comm->change.req, &done);
 	if (!done || *ret)
 		return false;
@@ -180,11 +184,11 @@ static bool is_agreed(struct inc_comm *comm, int *ret)
 	return true;
 }
 
-static void take_count(struct inc_comm *comm)
+static void take_count(struct inc_comm *comm, bool called)
 {
 	int ret;
 
-	if (is_agreed(comm, &ret)) {
+	if (is_agreed(comm, called, &ret)) {
 		comm->change.last = le64toh(comm->change.count);
 		comm->change.state = INC_CHANGE_DRAINING;
 	} else if (ret) {
@@ -262,28 +266,17 @@ static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 	SWAP(a, b, who.tree_id);
 }
 
-/* There was a thread for it just now: if there is none, then not for long. */
-static int start_watch(struct inc_comm *comm)
-{
-	unsigned int tries = START_TRIES;
-	int ret;
-
-	for (;;) {
-		ret = inc_watchdog_start(&comm->watchdog, comm->qp,
-					 comm->dev.hca, comm->dev.port);
-		if (ret != -EAGAIN || !--tries)
-			return ret;
-		poll(NULL, 0, START_PAUSE_MS);
-	}
-}
-
 static void take_uc(struct inc_comm *comm)
 {
 	struct inc_comm *other = comm->change.other;
 	struct inc_request *req;
-	int ret;
 
+	inc_watchdog_hold();
 	swap_engines(comm, other);
+	/* It cannot fail: there is the thread. */
+	inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
+			   comm->dev.port);
+	inc_watchdog_release();
 	/* The round trips so far were those of short messages on an idle path. */
 	inc_uc_restart(comm);
 	inc_mem_renumber(&comm->mem);
@@ -294,22 +287,17 @@ static void take_uc(struct inc_comm *comm)
 	comm->change.holds = false;
 	comm->change.results = comm->info.results;
 	comm->change.state = INC_CHANGE_MOVED;
-	ret = start_watch(comm);
-	if (ret) {
-		inc_comm_fail(comm, ret, "thread: %s", strerror(-ret));
-		return;
-	}
 	inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
 		 (unsigned long long)comm->change.last, comm->tree.tree_id);
 	inc_msg_resume(comm, comm->rebuild.finished);
 }
 
-static void leave_rc(struct inc_comm *comm)
+static void leave_rc(struct inc_comm *comm, bool called)
 {
 	char text[INC_RDV_TEXT_MAX];
 	int ret;
 
-	if (is_agreed(comm, &ret)) {
+	if (is_agreed(comm, called, &ret)) {
 		take_uc(comm);
 	} else if (ret) {
 		snprintf(text, sizeof(text), "%s",
@@ -328,7 +316,7 @@ static void stop_change(struct inc_comm *comm)
 			      comm->error.text);
 }
 
-static void do_step(struct inc_comm *comm)
+static void do_step(struct inc_comm *comm, bool called)
 {
 	if (comm->err) {
 		stop_change(comm);
@@ -343,13 +331,13 @@ static void do_step(struct inc_comm *comm)
 			begin_count(comm);
 		break;
 	case INC_CHANGE_COUNTING:
-		take_count(comm);
+		take_count(comm, called);
 		break;
 	case INC_CHANGE_DRAINING:
 		drain(comm);
 		break;
 	case INC_CHANGE_LEAVING:
-		leave_rc(comm);
+		leave_rc(comm, called);
 		break;
 	case INC_CHANGE_MOVED:
 		if (comm->info.results != comm->change.results)

@@ -60,8 +60,11 @@ int inc_request_test(struct inc_request *req, int *done)
 
 	inc_comm_lock(req->comm);
 	ret = inc_request_try(req, done);
-	if (!*done && !(++req->comm->turns % OTHERS_EVERY))
-		inc_others_progress(req->comm);
+	if (!*done) {
+		inc_watchdog_count(&req->comm->watchdog.tests);
+		if (!(++req->comm->turns % OTHERS_EVERY))
+			inc_others_progress(req->comm);
+	}
 	inc_comm_unlock(req->comm);
 	return ret;
 }
@@ -71,15 +74,14 @@ int inc_request_test(struct inc_request *req, int *done)
  * @req: operation
  * @done: 1 if it is, else 0
  *
+ * Does not count for the time limit.
+ *
  * Return: as inc_request_test().
  */
 int inc_request_try(struct inc_request *req, int *done)
 {
-	if (!is_over(req)) {
+	if (!is_over(req))
 		inc_comm_progress(req->comm);
-		if (!is_over(req))
-			inc_watchdog_count(&req->comm->watchdog.tests);
-	}
 	*done = is_over(req);
 	return *done ? end_of(req) : 0;
 }
@@ -117,7 +119,7 @@ int inc_request_wait(struct inc_request *req)
  * @req: operation
  * @timeout_ms: maximum milliseconds to sleep; 0: as inc_request_test()
  *
- * For programs that have other work. Over UC it may take 2 ms longer. If a
+ * For programs that have other work. Over UC it may take 4 ms longer. If a
  * program keeps calling it for the communicator's time limit while no result
  * arrives, the communicator fails with -ETIMEDOUT.
  *

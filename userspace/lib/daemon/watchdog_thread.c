@@ -30,6 +30,7 @@ static struct pollfd *pfds;
 static unsigned int npfds, room;
 static pthread_t thread;
 static int wake_fd = -1, counters_fd = -1;
+static unsigned int holds;	/* guarded by life */
 static bool stop;
 
 static void make_room(unsigned int n)
@@ -273,6 +274,41 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 }
 
 /**
+ * inc_watchdog_hold() - keep the thread, even if it watches over nothing
+ *
+ * It may not be possible to make another one.
+ */
+void inc_watchdog_hold(void)
+{
+	pthread_mutex_lock(&life);
+	holds++;
+	pthread_mutex_unlock(&life);
+}
+
+/* Called with life held. */
+static void stop_idle_thread(void)
+{
+	bool idle;
+
+	pthread_mutex_lock(&lock);
+	idle = !watches && !holds && wake_fd >= 0;
+	pthread_mutex_unlock(&lock);
+	if (idle)
+		stop_thread();
+}
+
+/**
+ * inc_watchdog_release() - undo inc_watchdog_hold()
+ */
+void inc_watchdog_release(void)
+{
+	pthread_mutex_lock(&life);
+	holds--;
+	stop_idle_thread();
+	pthread_mutex_unlock(&life);
+}
+
+/**
  * inc_watchdog_stop() - stop the watch
  * @watch: watch, running or not
  *
@@ -281,7 +317,6 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 void inc_watchdog_stop(struct inc_watchdog *watch)
 {
 	struct inc_watchdog **link;
-	bool last;
 
 	if (!watch->running)
 		return;
@@ -291,10 +326,8 @@ void inc_watchdog_stop(struct inc_watchdog *watch)
 		;
 	*link = watch->next;
 	watch->running = false;
-	last = !watches;
 	pthread_mutex_unlock(&lock);
-	if (last)
-		stop_thread();
+	stop_idle_thread();
 	pthread_mutex_unlock(&life);
 }
 
@@ -306,6 +339,7 @@ void inc_watchdog_forked(void)
 	life = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	watches = NULL;
+	holds = 0;
 	close_fds();
 	pfds = NULL;
 	npfds = 0;

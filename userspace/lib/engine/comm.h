@@ -349,7 +349,7 @@ enum inc_rebuild_state {
  * @rebuild.psn: first PSN of the new queue pair
  * @change: how it changes from RC to UC if packets are lost, see api/change.c
  * @change.next: next of those that other calls carry on, see progress.c
- * @change.step: does what is due; also after a failure
+ * @change.step: does what is due, also after a failure; @called: a caller waits for it
  * @change.able: it may
  * @change.state: how far that is
  * @change.tries: number of times that it failed to
@@ -468,7 +468,7 @@ struct inc_comm {
 
 	struct {
 		struct inc_comm		*next;
-		void			(*step)(struct inc_comm *comm);
+		void			(*step)(struct inc_comm *comm, bool called);
 		bool			able;
 		enum inc_change_state	state;
 		unsigned int		tries;

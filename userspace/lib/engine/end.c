@@ -3,6 +3,7 @@
  * How requests end, and a communicator or its queue pair with them. Nothing here
  * sends, or decides whether something has failed.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +154,8 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 
 	if (comm->err)
 		return;
-	comm->err = err;
+	/* Of a request, that says that it is not done. */
+	comm->err = err == -EAGAIN ? -ENOMEM : err;
 	va_start(ap, fmt);
 	vsnprintf(comm->error.text, sizeof(comm->error.text), fmt, ap);
 	va_end(ap);
@@ -165,10 +167,10 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	if (comm->qp && !ibv_destroy_qp(comm->qp))
 		comm->qp = NULL;
 	inc_watchdog_hang_up(&comm->watchdog);
-	inc_request_fail_all(comm, err);
+	inc_request_fail_all(comm, comm->err);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
 	if (comm->change.state)
-		comm->change.step(comm);
+		comm->change.step(comm, false);
 }
 
 static void drain_cq(struct ibv_cq *cq)

@@ -21,13 +21,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct inc_comm *comms;		/* guarded by lock */
 static _Atomic unsigned int ncomms;	/* changed under lock */
 
-/**
- * inc_comm_progress() - do what is due
- * @comm: communicator
- *
- * Does not sleep. Makes no system call if there is nothing to send.
- */
-void inc_comm_progress(struct inc_comm *comm)
+/* @called: by who waits for @comm */
+static void do_progress(struct inc_comm *comm, bool called)
 {
 	if (comm->err)
 		return;
@@ -36,12 +31,23 @@ void inc_comm_progress(struct inc_comm *comm)
 		return;
 	}
 	if (inc_comm_changes(comm)) {
-		comm->change.step(comm);
+		comm->change.step(comm, called);
 		/* Nothing is left to do over RC, and it may fail. */
 		if (comm->err || comm->change.state == INC_CHANGE_LEAVING)
 			return;
 	}
 	inc_msg_progress(comm);
+}
+
+/**
+ * inc_comm_progress() - do what is due
+ * @comm: communicator
+ *
+ * Does not sleep. Makes no system call if there is nothing to send.
+ */
+void inc_comm_progress(struct inc_comm *comm)
+{
+	do_progress(comm, true);
 }
 
 /* --- Others --------------------------------------------------------------- */
@@ -117,7 +123,7 @@ static int carry_on(struct inc_comm *comm)
 {
 	if (comm->uc)
 		inc_uc_woke(comm);
-	inc_comm_progress(comm);
+	do_progress(comm, false);
 	return comm->uc && comm->ops.first && !comm->err ?
 	       inc_uc_patience(comm, change_ms(comm)) : change_ms(comm);
 }
