@@ -203,7 +203,7 @@ part_stopped()
 # dies WHEN CMD...: a rank is killed when CMD is true, or a little later.
 dies()
 {
-	local when=$1 r rc=0 t0
+	local when=$1 r rc=0 ended='' t0
 
 	shift
 	job_start "$RANKS" allreduce -t fp32 --count 65536 -i 100000 -x 0 --reps 1 \
@@ -214,7 +214,7 @@ dies()
 	t0=$SECONDS
 	kill -9 "${JOB_PIDS[1]}"
 	for ((r = 0; r < RANKS; r++)); do
-		wait "${JOB_PIDS[r]}" && rc=1
+		wait "${JOB_PIDS[r]}" && rc=1 || ended+=" $?"
 	done 2>/dev/null
 	[ $rc = 0 ] && [ $((SECONDS - t0)) -lt "$(scaled 20)" ]
 	ktap $? "killed, $when: the others end soon" "$((SECONDS - t0)) s"
@@ -222,7 +222,8 @@ dies()
 		[ "$r" = 1 ] || grep -qi "rank\|gone\|left\|reset" "$JOB_LOG.$r" ||
 			rc=1
 	done
-	ktap $rc "killed, $when: the others know why" "$(job_why)"
+	ktap $rc "killed, $when: the others know why" \
+		"statuses$ended; $(job_why)"
 	wait_for 20 no_trees
 	ktap $? "killed, $when: no tree is left"
 	rm -f "$JOB_LOG".*
