@@ -187,6 +187,25 @@ stands()
 	rm -f "$JOB_LOG".*
 }
 
+# daemon_stands SECONDS WHEN CMD...: the daemon does. No rank needs it, once it works.
+daemon_stands()
+{
+	local seconds=$1 when=$2
+
+	shift 2
+	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i 400 -x 0 \
+		--reps 1 --check --seed "$SEED"
+	wait_for 30 "$@"
+	ktap $? "daemon stopped, $when: it comes to that" "$(tail -n 1 "$LOG")"
+	sleep "0.0$((RANDOM % 10))"
+	kill -STOP "$SERVE_PID"
+	sleep "$seconds"
+	kill -CONT "$SERVE_PID"
+	job_wait
+	ktap $? "daemon stopped for $seconds s, $when: results" "$(job_why)"
+	rm -f "$JOB_LOG".*
+}
+
 part_stopped()
 {
 	local i
@@ -196,6 +215,10 @@ part_stopped()
 	for ((i = 0; i < 2; i++)); do
 		stands "when they are to change" was_asked
 		stands "when all have come" has_changed
+	done
+	for i in 0.5 4; do
+		daemon_stands $i "when they are to change" was_asked
+		daemon_stands $i "when all have come" has_changed
 	done
 	one_switch_down
 }

@@ -287,13 +287,11 @@ struct client *client_connect(struct server *s)
  * @dead_time: dead time of its tree, milliseconds
  *
  * For ranks whose death the switch cannot detect. The daemon sends them lines,
- * so that TCP has data to be acknowledged; the rank detects a dead daemon by
- * the same lines.
+ * so that TCP has data to be acknowledged.
  */
 void client_keep_alive(struct client *c, uint32_t dead_time)
 {
-	const unsigned int limit = dead_time / INC_RDV_BEATS *
-				   INC_RDV_BEATS_MISSED;
+	const unsigned int limit = dead_time;
 	const int on = 1;
 
 	c->alive_ms = dead_time / INC_RDV_BEATS;

@@ -25,12 +25,10 @@
 #define INC_RDV_TOKEN_MAX	1024	/* characters */
 
 /*
- * The daemon sends "alive" to a UC rank BEATS times per dead time. A rank that
- * misses BEATS_MISSED of them, or a daemon that misses their acknowledgment,
- * declares its peer dead.
+ * The daemon sends "alive" to a UC rank BEATS times per dead time. If TCP gets no
+ * acknowledgment for the dead time, the rank's host is dead.
  */
 #define INC_RDV_BEATS		5
-#define INC_RDV_BEATS_MISSED	5
 
 /**
  * struct inc_rdv_addr - address of a GID

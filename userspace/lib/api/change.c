@@ -233,7 +233,6 @@ static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 	atomic_store(&a->err, atomic_load(&b->err));
 	memcpy(a->text, b->text, sizeof(a->text));
 	SWAP(a, b, conn);
-	SWAP(a, b, beat_ms);
 	SWAP(a, b, seen);
 	memcpy(a->said, b->said, sizeof(a->said));
 	a->said_err = b->said_err;

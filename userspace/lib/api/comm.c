@@ -601,9 +601,6 @@ static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 	char err[INC_RDV_TEXT_MAX] = "";
 	int ret;
 
-	/* A manager may be away for a while. */
-	if (comm->uc && !comm->watchdog.conn.am)
-		comm->watchdog.beat_ms = msg->joined.dead_time / INC_RDV_BEATS;
 	ret = inc_comm_take_tree(comm, &msg->joined, psn, err, sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);

@@ -147,12 +147,7 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 		close_conn(w);
 		return false;
 	}
-	s->missed = 0;
-	s->heard_at = s->now;
 	switch (msg.type) {
-	case INC_RDV_ALIVE:
-		s->alive = w->beat_ms;
-		break;
 	case INC_RDV_LEFT:
 		snprintf(text, sizeof(text), "rank %d has left", msg.rank);
 		set_verdict(w, s, -ECONNRESET, text);
@@ -174,6 +169,7 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	case INC_RDV_CHANGE:
 		note_change(w, &msg);
 		break;
+	case INC_RDV_ALIVE:	/* for TCP, which acknowledges it */
 	case INC_RDV_LOSSY:
 	case INC_RDV_JOIN:
 	case INC_RDV_REJOIN:
@@ -241,25 +237,6 @@ static bool tests_are_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 		s->fruitless_ms += s->now - s->before;
 	}
 	return called && s->fruitless_ms >= (int64_t)timeout_ms;
-}
-
-/*
- * The daemon, which runs on the switch's host, has gone silent. This counts
- * turns, not time: a process that was stopped first handles what has arrived.
- */
-static void look_for_daemon(struct inc_watchdog *w, struct inc_watchdog_seen *s)
-{
-	if (!s->alive || s->verdict || w->conn.fd < 0 ||
-	    s->now - s->heard_at < (int64_t)w->beat_ms)
-		return;
-	s->heard_at = s->now;
-	if (++s->missed <= INC_RDV_BEATS_MISSED)
-		return;
-	set_verdict(w, s, -EHOSTUNREACH,
-		    "the switch's rendezvous daemon is not heard of any more");
-	/* The switch can't tell either, and no one would hear that we leave. */
-	s->verdict_at = s->now;
-	close_conn(w);
 }
 
 static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
@@ -346,8 +323,6 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 		wait = min_int(wait, GRACE_MS / 8);
 	if (s->busy)
 		wait = min_int(wait, LOSS_MS);
-	if (s->alive)
-		wait = min_int(wait, (int)w->beat_ms);
 	return wait;
 }
 
@@ -394,7 +369,6 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		if (readable || w->conn.lines.used)
 			while (w->conn.fd >= 0 && hear_line(w, s))
 				;
-		look_for_daemon(w, s);
 	}
 	/* Other watches may need turns more often. */
 	tick = tick_ms(atomic_load_explicit(&w->timeout_ms,

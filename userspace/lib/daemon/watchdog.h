@@ -39,9 +39,6 @@
  * @loss: losses of the path
  * @lossy: number of times that the daemon was told that it loses packets
  * @lossy_at: when it may be told again
- * @alive: the daemon sends "alive"
- * @missed: consecutive "alive" lines missed
- * @heard_at: when one last arrived or was missed
  * @verdict: the daemon's verdict, -errno
  * @verdict_at: when the verdict takes effect
  * @text: text of the verdict
@@ -62,9 +59,6 @@ struct inc_watchdog_seen {
 	struct inc_loss	loss;
 	unsigned int	lossy;
 	int64_t		lossy_at;
-	bool		alive;
-	unsigned int	missed;
-	int64_t		heard_at;
 	int		verdict;
 	int64_t		verdict_at;
 	char		text[INC_RDV_TEXT_MAX];
@@ -87,7 +81,6 @@ struct inc_watchdog_seen {
  * @waits: the caller is inside inc_request_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit
- * @beat_ms: interval of the daemon's "alive", once it has sent one; 0: never
  * @flight: maximum packets to have in flight; 0: unlimited
  * @counters: losses that determine @flight; belongs to the watcher
  * @may_change: tell the daemon of a path that loses packets
@@ -122,7 +115,6 @@ struct inc_watchdog {
 	_Atomic bool	waits;
 	_Atomic unsigned int progress;
 	_Atomic unsigned int timeout_ms;
-	unsigned int	beat_ms;
 	_Atomic unsigned int flight;
 	struct inc_hw_counters counters;
 	_Atomic bool	may_change;

@@ -235,7 +235,7 @@ static void stop_thread(void)
 
 /**
  * inc_watchdog_start() - start the watch
- * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, the rest is 0,
+ * @watch: @conn, @timeout_ms and @lock are initialized, the rest is 0,
  *	or it ran before
  * @qp: queue pair to watch over
  * @hca: its device

@@ -72,8 +72,6 @@
  * @down: thread that receives messages
  * @failed: there are no threads: it could not start
  * @beat_ms: interval of heartbeats, 0: none
- * @alive_ms: interval of "alive" to libinc, 0: none. Only the manager knows whether
- *	the switch is, and says if not; one that hangs says nothing
  */
 struct inc_am {
 	pid_t			pid;
@@ -105,7 +103,6 @@ struct inc_am {
 	pthread_t		down;
 	bool			failed;
 	_Atomic uint32_t	beat_ms;
-	_Atomic uint32_t	alive_ms;
 };
 
 /* --- To libinc ----------------------------------------------------------- */
@@ -234,23 +231,16 @@ static bool wait_input(struct inc_am *am)
 		{ .fd = am->wake, .events = POLLIN },
 	};
 	int64_t since = now_ms(), left;
-	uint32_t beat, alive;
+	uint32_t beat;
 	uint64_t count;
 
 	for (;;) {
 		beat = atomic_load(&am->beat_ms);
-		alive = atomic_load(&am->alive_ms);
 		left = beat ? since + beat - now_ms() : INT_MAX;
 		if (left <= 0)
 			return false;
-		if (alive && alive < left)
-			left = alive;
-		if (!poll(pfd, 2, left == INT_MAX ? -1 : (int)left)) {
-			if (alive)
-				write_line(am, &(struct inc_rdv_msg){
-					.type = INC_RDV_ALIVE });
+		if (!poll(pfd, 2, left == INT_MAX ? -1 : (int)left))
 			continue;
-		}
 		if (pfd[0].revents)
 			return true;
 		if (!pfd[1].revents)
@@ -358,9 +348,6 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 		am->tree_id = msg->rdv.joined.tree_id;
 		done = 1U << INC_RDV_JOIN | 1U << INC_RDV_REJOIN;
 		pthread_mutex_lock(&am->lock);
-		if (am->asked.uc)
-			atomic_store(&am->alive_ms,
-				     msg->rdv.joined.dead_time / INC_RDV_BEATS);
 		if (atomic_load(&am->owed) & 1U << INC_RDV_REJOIN) {
 			am->asked.qpn = am->rejoin.qpn;
 			am->asked.psn = am->rejoin.psn;
