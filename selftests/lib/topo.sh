@@ -12,6 +12,7 @@
 #   topo_bursts on|off  the module's bursts cross the bridge as one packet (the
 #                       default), or packet by packet: for tests that count
 #                       single packets, or lose them
+#   topo_lose RATE      both ends of each link lose so many of RoCE's IPv4 packets
 #   topo_neigh          all know each other's MAC addresses, permanently
 #   topo_ip4 R, topo_ip6 R            address of host R; of the bridge host: sw
 
@@ -118,6 +119,29 @@ topo_bursts()
 
 	[ "$1" = off ] || segs=65535
 	sw ip link set br0 gso_max_segs "$segs"
+}
+
+# Programs' own messages, by TCP, would be slow with that.
+topo_lose()
+{
+	local r
+
+	topo_bursts off
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" sh -ec "$(topo_lose_at eth0 "$1")" &&
+			sw sh -ec "$(topo_lose_at "v$r" "$1")" || return
+	done
+}
+
+# topo_lose_at DEV RATE: the script for that, at one end of a link.
+topo_lose_at()
+{
+	cat <<-END
+	tc qdisc replace dev $1 root handle 1: prio
+	tc qdisc replace dev $1 parent 1:3 handle 30: netem loss $2 limit 10000
+	tc filter replace dev $1 parent 1: protocol ip prio 1 u32 flowid 1:3 \\
+		match ip protocol 17 0xff match ip dport 4791 0xffff
+	END
 }
 
 # netem also corrupts packets without a checksum. On a real link the Ethernet

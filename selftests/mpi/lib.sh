@@ -44,30 +44,12 @@ mpi_up()
 		mount --bind "$MPI_WORK/hosts" /etc/hosts
 }
 
-# lose_udp DEV RATE: a script that loses what a device sends by RoCE, not by TCP.
-lose_udp()
-{
-	cat <<-END
-	tc qdisc replace dev $1 root handle 1: prio
-	tc qdisc replace dev $1 parent 1:3 handle 30: netem loss $2 limit 10000
-	tc filter replace dev $1 parent 1: protocol ip prio 1 u32 flowid 1:3 \\
-		match ip protocol 17 0xff match ip dport 4791 0xffff
-	END
-}
-
-# mpi_lossy RATE: each link loses so much, either way, and the daemon is patient.
+# mpi_lossy RATE: each link loses so much, and the daemon is patient.
 mpi_lossy()
 {
-	local r
-
 	serve_down
 	serve_up -v --dead-time "$(scaled 2000)"
-	topo_bursts off
-	for ((r = 0; r < TOPO_N; r++)); do
-		host "$r" sh -ec "$(lose_udp eth0 "$1")" &&
-			sw sh -ec "$(lose_udp "v$r" "$1")" ||
-			ktap 1 "host $r's link loses packets"
-	done
+	topo_lose "$1"
 }
 
 # in_switch COMMAND...: on the bridge host, as a node of its own name.

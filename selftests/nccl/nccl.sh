@@ -5,7 +5,7 @@
 # interface.
 #
 #   nccl.sh [VAR=VALUE]... [PART...]
-#	PART: jobs interfaces
+#	PART: jobs lossy interfaces
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -119,6 +119,20 @@ part_jobs()
 	proxies_end 10 late "${late[@]}"
 }
 
+# Its communicators change from RC to UC.
+part_lossy()
+{
+	serve_down
+	serve_up -v --dead-time "$(scaled 2000)"
+	topo_lose 8%
+	proxies_start 11 lossy
+	proxies_end 11 lossy "${PIDS[@]}"
+	grep -q '~uc-[0-9a-f]*": ready' "$LAB_OUT/serve.log"
+	ktap $? "lossy: they have changed to UC" \
+		"$(grep -c 'packets are lost' "$LAB_OUT/serve.log")"
+	topo_lose 0%
+}
+
 suite_up()
 {
 	topo_up "$RANKS" && serve_up
@@ -129,4 +143,4 @@ suite_down()
 	rm -rf "$WORK"
 }
 
-suite "jobs interfaces" "$@"
+suite "jobs lossy interfaces" "$@"
