@@ -65,12 +65,12 @@ keep_suites()
 }
 
 # keep_named DIR...: the files and folders of the tree that what is in DIR names, a
-# line each, as regular expressions.
+# line each, as regular expressions. What the runner makes for tests is no name of theirs.
 keep_named()
 {
 	local path
 
-	grep -rhoIE --exclude='*-test.sh' --exclude=keep.sh --exclude=README.md \
+	grep -rhoIE --exclude='*-test.sh' --exclude={keep,pieces}.sh --exclude=README.md \
 		'(Documentation|userspace)/[A-Za-z0-9_./-]+' "$@" | sort -u |
 		while read -r path; do
 			path=${path%[./]}
