@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 # Sourced by lab: run, modules, detect.
 
-# Patterns in a kernel log that make a run fail.
-LAB_REPORTS='BUG:|WARNING:|INFO: trying to register|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
+# Patterns in a kernel log that make a run fail: its own reports, and a program of ours
+# that crashes, which its test may take for any other error.
+LAB_REPORTS='(inc-[a-z]+|live|proxy)\[[0-9]+\]: segfault|BUG:|WARNING:|INFO: trying to register|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
 
 # enter ROOTFS CMD...: run CMD in the foreground, with our standard input.
 enter()

@@ -11,6 +11,9 @@ if [[ -n ${LAB_KVER:-} ]]; then
 	ok) echo "to stdout"; echo "to stderr" >&2; touch "$LAB_OUT/result" ;;
 	status) exit 7 ;;
 	report) echo "BUG: this is a drill" >/dev/kmsg ;;
+	crash)	cp "$(readlink -f /usr/bin/python3)" /tmp/inc-drill
+		/tmp/inc-drill -c 'import ctypes; ctypes.string_at(0)'
+		true ;;
 	hang) sleep 1000 ;;
 	argument) [[ $2 == "two words" && $GREETING == "it's \$me" ]] ;;
 	readonly) ! touch /usr/x 2>/dev/null && touch /tmp/x /run/x ;;
@@ -44,6 +47,7 @@ try()
 try 0 ok
 try 7 status
 try 99 report
+try 99 crash
 try 124 hang
 try 0 argument "two words"
 [[ $backend == host ]] || try 0 readonly
