@@ -287,17 +287,20 @@ struct client *client_connect(struct server *s)
  * @dead_time: dead time of its tree, milliseconds
  *
  * For ranks whose death the switch cannot detect. The daemon sends them lines,
- * so that TCP has data to be acknowledged.
+ * so that TCP has data to be acknowledged. Keepalive would send nothing meanwhile; with
+ * a daemon that stands still it would, and with such a limit one lost probe ends the
+ * connection.
  */
 void client_keep_alive(struct client *c, uint32_t dead_time)
 {
 	const unsigned int limit = dead_time;
-	const int on = 1;
+	const int on = 1, off = 0;
 
 	c->alive_ms = dead_time / INC_RDV_BEATS;
 	if (!c->alive_ms)
 		return;
 	c->alive_at = c->server->now + c->alive_ms;
+	setsockopt(c->fd, SOL_SOCKET, SO_KEEPALIVE, &off, sizeof(off));
 	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 	/* Retransmit without exponential backoff. */
 	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on,

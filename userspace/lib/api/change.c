@@ -176,7 +176,7 @@ static bool is_agreed(struct inc_comm *comm, bool called, int *ret)
 	atomic_store(&other->watchdog.timeout_ms,
 		     atomic_load(&comm->watchdog.timeout_ms));
 	if (called)
-		inc_watchdog_count(&other->watchdog.tests);
+		inc_watchdog_test(&other->watchdog);
 	*ret = inc_request_try(comm->change.req, &done);
 	if (!done || *ret)
 		return false;

@@ -61,7 +61,7 @@ int inc_request_test(struct inc_request *req, int *done)
 	inc_comm_lock(req->comm);
 	ret = inc_request_try(req, done);
 	if (!*done) {
-		inc_watchdog_count(&req->comm->watchdog.tests);
+		inc_watchdog_test(&req->comm->watchdog);
 		if (!(++req->comm->turns % OTHERS_EVERY))
 			inc_others_progress(req->comm);
 	}

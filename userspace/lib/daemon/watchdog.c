@@ -330,10 +330,11 @@ int inc_watchdog_patience(struct inc_watchdog *w)
  * inc_watchdog_counts() - compute how much time counts for limits
  * @waited: milliseconds that the watch wanted to sleep; -1: until something happens
  * @ms: milliseconds that it did
- * @ran: of CPU time that the process has used meanwhile
+ * @ran: of CPU time that a caller of inc_request_test() has used meanwhile
  *
  * Nothing arrives where a process, or its machine, stands still. A caller that spins
- * can keep the watch, but not itself, from its CPU.
+ * can keep the watch, but not itself, from its CPU. Other threads say nothing: in no
+ * time many of them use as much CPU as one in the whole time.
  *
  * Return: milliseconds during which the process could run.
  */

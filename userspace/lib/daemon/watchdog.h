@@ -30,6 +30,8 @@
  * @calls: inc_watchdog.calls as last seen
  * @calls_since: when that value was first seen
  * @tests: inc_watchdog.tests as last seen
+ * @tester: inc_watchdog.tester as last seen
+ * @tester_ms: milliseconds of that clock
  * @progress: inc_watchdog.progress as last seen
  * @fruitless_ms: time spent in fruitless calls of inc_request_test() and
  *	inc_request_wait_for()
@@ -51,6 +53,8 @@ struct inc_watchdog_seen {
 	unsigned int	calls;
 	int64_t		calls_since;
 	unsigned int	tests;
+	clockid_t	tester;
+	int64_t		tester_ms;
 	unsigned int	progress;
 	int64_t		fruitless_ms;
 	int64_t		loss_at;
@@ -76,6 +80,7 @@ struct inc_watchdog_seen {
  * @conn: connection to the daemon; belongs to the watcher while @running
  * @hung_up: the caller has shut down @conn; ignore it
  * @calls: odd while the caller is inside a blocking call; different each time
+ * @tester: CPU clock of the thread that last called inc_request_test(); 0: none
  * @tests: counts fruitless calls of inc_request_test(), and those of
  *	inc_request_wait_for()
  * @waits: the caller is inside inc_request_wait_for()
@@ -112,6 +117,7 @@ struct inc_watchdog {
 	_Atomic bool	hung_up;
 	_Atomic unsigned int calls;
 	_Atomic unsigned int tests;
+	_Atomic clockid_t tester;
 	_Atomic bool	waits;
 	_Atomic unsigned int progress;
 	_Atomic unsigned int timeout_ms;
@@ -163,6 +169,17 @@ static inline void inc_watchdog_count(_Atomic unsigned int *counter)
 			      atomic_load_explicit(counter,
 						   memory_order_relaxed) + 1,
 			      memory_order_relaxed);
+}
+
+/* A fruitless call of inc_request_test(). */
+static inline void inc_watchdog_test(struct inc_watchdog *watch)
+{
+	clockid_t clock;
+
+	inc_watchdog_count(&watch->tests);
+	if (!pthread_getcpuclockid(pthread_self(), &clock))
+		atomic_store_explicit(&watch->tester, clock,
+				      memory_order_relaxed);
 }
 
 static inline void inc_watchdog_waits(struct inc_watchdog *watch, bool waits)

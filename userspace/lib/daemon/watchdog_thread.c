@@ -131,19 +131,28 @@ static void take_events(struct inc_hca *hca)
 	}
 }
 
-/* Milliseconds of CPU that the process has used. */
-static int64_t cpu_ms(void)
+/* Milliseconds of CPU that who tests has used since the last turn. */
+static int64_t spun_ms(struct inc_watchdog *w)
 {
+	clockid_t tester = atomic_load_explicit(&w->tester, memory_order_relaxed);
+	struct inc_watchdog_seen *s = &w->seen;
+	bool same = tester == s->tester;
+	int64_t before = s->tester_ms;
 	struct timespec t;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	/* A thread that has ended has no clock. */
+	if (!tester || clock_gettime(tester, &t))
+		return 0;
+	s->tester = tester;
+	s->tester_ms = t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return same ? s->tester_ms - before : 0;
 }
 
-/* @ms: that count; @stood: there were more, in which this process could not run. */
-static void check_watches(int64_t ms, bool stood)
+/* @waited: requested time of the poll; @ms: actual time. */
+static void check_watches(int waited, int64_t ms)
 {
 	struct inc_watchdog *w;
+	int64_t counts;
 
 	for (w = watches; w; w = w->next) {
 		if (w->hca->at && pfds[w->hca->at].revents) {
@@ -151,13 +160,15 @@ static void check_watches(int64_t ms, bool stood)
 			take_events(w->hca);
 		}
 		/* Also handle lines left in the buffer when the watch began. */
-		inc_watchdog_turn(w, ms, stood, !w->at || pfds[w->at].revents);
+		counts = inc_watchdog_counts(waited, ms, spun_ms(w));
+		inc_watchdog_turn(w, counts, waited >= 0 && counts < ms,
+				  !w->at || pfds[w->at].revents);
 	}
 }
 
 static void *watcher_main(void *arg)
 {
-	int64_t now = inc_now_ms(), cpu = cpu_ms(), before, ran, ms;
+	int64_t now = inc_now_ms(), before;
 	unsigned int n;
 	uint64_t count;
 	int wait;
@@ -171,13 +182,9 @@ static void *watcher_main(void *arg)
 		pthread_mutex_lock(&lock);
 		before = now;
 		now = inc_now_ms();
-		ran = cpu;
-		cpu = cpu_ms();
-		ran = cpu - ran;
-		ms = inc_watchdog_counts(wait, now - before, ran);
 		if (pfds[0].revents && read(wake_fd, &count, sizeof(count)) < 0)
 			inc_dbg(NULL, "watcher: %s", strerror(errno));
-		check_watches(ms, wait >= 0 && ms < now - before);
+		check_watches(wait, now - before);
 	}
 	pthread_mutex_unlock(&lock);
 	return arg;
