@@ -226,11 +226,12 @@ static void while_away(struct inc_comm *other)
 static bool away(struct inc_comm *comm, struct inc_comm *other, bool waits)
 {
 	static int32_t big[50000];
+	static int k;		/* counts on: what is shared may be old */
 	bool raised = false;
 	int32_t left = AFTER;
-	int k;
+	int end = k + MOST;
 
-	for (k = 1; left && k < MOST; k++) {
+	while (left && ++k < end) {
 		bool counted = has_counted;
 
 		if (waits && is_asked && !raised) {
