@@ -293,7 +293,6 @@ struct client *client_connect(struct server *s)
  */
 void client_keep_alive(struct client *c, uint32_t dead_time)
 {
-	const unsigned int limit = dead_time;
 	const int on = 1, off = 0;
 
 	c->alive_ms = dead_time / INC_RDV_BEATS;
@@ -301,7 +300,8 @@ void client_keep_alive(struct client *c, uint32_t dead_time)
 		return;
 	c->alive_at = c->server->now + c->alive_ms;
 	setsockopt(c->fd, SOL_SOCKET, SO_KEEPALIVE, &off, sizeof(off));
-	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_time,
+		   sizeof(dead_time));
 	/* Retransmit without exponential backoff. */
 	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on,
 		   sizeof(on));

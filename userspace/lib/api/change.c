@@ -272,10 +272,6 @@ static void take_uc(struct inc_comm *comm)
 
 	inc_watchdog_hold();
 	swap_engines(comm, other);
-	/* It cannot fail: there is the thread. */
-	inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
-			   comm->dev.port);
-	inc_watchdog_release();
 	/* The round trips so far were those of short messages on an idle path. */
 	inc_uc_restart(comm);
 	inc_mem_renumber(&comm->mem);
@@ -286,6 +282,10 @@ static void take_uc(struct inc_comm *comm)
 	comm->change.holds = false;
 	comm->change.results = comm->info.results;
 	comm->change.state = INC_CHANGE_MOVED;
+	/* It cannot fail: there is the thread. */
+	inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
+			   comm->dev.port);
+	inc_watchdog_release();
 	inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
 		 (unsigned long long)comm->change.last, comm->tree.tree_id);
 	inc_msg_resume(comm, comm->rebuild.finished);

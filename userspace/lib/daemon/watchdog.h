@@ -80,9 +80,9 @@ struct inc_watchdog_seen {
  * @conn: connection to the daemon; belongs to the watcher while @running
  * @hung_up: the caller has shut down @conn; ignore it
  * @calls: odd while the caller is inside a blocking call; different each time
- * @tester: CPU clock of the thread that last called inc_request_test(); 0: none
  * @tests: counts fruitless calls of inc_request_test(), and those of
  *	inc_request_wait_for()
+ * @tester: CPU clock of the thread that last called inc_request_test(); 0: none
  * @waits: the caller is inside inc_request_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit

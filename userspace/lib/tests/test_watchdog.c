@@ -108,7 +108,6 @@ static void stood_still(void)
 	end();
 }
 
-/* Turns of another communicator do not change this one's time limit. */
 /* The machine is so busy that no turn is on time. */
 static void always_late(void)
 {
@@ -134,10 +133,11 @@ static void what_counts(void)
 	/* or its caller spins and shares a CPU with others, or not, */
 	EQ(inc_watchdog_counts(100, 5000, 2500), 2500);
 	EQ(inc_watchdog_counts(100, 5000, 4950), 5000);
-	/* or it has several threads. */
+	/* and never more than there was. */
 	EQ(inc_watchdog_counts(100, 500, 4000), 500);
 }
 
+/* Turns of another communicator do not change this one's time limit. */
 static void turns_of_others(void)
 {
 	int ms;
