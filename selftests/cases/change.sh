@@ -166,17 +166,26 @@ part_refused()
 	one_switch_down
 }
 
+# begin_job NAME N CMD...: a job of N operations begins, and CMD is true, or was.
+begin_job()
+{
+	local name=$1 n=$2
+
+	shift 2
+	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i "$n" -x 0 \
+		--reps 1 --check --seed "$SEED"
+	wait_for 30 "$@"
+	ktap $? "$name: it comes to that" "$(tail -n 1 "$LOG")"
+	sleep "0.0$((RANDOM % 10))"
+}
+
 # stands WHEN CMD...: a rank stands still for a while when CMD is true, or later.
 stands()
 {
 	local when=$1
 
 	shift
-	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i 200 -x 0 \
-		--reps 1 --check --seed "$SEED"
-	wait_for 30 "$@"
-	ktap $? "stopped, $when: it comes to that" "$(tail -n 1 "$LOG")"
-	sleep "0.0$((RANDOM % 10))"
+	begin_job "stopped, $when" 200 "$@"
 	kill -STOP "${JOB_PIDS[1]}"
 	sleep 1
 	kill -CONT "${JOB_PIDS[1]}"
@@ -193,11 +202,7 @@ daemon_stands()
 	local seconds=$1 when=$2
 
 	shift 2
-	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i 400 -x 0 \
-		--reps 1 --check --seed "$SEED"
-	wait_for 30 "$@"
-	ktap $? "daemon stopped, $when: it comes to that" "$(tail -n 1 "$LOG")"
-	sleep "0.0$((RANDOM % 10))"
+	begin_job "daemon stopped, $when" 400 "$@"
 	kill -STOP "$SERVE_PID"
 	sleep "$seconds"
 	kill -CONT "$SERVE_PID"

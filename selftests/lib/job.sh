@@ -43,6 +43,20 @@ serve_down()
 	return 0
 }
 
+# serve_lossy RATE: each link loses so much of RoCE, and another daemon is patient.
+serve_lossy()
+{
+	serve_down
+	serve_up -v --dead-time "$(scaled 2000)"
+	topo_lose "$1"
+}
+
+# changed_jobs: the number of jobs that have changed from RC to UC. Needs serve_up -v.
+changed_jobs()
+{
+	grep -c '~uc-[0-9a-f]*": ready' "$LAB_OUT/serve.log"
+}
+
 JOB_SEQ=0
 JOB_PIDS=()
 # Address of the bridge host that the ranks use, topo_ip4 or topo_ip6, and the

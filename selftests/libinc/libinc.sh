@@ -269,11 +269,11 @@ changing()
 {
 	local before
 
-	before=$(grep -c '~uc-.*": ready' "$LAB_OUT/serve.log")
+	before=$(changed_jobs)
 	lossy 5
 	live "$1" "$RANKS" "${@:2}"
 	lossy 0
-	[ "$(grep -c '~uc-.*": ready' "$LAB_OUT/serve.log")" -gt "$before" ]
+	[ "$(changed_jobs)" -gt "$before" ]
 	ktap $? "$1: some have changed to UC"
 }
 

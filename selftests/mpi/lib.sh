@@ -44,14 +44,6 @@ mpi_up()
 		mount --bind "$MPI_WORK/hosts" /etc/hosts
 }
 
-# mpi_lossy RATE: each link loses so much, and the daemon is patient.
-mpi_lossy()
-{
-	serve_down
-	serve_up -v --dead-time "$(scaled 2000)"
-	topo_lose "$1"
-}
-
 # in_switch COMMAND...: on the bridge host, as a node of its own name.
 in_switch()
 {

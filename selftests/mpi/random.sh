@@ -134,7 +134,7 @@ part_errors()
 # Most communicators end before they have lost enough to change to UC.
 part_lossy()
 {
-	mpi_lossy 5%
+	serve_lossy 5%
 	watch_start
 	programs lossy 1 "$RANKS" plain
 	watch_end
