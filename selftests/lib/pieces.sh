@@ -62,6 +62,21 @@ make_piece()
 	esac
 }
 
+# list_built: the programs and modules that all tests share, and when each was made.
+list_built()
+{
+	find build/user build/user-asan build/manager-test/asan build/uml* -type f \
+		\( -perm -u+x -o -name '*.ko' \) -printf '%p %T@\n' 2>/dev/null |
+		sort
+}
+
+# overwritten LIST: those of LIST that have been made again since, or are gone: a
+# test that starts one meanwhile fails.
+overwritten()
+{
+	list_built | comm -23 "$1" - | cut -d ' ' -f 1
+}
+
 # Make the pieces one after the other. Tests whose pieces are there run
 # meanwhile.
 make_pieces()
@@ -78,6 +93,7 @@ make_pieces()
 			say "FAILED  to make $piece"
 		fi
 	done
+	list_built >"$PIECES/built"
 }
 
 # The kernel's own tests of rxe, for rxe.sh.
