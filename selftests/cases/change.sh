@@ -299,7 +299,7 @@ part_daemon()
 
 part_levels()
 {
-	levels_up 2 2 && serves_up || return
+	levels_up 2 2 && serves_up --dead-time "$DEAD_TIME" || return
 	impair loss 2%
 	job "two leaves" 4 allreduce -t fp32 -o sum --count 65536 -i 150 -x 0 \
 		--reps 1 --check --seed "$SEED"

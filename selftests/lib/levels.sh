@@ -110,7 +110,7 @@ levels_down()
 	return 0
 }
 
-# Start the daemon of each switch.
+# serves_up ARGS...: start the daemon of each switch.
 serves_up()
 {
 	local name parent log
@@ -123,7 +123,7 @@ serves_up()
 		ip netns exec "$TOPO-$name" inc-tool serve -v \
 			--dead-time "$(scaled 350)" \
 			${parent:+--parent "$(switch_ip4 "$parent")"} \
-			>"$log" 2>&1 &
+			"$@" >"$log" 2>&1 &
 		SERVE[$name]=$!
 		wait_for 20 grep -q listening "$log" ||
 			ktap 1 "inc-tool serve of $name comes up" \
