@@ -23,6 +23,7 @@ fi
 
 dir=$(dirname "$(readlink -f "$0")")
 backend=${1:-uml}
+cases=0
 failed=0
 
 # try WANTED-STATUS CASE [ARGS...]
@@ -35,11 +36,12 @@ try()
 		--timeout 10 --env GREETING \
 		--no-rxe --name "lab-selftest-$1" "$dir/selftest.sh" "$@" \
 		2>&1) || rc=$?
+	cases=$((cases + 1))
 	if ((rc == want)); then
-		echo "ok - $1"
+		echo "ok $cases - $1"
 	else
-		echo "not ok - $1: status $rc, not $want"
-		printf '%s\n' "$out" | tail -n 20
+		echo "not ok $cases - $1: status $rc, not $want"
+		printf '%s\n' "$out" | tail -n 20 | sed 's/^/# /'
 		failed=1
 	fi
 }
@@ -51,4 +53,5 @@ try 99 crash
 try 124 hang
 try 0 argument "two words"
 [[ $backend == host ]] || try 0 readonly
+echo "1..$cases"
 exit "$failed"
