@@ -73,6 +73,9 @@ setup_common()
 	ip link set lo up
 	# All veth of a CPU share its backlog: a burst for each of 1,024 ranks.
 	[[ $kind == host ]] || echo 20000 >/proc/sys/net/core/netdev_max_backlog
+	# A page fault costs more than all the pages of the file around it.
+	[[ $kind != uml ]] ||
+		echo $((2 << 20)) >/sys/kernel/debug/fault_around_bytes
 	ulimit -l unlimited
 	ulimit -c 0
 	if [[ -z ${LAB_NO_RXE:-} ]]; then
