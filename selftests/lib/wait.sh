@@ -10,19 +10,32 @@ scaled()
 	echo $(($1 * SLOW))
 }
 
-# wait_for SECONDS CMD...: until CMD succeeds. Where others have the CPU, what is
-# awaited takes longer, and so does CMD: it is tried five times a second, if need
-# be in up to four times as long.
+# nap SECONDS: sleep, without a process for it: where one starts, that takes longer
+# than what is waited for.
+exec {NAP_FD}<> <(:)
+nap()
+{
+	read -rt "$1" -u "$NAP_FD" || :
+}
+
+# wait_for SECONDS CMD...: until CMD succeeds. The longer it has taken, the longer
+# the next try may wait. Where others have the CPU, what is awaited takes longer, and
+# so does CMD: it is tried twice a second, if need be in up to four times as long.
 wait_for()
 {
-	local tries=$(($1 * 5)) from=$SECONDS limit=$(($1 * SLOW)) took
+	local tries=$(($1 * 2)) limit=$(($1 * 1000 * SLOW)) took ms
+	local from=${EPOCHREALTIME/./}
 
 	shift
 	while ! "$@" >/dev/null 2>&1; do
-		took=$((SECONDS - from))
+		took=$(((${EPOCHREALTIME/./} - from) / 1000))
 		((took < 4 * limit && (--tries > 0 || took < limit))) ||
 			return 1
-		sleep 0.05
+		ms=$((took / 4))
+		((ms > 50)) || ms=50
+		((ms < 400)) || ms=400
+		printf -v ms 0.%03d "$ms"
+		nap "$ms"
 	done
 }
 
@@ -35,7 +48,7 @@ steady()
 	last=$("$@" 2>/dev/null)
 	while [ "$same" -lt 2 ]; do
 		[ "$SECONDS" -lt "$until" ] || return 1
-		sleep 0.1
+		nap 0.1
 		now=$("$@" 2>/dev/null)
 		same=$((same + 1))
 		[ "$now" = "$last" ] || same=0
@@ -52,7 +65,7 @@ changes()
 	first=$("$@" 2>/dev/null)
 	while [ "$("$@" 2>/dev/null)" = "$first" ]; do
 		[ "$SECONDS" -lt "$until" ] || return 1
-		sleep 0.05
+		nap 0.05
 	done
 }
 
@@ -68,7 +81,7 @@ seen_by()
 		ip netns exec "$ns" inc-tool tree add id 999 ranks 1 slots 1 \
 			dead-time 10 >/dev/null
 		ip netns exec "$ns" inc-tool tree del 999
-		sleep 0.02
+		nap 0.02
 	done
 }
 
