@@ -7,7 +7,7 @@
 # gets an answer, and nothing is sent twice without need.
 #
 #   uc.sh [VAR=VALUE...] [PART...]
-#	PART: plain mixed net far queue killed silent
+#	PART: plain mixed net all far queue killed silent
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -152,6 +152,10 @@ part_net()
 	impaired "corruption 2 %" 0.02 corrupted corrupt 2%
 	impaired "late and doubled results" 0.1 "doubled reordered" \
 		delay 20ms 15ms duplicate 10%
+}
+
+part_all()
+{
 	impaired "all of it" 0.01 "lost doubled reordered corrupted" \
 		delay 1ms 500us loss 2% duplicate 2% corrupt 1% reorder 25%
 }
@@ -262,4 +266,4 @@ suite_up()
 	topo_up "$RANKS" && serve_up && export INC_TRANSPORT=uc
 }
 
-suite "plain mixed net far queue killed silent" "$@"
+suite "plain mixed net all far queue killed silent" "$@"
