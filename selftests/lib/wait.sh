@@ -33,7 +33,7 @@ wait_for()
 			return 1
 		ms=$((took / 4))
 		((ms > 50)) || ms=50
-		((ms < 400)) || ms=400
+		((ms < 200)) || ms=200
 		printf -v ms 0.%03d "$ms"
 		nap "$ms"
 	done
