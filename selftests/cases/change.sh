@@ -15,7 +15,6 @@
 
 RANKS=${RANKS:-3}
 ENDS=${ENDS:-9}
-DEAD_TIME=$(scaled 2000)
 LOG=$LAB_OUT/serve.log
 
 # impair NETEM...: on both ends of every link.
@@ -47,7 +46,7 @@ was_asked()
 one_switch()
 {
 	HOSTS_AT=()
-	topo_up "$RANKS" && serve_up -v --dead-time "$DEAD_TIME" "$@"
+	topo_up "$RANKS" && serve_up -v "${PATIENT[@]}" "$@"
 }
 
 one_switch_down()
@@ -284,7 +283,7 @@ part_daemon()
 	sleep "0.0$((RANDOM % 10))"
 	t0=$SECONDS
 	serve_down
-	serve_up -v --dead-time "$DEAD_TIME"
+	serve_up -v "${PATIENT[@]}"
 	for ((r = 0; r < RANKS; r++)); do
 		wait "${JOB_PIDS[r]}" && rc=1
 	done 2>/dev/null
@@ -299,7 +298,7 @@ part_daemon()
 
 part_levels()
 {
-	levels_up 2 2 && serves_up --dead-time "$DEAD_TIME" || return
+	levels_up 2 2 && serves_up "${PATIENT[@]}" || return
 	impair loss 2%
 	job "two leaves" 4 allreduce -t fp32 -o sum --count 65536 -i 150 -x 0 \
 		--reps 1 --check --seed "$SEED"

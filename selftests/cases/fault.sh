@@ -148,7 +148,7 @@ part_corrupt()
 
 suite_up()
 {
-	topo_up $RANKS && serve_up --dead-time "$(scaled 2000)"
+	topo_up $RANKS && serve_up "${PATIENT[@]}"
 }
 
 debugfs_up || {

@@ -242,8 +242,7 @@ part_loss()
 	local r name
 	local -x INC_TRANSPORT=rc
 
-	# What the daemons and their clients say to each other is lost, too.
-	levels_up 2 2 && serves_up --dead-time "$(scaled 2000)" || return
+	levels_up 2 2 && serves_up "${PATIENT[@]}" || return
 	topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root netem loss 1% \
@@ -478,7 +477,7 @@ hash_of()
 
 	HASH=
 	levels_up "$1" "$2" "${4:-0}" &&
-		serves_up --dead-time "$(scaled 2000)" && shuffle ||
+		serves_up "${PATIENT[@]}" && shuffle ||
 		ktap 1 "$1 leaves, $2 hosts each: they come up" || return
 	job_start "$n" allreduce -t fp32 -o sum --count 300 --repeat-hash \
 		--runs "$RUNS" --seed 7

@@ -59,7 +59,7 @@ suite_up()
 {
 	topo_up "$RANKS" || return 1
 	sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
-	serve_up --dead-time "$(scaled 2000)"
+	serve_up "${PATIENT[@]}"
 }
 
 part_lost()

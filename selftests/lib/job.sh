@@ -4,6 +4,9 @@
 # The daemon, and jobs of ordinary verbs processes on the hosts of a topology.
 
 SERVE_PID=
+# For daemons where packets of all kinds are lost: with less, one lost probe of TCP ends a
+# connection.
+PATIENT=(--dead-time "$(scaled 2000)")
 
 # serve_up ARGS...: the rendezvous daemon on the bridge host. As with all that puts a
 # program up, it is a failed case if that does not come up, whoever asks.
@@ -47,7 +50,7 @@ serve_down()
 serve_lossy()
 {
 	serve_down
-	serve_up -v --dead-time "$(scaled 2000)"
+	serve_up -v "${PATIENT[@]}"
 	topo_lose "$1"
 }
 

@@ -93,14 +93,12 @@ clock_up()
 {
 	[ -z "${LAB_VIRTUAL:-}" ] || return 0
 	STILL=$(mktemp -d)
-	mkfifo "$STILL/nap"
 	echo 0 >"$STILL/us"
 	(
 		chrt -r -p 1 "$BASHPID"
-		exec {nap}<>"$STILL/nap"
 		last=${EPOCHREALTIME/./} still=0
 		while :; do
-			read -rt 0.01 -u "$nap"
+			nap 0.01
 			now=${EPOCHREALTIME/./}
 			# one tick for the timer, one for the turn
 			if ((now - last > 12000)); then
