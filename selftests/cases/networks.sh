@@ -464,8 +464,8 @@ protected()
 }
 
 # run NETWORK VERSION: an AllReduce; how large packets to h0 are shows whether bursts
-# were sent: one by one, they have 1 KiB and headers. What is sent again comes one by
-# one.
+# were sent: without them 1,050 bytes, over MACsec 1,710, with them 2,880 and more. What
+# is sent again comes one by one.
 run()
 {
 	local net=$1 addr=topo_ip$2 dir=/sys/class/net/v0/statistics
@@ -482,10 +482,8 @@ run()
 	sent=$(($(sw cat $dir/tx_packets) - sent))
 	bytes=$(($(sw cat $dir/tx_bytes) - bytes))
 	# A slow kernel sends most of it again.
-	[ "$SLOW" -gt 1 ] || [ $bytes -gt $((sent * 1250)) ]
-	ktap $? "$net, IPv$2: bursts were sent" \
-		"$sent packets of $((bytes / (sent + 1))) bytes"
-	echo "# $net, IPv$2: $sent packets of $((bytes / (sent + 1))) bytes"
+	[ "$SLOW" -gt 1 ] || [ $bytes -gt $((sent * 1850)) ]
+	ktap $? "$net, IPv$2: $sent packets of $((bytes / (sent + 1))) bytes"
 }
 
 # too_big FROM TO REMOTE: a host's claim that an echo reply of TO to REMOTE was
