@@ -9,13 +9,14 @@
 #define RTO_FIRST	100000		/* before a round trip was measured */
 #define RTO_MIN		10000
 #define RTO_MIN_AGAIN	4000
+#define PROBE_MIN	2000
 #define RTO_MAX		200000
 /*
  * A result that waits for other ranks to recover from a loss looks like a long
  * round trip. Without a limit, each such wait would prolong the next ones.
  */
 #define RTT_MAX		100000
-#define BACKOFF_MAX	5
+#define BACKOFF_MAX	6
 /* After so many queries in vain each is sent twice, then four times. */
 #define TWICE_AFTER	1
 #define FOUR_AFTER	4
@@ -57,7 +58,8 @@ static uint32_t draw_jitter(struct inc_uc_rtx *r, uint32_t time)
 
 /*
  * The switch answers a query at once, so little more than a round trip is
- * enough. A result may have to wait for other ranks.
+ * enough, the shortest one if nothing else is under way. A result may have to
+ * wait for other ranks.
  */
 static uint32_t compute_rto(struct inc_uc_rtx *r, bool again,
 			    unsigned int backoff)
@@ -67,6 +69,10 @@ static uint32_t compute_rto(struct inc_uc_rtx *r, bool again,
 	if (r->srtt) {
 		time = (again ? r->srtt / 4 : r->srtt) + (uint64_t)r->srtt +
 		       4 * (uint64_t)r->rttvar;
+		if (again && r->probing) {
+			time = 2 * (uint64_t)r->min_rtt;
+			min = PROBE_MIN;
+		}
 		if (time < min)
 			time = min;
 	}
@@ -83,6 +89,27 @@ static void set_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 	m->due = due;
 	if (due < r->next_due)
 		r->next_due = due;
+}
+
+/*
+ * The stream goes on: what is sent for the first time, or answered. Results of
+ * retransmissions arrive at the end of a stream, too.
+ */
+static void put_off_probing(struct inc_uc_rtx *r, uint64_t now)
+{
+	uint32_t time = 2 * r->srtt + 4 * r->rttvar;
+
+	if (r->probing || !r->srtt)
+		return;
+	if (time > RTO_MIN)
+		time = RTO_MIN;
+	if (time < PROBE_MIN)
+		time = PROBE_MIN;
+	if (time < 2 * r->min_rtt)
+		time = 2 * r->min_rtt;
+	r->probe_at = now + time + draw_jitter(r, time);
+	if (r->probe_at < r->next_due)
+		r->next_due = r->probe_at;
 }
 
 /**
@@ -113,7 +140,15 @@ void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now)
 	*m = (struct inc_uc_rtx_msg) {
 		.sent = now, .data_at = now, .open = true,
 	};
+	r->probing = false;
 	set_due(r, m, now + compute_rto(r, false, 0));
+	put_off_probing(r, now);
+}
+
+static void note_min_rtt(struct inc_uc_rtx *r, uint64_t rtt)
+{
+	if (!r->srtt || rtt < r->min_rtt)
+		r->min_rtt = rtt ? (uint32_t)rtt : 1;
 }
 
 /* RFC 6298, 2; retransmitted messages are not measured (Karn). */
@@ -127,6 +162,7 @@ static void measure_rtt(struct inc_uc_rtx *r, uint64_t time)
 		max = RTT_MAX;
 	rtt = time > max ? max : time ? (uint32_t)time : 1;
 	r->unmeasured = 0;
+	note_min_rtt(r, rtt);
 	if (!r->srtt) {
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
@@ -155,6 +191,7 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 		return false;
 	m->open = false;
 	if (!m->again) {
+		put_off_probing(r, now);
 		measure_rtt(r, now - m->sent);
 		if (m->sent > r->answered)
 			r->answered = m->sent;
@@ -171,6 +208,8 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 		r->high = id + 1;
 	while (r->head != r->next && !r->ring[r->head & r->mask].open)
 		r->head++;
+	if (r->head == r->next)
+		r->next_due = UINT64_MAX;
 	return true;
 }
 
@@ -248,6 +287,9 @@ void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 
 	if (!inc_uc_rtx_is_open(r, id))
 		return;
+	/* The answer to the only query: it waited for nobody. */
+	if (m->tries == 1)
+		note_min_rtt(r, now - m->sent);
 	m->tries = 0;
 	m->waiting = true;
 	set_due(r, m, now + compute_rto(r, true, m->backoff));
@@ -260,7 +302,7 @@ static bool is_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m, uint64_t now)
 	if (m->again && !m->waiting && m->sent + late_time(r) < r->answered)
 		return true;
 	/* The measured round trip may have grown since. */
-	if (!m->again && !m->missed && m->due <= now)
+	if (!m->again && !m->missed && !r->probing && m->due <= now)
 		m->due = m->sent + compute_rto(r, false, 0);
 	return m->due <= now;
 }
@@ -275,6 +317,24 @@ static void note_queried(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 	m->waiting = false;
 	if (m->backoff < BACKOFF_MAX)
 		m->backoff++;
+}
+
+/*
+ * A tail loss probe (RFC 8985, 7): no later message's answer tells what was lost
+ * at the end of a stream. The path is idle then: from now on an answer takes
+ * the shortest round trip, and not what others' queues made of it.
+ */
+static void begin_probing(struct inc_uc_rtx *r, uint64_t now)
+{
+	uint32_t id;
+
+	r->probing = true;
+	for (id = r->head; id != r->next; id++) {
+		struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
+
+		m->due = now;
+		m->backoff = 0;
+	}
 }
 
 /**
@@ -298,7 +358,9 @@ unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 	*tries = 0;
 	if (now < r->next_due && (r->head == r->high || now < look))
 		return 0;
-	r->next_due = UINT64_MAX;
+	if (!r->probing && r->srtt && r->probe_at <= now)
+		begin_probing(r, now);
+	r->next_due = r->probing || !r->srtt ? UINT64_MAX : r->probe_at;
 	r->looked = now;
 	for (id = r->head; id != r->next; id++) {
 		struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];

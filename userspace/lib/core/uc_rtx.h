@@ -13,7 +13,8 @@
  * Losses in the middle of the stream are detected sooner. The switch detects
  * lost requests and sends RESEND on its own. The low mark in later results
  * reveals lost results. Answers to later messages reveal lost retransmissions
- * and lost queries.
+ * and lost queries. At the end of a stream there are no later messages: if
+ * it does not go on for a while, all open messages are queried.
  */
 #ifndef INC_LIB_UC_RTX_H
 #define INC_LIB_UC_RTX_H
@@ -60,6 +61,9 @@ struct inc_uc_rtx_msg {
  * @answered: when the newest answered message was sent
  * @srtt: smoothed round trip, 0: none measured
  * @rttvar: its mean deviation
+ * @min_rtt: shortest round trip ever measured, mostly that of an idle path
+ * @probing: the stream has ended, what is open is queried in short intervals
+ * @probe_at: when to begin with that, unless the stream goes on
  * @unmeasured: results since the last one whose round trip was measured
  * @seed: state of the jitter
  */
@@ -75,6 +79,9 @@ struct inc_uc_rtx {
 	uint64_t		answered;
 	uint32_t		srtt;
 	uint32_t		rttvar;
+	uint32_t		min_rtt;
+	bool			probing;
+	uint64_t		probe_at;
 	uint32_t		unmeasured;
 	uint32_t		seed;
 };

@@ -210,6 +210,70 @@ static void burst(void)
 	EQ(r.head, r.next);
 }
 
+/*
+ * The last messages of a stream are lost, whose round trips were long because of
+ * a queue: they are queried soon after the last result, and again, until one of
+ * a new stream is answered.
+ */
+static void tail(void)
+{
+	uint64_t now, last;
+	struct inc_uc_rtx r = settled(&now);
+	uint32_t id = r.next, i;
+	unsigned int n;
+
+	for (i = 0; i < 3 * ENTRIES; i++) {
+		inc_uc_rtx_sent(&r, now + i);
+		OK(inc_uc_rtx_done(&r, id + i, now + i + 10 * RTT));
+	}
+	OK(r.srtt > 9 * RTT);
+	id = r.next;
+	for (i = 0; i < INC_UC_RTX_BURST + 4; i++)
+		inc_uc_rtx_sent(&r, now + 11 * RTT + i);
+	last = now + 15 * RTT;
+	OK(inc_uc_rtx_done(&r, id, last));
+	OK(inc_uc_rtx_done(&r, id + 2, last));
+	EQ(inc_uc_rtx_due(&r, last + 2 * RTT - 1, ids, &tries), 0);
+	now = last + 2 * RTT + 2 * RTT / 8;
+	OK(r.next_due <= now);
+	EQ(inc_uc_rtx_due(&r, now, ids, &tries), INC_UC_RTX_BURST);
+	EQ(ids[0], id + 1);
+	EQ(ids[1], id + 3);
+	inc_uc_rtx_pending(&r, id + 1, now + RTT);
+	/* Those that were too many, and those whose query was lost. */
+	for (n = 0; n < 16; now += 100)
+		n += inc_uc_rtx_due(&r, now, ids, &tries);
+	OK(r.ring[(r.next - 2) & r.mask].again);
+	OK(r.ring[(r.next - 1) & r.mask].again);
+	OK(now < last + 5 * RTT);
+	OK(r.probing);
+	for (i = 0; i < INC_UC_RTX_BURST + 4; i++)
+		inc_uc_rtx_done(&r, id + i, now);
+	OK(r.probing);
+	inc_uc_rtx_sent(&r, now);
+	OK(inc_uc_rtx_done(&r, id + i, now + RTT));
+	OK(!r.probing);
+}
+
+/* A rank computes for ten seconds: others ask a few times, and then seldom. */
+static void late_rank(void)
+{
+	uint64_t now, start;
+	struct inc_uc_rtx r = settled(&now);
+	unsigned int n, i, sum = 0;
+
+	for (i = 0; i < ENTRIES / 2; i++)
+		inc_uc_rtx_sent(&r, now);
+	for (start = now; now < start + 10000000; now += 500) {
+		n = inc_uc_rtx_due(&r, now, ids, &tries);
+		sum += n;
+		while (n--)
+			inc_uc_rtx_pending(&r, ids[n], now);
+	}
+	printf("# %u queries of %u messages\n", sum, i);
+	OK(sum >= 10 * i && sum < 100 * i);
+}
+
 static void seed_rand(void)
 {
 	const char *given = getenv("INC_SEED");
@@ -311,6 +375,8 @@ static const struct test_case cases[] = {
 	{ "mark", mark },
 	{ "overtaken", overtaken },
 	{ "burst", burst },
+	{ "tail", tail },
+	{ "late_rank", late_rank },
 	{ "random_loss", random_loss },
 	{ "gilbert", gilbert },
 };
