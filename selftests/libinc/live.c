@@ -69,11 +69,12 @@ struct inc_comm *live_join(const char *suffix, int rank, int nranks)
 
 /* --- Waits with a time limit -------------------------------------------- */
 
-static void wait_for(struct inc_comm *comm)
+/* Returns whether rank 0 has waited as often and as idly as it must. */
+static int32_t waits_short(struct inc_comm *comm)
 {
 	struct inc_request *req;
 	double t, cpu;
-	int32_t x = 1;
+	int32_t x = 1, good = 1;
 	int ret, n = 0;
 
 	EQ(inc_barrier(comm), 0);
@@ -92,11 +93,25 @@ static void wait_for(struct inc_comm *comm)
 	if (!inc_comm_rank(comm)) {
 		printf("# %d waits of 50 ms in %.0f ms, CPU %.0f ms\n", n, t,
 		       cpu);
-		OK(n >= 2 && n <= (int)(t / 50) + 1);
-		OK(cpu < t / 2);
+		OK(n <= (int)(t / 50) + 1);
+		good = n >= 2 && cpu < t / 2;
 	}
 	EQ(inc_request_wait_for(req, 50), 0);
 	inc_request_free(req);
+	EQ(inc_broadcast(comm, &good, 1, INC_DTYPE_INT32, 0), 0);
+	return good;
+}
+
+/* While the machine stands still nobody waits, and it looks like work. */
+static void wait_for(struct inc_comm *comm)
+{
+	int32_t good;
+	int tries = 0;
+
+	do
+		good = waits_short(comm);
+	while (!good && ++tries < 3);
+	OK(good);
 	live_ok("waits with a time limit");
 }
 
@@ -570,13 +585,13 @@ static void stopped(struct inc_comm *comm)
 
 	for (round = 0; round < 2; round++) {
 		EQ(inc_barrier(comm), 0);
+		t = live_now_ms();
 		if (inc_comm_rank(comm)) {
 			usleep(700000);
 		} else {
 			EQ(inc_comm_set_timeout(comm, 1000), 0);
 			pid = stop_parent();
 		}
-		t = live_now_ms();
 		EQ(inc_barrier(comm), 0);
 		if (!inc_comm_rank(comm)) {
 			printf("# after %.0f ms: %s\n", live_now_ms() - t,
