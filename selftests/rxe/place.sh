@@ -16,6 +16,9 @@ cd "$(dirname "$0")" || exit 1
 . ../lib/ktap.sh
 # shellcheck source=selftests/rxe/links.sh
 . ./links.sh
+SLOW=1
+# shellcheck source=selftests/lib/wait.sh
+. ../lib/wait.sh
 
 PACKETS=100		# of a message; the link takes 2.2 ms for one
 DIR=$(mktemp -d)
@@ -42,7 +45,7 @@ judge()
 # try CASE MESSAGES
 try()
 {
-	local pid writer rc i
+	local pid writer rc
 
 	rm -f "$DIR/qpn" "$DIR/write.log"
 	mkfifo "$DIR/qpn"
@@ -50,17 +53,11 @@ try()
 		>"$DIR/resp" 2>&1 &
 	pid=$!
 	exec 7>"$DIR/qpn"
-	for ((i = 0; i < 100; i++)); do
-		grep -q ready "$DIR/resp" && break
-		sleep 0.1
-	done
+	wait_for 30 grep -q ready "$DIR/resp"
 	ip netns exec rxea "$DIR/write" rxea "$(links_gid a)" 10.1.0.2 17 \
 		$((PACKETS * 1024)) "$2" >"$DIR/write.log" 2>&1 &
 	writer=$!
-	for ((i = 0; i < 100; i++)); do
-		grep -qs QPN "$DIR/write.log" && break
-		sleep 0.02
-	done
+	wait_for 30 grep -qs QPN "$DIR/write.log"
 	sed -n 's/^QPN //p' "$DIR/write.log" >&7
 	wait $writer
 	rc=$?
