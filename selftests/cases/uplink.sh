@@ -221,10 +221,14 @@ part_check()
 	at l0 inc-tool tree del 9
 
 	running
+	# What is sent then does not fit, and the tree ends within the dead time.
+	kill -STOP "${JOB_PIDS[@]}"
+	steady 5 uplink_stat tx-messages
 	at l0 ip link set uplink mtu 1000
 	finds "check: MTU of the uplink's port" l0 link "link uplink" FAIL \
 		"its MTU is 1000, the path MTU needs 1088"
 	at l0 ip link set uplink mtu 1500
+	kill -CONT "${JOB_PIDS[@]}"
 	running_down
 }
 
@@ -290,6 +294,8 @@ connected()
 
 part_fault()
 {
+	serves_down
+	serves_up "${PATIENT[@]}" || return
 	faulty rx drop tx-naks
 	faulty tx drop tx-retransmits
 	faulty rx duplicate rx-duplicates
