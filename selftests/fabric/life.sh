@@ -49,13 +49,17 @@ part_leave()
 {
 	am_job "all ranks leave" 4 --check --count 1000
 	ended "all leave" "a rank left: rank [0-3]"
-	# One that has given up is missing, too: not both at the same time.
-	JOB_ODD[1]="--join-timeout 3000"
-	JOB_LATE=2 am_start 4 barrier --join-timeout 1000
-	job_wait
-	JOB_ODD=()
+	# One that has given up is missing, too, and so is one that is late: rank 1 is
+	# there first, and longer.
+	JOB_LATE=4 am_start 4
+	am_rank 1 4 barrier --join-timeout 60000
+	event "$JOB_NAME.*, 1 of 4"
+	am_rank 0 4 barrier --join-timeout 1000
+	wait "${JOB_PIDS[1]}"
 	grep -q "came within 1000 ms: missing: ranks 2,3\$" "$JOB_LOG.0"
 	ktap $? "two never come: the others learn which" "$(job_why)"
+	kill "${JOB_PIDS[0]}"
+	wait "${JOB_PIDS[0]}" 2>/dev/null
 	gone "two never come"
 	long_job 4
 	ctl group del "$JOB_NAME"
@@ -333,7 +337,7 @@ made_too_late()
 	am_rank 3 4 --check --count 1000
 	wait_for 10 has_tree "$name"
 	# The manager is to know that it is there.
-	sleep 0.5
+	sleep 1.5
 	at "$name" inc-tool tree del "$(tree_of "$name")"
 	event "group-failed $JOB_NAME: a tree failed: tree .* of switch $name"
 	ktap $? "$text: there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
