@@ -237,7 +237,6 @@ part_params()
 	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0
 		[meet_after]=2)
 
-	MPI_LIMIT=40
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	for p in "${!others[@]}" none; do
 		# shellcheck disable=SC2016
@@ -267,7 +266,6 @@ part_params()
 		"$LAB_OUT/params-unheard"
 	ktap $? "params: PMIx fails: it says so, in words" \
 		"$(grep -a 'coll/inc' "$LAB_OUT/params-unheard" | head -n 1)"
-	MPI_LIMIT=120
 }
 
 # losses NAME: the bits of the loss at each step.
