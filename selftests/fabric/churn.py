@@ -19,7 +19,7 @@ import time
 
 import grpc
 
-from rpcbase import SERVICE, bindings, pack
+from rpcbase import SERVICE, bindings, leave, pack
 
 pb = bindings()
 own = ipaddress.ip_address(sys.argv[2]).packed
@@ -99,3 +99,4 @@ else:
             hold(chan)
         make(chan, f"churn.{os.getpid()}", count)
 print(f"# {what}: {count} in {time.monotonic() - begin:.1f} s, seed {seed}")
+leave()

@@ -21,7 +21,7 @@ from concurrent import futures
 
 import grpc
 
-from rpcbase import SERVICE, bindings, pack
+from rpcbase import SERVICE, bindings, leave, pack
 
 pb = bindings()
 
@@ -65,6 +65,7 @@ def rank(manager, own):
             if kind == "failure" else pb.Empty()
         out.put(pb.RankMessage(**{kind: value}))
     thread.join()
+    leave()
 
 
 def manager(address, kind):

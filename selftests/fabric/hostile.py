@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 
-from rpcbase import ktap, plan
+from rpcbase import ktap, now, plan
 
 TICKS = os.sysconf("SC_CLK_TCK")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -215,12 +215,12 @@ def case(m, name, make):
     attack.start()
     begin = time.monotonic()
     while time.monotonic() < begin + LASTS and m.amd.poll() is None:
-        asked = time.monotonic()
+        asked = now()
         try:
             served += not m.ask("group").returncode
         except subprocess.TimeoutExpired:
             pass
-        slowest = max(slowest, time.monotonic() - asked)
+        slowest = max(slowest, now() - asked)
         most = max(most, m.mib() - before) if m.amd.poll() is None else -1
         time.sleep(0.05)
     cpu = (m.cpu() - cpu) / (time.monotonic() - begin)
@@ -252,9 +252,9 @@ def crowd(m, name, count, data):
             pass
         socks.append(s)
         if i % (count // 10) == 0:
-            asked = time.monotonic()
+            asked = now()
             good = not m.ask("group").returncode
-            slowest = max(slowest, time.monotonic() - asked if good else 99)
+            slowest = max(slowest, now() - asked if good else 99)
             most = max(most, m.mib() - before)
     time.sleep(1)
     most = max(most, m.mib() - before)
@@ -269,10 +269,10 @@ def silent(m):
     """One stream that says nothing, and does not even end it."""
     s = socket.create_connection(("127.0.0.1", m.port),
                                  source_address=("127.0.0.3", 0))
-    s.settimeout(15)
+    s.settimeout(60)
     s.sendall(PREFACE + frame(SETTINGS, 0, 0) +
               frame(HEADERS, END_HEADERS, 1, headers("Join")))
-    got, begin = b"", time.monotonic()
+    got, begin, since = b"", time.monotonic(), now()
     try:
         while DEADLINE not in got:
             more = s.recv(65536)
@@ -282,7 +282,7 @@ def silent(m):
     except OSError:
         pass
     took = time.monotonic() - begin
-    ktap(DEADLINE in got and 8 < took < 13,
+    ktap(DEADLINE in got and took > 8 and now() - since < 13,
          "a stream that says nothing ends after 10 s", f"{took:.1f} s {got}")
     s.close()
 

@@ -11,7 +11,7 @@ import time
 
 import grpc
 
-from rpcbase import SERVICE, bindings, ktap, pack, plan
+from rpcbase import SERVICE, bindings, ktap, leave, pack, plan
 
 pb = bindings()
 channel = grpc.insecure_channel(sys.argv[1])
@@ -24,14 +24,14 @@ def watch(start):
     return channel.unary_stream(
         SERVICE + "WatchEvents", request_serializer=pack,
         response_deserializer=pb.Events.FromString)(
-            pb.EventsRequest(**{"from": start}), timeout=60)
+            pb.EventsRequest(**{"from": start}), timeout=300)
 
 
 def past(start=0):
     return channel.unary_unary(
         SERVICE + "ListEvents", request_serializer=pack,
         response_deserializer=pb.Events.FromString)(
-            pb.EventsRequest(**{"from": start}), timeout=10).events
+            pb.EventsRequest(**{"from": start}), timeout=60).events
 
 
 # A rank whose requests end while the other one is awaited makes events.
@@ -41,7 +41,7 @@ def lost_group(name):
     call = channel.stream_stream(
         SERVICE + "Join", request_serializer=pack,
         response_deserializer=pb.ManagerMessage.FromString)(
-            iter([request]), timeout=30)
+            iter([request]), timeout=60)
     try:
         list(call)
     except grpc.RpcError:
@@ -73,7 +73,7 @@ while len(past(begin)) < EVENTS:
     lost_group(f"lost{n}")
     n += 1
 for t in threads:
-    t.join(20)
+    t.join(300)
 want = [(e.seq, e.kind, e.subject, e.text) for e in past(begin)][:EVENTS]
 ktap([w[0] for w in want] == list(range(begin, begin + EVENTS)) and
      "rank-lost" in {w[1] for w in want}, "ListEvents: from a number",
@@ -86,9 +86,10 @@ ktap(not past(10 ** 12), "ListEvents: from a number that is yet to come")
 try:
     list(channel.unary_stream(
         SERVICE + "WatchEvents", request_serializer=pack,
-        response_deserializer=pb.Events.FromString)(b"\xff\xff", timeout=10))
+        response_deserializer=pb.Events.FromString)(b"\xff\xff", timeout=60))
     ktap(False, "WatchEvents: bytes that are no message", "accepted")
 except grpc.RpcError as e:
     ktap(e.code() == grpc.StatusCode.INVALID_ARGUMENT,
          "WatchEvents: bytes that are no message", e)
 plan()
+leave()

@@ -22,7 +22,7 @@ import grpc
 
 from hellos import Watch
 from hostile import RANKS, Manager
-from rpcbase import ktap, plan
+from rpcbase import ktap, leave, now, plan
 
 NOBODY = "no name server has answered"
 SERVERS = "127.0.0.11", "127.0.0.12", "127.0.0.13"
@@ -66,13 +66,13 @@ class NameServer(threading.Thread):
 
 def timed(*cmd, limit=60):
     """What a program says, its exit status, and the seconds it took."""
-    began = time.monotonic()
+    began = now()
     try:
         got = subprocess.run(cmd, capture_output=True, text=True, check=False,
                              timeout=limit)
     except subprocess.TimeoutExpired:
         return "", -1, limit
-    return got.stdout + got.stderr, got.returncode, time.monotonic() - began
+    return got.stdout + got.stderr, got.returncode, now() - began
 
 
 def manager(path, where):
@@ -97,13 +97,13 @@ def manager(path, where):
     out = json.loads(job.communicate()[0])
     ktap(out["ready"] == RANKS and not out["lost"] and not out["failures"],
          "the job lives", out)
-    began = time.monotonic()
+    began = now()
     m.amd.send_signal(signal.SIGTERM)
     try:
         m.amd.wait(40)
     except subprocess.TimeoutExpired:
         pass
-    took = time.monotonic() - began
+    took = now() - began
     print(f"# the manager ends after {took:.1f} s")
     ktap(took < 15, "it ends soon", f"{took:.1f} s")
     m.end()
@@ -163,6 +163,7 @@ def main():
         run(pathlib.Path(sys.argv[1]), where)
         ktap(sum(s.asked for s in servers), "name servers were asked")
     plan()
+    leave()
 
 
 if __name__ == "__main__":

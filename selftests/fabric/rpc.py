@@ -11,7 +11,7 @@ import time
 
 import grpc
 
-from rpcbase import SERVICE, bindings, ktap, pack, plan
+from rpcbase import SERVICE, bindings, ktap, leave, pack, plan
 
 pb = bindings()
 channel = grpc.insecure_channel(sys.argv[1])
@@ -21,7 +21,7 @@ own = ipaddress.ip_address(sys.argv[2]).packed
 def call(method, request, reply):
     return channel.unary_unary(SERVICE + method, request_serializer=pack,
                                response_deserializer=reply.FromString)(
-                                   request, timeout=10)
+                                   request, timeout=60)
 
 
 class Stream:
@@ -32,7 +32,7 @@ class Stream:
         self.call = channel.stream_stream(
             SERVICE + "Join", request_serializer=pack,
             response_deserializer=pb.ManagerMessage.FromString)(
-                iter(self.out.get, None), timeout=30)
+                iter(self.out.get, None), timeout=600)
 
     def next(self):
         return next(self.call).WhichOneof("kind")
@@ -81,7 +81,7 @@ refused("a message that is compressed", Code.UNIMPLEMENTED, "gzip",
         lambda: channel.unary_unary(
             SERVICE + "GetGroup", request_serializer=pack,
             response_deserializer=pb.Group.FromString)(
-                pb.GetGroupRequest(name="x" * 500), timeout=10,
+                pb.GetGroupRequest(name="x" * 500), timeout=60,
                 compression=grpc.Compression.Gzip))
 
 for name, code, text, kw in (
@@ -171,3 +171,4 @@ except grpc.RpcError as e:
 ktap(not call("ListGroups", pb.ListGroupsRequest(),
               pb.ListGroupsResponse).groups, "no group is left")
 plan()
+leave()

@@ -9,7 +9,7 @@ import time
 
 import grpc
 
-from rpcbase import SERVICE, bindings, pack
+from rpcbase import SERVICE, bindings, leave, pack
 
 pb = bindings()
 channel = grpc.insecure_channel(sys.argv[1])
@@ -34,4 +34,5 @@ try:
 except grpc.RpcError as e:
     print(f"refused after {int((time.monotonic() - start) * 1000)} ms:"
           f" {e.details()}")
-    sys.exit(1)
+    leave(1)
+leave()
