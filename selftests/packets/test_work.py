@@ -239,6 +239,8 @@ def fail_large(lab, family):
             t.m[0].send(bad)
             check(lab.until(lambda: "tree-failed-ntf" in
                             [e[0] for e in lab.sw.events()]), "it does not fail")
+            check(lab.until(lambda: all((peer.PEER_DEAD, 0) in m.results
+                                        for m in t.m[1:]), 5), "not all are told")
             lab.wait(0.2)
 
         events = traced(("irq/softirq_entry", "irq/softirq_exit",
@@ -249,8 +251,6 @@ def fail_large(lab, family):
                        if x == "softirq_entry" and y == "softirq_exit"),
                       default=0)
         expect("packets that tell of it", len(told), 1023)
-        check(lab.until(lambda: all((peer.PEER_DEAD, 0) in m.results
-                                    for m in t.m[1:]), 5), "not all are told")
         return max(told) - start, longest
 
 
