@@ -36,7 +36,7 @@ py_run()
 
 	[[ $1 != rules && $1 != state ]] || script=rules.py
 	[[ $1 != stp ]] || script=spanning.py
-	sw timeout "$(scaled 60)" python3 "$ROOT/selftests/fabric/$script" \
+	sw timeout "$HANGS" python3 "$ROOT/selftests/fabric/$script" \
 		"$SOCK" "$@" >"$DIR/cases" 2>&1
 }
 
@@ -204,7 +204,7 @@ page_works()
 		--user "admin=$DIR/admin.pub"
 	out=$(cd "$DIR" && sed -n '/^   from ncclient/,/^   EOF/s/^   //p' \
 		"$ROOT/Documentation/manager.rst" | sed '$d' |
-		sw timeout "$(scaled 60)" python3 - 2>&1)
+		sw timeout "$HANGS" python3 - 2>&1)
 	[[ $out == *"<id>sw1</id>"* ]]
 	ktap $? "what the page has for ncclient works" "${out:0:300}"
 }

@@ -55,7 +55,7 @@ secured()
 # A client that does not look at its certificate.
 tries_expired()
 {
-	sw timeout 5 openssl s_client -connect "$(topo_ip4 sw):18790" -alpn h2 \
+	sw timeout "$HANGS" openssl s_client -connect "$(topo_ip4 sw):18790" -alpn h2 \
 		-cert "$CA/old/cert.pem" -key "$CA/old/key.pem" \
 		-CAfile "$CA/ca.pem" </dev/null
 }
@@ -621,7 +621,7 @@ wrong_lists()
 	local name=$1 other=$DIR/other
 
 	shift
-	SAYS_BY=(timeout "$(scaled 10)" "$@")
+	SAYS_BY=(timeout "$HANGS" "$@")
 	says "$name: no list" 1 "/nowhere: No such file" --tls-crl /nowhere
 	says "$name: a file that is none" 1 "no list of revoked" \
 		--tls-crl "$CA/ca.pem"
@@ -656,7 +656,7 @@ part_crl()
 	mv "$CA/crl.pem" "$DIR/expired.pem"
 	wrong_lists inc-amd inc-amd --store none --listen 127.0.0.1:0 --switch /x \
 		"${tls[@]}"
-	SAYS_BY=(timeout "$(scaled 10)" inc-amd --store none --switch /x)
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none --switch /x)
 	says "a list without TLS" 2 "--tls-crl needs" --tls-crl "$DIR/crl.pem"
 
 	secured amd --tokens "$TOKENS" --tls-crl "$DIR/crl.pem"
@@ -875,7 +875,7 @@ part_plain()
 {
 	local at="--switch /x --listen 0.0.0.0:18790" option
 
-	SAYS_BY=(timeout 10 inc-amd --store none)
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none)
 	# shellcheck disable=SC2086	# words
 	{
 		says "plaintext beyond loopback" 2 "insecure-plaintext" $at
@@ -946,12 +946,12 @@ part_plain()
 			--switch /x --tokens "$TOKENS"
 		chmod o-w "$TOKENS"
 	}
-	SAYS_BY=(timeout 10 inc-amctl -m 127.0.0.1:1 topology)
+	SAYS_BY=(timeout "$HANGS" inc-amctl -m 127.0.0.1:1 topology)
 	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$CA/alice/cert.pem \
 		INC_AM_KEY=$CA/amd/key.pem says "a client with another's key" 2 \
 		"$CA/amd/key.pem is not the private key of the certificate $CA/alice/cert.pem"
 	INC_AM_CA=$DIR/fifo says "a client's authority: a FIFO" 2 "regular file"
-	SAYS_BY=(timeout 10 inc-amd --store none --switch /x --listen 127.0.0.1:0)
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none --switch /x --listen 127.0.0.1:0)
 	says "the page beyond loopback" 2 "http-insecure-plaintext" \
 		--http 0.0.0.0:18789
 	secured amd --http "$(topo_ip4 sw):18789" --http-insecure-plaintext

@@ -240,10 +240,10 @@ part_reload()
 		"$LAB_OUT/amd.log"
 	ktap $? "a wrong file: it is said where" "$(cat "$LAB_OUT/amd.log")"
 	refused "a wrong file: the limits are as before" ruth 2 "may have 0 groups"
-	SAYS_BY=(timeout 10 inc-amd --store none --switch /x --tenants "$LIMITS")
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none --switch /x --tenants "$LIMITS")
 	says "a wrong file: the manager does not start" 1 \
 		"tenants.conf:2: this must be a number" --listen 127.0.0.1:0
-	SAYS_BY=(timeout 10 inc-amd --store none --switch /x)
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none --switch /x)
 	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
 	says "a directory" 1 "/: is not a regular file" --tenants /
 	mkfifo "$LIMITS.fifo"

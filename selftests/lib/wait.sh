@@ -10,6 +10,11 @@ scaled()
 	echo $(($1 * SLOW))
 }
 
+# For "timeout": what has not ended by itself after so many seconds hangs. Longer than
+# any machine takes, since it is waited for only where something is wrong.
+# shellcheck disable=SC2034	# the tests'
+HANGS=$(scaled 120)
+
 # nap SECONDS: sleep, without a process for it: where one starts, that takes longer
 # than what is waited for.
 exec {NAP_FD}<> <(:)
@@ -74,7 +79,7 @@ changes()
 # it reports one.
 seen_by()
 {
-	local ns=$1 file=$2 until=$((SECONDS + 10 * SLOW))
+	local ns=$1 file=$2 until=$((SECONDS + 40 * SLOW))
 
 	while ! grep -q . "$file" 2>/dev/null; do
 		[ "$SECONDS" -lt "$until" ] || return 1

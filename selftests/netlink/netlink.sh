@@ -457,7 +457,7 @@ part_rights()
 		    "slot show tree 1 index 0" \
 		    "slot show" "stat" "switch" "monitor"; do
 		# shellcheck disable=SC2086 # words
-		out=$(nobody timeout 10 inc-tool $args 2>&1)
+		out=$(nobody timeout "$HANGS" inc-tool $args 2>&1)
 		rc=$?
 		[ $rc = 2 ] && [[ $out == *"not permitted"* ]]
 		ktap $? "unprivileged: $args" "$rc: $out"
@@ -619,7 +619,7 @@ part_events()
 	ktap $? "events about members only, as text"
 	! grep -q '^tree' "$LAB_OUT/events.text"
 	ktap $? "and none about trees"
-	timeout 10 ip netns exec "$TOPO-sw" inc-tool monitor | true
+	timeout "$HANGS" ip netns exec "$TOPO-sw" inc-tool monitor | true
 	[ "${PIPESTATUS[0]}" != 124 ]
 	ktap $? "events: it ends when nobody reads, though nothing happens"
 	# shellcheck disable=SC2046 # words

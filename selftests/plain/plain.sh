@@ -48,7 +48,7 @@ shared()
 	JOB_NAME=plain$JOB_SEQ JOB_LOG=$DIR/plain$JOB_SEQ JOB_PIDS=()
 	for ((r = 0; r < n; r++)); do
 		if [[ " $plain " == *" $r "* ]]; then
-			host "$r" timeout "$(scaled 15)" "$DIR/plain" \
+			host "$r" timeout "$HANGS" "$DIR/plain" \
 				"$TOPO$r" "$(gid "$r")" \
 				"$(topo_ip4 "$r")" "$(topo_ip4 sw)" 18791 \
 				"$JOB_NAME" "$r" "$n" "$how" "$@"
@@ -56,7 +56,7 @@ shared()
 			INC_SERVER=$(topo_ip4 sw) INC_JOB=$JOB_NAME \
 				INC_RANK=$r \
 				INC_NRANKS=$n INC_DEV=$TOPO$r host "$r" \
-				timeout "$(scaled 15)" "$DIR/lib" "$@"
+				timeout "$HANGS" "$DIR/lib" "$@"
 		fi >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done

@@ -72,7 +72,7 @@ gone()
 # rank VAR=VALUE...: a job of one rank. Its output: $LAB_OUT/rank.log
 rank()
 {
-	host 0 env "$@" timeout "$(scaled 20)" inc-perf \
+	host 0 env "$@" timeout "$HANGS" inc-perf \
 		--server "$(switch_ip4 l0)" --job "one$RANDOM" --rank 0 \
 		--ranks 1 --dev "${TOPO}0" "${PERF[@]}" \
 		>"$LAB_OUT/rank.log" 2>&1
