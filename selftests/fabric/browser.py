@@ -88,7 +88,8 @@ class Browser:
         return self.do("Runtime.evaluate", expression=text,
                        returnByValue=True)["result"].get("value")
 
-    def wait(self, text, seconds=20):
+    # Longer than a busy machine takes to load a page.
+    def wait(self, text, seconds=120):
         until = time.time() + seconds
         while time.time() < until:
             if self.eval(text):

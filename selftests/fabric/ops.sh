@@ -158,7 +158,7 @@ wake_job()
 # What does not end is wrong.
 timeout_ctl()
 {
-	sw timeout 20 inc-amctl -m "$(topo_ip4 sw)" "$@"
+	sw timeout "$HANGS" inc-amctl -m "$(topo_ip4 sw)" "$@"
 }
 
 to_full()
@@ -327,10 +327,7 @@ part_agree()
 		"standard output: Bad file descriptor" switch
 	SAYS_BY=(sw)
 	sw inc-tool -j -t monitor >"$log.tool" &
-	sleep 1
-	sw inc-tool tree add id 7 ranks 1 slots 1 >/dev/null
-	sw inc-tool tree del 7
-	wait_for 5 grep -q tree-new "$log.tool"
+	seen_by "$TOPO-sw" "$log.tool"
 	kill %% 2>/dev/null
 	{ sw inc-tool -j switch && head -n 1 "$log.tool" &&
 		ctl -j switch show sw && ctl -j event; } >"$log"
@@ -371,7 +368,7 @@ part_event()
 		"$(sw ss -tno 'sport = :18790')"
 	kill %% 2>/dev/null
 	last=$(ctl event | awk 'END { print $1 }')
-	timeout 10 ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
+	timeout "$HANGS" ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
 		event --follow from "$last" | head -n 1 | grep -q "^$last " &&
 		[ "${PIPESTATUS[0]}" != 124 ]
 	ktap $? "event --follow: ends when nobody reads, though nothing happens"
@@ -381,6 +378,17 @@ part_event()
 task_moves()
 {
 	ctl task "$@" | grep -qE "in [1-9][0-9.]* [kMG]*B/s out [1-9].*messages/s"
+}
+
+# What its hosts have sent, of the last job.
+task_bytes()
+{
+	ctl -j task "$JOB_NAME" | jq '.[0]."rx-bytes"'
+}
+
+has_bytes()
+{
+	[ "$(task_bytes)" -ge "$1" ]
 }
 
 part_task()
@@ -409,11 +417,13 @@ part_task()
 	says "task --history of none" 1 "needs a name" task --history
 	# The same data once more: all that the hosts sent.
 	am_job "a job of a known size" 6 allreduce --count 100000 -i 20 -x 0
+	wait_for 5 has_bytes $((6 * 4 * 100000 * 20))
+	# Nor is anything counted twice, in the next second.
 	sleep 2.2
-	in=$(ctl -j task "$JOB_NAME" | jq '.[0]."rx-bytes"')
+	in=$(task_bytes)
 	((in >= 6 * 4 * 100000 * 20 && in < 6 * 4 * 100000 * 20 * 6 / 5))
 	ktap $? "task: every byte of its hosts is counted" "$in bytes"
-	timeout 10 ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
+	timeout "$HANGS" ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
 		task --follow --switches | head -n 8 >"$LAB_OUT/follow.log"
 	grep -c "^switch sw" "$LAB_OUT/follow.log" | grep -qx 2
 	ktap $? "task --follow: each second" "$(cat "$LAB_OUT/follow.log")"

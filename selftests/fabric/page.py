@@ -80,7 +80,7 @@ def check_names(browser):
 
 
 def check_past(browser, group):
-    browser.wait(f"look_back() && past.task?.['']?.['{group}']", 15)
+    browser.wait(f"look_back() && past.task?.['']?.['{group}']")
     browser.eval("draw()")
     ktap(browser.eval("document.querySelector('#groups .spark polyline')"
                       ".getAttribute('points')").count(",") == 60,
@@ -147,7 +147,7 @@ def check_fold(browser):
 
 
 def check_cut(browser):
-    ktap(browser.wait("document.querySelectorAll('.cut').length == 1", 30),
+    ktap(browser.wait("document.querySelectorAll('.cut').length == 1"),
          "a cut link is shown", browser.eval("state.cuts"))
     ktap(browser.eval("document.getElementById('alarms').textContent")
          .count("is missing since") == 1, "and counted as an alarm",
@@ -175,7 +175,7 @@ elif PICTURE != "-":
 else:
     for line in sys.stdin:
         browser.reload()
-        ready = browser.wait(READY, 60)
+        ready = browser.wait(READY)
         browser.picture(line.strip())
         print("there" if ready else "not ready", flush=True)
 browser.proc.kill()
