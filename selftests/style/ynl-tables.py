@@ -276,7 +276,7 @@ def object_tables():
     text += '#include "tables-gen.h"\n'
     text += '#include "lib/base/proto-names-gen.h"\n\n'
     text += MACROS
-    lookups = [f"{obj}_doc" for obj in ("switch", "tree", "member")]
+    lookups = []
     for name in STATS:
         text += f"\nstatic const struct field_text {lower(name)}[] = {{\n"
         for a in sets[name]:

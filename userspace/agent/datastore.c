@@ -15,20 +15,6 @@
 #include "nl.h"
 #include "remote.h"
 
-static uint64_t load_field(const struct field *f, const void *src)
-{
-	switch (f->size) {
-	case 1:
-		return *(const uint8_t *)src;
-	case 2:
-		return *(const uint16_t *)src;
-	case 4:
-		return *(const uint32_t *)src;
-	default:
-		return *(const uint64_t *)src;
-	}
-}
-
 static void bits_text(const struct lysc_type *type, uint64_t mask, char *buf,
 		      size_t len)
 {
@@ -94,7 +80,7 @@ static void value_text(const struct lysc_node *schema, const struct field *f,
 				  addr->bytes, buf, (socklen_t)len);
 		break;
 	default:
-		number_text(type, load_field(f, src), buf, len);
+		number_text(type, nl_load(src, f->size), buf, len);
 		break;
 	}
 }

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "collect.h"
+#include "nl-schema.h"
 #include "prometheus.h"
 
 /* In the value of a label, quotation marks must be escaped as well. */
@@ -128,39 +129,60 @@ static void put_totals(const char *set, const uint64_t *stats, unsigned int max,
 	}
 }
 
+/*
+ * An attribute that is a gauge. Its name, text and place in the struct are in
+ * netlink's table, unless @doc is in place of that text.
+ */
+struct gauge {
+	uint16_t	attr;
+	const char	*unit;
+	const char	*(*values)(unsigned int n);
+	unsigned int	second;
+	const char	*doc;
+};
+
+static const struct field *start_gauge(struct metric *m, const struct gauge *g,
+				       const struct object *obj)
+{
+	const struct field *f = obj->fields;
+
+	while (f->attr != g->attr)
+		f++;
+	m->name = f->name;
+	m->suffix = g->unit;
+	m->doc = g->doc ? g->doc : f->doc;
+	m->values = g->values;
+	m->second = g->second;
+	put_head(m);
+	return f;
+}
+
+static uint64_t gauge_value(const struct field *f, const void *obj)
+{
+	return nl_load((const char *)obj + f->off, f->size);
+}
+
 static void put_switch(const struct snapshot *snap)
 {
-	const struct {
-		const char	*name;
-		const char	*unit;
-		unsigned int	attr;
-		uint64_t	value;
-	} gauges[] = {
-		{ "trees", "", RDMA_INC_A_SWITCH_TREES, snap->sw.trees },
-		{ "memory-limit", "_bytes", RDMA_INC_A_SWITCH_MEMORY_LIMIT,
-		  snap->sw.memory_limit },
-		{ "memory-used", "_bytes", RDMA_INC_A_SWITCH_MEMORY_USED,
-		  snap->sw.memory_used },
-		{ "memory-taken", "_bytes", RDMA_INC_A_SWITCH_MEMORY_TAKEN,
-		  snap->sw.memory_taken },
-		{ "memory-ceiling", "_bytes", RDMA_INC_A_SWITCH_MEMORY_CEILING,
-		  snap->sw.memory_ceiling },
-		{ "held", "_bytes", RDMA_INC_A_SWITCH_HELD, snap->sw.held },
-		{ "hold-limit", "_bytes", RDMA_INC_A_SWITCH_HOLD_LIMIT,
-		  snap->sw.hold_limit },
-		{ "leaving", "", RDMA_INC_A_SWITCH_LEAVING, snap->sw.leaving },
-		{ "hooked", "", RDMA_INC_A_SWITCH_HOOKED, snap->sw.hooked },
+	static const struct gauge gauges[] = {
+		{ RDMA_INC_A_SWITCH_TREES, .unit = "" },
+		{ RDMA_INC_A_SWITCH_MEMORY_LIMIT, .unit = "_bytes" },
+		{ RDMA_INC_A_SWITCH_MEMORY_USED, .unit = "_bytes" },
+		{ RDMA_INC_A_SWITCH_MEMORY_TAKEN, .unit = "_bytes" },
+		{ RDMA_INC_A_SWITCH_MEMORY_CEILING, .unit = "_bytes" },
+		{ RDMA_INC_A_SWITCH_HELD, .unit = "_bytes" },
+		{ RDMA_INC_A_SWITCH_HOLD_LIMIT, .unit = "_bytes" },
+		{ RDMA_INC_A_SWITCH_LEAVING, .unit = "" },
+		{ RDMA_INC_A_SWITCH_HOOKED, .unit = "" },
 	};
 	struct metric m = { .set = "switch", .type = "gauge" };
+	const struct field *f;
 	unsigned int i;
 
 	put_info(snap);
 	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
-		m.name = gauges[i].name;
-		m.suffix = gauges[i].unit;
-		m.doc = inc_nl_switch_doc(gauges[i].attr);
-		put_head(&m);
-		put_value(&m, gauges[i].value);
+		f = start_gauge(&m, &gauges[i], &nl_switch);
+		put_value(&m, gauge_value(f, &snap->sw));
 	}
 	put_totals("switch", snap->sw.stats, RDMA_INC_A_SWITCH_STATS_MAX,
 		   inc_nl_switch_stat_name, inc_nl_switch_stat_doc);
@@ -172,82 +194,26 @@ static void put_switch(const struct snapshot *snap)
 		   inc_nl_member_stat_doc);
 }
 
-/* A gauge and its place in a struct; 1 to 8 bytes. @doc: instead of netlink's. */
-struct gauge {
-	const char	*name;
-	const char	*unit;
-	unsigned int	attr;
-	size_t		off;
-	size_t		size;
-	const char	*(*values)(unsigned int n);
-	unsigned int	second;
-	const char	*doc;
-};
-
-#define GAUGE(_obj, _name, _unit, _attr, _field, _values)		\
-	{								\
-		.name = _name, .unit = _unit, .attr = _attr,		\
-		.off = offsetof(struct inc_nl_##_obj, _field),		\
-		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_field),	\
-		.values = _values,					\
-	}
-
-#define SECONDS(_obj, _name, _attr, _field, _second, _doc)		\
-	{								\
-		.name = _name, .unit = "_seconds", .attr = _attr,	\
-		.off = offsetof(struct inc_nl_##_obj, _field),		\
-		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_field),	\
-		.second = _second, .doc = _doc,				\
-	}
-
-static uint64_t gauge_value(const struct gauge *g, const void *obj)
-{
-	const char *p = (const char *)obj + g->off;
-	uint16_t v16;
-	uint32_t v32;
-	uint64_t v64;
-
-	switch (g->size) {
-	case 1:
-		return *(const uint8_t *)p;
-	case 2:
-		memcpy(&v16, p, sizeof(v16));
-		return v16;
-	case 4:
-		memcpy(&v32, p, sizeof(v32));
-		return v32;
-	default:
-		memcpy(&v64, p, sizeof(v64));
-		return v64;
-	}
-}
-
 static void put_trees(const struct snapshot *snap)
 {
 	static const struct gauge gauges[] = {
-		GAUGE(tree, "state", "", RDMA_INC_A_TREE_STATE, state,
-		      inc_nl_tree_state_name),
-		GAUGE(tree, "ranks", "", RDMA_INC_A_TREE_RANKS, ranks, NULL),
-		GAUGE(tree, "members", "", RDMA_INC_A_TREE_MEMBERS, members,
-		      NULL),
-		GAUGE(tree, "memory", "_bytes", RDMA_INC_A_TREE_MEMORY, memory,
-		      NULL),
+		{ RDMA_INC_A_TREE_STATE, "", .values = inc_nl_tree_state_name },
+		{ RDMA_INC_A_TREE_RANKS, .unit = "" },
+		{ RDMA_INC_A_TREE_MEMBERS, .unit = "" },
+		{ RDMA_INC_A_TREE_MEMORY, .unit = "_bytes" },
 	};
 	struct metric m = { .set = "tree", .type = "gauge" };
+	const struct field *f;
 	unsigned int i;
 	size_t t;
 
 	if (!snap->ntrees)
 		return;
 	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
-		m.name = gauges[i].name;
-		m.suffix = gauges[i].unit;
-		m.doc = inc_nl_tree_doc(gauges[i].attr);
-		m.values = gauges[i].values;
-		put_head(&m);
+		f = start_gauge(&m, &gauges[i], &nl_tree);
 		for (t = 0; t < snap->ntrees; t++)
 			put_tree(&m, &snap->trees[t],
-				 gauge_value(&gauges[i], &snap->trees[t]));
+				 gauge_value(f, &snap->trees[t]));
 	}
 	m = (struct metric){
 		.set = "tree", .type = "counter", .suffix = "_total",
@@ -266,36 +232,29 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 			size_t n)
 {
 	static const struct gauge gauges[] = {
-		GAUGE(member, "state", "", RDMA_INC_A_MEMBER_STATE, state,
-		      inc_nl_member_state_name),
-		GAUGE(member, "error", "", RDMA_INC_A_MEMBER_ERROR, error,
-		      inc_nl_member_error_name),
-		GAUGE(member, "tx-in-flight", "",
-		      RDMA_INC_A_MEMBER_TX_IN_FLIGHT, tx_in_flight, NULL),
-		GAUGE(member, "held", "_bytes", RDMA_INC_A_MEMBER_HELD, held,
-		      NULL),
-		SECONDS(member, "srtt", RDMA_INC_A_MEMBER_SRTT, srtt, 1000000,
-			"Smoothed round-trip time."),
-		SECONDS(member, "last-rx", RDMA_INC_A_MEMBER_LAST_RX, last_rx,
-			1000, "Time since the last packet from the member."),
+		{ RDMA_INC_A_MEMBER_STATE, "",
+		  .values = inc_nl_member_state_name },
+		{ RDMA_INC_A_MEMBER_ERROR, "",
+		  .values = inc_nl_member_error_name },
+		{ RDMA_INC_A_MEMBER_TX_IN_FLIGHT, .unit = "" },
+		{ RDMA_INC_A_MEMBER_HELD, .unit = "_bytes" },
+		{ RDMA_INC_A_MEMBER_SRTT, "_seconds", .second = 1000000,
+		  .doc = "Smoothed round-trip time." },
+		{ RDMA_INC_A_MEMBER_LAST_RX, "_seconds", .second = 1000,
+		  .doc = "Time since the last packet from the member." },
 	};
 	struct metric m = { .set = set, .type = "gauge" };
+	const struct field *f;
 	unsigned int i;
 	size_t r;
 
 	if (!n)
 		return;
 	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
-		m.name = gauges[i].name;
-		m.suffix = gauges[i].unit;
-		m.doc = gauges[i].doc ? gauges[i].doc :
-			inc_nl_member_doc(gauges[i].attr);
-		m.values = gauges[i].values;
-		m.second = gauges[i].second;
-		put_head(&m);
+		f = start_gauge(&m, &gauges[i], &nl_member);
 		for (r = 0; r < n; r++)
 			put_member(&m, &members[r],
-				   gauge_value(&gauges[i], &members[r]));
+				   gauge_value(f, &members[r]));
 	}
 	m = (struct metric){
 		.set = set, .type = "counter", .suffix = "_total",

@@ -36,28 +36,6 @@ const char *nl_attr_name(const struct object *obj, unsigned int attr)
 	return f ? f->name : NULL;
 }
 
-static const char *attr_doc(const struct object *obj, unsigned int attr)
-{
-	const struct field *f = find_field(obj, attr);
-
-	return f ? f->doc : NULL;
-}
-
-const char *inc_nl_switch_doc(unsigned int attr)
-{
-	return attr_doc(&nl_switch, attr);
-}
-
-const char *inc_nl_tree_doc(unsigned int attr)
-{
-	return attr_doc(&nl_tree, attr);
-}
-
-const char *inc_nl_member_doc(unsigned int attr)
-{
-	return attr_doc(&nl_member, attr);
-}
-
 /**
  * nl_field() - find an attribute by its name
  * @obj: type of the object

@@ -89,4 +89,25 @@ static inline void nl_store(void *dst, size_t size, uint64_t v)
 	}
 }
 
+/**
+ * nl_load() - read an unsigned integer
+ * @src: where it is
+ * @size: bytes: 1, 2, 4 or 8
+ *
+ * Return: its value.
+ */
+static inline uint64_t nl_load(const void *src, size_t size)
+{
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)src;
+	case 2:
+		return *(const uint16_t *)src;
+	case 4:
+		return *(const uint32_t *)src;
+	default:
+		return *(const uint64_t *)src;
+	}
+}
+
 #endif /* INC_NL_SCHEMA_H */

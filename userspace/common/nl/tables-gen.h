@@ -153,9 +153,6 @@ extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
  * for numbers that it does not define. Counters are indexed by attribute, from 1
  * to RDMA_INC_A_..._STATS_MAX.
  */
-const char *inc_nl_switch_doc(unsigned int n);
-const char *inc_nl_tree_doc(unsigned int n);
-const char *inc_nl_member_doc(unsigned int n);
 const char *inc_nl_switch_stat_name(unsigned int n);
 const char *inc_nl_switch_stat_doc(unsigned int n);
 const char *inc_nl_tree_stat_name(unsigned int n);
