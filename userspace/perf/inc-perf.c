@@ -202,9 +202,10 @@ static int begin_operation(struct perf *p, size_t count, uint64_t number,
 	int ret = 0;
 
 	if (!p->o.persistent)
-		return kind_begin(&k, p->comm, send, recv, req);
+		return kind_call(&k, KIND_BEGIN, p->comm, send, recv, req);
 	if (!p->made[n])
-		ret = kind_init(&k, p->comm, send, recv, &p->made[n]);
+		ret = kind_call(&k, KIND_INIT, p->comm, send, recv,
+				&p->made[n]);
 	*req = p->made[n];
 	return ret ? ret : inc_request_start(*req);
 }
@@ -235,7 +236,8 @@ static int run_operations(struct perf *p, size_t count, uint64_t number)
 
 	if (p->o.outstanding == 1 && !p->o.persistent) {
 		k = kind_of(p, count, number);
-		ret = kind_run(&k, p->comm, p->send[0].data, p->recv[0].data);
+		ret = kind_call(&k, KIND_RUN, p->comm, p->send[0].data,
+				p->recv[0].data, NULL);
 		return ret ? report_failure(p, "operation", ret) : 0;
 	}
 	for (n = 0; n < p->o.outstanding && !ret; n++)

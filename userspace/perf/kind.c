@@ -238,128 +238,49 @@ static void *recv_arg(const struct kind *k, void *recv)
 }
 
 /**
- * kind_begin() - start an operation
+ * kind_call() - call libinc for an operation
  * @k: operation
+ * @form: which of the three forms of its function
  * @comm: communicator
  * @send: send buffer
  * @recv: receive buffer
- * @req: takes the request
+ * @req: takes the request; not used by KIND_RUN
  *
  * Return: what libinc returned.
  */
-int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
-	       void *recv, struct inc_request **req)
+int kind_call(const struct kind *k, enum kind_form form, struct inc_comm *comm,
+	      void *send, void *recv, struct inc_request **req)
 {
 	void *s = send_arg(k, send), *r = recv_arg(k, recv);
-
-	switch (k->coll) {
-	case INC_COLL_BROADCAST:
-		return inc_ibroadcast(comm, r, k->count, k->dtype, k->root,
-				      req);
-	case INC_COLL_ALLGATHER:
-		return inc_iallgather(comm, s, r, k->count, k->dtype, req);
-	case INC_COLL_ALLTOALL:
-		return inc_ialltoall(comm, s, r, k->count, k->dtype, req);
-	case INC_COLL_SCATTER:
-		return inc_iscatter(comm, s, r, k->count, k->dtype, k->root,
-				    req);
-	case INC_COLL_GATHER:
-		return inc_igather(comm, s, r, k->count, k->dtype, k->root,
-				   req);
-	case INC_COLL_REDUCE:
-		return inc_ireduce(comm, s, r, k->count, k->dtype, k->op,
-				   k->root, req);
-	case INC_COLL_ALLREDUCE:
-		return inc_iallreduce(comm, s, r, k->count, k->dtype, k->op,
-				      req);
-	case INC_COLL_REDUCE_SCATTER:
-		return inc_ireduce_scatter(comm, s, r, k->count, k->dtype,
-					   k->op, req);
-	case INC_COLL_BARRIER:
-		return inc_ibarrier(comm, req);
-	default:
-		return -EINVAL;
-	}
-}
-
-/**
- * kind_run() - run an operation
- * @k: operation
- * @comm: communicator
- * @send: send buffer
- * @recv: receive buffer
- *
- * Return: what libinc returned.
- */
-int kind_run(const struct kind *k, struct inc_comm *comm, void *send,
-	     void *recv)
-{
-	void *s = send_arg(k, send), *r = recv_arg(k, recv);
-
-	switch (k->coll) {
-	case INC_COLL_BROADCAST:
-		return inc_broadcast(comm, r, k->count, k->dtype, k->root);
-	case INC_COLL_ALLGATHER:
-		return inc_allgather(comm, s, r, k->count, k->dtype);
-	case INC_COLL_ALLTOALL:
-		return inc_alltoall(comm, s, r, k->count, k->dtype);
-	case INC_COLL_SCATTER:
-		return inc_scatter(comm, s, r, k->count, k->dtype, k->root);
-	case INC_COLL_GATHER:
-		return inc_gather(comm, s, r, k->count, k->dtype, k->root);
-	case INC_COLL_REDUCE:
-		return inc_reduce(comm, s, r, k->count, k->dtype, k->op,
-				  k->root);
-	case INC_COLL_ALLREDUCE:
-		return inc_allreduce(comm, s, r, k->count, k->dtype, k->op);
-	case INC_COLL_REDUCE_SCATTER:
-		return inc_reduce_scatter(comm, s, r, k->count, k->dtype,
-					  k->op);
-	case INC_COLL_BARRIER:
-		return inc_barrier(comm);
-	default:
-		return -EINVAL;
-	}
-}
-
-/**
- * kind_init() - make a persistent operation
- * @k: operation
- * @comm: communicator
- * @send: send buffer
- * @recv: receive buffer
- * @req: takes the request
- *
- * Return: what libinc returned.
- */
-int kind_init(const struct kind *k, struct inc_comm *comm, void *send,
-	      void *recv, struct inc_request **req)
-{
-	void *s = send_arg(k, send), *r = recv_arg(k, recv);
+	enum inc_dtype type = k->dtype;
 	size_t n = k->count;
+	int root = k->root;
 
+#define CALL(name, ...)							\
+	(form == KIND_RUN ? inc_##name(comm, ##__VA_ARGS__) :		\
+	 form == KIND_BEGIN ? inc_i##name(comm, ##__VA_ARGS__, req) :	\
+			      inc_##name##_init(comm, ##__VA_ARGS__, req))
 	switch (k->coll) {
 	case INC_COLL_BROADCAST:
-		return inc_broadcast_init(comm, r, n, k->dtype, k->root, req);
+		return CALL(broadcast, r, n, type, root);
 	case INC_COLL_ALLGATHER:
-		return inc_allgather_init(comm, s, r, n, k->dtype, req);
+		return CALL(allgather, s, r, n, type);
 	case INC_COLL_ALLTOALL:
-		return inc_alltoall_init(comm, s, r, n, k->dtype, req);
+		return CALL(alltoall, s, r, n, type);
 	case INC_COLL_SCATTER:
-		return inc_scatter_init(comm, s, r, n, k->dtype, k->root, req);
+		return CALL(scatter, s, r, n, type, root);
 	case INC_COLL_GATHER:
-		return inc_gather_init(comm, s, r, n, k->dtype, k->root, req);
+		return CALL(gather, s, r, n, type, root);
 	case INC_COLL_REDUCE:
-		return inc_reduce_init(comm, s, r, n, k->dtype, k->op, k->root,
-				       req);
+		return CALL(reduce, s, r, n, type, k->op, root);
 	case INC_COLL_ALLREDUCE:
-		return inc_allreduce_init(comm, s, r, n, k->dtype, k->op, req);
+		return CALL(allreduce, s, r, n, type, k->op);
 	case INC_COLL_REDUCE_SCATTER:
-		return inc_reduce_scatter_init(comm, s, r, n, k->dtype, k->op,
-					       req);
+		return CALL(reduce_scatter, s, r, n, type, k->op);
 	case INC_COLL_BARRIER:
-		return inc_barrier_init(comm, req);
+		return CALL(barrier);
 	default:
 		return -EINVAL;
 	}
+#undef CALL
 }

@@ -47,6 +47,9 @@ struct source {
 	size_t	index;
 };
 
+/* libinc's forms of each collective: blocking, non-blocking, persistent. */
+enum kind_form { KIND_RUN, KIND_BEGIN, KIND_INIT };
+
 int kind_by_name(const char *name);
 const char *kind_name(int coll);
 bool kind_rooted(enum inc_collective coll);
@@ -57,11 +60,7 @@ size_t kind_in(const struct kind *k);
 size_t kind_out(const struct kind *k);
 bool kind_data_in_recv(const struct kind *k, size_t *block);
 struct source kind_source(const struct kind *k, size_t i);
-int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
-	       void *recv, struct inc_request **req);
-int kind_init(const struct kind *k, struct inc_comm *comm, void *send,
-	      void *recv, struct inc_request **req);
-int kind_run(const struct kind *k, struct inc_comm *comm, void *send,
-	     void *recv);
+int kind_call(const struct kind *k, enum kind_form form, struct inc_comm *comm,
+	      void *send, void *recv, struct inc_request **req);
 
 #endif /* INC_PERF_KIND_H */
