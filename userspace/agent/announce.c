@@ -5,7 +5,6 @@
 #include "announce.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define VERSION	1

@@ -11,7 +11,6 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ifcache.h"
 #include "nl.h"

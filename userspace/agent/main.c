@@ -7,7 +7,6 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include "conf/output.h"
 #include "conf/pidfile.h"
 #include "lldp.h"
-#include "netconf.h"
 #include "options.h"
 #include "notif.h"
 #include "rpc.h"

@@ -19,7 +19,6 @@
 #include <pwd.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <libnetconf2/log.h>

@@ -74,7 +74,6 @@ static ssize_t read_messages(nghttp2_session *h2, int32_t id, uint8_t *buf,
 	bool end = false;
 	size_t n = s->pull(s->ctx, buf, len, &end);
 
-	(void)h2;
 	s->half = end;
 	if (end)
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
@@ -214,7 +213,6 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	struct http2 *s = ctx;
 	const char *v = (const char *)value;
 
-	(void)h2;
 	if (f->hd.stream_id != s->id || s->over)
 		return 0;
 	if (is_name(name, name_len, ":status") && *v != '1' &&
@@ -253,7 +251,6 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 {
 	struct http2 *s = ctx;
 
-	(void)h2;
 	if (f->hd.type == NGHTTP2_SETTINGS)
 		s->greeted = true;
 	if (f->hd.type == NGHTTP2_GOAWAY)
@@ -291,7 +288,6 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 	struct http2 *s = ctx;
 	int ret = 0;
 
-	(void)h2;
 	while (id == s->id && len && !s->over && ret >= 0) {
 		ret = wire_take(&s->in, MESSAGE_MAX, &data, &len);
 		if (ret == 1)
@@ -313,7 +309,6 @@ static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx
 {
 	struct http2 *s = ctx;
 
-	(void)h2;
 	if (id == s->id)
 		finish_by(s, err);
 	return 0;

@@ -6,10 +6,8 @@
  *   INC_SERVER=host INC_JOB=name INC_RANK=r INC_NRANKS=n \
  *	inc-allreduce DTYPE OP IN OUT
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <inc/inc.h>
 

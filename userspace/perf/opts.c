@@ -4,7 +4,6 @@
  */
 #include <getopt.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "conf/opts.h"

@@ -6,7 +6,6 @@
  */
 #include "nl/common.h"
 
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>

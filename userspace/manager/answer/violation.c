@@ -3,7 +3,6 @@
  * Callers that may not do what they tried, and connections that were cut: counted,
  * and reported as events. Somebody who tries often must not fill the events.
  */
-#include <stdio.h>
 
 #include "manager.h"
 

@@ -2,10 +2,8 @@
 /*
  * The main loop's queue, and the log.
  */
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/loop.h"
 #include "conf/thread.h"

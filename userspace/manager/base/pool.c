@@ -3,7 +3,6 @@
  * See pool.h. The keeper looks every STUCK_MS, while jobs wait, how many threads
  * have had theirs for longer than that, and starts others in their place.
  */
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
  * that, farther away than anything that is known.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "manager.h"
 #include "fabric/row.h"

@@ -4,7 +4,6 @@
  * each has. All groups of the manager are in the order of their creation, and
  * by name. Groups that end, and other tenants' groups, may have the same name.
  */
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

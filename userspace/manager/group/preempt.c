@@ -10,7 +10,6 @@
  * does what a reservation holds become anyone else's.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "group/group.h"

@@ -4,7 +4,6 @@
  * means for groups.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "group/group.h"
 #include "rdma_inc_proto.h"

@@ -550,7 +550,6 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
 		      void *ctx)
 {
-	(void)h2;
 	conn_junk(ctx, 16, "wrong frames, again and again");
 	return 0;
 }

@@ -6,7 +6,6 @@
  * one more, however often the group has changed meanwhile.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "group/group.h"

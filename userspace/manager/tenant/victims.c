@@ -3,7 +3,6 @@
  * See victims.h.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tenant/victims.h"
 

@@ -11,7 +11,6 @@
  * secret from the handle, which NCCL passes only to the intended rank.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>

@@ -2,7 +2,6 @@
 /*
  * The structures that NCCL looks up in the plugin, by version of the interface.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
