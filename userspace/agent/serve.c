@@ -7,6 +7,7 @@
  */
 #include "agent.h"
 #include "auth/address.h"
+#include "conf/list.h"
 #include "error.h"
 #include "serve.h"
 
@@ -321,12 +322,8 @@ static void serve_requests(struct serve_conn *conn)
 /* Nobody finds it from now on. */
 static void remove_conn(const struct serve_conn *conn)
 {
-	struct serve_conn **p = &srv.conns;
-
 	pthread_mutex_lock(&srv.lock);
-	while (*p != conn)
-		p = &(*p)->next;
-	*p = conn->next;
+	list_remove(srv.conns, conn);
 	pthread_mutex_unlock(&srv.lock);
 }
 

@@ -3,6 +3,7 @@
  * The rendezvous daemon's connections: where they come from, what is sent, and
  * their time limits.
  */
+#include "conf/list.h"
 #include "nl/common.h"
 
 #include <arpa/inet.h>
@@ -57,13 +58,9 @@ struct host *host_get(struct server *s, const struct inc_rdv_addr *addr)
  */
 void host_put(struct server *s, struct host *host)
 {
-	struct host **link = &s->hosts;
-
 	if (host->clients || host->jobs)
 		return;
-	while (*link != host)
-		link = &(*link)->next;
-	*link = host->next;
+	list_remove(s->hosts, host);
 	free(host);
 }
 

@@ -4,6 +4,7 @@
  * charged, and what their ranks are told. Only this file sets the pointers
  * between connections and jobs.
  */
+#include "conf/list.h"
 #include "nl/common.h"
 
 #include <stdarg.h>
@@ -114,13 +115,10 @@ void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n)
 void job_free(struct job *job)
 {
 	struct server *s = job->server;
-	struct job **link = &s->jobs;
 
 	while (job->clients)
 		job_del_client(job->clients);
-	while (*link != job)
-		link = &(*link)->next;
-	*link = job->next;
+	list_remove(s->jobs, job);
 	job->host->jobs--;
 	job->host->memory -= job->memory;
 	host_put(s, job->host);

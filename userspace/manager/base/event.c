@@ -12,6 +12,7 @@
 #include "base/event.h"
 #include "base/index.h"
 #include "base/loop.h"
+#include "conf/list.h"
 #include "conf/text.h"
 
 /* journald takes only so much of a service: a tenant must not use that up. */
@@ -350,11 +351,5 @@ void event_listen(struct events *e, struct event_listener *l)
  */
 void event_ignore(struct events *e, struct event_listener *l)
 {
-	struct event_listener **link;
-
-	for (link = &e->listeners; *link; link = &(*link)->next)
-		if (*link == l) {
-			*link = l->next;
-			return;
-		}
+	list_remove(e->listeners, l);
 }

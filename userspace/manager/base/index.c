@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "base/index.h"
+#include "conf/list.h"
 
 /* Until index_key() all are 0: tests find the same each time. */
 static uint64_t keys[2];
@@ -159,14 +160,9 @@ void index_add(struct index *ix, struct index_node *node, uint64_t hash)
  */
 void index_remove(struct index_node *node)
 {
-	struct index_node **link;
-
 	if (!node->in)
 		return;
-	link = chain_of(node->in, node->hash);
-	while (*link != node)
-		link = &(*link)->next;
-	*link = node->next;
+	list_remove(*chain_of(node->in, node->hash), node);
 	node->in->n--;
 	node->in = NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/loop.h"
 #include "base/pool.h"
+#include "conf/list.h"
 #include "conf/thread.h"
 
 #define FEW		8	/* threads that are not stuck */
@@ -29,11 +30,7 @@ struct worker {
 
 static void end_worker(struct worker *w)
 {
-	struct worker **link = &w->pool->workers;
-
-	while (*link != w)
-		link = &(*link)->next;
-	*link = w->next;
+	list_remove(w->pool->workers, w);
 	w->pool->n--;
 	pthread_cond_signal(&w->pool->left);
 	free(w);

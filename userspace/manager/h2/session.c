@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/list.h"
 #include "h2/conn.h"
 
 #define STREAMS_MAX	1000	/* calls of a client that obeys */
@@ -654,14 +655,12 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 
 static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx)
 {
-	struct h2_call *call = call_of(h2, id), **link;
+	struct h2_call *call = call_of(h2, id);
 	struct h2_conn *c = ctx;
 
 	if (!call)
 		return 0;
-	for (link = &c->calls; *link != call; link = &(*link)->next)
-		;
-	*link = call->next;
+	list_remove(c->calls, call);
 	nghttp2_session_set_stream_user_data(h2, id, NULL);
 	free_call(call);
 	if (!c->calls)

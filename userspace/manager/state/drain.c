@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "conf/list.h"
 #include "group/group.h"
 #include "state/json_text.h"
 
@@ -107,12 +108,9 @@ int drain_add(struct manager *m, struct sw *sw, const char *by)
 
 static void take_out(struct manager *m, struct drain *d)
 {
-	struct drain **link = &m->drains;
 	unsigned int i;
 
-	while (*link != d)
-		link = &(*link)->next;
-	*link = d->next;
+	list_remove(m->drains, d);
 	for (i = 0; i < m->o.nswitches; i++)
 		if (m->switches[i].drain == d)
 			m->switches[i].drain = NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "auth/expiry.h"
+#include "conf/list.h"
 #include "manager.h"
 #include "stats/expiry.h"
 
@@ -130,11 +131,7 @@ static void look_at_file(struct expiry *e, const char *of, const char *path)
 
 static void drop_certificate(struct expiry *e, struct certificate *c)
 {
-	struct certificate **link = &e->list;
-
-	while (*link != c)
-		link = &(*link)->next;
-	*link = c->next;
+	list_remove(e->list, c);
 	e->nclients -= !strcmp(c->of, "client");
 	free(c);
 }

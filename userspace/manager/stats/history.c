@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/list.h"
 #include "stats/history.h"
 
 /**
@@ -159,12 +160,7 @@ static void take_ring(struct history *h, struct series *s, int64_t second)
 
 static void drop_series(struct history *h, struct series *s)
 {
-	struct series **link = &h->bucket[hash_series(s->kind, s->tenant,
-						      s->name)];
-
-	while (*link != s)
-		link = &(*link)->next;
-	*link = s->next;
+	list_remove(h->bucket[hash_series(s->kind, s->tenant, s->name)], s);
 	drop_ring(h, s);
 	history_end(h, s, false);
 	h->n--;

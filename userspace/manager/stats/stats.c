@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/list.h"
 #include "group/group.h"
 #include "stats/stats.h"
 
@@ -314,12 +315,7 @@ void stats_watch(struct stats *st, struct stats_watch *w)
  */
 void stats_ignore(struct stats *st, struct stats_watch *w)
 {
-	struct stats_watch **link = &st->watches;
-
-	while (*link && *link != w)
-		link = &(*link)->next;
-	if (*link)
-		*link = w->next;
+	list_remove(st->watches, w);
 }
 
 /**

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/list.h"
 #include "tenant/reserve.h"
 
 static void hold_room(struct tenants *t, struct reservation *r, uint32_t groups,
@@ -135,11 +136,7 @@ int reservation_add(struct tenants *t, const struct reservation *wish,
  */
 void reservation_end(struct tenants *t, struct reservation *r)
 {
-	struct reservation **link;
-
-	for (link = &t->reservations; *link != r; link = &(*link)->next)
-		;
-	*link = r->next;
+	list_remove(t->reservations, r);
 	t->nreservations--;
 	release_room(t, r, r->groups - r->used_groups,
 		     r->ranks - r->used_ranks);

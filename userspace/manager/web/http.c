@@ -21,6 +21,7 @@
 
 #include "auth/address.h"
 #include "base/loop.h"
+#include "conf/list.h"
 #include "web/web.h"
 
 #define CONNECTIONS	512
@@ -174,7 +175,7 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **own,
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct http *h = ctx;
-	struct http_conn *c, **link;
+	struct http_conn *c = *own;
 
 	pthread_mutex_lock(&h->lock);
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -188,26 +189,28 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **own,
 			h->conns = c;
 			h->nconns++;
 		}
-	} else {
-		for (link = &h->conns; *link; link = &(*link)->next)
-			if (*link == *own) {
-				c = *link;
-				*link = c->next;
-				free(c);
-				h->nconns--;
-				break;
-			}
+	} else if (c) {
+		list_remove(h->conns, c);
+		free(c);
+		h->nconns--;
 	}
 	pthread_mutex_unlock(&h->lock);
+}
+
+/* NULL: there was no memory for it. */
+static struct http_conn *client_of(struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn,
+					MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
 }
 
 static void note_request(struct http *h, struct MHD_Connection *conn,
 			 bool asked)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(conn,
-					MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct http_conn *c = info ? info->socket_context : NULL;
+	struct http_conn *c = client_of(conn);
 
 	if (!c)
 		return;
@@ -283,28 +286,15 @@ static void end_stream(void *ctx)
 {
 	struct stream *s = ctx;
 	struct http *h = s->http;
-	struct stream **link;
 
 	pthread_mutex_lock(&h->lock);
-	for (link = &h->streams; *link; link = &(*link)->next)
-		if (*link == s) {
-			*link = s->next;
-			h->nstreams--;
-			break;
-		}
+	if (!s->over) {
+		list_remove(h->streams, s);
+		h->nstreams--;
+	}
 	release_text(s->now);
 	pthread_mutex_unlock(&h->lock);
 	free(s);
-}
-
-static void find_client(struct stream *s)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(s->conn,
-					MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	s->fd = info ? info->connect_fd : -1;
-	s->from = host_of(s->conn);
 }
 
 static unsigned int count_from(const struct http *h,
@@ -326,40 +316,41 @@ static unsigned int count_from(const struct http *h,
 static void make_room(struct http *h, const struct stream *for_it)
 {
 	unsigned int most = count_from(h, &for_it->from) + 1, n;
-	struct stream **link, **found = NULL, *s;
+	struct stream *found = NULL, *s;
 
 	/* New ones are first in the list. */
-	for (link = &h->streams; *link; link = &(*link)->next) {
-		n = count_from(h, &(*link)->from);
+	for (s = h->streams; s; s = s->next) {
+		n = count_from(h, &s->from);
 		if (n < most || (n == most && !found))
 			continue;
 		most = n;
-		found = link;
+		found = s;
 	}
 	if (!found)
 		return;
-	s = *found;
-	*found = s->next;
+	list_remove(h->streams, found);
 	h->nstreams--;
-	s->over = true;
-	shutdown(s->fd, SHUT_RDWR);
-	if (s->waits)
-		MHD_resume_connection(s->conn);
-	s->waits = false;
+	found->over = true;
+	shutdown(found->fd, SHUT_RDWR);
+	if (found->waits)
+		MHD_resume_connection(found->conn);
+	found->waits = false;
 }
 
 /* NULL: there are too many. */
 static struct MHD_Response *stream_new(struct http *h,
 				       struct MHD_Connection *conn)
 {
-	struct stream *s = calloc(1, sizeof(*s));
+	struct http_conn *client = client_of(conn);
+	struct stream *s = client ? calloc(1, sizeof(*s)) : NULL;
 	bool room;
 
 	if (!s)
 		return NULL;
 	s->http = h;
 	s->conn = conn;
-	find_client(s);
+	s->fd = client->fd;
+	s->from = client->from;
 	pthread_mutex_lock(&h->lock);
 	if (h->nstreams >= STREAMS)
 		make_room(h, s);

@@ -20,6 +20,7 @@
 #include <inc/inc.h>
 
 #include "../owner.h"
+#include "conf/list.h"
 #include "plugin.h"
 
 #define HANDLE_MAGIC	0x636e6931u
@@ -352,7 +353,7 @@ static void forget_memory(struct coll *c, const struct memory *mem)
  */
 nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 {
-	struct memory *mem = mhandle, **link;
+	struct memory *mem = mhandle;
 	struct coll *c = comm;
 
 	if (!mem)
@@ -360,9 +361,7 @@ nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 	pthread_mutex_lock(&c->lock);
 	if (!--mem->times) {
 		forget_memory(c, mem);
-		for (link = &c->memory; *link != mem; link = &(*link)->next)
-			;
-		*link = mem->next;
+		list_remove(c->memory, mem);
 		free(mem);
 	}
 	pthread_mutex_unlock(&c->lock);
