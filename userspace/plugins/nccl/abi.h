@@ -181,41 +181,8 @@ struct nccl_net_v11 {
 	nccl_result (*set_net_attr)(void *ctx, void *attr);
 };
 
-struct nccl_coll_v8 {
-	const char *name;
-	nccl_result (*init)(nccl_log_fn log);
-	nccl_result (*devices)(int *ndev);
-	nccl_result (*get_properties)(int dev, struct nccl_props_v8 *props);
-	nccl_result (*listen)(int dev, void *handle, void **comm);
-	nccl_result (*connect)(void *handles[], int nranks, int rank,
-			       void *listen, void **comm);
-	nccl_result (*reduce_support)(int type, int op, int *supported);
-	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
-			      void **mhandle);
-	nccl_result (*reg_mr_dma_buf)(void *comm, void *data, size_t size,
-				      int type, uint64_t offset, int fd,
-				      void **mhandle);
-	nccl_result (*dereg_mr)(void *comm, void *mhandle);
-	nccl_result (*iallreduce)(void *comm, void *send, void *recv, int count,
-				  int type, int op, void *send_mhandle,
-				  void *recv_mhandle, void **request);
-	nccl_result (*iallgather)(void *comm, void *send, int nparts,
-				  struct nccl_sge_v8 *parts,
-				  size_t bytes_per_rank, size_t offset,
-				  size_t bytes, void *mhandle, void **request);
-	nccl_result (*ireducescatter)(void *comm, int nparts,
-				      struct nccl_sge_v8 *parts, void *recv,
-				      size_t bytes_per_rank, size_t offset,
-				      size_t bytes, int type, int op,
-				      void *mhandle, void **request);
-	nccl_result (*iflush)(void *comm, void *data, int size, void *mhandle,
-			      void **request);
-	nccl_result (*test)(void *request, int *done, int *size);
-	nccl_result (*close_coll)(void *comm);
-	nccl_result (*close_listen)(void *comm);
-};
-
-#define NCCL_COLL_V10 \
+/* Members that versions have in common, but for the type of counts. */
+#define NCCL_COLL(COUNT, SGE) \
 	nccl_result (*connect)(void *handles[], int nranks, int rank, \
 			       void *listen, void **comm); \
 	nccl_result (*reduce_support)(int type, int op, int *supported); \
@@ -226,15 +193,15 @@ struct nccl_coll_v8 {
 				      void **mhandle); \
 	nccl_result (*dereg_mr)(void *comm, void *mhandle); \
 	nccl_result (*iallreduce)(void *comm, void *send, void *recv, \
-				  size_t count, int type, int op, \
+				  COUNT count, int type, int op, \
 				  void *send_mhandle, void *recv_mhandle, \
 				  void **request); \
 	nccl_result (*iallgather)(void *comm, void *send, int nparts, \
-				  struct nccl_sge_v10 *parts, \
+				  SGE *parts, \
 				  size_t bytes_per_rank, size_t offset, \
 				  size_t bytes, void *mhandle, void **request); \
 	nccl_result (*ireducescatter)(void *comm, int nparts, \
-				      struct nccl_sge_v10 *parts, void *recv, \
+				      SGE *parts, void *recv, \
 				      size_t bytes_per_rank, size_t offset, \
 				      size_t bytes, int type, int op, \
 				      void *mhandle, void **request); \
@@ -244,13 +211,22 @@ struct nccl_coll_v8 {
 	nccl_result (*close_coll)(void *comm); \
 	nccl_result (*close_listen)(void *comm);
 
+struct nccl_coll_v8 {
+	const char *name;
+	nccl_result (*init)(nccl_log_fn log);
+	nccl_result (*devices)(int *ndev);
+	nccl_result (*get_properties)(int dev, struct nccl_props_v8 *props);
+	nccl_result (*listen)(int dev, void *handle, void **comm);
+	NCCL_COLL(int, struct nccl_sge_v8)
+};
+
 struct nccl_coll_v10 {
 	const char *name;
 	nccl_result (*init)(nccl_log_fn log);
 	nccl_result (*devices)(int *ndev);
 	nccl_result (*get_properties)(int dev, struct nccl_props_v10 *props);
 	nccl_result (*listen)(int dev, void *handle, void **comm);
-	NCCL_COLL_V10
+	NCCL_COLL(size_t, struct nccl_sge_v10)
 	nccl_result (*make_vdevice)(int *dev, struct nccl_vprops *props);
 };
 
@@ -260,7 +236,7 @@ struct nccl_coll_v11 {
 	nccl_result (*devices)(int *ndev);
 	nccl_result (*get_properties)(int dev, struct nccl_props_v11 *props);
 	nccl_result (*listen)(void *ctx, int dev, void *handle, void **comm);
-	NCCL_COLL_V10
+	NCCL_COLL(size_t, struct nccl_sge_v10)
 	nccl_result (*make_vdevice)(int *dev, struct nccl_vprops *props);
 	nccl_result (*finalize)(void *ctx);
 };
