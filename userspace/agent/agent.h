@@ -25,6 +25,7 @@
 
 #include "common.h"
 
+#include <inttypes.h>
 #include <libyang/libyang.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -57,5 +58,20 @@ struct agent {
 	const char		*cm_addr;
 	_Atomic uint16_t	cm_port;
 };
+
+/**
+ * put_number() - add a leaf with a number to YANG data
+ * @node: where
+ * @name: the leaf's name
+ * @value: number
+ */
+static inline void put_number(struct lyd_node *node, const char *name,
+			      uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	lyd_new_term(node, NULL, name, text, 0, NULL);
+}
 
 #endif /* INC_AGENT_AGENT_H */

@@ -526,12 +526,8 @@ static unsigned long value_of(const struct lyd_node *tree, const char *name)
 static void put_default(struct lyd_node *tree, const struct lyd_node *old,
 			const char *name, unsigned long value)
 {
-	char text[24];
-
-	if (find_container(tree, name) || !find_container(old, name))
-		return;
-	snprintf(text, sizeof(text), "%lu", value);
-	lyd_new_term(tree, NULL, name, text, 0, NULL);
+	if (!find_container(tree, name) && find_container(old, name))
+		put_number(tree, name, value);
 }
 
 /* What the kernel computes from its defaults. */

@@ -7,7 +7,6 @@
 #include "datastore.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "ifcache.h"
@@ -98,29 +97,24 @@ static void emit_stats(struct lyd_node *parent, const struct field *f,
 {
 	size_t i, n = f->size / sizeof(*stats);
 	struct lyd_node *to;
-	char buf[24];
 
 	if (lyd_new_inner(parent, NULL, f->name, 0, &to))
 		return;
 	for (i = 1; i < n; i++) {
 		const char *name = f->stats[i].name;
 
-		snprintf(buf, sizeof(buf), "%" PRIu64, stats[i]);
 		if (name && find_child(to, name, LYS_LEAF))
-			lyd_new_term(to, NULL, name, buf, 0, NULL);
+			put_number(to, name, stats[i]);
 	}
 }
 
 static void emit_list(struct lyd_node *parent, const struct field *f,
 		      const uint16_t *list)
 {
-	char buf[8];
 	uint16_t i;
 
-	for (i = 0; i < list[-1]; i++) {
-		snprintf(buf, sizeof(buf), "%u", list[i]);
-		lyd_new_term(parent, NULL, f->name, buf, 0, NULL);
-	}
+	for (i = 0; i < list[-1]; i++)
+		put_number(parent, f->name, list[i]);
 }
 
 /* A list: who has not 0, by their places. */
@@ -128,7 +122,7 @@ static void emit_pairs(struct lyd_node *parent, const struct lysc_node *schema,
 		       const uint16_t *list)
 {
 	const char *value = lysc_node_child(schema)->next->name;
-	char place[8], buf[8];
+	char place[8];
 	struct lyd_node *node;
 	uint16_t i;
 
@@ -136,9 +130,8 @@ static void emit_pairs(struct lyd_node *parent, const struct lysc_node *schema,
 		if (!list[i])
 			continue;
 		snprintf(place, sizeof(place), "%u", i);
-		snprintf(buf, sizeof(buf), "%u", list[i]);
 		if (!lyd_new_list(parent, NULL, schema->name, 0, &node, place))
-			lyd_new_term(node, NULL, value, buf, 0, NULL);
+			put_number(node, value, list[i]);
 	}
 }
 
@@ -450,15 +443,6 @@ static struct lyd_node *tree_of(struct reader *r, uint32_t id)
 	return r->tree;
 }
 
-static void put_counter(struct lyd_node *to, const char *name,
-			unsigned long long value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", value);
-	lyd_new_term(to, NULL, name, text, 0, NULL);
-}
-
 static void end_values(struct reader *r)
 {
 	if (!r->text)
@@ -482,10 +466,10 @@ static void add_counters(struct reader *r, const struct inc_nl_member *m,
 	if (r->want->counters &&
 	    !lyd_new_list(r->tree_state, NULL, "member-counters", 0, &to,
 			  rank)) {
-		put_counter(to, "rx-bytes", STAT(RX_BYTES));
-		put_counter(to, "tx-bytes", STAT(TX_BYTES));
-		put_counter(to, "rx-messages", STAT(RX_MESSAGES));
-		put_counter(to, "trouble", trouble);
+		put_number(to, "rx-bytes", STAT(RX_BYTES));
+		put_number(to, "tx-bytes", STAT(TX_BYTES));
+		put_number(to, "rx-messages", STAT(RX_MESSAGES));
+		put_number(to, "trouble", trouble);
 	}
 	if (r->want->values && r->counted != r->tree_state) {
 		end_values(r);
@@ -640,13 +624,11 @@ static void add_cm(const struct agent *a, struct lyd_node *sw)
 {
 	uint16_t port = atomic_load(&a->cm_port);
 	struct lyd_node *node;
-	char buf[8];
 
 	if (!port || lyd_new_inner(sw, NULL, "rdma-cm", 0, &node))
 		return;
 	lyd_new_term(node, NULL, "address", a->cm_addr, 0, NULL);
-	snprintf(buf, sizeof(buf), "%u", port);
-	lyd_new_term(node, NULL, "port", buf, 0, NULL);
+	put_number(node, "port", port);
 }
 
 /**

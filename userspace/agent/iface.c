@@ -12,15 +12,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <libyang/libyang.h>
 #include <linux/ethtool.h>
 #include <linux/if_bridge.h>
 #include <linux/neighbour.h>
 #include <linux/sockios.h>
 #include <netlink/socket.h>
 
-#include "common.h"
-#include "conf/log.h"
+#include "agent.h"
 #include "nl/rtnl.h"
 
 #define MAC_LEN		6
@@ -285,14 +283,10 @@ static unsigned int pmtu_of(uint32_t mtu)
 	return pmtu >= 256 ? pmtu : 0;
 }
 
-static void put_number(struct lyd_node *node, const char *name, uint64_t v)
+static void put_known(struct lyd_node *node, const char *name, uint64_t v)
 {
-	char buf[24];
-
-	if (!v)
-		return;
-	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)v);
-	lyd_new_term(node, NULL, name, buf, 0, NULL);
+	if (v)
+		put_number(node, name, v);
 }
 
 static void put_link(struct lyd_node *sw, const struct table *t,
@@ -312,7 +306,7 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 
 	if (lyd_new_list(sw, NULL, "interface", 0, &l->node, l->name))
 		return;
-	put_number(l->node, "if-index", (uint64_t)l->index);
+	put_known(l->node, "if-index", (uint64_t)l->index);
 	mac_text(l->mac, mac, sizeof(mac));
 	if (l->has_mac)
 		lyd_new_term(l->node, NULL, "phys-address", mac, 0, NULL);
@@ -324,9 +318,9 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 		lyd_new_term(l->node, NULL, "stp-state", states[l->stp], 0,
 			     NULL);
 	lyd_new_term(l->node, NULL, "oper-up", up ? "true" : "false", 0, NULL);
-	put_number(l->node, "mtu", l->mtu);
-	put_number(l->node, "pmtu", pmtu_of(l->mtu));
-	put_number(l->node, "speed", speed_of(l->name));
+	put_known(l->node, "mtu", l->mtu);
+	put_known(l->node, "pmtu", pmtu_of(l->mtu));
+	put_known(l->node, "speed", speed_of(l->name));
 }
 
 static void put_addr(struct lyd_node *node, const struct entry *e)

@@ -5,7 +5,6 @@
 #include "monitoring.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 
 #include <libnetconf2/netconf.h>
 #include <libnetconf2/session_server.h>
@@ -71,15 +70,6 @@ static void add_leaf(struct lyd_node *parent, const char *name,
 	lyd_new_term(parent, NULL, name, value, 0, NULL);
 }
 
-static void add_number(struct lyd_node *parent, const char *name,
-		       uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	add_leaf(parent, name, text);
-}
-
 static void add_time(struct lyd_node *parent, const char *name, time_t at)
 {
 	char *text = NULL;
@@ -113,7 +103,7 @@ static void add_datastores(struct lyd_node *state,
 	if (!lock->owner)
 		return;
 	node = add_inner(add_inner(node, "locks"), "global-lock");
-	add_number(node, "locked-by-session", lock->owner);
+	put_number(node, "locked-by-session", lock->owner);
 	add_time(node, "locked-time", lock->since);
 }
 
@@ -139,10 +129,10 @@ static void add_schemas(const struct agent *a, struct lyd_node *state)
 
 static void add_counters(struct lyd_node *node, const struct serve_count *count)
 {
-	add_number(node, "in-rpcs", count->rpcs);
-	add_number(node, "in-bad-rpcs", count->bad_rpcs);
-	add_number(node, "out-rpc-errors", count->errors);
-	add_number(node, "out-notifications", count->notifications);
+	put_number(node, "in-rpcs", count->rpcs);
+	put_number(node, "in-bad-rpcs", count->bad_rpcs);
+	put_number(node, "out-rpc-errors", count->errors);
+	put_number(node, "out-notifications", count->notifications);
 }
 
 static void add_session(const struct nc_session *s, const char *host,
@@ -261,7 +251,7 @@ int monitoring_add(const struct agent *a, const struct monitoring_lock *lock,
 	serve_each(add_session, add_inner(state, "sessions"), &totals);
 	node = add_inner(state, "statistics");
 	add_time(node, "netconf-start-time", totals.since);
-	add_number(node, "in-sessions", totals.sessions);
+	put_number(node, "in-sessions", totals.sessions);
 	add_counters(node, &totals.count);
 	lyd_insert_sibling(*data, state, data);
 	return 0;

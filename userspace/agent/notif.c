@@ -201,14 +201,6 @@ static void publish_data(struct lyd_node *data)
 	lyd_free_tree(data);
 }
 
-static void put_id(struct lyd_node *node, uint32_t id)
-{
-	char buf[12];
-
-	snprintf(buf, sizeof(buf), "%u", id);
-	lyd_new_term(node, NULL, "tree-id", buf, 0, NULL);
-}
-
 static int on_event(const struct inc_nl_event *ev, void *arg)
 {
 	static const struct {
@@ -234,7 +226,7 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 			continue;
 		/* The others have it among their attributes. */
 		if (events[i].obj == &nl_tree)
-			put_id(node, ev->tree.id);
+			put_number(node, "tree-id", ev->tree.id);
 		ds_emit(node, NULL, events[i].obj,
 			events[i].obj == &nl_tree ? (const void *)&ev->tree :
 			events[i].obj == &nl_member ?
