@@ -665,55 +665,6 @@ int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len)
 }
 
 /**
- * inc_rdv_space() - get the room for received bytes
- * @lines: received bytes of a connection
- * @len: its size; 0: take a line out first, or the line is too long
- *
- * Return: its address.
- */
-char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len)
-{
-	*len = sizeof(lines->data) - lines->used;
-	return lines->data + lines->used;
-}
-
-/**
- * inc_rdv_added() - add bytes that were received to inc_rdv_space()
- * @lines: received bytes of a connection
- * @len: their number
- */
-void inc_rdv_added(struct inc_rdv_lines *lines, size_t len)
-{
-	lines->used += len;
-}
-
-/**
- * inc_rdv_line() - take a line out
- * @lines: received bytes of a connection
- * @line: result, without newline, terminated by 0
- * @len: size of @line, at least INC_RDV_LINE_MAX
- *
- * Return: 1 with a line, 0 if none is complete, -EMSGSIZE if it is too long,
- * -EINVAL if it has a 0 in it.
- */
-int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len)
-{
-	char *end = memchr(lines->data, '\n', lines->used);
-	size_t n;
-
-	if (!end)
-		return lines->used == sizeof(lines->data) ? -EMSGSIZE : 0;
-	n = (size_t)(end - lines->data);
-	if (n >= len)
-		return -EMSGSIZE;
-	memcpy(line, lines->data, n);
-	line[n] = '\0';
-	lines->used -= n + 1;
-	memmove(lines->data, end + 1, lines->used);
-	return memchr(line, '\0', n) ? -EINVAL : 1;
-}
-
-/**
  * inc_rdv_addr_str() - format an address
  * @addr: address
  * @buf: result

@@ -236,10 +236,9 @@ int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
 int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
 bool inc_rdv_change(struct inc_rdv_msg *msg, const char *job);
 
-/* token_line.c */
+/* line.c */
 int inc_rdv_token_format(const char *token, char *line, size_t len);
 bool inc_rdv_token_parse(const char *line, char *token);
-
 char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
 void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);
 int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len);
