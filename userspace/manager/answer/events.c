@@ -30,14 +30,12 @@ struct batch {
  * @rpc: the stream's callbacks
  * @listener: hears of new events
  * @m: manager
- * @stream: stream
  * @next: number of the event to send next
  */
 struct event_watch {
 	struct rpc_watch	rpc;
 	struct event_listener	listener;
 	struct manager		*m;
-	struct rpc_stream	*stream;
 	uint64_t		next;
 };
 
@@ -110,7 +108,7 @@ static void send_events(struct event_watch *w)
 	answer_reply(&out, &b->msg.base);
 	free(b);
 	if (out.data)
-		rpc_stream_send(w->stream, out.data, out.len);
+		rpc_stream_send(w->rpc.stream, out.data, out.len);
 	free(out.data);
 }
 
@@ -123,7 +121,7 @@ static void on_event(struct event_listener *l, const struct event *ev)
 {
 	struct event_watch *w = container_of(l, struct event_watch, listener);
 
-	if (rpc_stream_idle(w->stream))
+	if (rpc_stream_idle(w->rpc.stream))
 		send_events(w);
 }
 
@@ -156,7 +154,6 @@ void answer_watch_events(struct manager *m, const void *msg,
 	w->rpc.closed = on_closed;
 	w->listener.heard = on_event;
 	w->m = m;
-	w->stream = stream;
 	w->next = req->from;
 	event_listen(&m->events, &w->listener);
 	rpc_stream_watch(stream, &w->rpc);

@@ -21,7 +21,6 @@ typedef Grpc__Health__V1__HealthCheckResponse response;
  * @rpc: the stream's callbacks
  * @all: among all of them
  * @m: manager
- * @stream: stream
  * @known: it asks for a service that there is
  * @told: the status that it got last; -1: none
  */
@@ -29,7 +28,6 @@ struct health_watch {
 	struct rpc_watch		rpc;
 	LIST_ENTRY(health_watch)	all;
 	struct manager			*m;
-	struct rpc_stream		*stream;
 	bool				known;
 	int				told;
 };
@@ -83,7 +81,7 @@ static void tell_status(struct health_watch *w)
 	if (!a.data)
 		return;
 	w->told = (int)out.status;
-	rpc_stream_send(w->stream, a.data, a.len);
+	rpc_stream_send(w->rpc.stream, a.data, a.len);
 	free(a.data);
 }
 
@@ -121,7 +119,6 @@ void answer_watch_health(struct manager *m, const void *msg,
 	w->rpc.writable = on_writable;
 	w->rpc.closed = on_closed;
 	w->m = m;
-	w->stream = stream;
 	w->known = is_known(msg);
 	w->told = -1;
 	LIST_INSERT_HEAD(&m->healths, w, all);
@@ -140,7 +137,7 @@ void answer_health_turn(struct manager *m)
 
 	for (w = LIST_FIRST(&m->healths); w; w = next) {
 		next = LIST_NEXT(w, all);
-		if (rpc_stream_idle(w->stream))
+		if (rpc_stream_idle(w->rpc.stream))
 			tell_status(w);
 	}
 }

@@ -12,15 +12,13 @@
 /**
  * struct stored - an answer that waits
  * @wait: for the store
- * @rpc: and for the client's end
- * @stream: where it goes; NULL: the client is gone
+ * @rpc: where it goes; its stream is NULL once the client is gone
  * @data: its bytes
  * @len: their number
  */
 struct stored {
 	struct state_wait	wait;
 	struct rpc_watch	rpc;
-	struct rpc_stream	*stream;
 	uint8_t			*data;
 	size_t			len;
 };
@@ -28,28 +26,23 @@ struct stored {
 static void on_stored(struct state_wait *wait, const char *err)
 {
 	struct stored *s = container_of(wait, struct stored, wait);
+	struct rpc_stream *stream = s->rpc.stream;
 	char text[512] = "";
 
-	if (s->stream && err)
+	if (stream && err)
 		snprintf(text, sizeof(text), "it is done, but not stored: %.300s. That is tried again; if this manager ends before, the next one does not know of it",
 			 err);
-	else if (s->stream)
-		rpc_stream_send(s->stream, s->data, s->len);
-	if (s->stream)
-		rpc_stream_end(s->stream, err ? EIO : 0, text);
+	else if (stream)
+		rpc_stream_send(stream, s->data, s->len);
+	if (stream)
+		rpc_stream_end(stream, err ? EIO : 0, text);
 	free(s->data);
 	free(s);
 }
 
-static void on_writable(struct rpc_watch *rpc)
-{
-}
-
 static void on_closed(struct rpc_watch *rpc)
 {
-	struct stored *s = container_of(rpc, struct stored, rpc);
-
-	s->stream = NULL;
+	rpc->stream = NULL;
 }
 
 /**
@@ -72,9 +65,7 @@ void answer_stored(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	s->wait.done = on_stored;
-	s->rpc.writable = on_writable;
 	s->rpc.closed = on_closed;
-	s->stream = stream;
 	s->data = a->data;
 	s->len = a->len;
 	*a = (struct rpc_answer) { .later = true, .who = a->who };

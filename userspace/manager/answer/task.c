@@ -300,7 +300,6 @@ void answer_history(struct manager *m, const void *msg,
  * @rpc: the stream's callbacks
  * @tick: is called each second
  * @m: manager
- * @stream: stream
  * @kind: what it watches
  * @name: which one; empty: all
  * @tenant: whose, as of struct table
@@ -309,7 +308,6 @@ struct task_watch {
 	struct rpc_watch	rpc;
 	struct stats_watch	tick;
 	struct manager		*m;
-	struct rpc_stream	*stream;
 	enum series_kind	kind;
 	char			name[64];
 	char			tenant[64];
@@ -321,21 +319,17 @@ static void send_table(struct stats_watch *tick)
 	struct rpc_answer a = { .err = 0 };
 
 	/* One that reads slowly misses seconds. */
-	if (!rpc_stream_idle(w->stream))
+	if (!rpc_stream_idle(w->rpc.stream))
 		return;
 	answer_table(w->m, w->kind, w->name, w->tenant, &a);
 	if (a.data)
-		rpc_stream_send(w->stream, a.data, a.len);
+		rpc_stream_send(w->rpc.stream, a.data, a.len);
 	free(a.data);
 	if (a.err == ENOENT) {
-		rpc_stream_end(w->stream, a.err, a.text);
+		rpc_stream_end(w->rpc.stream, a.err, a.text);
 		stats_ignore(w->m->stats, tick);
 		free(w);
 	}
-}
-
-static void on_writable(struct rpc_watch *rpc)
-{
 }
 
 static void on_closed(struct rpc_watch *rpc)
@@ -371,11 +365,9 @@ void answer_watch_tasks(struct manager *m, const void *msg,
 	if (first.err) {
 		answer_refuse(a, first.err, "%s", first.text);
 	} else if (w) {
-		w->rpc.writable = on_writable;
 		w->rpc.closed = on_closed;
 		w->tick.tick = send_table;
 		w->m = m;
-		w->stream = stream;
 		w->kind = kind;
 		snprintf(w->name, sizeof(w->name), "%s", req->name);
 		snprintf(w->tenant, sizeof(w->tenant), "%s", req->tenant);

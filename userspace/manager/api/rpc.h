@@ -79,13 +79,15 @@ struct rpc_answer {
 /**
  * struct rpc_watch - who sends a stream that answers a request
  * @writable: all that was sent is on its way: more may be sent. A client that
- *	reads slowly is asked for less often
+ *	reads slowly is asked for less often. NULL: nobody waits for that
  * @closed: the client is gone, or has lost its right to call, and
  *	rpc_stream_end() was not called; the stream must not be used afterwards
+ * @stream: the stream; set by rpc_stream_watch()
  */
 struct rpc_watch {
 	void (*writable)(struct rpc_watch *w);
 	void (*closed)(struct rpc_watch *w);
+	struct rpc_stream *stream;
 };
 
 /**

@@ -179,7 +179,9 @@ static void stream_work(struct loop_work *work)
 		}
 	}
 	take_inbox(s, in, gone);
-	if (s->watch && !s->told && !gone && rpc_stream_idle(s))
+	/* Once the stream is told to end, its watcher is freed. */
+	if (s->watch && !s->told && !gone && rpc_stream_idle(s) &&
+	    s->watch->writable)
 		s->watch->writable(s->watch);
 	if (gone || (half && is_join(s)))
 		tell_closed(s);

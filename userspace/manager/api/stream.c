@@ -108,11 +108,12 @@ void stream_told(struct rpc_stream *s)
 /**
  * rpc_stream_watch() - say who sends a stream that answers a request
  * @stream: stream
- * @watch: callbacks; @watch->writable is called soon
+ * @watch: callbacks; @watch->writable, if there is one, is called soon
  */
 void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
 {
 	stream->watch = watch;
+	watch->stream = stream;
 	LIST_INSERT_HEAD(&stream->rpc->watched, stream, watched);
 	pthread_mutex_lock(&stream->rpc->lock);
 	stream_call(stream);

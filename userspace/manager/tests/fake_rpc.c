@@ -216,7 +216,7 @@ static void drain(struct rpc_stream *call)
 {
 	call->sent = 0;
 	call->fresh = false;
-	if (call->watch && !call->told)
+	if (call->watch && !call->told && call->watch->writable)
 		call->watch->writable(call->watch);
 }
 
@@ -328,6 +328,7 @@ void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
 {
 	check_use(stream);
 	stream->watch = watch;
+	watch->stream = stream;
 	stream->fresh = true;
 }
 
