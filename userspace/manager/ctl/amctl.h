@@ -44,20 +44,20 @@ extern const char *ctl_manager;	/* or several, with commas between */
 int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
 bool ctl_is_show(const char *word);
-int ctl_by_name(const char *a, const char *a_tenant, const char *b,
-		const char *b_tenant);
 
 /* ask.c */
 int ctl_check_managers(void);
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type);
+int ctl_show(const char *method, const ProtobufCMessage *req,
+	     const ProtobufCMessageDescriptor *type, const char *list,
+	     void (*print)(const ProtobufCMessage *msg));
 int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       const ProtobufCMessageDescriptor *type,
-	       bool (*print)(const ProtobufCMessage *msg));
+	       void (*print)(const ProtobufCMessage *msg));
 void ctl_free(ProtobufCMessage *msg);
 void ctl_print_json(const ProtobufCMessage *msg, const char *list);
 void ctl_print_line(const ProtobufCMessage *msg);
-const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len);
 
 /* rpc.c */
 bool amctl_check(char *err, size_t err_len);

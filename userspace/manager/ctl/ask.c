@@ -16,6 +16,7 @@
 #include "conf/output.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
+#include "rdma_inc.pb-c.h"
 
 #define TIMEOUT_MS	5000	/* of a request, and before it to reach a manager */
 #define LEADER_LEN	264	/* a name of DNS, and a port */
@@ -238,14 +239,66 @@ static void clean_message(ProtobufCMessage *msg)
 	}
 }
 
+/* By which of its texts a message is ordered among others of its type. */
+static const struct order {
+	const ProtobufCMessageDescriptor	*type;
+	const char				*keys[4];
+} orders[] = {
+	{ &rdma_inc__v1__group__descriptor, { "name", "tenant" } },
+	{ &rdma_inc__v1__switch_group__descriptor, { "name", "tenant" } },
+	{ &rdma_inc__v1__reservation__descriptor, { "name", "tenant" } },
+	{ &rdma_inc__v1__task__descriptor, { "kind", "name", "tenant" } },
+	{ &rdma_inc__v1__quota__descriptor, { "tenant" } },
+	{ &rdma_inc__v1__candidate__descriptor, { "switch_id" } },
+	{ &rdma_inc__v1__link__descriptor,
+	  { "from_switch", "from_interface", "to_switch" } },
+};
+
+/* job2 before job10 */
+static int by_keys(const void *a, const void *b, void *ctx)
+{
+	const char *const *x = a, *const *y = b;
+	const struct order *o = ctx;
+	const ProtobufCFieldDescriptor *f;
+	unsigned int i;
+	int diff = 0;
+
+	for (i = 0; o->keys[i] && !diff; i++) {
+		f = protobuf_c_message_descriptor_get_field_by_name(o->type,
+								    o->keys[i]);
+		diff = strverscmp(*(char *const *)(*x + f->offset),
+				  *(char *const *)(*y + f->offset));
+	}
+	return diff;
+}
+
+static void sort_lists(ProtobufCMessage *msg)
+{
+	const ProtobufCFieldDescriptor *f = msg->descriptor->fields;
+	unsigned int i;
+	size_t n, k;
+
+	for (i = 0; i < msg->descriptor->n_fields; i++, f++) {
+		n = f->label == PROTOBUF_C_LABEL_REPEATED ?
+		    *(size_t *)((char *)msg + f->quantifier_offset) : 0;
+		for (k = 0; n && k < sizeof(orders) / sizeof(orders[0]); k++)
+			if (orders[k].type == f->descriptor)
+				qsort_r(*(void **)((char *)msg + f->offset), n,
+					sizeof(void *), by_keys,
+					(void *)&orders[k]);
+	}
+}
+
 static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
 					const uint8_t *data, size_t len)
 {
 	ProtobufCMessage *msg = protobuf_c_message_unpack(type, NULL, len,
 							  data);
 
-	if (msg)
+	if (msg) {
 		clean_message(msg);
+		sort_lists(msg);
+	}
 	return msg;
 }
 
@@ -255,7 +308,8 @@ static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
  * @req: request
  * @type: type of the answer
  *
- * Return: the answer, for ctl_free(), or NULL after a message.
+ * Return: the answer, for ctl_free(), its lists in natural order; or NULL after a
+ * message.
  */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type)
@@ -300,7 +354,7 @@ void ctl_free(ProtobufCMessage *msg)
 
 struct follow {
 	const ProtobufCMessageDescriptor	*type;
-	bool (*print)(const ProtobufCMessage *msg);
+	void (*print)(const ProtobufCMessage *msg);
 	bool					begun;
 };
 
@@ -308,12 +362,14 @@ static bool on_answer(void *ctx, const uint8_t *data, size_t len)
 {
 	struct follow *f = ctx;
 	ProtobufCMessage *msg = unpack_message(f->type, data, len);
-	bool more = msg && f->print(msg);
 
-	ctl_free(msg);
 	f->begun = true;
+	if (!msg)
+		return false;
+	f->print(msg);
+	ctl_free(msg);
 	/* Nobody reads: "| head" has enough. */
-	return more && inc_output_flush();
+	return inc_output_flush();
 }
 
 /**
@@ -321,13 +377,13 @@ static bool on_answer(void *ctx, const uint8_t *data, size_t len)
  * @method: name of the method
  * @req: request
  * @type: type of the answers
- * @print: prints one; returns false to end
+ * @print: prints one
  *
  * Return: exit status.
  */
 int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       const ProtobufCMessageDescriptor *type,
-	       bool (*print)(const ProtobufCMessage *msg))
+	       void (*print)(const ProtobufCMessage *msg))
 {
 	struct follow f = { .type = type, .print = print };
 	char err[512];
@@ -434,14 +490,27 @@ void ctl_print_line(const ProtobufCMessage *msg)
 }
 
 /**
- * ctl_addr() - write an address
- * @data: its bytes
- * @buf: result
- * @len: size of @buf
+ * ctl_show() - send a request and print its answer
+ * @method: name of the method
+ * @req: request
+ * @type: type of the answer
+ * @list: as JSON, print this member only; NULL: all of it
+ * @print: prints it as text; NULL: there is none
  *
- * Return: @buf, or "?" if it is none.
+ * Return: exit status.
  */
-const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len)
+int ctl_show(const char *method, const ProtobufCMessage *req,
+	     const ProtobufCMessageDescriptor *type, const char *list,
+	     void (*print)(const ProtobufCMessage *msg))
 {
-	return am_addr_text(data, buf, len);
+	ProtobufCMessage *msg = ctl_ask(method, req, type);
+
+	if (!msg)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(msg, list);
+	else if (print)
+		print(msg);
+	ctl_free(msg);
+	return CTL_OK;
 }

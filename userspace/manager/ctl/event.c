@@ -24,7 +24,7 @@ static void print_event(const RdmaInc__V1__Event *ev)
 	printf(ev->tenant[0] ? " (tenant %s)\n" : "\n", ev->tenant);
 }
 
-static bool print_events(const ProtobufCMessage *msg)
+static void print_events(const ProtobufCMessage *msg)
 {
 	const RdmaInc__V1__Events *list = (const RdmaInc__V1__Events *)msg;
 	size_t i;
@@ -36,23 +36,6 @@ static bool print_events(const ProtobufCMessage *msg)
 		else
 			print_event(list->events[i]);
 	}
-	return true;
-}
-
-static int show_events(RdmaInc__V1__EventsRequest *req)
-{
-	ProtobufCMessage *list;
-
-	list = ctl_ask("ListEvents", &req->base,
-		       &rdma_inc__v1__events__descriptor);
-	if (!list)
-		return CTL_REFUSED;
-	if (ctl_json)
-		ctl_print_json(list, "events");
-	else
-		print_events(list);
-	ctl_free(list);
-	return CTL_OK;
 }
 
 static int run_event(int argc, char **argv)
@@ -78,7 +61,9 @@ static int run_event(int argc, char **argv)
 		}
 	}
 	if (!follow)
-		return show_events(&req);
+		return ctl_show("ListEvents", &req.base,
+				&rdma_inc__v1__events__descriptor, "events",
+				print_events);
 	return ctl_follow("WatchEvents", &req.base,
 			  &rdma_inc__v1__events__descriptor, print_events);
 }

@@ -3,7 +3,6 @@
  * inc-amctl group, and why.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/amctl.h"
@@ -55,37 +54,27 @@ static void print_group(const RdmaInc__V1__Group *g)
 	}
 }
 
-static int by_name(const void *a, const void *b)
+static void print_groups(const ProtobufCMessage *msg)
 {
-	RdmaInc__V1__Group *const *x = a, *const *y = b;
+	const RdmaInc__V1__ListGroupsResponse *list =
+		(const RdmaInc__V1__ListGroupsResponse *)msg;
+	size_t i;
 
-	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
+	for (i = 0; i < list->n_groups; i++)
+		print_group(list->groups[i]);
 }
 
 static int list_groups(void)
 {
 	RdmaInc__V1__ListGroupsRequest req =
 		RDMA_INC__V1__LIST_GROUPS_REQUEST__INIT;
-	RdmaInc__V1__ListGroupsResponse *list;
-	size_t i;
 
-	list = (void *)ctl_ask("ListGroups", &req.base,
-			       &rdma_inc__v1__list_groups_response__descriptor);
-	if (!list)
-		return CTL_REFUSED;
-	if (list->n_groups)
-		qsort(list->groups, list->n_groups, sizeof(*list->groups),
-		      by_name);
-	if (ctl_json)
-		ctl_print_json(&list->base, "groups");
-	for (i = 0; !ctl_json && i < list->n_groups; i++)
-		print_group(list->groups[i]);
-	ctl_free(&list->base);
-	return CTL_OK;
+	return ctl_show("ListGroups", &req.base,
+			&rdma_inc__v1__list_groups_response__descriptor,
+			"groups", print_groups);
 }
 
-static ProtobufCMessage *ask_of(const char *method, char **name,
-				const ProtobufCMessageDescriptor *type)
+static RdmaInc__V1__GetGroupRequest request_of(char **name)
 {
 	RdmaInc__V1__GetGroupRequest req = RDMA_INC__V1__GET_GROUP_REQUEST__INIT;
 
@@ -93,6 +82,14 @@ static ProtobufCMessage *ask_of(const char *method, char **name,
 	/* The arguments of main() end with NULL. */
 	if (name[1])
 		req.tenant = name[1];
+	return req;
+}
+
+static ProtobufCMessage *ask_of(const char *method, char **name,
+				const ProtobufCMessageDescriptor *type)
+{
+	RdmaInc__V1__GetGroupRequest req = request_of(name);
+
 	return ctl_ask(method, &req.base, type);
 }
 
@@ -172,8 +169,9 @@ const struct ctl_object ctl_group = {
 
 /* --- why ----------------------------------------------------------------- */
 
-static void print_why(const RdmaInc__V1__Why *w)
+static void print_why(const ProtobufCMessage *msg)
 {
+	const RdmaInc__V1__Why *w = (const RdmaInc__V1__Why *)msg;
 	const RdmaInc__V1__Candidate *c;
 	size_t i;
 
@@ -192,17 +190,9 @@ static void print_why(const RdmaInc__V1__Why *w)
 		print_connected(w->ranks, w->by_cm);
 }
 
-static int by_switch(const void *a, const void *b)
-{
-	RdmaInc__V1__Candidate *const *x = a, *const *y = b;
-
-	return strverscmp((*x)->switch_id, (*y)->switch_id);
-}
-
 static int run_why(int argc, char **argv)
 {
-	RdmaInc__V1__Why *why;
-	ProtobufCMessage *w;
+	RdmaInc__V1__GetGroupRequest req;
 
 	if (argc && ctl_is_show(argv[0])) {
 		argc--;
@@ -213,19 +203,9 @@ static int run_why(int argc, char **argv)
 				 argv[2]);
 	if (argc < 1)
 		return ctl_wrong("why: which group? \"inc-amctl group\" lists them");
-	w = ask_of("WhyGroup", argv, &rdma_inc__v1__why__descriptor);
-	if (!w)
-		return CTL_REFUSED;
-	why = (RdmaInc__V1__Why *)w;
-	if (why->n_candidates)
-		qsort(why->candidates, why->n_candidates,
-		      sizeof(*why->candidates), by_switch);
-	if (ctl_json)
-		ctl_print_json(w, NULL);
-	else
-		print_why(why);
-	ctl_free(w);
-	return CTL_OK;
+	req = request_of(argv);
+	return ctl_show("WhyGroup", &req.base, &rdma_inc__v1__why__descriptor,
+			NULL, print_why);
 }
 
 const struct ctl_object ctl_why = {

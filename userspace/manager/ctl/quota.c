@@ -3,7 +3,6 @@
  * inc-amctl quota.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,8 +60,9 @@ static void print_read(const RdmaInc__V1__Quotas *list)
 	printf("%s: %s\n", text, list->read);
 }
 
-static void print_all(const RdmaInc__V1__Quotas *list)
+static void print_all(const ProtobufCMessage *msg)
 {
+	const RdmaInc__V1__Quotas *list = (const RdmaInc__V1__Quotas *)msg;
 	char name[128];
 	size_t i;
 
@@ -77,18 +77,10 @@ static void print_all(const RdmaInc__V1__Quotas *list)
 		print_quota("all tenants together", list->all);
 }
 
-static int by_tenant(const void *a, const void *b)
-{
-	RdmaInc__V1__Quota *const *x = a, *const *y = b;
-
-	return strverscmp((*x)->tenant, (*y)->tenant);
-}
-
 static int run_quota(int argc, char **argv)
 {
 	RdmaInc__V1__ListQuotasRequest req =
 		RDMA_INC__V1__LIST_QUOTAS_REQUEST__INIT;
-	RdmaInc__V1__Quotas *list;
 
 	if (argc && ctl_is_show(argv[0])) {
 		argc--;
@@ -98,19 +90,8 @@ static int run_quota(int argc, char **argv)
 		return ctl_wrong("quota: one tenant at most");
 	if (argc)
 		req.tenant = argv[0];
-	list = (void *)ctl_ask("ListQuotas", &req.base,
-			       &rdma_inc__v1__quotas__descriptor);
-	if (!list)
-		return CTL_REFUSED;
-	if (list->n_quotas)
-		qsort(list->quotas, list->n_quotas, sizeof(*list->quotas),
-		      by_tenant);
-	if (ctl_json)
-		ctl_print_json(&list->base, NULL);
-	else
-		print_all(list);
-	ctl_free(&list->base);
-	return CTL_OK;
+	return ctl_show("ListQuotas", &req.base,
+			&rdma_inc__v1__quotas__descriptor, NULL, print_all);
 }
 
 const struct ctl_object ctl_quota = {

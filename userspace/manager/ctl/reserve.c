@@ -18,8 +18,10 @@ static const char *const keywords[] = {
 /* Their places in keywords. */
 enum { KEY_RANKS, KEY_GROUPS, KEY_FOR, KEY_TENANT, KEY_BY };
 
-static void print_reservation(const RdmaInc__V1__Reservation *r)
+static void print_reservation(const ProtobufCMessage *msg)
 {
+	const RdmaInc__V1__Reservation *r =
+		(const RdmaInc__V1__Reservation *)msg;
 	char left[UNIT_LEN];
 
 	printf("reservation %s: %u of %u groups, %u of %u ranks", r->name,
@@ -32,19 +34,20 @@ static void print_reservation(const RdmaInc__V1__Reservation *r)
 	printf(", by %s\n", r->by);
 }
 
-static int by_name(const void *a, const void *b)
+static void print_reservations(const ProtobufCMessage *msg)
 {
-	RdmaInc__V1__Reservation *const *x = a, *const *y = b;
+	const RdmaInc__V1__Reservations *list =
+		(const RdmaInc__V1__Reservations *)msg;
+	size_t i;
 
-	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
+	for (i = 0; i < list->n_reservations; i++)
+		print_reservation(&list->reservations[i]->base);
 }
 
 static int show_reservations(int argc, char **argv)
 {
 	RdmaInc__V1__ReservationRequest req =
 		RDMA_INC__V1__RESERVATION_REQUEST__INIT;
-	RdmaInc__V1__Reservations *list;
-	size_t i;
 
 	if (argc > 2)
 		return ctl_wrong("reservation show: one name, and its tenant, at most");
@@ -52,19 +55,9 @@ static int show_reservations(int argc, char **argv)
 		req.name = argv[0];
 	if (argc > 1)
 		req.tenant = argv[1];
-	list = (void *)ctl_ask("ListReservations", &req.base,
-			       &rdma_inc__v1__reservations__descriptor);
-	if (!list)
-		return CTL_REFUSED;
-	if (list->n_reservations)
-		qsort(list->reservations, list->n_reservations,
-		      sizeof(*list->reservations), by_name);
-	if (ctl_json)
-		ctl_print_json(&list->base, "reservations");
-	for (i = 0; !ctl_json && i < list->n_reservations; i++)
-		print_reservation(list->reservations[i]);
-	ctl_free(&list->base);
-	return CTL_OK;
+	return ctl_show("ListReservations", &req.base,
+			&rdma_inc__v1__reservations__descriptor,
+			"reservations", print_reservations);
 }
 
 static bool get_number(const char *text, uint32_t *value)
@@ -145,23 +138,6 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 	       ctl_wrong("reservation add: how many ranks? \"ranks N\"");
 }
 
-/* Text only of what was made. */
-static int ask_and_print(const char *method, const ProtobufCMessage *req,
-			 bool made)
-{
-	ProtobufCMessage *r = ctl_ask(method, req,
-				      &rdma_inc__v1__reservation__descriptor);
-
-	if (!r)
-		return CTL_REFUSED;
-	if (ctl_json)
-		ctl_print_json(r, NULL);
-	else if (made)
-		print_reservation((const RdmaInc__V1__Reservation *)r);
-	ctl_free(r);
-	return CTL_OK;
-}
-
 static int add_reservation(int argc, char **argv)
 {
 	RdmaInc__V1__Reservation req = RDMA_INC__V1__RESERVATION__INIT;
@@ -171,7 +147,10 @@ static int add_reservation(int argc, char **argv)
 		return ctl_wrong("reservation add: NAME ranks N ...");
 	req.name = argv[0];
 	ret = read_pairs(&req, argc - 1, argv + 1);
-	return ret ? ret : ask_and_print("AddReservation", &req.base, true);
+	return ret ? ret :
+	       ctl_show("AddReservation", &req.base,
+			&rdma_inc__v1__reservation__descriptor, NULL,
+			print_reservation);
 }
 
 static int delete_reservation(int argc, char **argv)
@@ -184,7 +163,8 @@ static int delete_reservation(int argc, char **argv)
 	req.name = argv[0];
 	if (argc > 1)
 		req.tenant = argv[1];
-	return ask_and_print("DeleteReservation", &req.base, false);
+	return ctl_show("DeleteReservation", &req.base,
+			&rdma_inc__v1__reservation__descriptor, NULL, NULL);
 }
 
 static int run_reservation(int argc, char **argv)

@@ -3,7 +3,6 @@
  * inc-amctl task.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -35,30 +34,11 @@ static void print_task(const RdmaInc__V1__Task *t)
 	putchar('\n');
 }
 
-static int by_name(const void *a, const void *b)
-{
-	RdmaInc__V1__Task *const *x = a, *const *y = b;
-	int diff = strcmp((*x)->kind, (*y)->kind);
-
-	return diff ? diff : ctl_by_name((*x)->name, (*x)->tenant, (*y)->name,
-					 (*y)->tenant);
-}
-
-static void sort_tasks(const ProtobufCMessage *msg)
-{
-	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
-
-	if (list->n_tasks)
-		qsort(list->tasks, list->n_tasks, sizeof(*list->tasks),
-		      by_name);
-}
-
-static bool print_tasks(const ProtobufCMessage *msg)
+static void print_tasks(const ProtobufCMessage *msg)
 {
 	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
 	size_t i;
 
-	sort_tasks(msg);
 	for (i = 0; i < list->n_tasks; i++) {
 		/* One line for each, since a list would never end. */
 		if (ctl_json)
@@ -66,11 +46,11 @@ static bool print_tasks(const ProtobufCMessage *msg)
 		else
 			print_task(list->tasks[i]);
 	}
-	return true;
 }
 
-static void print_history(const RdmaInc__V1__History *h)
+static void print_history(const ProtobufCMessage *msg)
 {
+	const RdmaInc__V1__History *h = (const RdmaInc__V1__History *)msg;
 	char text[32] = "", in[UNIT_LEN], out[UNIT_LEN];
 	struct tm tm;
 	time_t at;
@@ -85,27 +65,6 @@ static void print_history(const RdmaInc__V1__History *h)
 		       unit_rate(h->tx_rate[i], out), h->message_rate[i],
 		       h->trouble_rate[i]);
 	}
-}
-
-static int show_tasks(const RdmaInc__V1__TasksRequest *req, bool history)
-{
-	ProtobufCMessage *msg;
-
-	msg = ctl_ask(history ? "GetHistory" : "ListTasks", &req->base,
-		      history ? &rdma_inc__v1__history__descriptor :
-				&rdma_inc__v1__tasks__descriptor);
-	if (!msg)
-		return CTL_REFUSED;
-	if (!history)
-		sort_tasks(msg);
-	if (ctl_json)
-		ctl_print_json(msg, history ? NULL : "tasks");
-	else if (history)
-		print_history((const RdmaInc__V1__History *)msg);
-	else
-		print_tasks(msg);
-	ctl_free(msg);
-	return CTL_OK;
 }
 
 static int run_task(int argc, char **argv)
@@ -142,8 +101,14 @@ static int run_task(int argc, char **argv)
 		return ctl_wrong("task: a tenant has no switches and clients");
 	if (history && (follow || !req.name[0]))
 		return ctl_wrong("task: --history needs a name, and no --follow");
+	if (history)
+		return ctl_show("GetHistory", &req.base,
+				&rdma_inc__v1__history__descriptor, NULL,
+				print_history);
 	if (!follow)
-		return show_tasks(&req, history);
+		return ctl_show("ListTasks", &req.base,
+				&rdma_inc__v1__tasks__descriptor, "tasks",
+				print_tasks);
 	return ctl_follow("WatchTasks", &req.base,
 			  &rdma_inc__v1__tasks__descriptor, print_tasks);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/json.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
@@ -22,16 +23,6 @@ static int by_name(const void *a, const void *b)
 	RdmaInc__V1__Switch *const *x = a, *const *y = b;
 
 	return strverscmp(name_of(*x), name_of(*y));
-}
-
-static int by_ends(const void *a, const void *b)
-{
-	RdmaInc__V1__Link *const *x = a, *const *y = b;
-	int diff = strverscmp((*x)->from_switch, (*y)->from_switch);
-
-	if (!diff)
-		diff = strverscmp((*x)->from_interface, (*y)->from_interface);
-	return diff ? diff : strverscmp((*x)->to_switch, (*y)->to_switch);
 }
 
 /* Their bytes are in the order of the network: IPv4 before IPv6. */
@@ -55,7 +46,6 @@ static RdmaInc__V1__Topology *get_topology(void)
 	if (!t)
 		return NULL;
 	qsort(t->switches, t->n_switches, sizeof(*t->switches), by_name);
-	qsort(t->links, t->n_links, sizeof(*t->links), by_ends);
 	qsort(t->hosts, t->n_hosts, sizeof(*t->hosts), by_addr);
 	return t;
 }
@@ -97,7 +87,7 @@ static void print_host(const RdmaInc__V1__Host *h)
 {
 	char text[64];
 
-	printf("host %s at %s:%s\n", ctl_addr(&h->addr, text, sizeof(text)),
+	printf("host %s at %s:%s\n", am_addr_text(&h->addr, text, sizeof(text)),
 	       h->switch_id, h->interface);
 }
 
@@ -155,7 +145,7 @@ static void print_dot(const RdmaInc__V1__Topology *t)
 			   t->links[i]->from_interface,
 			   t->links[i]->to_interface);
 	for (i = 0; i < t->n_hosts; i++)
-		print_edge(ctl_addr(&t->hosts[i]->addr, text, sizeof(text)),
+		print_edge(am_addr_text(&t->hosts[i]->addr, text, sizeof(text)),
 			   t->hosts[i]->switch_id, "", t->hosts[i]->interface);
 	puts("}");
 }
@@ -232,7 +222,7 @@ static size_t pick_hosts(RdmaInc__V1__Topology *t, int argc, char **argv)
 
 	for (i = 0; i < t->n_hosts; i++) {
 		h = t->hosts[i];
-		if (!is_wanted(ctl_addr(&h->addr, text, sizeof(text)), argc,
+		if (!is_wanted(am_addr_text(&h->addr, text, sizeof(text)), argc,
 			       argv))
 			continue;
 		t->hosts[i] = t->hosts[n];
@@ -284,13 +274,6 @@ static int run_list(bool hosts, int argc, char **argv)
 	return n || !argc ? CTL_OK : CTL_REFUSED;
 }
 
-static int by_group(const void *a, const void *b)
-{
-	RdmaInc__V1__SwitchGroup *const *x = a, *const *y = b;
-
-	return ctl_by_name((*x)->name, (*x)->tenant, (*y)->name, (*y)->tenant);
-}
-
 static void print_groups(const RdmaInc__V1__SwitchGroups *list,
 			 const char *name)
 {
@@ -324,9 +307,6 @@ static int drain_switch(const char *name, const char *method)
 			       &rdma_inc__v1__switch_groups__descriptor);
 	if (!list)
 		return CTL_REFUSED;
-	if (list->n_groups)
-		qsort(list->groups, list->n_groups, sizeof(*list->groups),
-		      by_group);
 	if (ctl_json)
 		ctl_print_json(&list->base, NULL);
 	else

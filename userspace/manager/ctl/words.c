@@ -54,20 +54,3 @@ bool ctl_is_show(const char *word)
 {
 	return !strcmp(word, "show") || !strcmp(word, "list");
 }
-
-/**
- * ctl_by_name() - order two names: job2 before job10
- * @a: name
- * @a_tenant: whose it is
- * @b: the other one
- * @b_tenant: whose that is
- *
- * Return: as strcmp().
- */
-int ctl_by_name(const char *a, const char *a_tenant, const char *b,
-		const char *b_tenant)
-{
-	int diff = strverscmp(a, b);
-
-	return diff ? diff : strverscmp(a_tenant, b_tenant);
-}
