@@ -179,6 +179,16 @@ struct manager {
 	bool		stop;
 };
 
+/**
+ * for_each_switch() - go through the switches that are not gone
+ * @m: manager
+ * @sw: variable for each
+ */
+#define for_each_switch(m, sw)						\
+	for ((sw) = (m)->switches;					\
+	     (sw) < (m)->switches + (m)->o.nswitches; (sw)++)		\
+		if ((sw)->gone) {} else
+
 /* options.c */
 int options_read(struct amd_options *o, int argc, char **argv);
 int options_again(struct amd_options *o, const struct amd_options *before);

@@ -12,15 +12,10 @@
 static struct sw *find_switch(struct manager *m, const char *name)
 {
 	struct sw *sw;
-	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw = &m->switches[i];
-		if (sw->gone)
-			continue;
+	for_each_switch(m, sw)
 		if (!strcmp(sw_name(sw), name) || !strcmp(sw->address, name))
 			return sw;
-	}
 	return NULL;
 }
 

@@ -116,12 +116,8 @@ static void put_switches(const struct manager *m, struct table *t)
 {
 	const struct sw *sw;
 	struct row *r;
-	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw = &m->switches[i];
-		if (sw->gone)
-			continue;
+	for_each_switch(m, sw) {
 		r = add_row(t, "", sw_name(sw), !sw->up ? "down" :
 			    sw_closed(sw) ? answer_drain(sw) : "up");
 		if (!r)

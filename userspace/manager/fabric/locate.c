@@ -220,15 +220,12 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 /* NULL if there are several. */
 static struct sw *only_switch(const struct manager *m)
 {
-	struct sw *only = NULL;
-	unsigned int i;
+	struct sw *only = NULL, *sw;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (m->switches[i].gone)
-			continue;
+	for_each_switch(m, sw) {
 		if (only)
 			return NULL;
-		only = &m->switches[i];
+		only = sw;
 	}
 	return only;
 }

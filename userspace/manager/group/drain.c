@@ -96,11 +96,9 @@ static void let_go(struct manager *m, struct sw *sw)
 static void tell_empty(struct manager *m)
 {
 	struct sw *sw;
-	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw = &m->switches[i];
-		if (sw->subtrees || sw->gone) {
+	for_each_switch(m, sw) {
+		if (sw->subtrees) {
 			continue;
 		} else if (sw->leaving) {
 			let_go(m, sw);

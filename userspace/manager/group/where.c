@@ -171,15 +171,15 @@ bool group_fits(struct group *g)
 static const char *find_reason(const struct group *g, int *err)
 {
 	const struct manager *m = g->manager;
-	unsigned int i;
+	const struct sw *sw;
 
 	*err = ENOBUFS;
 	if (g->navoid)
 		return g->refused;
-	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].up && !m->switches[i].gone) {
+	for_each_switch(m, sw)
+		if (!sw->up) {
 			*err = EHOSTUNREACH;
-			return m->switches[i].why;
+			return sw->why;
 		}
 	if (m->drains)
 		return "none has the capability and room for another tree, and is not drained";
@@ -230,11 +230,12 @@ bool where_await_hosts(struct group *g)
 /* A host at a switch that does not answer is seen by nobody. */
 static void say_down(const struct manager *m, char *text, size_t len)
 {
-	unsigned int i, n = 0, down = 0;
+	unsigned int n = 0, down = 0;
+	const struct sw *sw;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		n += !m->switches[i].gone;
-		down += !m->switches[i].gone && !m->switches[i].up;
+	for_each_switch(m, sw) {
+		n++;
+		down += !sw->up;
 	}
 	text[0] = '\0';
 	if (down)

@@ -233,10 +233,10 @@ static enum answer answer_of(const struct manager *m, struct json_object *link,
 
 static bool all_have_answered(const struct manager *m)
 {
-	unsigned int i;
+	const struct sw *sw;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].info && !m->switches[i].gone)
+	for_each_switch(m, sw)
+		if (!sw->info)
 			return false;
 	return true;
 }

@@ -148,12 +148,8 @@ static struct sw *find_switch(struct manager *m, const char *id,
 			      const char *address)
 {
 	struct sw *sw, *found = NULL;
-	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw = &m->switches[i];
-		if (sw->gone)
-			continue;
+	for_each_switch(m, sw) {
 		if (sw->info && !strcmp(sw->info->id, id))
 			return sw;
 		if (!sw->info && !strcmp(sw->address, address))

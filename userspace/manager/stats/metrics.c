@@ -122,34 +122,25 @@ static void put_series(const struct stats *st, FILE *f, enum series_kind kind)
 
 static void put_switches(const struct stats *st, FILE *f)
 {
-	const struct manager *m = st->m;
-	unsigned int i;
+	static const char *const what[][2] = {
+		{ "switch_up", "Whether the switch's agent answers." },
+		{ "switch_drained", "Whether the switch gets no more trees." },
+		{ "switch_trees", "Trees of the manager there." },
+	};
+	const struct sw *sw;
+	unsigned int k;
 
-	put_head(f, "switch_up", "gauge",
-		 "Whether the switch's agent answers.");
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (m->switches[i].gone)
-			continue;
-		fputs("inc_am_switch_up", f);
-		put_label(f, "switch", sw_name(&m->switches[i]));
-		fprintf(f, " %d\n", m->switches[i].up);
-	}
-	put_head(f, "switch_drained", "gauge",
-		 "Whether the switch gets no more trees.");
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (m->switches[i].gone)
-			continue;
-		fputs("inc_am_switch_drained", f);
-		put_label(f, "switch", sw_name(&m->switches[i]));
-		fprintf(f, " %d\n", sw_closed(&m->switches[i]));
-	}
-	put_head(f, "switch_trees", "gauge", "Trees of the manager there.");
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (m->switches[i].gone)
-			continue;
-		fputs("inc_am_switch_trees", f);
-		put_label(f, "switch", sw_name(&m->switches[i]));
-		fprintf(f, " %u\n", m->switches[i].subtrees);
+	for (k = 0; k < 3; k++) {
+		put_head(f, what[k][0], "gauge", what[k][1]);
+		for_each_switch(st->m, sw) {
+			const unsigned int values[] = {
+				sw->up, sw_closed(sw), sw->subtrees,
+			};
+
+			fprintf(f, "inc_am_%s", what[k][0]);
+			put_label(f, "switch", sw_name(sw));
+			fprintf(f, " %u\n", values[k]);
+		}
 	}
 }
 
