@@ -278,3 +278,20 @@ u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
 	inc_msg_layout(g, msg, &l);
 	return inc_chunks_of(g, inc_layout_in(&l, inc_geom_ranks(g, rank)));
 }
+
+/**
+ * inc_msg_share() - compute a rank's part of a result
+ * @g: geometry of the tree
+ * @rank: rank
+ * @msg: message as another rank has described it; its part is set to @rank's
+ *
+ * Context: any.
+ */
+void inc_msg_share(const struct inc_slot_geom *g, u16 rank, struct inc_msg *msg)
+{
+	struct inc_layout l;
+
+	inc_msg_layout(g, msg, &l);
+	msg->out_len = inc_layout_out(&l, l.own, inc_geom_ranks(g, rank),
+				      &msg->out_off);
+}

@@ -182,5 +182,7 @@ u32 inc_msg_request_len(const struct inc_slot_geom *g, u16 rank,
 			const struct inc_msg *msg);
 u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
 		  u16 rank);
+void inc_msg_share(const struct inc_slot_geom *g, u16 rank,
+		   struct inc_msg *msg);
 
 #endif /* _INC_MESSAGE_H */

@@ -118,6 +118,8 @@ static struct inc_part **part_at(const struct inc_slot *s, u16 member,
 
 static void expect_message(struct inc_slot *s, u32 msg_id)
 {
+	s->last = s->msg;
+	s->last_status = s->status;
 	memset(&s->msg, 0, sizeof(s->msg));
 	s->msg.msg_id = msg_id;
 	s->state = RDMA_INC_SLOT_STATE_IDLE;
@@ -160,6 +162,16 @@ static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg)
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
 	for (i = 0; i < msg->gather_chunks && (!s->ops || s->geom->child); i++)
 		s->chunk[i].filled = 0;
+}
+
+/* The newest message of the slot that a rank has begun; false if there is none. */
+static bool find_newest(const struct inc_slot *s, u16 member, u32 *msg_id)
+{
+	bool begun = inc_slot_placed(s) && inc_slot_begun(s, member);
+
+	/* The slot has gone on, so the rank has begun the one before. */
+	*msg_id = begun ? s->msg.msg_id : s->msg.msg_id - s->geom->slots;
+	return begun || s->last.nchunks;
 }
 
 /* A rank that has begun and that no other rank has disagreed with. */
@@ -278,6 +290,7 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status)
 {
 	u16 unlike = INC_SLOT_NOBODY;
+	u32 newest;
 
 	if (msg->msg_id == s->msg.msg_id + s->geom->slots) {
 		if (may_advance(s))
@@ -285,10 +298,10 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 		else if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 			return INC_SLOT_WAIT;
 	}
+	if (find_newest(s, member, &newest) && msg->msg_id == newest)
+		return INC_SLOT_REPEAT;
 	if (msg->msg_id != s->msg.msg_id)
 		return INC_SLOT_REFUSE;
-	if (s->got[member])
-		return INC_SLOT_REPEAT;
 
 	s->got[member] = 1;
 	s->begun++;
@@ -316,6 +329,40 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 			place_parked(s);
 	}
 	return INC_SLOT_TAKE;
+}
+
+/**
+ * inc_slot_recall() - look up what became of a rank's message
+ * @s: slot of the message ID
+ * @member: index of the member
+ * @msg_id: message
+ * @msg: if INC_SLOT_ENDED, set to the message; without an error, with the rank's part
+ *	of the result
+ * @status: if INC_SLOT_ENDED, set to the enum inc_status that it has ended with
+ *
+ * The result stays in the slot until this rank begins the slot's next message.
+ *
+ * Context: the slot's lock is held.
+ * Return: enum inc_slot_past.
+ */
+enum inc_slot_past inc_slot_recall(const struct inc_slot *s, u16 member,
+				   u32 msg_id, struct inc_msg *msg, u8 *status)
+{
+	u32 newest;
+	bool last;
+
+	if (!find_newest(s, member, &newest) || (s32)(msg_id - newest) > 0)
+		return INC_SLOT_UNKNOWN;
+	if (msg_id != newest)
+		return INC_SLOT_OLD;
+	last = newest != s->msg.msg_id;
+	if (!last && s->state == RDMA_INC_SLOT_STATE_BUSY)
+		return INC_SLOT_OPEN;
+	*msg = last ? s->last : s->msg;
+	*status = last ? s->last_status : s->status;
+	if (!*status)
+		inc_msg_share(s->geom, member, msg);
+	return INC_SLOT_ENDED;
 }
 
 /* Returns whether chunks have completed. */

@@ -20,7 +20,7 @@
  * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell those that
  *	have begun, this one included, and discard its chunks
  * @INC_SLOT_FAILED: the message failed before: tell this rank, discard
- * @INC_SLOT_REPEAT: this rank's request for this message has begun before:
+ * @INC_SLOT_REPEAT: this rank has begun this message before, and none since:
  *	discard its chunks
  * @INC_SLOT_WAIT: the slot's next message, while ranks are still to be told
  *	that this one failed: not now, it has to be retransmitted
@@ -36,12 +36,28 @@ enum inc_slot_verdict {
 	INC_SLOT_REFUSE,
 };
 
+/**
+ * enum inc_slot_past - what a slot knows of a rank and a message
+ * @INC_SLOT_UNKNOWN: the rank has begun neither it nor a later one in the slot
+ * @INC_SLOT_OPEN: the rank has begun it, and it goes on
+ * @INC_SLOT_ENDED: the rank has begun it, and it has ended
+ * @INC_SLOT_OLD: the rank has begun a later one
+ */
+enum inc_slot_past {
+	INC_SLOT_UNKNOWN,
+	INC_SLOT_OPEN,
+	INC_SLOT_ENDED,
+	INC_SLOT_OLD,
+};
+
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id);
 void inc_slot_place(struct inc_slot *s, void *mem);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status);
+enum inc_slot_past inc_slot_recall(const struct inc_slot *s, u16 member,
+				   u32 msg_id, struct inc_msg *msg, u8 *status);
 bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);

@@ -32,6 +32,7 @@ struct inc_chunk {
  * @msg: message that the slot works on, has done, or expects
  * @state: enum rdma_inc_slot_state
  * @status: enum inc_status of a failed message
+ * @last_status: enum inc_status that @last has ended with
  * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
  * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
  * @ops: how to reduce @msg, NULL if it is not reduced
@@ -41,6 +42,8 @@ struct inc_chunk {
  *	owned by uplink_queue.c
  * @uplink_msg_id: message of the newest request to the parent, whose INC header
  *	precedes @partial; owned by uplink_queue.c
+ * @last: message before @msg, which ranks that have not begun @msg may still query;
+ *	its nchunks is 0 if there was none
  * @begun: number of ranks whose request has begun
  * @gathered: chunks that all ranks have contributed to; they complete in order
  * @ready: chunks of the result that are complete; same as @gathered except at a
@@ -66,6 +69,7 @@ struct inc_slot {
 	struct inc_msg			msg;
 	u8				state;
 	u8				status;
+	u8				last_status;
 	bool				result_wanted;
 	bool				parent_answered;
 	bool				uplink_busy;
@@ -86,6 +90,7 @@ struct inc_slot {
 	struct inc_chunk		*chunk;
 	u8				*result;
 	u8				*partial;
+	struct inc_msg			last;
 };
 
 /*

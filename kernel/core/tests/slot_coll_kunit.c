@@ -217,7 +217,16 @@ static void check_ranks(struct kunit *test, const struct coll_round *r)
 	for (u16 rank = 0; rank < t->geom.members; rank++) {
 		const struct inc_msg *msg = &r->msg[rank];
 		u32 len = want(t, r, rank);
+		struct inc_msg again;
+		u8 status;
 
+		/* What it gets if it lacks the result, whoever has begun first. */
+		KUNIT_ASSERT_EQ(test, inc_slot_recall(&t->s, rank, msg->msg_id,
+						      &again, &status),
+				INC_SLOT_ENDED);
+		KUNIT_ASSERT_EQ(test, status, INC_STATUS_OK);
+		KUNIT_ASSERT_EQ(test, again.out_len, len);
+		KUNIT_ASSERT_EQ(test, again.out_off, msg->out_off);
 		if (msg->out_len != len)
 			KUNIT_ASSERT_EQ_MSG(test, msg->out_len, 0U,
 					    "collective %u", r->collective);

@@ -265,7 +265,71 @@ static void window(struct kunit *test)
 	}
 	other = floats(test, 0x1006, 7);
 	KUNIT_EXPECT_EQ(test, test_begin(t, 2, &other), INC_SLOT_TAKE);
-	expect_refused(test, 1, &msg);
+	/* The newest that rank 1 has begun; rank 2 has begun a later one. */
+	expect_repeat(test, 1, &msg);
+	expect_refused(test, 2, &msg);
+	inc_slot_fail(&t->s, INC_STATUS_TREE_GONE);
+}
+
+static void expect_past(struct kunit *test, u16 rank, u32 msg_id,
+			enum inc_slot_past want, u8 want_status)
+{
+	struct slot_test *t = test->priv;
+	struct inc_msg msg = {};
+	u8 status = 0;
+
+	KUNIT_EXPECT_EQ_MSG(test, inc_slot_recall(&t->s, rank, msg_id, &msg,
+						  &status),
+			    want, "message 0x%x of rank %u", msg_id, rank);
+	KUNIT_EXPECT_EQ(test, status, want_status);
+	if (want == INC_SLOT_ENDED && !status)
+		KUNIT_EXPECT_EQ(test, msg.msg_id, msg_id);
+}
+
+/* What became of a rank's messages, as they begin and end; IDs wrap. */
+static void recall(struct kunit *test)
+{
+	const u32 first = 0xfffffffe, next = first + 4;
+	struct slot_test *t = test->priv;
+	struct inc_msg msg;
+
+	slot_test_tree(test, 2, 256, 4, first);
+	expect_past(test, 0, first, INC_SLOT_UNKNOWN, 0);
+	expect_past(test, 0, first - 4, INC_SLOT_UNKNOWN, 0);
+	msg = floats(test, first, 9);
+	test_fill(t, &msg);
+	test_begin(t, 0, &msg);
+	expect_past(test, 0, first, INC_SLOT_OPEN, 0);
+	expect_past(test, 0, first - 4, INC_SLOT_OLD, 0);
+	expect_past(test, 0, next, INC_SLOT_UNKNOWN, 0);
+	expect_past(test, 1, first, INC_SLOT_UNKNOWN, 0);
+	expect_past(test, 1, first - 4, INC_SLOT_UNKNOWN, 0);
+	test_begin(t, 1, &msg);
+	test_add(t, 0, &msg);
+	expect_past(test, 1, first, INC_SLOT_OPEN, 0);
+	test_add(t, 1, &msg);
+	expect_past(test, 0, first, INC_SLOT_ENDED, 0);
+	expect_past(test, 1, first, INC_SLOT_ENDED, 0);
+
+	/* It has ended for a rank until that rank begins the next one. */
+	msg = floats(test, next, 90);
+	test_fill(t, &msg);
+	test_begin(t, 1, &msg);
+	expect_past(test, 0, first, INC_SLOT_ENDED, 0);
+	expect_past(test, 1, first, INC_SLOT_OLD, 0);
+	expect_past(test, 0, next, INC_SLOT_UNKNOWN, 0);
+	expect_past(test, 0, first - 4, INC_SLOT_OLD, 0);
+	inc_slot_fail(&t->s, INC_STATUS_MISMATCH);
+	expect_past(test, 1, next, INC_SLOT_ENDED, INC_STATUS_MISMATCH);
+	expect_past(test, 0, first, INC_SLOT_ENDED, 0);
+	test_begin(t, 0, &msg);
+	expect_past(test, 0, first, INC_SLOT_OLD, 0);
+	expect_past(test, 0, next, INC_SLOT_ENDED, INC_STATUS_MISMATCH);
+
+	msg = floats(test, next + 4, 9);
+	test_begin(t, 0, &msg);
+	expect_past(test, 1, next, INC_SLOT_ENDED, INC_STATUS_MISMATCH);
+	expect_past(test, 0, next + 4, INC_SLOT_OPEN, 0);
 	inc_slot_fail(&t->s, INC_STATUS_TREE_GONE);
 }
 
@@ -584,6 +648,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(parse_masks),
 	KUNIT_CASE(chunk_geometry),
 	KUNIT_CASE(window),
+	KUNIT_CASE(recall),
 	KUNIT_CASE(begin_twice),
 	KUNIT_CASE(mismatch),
 	KUNIT_CASE(bad_header_fails),

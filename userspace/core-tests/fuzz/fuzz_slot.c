@@ -33,6 +33,9 @@ struct oracle {
 	struct inc_msg	msg;			/* of the first to begin */
 	bool		any, failed;
 	uint8_t		status;
+	bool		went_on;		/* from an earlier message */
+	uint8_t		last_status;
+	uint32_t	last_len;
 	uint8_t		result[ROOM];
 	uint32_t	owner;			/* newest that all have begun */
 };
@@ -165,6 +168,25 @@ static bool done(const struct oracle *o)
 	return o->any && !o->failed && complete(o) == o->msg.nchunks;
 }
 
+/* What the slot knows of a rank's last two messages. */
+static void compare_past(const struct oracle *o, int rank, bool busy)
+{
+	enum inc_slot_past want = !o->begun[rank] ? INC_SLOT_UNKNOWN :
+				  busy ? INC_SLOT_OPEN : INC_SLOT_ENDED;
+	u8 status = INC_STATUS_OK;
+	struct inc_msg msg;
+
+	require(inc_slot_recall(&o->s, rank, o->id, &msg, &status) == want);
+	require(status == (want == INC_SLOT_ENDED && o->failed ? o->status : 0));
+	want = o->begun[rank] ? INC_SLOT_OLD :
+	       o->went_on ? INC_SLOT_ENDED : INC_SLOT_UNKNOWN;
+	status = INC_STATUS_OK;
+	require(inc_slot_recall(&o->s, rank, o->id - o->geom.slots, &msg,
+				&status) == want);
+	require(status == (want == INC_SLOT_ENDED ? o->last_status : 0));
+	require(want != INC_SLOT_ENDED || status || msg.out_len == o->last_len);
+}
+
 /* The slot has to agree with the oracle after every call. */
 static void compare(const struct oracle *o)
 {
@@ -179,8 +201,10 @@ static void compare(const struct oracle *o)
 	require(!memcmp(o->s.result, o->result,
 			o->geom.max_chunks * PMTU - INC_HDR_LEN));
 	require(o->s.owner == o->owner);
-	for (int rank = 0; rank < o->geom.members; rank++)
+	for (int rank = 0; rank < o->geom.members; rank++) {
 		require(inc_slot_begun(&o->s, rank) == o->begun[rank]);
+		compare_past(o, rank, want == RDMA_INC_SLOT_STATE_BUSY);
+	}
 }
 
 /* Choose a header, and return the status that protocol.rst has for it. */
@@ -234,6 +258,9 @@ static bool same(const struct inc_msg *a, const struct inc_msg *b)
 
 static void next_message(struct oracle *o, uint32_t id)
 {
+	o->went_on = true;
+	o->last_status = o->failed ? o->status : INC_STATUS_OK;
+	o->last_len = o->msg.data_len;
 	o->id = id;
 	o->any = false;
 	o->failed = false;
@@ -250,10 +277,11 @@ static enum inc_slot_verdict expected(struct oracle *o, int rank,
 		else
 			return o->failed ? INC_SLOT_WAIT : INC_SLOT_REFUSE;
 	}
+	if (msg->msg_id == o->id ? o->begun[rank] :
+	    msg->msg_id == o->id - o->geom.slots && o->went_on && !o->begun[rank])
+		return INC_SLOT_REPEAT;
 	if (msg->msg_id != o->id)
 		return INC_SLOT_REFUSE;
-	if (o->begun[rank])
-		return INC_SLOT_REPEAT;
 	o->begun[rank] = true;
 	if (o->failed)
 		return INC_SLOT_FAILED;
