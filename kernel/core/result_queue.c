@@ -73,21 +73,6 @@ void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
 }
 
 /**
- * inc_resultq_began() - check whether a message was begun
- * @q: queue
- * @msg_id: message
- *
- * Context: the queue's lock is held.
- * Return: true if it was, or a later one in its slot.
- */
-bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id)
-{
-	const struct inc_out *out = inc_resultq_out(q, msg_id);
-
-	return out->begun && (s32)(msg_id - out->msg_id) <= 0;
-}
-
-/**
  * inc_resultq_may_open() - check whether a new request may begin
  * @q: queue
  * @msg_id: its message
@@ -100,12 +85,25 @@ enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 {
 	const struct inc_out *out = inc_resultq_out(q, msg_id);
 
-	/* If opened again, it would be answered again. */
-	if (out->begun && out->msg_id == msg_id)
-		return INC_OPEN_REPEAT;
-	if (out->open || inc_resultq_began(q, msg_id))
-		return INC_OPEN_BUSY;
-	return INC_OPEN_OK;
+	if (!out->open)
+		return INC_OPEN_OK;
+	return out->msg_id == msg_id ? INC_OPEN_REPEAT : INC_OPEN_BUSY;
+}
+
+static void set_result(const struct inc_result_queue *q, struct inc_out *out,
+		       const struct inc_msg *msg, u64 va, u32 rkey)
+{
+	bool whole = msg->out_len == msg->data_len;
+
+	out->va = va;
+	out->rkey = rkey;
+	out->msg_id = msg->msg_id;
+	out->off = msg->out_off;
+	out->len = msg->out_len;
+	out->whole = whole;
+	out->nchunks = whole ? msg->nchunks :
+		       max(DIV_ROUND_UP(msg->out_len, q->geom->pmtu), 1U);
+	out->sent = 0;
 }
 
 /**
@@ -122,22 +120,12 @@ void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 		      u64 va, u32 rkey, u32 size)
 {
 	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
-	bool whole = msg->out_len == msg->data_len;
 
-	out->va = va;
-	out->rkey = rkey;
-	out->msg_id = msg->msg_id;
+	set_result(q, out, msg, va, rkey);
 	out->held = size;
-	out->off = msg->out_off;
-	out->len = msg->out_len;
-	out->whole = whole;
-	out->nchunks = whole ? msg->nchunks :
-		       max(DIV_ROUND_UP(msg->out_len, q->geom->pmtu), 1U);
 	out->ready = 0;
-	out->sent = 0;
 	out->status = INC_STATUS_OK;
 	out->open = true;
-	out->begun = true;
 	out->resend = false;
 	q->held += size;
 	inc_oldest_add(&q->waiting, msg->msg_id);
@@ -168,7 +156,6 @@ u32 inc_resultq_close(struct inc_result_queue *q, u32 msg_id)
 {
 	struct inc_out *out = inc_resultq_out(q, msg_id);
 
-	out->begun = false;
 	WRITE_ONCE(q->begun, q->begun - 1);
 	if (!out->open || (out->queued && !is_stale(out)))
 		return 0;
@@ -257,34 +244,29 @@ u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
 	return out->ready < out->nchunks ? release_request(q, out) : 0;
 }
 
-/* Has the member begun neither this message nor a later one in its slot? */
-static bool has_not_begun(const struct inc_out *out, u32 msg_id)
-{
-	return !out->begun || (s32)(msg_id - out->msg_id) > 0;
-}
-
 /**
- * inc_resultq_resend() - look up a UC member's message and resend its result
+ * inc_resultq_resend() - queue the outcome of a UC member's message once more
  * @q: queue
- * @msg_id: message
+ * @msg: message that has ended, with the member's part of its result
+ * @va: where the member wants the result
+ * @rkey: key of that memory
+ * @status: enum inc_status that it has ended with
  *
  * Context: the queue's lock is held.
- * Return: enum inc_resend_verdict.
+ * Return: false if its outcome is not queued yet, or not sent for the first time.
  */
-enum inc_resend_verdict inc_resultq_resend(struct inc_result_queue *q,
-					   u32 msg_id)
+bool inc_resultq_resend(struct inc_result_queue *q, const struct inc_msg *msg,
+			u64 va, u32 rkey, u8 status)
 {
-	struct inc_out *out = inc_resultq_out(q, msg_id);
+	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
 
-	if (has_not_begun(out, msg_id))
-		return INC_RESEND_UNKNOWN;
-	if (msg_id != out->msg_id)
-		return INC_RESEND_OLD;
 	if (out->open)
-		return INC_RESEND_OPEN;
+		return false;
+	set_result(q, out, msg, va, rkey);
+	out->status = status;
 	out->resend = true;
 	enqueue_slot(q, out);
-	return INC_RESEND_QUEUED;
+	return true;
 }
 
 /* @spare: entries to leave for others. Returns false if there is no room. */
@@ -309,21 +291,6 @@ static bool add_stray(struct inc_result_queue *q, u32 msg_id, u8 status,
 bool inc_resultq_stray(struct inc_result_queue *q, u32 msg_id, u8 status)
 {
 	return add_stray(q, msg_id, status, 1);
-}
-
-/**
- * inc_resultq_missing() - ask a UC member for a message, if it was lost
- * @q: queue
- * @msg_id: message that should have arrived by now
- *
- * Context: the queue's lock is held.
- */
-void inc_resultq_missing(struct inc_result_queue *q, u32 msg_id)
-{
-	const struct inc_out *out = inc_resultq_out(q, msg_id);
-
-	if (has_not_begun(out, msg_id))
-		add_stray(q, msg_id, INC_STATUS_RESEND, 1);
 }
 
 /**
@@ -495,7 +462,6 @@ enum inc_resultq_item inc_resultq_next_uc(struct inc_result_queue *q,
 		if (out->resend) {
 			*kind = INC_REQ_RETRANSMIT;
 			out->resend = false;
-			out->sent = 0;
 		}
 		item = fill_out(q, w, out,
 				low_mark_status(out->msg_id, low_mark));

@@ -30,7 +30,6 @@
  * @status: error status to send instead, or 0
  * @open: a request has begun and its Immediate is not yet with the requester
  * @queued: the slot is in inc_result_queue.fifo
- * @begun: @msg_id is a message that the slot knows of this member
  * @resend: UC: it was sent, and is to be sent again
  */
 struct inc_out {
@@ -47,7 +46,6 @@ struct inc_out {
 	bool	whole;
 	bool	open;
 	bool	queued;
-	bool	begun;
 	bool	resend;
 };
 
@@ -85,9 +83,8 @@ struct inc_result_queue {
 /**
  * enum inc_open_verdict - whether a request may begin
  * @INC_OPEN_OK: yes; where its result goes is recorded
- * @INC_OPEN_BUSY: no: the slot's last result is not sent yet, or the member is
- *	past this message
- * @INC_OPEN_REPEAT: no: this message has been opened before
+ * @INC_OPEN_BUSY: no: the slot's last result is not sent yet
+ * @INC_OPEN_REPEAT: no: this message is open
  * @INC_OPEN_HELD: not now: too much of this member's data is held
  */
 enum inc_open_verdict {
@@ -95,20 +92,6 @@ enum inc_open_verdict {
 	INC_OPEN_BUSY,
 	INC_OPEN_REPEAT,
 	INC_OPEN_HELD,
-};
-
-/**
- * enum inc_resend_verdict - state of a message that a UC member retransmits
- * @INC_RESEND_UNKNOWN: nothing
- * @INC_RESEND_OPEN: it has begun and not ended
- * @INC_RESEND_QUEUED: it has ended; its result or status is queued again
- * @INC_RESEND_OLD: the member has begun a later message in that slot
- */
-enum inc_resend_verdict {
-	INC_RESEND_UNKNOWN,
-	INC_RESEND_OPEN,
-	INC_RESEND_QUEUED,
-	INC_RESEND_OLD,
 };
 
 /**
@@ -163,7 +146,6 @@ void inc_resultq_init(struct inc_result_queue *q,
 		      const struct inc_slot_geom *g);
 void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
 			 u16 *fifo, struct inc_oldest_entry *waiting);
-bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);
 void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
@@ -173,10 +155,9 @@ bool inc_resultq_hold(struct inc_result_queue *q, u32 msg_id, u32 bytes);
 u32 inc_resultq_ready(struct inc_result_queue *q, const struct inc_msg *msg,
 		      u16 ready);
 u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status);
-enum inc_resend_verdict inc_resultq_resend(struct inc_result_queue *q,
-					   u32 msg_id);
+bool inc_resultq_resend(struct inc_result_queue *q, const struct inc_msg *msg,
+			u64 va, u32 rkey, u8 status);
 bool inc_resultq_stray(struct inc_result_queue *q, u32 msg_id, u8 status);
-void inc_resultq_missing(struct inc_result_queue *q, u32 msg_id);
 void inc_resultq_farewell(struct inc_result_queue *q, u32 next_msg_id,
 			  u8 status);
 enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * UC: nothing is acknowledged, everything may be lost. The member retransmits
- * and queries. What the switch remembers of each slot's message (struct
- * inc_out) determines the answer:
+ * and queries. What the slot remembers of the member's message determines the
+ * answer:
  *
  *   not begun                 INC_STATUS_RESEND: the request was lost
  *   begun, not ended          INC_STATUS_PENDING
@@ -10,6 +10,7 @@
  *
  * The result is still in the slot: its bytes change when all ranks have begun
  * the slot's next message, and a member without its result does not begin it.
+ * Where it goes is not remembered: the packet that asks says it again.
  */
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
@@ -45,34 +46,66 @@ static bool note_psn(struct inc_qp *qp, u32 psn)
 	return false;
 }
 
-static enum uc_verdict answer_query(struct inc_qp *qp, u32 msg_id)
+static enum inc_slot_past recall(struct inc_qp *qp, u32 msg_id,
+				 struct inc_msg *msg, u8 *status)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
+	enum inc_slot_past past;
+
+	spin_lock(&ts->lock);
+	past = inc_slot_recall(&ts->m, qp->cfg.index, msg_id, msg, status);
+	spin_unlock(&ts->lock);
+	return past;
+}
+
+/* Look up the message that a packet names, and queue its outcome if it has one. */
+static enum inc_slot_past look_up(struct inc_qp *qp, const struct inc_hdr *hdr)
+{
+	enum inc_slot_past past;
+	struct inc_msg msg;
+	u8 status;
+
+	past = recall(qp, be32_to_cpu(hdr->msg_id), &msg, &status);
+	if (past != INC_SLOT_ENDED)
+		return past;
+	if (hdr->flags & cpu_to_be16(INC_HDR_F_NO_DATA))
+		msg.out_len = 0;
+	return inc_txq_resend(qp, &msg, be64_to_cpu(hdr->result_va),
+			      be32_to_cpu(hdr->result_rkey), status) ?
+	       INC_SLOT_ENDED : INC_SLOT_OPEN;
+}
+
+static enum uc_verdict answer_query(struct inc_qp *qp,
+				    const struct inc_hdr *hdr)
 {
 	u8 status = READ_ONCE(qp->tree->error);
+	u32 msg_id = be32_to_cpu(hdr->msg_id);
 
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_QUERIES);
-	switch (inc_txq_resend(qp, msg_id)) {
-	case INC_RESEND_QUEUED:
+	switch (look_up(qp, hdr)) {
+	case INC_SLOT_ENDED:
 		return UC_ANSWER;
-	case INC_RESEND_OPEN:
+	case INC_SLOT_OPEN:
 		inc_txq_stray(qp, msg_id, INC_STATUS_PENDING);
 		return UC_ANSWER;
-	case INC_RESEND_UNKNOWN:
+	case INC_SLOT_UNKNOWN:
 		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_RESEND);
 		return UC_ANSWER;
-	case INC_RESEND_OLD:
+	case INC_SLOT_OLD:
 		break;
 	}
 	return UC_DROP;
 }
 
-static enum uc_verdict check_repeat(struct inc_qp *qp, u32 msg_id)
+static enum uc_verdict check_repeat(struct inc_qp *qp,
+				    const struct inc_hdr *hdr)
 {
-	enum inc_resend_verdict verdict = inc_txq_resend(qp, msg_id);
+	enum inc_slot_past past = look_up(qp, hdr);
 
-	if (verdict == INC_RESEND_UNKNOWN)
+	if (past == INC_SLOT_UNKNOWN)
 		return UC_NEW;
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
-	return verdict == INC_RESEND_QUEUED ? UC_ANSWER : UC_DROP;
+	return past == INC_SLOT_ENDED ? UC_ANSWER : UC_DROP;
 }
 
 /*
@@ -97,8 +130,8 @@ static enum uc_verdict judge_packet(struct inc_qp *qp,
 		goto bad;
 	*overtaken = note_psn(qp, pkt->psn);
 	if (hdr.flags & cpu_to_be16(INC_HDR_F_QUERY))
-		return answer_query(qp, msg_id);
-	return check_repeat(qp, msg_id);
+		return answer_query(qp, &hdr);
+	return check_repeat(qp, &hdr);
 
 bad:
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
@@ -108,13 +141,15 @@ bad:
 /* Record that a message has arrived, and report those that are missing. */
 static void report_missing(struct inc_qp *qp, bool overtaken)
 {
+	struct inc_msg msg;
 	u32 missing;
-	u8 n;
+	u8 n, status;
 
 	inc_msg_loss_arrived(&qp->rx.loss, qp->rx.msg_id, overtaken);
 	for (n = 0; n < INC_MSG_LOSS_JUDGED; n++)
-		if (inc_msg_loss_judge(&qp->rx.loss, &missing))
-			inc_txq_missing(qp, missing);
+		if (inc_msg_loss_judge(&qp->rx.loss, &missing) &&
+		    recall(qp, missing, &msg, &status) == INC_SLOT_UNKNOWN)
+			inc_txq_stray(qp, missing, INC_STATUS_RESEND);
 }
 
 /* A new request. Consumes @skb. */

@@ -90,6 +90,14 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 	reply->kick_parent = true;
 }
 
+/* A message that has been begun opens again, over RC with new PSNs. */
+static enum inc_take note_repeat(struct inc_qp *qp)
+{
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+	return qp->cfg.transport == RDMA_INC_TRANSPORT_UC ? INC_TAKE_OK :
+							   INC_TAKE_PLACE_LOST;
+}
+
 /*
  * Begin the message in its slot. If its chunks are not to be taken, the member
  * has been told why or need not be.
@@ -145,10 +153,8 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_txq_status(qp, msg->msg_id, status);
 		break;
 	case INC_SLOT_REPEAT:
-		/* Begun by an earlier QP of this rank. */
-		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 		inc_txq_close(qp, msg->msg_id);
-		break;
+		return note_repeat(qp);
 	case INC_SLOT_REFUSE:
 		/* Answered without the slot, where its turn may yet come. */
 		inc_txq_close(qp, msg->msg_id);
@@ -185,10 +191,7 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
 		*t = INC_TAKE_RNR;
 		break;
 	case INC_OPEN_REPEAT:
-		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
-		/* New PSNs for a message that has been begun. */
-		if (!pkt->uc)
-			*t = INC_TAKE_PLACE_LOST;
+		*t = note_repeat(qp);
 		break;
 	case INC_OPEN_BUSY:
 		*t = refuse_msg_id(qp, msg->msg_id);

@@ -55,39 +55,25 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 }
 
 /**
- * inc_txq_resend() - look up a UC member's message and resend its result
+ * inc_txq_resend() - queue the outcome of a UC member's message once more
  * @qp: its QP
- * @msg_id: message
+ * @msg: message that has ended, with the member's part of its result
+ * @va: where the member wants the result
+ * @rkey: key of that memory
+ * @status: enum inc_status that it has ended with
  *
  * Context: BH; takes qp->tx.lock.
- * Return: enum inc_resend_verdict.
+ * Return: false if its outcome has yet to be sent for the first time.
  */
-enum inc_resend_verdict inc_txq_resend(struct inc_qp *qp, u32 msg_id)
+bool inc_txq_resend(struct inc_qp *qp, const struct inc_msg *msg, u64 va,
+		    u32 rkey, u8 status)
 {
-	enum inc_resend_verdict verdict;
+	bool queued;
 
 	spin_lock_bh(&qp->tx.lock);
-	verdict = inc_resultq_resend(&qp->tx.results, msg_id);
+	queued = inc_resultq_resend(&qp->tx.results, msg, va, rkey, status);
 	spin_unlock_bh(&qp->tx.lock);
-	return verdict;
-}
-
-/**
- * inc_txq_began() - check whether a member has begun a message
- * @qp: its QP
- * @msg_id: message
- *
- * Context: softirq, qp->rx.lock held.
- * Return: true if it has, or a later one in its slot.
- */
-bool inc_txq_began(struct inc_qp *qp, u32 msg_id)
-{
-	bool began;
-
-	spin_lock_bh(&qp->tx.lock);
-	began = inc_resultq_began(&qp->tx.results, msg_id);
-	spin_unlock_bh(&qp->tx.lock);
-	return began;
+	return queued;
 }
 
 /**
@@ -163,20 +149,6 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 	added = inc_resultq_stray(&qp->tx.results, msg_id, status);
 	spin_unlock_bh(&qp->tx.lock);
 	return added;
-}
-
-/**
- * inc_txq_missing() - tell a UC member to resend a message, if it was lost
- * @qp: its QP
- * @msg_id: message that should have arrived by now
- *
- * Context: BH; takes qp->tx.lock.
- */
-void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
-{
-	spin_lock_bh(&qp->tx.lock);
-	inc_resultq_missing(&qp->tx.results, msg_id);
-	spin_unlock_bh(&qp->tx.lock);
 }
 
 /**

@@ -16,9 +16,8 @@ struct work_struct;
 enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 				   const struct inc_msg *msg, u64 va,
 				   u32 rkey, u32 size);
-enum inc_resend_verdict inc_txq_resend(struct inc_qp *qp, u32 msg_id);
-void inc_txq_missing(struct inc_qp *qp, u32 msg_id);
-bool inc_txq_began(struct inc_qp *qp, u32 msg_id);
+bool inc_txq_resend(struct inc_qp *qp, const struct inc_msg *msg, u64 va,
+		    u32 rkey, u8 status);
 void inc_txq_close(struct inc_qp *qp, u32 msg_id);
 void inc_txq_result(struct inc_qp *qp, const struct inc_msg *msg, u16 ready);
 void inc_txq_status(struct inc_qp *qp, u32 msg_id, u8 status);

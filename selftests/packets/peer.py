@@ -18,7 +18,7 @@ PEER_DEAD, TREE_GONE, MEMBER_LEFT = 16, 17, 18
 AGAIN, WAIT = 32, 33
 
 RC, UC = 0, 1                   # as in the netlink spec
-ASK = 4                         # flag of the header
+NO_DATA, ASK = 1, 4              # flags of the header
 MARK = 0x80                     # in the status of a result to a UC member
 
 # No timeouts, and no member is solicited: most tests are about other things.

@@ -5,7 +5,8 @@ import genl
 import peer
 import roce
 from ktap import check, expect, test, timed
-from peer import AGAIN, ASK, MISMATCH, MSG_ID, OK, RC, UC, VERSION, WAIT, ints
+from peer import (AGAIN, ASK, MISMATCH, MSG_ID, NO_DATA, OK, RC, UC, VERSION, WAIT,
+                  ints)
 from roce import psn_add
 
 
@@ -132,6 +133,36 @@ def questions(lab, family):
         heard(a, (AGAIN, 2))
         heard(b)
         heard(c)
+
+
+@test("UC: the result goes to where the member asks for it", families=(4,))
+def asked_place(lab, family):
+    with tree(lab, family, ranks=3, slots=1) as t:
+        a, b, c = t.m
+        values = [1, 2, 3]
+        for m in t.m:
+            m.allreduce(0, values)
+        done(t, 0, [3, 6, 9])
+        for m in t.m:
+            m.log.clear()
+        there = peer.MR_BASE + 64
+        a.ask(0, result_va=there)
+        # The slot has gone on, with another length.
+        b.allreduce(1, [1])
+        b.ask(1)
+        c.send(*c.request(0, ints(values), result_va=there))
+        # Who wants no data gets none.
+        a.send(*a.request(0, flags=ASK | NO_DATA, result_va=there))
+        heard(a, (OK, 0), (OK, 0))
+        heard(b, (WAIT, 1))
+        heard(c, (OK, 0))
+        expect("sent to rank 0", [(p.va, p.payload) for p in a.log],
+               [(there, ints([3, 6, 9])), (there, b"")])
+        expect("sent to rank 2", [(p.va, p.payload) for p in c.log],
+               [(there, ints([3, 6, 9]))])
+        a.allreduce(1, [1])
+        c.allreduce(1, [1])
+        done(t, 1, [3])
 
 
 @test("UC: a question carries nothing else", families=(4,))

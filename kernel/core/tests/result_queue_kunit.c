@@ -202,15 +202,9 @@ static void may_open(struct kunit *test)
 			INC_OPEN_BUSY);
 	inc_resultq_ready(q, &msg, 1);
 	take(test);
-	KUNIT_EXPECT_EQ(test, inc_resultq_may_open(q, 2 * SLOTS),
-			INC_OPEN_REPEAT);
-	KUNIT_EXPECT_EQ(test, inc_resultq_may_open(q, SLOTS), INC_OPEN_BUSY);
+	/* Whether it repeats one that is sent, the slot knows. */
 	KUNIT_EXPECT_EQ(test, inc_resultq_may_open(q, 3 * SLOTS), INC_OPEN_OK);
 	KUNIT_EXPECT_EQ(test, q->begun, 1U);
-	KUNIT_EXPECT_TRUE(test, inc_resultq_began(q, SLOTS));
-	KUNIT_EXPECT_TRUE(test, inc_resultq_began(q, 2 * SLOTS));
-	KUNIT_EXPECT_FALSE(test, inc_resultq_began(q, 3 * SLOTS));
-	KUNIT_EXPECT_FALSE(test, inc_resultq_began(q, 2 * SLOTS + 1));
 
 	/* Closed, it may be opened again. */
 	msg = whole(3 * SLOTS, 1);
@@ -277,15 +271,13 @@ static void unfurnished(struct kunit *test)
 
 	inc_resultq_init(q, &t->geom);
 	KUNIT_EXPECT_FALSE(test, inc_resultq_furnished(q));
-	KUNIT_EXPECT_FALSE(test, inc_resultq_began(q, 3));
 	KUNIT_EXPECT_FALSE(test, inc_resultq_waits(q, 3));
 	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 0U);
 	KUNIT_EXPECT_EQ(test, inc_resultq_status(q, 3, INC_STATUS_MISMATCH),
 			0U);
 	KUNIT_EXPECT_FALSE(test, inc_resultq_hold(q, 3, 10));
-	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, 3), INC_RESEND_UNKNOWN);
 	KUNIT_EXPECT_TRUE(test, inc_resultq_empty(q));
-	inc_resultq_missing(q, 3);
+	inc_resultq_stray(q, 3, INC_STATUS_RESEND);
 	KUNIT_EXPECT_EQ(test, take(test).item, INC_RESULTQ_RESEND);
 	inc_resultq_farewell(q, 77, INC_STATUS_TREE_GONE);
 	KUNIT_EXPECT_EQ(test, take(test).w.imm,
@@ -344,31 +336,39 @@ static void resend(struct kunit *test)
 	enum inc_requester_kind kind;
 	struct inc_wqe w;
 
-	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, SLOTS), INC_RESEND_UNKNOWN);
-	inc_resultq_missing(q, SLOTS);
-	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_RESEND);
 	open_msg(test, &msg, 0);
-	inc_resultq_missing(q, SLOTS);
-	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_NONE);
-	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, SLOTS), INC_RESEND_OPEN);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_resend(q, &msg, VA, 5, 0));
 	inc_resultq_ready(q, &msg, 1);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_resend(q, &msg, VA, 5, 0));
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_LAST);
 	KUNIT_EXPECT_EQ(test, kind, INC_REQ_FRESH);
 	KUNIT_EXPECT_EQ(test, w.opcode, IB_OPCODE_UC | LAST);
 	KUNIT_EXPECT_EQ(test, w.imm,
 			inc_wqe_imm(SLOTS, INC_IMM_LOWMARK + SLOTS));
-	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, 0), INC_RESEND_OLD);
-	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, SLOTS), INC_RESEND_QUEUED);
-	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, SLOTS), INC_RESEND_QUEUED);
+
+	/* To where the member has asked for it last; once, however often. */
+	KUNIT_EXPECT_TRUE(test, inc_resultq_resend(q, &msg, VA, 5, 0));
+	KUNIT_EXPECT_TRUE(test, inc_resultq_resend(q, &msg, VA + 1, 6, 0));
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_LAST);
 	KUNIT_EXPECT_EQ(test, kind, INC_REQ_RETRANSMIT);
+	KUNIT_EXPECT_EQ(test, w.va, VA + 1);
+	KUNIT_EXPECT_EQ(test, w.rkey, 6U);
+	KUNIT_EXPECT_EQ(test, w.len, msg.out_len);
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_NONE);
 
+	/* An error, of a message that this queue need not have seen. */
+	msg = whole(1, 1);
+	KUNIT_EXPECT_TRUE(test, inc_resultq_resend(q, &msg, VA, 5,
+						   INC_STATUS_ROOT));
+	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_ERROR);
+	KUNIT_EXPECT_EQ(test, kind, INC_REQ_RETRANSMIT);
+	KUNIT_EXPECT_EQ(test, w.imm, inc_wqe_imm(1, INC_STATUS_ROOT));
+
 	/* The member has moved on, so it has had the result. */
-	inc_resultq_resend(q, SLOTS);
-	msg = whole(2 * SLOTS, 1);
+	inc_resultq_resend(q, &msg, VA, 5, 0);
+	msg = whole(1 + SLOTS, 1);
 	open_msg(test, &msg, 3);
-	KUNIT_EXPECT_EQ(test, inc_resultq_close(q, 2 * SLOTS), 3U);
+	KUNIT_EXPECT_EQ(test, inc_resultq_close(q, 1 + SLOTS), 3U);
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_NONE);
 }
 

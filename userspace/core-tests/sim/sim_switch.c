@@ -159,14 +159,17 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		return false;
 	case INC_SLOT_REPEAT:
 	case INC_SLOT_REFUSE:
+		inc_resultq_close(&q->results, msg.msg_id);
+		if (!q->uc) {
+			sw_error(q);
+			return false;
+		}
 		/*
 		 * Only a late copy of what this member is done with: it has
 		 * failed, or the slot's memory of it went with a message that
 		 * had to wait.
 		 */
-		require(q->uc &&
-			members[at_sw->first + at_rank].done[msg.msg_id - first_msg]);
-		inc_resultq_close(&q->results, msg.msg_id);
+		require(members[at_sw->first + at_rank].done[msg.msg_id - first_msg]);
 		return false;
 	}
 	q->rx_msg_id = msg.msg_id;

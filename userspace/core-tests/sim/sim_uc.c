@@ -51,22 +51,34 @@ void uc_send(struct qp *q)
 	}
 }
 
-/* A packet from a UC member; true if it is a new request. */
+static enum inc_slot_past recall(u32 msg_id, struct inc_msg *msg, u8 *status)
+{
+	return inc_slot_recall(&at_sw->slots[msg_id % SLOTS], at_rank, msg_id,
+			       msg, status);
+}
+
+/* A packet from a UC member; true if it is a new request. As look_up(). */
 bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 {
-	enum inc_resend_verdict verdict;
+	enum inc_slot_past past;
 	struct inc_hdr hdr;
+	struct inc_msg msg;
 	u32 msg_id;
+	u8 status;
 
 	require(inc_responder_check_uc(&q->resp, pkt));
 	memcpy(&hdr, b->data, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
-	verdict = inc_resultq_resend(&q->results, msg_id);
+	past = recall(msg_id, &msg, &status);
+	if (past == INC_SLOT_ENDED &&
+	    !inc_resultq_resend(&q->results, &msg, be64_to_cpu(hdr.result_va),
+				1, status))
+		past = INC_SLOT_OPEN;
 	if (!(hdr.flags & cpu_to_be16(INC_HDR_F_QUERY)))
-		return verdict == INC_RESEND_UNKNOWN;
-	if (verdict == INC_RESEND_UNKNOWN)
+		return past == INC_SLOT_UNKNOWN;
+	if (past == INC_SLOT_UNKNOWN)
 		inc_resultq_stray(&q->results, msg_id, INC_STATUS_RESEND);
-	else if (verdict == INC_RESEND_OPEN)
+	else if (past == INC_SLOT_OPEN)
 		inc_resultq_stray(&q->results, msg_id, INC_STATUS_PENDING);
 	return false;
 }
@@ -75,13 +87,17 @@ bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 void uc_came(struct qp *q, u32 msg_id, u32 psn)
 {
 	s32 ahead = inc_psn_diff(psn, q->resp.epsn);
+	struct inc_msg msg;
 	u32 missing;
+	u8 status;
 
 	if (ahead >= 0)
 		q->resp.epsn = inc_psn_add(psn, 1);
 	inc_msg_loss_arrived(&q->gap, msg_id, ahead < 0);
 	while (inc_msg_loss_judge(&q->gap, &missing))
-		inc_resultq_missing(&q->results, missing);
+		if (recall(missing, &msg, &status) == INC_SLOT_UNKNOWN)
+			inc_resultq_stray(&q->results, missing,
+					  INC_STATUS_RESEND);
 }
 
 /* --- The member --------------------------------------------------------- */

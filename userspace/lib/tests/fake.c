@@ -113,6 +113,19 @@ static bool is_question(const struct ibv_send_wr *wr)
 	return hdr->flags & htons(INC_HDR_F_QUERY);
 }
 
+/* The switch remembers nothing of the request's header: the query has all of it. */
+static void check_question(const struct inc_hdr *hdr)
+{
+	struct inc_hdr want;
+	unsigned int i;
+
+	for (i = 0; i < sw.n; i++) {
+		want = sw.flight[i].hdr;
+		want.flags |= htons(INC_HDR_F_QUERY);
+		OK(want.msg_id != hdr->msg_id || !memcmp(hdr, &want, sizeof(want)));
+	}
+}
+
 static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad)
 {
@@ -125,6 +138,7 @@ static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr,
 	}
 	for (; wr; wr = wr->next) {
 		if (is_question(wr)) {
+			check_question((void *)wr->sg_list[0].addr);
 			sw.asked++;
 		} else if (wr->num_sge) {
 			wr = join(wr);
