@@ -17,6 +17,7 @@ NET = '10.49'
 FULL = 16               # packets of a message, as libinc's
 SLOTS = 64              # the default
 FEW_SLOTS = 8           # of many trees
+UC_SLOTS = 1024
 WINDOW = 768            # packets of all ranks in flight, a message at least
 AHEAD = 128             # packets that are prepared, and so in the cache
 RANKS_PER_HOST = 8
@@ -50,12 +51,12 @@ class Case:
     """What is measured: payload of a message, in a tree of so many ranks."""
 
     def __init__(self, name, kind='tree', ranks=8, trees=1, pmtu=1024,
-                 size=None, frag=0, nic=False):
+                 size=None, frag=0, nic=False, uc=False):
         self.name, self.kind, self.frag, self.nic = name, kind, frag, nic
         # Short messages have a tree of their own: how soon they are
         # acknowledged depends on those before.
-        self.form = (ranks, trees, pmtu, bool(size))
-        count = FULL
+        self.form = (ranks, trees, pmtu, bool(size), uc)
+        count = 1 if uc else FULL
         self.size = size or count * pmtu - 32
         if size:
             self.messages, self.rounds = 1, 200
@@ -82,6 +83,8 @@ CASES = [
     Case('1k-256', ranks=256),
     Case('1k-1024', ranks=1024),
     Case('1k-trees', ranks=2, trees=1024),
+    Case('1k-uc', uc=True),
+    Case('1k-uc-64', ranks=64, uc=True),
 ]
 
 # Only if they are named: these test, and nobody wonders how long they take.
@@ -118,21 +121,23 @@ class Bench:
     def hosts(ranks):
         return min(ranks, max(8, ranks // RANKS_PER_HOST))
 
-    def make_trees(self, ranks, trees, pmtu, short):
+    def make_trees(self, ranks, trees, pmtu, short, uc):
         first, self.made = self.made + 1, self.made + trees
-        slots = SLOTS if trees == 1 else FEW_SLOTS
-        self.trees[ranks, trees, pmtu, short] = first
+        slots = UC_SLOTS if uc else SLOTS if trees == 1 else FEW_SLOTS
+        size = pmtu if uc else FULL * pmtu
+        self.trees[ranks, trees, pmtu, short, uc] = first
         lines = []
         qpn = self.next_qpn = getattr(self, 'next_qpn', 16)
         for tree in range(first, first + trees):
-            control('tree', ranks, slots, FULL * pmtu, pmtu)
+            control('tree', ranks, slots, size, pmtu, int(uc))
             lines.append('tree add id %d ranks %d slots %d msg-size %d '
                          'pmtu %d dead-time 5000' %
-                         (tree, ranks, slots, FULL * pmtu, pmtu))
+                         (tree, ranks, slots, size, pmtu))
             for rank in range(ranks):
                 lines.append('member add tree %d rank %d addr %s qpn %d psn 0'
-                             % (tree, rank,
-                                address(rank % self.hosts(ranks)), qpn))
+                             ' transport %s' %
+                             (tree, rank, address(rank % self.hosts(ranks)),
+                              qpn, 'uc' if uc else 'rc'))
                 qpn += 1
         self.next_qpn = qpn
         done = subprocess.run(['inc-tool', '-j', '-batch', '-'],

@@ -38,7 +38,7 @@ feed()
 
 part_linear()
 {
-	feed 1k 4k 8b 1k-nic
+	feed 1k 4k 8b 1k-nic 1k-uc
 }
 
 part_frags()

@@ -4,9 +4,10 @@
  *
  *	reset
  *		forget all trees
- *	tree RANKS SLOTS MSG_SIZE PMTU
+ *	tree RANKS SLOTS MSG_SIZE PMTU UC
  *		one more tree, with ID 1, 2, ...; the QPNs of its members go on
- *		from those before, the first one is 16, and their first PSN is 0
+ *		from those before, the first one is 16, and their first PSN is 0;
+ *		UC is 1 if they are UC QPs, else 0
  *	member ID RANK PORT ADDR LOCAL QPN PSN RKEY
  *		a member's port and host, and its QP on the switch; addresses in
  *		hexadecimal
@@ -126,11 +127,12 @@ static int add_members(struct pg_tree *t)
  * @slots: number of slots
  * @msg_size: bytes of a slot
  * @pmtu: path MTU
+ * @uc: its members have UC QPs
  *
  * Context: process.
  * Return: 0, or a negative errno; then all trees should be removed.
  */
-int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu)
+int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc)
 {
 	struct pg_tree *t;
 	int err;
@@ -146,6 +148,7 @@ int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu)
 	t->slots = slots;
 	t->msg_size = msg_size;
 	t->pmtu = pmtu;
+	t->uc = uc;
 	err = xa_err(xa_store(&trees, t->id, t, GFP_KERNEL));
 	if (err) {
 		free_tree(t);
@@ -231,14 +234,15 @@ static int start_run(const char *args)
 
 static int command(const char *line)
 {
-	u32 ranks, slots, size, pmtu;
+	u32 ranks, slots, size, pmtu, uc;
 
 	if (!strcmp(line, "reset")) {
 		pg_trees_remove();
 		return 0;
 	}
-	if (sscanf(line, "tree %u %u %u %u", &ranks, &slots, &size, &pmtu) == 4)
-		return pg_tree_add(ranks, slots, size, pmtu);
+	if (sscanf(line, "tree %u %u %u %u %u", &ranks, &slots, &size, &pmtu,
+		   &uc) == 5)
+		return pg_tree_add(ranks, slots, size, pmtu, uc);
 	if (str_has_prefix(line, "member "))
 		return set_member(line + strlen("member "));
 	if (str_has_prefix(line, "run "))

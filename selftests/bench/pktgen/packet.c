@@ -300,7 +300,8 @@ struct sk_buff *pg_packet_request(struct pg_member *m,
 	bool last = r->index == count - 1;
 	u8 *p = frame + HEAD_LEN + IB_BTH_BYTES;
 
-	put_bth(m, choose_opcode(r->index, count), m->psn, last);
+	put_bth(m, choose_opcode(r->index, count) | (t->uc ? IB_OPCODE_UC : 0),
+		m->psn, last && !t->uc);
 	m->psn = (m->psn + 1) & PSN_MASK;
 	if (!r->index)
 		p = put_reth(p, (u64)(r->msg_id % t->slots) * t->msg_size,
@@ -354,14 +355,16 @@ void pg_packet_address(struct sk_buff *skb, const struct pg_member *to)
 static bool check_result(struct pg_member *m, const u8 *bth, unsigned int len,
 			 struct pg_counts *c)
 {
+	/* Over UC the status is a mark. */
+	const u32 known = m->tree->uc ? INC_IMM_MSG_ID_MASK : U32_MAX;
 	const struct ib_other_headers *oh = (const void *)bth;
 	u64 va = get_ib_reth_vaddr((struct ib_reth *)&oh->u.rc.reth);
 	u32 msg_id = va >> 32, off = va;
 	unsigned int hdr = IB_BTH_BYTES + sizeof(struct ib_reth);
 
-	if (ib_bth_get_opcode((struct ib_other_headers *)oh) ==
+	if ((ib_bth_get_opcode((struct ib_other_headers *)oh) & ~IB_OPCODE_UC) ==
 	    IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE) {
-		if (be32_to_cpu(oh->u.rc.imm_data) !=
+		if ((be32_to_cpu(oh->u.rc.imm_data) & known) !=
 		    (msg_id & INC_IMM_MSG_ID_MASK))
 			return false;
 		hdr += 4;
@@ -400,7 +403,7 @@ static bool check_transport(const u8 *bth, unsigned int len,
 
 	if (!m)
 		return false;
-	switch (ib_bth_get_opcode(oh)) {
+	switch (ib_bth_get_opcode(oh) ^ (m->tree->uc ? IB_OPCODE_UC : 0)) {
 	case IB_OPCODE_RC_ACKNOWLEDGE:
 		c->acks++;
 		return be32_to_cpu(oh->u.aeth) >> IB_AETH_CREDIT_SHIFT <=

@@ -36,6 +36,7 @@
  * @pmtu: bytes of payload in a full packet
  * @slots: number of slots
  * @ranks: number of members
+ * @uc: they have UC QPs
  */
 struct pg_tree {
 	struct pg_member	*members;
@@ -46,10 +47,11 @@ struct pg_tree {
 	u32			pmtu;
 	u32			slots;
 	u32			ranks;
+	bool			uc;
 };
 
 /**
- * struct pg_member - a host's RC QP
+ * struct pg_member - a host's QP
  * @tree: its tree
  * @dev: port that its host is behind
  * @addr: IPv4 address of the host, which its MAC address is made of
@@ -123,7 +125,7 @@ void pg_packet_address(struct sk_buff *skb, const struct pg_member *to);
 bool pg_packet_check(const struct sk_buff *skb, struct pg_counts *c,
 		     struct pg_member **ack, u32 *psn);
 
-int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu);
+int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc);
 struct pg_member *pg_tree_member(u32 tree, u32 rank);
 struct pg_member *pg_member_by_qpn(u32 qpn);
 void pg_trees_remove(void);
