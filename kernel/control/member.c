@@ -189,6 +189,7 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
 	qp->rx.next_msg_id = tree->cfg.first_msg_id;
+	qp->rx.beyond = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
 	qp->rx.silent_since = jiffies;
 	if (!cfg->has_psn)

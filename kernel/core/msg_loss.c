@@ -33,9 +33,15 @@ void inc_msg_loss_arrived(struct inc_msg_loss *g, u32 msg_id, bool overtaken)
 {
 	s32 ahead = msg_id - g->next;
 
-	if (ahead >= 0)
+	if (ahead >= 0) {
 		g->next = msg_id + 1;
-	else if (overtaken && -ahead > g->reorder_window)
+		g->seen = ahead < INC_MSG_LOSS_SEEN - 1 ?
+			  g->seen << (ahead + 1) | 1 : 1;
+		return;
+	}
+	if (-ahead <= INC_MSG_LOSS_SEEN)
+		g->seen |= 1ULL << (-ahead - 1);
+	if (overtaken && -ahead > g->reorder_window)
 		g->reorder_window = min(-ahead, INC_MSG_LOSS_MAX_WINDOW);
 }
 

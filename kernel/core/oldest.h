@@ -8,24 +8,24 @@
 #include <linux/types.h>
 
 /**
- * struct inc_oldest_entry - one place of the heap, and one slot's place in it
+ * struct inc_oldest_entry - one place of the heap, and one message's place in it
  * @msg_id: the message at this place
- * @place: where the message of the slot with this index is
+ * @index: its index, which the caller chooses
+ * @place: where the message with this index is
  */
 struct inc_oldest_entry {
 	u32	msg_id;
+	u16	index;
 	u16	place;
 };
 
 /**
- * struct inc_oldest - a binary heap of messages, no two of them in one slot
- * @entry: its places, one for each slot
- * @slots: number of slots, a power of two
+ * struct inc_oldest - a binary heap of messages
+ * @entry: its places, one for each index
  * @n: number of messages in it
  */
 struct inc_oldest {
 	struct inc_oldest_entry	*entry;
-	u16			slots;
 	u16			n;
 };
 
@@ -41,7 +41,7 @@ static inline bool inc_oldest_is(const struct inc_oldest *o, u32 msg_id)
 	return !o->n || (s32)(msg_id - o->entry[0].msg_id) <= 0;
 }
 
-void inc_oldest_add(struct inc_oldest *o, u32 msg_id);
-void inc_oldest_del(struct inc_oldest *o, u32 msg_id);
+void inc_oldest_add(struct inc_oldest *o, u32 msg_id, u16 index);
+void inc_oldest_del(struct inc_oldest *o, u16 index);
 
 #endif /* _INC_OLDEST_H */

@@ -8,22 +8,109 @@
  * ONLY, and the last one of the result has the Immediate.
  */
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <rdma/ib_pack.h>
 
 #include "core/result_queue.h"
 
-static void enqueue_slot(struct inc_result_queue *q, struct inc_out *out)
+/* Bytes of an entry: one of each array. */
+#define ENTRY_BYTES	(sizeof(struct inc_out) + \
+			 sizeof(struct inc_oldest_entry) + 3 * sizeof(u16))
+
+/* The @nth entry of the fifo. */
+static u16 *fifo_at(const struct inc_result_queue *q, u16 nth)
+{
+	u32 at = q->head + nth;
+
+	return &q->fifo[at < q->size ? at : at - q->size];
+}
+
+static void enqueue_out(struct inc_result_queue *q, struct inc_out *out)
 {
 	if (out->queued)
 		return;
 	out->queued = true;
-	q->fifo[q->tail++ & q->mask] = out - q->out;
+	*fifo_at(q, q->queued) = out - q->out;
+	q->queued++;
+}
+
+static void dequeue_out(struct inc_result_queue *q, struct inc_out *out)
+{
+	out->queued = false;
+	q->head = q->head + 1 < q->size ? q->head + 1 : 0;
+	q->queued--;
 }
 
 /*
- * Does a slot in the fifo have nothing left to send? Its result was to be
+ * What a slot's message has, or NULL. Whichever slots a member chooses, few can share
+ * a bucket: the less buckets there are, the less entries.
+ */
+static struct inc_out *find_slot(const struct inc_result_queue *q, u32 msg_id)
+{
+	struct inc_out *out;
+	u16 at;
+
+	for (at = q->bucket[msg_id & q->mask]; at; at = q->next[at - 1]) {
+		out = &q->out[at - 1];
+		if (!((out->msg_id ^ msg_id) & (q->geom->slots - 1)))
+			return out;
+	}
+	return NULL;
+}
+
+/* What an open message has, or NULL. */
+static struct inc_out *find_open(const struct inc_result_queue *q, u32 msg_id)
+{
+	struct inc_out *out = find_slot(q, msg_id);
+
+	return out && out->open && out->msg_id == msg_id ? out : NULL;
+}
+
+/* Put an entry with this index into the bucket of its message. */
+static void link_out(struct inc_result_queue *q, u16 index, u32 msg_id)
+{
+	u16 *bucket = &q->bucket[msg_id & q->mask];
+
+	q->next[index] = *bucket;
+	*bucket = index + 1;
+}
+
+/* What is queued for a slot, or an entry that is not in use. */
+static struct inc_out *take_slot(struct inc_result_queue *q, u32 msg_id)
+{
+	struct inc_out *out = find_slot(q, msg_id);
+	u16 index;
+
+	if (out)
+		return out;
+	index = q->free - 1;
+	q->free = q->next[index];
+	q->used++;
+	link_out(q, index, msg_id);
+	out = &q->out[index];
+	out->queued = false;
+	return out;
+}
+
+/* An entry is in use no longer if it is neither open nor queued. */
+static void put_out(struct inc_result_queue *q, struct inc_out *out)
+{
+	u16 *link = &q->bucket[out->msg_id & q->mask], at = out - q->out + 1;
+
+	if (out->open || out->queued)
+		return;
+	while (*link != at)
+		link = &q->next[*link - 1];
+	*link = q->next[at - 1];
+	q->next[at - 1] = q->free;
+	q->free = at;
+	q->used--;
+}
+
+/*
+ * Has an entry of the fifo nothing left to send? Its result was to be
  * resent, but the member has moved on since, so it has had it.
  */
 static bool is_stale(const struct inc_out *out)
@@ -31,12 +118,6 @@ static bool is_stale(const struct inc_out *out)
 	return !out->resend &&
 	       (!out->open || (!out->status && out->sent == out->ready));
 }
-
-/*
- * What a queue without memory has for all its slots: no message has begun. It is
- * only read, as only a request that has begun changes anything there.
- */
-static const struct inc_out nothing;
 
 /**
  * inc_resultq_init() - initialize an empty queue, without memory for results
@@ -47,29 +128,78 @@ static const struct inc_out nothing;
  */
 void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g)
 {
+	/* Only read: a message is put there when there is memory. */
+	static const u16 nothing;
+
 	*q = (struct inc_result_queue) {
-		.geom		= g,
-		.out		= (struct inc_out *)&nothing,
-		.waiting.slots	= g->slots,
+		.geom	= g,
+		.bucket	= (u16 *)&nothing,
 	};
 }
 
 /**
- * inc_resultq_furnish() - give a queue its memory, before any request begins
- * @q: queue
- * @out: zeroed memory for the results, one for each slot
- * @fifo: memory for the same number of slots
- * @waiting: the same
+ * inc_resultq_memory() - compute the memory that a queue needs
+ * @size: number of messages in progress
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t inc_resultq_memory(u16 size)
+{
+	return size * ENTRY_BYTES;
+}
+
+/**
+ * inc_resultq_fits() - compute how many messages in progress memory has room for
+ * @g: the tree's geometry
+ * @bytes: of the memory
+ *
+ * Context: any.
+ * Return: their number, the tree's slots at most.
+ */
+u16 inc_resultq_fits(const struct inc_slot_geom *g, size_t bytes)
+{
+	return min_t(size_t, g->slots, bytes / ENTRY_BYTES);
+}
+
+/**
+ * inc_resultq_furnish() - give a queue memory, or more
+ * @q: queue; inc_resultq_cramped()
+ * @mem: zeroed, inc_resultq_memory() bytes; the caller frees what it had before
+ * @size: number of messages in progress, more than before
  *
  * Context: the queue's lock is held.
  */
-void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
-			 u16 *fifo, struct inc_oldest_entry *waiting)
+void inc_resultq_furnish(struct inc_result_queue *q, void *mem, u16 size)
 {
-	q->mask = q->geom->slots - 1;
+	struct inc_oldest_entry *waiting;
+	struct inc_out *out = mem;
+	u16 i, *fifo, *next;
+
+	waiting = (struct inc_oldest_entry *)(out + size);
+	next = (u16 *)(waiting + size);
+	fifo = next + 2 * size;
+	for (i = 0; i < q->size; i++) {
+		out[i] = q->out[i];
+		waiting[i] = q->waiting.entry[i];
+	}
+	for (i = 0; i < q->queued; i++)
+		fifo[i] = *fifo_at(q, i);
+	q->head = 0;
 	q->out = out;
-	q->fifo = fifo;
 	q->waiting.entry = waiting;
+	q->next = next;
+	q->bucket = next + size;
+	q->fifo = fifo;
+	q->mask = rounddown_pow_of_two(size) - 1;
+	/* All that there were are in use. */
+	for (i = 0; i < q->size; i++)
+		link_out(q, i, out[i].msg_id);
+	for (; i < size; i++) {
+		next[i] = q->free;
+		q->free = i + 1;
+	}
+	q->size = size;
 }
 
 /**
@@ -83,9 +213,9 @@ void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id)
 {
-	const struct inc_out *out = inc_resultq_out(q, msg_id);
+	const struct inc_out *out = find_slot(q, msg_id);
 
-	if (!out->open)
+	if (!out || !out->open)
 		return INC_OPEN_OK;
 	return out->msg_id == msg_id ? INC_OPEN_REPEAT : INC_OPEN_BUSY;
 }
@@ -108,7 +238,7 @@ static void set_result(const struct inc_result_queue *q, struct inc_out *out,
 
 /**
  * inc_resultq_open() - record where the result of a new request goes
- * @q: queue; inc_resultq_may_open()
+ * @q: queue; inc_resultq_may_open(), and not cramped
  * @msg: the request's parsed header
  * @va: where the member wants the result
  * @rkey: key of that memory
@@ -119,7 +249,7 @@ static void set_result(const struct inc_result_queue *q, struct inc_out *out,
 void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 		      u64 va, u32 rkey, u32 size)
 {
-	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
+	struct inc_out *out = take_slot(q, msg->msg_id);
 
 	set_result(q, out, msg, va, rkey);
 	out->held = size;
@@ -128,7 +258,7 @@ void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 	out->open = true;
 	out->resend = false;
 	q->held += size;
-	inc_oldest_add(&q->waiting, msg->msg_id);
+	inc_oldest_add(&q->waiting, msg->msg_id, out - q->out);
 	WRITE_ONCE(q->begun, q->begun + 1);
 }
 
@@ -136,7 +266,7 @@ void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 static u32 release_request(struct inc_result_queue *q,
 			   const struct inc_out *out)
 {
-	inc_oldest_del(&q->waiting, out->msg_id);
+	inc_oldest_del(&q->waiting, out - q->out);
 	q->held -= out->held;
 	return out->held;
 }
@@ -154,13 +284,31 @@ static u32 release_request(struct inc_result_queue *q,
  */
 u32 inc_resultq_close(struct inc_result_queue *q, u32 msg_id)
 {
-	struct inc_out *out = inc_resultq_out(q, msg_id);
+	struct inc_out *out = find_open(q, msg_id);
+	u32 freed;
 
 	WRITE_ONCE(q->begun, q->begun - 1);
-	if (!out->open || (out->queued && !is_stale(out)))
+	if (!out || (out->queued && !is_stale(out)))
 		return 0;
 	out->open = false;
-	return release_request(q, out);
+	freed = release_request(q, out);
+	put_out(q, out);
+	return freed;
+}
+
+/**
+ * inc_resultq_waits() - check whether a message waits for chunks of others
+ * @q: queue
+ * @msg_id: message
+ *
+ * Context: the queue's lock is held.
+ * Return: true if so; then its packets are held.
+ */
+bool inc_resultq_waits(const struct inc_result_queue *q, u32 msg_id)
+{
+	const struct inc_out *out = find_open(q, msg_id);
+
+	return out && !out->status && out->ready < out->nchunks;
 }
 
 /**
@@ -174,7 +322,7 @@ u32 inc_resultq_close(struct inc_result_queue *q, u32 msg_id)
  */
 bool inc_resultq_hold(struct inc_result_queue *q, u32 msg_id, u32 bytes)
 {
-	struct inc_out *out = inc_resultq_out(q, msg_id);
+	struct inc_out *out = find_open(q, msg_id);
 
 	if (!inc_resultq_waits(q, msg_id) || !out->held)
 		return false;
@@ -211,16 +359,16 @@ static u16 packets_ready(const struct inc_slot_geom *g,
 u32 inc_resultq_ready(struct inc_result_queue *q, const struct inc_msg *msg,
 		      u16 ready)
 {
-	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
+	struct inc_out *out = find_open(q, msg->msg_id);
 
-	if (!out->open || out->msg_id != msg->msg_id)
+	if (!out)
 		return 0;
 	ready = packets_ready(q->geom, out, msg, ready);
 	/* Two CPUs may get here out of order. */
 	if (ready <= out->ready)
 		return 0;
 	out->ready = ready;
-	enqueue_slot(q, out);
+	enqueue_out(q, out);
 	return ready == out->nchunks ? release_request(q, out) : 0;
 }
 
@@ -235,18 +383,18 @@ u32 inc_resultq_ready(struct inc_result_queue *q, const struct inc_msg *msg,
  */
 u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
 {
-	struct inc_out *out = inc_resultq_out(q, msg_id);
+	struct inc_out *out = find_open(q, msg_id);
 
-	if (!out->open || out->msg_id != msg_id || out->status)
+	if (!out || out->status)
 		return 0;
 	out->status = status;
-	enqueue_slot(q, out);
+	enqueue_out(q, out);
 	return out->ready < out->nchunks ? release_request(q, out) : 0;
 }
 
 /**
  * inc_resultq_resend() - queue the outcome of a UC member's message once more
- * @q: queue
+ * @q: queue, not cramped
  * @msg: message that has ended, with the member's part of its result
  * @va: where the member wants the result
  * @rkey: key of that memory
@@ -258,14 +406,14 @@ u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
 bool inc_resultq_resend(struct inc_result_queue *q, const struct inc_msg *msg,
 			u64 va, u32 rkey, u8 status)
 {
-	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
+	struct inc_out *out = take_slot(q, msg->msg_id);
 
 	if (out->open)
 		return false;
 	set_result(q, out, msg, va, rkey);
 	out->status = status;
 	out->resend = true;
-	enqueue_slot(q, out);
+	enqueue_out(q, out);
 	return true;
 }
 
@@ -312,8 +460,8 @@ void inc_resultq_farewell(struct inc_result_queue *q, u32 next_msg_id,
 
 	if (q->waiting.n)
 		return;
-	for (i = q->head; i != q->tail; i++)
-		if (q->out[q->fifo[i & q->mask]].open)
+	for (i = 0; i < q->queued; i++)
+		if (q->out[*fifo_at(q, i)].open)
 			return;
 	/* Uses the entry left free for it: sent once, and never lost. */
 	add_stray(q, next_msg_id, status, 0);
@@ -362,7 +510,7 @@ static enum inc_resultq_item fill_chunk(struct inc_result_queue *q,
 		.msg_id	= out->msg_id,
 		.imm	= inc_wqe_imm(out->msg_id, status),
 		.off	= out->off + off,
-		.slot	= out - q->out,
+		.slot	= out->msg_id & (q->geom->slots - 1),
 		.len	= len,
 		.dmalen	= len,
 		.source	= out->whole ? INC_WQE_CHUNK : INC_WQE_RESULT,
@@ -404,7 +552,7 @@ enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,
 	*end = INC_REQ_END;
 	if (q->nstray)
 		return fill_stray(q, w);
-	if (q->head == q->tail) {
+	if (!q->queued) {
 		q->probe = false;
 		*w = (struct inc_wqe) {
 			.opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY,
@@ -412,16 +560,15 @@ enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,
 		return INC_RESULTQ_PROBE;
 	}
 
-	out = &q->out[q->fifo[q->head & q->mask]];
+	out = &q->out[*fifo_at(q, 0)];
 	item = fill_out(q, w, out, INC_STATUS_OK);
 	if (item == INC_RESULTQ_PART)
 		*end = INC_REQ_MORE;
 	else if (item == INC_RESULTQ_LAST && out->nchunks == 1)
 		*end = INC_REQ_END_SHARED;
-	if (!out->open || out->sent == out->ready) {
-		out->queued = false;
-		q->head++;
-	}
+	if (!out->open || out->sent == out->ready)
+		dequeue_out(q, out);
+	put_out(q, out);
 	return item;
 }
 
@@ -452,20 +599,19 @@ enum inc_resultq_item inc_resultq_next_uc(struct inc_result_queue *q,
 	*kind = INC_REQ_FRESH;
 	if (q->nstray)
 		item = fill_stray(q, w);
-	while (!item && q->head != q->tail) {
-		u16 slot = q->fifo[q->head++ & q->mask];
-		struct inc_out *out = &q->out[slot];
+	while (!item && q->queued) {
+		struct inc_out *out = &q->out[*fifo_at(q, 0)];
 
-		out->queued = false;
-		if (is_stale(out))
-			continue;
-		if (out->resend) {
-			*kind = INC_REQ_RETRANSMIT;
+		dequeue_out(q, out);
+		if (!is_stale(out)) {
+			if (out->resend)
+				*kind = INC_REQ_RETRANSMIT;
 			out->resend = false;
+			item = fill_out(q, w, out,
+					low_mark_status(out->msg_id, low_mark));
+			out->open = false;
 		}
-		item = fill_out(q, w, out,
-				low_mark_status(out->msg_id, low_mark));
-		out->open = false;
+		put_out(q, out);
 	}
 	if (item)
 		w->opcode |= IB_OPCODE_UC;

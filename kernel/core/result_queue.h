@@ -16,7 +16,7 @@
 #define INC_RESULTQ_MAX_STRAY	64
 
 /**
- * struct inc_out - result of one slot on its way to one member
+ * struct inc_out - result of one message on its way to one member
  * @va: where the member wants it
  * @rkey: key of that memory
  * @msg_id: message
@@ -26,38 +26,47 @@
  * @nchunks: its packets
  * @ready: packets that may be sent
  * @sent: packets that were given to the requester
- * @whole: it is the whole result buffer, in the same chunks
  * @status: error status to send instead, or 0
+ * @whole: it is the whole result buffer, in the same chunks
  * @open: a request has begun and its Immediate is not yet with the requester
- * @queued: the slot is in inc_result_queue.fifo
+ * @queued: it is in inc_result_queue.fifo
  * @resend: UC: it was sent, and is to be sent again
+ *
+ * A member has as many as it has messages in progress. So each byte counts: a
+ * result is shorter than a message, which is 64 KiB at most.
  */
 struct inc_out {
 	u64	va;
 	u32	rkey;
 	u32	msg_id;
 	u32	held;
-	u32	off;
-	u32	len;
+	u16	off;
+	u16	len;
 	u16	nchunks;
 	u16	ready;
 	u16	sent;
 	u8	status;
-	bool	whole;
-	bool	open;
-	bool	queued;
-	bool	resend;
+	u8	whole	: 1;
+	u8	open	: 1;
+	u8	queued	: 1;
+	u8	resend	: 1;
 };
 
 /**
  * struct inc_result_queue - what is queued for one member
  * @geom: the tree's geometry
- * @mask: slots of @out less one; a power of two less one
- * @out: results, by slot
- * @fifo: slots that have something to send, in the order in which they became
- *	ready
- * @head: first entry of @fifo, free running
- * @tail: after the last entry
+ * @out: results of messages that are open or queued, one of a slot at most
+ * @next: for each of @out, 1 + the next one in its bucket, or the next free one,
+ *	or 0
+ * @bucket: for each value of the slots' lower bits, 1 + the first of @out, or 0
+ * @fifo: indices of those that have something to send, in the order in which they
+ *	became ready: a ring
+ * @mask: number of buckets less one; a power of two less one
+ * @size: number of entries of @out and @fifo
+ * @used: number of entries of @out in use
+ * @free: 1 + the first free one, or 0
+ * @head: first entry of @fifo
+ * @queued: number of entries of @fifo in use; read without the lock
  * @nstray: number of entries in @stray
  * @probe: send a zero-length write to see whether the member is alive
  * @begun: messages that the member has ever begun; read without the lock
@@ -68,10 +77,15 @@ struct inc_out {
 struct inc_result_queue {
 	const struct inc_slot_geom	*geom;
 	struct inc_out			*out;
+	u16				*next;
+	u16				*bucket;
 	u16				*fifo;
 	u16				mask;
+	u16				size;
+	u16				used;
+	u16				free;
 	u16				head;
-	u16				tail;
+	u16				queued;
 	u8				nstray;
 	bool				probe;
 	u32				begun;
@@ -117,35 +131,24 @@ enum inc_resultq_item {
 /* Is nothing queued? */
 static inline bool inc_resultq_empty(const struct inc_result_queue *q)
 {
-	return q->head == q->tail && !q->nstray && !q->probe;
+	return !q->queued && !q->nstray && !q->probe;
 }
 
-static inline struct inc_out *inc_resultq_out(const struct inc_result_queue *q,
-					      u32 msg_id)
+/*
+ * Does it need more memory before another request begins, or before a result is
+ * queued once more? With an entry for each slot, it does not.
+ */
+static inline bool inc_resultq_cramped(const struct inc_result_queue *q)
 {
-	return &q->out[msg_id & q->mask];
-}
-
-/* Has it memory? Until then no request may begin. */
-static inline bool inc_resultq_furnished(const struct inc_result_queue *q)
-{
-	return q->fifo;
-}
-
-/* Does a message wait for chunks of others? Then its packets are held. */
-static inline bool inc_resultq_waits(const struct inc_result_queue *q,
-				     u32 msg_id)
-{
-	const struct inc_out *out = inc_resultq_out(q, msg_id);
-
-	return out->open && out->msg_id == msg_id && !out->status &&
-	       out->ready < out->nchunks;
+	return q->used == q->size && q->size < q->geom->slots;
 }
 
 void inc_resultq_init(struct inc_result_queue *q,
 		      const struct inc_slot_geom *g);
-void inc_resultq_furnish(struct inc_result_queue *q, struct inc_out *out,
-			 u16 *fifo, struct inc_oldest_entry *waiting);
+size_t inc_resultq_memory(u16 size);
+u16 inc_resultq_fits(const struct inc_slot_geom *g, size_t bytes);
+void inc_resultq_furnish(struct inc_result_queue *q, void *mem, u16 size);
+bool inc_resultq_waits(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);
 void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,

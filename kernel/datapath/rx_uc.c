@@ -61,12 +61,16 @@ static enum inc_slot_past recall(struct inc_qp *qp, u32 msg_id,
 /* Look up the message that a packet names, and queue its outcome if it has one. */
 static enum inc_slot_past look_up(struct inc_qp *qp, const struct inc_hdr *hdr)
 {
+	u32 msg_id = be32_to_cpu(hdr->msg_id);
 	enum inc_slot_past past;
 	struct inc_msg msg;
 	u8 status;
 
-	past = recall(qp, be32_to_cpu(hdr->msg_id), &msg, &status);
-	if (past != INC_SLOT_ENDED)
+	/* Mostly it is new, and the slot need not be asked. */
+	if ((s32)(msg_id - qp->rx.beyond) >= 0)
+		return INC_SLOT_UNKNOWN;
+	past = recall(qp, msg_id, &msg, &status);
+	if (past != INC_SLOT_ENDED || !inc_slot_io_room(qp, msg_id))
 		return past;
 	if (hdr->flags & cpu_to_be16(INC_HDR_F_NO_DATA))
 		msg.out_len = 0;
@@ -148,6 +152,7 @@ static void report_missing(struct inc_qp *qp, bool overtaken)
 	inc_msg_loss_arrived(&qp->rx.loss, qp->rx.msg_id, overtaken);
 	for (n = 0; n < INC_MSG_LOSS_JUDGED; n++)
 		if (inc_msg_loss_judge(&qp->rx.loss, &missing) &&
+		    !inc_msg_loss_seen(&qp->rx.loss, missing) &&
 		    recall(qp, missing, &msg, &status) == INC_SLOT_UNKNOWN)
 			inc_txq_stray(qp, missing, INC_STATUS_RESEND);
 }
@@ -169,6 +174,8 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
 		consume_skb(mine);
 		return;
 	}
+	if ((s32)(qp->rx.next_msg_id - qp->rx.beyond) > 0)
+		qp->rx.beyond = qp->rx.next_msg_id;
 	inc_qp_count_rx(qp, pkt);
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (qp->rx.to_slot)

@@ -219,6 +219,23 @@ static bool take_memory(struct inc_qp *qp, struct inc_tree_slot *ts)
 	return got;
 }
 
+/**
+ * inc_slot_io_room() - see to it that a message of a member has memory
+ * @qp: QP of the member
+ * @msg_id: message that is to begin, or whose result is to be queued once more
+ *
+ * Context: softirq, qp->rx.lock held; takes the slot's lock and qp->tx.lock.
+ * Return: false without memory at once; a work takes it.
+ */
+bool inc_slot_io_room(struct inc_qp *qp, u32 msg_id)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
+
+	if (likely(!inc_lazy_cramped(qp) && inc_slot_placed(&ts->m)))
+		return true;
+	return take_memory(qp, ts);
+}
+
 /* The header is parsed and the slot found: begin the message there. */
 static enum inc_take start_message(struct inc_qp *qp,
 				   const struct inc_msg *msg,
@@ -226,7 +243,6 @@ static enum inc_take start_message(struct inc_qp *qp,
 				   const struct inc_pkt *pkt,
 				   struct inc_reply *reply)
 {
-	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
 	enum inc_take t;
 
 	/*
@@ -238,9 +254,7 @@ static enum inc_take start_message(struct inc_qp *qp,
 	/* It would wait for members that do not exist yet. */
 	if (READ_ONCE(qp->tree->state) == RDMA_INC_TREE_STATE_FORMING)
 		return INC_TAKE_FORMING;
-	if (unlikely(!inc_resultq_furnished(&qp->tx.results) ||
-		     !inc_slot_placed(&ts->m)) &&
-	    !take_memory(qp, ts))
+	if (!inc_slot_io_room(qp, msg->msg_id))
 		return INC_TAKE_RNR;
 	if (open_result(qp, msg, hdr, pkt, &t))
 		t = join_slot(qp, msg, status, reply);
@@ -283,7 +297,6 @@ static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
 	prefetchw(ts);
 	prefetchw((const u8 *)ts + SMP_CACHE_BYTES);
 	prefetchw((const u8 *)ts + 2 * SMP_CACHE_BYTES);
-	prefetchw(inc_resultq_out(&qp->tx.results, msg_id));
 }
 
 /**

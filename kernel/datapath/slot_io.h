@@ -5,6 +5,8 @@
 #ifndef _INC_SLOT_IO_H
 #define _INC_SLOT_IO_H
 
+#include <linux/types.h>
+
 struct inc_pkt;
 struct inc_qp;
 struct inc_reply;
@@ -31,6 +33,7 @@ enum inc_take {
 	INC_TAKE_PLACE_LOST,
 };
 
+bool inc_slot_io_room(struct inc_qp *qp, u32 msg_id);
 struct sk_buff *inc_slot_io_unshare(struct inc_qp *qp, struct sk_buff *skb);
 enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 				const struct inc_pkt *pkt,

@@ -16,6 +16,9 @@
  * counts without per-CPU counters, and finds its route without a cache, before the
  * work has made them.
  *
+ * A desk doubles as well when it is full: what a member has in progress at a time is
+ * mostly much less than the tree has slots.
+ *
  * Nothing is given back before the member or the tree is freed. So nothing is
  * allocated in a steady state.
  */
@@ -39,37 +42,46 @@
 #define GFP_SOFTIRQ	GFP_NOWAIT
 #define GFP_WORK	(GFP_KERNEL | __GFP_RETRY_MAYFAIL)
 
+/* Bytes of a member's first desk: 44 messages in progress, over RC 33. */
+#define DESK_FIRST	2048
+
 /*
- * The parts of a desk, all that a member needs to have messages in progress: of
- * struct inc_result_queue and of struct inc_lost_place.
+ * A desk is all that a member needs to have messages in progress: what struct
+ * inc_lost_place has over RC, and behind that what struct inc_result_queue has.
  */
-static size_t desk_size(u16 slots)
+static size_t place_size(u8 transport)
 {
-	return slots * (sizeof(struct inc_out) +
-			sizeof(struct inc_oldest_entry) + sizeof(u16)) +
-	       INC_PLACE_PSNS * sizeof(u16);
+	return transport == RDMA_INC_TRANSPORT_RC ?
+	       INC_PLACE_PSNS * sizeof(u16) : 0;
 }
 
-/* Many slots make large desks, whose last page counts. */
-static u64 desk_memory(u16 slots)
+/* Of a desk that has room for a message in each slot. */
+static size_t whole_desk(u16 slots, u8 transport)
 {
-	size_t size = desk_size(slots);
+	return place_size(transport) + inc_resultq_memory(slots);
+}
 
+/* Of the next desk of a QP. */
+static u32 next_desk(const struct inc_qp *qp)
+{
+	return min_t(size_t, max(2 * qp->lazy.desk_size, DESK_FIRST),
+		     whole_desk(qp->tree->cfg.slots, qp->cfg.transport));
+}
+
+/* Large desks' last page counts. */
+static u64 desk_memory(size_t size)
+{
 	return size > PAGE_SIZE ? inc_mem_vmalloc(size) : inc_mem_kvmalloc(size);
 }
 
-static void *desk_alloc(u16 slots, gfp_t gfp)
+static void *desk_alloc(size_t size, gfp_t gfp)
 {
-	size_t size = desk_size(slots);
-
 	return size > PAGE_SIZE ? inc_pages_alloc(size, gfp) :
 	       kzalloc(size, gfp | __GFP_ACCOUNT | __GFP_NOWARN);
 }
 
-static void desk_free(void *desk, u16 slots)
+static void desk_free(void *desk, size_t size)
 {
-	size_t size = desk_size(slots);
-
 	if (size > PAGE_SIZE)
 		inc_pages_free(desk, size);
 	else
@@ -102,7 +114,8 @@ u64 inc_lazy_ring_memory(u32 entries)
  */
 u64 inc_lazy_qp_memory(const struct inc_tree_cfg *cfg)
 {
-	return desk_memory(cfg->slots) + percpu_memory() +
+	return desk_memory(whole_desk(cfg->slots, RDMA_INC_TRANSPORT_RC)) +
+	       percpu_memory() +
 	       inc_lazy_ring_memory(inc_requester_entries(cfg->window));
 }
 
@@ -111,50 +124,59 @@ static void took(struct inc_qp *qp, u64 bytes)
 	inc_budget_spare(qp->sw, &qp->lazy.spare, -(s64)bytes);
 }
 
-/* Give a QP its desk, unless it has one. Returns what is left of @desk. */
-static void *furnish(struct inc_qp *qp, void *desk)
+/* Give a QP a larger desk, if it needs one. Returns what is to be freed. */
+static void *furnish(struct inc_qp *qp, void *desk, u32 *size)
 {
+	size_t place = place_size(qp->cfg.transport);
 	struct inc_result_queue *q = &qp->tx.results;
-	u16 slots = qp->tree->cfg.slots;
-	struct inc_oldest_entry *waiting;
-	struct inc_out *out = desk;
-	u16 *fifo;
+	u32 had = qp->lazy.desk_size;
+	bool needed;
 
 	lockdep_assert_held(&qp->rx.lock);
-	if (inc_resultq_furnished(q))
-		return desk;
-	waiting = (struct inc_oldest_entry *)(out + slots);
-	fifo = (u16 *)(waiting + slots);
-	qp->lazy.desk = desk;
-	qp->rx.place.said = fifo + slots;
 	spin_lock(&qp->tx.lock);
-	inc_resultq_furnish(q, out, fifo, waiting);
+	needed = inc_resultq_cramped(q) && *size > had;
+	if (needed)
+		inc_resultq_furnish(q, desk + place,
+				    inc_resultq_fits(q->geom, *size - place));
 	spin_unlock(&qp->tx.lock);
-	took(qp, desk_memory(slots));
-	return NULL;
+	if (!needed)
+		return desk;
+	if (place) {
+		if (had)
+			memcpy(desk, qp->lazy.desk, place);
+		qp->rx.place.said = desk;
+	}
+	swap(qp->lazy.desk, desk);
+	qp->lazy.desk_size = *size;
+	took(qp, desk_memory(*size) - desk_memory(had));
+	*size = had;
+	return desk;
 }
 
 /**
- * inc_lazy_qp() - take the memory of a member whose first message begins
+ * inc_lazy_qp() - take the memory that a member needs for one more message
  * @qp: its QP
  *
- * Context: softirq, qp->rx.lock held.
+ * Context: softirq, qp->rx.lock held; takes qp->tx.lock.
  * Return: false without memory.
  */
 bool inc_lazy_qp(struct inc_qp *qp)
 {
 	struct mem_cgroup *old;
+	u32 size;
 	void *desk;
 
 	lockdep_assert_held(&qp->rx.lock);
-	if (inc_resultq_furnished(&qp->tx.results))
+	if (!inc_lazy_cramped(qp))
 		return true;
+	size = next_desk(qp);
 	old = set_active_memcg(qp->tree->memcg);
-	desk = desk_alloc(qp->tree->cfg.slots, GFP_SOFTIRQ);
+	desk = desk_alloc(size, GFP_SOFTIRQ);
 	set_active_memcg(old);
 	if (!desk)
 		return false;
-	furnish(qp, desk);
+	desk = furnish(qp, desk, &size);
+	desk_free(desk, size);
 	return true;
 }
 
@@ -249,21 +271,22 @@ static void lazy_work(struct work_struct *work)
 {
 	struct inc_qp *qp = container_of(work, struct inc_qp, lazy.work);
 	struct mem_cgroup *old = set_active_memcg(qp->tree->memcg);
-	u16 slots = qp->tree->cfg.slots;
 	void *desk = NULL;
+	u32 size;
 
 	inc_lazy_percpu(qp);
 	inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_WORK);
-	/* It has it, or does not, or is just getting it: see furnish(). */
-	if (!data_race(inc_resultq_furnished(&qp->tx.results)))
-		desk = desk_alloc(slots, GFP_WORK);
+	/* It needs a desk, or does not, or is just getting it: see furnish(). */
+	size = data_race(next_desk(qp));
+	if (inc_lazy_cramped(qp))
+		desk = desk_alloc(size, GFP_WORK);
 	if (desk) {
 		spin_lock_bh(&qp->rx.lock);
-		desk = furnish(qp, desk);
+		desk = furnish(qp, desk, &size);
 		spin_unlock_bh(&qp->rx.lock);
 	}
 	set_active_memcg(old);
-	desk_free(desk, slots);
+	desk_free(desk, size);
 }
 
 /**
@@ -289,7 +312,7 @@ void inc_lazy_qp_free(struct inc_qp *qp)
 	free_percpu(qp->stats);
 	if (qp->tx.requester.ring != qp->tx.first)
 		kfree(qp->tx.requester.ring);
-	desk_free(qp->lazy.desk, qp->tree->cfg.slots);
+	desk_free(qp->lazy.desk, qp->lazy.desk_size);
 	inc_budget_spare(qp->sw, &qp->lazy.spare,
 			 -atomic64_read(&qp->lazy.spare));
 }

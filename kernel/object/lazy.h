@@ -8,7 +8,8 @@
 
 #include <linux/types.h>
 
-struct inc_qp;
+#include "object/qp.h"
+
 struct inc_tree;
 struct inc_tree_cfg;
 
@@ -18,6 +19,16 @@ u64 inc_lazy_ring_memory(u32 entries);
 
 void inc_lazy_qp_init(struct inc_qp *qp);
 void inc_lazy_qp_free(struct inc_qp *qp);
+
+/*
+ * Does a member need more memory before another of its messages begins, or before a
+ * result is queued once more? qp->rx.lock is held, or the answer is a hint.
+ */
+static inline bool inc_lazy_cramped(const struct inc_qp *qp)
+{
+	/* Only its own packets, under rx.lock, use more of what it has. */
+	return data_race(inc_resultq_cramped(&qp->tx.results));
+}
 
 /* The data path. */
 bool inc_lazy_qp(struct inc_qp *qp);

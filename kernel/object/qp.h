@@ -109,6 +109,7 @@ struct inc_member_cfg {
  * @rx.ack_timer: sends a delayed acknowledgment
  * @rx.solicit_timer: solicits the member
  * @rx.more: accepts more packets of @rx.ooo after a turn
+ * @rx.beyond: UC: no message from this one on has begun
  * @rx.loss: UC: messages that have not arrived
  * @tx: the send half
  * @tx.lock: guards @tx and @uplink; innermost
@@ -143,6 +144,7 @@ struct inc_member_cfg {
  * @lazy.work: takes it
  * @lazy.spare: bytes not taken yet
  * @lazy.desk: all that messages in progress need; set under @rx.lock
+ * @lazy.desk_size: its bytes
  * @lazy.slot: slot that needs its memory, too
  * @lazy.ring: entries of a ring that are charged for
  * @last_rx: jiffies when the last packet arrived, or the QP was made
@@ -191,6 +193,7 @@ struct inc_qp {
 		struct work_struct	work;
 		atomic64_t		spare;
 		void			*desk;
+		u32			desk_size;
 		u16			slot;
 		u16			ring;
 	} lazy;
@@ -222,6 +225,7 @@ struct inc_qp {
 		bool			has_sent;
 		u32			ack_psn;
 		u32			next_msg_id;
+		u32			beyond;
 		unsigned long		silent_since;
 		unsigned long		sent_at;
 		struct timer_list	ack_timer;

@@ -62,7 +62,7 @@ void *inc_pages_alloc(size_t size, gfp_t gfp)
  * @mem: memory, or NULL
  * @size: bytes
  *
- * Context: process.
+ * Context: process or softirq.
  */
 void inc_pages_free(void *mem, size_t size)
 {

@@ -131,7 +131,7 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 	v->window = qp->tx.requester.window;
 	v->held = min_t(u64, qp->tx.results.held, U32_MAX);
 	v->queued = qp->uplink ? qp->uplink->tail - qp->uplink->head :
-				 qp->tx.results.tail - qp->tx.results.head;
+				 qp->tx.results.queued;
 	v->nstray = qp->tx.results.nstray;
 	spin_unlock_bh(&qp->tx.lock);
 

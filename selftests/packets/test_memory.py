@@ -10,14 +10,26 @@ import counters
 import peer
 import roce
 from ktap import check, expect, test
+from peer import ints
 from test_requester import deaf
 
 ALWAYS = 1000000
 DOUBLINGS = 8       # of a ring, until it holds the largest window
+# A block of slots of one packet of 1 KiB each, as inc_mem_vmalloc() counts it.
+BLOCK_SLOTS = 16
+BLOCK = 192 + 8 * (4096 + 16)
+# What a member at work may take in all, less its QP, which members.sh limits.
+AT_WORK = (8 << 10) - (2 << 10)
 
 
 def taken(lab):
     return lab.sw.do("switch-get")["memory-taken"]
+
+
+def alone(lab):
+    """The trees of earlier cases are gone."""
+    check(lab.until(lambda: not lab.sw.do("switch-get")["leaving"], 10),
+          "a tree lingers")
 
 
 def fault_file(lab, t, rank, way):
@@ -42,9 +54,7 @@ def starved(lab, t, rank, way):
 @test("memory: members and slots take theirs with their first message",
       families=(4,))
 def first_use(lab, family):
-    # Those of earlier cases are gone.
-    check(lab.until(lambda: not lab.sw.do("switch-get")["leaving"], 10),
-          "a tree lingers")
+    alone(lab)
     before = lab.sw.do("switch-get")
     with lab.tree(family=family, ranks=2, slots=4) as t:
         idle, used = taken(lab), lab.sw.do("switch-get")["memory-used"]
@@ -76,17 +86,51 @@ def first_use(lab, family):
                     10), "something is taken after the end")
 
 
-@test("memory: what a member at work takes", families=(4,))
-def at_work(lab, family):
-    with lab.tree(family=family, ranks=2, slots=1024,
-                  transports=(peer.UC,)) as t:
+def rounds(t, first, count, step):
+    """All messages from the first one on, so many at a time at each member."""
+    for begin in range(first, first + count, step):
+        ids = range(begin, begin + step)
+        # Each member has the others wait for it in turn.
+        for m in t.m[::-1] if begin // step % 2 else t.m:
+            m.send(*[p for n in ids for p in m.request(n, ints([n]))])
+        for n in ids:
+            t.check(n, [2 * n])
+
+
+@test("memory: a member at work takes what it has in progress", families=(4,),
+      cases={"UC": (peer.UC, AT_WORK), "RC": (peer.RC, AT_WORK + 1024)})
+def at_work(lab, family, transport, bar):
+    slots, window = 1024, 64
+    bar += 512 * (os.cpu_count() - 1)   # counters
+    alone(lab)
+    with lab.tree(family=family, ranks=2, slots=slots, msg_size=1024,
+                  window=16, transports=(transport,)) as t:
         idle = taken(lab)
-        t.good()
+        rounds(t, 0, slots, 1)
         lab.wait(0.05)
-        # Besides the buffers of slots, which are in blocks of 32 KiB.
-        each = (taken(lab) - idle - (33 << 10)) // 2
-        print("# a UC member at work, of 1024 slots: %d bytes more" % each)
-        check(each < 56 << 10, "%d bytes" % each)
+        # Besides the buffers of slots.
+        few = (taken(lab) - idle - slots // BLOCK_SLOTS * BLOCK) // 2
+        rounds(t, slots, slots, window)
+        each = (taken(lab) - idle - slots // BLOCK_SLOTS * BLOCK) // 2
+        print("# a member at work, of %d slots: %d bytes more with one message"
+              " in progress, %d with %d" % (slots, few, each, window))
+        check(0 < few <= bar - 2048, "%d bytes" % few)
+        check(each <= bar, "%d bytes" % each)
+        # All that may be asked for again takes nothing.
+        before = taken(lab)
+        for m in t.m:
+            m.results.clear()
+            for n in range(slots, 2 * slots if m.uc else 0):
+                m.ask(n)
+            check(lab.until(lambda: len(m.results) == (slots if m.uc else 0), 5),
+                  "%d answers" % len(m.results))
+            expect("answers that are no result",
+                   [r for r in m.results if r[0] != peer.OK], [])
+        expect("taken by answers", taken(lab), before)
+        rounds(t, 2 * slots, 2 * window, 2 * window)
+        most = (taken(lab) - idle - slots // BLOCK_SLOTS * BLOCK) // 2
+        print("# with %d messages in progress: %d" % (2 * window, most))
+        check(each < most, "it has not grown")
 
 
 @test("memory: without any at once, a message has to come again")
@@ -128,6 +172,31 @@ def begins_later_uc(lab, family):
             t.next_id = 1
             t.check(0, [2])
         t.good()
+
+
+@test("memory: without any for more in progress, the message counts as lost",
+      families=(4,))
+def grows_later(lab, family):
+    slots = 64
+    with lab.tree(family=family, ranks=2, slots=slots,
+                  transports=(peer.UC,)) as t:
+        a, b = t.m
+        rounds(t, 0, slots, 1)          # all slots have theirs
+        lab.wait(0.05)
+        ids = range(slots, 2 * slots)
+        pkts = [a.request(n, ints([n]))[0] for n in ids]
+        with starved(lab, t, 0, "rx"):
+            a.send(*pkts)
+            lab.quiet()
+            deferred = a.stats()["rx-deferred"]
+            check(0 < deferred < 30, "%d are deferred" % deferred)
+            # A work has made room meanwhile.
+            a.send(*pkts)
+            lab.quiet()
+            expect("deferred", a.stats()["rx-deferred"], deferred)
+        for n in ids:
+            b.allreduce(n, [1])
+            t.check(n, [n + 1])
 
 
 @contextlib.contextmanager

@@ -26,7 +26,6 @@ static int oldest_init(struct kunit *test)
 	if (!t)
 		return -ENOMEM;
 	t->o.entry = t->entry;
-	t->o.slots = SLOTS;
 	test->priv = t;
 	return 0;
 }
@@ -53,10 +52,10 @@ static void expect_oldest(struct kunit *test, struct oldest_test *t)
 static void turn(struct kunit *test, struct oldest_test *t, u16 slot)
 {
 	if (t->waits[slot]) {
-		inc_oldest_del(&t->o, t->msg_id[slot]);
+		inc_oldest_del(&t->o, slot);
 		t->msg_id[slot] += SLOTS;
 	} else {
-		inc_oldest_add(&t->o, t->msg_id[slot]);
+		inc_oldest_add(&t->o, t->msg_id[slot], slot);
 	}
 	t->waits[slot] = !t->waits[slot];
 	expect_oldest(test, t);

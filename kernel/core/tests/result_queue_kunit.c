@@ -21,9 +21,6 @@
 struct queue_test {
 	struct inc_slot_geom	geom;
 	struct inc_result_queue	q;
-	struct inc_out		out[SLOTS];
-	u16			fifo[SLOTS];
-	struct inc_oldest_entry	waiting[SLOTS];
 };
 
 static int queue_init(struct kunit *test)
@@ -36,7 +33,6 @@ static int queue_init(struct kunit *test)
 	t->geom.slots = SLOTS;
 	t->geom.pmtu = PMTU;
 	inc_resultq_init(&t->q, &t->geom);
-	inc_resultq_furnish(&t->q, t->out, t->fifo, t->waiting);
 	test->priv = t;
 	return 0;
 }
@@ -57,10 +53,29 @@ static struct inc_msg whole(u32 msg_id, u16 nchunks)
 	};
 }
 
+/* If the queue is full, give it room for as many messages as it has, and one. */
+static void make_room(struct kunit *test)
+{
+	struct inc_result_queue *q = queue(test);
+	u16 size = q->size + 1;
+	void *mem;
+
+	if (!inc_resultq_cramped(q))
+		return;
+	KUNIT_EXPECT_EQ(test, q->used, q->size);
+	mem = kunit_kzalloc(test, inc_resultq_memory(size), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	KUNIT_EXPECT_EQ(test, inc_resultq_fits(q->geom, inc_resultq_memory(size)),
+			size);
+	inc_resultq_furnish(q, mem, size);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_cramped(q));
+}
+
 static void open_msg(struct kunit *test, const struct inc_msg *msg, u32 size)
 {
 	struct inc_result_queue *q = queue(test);
 
+	make_room(test);
 	KUNIT_ASSERT_EQ(test, inc_resultq_may_open(q, msg->msg_id),
 			INC_OPEN_OK);
 	inc_resultq_open(q, msg, VA, 5, size);
@@ -265,12 +280,10 @@ static void farewell(struct kunit *test)
 /* Without memory for results: nothing has begun, and statuses get through. */
 static void unfurnished(struct kunit *test)
 {
-	struct queue_test *t = test->priv;
-	struct inc_result_queue *q = &t->q;
+	struct inc_result_queue *q = queue(test);
 	struct inc_msg msg = whole(3, 1);
 
-	inc_resultq_init(q, &t->geom);
-	KUNIT_EXPECT_FALSE(test, inc_resultq_furnished(q));
+	KUNIT_EXPECT_TRUE(test, inc_resultq_cramped(q));
 	KUNIT_EXPECT_FALSE(test, inc_resultq_waits(q, 3));
 	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 0U);
 	KUNIT_EXPECT_EQ(test, inc_resultq_status(q, 3, INC_STATUS_MISMATCH),
@@ -283,8 +296,6 @@ static void unfurnished(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take(test).w.imm,
 			inc_wqe_imm(77, INC_STATUS_TREE_GONE));
 
-	inc_resultq_furnish(q, t->out, t->fifo, t->waiting);
-	KUNIT_EXPECT_TRUE(test, inc_resultq_furnished(q));
 	open_msg(test, &msg, 10);
 	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 10U);
 	KUNIT_EXPECT_EQ(test, take(test).item, INC_RESULTQ_LAST);
@@ -316,8 +327,9 @@ static void farewell_looks(struct kunit *test)
 	struct inc_result_queue *q = queue(test);
 	u16 i;
 
-	/* No slot that is neither is ever open: whoever looks there sees it. */
-	for (i = 0; i < SLOTS; i++)
+	/* No entry that is neither is ever open: whoever looks there sees it. */
+	make_room(test);
+	for (i = 0; i < q->size; i++)
 		q->out[i].open = true;
 	inc_resultq_farewell(q, 77, INC_STATUS_PEER_DEAD);
 	KUNIT_EXPECT_EQ(test, q->nstray, 1);
@@ -347,6 +359,7 @@ static void resend(struct kunit *test)
 			inc_wqe_imm(SLOTS, INC_IMM_LOWMARK + SLOTS));
 
 	/* To where the member has asked for it last; once, however often. */
+	make_room(test);
 	KUNIT_EXPECT_TRUE(test, inc_resultq_resend(q, &msg, VA, 5, 0));
 	KUNIT_EXPECT_TRUE(test, inc_resultq_resend(q, &msg, VA + 1, 6, 0));
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_LAST);
@@ -358,6 +371,7 @@ static void resend(struct kunit *test)
 
 	/* An error, of a message that this queue need not have seen. */
 	msg = whole(1, 1);
+	make_room(test);
 	KUNIT_EXPECT_TRUE(test, inc_resultq_resend(q, &msg, VA, 5,
 						   INC_STATUS_ROOT));
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_ERROR);
@@ -365,11 +379,41 @@ static void resend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.imm, inc_wqe_imm(1, INC_STATUS_ROOT));
 
 	/* The member has moved on, so it has had the result. */
+	make_room(test);
 	inc_resultq_resend(q, &msg, VA, 5, 0);
 	msg = whole(1 + SLOTS, 1);
 	open_msg(test, &msg, 3);
 	KUNIT_EXPECT_EQ(test, inc_resultq_close(q, 1 + SLOTS), 3U);
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_NONE);
+}
+
+/* Memory is for the messages in progress, however many slots they go through. */
+static void in_progress(struct kunit *test)
+{
+	struct queue_test *t = test->priv;
+	struct inc_result_queue *q = &t->q;
+	enum inc_requester_kind kind;
+	const u16 window = 64;
+	struct inc_wqe w;
+	u32 id;
+
+	t->geom.slots = 1024;
+	for (id = -1000; id != 3000; id++) {
+		struct inc_msg msg = whole(id, 1);
+
+		open_msg(test, &msg, 0);
+		msg = whole(id - window + 2, 1);
+		inc_resultq_ready(q, &msg, 1);
+		/* One result is lost for each that is not. */
+		msg = whole(id - 3 * window, 1);
+		if (!inc_resultq_cramped(q))
+			inc_resultq_resend(q, &msg, VA, 5, 0);
+		while (take_uc(test, &w, &kind))
+			;
+	}
+	KUNIT_EXPECT_LE(test, q->size, window);
+	/* A page, with some that wait for others for longer. */
+	KUNIT_EXPECT_LE(test, inc_resultq_memory(window + window / 3), 4096UL);
 }
 
 /* What a slot of the model has sent and may send. */
@@ -487,6 +531,7 @@ static struct kunit_case result_queue_cases[] = {
 	KUNIT_CASE(farewell_waits),
 	KUNIT_CASE(farewell_looks),
 	KUNIT_CASE(resend),
+	KUNIT_CASE(in_progress),
 	KUNIT_CASE(any_order),
 	{}
 };

@@ -32,6 +32,7 @@
 #define WINDOW_MAX	64	/* packets in flight to a member */
 #define MAX_RANKS	9
 #define SLOTS		8
+#define FEW		3
 #define PMTU		256
 #define MAX_CHUNKS	16
 #define MAX_LEAVES	4
@@ -105,9 +106,7 @@ struct qp {
 	unsigned int	acks_delayed;
 	bool		ack_timer;
 	struct inc_result_queue	results;
-	struct inc_out	out[SLOTS];
-	u16		fifo[SLOTS];
-	struct inc_oldest_entry	waiting[SLOTS];
+	u64		desk[2][SLOTS * 6];	/* for FEW messages, and all */
 	struct kept	kept[MAX_KEPT];
 	unsigned int	nkept;
 	u64		timer;
@@ -220,6 +219,7 @@ void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);
 void sw_solicit(int rank);
 void sw_ack_timer(int rank);
+bool sw_room(struct qp *q);
 void sw_tell(u32 msg_id, u8 status);
 void sw_deliver(u16 slot);
 void sw_kick_all(void);

@@ -270,7 +270,8 @@ static void make_message(unsigned int i)
 static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 {
 	inc_resultq_init(&q->results, &sw->geom);
-	inc_resultq_furnish(&q->results, q->out, q->fifo, q->waiting);
+	require(inc_resultq_memory(SLOTS) <= sizeof(q->desk[0]));
+	memset(q->desk, 0, sizeof(q->desk));
 	memset(q->said, 0, sizeof(q->said));
 	q->place.said = q->said;
 	q->resp = (struct inc_responder) {

@@ -90,6 +90,19 @@ void arm_timer(struct qp *q, enum dest dest)
 
 /* As rx_rc.c and slot_io.c. */
 
+/* As inc_slot_io_room(); half of the time there is no memory. */
+bool sw_room(struct qp *q)
+{
+	bool few = !q->results.size;
+
+	if (!inc_resultq_cramped(&q->results))
+		return true;
+	if (below(2))
+		return false;
+	inc_resultq_furnish(&q->results, q->desk[!few], few ? FEW : SLOTS);
+	return true;
+}
+
 void sw_tell(u32 msg_id, u8 status)
 {
 	uc_ended(msg_id);
@@ -133,7 +146,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	q->rx_msg_len = inc_msg_request_len(&at_sw->geom, at_rank, &msg);
 	slot = msg.msg_id % SLOTS;
 	require(pkt->va == (u64)slot * MSG_SIZE);
-	if (below(1000) < held_back)
+	if (below(1000) < held_back || !sw_room(q))
 		return false;
 	q->rx_take = false;
 	if (inc_resultq_may_open(&q->results, msg.msg_id) != INC_OPEN_OK) {
@@ -184,10 +197,11 @@ void sw_deliver(u16 slot)
 	if (s->state == RDMA_INC_SLOT_STATE_DONE)
 		uc_ended(s->msg.msg_id);
 	for (int r = 0; r < at_sw->geom.members; r++) {
-		struct inc_out *out = &at_sw->qps[r].out[slot];
+		struct inc_result_queue *q = &at_sw->qps[r].results;
 
-		require(out->open && out->msg_id == s->msg.msg_id);
-		inc_resultq_ready(&at_sw->qps[r].results, &s->msg, s->ready);
+		require(inc_resultq_may_open(q, s->msg.msg_id) ==
+			INC_OPEN_REPEAT);
+		inc_resultq_ready(q, &s->msg, s->ready);
 	}
 }
 

@@ -70,6 +70,8 @@ bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 	memcpy(&hdr, b->data, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
 	past = recall(msg_id, &msg, &status);
+	if (past == INC_SLOT_ENDED && !sw_room(q))
+		return false;
 	if (past == INC_SLOT_ENDED &&
 	    !inc_resultq_resend(&q->results, &msg, be64_to_cpu(hdr.result_va),
 				1, status))

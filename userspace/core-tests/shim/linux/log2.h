@@ -8,4 +8,9 @@ static inline unsigned int roundup_pow_of_two(unsigned int n)
 	return n > 1 ? 2U << (31 - __builtin_clz(n - 1)) : 1;
 }
 
+static inline unsigned int rounddown_pow_of_two(unsigned int n)
+{
+	return 1U << (31 - __builtin_clz(n));
+}
+
 #endif
