@@ -92,8 +92,8 @@ static void set_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 }
 
 /*
- * The stream goes on: what is sent for the first time, or answered. Results of
- * retransmissions arrive at the end of a stream, too.
+ * The stream goes on: a message is sent for the first time, or answered that was
+ * sent once, or is the newest. Other results arrive at the end of a stream, too.
  */
 static void put_off_probing(struct inc_uc_rtx *r, uint64_t now)
 {
@@ -147,6 +147,8 @@ void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now)
 
 static void note_min_rtt(struct inc_uc_rtx *r, uint64_t rtt)
 {
+	if (rtt > RTT_MAX)
+		rtt = RTT_MAX;
 	if (!r->srtt || rtt < r->min_rtt)
 		r->min_rtt = rtt ? (uint32_t)rtt : 1;
 }
@@ -162,7 +164,7 @@ static void measure_rtt(struct inc_uc_rtx *r, uint64_t time)
 		max = RTT_MAX;
 	rtt = time > max ? max : time ? (uint32_t)time : 1;
 	r->unmeasured = 0;
-	note_min_rtt(r, rtt);
+	note_min_rtt(r, time);
 	if (!r->srtt) {
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
@@ -190,8 +192,9 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 	if (!inc_uc_rtx_is_open(r, id))
 		return false;
 	m->open = false;
-	if (!m->again) {
+	if (!m->again || (int32_t)(id - r->high) >= 0)
 		put_off_probing(r, now);
+	if (!m->again) {
 		measure_rtt(r, now - m->sent);
 		if (m->sent > r->answered)
 			r->answered = m->sent;
@@ -287,8 +290,8 @@ void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 
 	if (!inc_uc_rtx_is_open(r, id))
 		return;
-	/* The answer to the only query: it waited for nobody. */
-	if (m->tries == 1)
+	/* The answer to the only query there was: it waited for nobody. */
+	if (m->tries == 1 && m->backoff == 1)
 		note_min_rtt(r, now - m->sent);
 	m->tries = 0;
 	m->waiting = true;
@@ -323,6 +326,9 @@ static void note_queried(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
  * A tail loss probe (RFC 8985, 7): no later message's answer tells what was lost
  * at the end of a stream. The path is idle then: from now on an answer takes
  * the shortest round trip, and not what others' queues made of it.
+ *
+ * What has been queried goes on in its own steps: a stream that stops again and
+ * again must not use up its tries.
  */
 static void begin_probing(struct inc_uc_rtx *r, uint64_t now)
 {
@@ -331,9 +337,12 @@ static void begin_probing(struct inc_uc_rtx *r, uint64_t now)
 	r->probing = true;
 	for (id = r->head; id != r->next; id++) {
 		struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
+		uint64_t due = now;
 
-		m->due = now;
-		m->backoff = 0;
+		if (m->again)
+			due = m->sent + compute_rto(r, true, m->backoff);
+		if (m->due > due)
+			m->due = due;
 	}
 }
 

@@ -255,6 +255,47 @@ static void tail(void)
 	OK(!r.probing);
 }
 
+/*
+ * A message every 25 ms, longer than the path may be silent, over a path that is
+ * dead: no message's tries are used up sooner than if nothing else was sent.
+ */
+static void dripping(void)
+{
+	uint64_t now, start, send;
+	struct inc_uc_rtx r = settled(&now);
+	unsigned int most = 0;
+
+	send = start = now;
+	for (; most < 20 && now < start + 10000000; now += 200) {
+		if (now >= send && r.next - r.head < ENTRIES / 2) {
+			inc_uc_rtx_sent(&r, now);
+			send += 25000;
+		}
+		inc_uc_rtx_due(&r, now, ids, &tries);
+		if (tries > most)
+			most = tries;
+	}
+	printf("# %u queries in vain in %u ms\n", most,
+	       (unsigned int)(now - start) / 1000);
+	EQ(most, 20);
+	OK(now - start >= 1900000);
+}
+
+/* The first round trip is long: it is the shortest, until there is another. */
+static void distant(void)
+{
+	const uint32_t distant = 10 * RTT;
+	struct inc_uc_rtx r;
+
+	inc_uc_rtx_init(&r, ring, ENTRIES, FIRST, 7);
+	inc_uc_rtx_sent(&r, 1000000);
+	OK(inc_uc_rtx_done(&r, FIRST, 1000000 + distant));
+	EQ(r.min_rtt, distant);
+	inc_uc_rtx_sent(&r, 2000000);
+	OK(inc_uc_rtx_done(&r, FIRST + 1, 2000000 + RTT));
+	EQ(r.min_rtt, RTT);
+}
+
 /* A rank computes for ten seconds: others ask a few times, and then seldom. */
 static void late_rank(void)
 {
@@ -376,6 +417,8 @@ static const struct test_case cases[] = {
 	{ "overtaken", overtaken },
 	{ "burst", burst },
 	{ "tail", tail },
+	{ "dripping", dripping },
+	{ "distant", distant },
 	{ "late_rank", late_rank },
 	{ "random_loss", random_loss },
 	{ "gilbert", gilbert },
