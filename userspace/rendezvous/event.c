@@ -22,6 +22,24 @@ static void tree_is_gone(struct job *job)
 		job_end(job);
 }
 
+/**
+ * event_tree_new() - note that a job has got a tree
+ * @job: job
+ *
+ * The kernel reports late that a tree was deleted. Its ID is free before that, and may be
+ * that of the new one: no other job may delete it.
+ */
+void event_tree_new(const struct job *job)
+{
+	struct job *other, *next;
+
+	for (other = job->server->jobs; other; other = next) {
+		next = other->next;
+		if (other != job && other->tree.id == job->tree.id)
+			tree_is_gone(other);
+	}
+}
+
 /*
  * Describe a member: a rank, or the ranks below a switch. Returns the rank or
  * -1.

@@ -3,8 +3,8 @@
  * A job of the rendezvous daemon: a name, a connection for each rank, and a tree.
  * A job of one switch has its tree when its first rank has come. One of several
  * switches gathers: all ranks must be known first (level.c). From the bottom:
- * job.c has jobs as objects, tree.c their trees, end.c how they end, join.c how
- * ranks come, level.c the ranks of several switches, event.c what the kernel says.
+ * job.c has jobs as objects, tree.c their trees, end.c how they end, event.c what the
+ * kernel says, join.c how ranks come, level.c the ranks of several switches.
  * For whom a job waits, and when it is over, is userspace/job/'s to say.
  */
 #ifndef INC_RENDEZVOUS_JOB_H
@@ -142,6 +142,7 @@ int level_linked(struct job *job, const struct inc_rdv_joined *linked);
 void level_ready(struct job *job);
 
 /* event.c */
+void event_tree_new(const struct job *job);
 void event_tree(struct server *s, const struct inc_nl_event *ev);
 void events_lost(struct server *s);
 

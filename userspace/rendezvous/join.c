@@ -81,6 +81,8 @@ static int begin_tree(struct client *c, struct job *job)
 		if (ret)
 			client_error(c, -ret, "job \"%s\": %s",
 				     job->request.job, s->nl.error);
+		else
+			event_tree_new(job);
 		return ret;
 	}
 	ret = inc_nl_tree_get(&s->nl, s->tree_id, &tree);

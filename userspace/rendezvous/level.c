@@ -276,6 +276,7 @@ static void make_tree(struct job *job, const struct inc_rdv_placed *p,
 		free(members);
 		return;
 	}
+	event_tree_new(job);
 	job_set_ranks(job, members, n);
 	job->core.phase = INC_JOB_FORMING;
 	if (job->up) {

@@ -392,6 +392,27 @@ static void whole_life(void)
 	EQ(daemon_end(), 0);
 }
 
+/* The kernel reports late that a tree was deleted, and gives its ID to another one. */
+static void same_id(void)
+{
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("first", 0, 2);
+	k->trees--;
+	k->members--;
+	k->trees_made--;
+	b = join("second", 0, 2);
+	EQ(hear_type(&a), INC_RDV_FAILED);
+	leave(&a);
+	EQ(k->trees, 1);
+	EQ(k->members, 1);
+	leave(&b);
+	EQ(k->trees, 0);
+	EQ(k->members, 0);
+	EQ(daemon_end(), 0);
+}
+
 static void wrong_input(void)
 {
 	char big[INC_RDV_LINE_MAX * 2 + 1];
@@ -990,6 +1011,7 @@ static void alive(void)
 
 static const struct test_case cases[] = {
 	{ "whole_life", whole_life },
+	{ "same_id", same_id },
 	{ "wrong_input", wrong_input },
 	{ "does_not_suit", does_not_suit },
 	{ "kernel_refuses", kernel_refuses },
