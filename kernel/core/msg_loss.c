@@ -14,10 +14,12 @@
  */
 void inc_msg_loss_init(struct inc_msg_loss *g, u32 first, u16 slots)
 {
-	g->slots = slots;
-	g->next = first;
-	g->judged = first;
-	g->reorder_window = INC_MSG_LOSS_MIN_WINDOW;
+	*g = (struct inc_msg_loss) {
+		.slots		= slots,
+		.next		= first,
+		.judged		= first,
+		.reorder_window	= INC_MSG_LOSS_MIN_WINDOW,
+	};
 }
 
 /**
