@@ -6,7 +6,8 @@
 # ifb), in both directions: a lost packet has used up its share of the link.
 #
 #   LOSS_TRANSPORTS	auto rc uc rxe, or some of them; auto: what everybody gets, RC
-#		which changes to UC meanwhile; rxe: WRITEs between hosts
+#		which changes to UC meanwhile; rxe: WRITEs between hosts; alone:
+#		as auto, one operation after another
 #   LOSS_RANKS	numbers of ranks
 #   LOSS_RATES	per cent, on each link and in each direction
 
@@ -17,6 +18,7 @@ LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-auto rc uc rxe}
 # lose. At 0.1 % it takes some ten seconds to see that packets are lost.
 declare -A LOSS_RUN=([auto]="-s 1048576 -i 1 -x 6 --outstanding 6"
 	[rc]="-s 1048576 -i 3 -x 1"
+	[alone]="-s 1048576 -i 4 -x 12"
 	[uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
 
 # at_ends CMD: run CMD for both ends of each link, with DEV and IFB set; its
@@ -89,7 +91,7 @@ part_loss()
 	at_ends lossy_end || die "no lossy links"
 	for transport in $LOSS_TRANSPORTS; do
 		[ "$transport" != rxe ] || { lossy_rxe "$rep"; continue; }
-		export INC_TRANSPORT=$transport
+		export INC_TRANSPORT=${transport/alone/auto}
 		for n in $LOSS_RANKS; do
 			for LOSS in $LOSS_RATES; do
 				once "$transport" && [ "$rep" -gt 1 ] &&

@@ -182,7 +182,9 @@ def shaped(rep):
 # Loss in per cent: minimum share of the throughput without loss.
 LOSS_BARS = {'rc': {'0.1': 0.80, '1': 0.60},
              'uc': {'0.1': 0.99, '1': 0.97, '2': 0.957, '5': 0.90},
-             'auto': {'2': 0.957, '5': 0.90}}
+             'auto': {'2': 0.957, '5': 0.90},
+             'alone': {'2': 0.957, '5': 0.90}}
+LOSS_NAMES = {'auto': 'by default', 'alone': 'by default, one after another'}
 
 
 def loss(rep):
@@ -194,7 +196,7 @@ def loss(rep):
             rep.ratio('Goodput, WRITEs between two rxe hosts, loss of %s %%' %
                       p,
                       rxe[p], rxe['0'])
-    for transport in ('auto', 'rc', 'uc'):
+    for transport in LOSS_BARS:
         for n in (2, 4, 8):
             runs = {p: [r['results'][0]['avg_us'] for r in
                         rep.take('loss-%s.%d.%s' % (transport, n, p))]
@@ -203,7 +205,7 @@ def loss(rep):
                 continue
             size = rep.take('loss-%s.%d.0' % (transport, n))[0]['results'][0]
             name = '%s, N=%d, links of 20 Mb/s' % (
-                {'auto': 'by default'}.get(transport, transport.upper()), n)
+                LOSS_NAMES.get(transport, transport.upper()), n)
             rep.add('Goodput, ' + name,
                     [size['size'] / u for u in runs['0']], 'MB/s')
             for p in ('0.1', '1', '2', '5'):
