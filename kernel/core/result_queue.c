@@ -45,7 +45,7 @@ static void dequeue_out(struct inc_result_queue *q, struct inc_out *out)
 
 /*
  * What a slot's message has, or NULL. Whichever slots a member chooses, few can share
- * a bucket: the less buckets there are, the less entries.
+ * a bucket: the fewer buckets there are, the fewer entries.
  */
 static struct inc_out *find_slot(const struct inc_result_queue *q, u32 msg_id)
 {
