@@ -188,12 +188,11 @@ static void measure_rtt(struct inc_uc_rtx *r, uint64_t time)
 bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
 	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
+	bool newest = (int32_t)(id - r->high) >= 0;
 
 	if (!inc_uc_rtx_is_open(r, id))
 		return false;
 	m->open = false;
-	if (!m->again || (int32_t)(id - r->high) >= 0)
-		put_off_probing(r, now);
 	if (!m->again) {
 		measure_rtt(r, now - m->sent);
 		if (m->sent > r->answered)
@@ -207,8 +206,10 @@ bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 		 */
 		measure_rtt(r, now - m->data_at);
 	}
-	if ((int32_t)(id - r->high) >= 0)
+	if (newest)
 		r->high = id + 1;
+	if (newest || !m->again)
+		put_off_probing(r, now);
 	while (r->head != r->next && !r->ring[r->head & r->mask].open)
 		r->head++;
 	if (r->head == r->next)

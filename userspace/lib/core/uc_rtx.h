@@ -14,7 +14,7 @@
  * lost requests and sends RESEND on its own. The low mark in later results
  * reveals lost results. Answers to later messages reveal lost retransmissions
  * and lost queries. At the end of a stream there are no later messages: if
- * it does not go on for a while, all open messages are queried.
+ * it does not go on for a while, all that have not been queried are.
  */
 #ifndef INC_LIB_UC_RTX_H
 #define INC_LIB_UC_RTX_H

@@ -212,8 +212,8 @@ static void burst(void)
 
 /*
  * The last messages of a stream are lost, whose round trips were long because of
- * a queue: they are queried soon after the last result, and again, until one of
- * a new stream is answered.
+ * a queue: they are queried soon after the last result, and again, until a new
+ * message is sent.
  */
 static void tail(void)
 {
@@ -289,10 +289,14 @@ static void distant(void)
 
 	inc_uc_rtx_init(&r, ring, ENTRIES, FIRST, 7);
 	inc_uc_rtx_sent(&r, 1000000);
+	inc_uc_rtx_sent(&r, 1000001);
 	OK(inc_uc_rtx_done(&r, FIRST, 1000000 + distant));
 	EQ(r.min_rtt, distant);
+	/* Silence begins with this result, the first whose time is known. */
+	OK(r.probe_at > 1000000 + 2 * distant);
+	OK(inc_uc_rtx_done(&r, FIRST + 1, 1000001 + distant));
 	inc_uc_rtx_sent(&r, 2000000);
-	OK(inc_uc_rtx_done(&r, FIRST + 1, 2000000 + RTT));
+	OK(inc_uc_rtx_done(&r, FIRST + 2, 2000000 + RTT));
 	EQ(r.min_rtt, RTT);
 }
 
