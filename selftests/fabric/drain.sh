@@ -184,9 +184,9 @@ part_computes()
 		event "group-moves $name" 5
 		says "computes: its state" 0 "rebuilding, 4 of 4" \
 			group show "$name"
-		says "computes: whom it waits for" 0 "waits for ranks 0,1,2,3" \
+		says "computes: whom it waits for" 0 "waits for ranks 0-3" \
 			task show "$name"
-		says "computes: why it has no tree" 0 "when ranks 0,1,2,3 call" \
+		says "computes: why it has no tree" 0 "when ranks 0-3 call" \
 			why "$name"
 	done
 	wait_for 5 in_metrics 'inc_am_groups{state="rebuilding"} 2'

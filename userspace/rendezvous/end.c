@@ -95,13 +95,13 @@ static void list_missing(struct job *job)
 		     inc_job_misses(&job->core, &job->ranks[end].core, true);
 		     end++)
 			;
-		if (end == i || len - n < sizeof(", 1023-1023"))
+		if (end == i || len - n < sizeof("ranks 1023-1023"))
 			continue;
 		first = &job->ranks[i];
 		last = &job->ranks[end - 1];
 		n += (size_t)snprintf(text + n, len - n,
 				      last->first + last->n - 1 > first->first ?
-				      "%s%u-%u" : "%s%u", n ? ", " : "",
+				      "%s%u-%u" : "%s%u", n ? ", " : "ranks ",
 				      first->first, last->first + last->n - 1);
 	}
 	if (!n && job->child && !job->parent_ready &&

@@ -380,22 +380,27 @@ static bool is_awaited(const struct rank *r)
  *	ready
  * @g: group
  * @but: rank that is not named; or NULL
- * @text: result, as "ranks 1,3,4 ..."; empty: it waits for none
- * @len: its size in bytes, more than 16
+ * @text: result, as "ranks 1, 3-4 ..."; empty: it waits for none
+ * @len: its size in bytes, more than 32
  */
 void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len)
 {
+	uint32_t i, end, n = g->request.ranks;
 	size_t used = 0;
-	uint32_t i;
 
 	text[0] = '\0';
-	for (i = 0; i < g->request.ranks && used < len - 16; i++)
-		if (&g->ranks[i] != but && is_awaited(&g->ranks[i]))
+	for (i = 0; i < n && used < len - 32; i = end + 1) {
+		for (end = i; end < n && &g->ranks[end] != but &&
+		     is_awaited(&g->ranks[end]); end++)
+			;
+		if (end > i)
 			used += (size_t)snprintf(text + used, len - used,
-						 "%s%u", used ? "," : "ranks ",
-						 i);
-	if (i < g->request.ranks)
+						 end > i + 1 ? "%s%u-%u" : "%s%u",
+						 used ? ", " : "ranks ", i,
+						 end - 1);
+	}
+	if (i < n)
 		snprintf(text + used, len - used, " ...");
 }
 

@@ -565,11 +565,11 @@ static void who_is_missing(void)
 	a = join("x", 1, 9);
 	b = join("x", 4, 9);
 	c = join("x", 6, 9);
-	leave_without(&a, "0, 2-3, 5, 7-8");
-	leave_without(&b, "0, 2-3, 5, 7-8");
+	leave_without(&a, "ranks 0, 2-3, 5, 7-8");
+	leave_without(&b, "ranks 0, 2-3, 5, 7-8");
 	a = join("x", 0, 9);
-	leave_without(&a, "2-3, 5, 7-8");
-	leave_without(&c, "2-3, 5, 7-8");
+	leave_without(&a, "ranks 2-3, 5, 7-8");
+	leave_without(&c, "ranks 2-3, 5, 7-8");
 	wait_trees(0);
 	a = join("y", 0, 2);
 	b = join("y", 1, 2);
@@ -591,7 +591,7 @@ static void who_was_lost(void)
 	close(b.fd);
 	wait_trees(1);
 	wait_count(&k->members, 1);
-	leave_without(&a, "1-2");
+	leave_without(&a, "ranks 1-2");
 	wait_trees(0);
 	a = join("z", 0, 3);
 	b = join("z", 1, 3);
@@ -599,8 +599,8 @@ static void who_was_lost(void)
 	j.rts = true;
 	say_join(&c, &j);
 	EQ(hear_type(&c), INC_RDV_JOINED);
-	leave_without(&a, "2");
-	leave_without(&b, "2");
+	leave_without(&a, "ranks 2");
+	leave_without(&b, "ranks 2");
 	close(c.fd);
 	wait_trees(0);
 	EQ(daemon_end(), 0);
