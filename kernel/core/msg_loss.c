@@ -53,7 +53,7 @@ void inc_msg_loss_arrived(struct inc_msg_loss *g, u32 msg_id, bool overtaken)
  * @msg_id: its ID
  *
  * Each message is returned once, or not at all if the member's newest message is
- * more than all slots ahead of it. The caller knows whether it has arrived.
+ * all slots or more ahead of it. The caller knows whether it has arrived.
  *
  * Context: the QP's receive lock is held.
  * Return: true if there is one.

@@ -3,6 +3,7 @@
 #
 # Sourced by the runner: tests that share a boot of the debug kernel, whose boot and
 # search for leaks take longer than many a test.
+# shellcheck disable=SC2034 # the runner's tables
 
 # By the table, in seconds: what those that share one take.
 BOOT_TAKES=200

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See fault.h.
+ * What went wrong between a client and a server, in words for people.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -5,18 +5,17 @@
  *
  *	base	the main loop's queue, events, the log
  *	place	computes trees, without I/O
- *	fabric	the switches, by NETCONF, and what is linked with what
- *	../auth	who calls: certificates and tokens
  *	tenant	what tenants may have, and what they have
- *	group	groups: what may happen to them (step.c), where their trees are
- *		to be (where.c), and these on the switches (trees.c)
- *	store	the database: SQLite, or etcd
- *	state	what survives the manager, and whether it may act
- *	session	ranks that come, and that come back
  *	h2	gRPC's connections, in a thread of its own, and what they may take
  *	api	calls and streams, who calls, and the form of messages
- *	answer	answers to operators
+ *	store	the database: SQLite, or etcd
+ *	fabric	the switches, by NETCONF, and what is linked with what
+ *	group	groups: what may happen to them (step.c), where their trees are
+ *		to be (where.c), and these on the switches (trees.c)
+ *	state	what survives the manager, and whether it may act
+ *	session	ranks that come, and that come back
  *	stats	what tasks, switches and clients do, and have done
+ *	answer	answers to operators
  *	web	the page, and Prometheus' metrics
  *	ctl	inc-amctl, a program of its own
  *

@@ -102,7 +102,7 @@ static const struct opt options_list[] = {
 	  "from connecting to joining (default 30)",
 	  AT(s.max.join_ms), SEC, 1000000 * SEC },
 	{ "forming-time", 0, OPT_SEC, "TIME",
-	  "from a job's first rank to its last (default 300)",
+	  "from a job's first rank until all are ready (default 300)",
 	  AT(s.max.forming_ms), SEC, 1000000 * SEC },
 	{ "pmtu", 0, OPT_NUM, "N",
 	  "path MTU of trees, unless the first rank requests another (default: that of the first rank's port)",
