@@ -120,6 +120,7 @@ static void expect_message(struct inc_slot *s, u32 msg_id)
 {
 	s->last = s->msg;
 	s->last_status = s->status;
+	s->last_wanted = s->result_wanted;
 	memset(&s->msg, 0, sizeof(s->msg));
 	s->msg.msg_id = msg_id;
 	s->state = RDMA_INC_SLOT_STATE_IDLE;
@@ -362,6 +363,9 @@ enum inc_slot_past inc_slot_recall(const struct inc_slot *s, u16 member,
 	*status = last ? s->last_status : s->status;
 	if (!*status)
 		inc_msg_share(s->geom, member, msg);
+	/* The parent has sent none: other bytes are there, of other ranks. */
+	if (s->geom->child && !(last ? s->last_wanted : s->result_wanted))
+		msg->out_len = 0;
 	return INC_SLOT_ENDED;
 }
 

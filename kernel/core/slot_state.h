@@ -37,6 +37,7 @@ struct inc_chunk {
  * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
  * @ops: how to reduce @msg, NULL if it is not reduced
  * @result_wanted: some rank wants elements of the result
+ * @last_wanted: some rank wanted some of that of @last
  * @parent_answered: the parent has sent the message's final status
  * @uplink_busy: the request to the parent is not completely given to its QP;
  *	owned by uplink_queue.c
@@ -71,6 +72,7 @@ struct inc_slot {
 	u8				status;
 	u8				last_status;
 	bool				result_wanted;
+	bool				last_wanted;
 	bool				parent_answered;
 	bool				uplink_busy;
 	u16				wrong;

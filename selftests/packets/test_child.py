@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A child of a tree of several levels, with its parent played."""
+import peer
+import roce
+from ktap import check, expect, test
+from peer import BROADCAST, MARK, NO_DATA, UC, ints
+from roce import psn_add
+
+SCATTER = 3
+
+
+class Parent(peer.Member):
+    """Takes the child's requests, and answers what it is told to."""
+    def __init__(self, tree, family):
+        self.lab, self.tree, self.rank, self.family = tree.lab, tree, -1, family
+        self.uc = False
+        self.port = self.lab.ports[2]
+        self.addr = self.lab.new_addr(family, 2)
+        self.qpn = self.lab.next_qpn
+        self.lab.next_qpn += 1
+        self.psn, self.sport, self.hook = 0x300, 0xd001, None
+        self.mem, self.key = bytearray(peer.MR_SIZE), 0x77
+        self.log, self.acks, self.results, self.bad, self.marks = [], [], [], [], {}
+        self.requests = []
+        info = self.lab.sw.do(
+            "parent-set", tree_id=tree.id, peer_addr=roce.ntoa(self.addr),
+            local_addr=roce.ntoa(self.lab.sw_addr(family)), peer_qpn=self.qpn,
+            peer_psn=self.psn, peer_tree_id=99, peer_rkey=self.key)
+        self.sw_qpn, self.rkey = info["qpn"], info["rkey"]
+        self.epsn, self.rx_msn = info["psn"], 0
+        self.lab.members[self.qpn] = self
+
+    def take(self, p):
+        if not roce.psn_diff(p.psn, self.epsn):
+            self.epsn = psn_add(self.epsn, 1)
+            self.requests.append(p)
+        self.ack()
+
+    def answer(self, msg_id, payload=b""):
+        """Answer the child's only request."""
+        check(self.lab.until(lambda: self.requests), "no request")
+        hdr = peer.HDR.unpack(self.requests.pop().payload[:peer.HDR.size])
+        va, rkey = (hdr[10], hdr[9]) if payload else (0, 0)
+        self.send(self.pkt(opcode=roce.WRITE_ONLY_IMM, va=va, rkey=rkey,
+                           dmalen=len(payload), imm=msg_id, payload=payload,
+                           ackreq=1))
+        self.psn = psn_add(self.psn, 1)
+
+
+@test("child: no bytes of an earlier message", families=(4,), cases={
+    "query": ("ask",), "request once more": ("request",)})
+def earlier(lab, family, way):
+    """Whoever did not want a result, as all did not, and asks for it all the same."""
+    with lab.tree(family=family, ranks=2, pmtu=1024, slots=1, transports=(UC,),
+                  job_ranks=3, first_rank=0) as t:
+        a, b = t.m
+        got = []
+        a.take_uc = got.append
+        up = Parent(t, family)
+        for m in t.m:
+            m.send(*m.request(0, b"", coll=SCATTER, root=2, nelem=4))
+        up.answer(0, ints([1] * 4 + [0x5ec] * 4))
+        check(lab.until(lambda: got and b.results), "no result")
+        expect("rank 0's block", got[-1].payload, ints([1] * 4))
+        for m in t.m:
+            m.send(*m.request(1, b"", coll=BROADCAST, root=2, nelem=8, flags=NO_DATA))
+        up.answer(1)
+        check(lab.until(lambda: got[-1].msg_id == 1), "no end")
+        got.clear()
+        if way == "ask":
+            a.ask(1, nelem=8)
+        else:
+            a.send(*a.request(1, b"", coll=BROADCAST, root=2, nelem=8))
+        check(lab.until(lambda: got), "no answer")
+        check(got[0].status & MARK, "status %d" % got[0].status)
+        expect("payload", got[0].payload, b"")
