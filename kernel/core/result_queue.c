@@ -94,12 +94,17 @@ static struct inc_out *take_slot(struct inc_result_queue *q, u32 msg_id)
 	return out;
 }
 
-/* An entry is in use no longer if it is neither open nor queued. */
+static bool in_use(const struct inc_out *out)
+{
+	return out->open || out->queued;
+}
+
+/* Free an entry if it is not in use any more. */
 static void put_out(struct inc_result_queue *q, struct inc_out *out)
 {
 	u16 *link = &q->bucket[out->msg_id & q->mask], at = out - q->out + 1;
 
-	if (out->open || out->queued)
+	if (in_use(out))
 		return;
 	while (*link != at)
 		link = &q->next[*link - 1];
@@ -192,14 +197,16 @@ void inc_resultq_furnish(struct inc_result_queue *q, void *mem, u16 size)
 	q->bucket = next + size;
 	q->fifo = fifo;
 	q->mask = rounddown_pow_of_two(size) - 1;
-	/* All that there were are in use. */
-	for (i = 0; i < q->size; i++)
-		link_out(q, i, out[i].msg_id);
-	for (; i < size; i++) {
-		next[i] = q->free;
-		q->free = i + 1;
-	}
 	q->size = size;
+	q->free = 0;
+	for (i = size; i--;) {
+		if (in_use(&out[i])) {
+			link_out(q, i, out[i].msg_id);
+		} else {
+			next[i] = q->free;
+			q->free = i + 1;
+		}
+	}
 }
 
 /**
@@ -220,6 +227,27 @@ enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 	return out->msg_id == msg_id ? INC_OPEN_REPEAT : INC_OPEN_BUSY;
 }
 
+/**
+ * inc_resultq_must_open() - check whether a new request may begin beyond all limits
+ * @q: queue
+ * @msg_id: its message
+ * @low_mark: all messages of the tree before this one have ended
+ *
+ * If the tree's oldest message could not begin, nothing would make progress. It is
+ * older than all that wait here. One more that is may begin, too, for if a tree does
+ * not use all message IDs nobody knows which one is its oldest. Not each that is: a
+ * member that begins the newest ones first would know no limit.
+ *
+ * Context: the queue's lock is held.
+ * Return: true if so.
+ */
+bool inc_resultq_must_open(const struct inc_result_queue *q, u32 msg_id,
+			   u32 low_mark)
+{
+	return inc_oldest_is(&q->waiting, msg_id) &&
+	       (!q->nbeyond || (s32)(msg_id - low_mark) <= 0);
+}
+
 static void set_result(const struct inc_result_queue *q, struct inc_out *out,
 		       const struct inc_msg *msg, u64 va, u32 rkey)
 {
@@ -238,16 +266,17 @@ static void set_result(const struct inc_result_queue *q, struct inc_out *out,
 
 /**
  * inc_resultq_open() - record where the result of a new request goes
- * @q: queue; inc_resultq_may_open(), and not cramped
+ * @q: queue; inc_resultq_may_open(), and it has an entry that is not in use
  * @msg: the request's parsed header
  * @va: where the member wants the result
  * @rkey: key of that memory
  * @size: bytes that its packets hold if they have to wait
+ * @beyond: these are more than the member may hold: inc_resultq_must_open()
  *
  * Context: the queue's lock is held.
  */
 void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
-		      u64 va, u32 rkey, u32 size)
+		      u64 va, u32 rkey, u32 size, bool beyond)
 {
 	struct inc_out *out = take_slot(q, msg->msg_id);
 
@@ -257,6 +286,8 @@ void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 	out->status = INC_STATUS_OK;
 	out->open = true;
 	out->resend = false;
+	out->beyond = beyond;
+	q->nbeyond += beyond;
 	q->held += size;
 	inc_oldest_add(&q->waiting, msg->msg_id, out - q->out);
 	WRITE_ONCE(q->begun, q->begun + 1);
@@ -267,6 +298,7 @@ static u32 release_request(struct inc_result_queue *q,
 			   const struct inc_out *out)
 {
 	inc_oldest_del(&q->waiting, out - q->out);
+	q->nbeyond -= out->beyond;
 	q->held -= out->held;
 	return out->held;
 }
@@ -394,7 +426,7 @@ u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
 
 /**
  * inc_resultq_resend() - queue the outcome of a UC member's message once more
- * @q: queue, not cramped
+ * @q: queue; not cramped
  * @msg: message that has ended, with the member's part of its result
  * @va: where the member wants the result
  * @rkey: key of that memory

@@ -31,6 +31,7 @@
  * @open: a request has begun and its Immediate is not yet with the requester
  * @queued: it is in inc_result_queue.fifo
  * @resend: UC: it was sent, and is to be sent again
+ * @beyond: it was accepted although too much is held
  *
  * A member has as many as it has messages in progress. So each byte counts: a
  * result is shorter than a message, which is 64 KiB at most.
@@ -50,6 +51,7 @@ struct inc_out {
 	u8	open	: 1;
 	u8	queued	: 1;
 	u8	resend	: 1;
+	u8	beyond	: 1;
 };
 
 /**
@@ -67,6 +69,7 @@ struct inc_out {
  * @free: 1 + the first free one, or 0
  * @head: first entry of @fifo
  * @queued: number of entries of @fifo in use; read without the lock
+ * @nbeyond: number of messages in @waiting that were accepted beyond the limits
  * @nstray: number of entries in @stray
  * @probe: send a zero-length write to see whether the member is alive
  * @begun: messages that the member has ever begun; read without the lock
@@ -86,6 +89,7 @@ struct inc_result_queue {
 	u16				free;
 	u16				head;
 	u16				queued;
+	u16				nbeyond;
 	u8				nstray;
 	bool				probe;
 	u32				begun;
@@ -136,11 +140,12 @@ static inline bool inc_resultq_empty(const struct inc_result_queue *q)
 
 /*
  * Does it need more memory before another request begins, or before a result is
- * queued once more? With an entry for each slot, it does not.
+ * queued once more? With an entry for each slot, it does not. One is kept for the
+ * tree's oldest message.
  */
 static inline bool inc_resultq_cramped(const struct inc_result_queue *q)
 {
-	return q->used == q->size && q->size < q->geom->slots;
+	return q->used + 1 >= q->size && q->size < q->geom->slots;
 }
 
 void inc_resultq_init(struct inc_result_queue *q,
@@ -151,8 +156,10 @@ void inc_resultq_furnish(struct inc_result_queue *q, void *mem, u16 size);
 bool inc_resultq_waits(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);
+bool inc_resultq_must_open(const struct inc_result_queue *q, u32 msg_id,
+			   u32 low_mark);
 void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
-		      u64 va, u32 rkey, u32 size);
+		      u64 va, u32 rkey, u32 size, bool beyond);
 u32 inc_resultq_close(struct inc_result_queue *q, u32 msg_id);
 bool inc_resultq_hold(struct inc_result_queue *q, u32 msg_id, u32 bytes);
 u32 inc_resultq_ready(struct inc_result_queue *q, const struct inc_msg *msg,

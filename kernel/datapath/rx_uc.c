@@ -70,8 +70,11 @@ static enum inc_slot_past look_up(struct inc_qp *qp, const struct inc_hdr *hdr)
 	if ((s32)(msg_id - qp->rx.beyond) >= 0)
 		return INC_SLOT_UNKNOWN;
 	past = recall(qp, msg_id, &msg, &status);
-	if (past != INC_SLOT_ENDED || !inc_slot_io_room(qp, msg_id))
+	if (past != INC_SLOT_ENDED)
 		return past;
+	/* Silence would have the member give up. */
+	if (!inc_slot_io_room(qp, msg_id))
+		return INC_SLOT_OPEN;
 	if (hdr->flags & cpu_to_be16(INC_HDR_F_NO_DATA))
 		msg.out_len = 0;
 	return inc_txq_resend(qp, &msg, be64_to_cpu(hdr->result_va),

@@ -5,7 +5,7 @@
  *   inc_slot_io_begin()       a packet opens a message
  *     parse_header()            find its slot
  *     start_message()           may it begin now?
- *       take_memory()             the first message of a member or a slot
+ *       take_memory()             what a message needs is taken when it begins
  *       open_result()             remember where the result goes
  *       join_slot()               the member has begun it
  *   inc_slot_io_contribute()  put a packet's payload into the slot
@@ -204,17 +204,26 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
  * Take the memory that the member and the slot lack. Returns false if there is none
  * at once: the member has to retransmit the message, and finds it then.
  */
-static bool take_memory(struct inc_qp *qp, struct inc_tree_slot *ts)
+static bool take_memory(struct inc_qp *qp, u32 msg_id)
 {
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
-	bool got = !inc_fault_memory_rx(qp) && inc_lazy_qp(qp) &&
-		   inc_lazy_slot(tree, slot);
+	bool got, vain;
 
-	if (!got)
+	if (inc_slot_placed(&ts->m) && inc_lazy_reserved(qp, msg_id))
+		return true;
+	/* Who sends on and on is not to have memory searched for each time. */
+	vain = inc_lazy_vain(qp);
+	got = !vain && qp->lazy.tried_at != jiffies &&
+	      !inc_fault_memory_rx(qp) && inc_lazy_qp(qp) &&
+	      inc_lazy_slot(tree, slot);
+	if (!got) {
 		inc_stats_inc(qp->sw->stats,
 			      RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
-	if (!got || !qp->stats)
+		qp->lazy.tried_at = jiffies;
+	}
+	if (!vain && (!got || !qp->stats))
 		inc_lazy_later(qp, slot);
 	return got;
 }
@@ -233,7 +242,7 @@ bool inc_slot_io_room(struct inc_qp *qp, u32 msg_id)
 
 	if (likely(!inc_lazy_cramped(qp) && inc_slot_placed(&ts->m)))
 		return true;
-	return take_memory(qp, ts);
+	return take_memory(qp, msg_id);
 }
 
 /* The header is parsed and the slot found: begin the message there. */

@@ -40,14 +40,18 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 				   const struct inc_msg *msg, u64 va,
 				   u32 rkey, u32 size)
 {
+	struct inc_result_queue *q = &qp->tx.results;
 	enum inc_open_verdict verdict;
+	bool beyond;
 
 	spin_lock_bh(&qp->tx.lock);
-	verdict = inc_resultq_may_open(&qp->tx.results, msg->msg_id);
-	if (verdict == INC_OPEN_OK && inc_hold_full(qp, msg->msg_id, size))
+	verdict = inc_resultq_may_open(q, msg->msg_id);
+	beyond = inc_hold_exceeded(qp, size);
+	if (verdict == INC_OPEN_OK && unlikely(beyond) &&
+	    !inc_resultq_must_open(q, msg->msg_id, inc_tree_low_mark(qp->tree)))
 		verdict = INC_OPEN_HELD;
 	if (verdict == INC_OPEN_OK)
-		inc_resultq_open(&qp->tx.results, msg, va, rkey, size);
+		inc_resultq_open(q, msg, va, rkey, size, beyond);
 	spin_unlock_bh(&qp->tx.lock);
 	if (verdict == INC_OPEN_OK && size)
 		inc_hold_account(qp, size);

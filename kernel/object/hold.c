@@ -13,9 +13,9 @@
  * divided among trees: what a tree holds within its part does not depend on
  * others.
  *
- * A member's oldest message that has not ended is accepted whatever the limits
- * say: the tree's oldest message is the oldest of each member that has yet to
- * send it. So there is always a message that makes progress.
+ * The tree's oldest message that has not ended is accepted whatever the limits say,
+ * and of each member one more (inc_resultq_must_open()). So there is always a
+ * message that makes progress, if members begin their messages in order.
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -140,21 +140,17 @@ static u64 room_of(const struct inc_qp *qp, u64 own)
 }
 
 /**
- * inc_hold_full() - check whether a member holds too much to begin a message
+ * inc_hold_exceeded() - check whether a member would hold too much with a message
  * @qp: its QP
- * @msg_id: message
  * @bytes: charge of the message
  *
  * Context: BH; qp->tx.lock held.
- * Return: true if the member has to retransmit it later.
+ * Return: true if so.
  */
-bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
+bool inc_hold_exceeded(const struct inc_qp *qp, u32 bytes)
 {
-	u64 held = qp->tx.results.held;
-
 	lockdep_assert_held(&qp->tx.lock);
-	return bytes && held && bytes > room_of(qp, held) &&
-	       !inc_oldest_is(&qp->tx.results.waiting, msg_id);
+	return bytes && bytes > room_of(qp, qp->tx.results.held);
 }
 
 /**

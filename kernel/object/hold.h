@@ -40,6 +40,6 @@ struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb);
 void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes);
 
 /* Data path: inc_qp.tx.lock held. */
-bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes);
+bool inc_hold_exceeded(const struct inc_qp *qp, u32 bytes);
 
 #endif /* _INC_HOLD_H */

@@ -42,7 +42,10 @@
 #define GFP_SOFTIRQ	GFP_NOWAIT
 #define GFP_WORK	(GFP_KERNEL | __GFP_RETRY_MAYFAIL)
 
-/* Bytes of a member's first desk: 44 messages in progress, over RC 33. */
+/* So long nobody looks for memory that the work has not found. */
+#define VAIN_PAUSE	(HZ / 10)
+
+/* Bytes of a member's first desk: 43 messages in progress, over RC 32. */
 #define DESK_FIRST	2048
 
 /*
@@ -151,6 +154,39 @@ static void *furnish(struct inc_qp *qp, void *desk, u32 *size)
 	took(qp, desk_memory(*size) - desk_memory(had));
 	*size = had;
 	return desk;
+}
+
+/**
+ * inc_lazy_vain() - check whether the work has just found no memory for a member
+ * @qp: QP
+ *
+ * Context: softirq.
+ * Return: true if so.
+ */
+bool inc_lazy_vain(const struct inc_qp *qp)
+{
+	return jiffies - READ_ONCE(qp->lazy.failed_at) < VAIN_PAUSE;
+}
+
+/**
+ * inc_lazy_reserved() - check whether a message may take a desk's last entry
+ * @qp: QP
+ * @msg_id: message
+ *
+ * It is kept for the tree's oldest message: if there is no memory for a larger desk,
+ * others may wait for that one.
+ *
+ * Context: softirq, qp->rx.lock held.
+ * Return: true if there is one, for this message.
+ */
+bool inc_lazy_reserved(const struct inc_qp *qp, u32 msg_id)
+{
+	const struct inc_result_queue *q = &qp->tx.results;
+
+	lockdep_assert_held(&qp->rx.lock);
+	/* As in inc_lazy_cramped(). */
+	return data_race(q->used) < q->size &&
+	       (s32)(msg_id - inc_tree_low_mark(qp->tree)) <= 0;
 }
 
 /**
@@ -272,14 +308,19 @@ static void lazy_work(struct work_struct *work)
 	struct inc_qp *qp = container_of(work, struct inc_qp, lazy.work);
 	struct mem_cgroup *old = set_active_memcg(qp->tree->memcg);
 	void *desk = NULL;
+	bool got;
 	u32 size;
 
 	inc_lazy_percpu(qp);
-	inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_WORK);
+	got = inc_slot_mem_get(qp->tree, READ_ONCE(qp->lazy.slot), GFP_WORK);
 	/* It needs a desk, or does not, or is just getting it: see furnish(). */
 	size = data_race(next_desk(qp));
-	if (inc_lazy_cramped(qp))
+	if (inc_lazy_cramped(qp)) {
 		desk = desk_alloc(size, GFP_WORK);
+		got = got && desk;
+	}
+	if (!got)
+		WRITE_ONCE(qp->lazy.failed_at, jiffies);
 	if (desk) {
 		spin_lock_bh(&qp->rx.lock);
 		desk = furnish(qp, desk, &size);
@@ -296,6 +337,8 @@ static void lazy_work(struct work_struct *work)
 void inc_lazy_qp_init(struct inc_qp *qp)
 {
 	INIT_WORK(&qp->lazy.work, lazy_work);
+	qp->lazy.tried_at = jiffies - 1;
+	qp->lazy.failed_at = jiffies - VAIN_PAUSE;
 	inc_requester_init(&qp->tx.requester, qp->tx.first, INC_QP_RING, 0);
 	inc_resultq_init(&qp->tx.results, &qp->tree->geom);
 }

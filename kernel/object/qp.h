@@ -146,6 +146,8 @@ struct inc_member_cfg {
  * @lazy.desk: all that messages in progress need; set under @rx.lock
  * @lazy.desk_size: its bytes
  * @lazy.slot: slot that needs its memory, too
+ * @lazy.tried_at: jiffies when there was no memory at once; under @rx.lock
+ * @lazy.failed_at: jiffies when the work found none, either
  * @lazy.ring: entries of a ring that are charged for
  * @last_rx: jiffies when the last packet arrived, or the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
@@ -196,6 +198,8 @@ struct inc_qp {
 		u32			desk_size;
 		u16			slot;
 		u16			ring;
+		unsigned long		tried_at;
+		unsigned long		failed_at;
 	} lazy;
 	atomic64_t			early[INC_STATS_MAX];
 	u8				error;

@@ -200,11 +200,11 @@ def grows_later(lab, family):
 
 
 @contextlib.contextmanager
-def cgroup():
+def cgroup(name="inc-packets"):
     """A memory cgroup, which this process is in until leave() is called."""
     with tempfile.TemporaryDirectory() as top:
         subprocess.run(["mount", "-t", "cgroup2", "none", top], check=True)
-        group = pathlib.Path(top, "inc-packets")
+        group = pathlib.Path(top, name)
         try:
             pathlib.Path(top, "cgroup.subtree_control").write_text("+memory")
             group.mkdir()

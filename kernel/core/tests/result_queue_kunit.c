@@ -53,16 +53,16 @@ static struct inc_msg whole(u32 msg_id, u16 nchunks)
 	};
 }
 
-/* If the queue is full, give it room for as many messages as it has, and one. */
+/* If the queue is full but for one, give it room for as many messages, and two. */
 static void make_room(struct kunit *test)
 {
 	struct inc_result_queue *q = queue(test);
-	u16 size = q->size + 1;
+	u16 size = min(q->used + 2, q->geom->slots);
 	void *mem;
 
 	if (!inc_resultq_cramped(q))
 		return;
-	KUNIT_EXPECT_EQ(test, q->used, q->size);
+	KUNIT_EXPECT_GE(test, q->used + 1, q->size);
 	mem = kunit_kzalloc(test, inc_resultq_memory(size), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, mem);
 	KUNIT_EXPECT_EQ(test, inc_resultq_fits(q->geom, inc_resultq_memory(size)),
@@ -78,7 +78,7 @@ static void open_msg(struct kunit *test, const struct inc_msg *msg, u32 size)
 	make_room(test);
 	KUNIT_ASSERT_EQ(test, inc_resultq_may_open(q, msg->msg_id),
 			INC_OPEN_OK);
-	inc_resultq_open(q, msg, VA, 5, size);
+	inc_resultq_open(q, msg, VA, 5, size, false);
 }
 
 struct taken {
@@ -387,6 +387,34 @@ static void resend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_NONE);
 }
 
+/* Of messages that begin newest first, each is the oldest: one may exceed limits. */
+static void must_open(struct kunit *test)
+{
+	struct inc_result_queue *q = queue(test);
+	struct inc_msg msg = whole(5, 1);
+
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_open(q, 5, 0));
+	open_msg(test, &msg, 10);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_must_open(q, 6, 0));
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_open(q, 4, 0));
+	make_room(test);
+	msg = whole(4, 1);
+	inc_resultq_open(q, &msg, VA, 5, 10, true);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_must_open(q, 3, 0));
+	KUNIT_EXPECT_FALSE(test, inc_resultq_must_open(q, 1, 0));
+	/* The tree's oldest one always. */
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_open(q, 0, 0));
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_open(q, 3, 3));
+	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 10U);
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_open(q, 3, 0));
+	make_room(test);
+	msg = whole(3, 1);
+	inc_resultq_open(q, &msg, VA, 5, 10, true);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_must_open(q, 2, 0));
+	KUNIT_EXPECT_EQ(test, inc_resultq_close(q, 3), 10U);
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_open(q, 3, 0));
+}
+
 /* Memory is for the messages in progress, however many slots they go through. */
 static void in_progress(struct kunit *test)
 {
@@ -525,6 +553,7 @@ static struct kunit_case result_queue_cases[] = {
 	KUNIT_CASE(nothing),
 	KUNIT_CASE(fails),
 	KUNIT_CASE(may_open),
+	KUNIT_CASE(must_open),
 	KUNIT_CASE(order),
 	KUNIT_CASE(unfurnished),
 	KUNIT_CASE(farewell),

@@ -153,7 +153,8 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		sw_error(q);
 		return false;
 	}
-	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0);
+	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0,
+			 false);
 	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status)) {
 	case INC_SLOT_TAKE:
 		q->rx_take = true;
