@@ -209,13 +209,15 @@ static bool take_memory(struct inc_qp *qp, u32 msg_id)
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
+	unsigned long since;
 	bool got, vain;
 
 	if (inc_slot_placed(&ts->m) && inc_lazy_reserved(qp, msg_id))
 		return true;
 	/* Who sends on and on is not to have memory searched for each time. */
 	vain = inc_lazy_vain(qp);
-	got = !vain && qp->lazy.tried_at != jiffies &&
+	since = jiffies - qp->lazy.tried_at;
+	got = !vain && since &&
 	      !inc_fault_memory_rx(qp) && inc_lazy_qp(qp) &&
 	      inc_lazy_slot(tree, slot);
 	if (!got) {
