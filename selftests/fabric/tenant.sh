@@ -117,6 +117,8 @@ part_quota()
 	job=$JOB_NAME
 	event "group-ready $job"
 	ktap $? "a group within the limits" "$(cat "$JOB_LOG.0")"
+	# There is an event for a tenant's refusals once a second.
+	sleep 1.1
 	refused "another user of the tenant" rita 2 \
 		"tenant red may have 1 groups, and has 1"
 	SAYS_BY=(as olga ctl)
@@ -348,6 +350,7 @@ part_hide()
 	ktap $? "and nothing of others'" "$(as bob ctl topology)"
 	SAYS_BY=(as olga ctl)
 	says "an operator sees the group" 0 "tenant red" group show "$JOB_NAME"
+	wait_for 10 sees_trees 1
 	says "and its tree at the switch" 0 '"trees":1' -j topology
 	# A rank of blue that knows the name is in a group of its own.
 	job=$JOB_NAME
@@ -363,6 +366,12 @@ part_hide()
 	says "and deleted" 0 "" group del "$job" blue
 	job_wait
 	gone "hide"
+}
+
+# sees_trees N: the manager asks the switch every two seconds.
+sees_trees()
+{
+	as olga ctl -j topology | grep -q "\"trees\":$1"
 }
 
 two_groups()
