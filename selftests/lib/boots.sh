@@ -33,7 +33,8 @@ pack_boots()
 		name=${BOOT[$boot]# }
 		if [[ $name == *" "* ]]; then
 			CMD[$boot]="selftests/lib/several.sh $name"
-			LIMIT[$boot]=$((LIMIT[$boot] + TAKES[$boot]))
+			# as much longer as a test of its own may take
+			LIMIT[$boot]=$((LIMIT[$boot] + 4 * TAKES[$boot]))
 			rest+=("$boot")
 		else
 			unset "BOOT[$boot]"
