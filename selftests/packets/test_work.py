@@ -329,8 +329,7 @@ def larger(lab, family):
         lab.quiet()
         size = a.get()["held"] // 3
         a.send(second.but(trail=bytes(800)), last)
-        lab.quiet()
-        check(3 * size < a.get()["held"] < 6 * size,
+        check(lab.until(lambda: 3 * size < a.get()["held"] < 6 * size),
               "%d bytes held, at first %d" %
               (a.get()["held"], 3 * size))
         b.allreduce(0, values)
