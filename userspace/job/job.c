@@ -114,6 +114,29 @@ bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 }
 
 /**
+ * inc_job_name_ranks() - add ranks to a list for people: "ranks 0, 2-3"
+ * @list: list; empty at first
+ * @len: its size in bytes
+ * @first: first rank
+ * @last: last rank, or @first
+ *
+ * Return: false without room for them; the list is as before.
+ */
+bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last)
+{
+	size_t used = strlen(list);
+	int n;
+
+	n = snprintf(list + used, len - used,
+		     last > first ? "%s%u-%u" : "%s%u", used ? ", " : "ranks ",
+		     first, last);
+	if (n >= 0 && (size_t)n < len - used)
+		return true;
+	list[used] = '\0';
+	return false;
+}
+
+/**
  * inc_job_fail() - begin the end of a job, if that has not begun
  * @job: job that has failed, or that has lost a rank and is not open
  * @now: milliseconds

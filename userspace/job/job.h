@@ -116,6 +116,7 @@ void inc_job_set_rts(struct inc_job *job, struct inc_job_rank *r, bool rts);
 void inc_job_vacate(struct inc_job *job, struct inc_job_rank *r);
 void *inc_job_next(const struct inc_job *job, const void *after,
 		   enum rank_state state);
+bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last);
 bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 		    bool told);
 bool inc_job_fail(struct inc_job *job, int64_t now);

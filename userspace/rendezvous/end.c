@@ -84,10 +84,9 @@ void job_refuse(struct job *job, int err, const char *fmt, ...)
 static void list_missing(struct job *job)
 {
 	const size_t len = sizeof(job->missing);
-	const struct rank *first, *last;
+	const struct rank *last;
 	char *text = job->missing;
 	uint32_t i, end;
-	size_t n = 0;
 
 	*text = '\0';
 	for (i = 0; i < job->core.n; i = end + 1) {
@@ -95,16 +94,13 @@ static void list_missing(struct job *job)
 		     inc_job_misses(&job->core, &job->ranks[end].core, true);
 		     end++)
 			;
-		if (end == i || len - n < sizeof("ranks 1023-1023"))
+		if (end == i)
 			continue;
-		first = &job->ranks[i];
 		last = &job->ranks[end - 1];
-		n += (size_t)snprintf(text + n, len - n,
-				      last->first + last->n - 1 > first->first ?
-				      "%s%u-%u" : "%s%u", n ? ", " : "ranks ",
-				      first->first, last->first + last->n - 1);
+		inc_job_name_ranks(text, len, job->ranks[i].first,
+				   last->first + last->n - 1);
 	}
-	if (!n && job->child && !job->parent_ready &&
+	if (!*text && job->child && !job->parent_ready &&
 	    job->core.phase < INC_JOB_READY)
 		snprintf(text, len, "ranks at other switches");
 }

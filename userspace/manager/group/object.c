@@ -387,21 +387,18 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len)
 {
 	uint32_t i, end, n = g->request.ranks;
-	size_t used = 0;
+	size_t room = len - strlen(" ...");
 
 	text[0] = '\0';
-	for (i = 0; i < n && used < len - 32; i = end + 1) {
+	for (i = 0; i < n; i = end + 1) {
 		for (end = i; end < n && &g->ranks[end] != but &&
 		     is_awaited(&g->ranks[end]); end++)
 			;
-		if (end > i)
-			used += (size_t)snprintf(text + used, len - used,
-						 end > i + 1 ? "%s%u-%u" : "%s%u",
-						 used ? ", " : "ranks ", i,
-						 end - 1);
+		if (end > i && !inc_job_name_ranks(text, room, i, end - 1)) {
+			strcat(text, " ...");
+			break;
+		}
 	}
-	if (i < n)
-		snprintf(text + used, len - used, " ...");
 }
 
 /**
