@@ -33,7 +33,7 @@ pack_boots()
 		name=${BOOT[$boot]# }
 		if [[ $name == *" "* ]]; then
 			CMD[$boot]="selftests/lib/several.sh $name"
-			# as much longer as a test of its own may take
+			# A slow machine takes several times as long.
 			LIMIT[$boot]=$((LIMIT[$boot] + 4 * TAKES[$boot]))
 			rest+=("$boot")
 		else
