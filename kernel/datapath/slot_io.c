@@ -207,27 +207,13 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
 static bool take_memory(struct inc_qp *qp, u32 msg_id)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
-	struct inc_tree *tree = qp->tree;
-	u16 slot = ts - tree->slot;
-	unsigned long since;
-	bool got, vain;
 
 	if (inc_slot_placed(&ts->m) && inc_lazy_reserved(qp, msg_id))
 		return true;
-	/* Who sends on and on is not to have memory searched for each time. */
-	vain = inc_lazy_vain(qp);
-	since = jiffies - qp->lazy.tried_at;
-	got = !vain && since &&
-	      !inc_fault_memory_rx(qp) && inc_lazy_qp(qp) &&
-	      inc_lazy_slot(tree, slot);
-	if (!got) {
-		inc_stats_inc(qp->sw->stats,
-			      RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
-		qp->lazy.tried_at = jiffies;
-	}
-	if (!vain && (!got || !qp->stats))
-		inc_lazy_later(qp, slot);
-	return got;
+	if (inc_lazy_take(qp, ts - qp->tree->slot, !inc_fault_memory_rx(qp)))
+		return true;
+	inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
+	return false;
 }
 
 /**

@@ -157,18 +157,6 @@ static void *furnish(struct inc_qp *qp, void *desk, u32 *size)
 }
 
 /**
- * inc_lazy_vain() - check whether the work has just found no memory for a member
- * @qp: QP
- *
- * Context: softirq.
- * Return: true if so.
- */
-bool inc_lazy_vain(const struct inc_qp *qp)
-{
-	return jiffies - READ_ONCE(qp->lazy.failed_at) < VAIN_PAUSE;
-}
-
-/**
  * inc_lazy_reserved() - check whether a message may take a desk's last entry
  * @qp: QP
  * @msg_id: message
@@ -189,20 +177,13 @@ bool inc_lazy_reserved(const struct inc_qp *qp, u32 msg_id)
 	       (s32)(msg_id - inc_tree_low_mark(qp->tree)) <= 0;
 }
 
-/**
- * inc_lazy_qp() - take the memory that a member needs for one more message
- * @qp: its QP
- *
- * Context: softirq, qp->rx.lock held; takes qp->tx.lock.
- * Return: false without memory.
- */
-bool inc_lazy_qp(struct inc_qp *qp)
+/* Take a larger desk for a member that needs one. Returns false without memory. */
+static bool take_desk(struct inc_qp *qp)
 {
 	struct mem_cgroup *old;
 	u32 size;
 	void *desk;
 
-	lockdep_assert_held(&qp->rx.lock);
 	if (!inc_lazy_cramped(qp))
 		return true;
 	size = next_desk(qp);
@@ -216,15 +197,8 @@ bool inc_lazy_qp(struct inc_qp *qp)
 	return true;
 }
 
-/**
- * inc_lazy_slot() - take the memory of a slot where the first message begins
- * @tree: tree
- * @slot: slot
- *
- * Context: softirq; takes the slot's lock.
- * Return: false without memory.
- */
-bool inc_lazy_slot(struct inc_tree *tree, u16 slot)
+/* Take the buffers of a slot where the first message begins. */
+static bool take_slot(struct inc_tree *tree, u16 slot)
 {
 	struct mem_cgroup *old = set_active_memcg(tree->memcg);
 	bool got = inc_slot_mem_get(tree, slot, GFP_SOFTIRQ);
@@ -234,17 +208,35 @@ bool inc_lazy_slot(struct inc_tree *tree, u16 slot)
 }
 
 /**
- * inc_lazy_later() - let a work take what a member needs
- * @qp: its QP
- * @slot: slot of its message
+ * inc_lazy_take() - take the memory that a message needs of a member and a slot
+ * @qp: QP of the member
+ * @slot: slot of the message
+ * @now: false to leave it to the work
  *
- * Context: softirq, qp->rx.lock held, the QP is published.
+ * Without memory at once, a work takes it. Who sends on and on does not have memory
+ * searched for each time: once in a jiffy, and not at all for a while when the work
+ * has found none, either.
+ *
+ * Context: softirq, qp->rx.lock held, the QP is published; takes the slot's lock and
+ * qp->tx.lock.
+ * Return: false without memory.
  */
-void inc_lazy_later(struct inc_qp *qp, u16 slot)
+bool inc_lazy_take(struct inc_qp *qp, u16 slot, bool now)
 {
+	unsigned long since = jiffies - qp->lazy.tried_at;
+	bool vain = jiffies - READ_ONCE(qp->lazy.failed_at) < VAIN_PAUSE;
+	bool got;
+
 	lockdep_assert_held(&qp->rx.lock);
-	WRITE_ONCE(qp->lazy.slot, slot);
-	queue_work(inc_wq, &qp->lazy.work);
+	got = now && !vain && since && take_desk(qp) &&
+	      take_slot(qp->tree, slot);
+	if (!got)
+		qp->lazy.tried_at = jiffies;
+	if (!vain && (!got || !qp->stats)) {
+		WRITE_ONCE(qp->lazy.slot, slot);
+		queue_work(inc_wq, &qp->lazy.work);
+	}
+	return got;
 }
 
 /**

@@ -31,11 +31,8 @@ static inline bool inc_lazy_cramped(const struct inc_qp *qp)
 }
 
 /* The data path. */
-bool inc_lazy_vain(const struct inc_qp *qp);
 bool inc_lazy_reserved(const struct inc_qp *qp, u32 msg_id);
-bool inc_lazy_qp(struct inc_qp *qp);
-bool inc_lazy_slot(struct inc_tree *tree, u16 slot);
-void inc_lazy_later(struct inc_qp *qp, u16 slot);
+bool inc_lazy_take(struct inc_qp *qp, u16 slot, bool now);
 bool inc_lazy_ring(struct inc_qp *qp);
 
 /* Process context. */
