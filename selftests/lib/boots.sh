@@ -54,6 +54,23 @@ join_boot()
 	[ "${LIMIT[$1]:-0}" -ge "${LIMIT[$2]}" ] || LIMIT[$1]=${LIMIT[$2]}
 }
 
+# share_cpu BOOT: divide what the kernel's processes took among its tests. Its own
+# clock of CPU time runs while the machine has its CPUs do other work.
+share_cpu()
+{
+	local boot=$1 name all total=0
+
+	all=$(cpu "$boot")
+	for name in ${BOOT[$boot]}; do
+		total=$((total + $(cpu "$name")))
+	done
+	for name in ${BOOT[$boot]}; do
+		[ ! -e "$OUT/$name.cpu" ] || [ $total = 0 ] ||
+			printf '\n0m%ds 0m0s\n' $(($(cpu "$name") * all / total)) \
+				>"$OUT/$name.cpu"
+	done
+}
+
 # reap_boot BOOT: count the tests of a boot that has ended. If the kernel reports a
 # problem or dies, that is counted as failed, and each test runs by itself, to show
 # which is to blame; so does what the time limit has left.
@@ -72,6 +89,7 @@ reap_boot()
 		TODO+=(${BOOT[$boot]})
 		return
 	fi
+	share_cpu "$boot"
 	for name in ${BOOT[$boot]}; do
 		if [ ! -e "$OUT/$name.log" ]; then
 			TODO+=("$name")
