@@ -9,6 +9,7 @@ FAILED=0
 mkdir -p "$OUT"
 # shellcheck disable=SC2034 # for those who source this
 KSRC=$($LAB env | sed -n 's/^LAB_KSRC=//p')
+CACHE=$($LAB env | sed -n 's/^LAB_CACHE=//p')
 
 # sources [PATTERN...]: the files of the tree
 # shellcheck disable=SC2120 # style.sh gives patterns
@@ -21,17 +22,44 @@ sources()
 
 scripts()
 {
-	sources | while read -r f; do
-		case $f in *.sh) echo "$f"; continue ;; esac
-		head -n 1 "$f" | grep -qE '^#!.*(bash|/sh)' && echo "$f"
-	done
+	sources | xargs -d '\n' awk '
+	FNR == 1 && (FILENAME ~ /\.sh$/ || /^#!.*(bash|\/sh)/) { print FILENAME }
+	{ nextfile }'
+}
+
+# passed [--mark] TOOL: see passed.py
+passed()
+{
+	local mark=
+
+	[ "$1" != --mark ] || { mark=$1; shift; }
+	$LAB exec -- selftests/style/passed.py ${mark:+"$mark"} "$CACHE" "$1"
+}
+
+# on_new TOOL CMD...: run CMD on those of the files on standard input that it has not
+# passed as they are. It passes if it succeeds and prints nothing. TOOL says what else
+# its verdict depends on.
+on_new()
+{
+	local tool=$1 files out rc
+
+	shift
+	out=$(passed "$tool $*") || return
+	[ -n "$out" ] || return 0
+	mapfile -t files <<<"$out"
+	out=$("$@" "${files[@]}" 2>&1)
+	rc=$?
+	[ -z "$out" ] || echo "$out"
+	[ $rc != 0 ] || [ -n "$out" ] ||
+		printf '%s\n' "${files[@]}" | passed --mark "$tool $*"
+	return $rc
 }
 
 # shell_check OPTION...
 shell_check()
 {
-	# shellcheck disable=SC2046
-	$LAB exec -- shellcheck "$@" -x -P SCRIPTDIR -S warning $(scripts)
+	scripts | on_new "$($LAB exec -- shellcheck --version)" \
+		$LAB exec -- shellcheck "$@" -x -P SCRIPTDIR -S warning
 }
 
 # check NAME CMD...: a case passes if CMD succeeds and prints nothing.

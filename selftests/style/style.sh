@@ -34,19 +34,28 @@ kernel_files()
 # The common form of trace events, which checkpatch does not know.
 TRACE_HABITS="trace\.h:[0-9]+: CHECK: (Lines should not end with|Alignment should match)"
 
-checkpatch()
+# run_checkpatch FILE...
+run_checkpatch()
 {
 	local out rc left
 
-	# shellcheck disable=SC2046
 	out=$($LAB exec -- "$KSRC/scripts/checkpatch.pl" --no-tree --strict \
-		--terse --no-summary -f $(kernel_files) 2>&1)
+		--terse --no-summary -f "$@" 2>&1)
 	rc=$?
 	rm -f .checkpatch-camelcase.*
 	left=$(grep -vE "^\$|$TRACE_HABITS" <<<"$out")
 	[ -z "$left" ] || echo "$left"
 	# The exit status counts the filtered lines, too.
 	[ $rc = 0 ] || [ -n "$out" ]
+}
+
+checkpatch()
+{
+	local scripts=$KSRC/scripts
+
+	kernel_files |
+		on_new "$(cd "$scripts" && sha256sum checkpatch.pl spelling.txt \
+			const_structs.checkpatch) $TRACE_HABITS" run_checkpatch
 }
 
 kernel_doc()
@@ -197,4 +206,6 @@ check "what is tried again" selftests/lib/again-test.sh
 check "which results are kept" selftests/lib/keep-test.sh
 check "which tests still fit" selftests/lib/within-test.sh
 check "flaky cases are few and new" selftests/style/flaky.sh
+check "what a tool has passed is looked at when it changes" \
+	selftests/style/passed-test.sh
 check_end
