@@ -87,7 +87,7 @@ cmd_detect()
 	-h | --help)
 		echo "Usage: lab detect    prints host or uml; on stderr why"
 		;;
-	*) detect ;;
+	*) no_arguments detect "$@"; detect ;;
 	esac
 }
 
@@ -111,6 +111,10 @@ cmd_run()
 
 	while (($#)); do
 		case $1 in
+		--backend | --timeout | --name | --out | --cpus | --mem | --pin | --env)
+			(($# > 1)) || die "run: $1 wants a value (see lab run --help)" ;;
+		esac
+		case $1 in
 		-h | --help) help_run; return 0 ;;
 		--backend) backend=$2; shift ;;
 		--timeout) timeout=$2; shift ;;
@@ -131,6 +135,12 @@ cmd_run()
 	need_root
 	[[ $timeout =~ ^[1-9][0-9]*$ ]] ||
 		die "run: --timeout wants seconds, not \"$timeout\""
+	[[ /$name/ != */../* ]] ||
+		die "run: --name wants a name below build/lab, not \"$name\""
+	[[ -z $cpus || $cpus =~ ^[1-9][0-9]*$ ]] ||
+		die "run: --cpus wants a number from 1, not \"$cpus\""
+	[[ -z $pin ]] || taskset -c "$pin" true 2>/dev/null ||
+		die "run: --pin: this machine has no CPU \"$pin\""
 	[[ $LAB_TREE != *[[:space:]\']* ]] ||
 		die "run: the tree's path must not hold spaces or quotes"
 	[[ -f $1 ]] || die "run: no script $1"

@@ -46,6 +46,34 @@ try()
 	fi
 }
 
+# cleaned yes|no CASE ARGS...: does "lab clean" with ARGS remove a cache?
+cleaned()
+{
+	local want=$1 name=$2 is=no
+	shift 2
+
+	RDMA_INC_CACHE=$scratch "$dir/lab" clean "$@" >/dev/null 2>&1
+	[[ -e $scratch/piece-1/file ]] || is=yes
+	cases=$((cases + 1))
+	if [[ $is == "$want" ]]; then
+		echo "ok $cases - $name"
+	else
+		echo "not ok $cases - $name"
+		failed=1
+	fi
+}
+
+scratch=$(mktemp -d)
+mkdir "$scratch/piece-1"
+touch "$scratch/piece-1/file"
+cleaned no "clean wants no argument" extra --help
+exec {fd}>"$scratch/.lock-use"
+flock -s "$fd"
+cleaned no "clean takes nothing from others"
+exec {fd}>&-
+cleaned yes "clean"
+rm -rf "$scratch"
+
 try 0 ok
 try 7 status
 try 99 report
