@@ -14,7 +14,8 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 
-CASE = re.compile(r"^(not )?ok (\d+)(?: - )?(.*)$")
+CASE = re.compile(r"(not )?ok (?:\d+\b)?(?: ?- )?(.*)")
+SKIP = re.compile(r"SKIP\b", re.I)
 LONGEST = 10
 # XML 1.0 has no other control characters.
 BAD_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,14 +25,14 @@ def cases(log):
     """The cases of a KTAP log: name, "passed", "failed" or "skipped", and why."""
     if not log.exists():
         return
-    for line in log.read_text(errors="replace").splitlines():
-        m = CASE.match(line)
+    for line in log.read_text(errors="replace").split("\n"):
+        m = CASE.fullmatch(line)
         if not m:
             continue
-        name, _, why = m[3].partition(" # ")
-        skip = why.startswith("SKIP") and not m[1]
+        name, _, why = m[2].strip().partition(" # ")
+        skip = why.startswith("TODO") if m[1] else SKIP.match(why)
         yield {"name": name,
-               "result": "failed" if m[1] else "skipped" if skip else "passed",
+               "result": "skipped" if skip else "failed" if m[1] else "passed",
                **({"why": why} if why else {})}
 
 
@@ -46,6 +47,9 @@ def read_runs(out):
         run["name"] = run["run"].split("@")[0]
         run["tries"] = 2 if run["run"].endswith("@again") else 1
         run["cases"] = list(cases(out / (run["run"] + ".log")))
+        if run["failed"] > sum(c["result"] == "failed" for c in run["cases"]):
+            run["cases"].append({"name": "ends well", "result": "failed",
+                                 "why": f"see {run['run']}.log"})
         if run["tries"] == 2:
             run["first_try"] = [c for c in cases(out / (run["name"] + ".log"))
                                 if c["result"] == "failed"]
@@ -59,10 +63,7 @@ def junit(runs, seconds):
             root, "testsuite", name=run["run"], time=str(run["seconds"]),
             tests=str(run["passed"] + run["failed"] + run["skipped"]),
             failures=str(run["failed"]), skipped=str(run["skipped"]))
-        known = sum(c["result"] == "failed" for c in run["cases"])
-        ended = {"name": "runs to its end", "result": "failed",
-                 "why": f"see {run['run']}.log"}
-        for case in run["cases"] + [ended] * (run["failed"] > known):
+        for case in run["cases"]:
             e = ET.SubElement(suite, "testcase", classname=run["name"],
                               name=BAD_XML.sub("?", case["name"]))
             if case["result"] != "passed":
@@ -77,7 +78,7 @@ def summary(runs, seconds):
     count = {r: sum(x["result"] == r for x in runs)
              for r in ("ok", "kept", "flaky", "failed", "left-out")}
     print()
-    print("%d tests: " % len(runs) + ", ".join(
+    print(f"{len(runs)} test{'s' * (len(runs) != 1)}: " + ", ".join(
         f"{n} {r}" for r, n in count.items() if n) +
         "; %d:%02d min, CPU %d:%02d min" % (
             *divmod(seconds, 60),

@@ -157,6 +157,8 @@ main()
 LIST=
 case ${1:-} in
 -l)	LIST=1; shift ;;
--*)	sed -n '4,17s/^# \{0,1\}//p' "$0"; exit 2 ;;
+-h | --help)
+	sed -n '4,17s/^# \{0,1\}//p' "$0"; exit ;;
+-*)	sed -n '4,17s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 main "$@"

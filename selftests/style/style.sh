@@ -202,6 +202,7 @@ check "shellcheck" shell_check --extended-analysis=false
 check "completion evaluates no names" selftests/style/completion.sh
 check "cases that a program does not reach count" selftests/lib/ktap-test.sh
 check "a part that ends early counts" selftests/lib/suite-test.sh
+check "what a test has said is counted" selftests/lib/count-test.sh
 check "what is tried again" selftests/lib/again-test.sh
 check "which results are kept" selftests/lib/keep-test.sh
 check "which tests still fit" selftests/lib/within-test.sh
