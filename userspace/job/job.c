@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "job/job.h"
 #include "rendezvous/proto.h"
@@ -202,6 +203,29 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 }
 
 /**
+ * inc_job_secret() - name another job that the ranks of a job are to join
+ * @msg: its text is set to the name
+ * @job: their job
+ * @what: what it is for
+ *
+ * The name ends with a random number: who could guess it could take a rank's place
+ * in a job that works already.
+ *
+ * Return: false: @job's name is too long for that, or there is no random number.
+ */
+bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what)
+{
+	uint64_t secret;
+	int len;
+
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		return false;
+	len = snprintf(msg->text, sizeof(msg->text), "%s~%s-%012llx", job, what,
+		       (unsigned long long)secret >> 16);
+	return len > 0 && len <= INC_RDV_JOB_MAX;
+}
+
+/**
  * inc_job_change() - decide whether ranks that lose packets change to UC now
  * @job: job
  * @like: what its ranks have requested
@@ -213,8 +237,9 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		    int64_t now, struct inc_rdv_msg *msg)
 {
+	*msg = (struct inc_rdv_msg){ .type = INC_RDV_CHANGE };
 	if (job->phase != INC_JOB_READY || !like->change ||
-	    now < job->change_at || !inc_rdv_change(msg, like->job))
+	    now < job->change_at || !inc_job_secret(msg, like->job, "uc"))
 		return false;
 	job->change_at = now + INC_JOB_CHANGE_PAUSE_MS;
 	return true;

@@ -110,7 +110,7 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		return;
 	case INC_RDV_RTS:
 		if (job_of(c))
-			job_rts(c);
+			job_rts(c, msg->rails);
 		else
 			client_error(c, EPROTO, "\"rts\" before \"joined\": join, and wait for the answer");
 		return;

@@ -3,8 +3,9 @@
  * A job of the rendezvous daemon: a name, a connection for each rank, and a tree.
  * A job of one switch has its tree when its first rank has come. One of several
  * switches gathers: all ranks must be known first (level.c). From the bottom:
- * job.c has jobs as objects, tree.c their trees, end.c how they end, event.c what the
- * kernel says, join.c how ranks come, level.c the ranks of several switches.
+ * job.c has jobs as objects, tree.c their trees, end.c how they end, rails.c how
+ * ranks use two devices, event.c what the kernel says, join.c how ranks come, level.c
+ * the ranks of several switches.
  * For whom a job waits, and when it is over, is userspace/job/'s to say.
  */
 #ifndef INC_RENDEZVOUS_JOB_H
@@ -20,12 +21,14 @@
  *	gathers, several ranks may have that of a switch below
  * @first: its rank in the job, or the first of those below a switch
  * @n: number of ranks
+ * @rails: of the job's @rails, those that it reaches over a second device
  */
 struct rank {
 	struct inc_job_rank	core;
 	struct client		*client;
 	uint32_t		first;
 	uint32_t		n;
+	uint32_t		rails;
 };
 
 /* Bytes of a list of ranks. */
@@ -42,7 +45,8 @@ struct rank {
  * @host: host of the first rank, which is charged
  * @memory: bytes charged
  * @request: name, number of ranks, and the settings requested of the tree so far;
- *	mtu is the lowest; uc if any rank's queue pair is UC; change if all know that
+ *	mtu is the lowest; uc if any rank's queue pair is UC; change and rails if all
+ *	know that
  * @levels: all ranks are known before it has a tree
  * @gathers: it has no tree yet
  * @tree: its tree as the kernel made it; id 0: none yet, or deleted
@@ -51,6 +55,9 @@ struct rank {
  * @up_changes: the parent's daemon knows INC_RDV_LOSSY
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
  * @parent_ready: the switches above and all ranks below them are ready
+ * @rails: addresses of the switch that its ranks choose from; empty: none
+ * @second: the job of its ranks over that address; empty: none
+ * @extra: it is such a job, or replaces one, and does not count for limits of jobs
  * @missing: ranks for which a rank waited that gave up
  * @ranks: ranks
  */
@@ -70,6 +77,9 @@ struct job {
 	bool			up_changes;
 	bool			tell_rts;
 	bool			parent_ready;
+	char			rails[INC_RDV_RAILS_LEN];
+	char			second[INC_RDV_JOB_MAX + 1];
+	bool			extra;
 	char			missing[JOB_MISSING];
 	struct rank		*ranks;
 };
@@ -121,11 +131,16 @@ int64_t jobs_next_deadline(const struct server *s);
 void jobs_expire(struct server *s);
 void jobs_end_all(struct server *s, const char *why);
 
+/* rails.c */
+void rails_offer(struct job *job, const struct inc_rdv_join *join,
+		 struct inc_rdv_joined *joined);
+void rails_choose(struct job *job, struct inc_rdv_msg *ready);
+
 /* join.c */
 bool join_fits(struct client *c, struct job *job,
 	       const struct inc_rdv_join *join);
 void job_join(struct client *c, const struct inc_rdv_join *join);
-void job_rts(struct client *c);
+void job_rts(struct client *c, uint32_t rails);
 void job_lossy(struct client *c);
 void job_change(struct job *job, const struct inc_rdv_msg *msg);
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,

@@ -134,6 +134,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	job_add_client(job, c);
 	c->rank = join->rank;
 	r->client = c;
+	r->rails = 0;
 	inc_job_set(&job->core, &r->core, RANK_PRESENT);
 	/* Clients that don't know "rts" count as ready when they join. */
 	inc_job_set_rts(&job->core, &r->core, !join->rts);
@@ -151,6 +152,8 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
  */
 void job_check_ready(struct job *job)
 {
+	struct inc_rdv_msg ready = { .type = INC_RDV_READY };
+
 	if (job->core.phase >= INC_JOB_READY || job->core.rts < job->core.n)
 		return;
 	if (job->tell_rts && job->up) {
@@ -163,14 +166,16 @@ void job_check_ready(struct job *job)
 	job->core.phase = INC_JOB_READY;
 	job->server->begun++;
 	log_info("job \"%s\": ready", job->request.job);
-	job_tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+	rails_choose(job, &ready);
+	job_tell_all(job, &ready);
 }
 
 /**
  * job_rts() - handle "rts": a member is ready
  * @c: its connection
+ * @rails: addresses that it reaches over a second device
  */
-void job_rts(struct client *c)
+void job_rts(struct client *c, uint32_t rails)
 {
 	struct job *job = c->job;
 
@@ -178,6 +183,7 @@ void job_rts(struct client *c)
 		client_error(c, EPROTO, "\"rts\" before \"linked\": link, and wait for the answer");
 		return;
 	}
+	job->ranks[c->rank].rails = rails;
 	inc_job_set_rts(&job->core, &job->ranks[c->rank].core, true);
 	job_check_ready(job);
 }
@@ -256,6 +262,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 		return;
 	}
 	job->request.change &= join->change;
+	rails_offer(job, join, &msg.joined);
 	client_send(c, &msg);
 	job_check_ready(job);
 }

@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include <json-c/json.h>
 
@@ -22,6 +21,7 @@
 #define DEPTH_MAX	32	/* nesting, of members that are unknown here, too */
 #define QPN_MAX		0xffffff
 #define PSN_MAX		0xffffff
+#define RAILS_MASK	((1U << INC_RDV_RAILS_MAX) - 1)
 
 /* In the order of enum inc_rdv_type. */
 static const struct {
@@ -276,6 +276,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	join->wrong = get_bool(p, obj, "wrong");
 	join->rebuild = get_bool(p, obj, "rebuild");
 	join->change = get_bool(p, obj, "change");
+	join->rails = get_bool(p, obj, "rails");
 	join->cm = get_bool(p, obj, "cm");
 	parse_tree(p, obj, &join->tree);
 }
@@ -303,6 +304,7 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->wrong = get_bool(p, obj, "wrong");
 	j->rebuild = get_bool(p, obj, "rebuild");
 	j->change = get_bool(p, obj, "change");
+	get_str(p, obj, "rails", j->rails, sizeof(j->rails), false);
 	j->resume = get_num(p, obj, "resume", 0, UINT32_MAX, false);
 	j->has_own_psn = json_object_object_get_ex(obj, "own_psn", NULL);
 	j->own_psn = get_num(p, obj, "own_psn", 0, PSN_MAX, false);
@@ -334,6 +336,15 @@ static void parse_error(struct parse *p, struct json_object *obj,
 			msg->err = errnos[i].err;
 }
 
+static void parse_rejoin(struct parse *p, struct json_object *obj,
+			 struct inc_rdv_join *join)
+{
+	join->qpn = get_num(p, obj, "qpn", 0, QPN_MAX, true);
+	join->psn = get_num(p, obj, "psn", 0, PSN_MAX, true);
+	join->round = get_num(p, obj, "round", 0, UINT32_MAX, true);
+	join->done = get_num(p, obj, "done", 0, UINT32_MAX, true);
+}
+
 static void parse_body(struct parse *p, struct json_object *obj,
 		       struct inc_rdv_msg *msg)
 {
@@ -356,10 +367,7 @@ static void parse_body(struct parse *p, struct json_object *obj,
 		parse_joined(p, obj, &msg->joined);
 		break;
 	case INC_RDV_REJOIN:
-		msg->join.qpn = get_num(p, obj, "qpn", 0, QPN_MAX, true);
-		msg->join.psn = get_num(p, obj, "psn", 0, PSN_MAX, true);
-		msg->join.round = get_num(p, obj, "round", 0, UINT32_MAX, true);
-		msg->join.done = get_num(p, obj, "done", 0, UINT32_MAX, true);
+		parse_rejoin(p, obj, &msg->join);
 		break;
 	case INC_RDV_REBUILD:
 		msg->msg_id = get_num(p, obj, "round", 0, UINT32_MAX, true);
@@ -388,9 +396,13 @@ static void parse_body(struct parse *p, struct json_object *obj,
 		get_str(p, obj, "job", msg->text, INC_RDV_JOB_MAX + 1, true);
 		break;
 	case INC_RDV_RTS:
+	case INC_RDV_READY:
+		msg->rails = get_num(p, obj, "rails", 0, RAILS_MASK, false);
+		get_str(p, obj, "job", msg->text, INC_RDV_JOB_MAX + 1,
+			msg->rails && msg->type == INC_RDV_READY);
+		break;
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
-	case INC_RDV_READY:
 	case INC_RDV_ALIVE:
 	case INC_RDV_LOSSY:
 		break;
@@ -526,6 +538,8 @@ static void format_join(struct json_object *obj, bool qp,
 		add_true(obj, "rebuild");
 	if (join->change)
 		add_true(obj, "change");
+	if (join->rails)
+		add_true(obj, "rails");
 	if (join->cm)
 		add_true(obj, "cm");
 	format_tree(obj, &join->tree);
@@ -560,6 +574,8 @@ static void format_joined(struct json_object *obj,
 		add_true(obj, "rebuild");
 	if (j->change)
 		add_true(obj, "change");
+	if (*j->rails)
+		add_str(obj, "rails", j->rails);
 	if (j->resume)
 		add_num(obj, "resume", j->resume);
 	if (j->has_own_psn)
@@ -574,6 +590,15 @@ static void format_error(struct json_object *obj, const struct inc_rdv_msg *msg)
 		if (msg->err == errnos[i].err)
 			add_str(obj, "errno", errnos[i].name);
 	add_str(obj, "error", msg->text);
+}
+
+static void format_rejoin(struct json_object *obj,
+			  const struct inc_rdv_join *join)
+{
+	add_num(obj, "qpn", join->qpn);
+	add_num(obj, "psn", join->psn);
+	add_num(obj, "round", join->round);
+	add_num(obj, "done", join->done);
 }
 
 static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
@@ -599,10 +624,7 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 		format_joined(obj, &msg->joined);
 		break;
 	case INC_RDV_REJOIN:
-		add_num(obj, "qpn", msg->join.qpn);
-		add_num(obj, "psn", msg->join.psn);
-		add_num(obj, "round", msg->join.round);
-		add_num(obj, "done", msg->join.done);
+		format_rejoin(obj, &msg->join);
 		break;
 	case INC_RDV_REBUILD:
 		add_num(obj, "round", msg->msg_id);
@@ -630,9 +652,14 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 		add_str(obj, "job", msg->text);
 		break;
 	case INC_RDV_RTS:
+	case INC_RDV_READY:
+		if (msg->rails)
+			add_num(obj, "rails", msg->rails);
+		if (*msg->text)
+			add_str(obj, "job", msg->text);
+		break;
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
-	case INC_RDV_READY:
 	case INC_RDV_ALIVE:
 	case INC_RDV_LOSSY:
 		break;
@@ -765,27 +792,4 @@ socklen_t inc_rdv_addr_to_sockaddr(const struct inc_rdv_addr *addr,
 	in6->sin6_port = htons(port);
 	memcpy(&in6->sin6_addr, addr->bytes, 16);
 	return sizeof(*in6);
-}
-
-/**
- * inc_rdv_change() - name the job over UC that the ranks of a job are to join
- * @msg: result, INC_RDV_CHANGE
- * @job: their job
- *
- * The name ends with a random number: who could guess it could take a rank's place
- * in a job that works already.
- *
- * Return: false: @job's name is too long for that, or there is no random number.
- */
-bool inc_rdv_change(struct inc_rdv_msg *msg, const char *job)
-{
-	uint64_t secret;
-	int len;
-
-	*msg = (struct inc_rdv_msg){ .type = INC_RDV_CHANGE };
-	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
-		return false;
-	len = snprintf(msg->text, sizeof(msg->text), "%s~uc-%012llx", job,
-		       (unsigned long long)secret >> 16);
-	return len > 0 && len <= INC_RDV_JOB_MAX;
 }

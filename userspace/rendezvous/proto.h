@@ -23,6 +23,8 @@
 #define INC_RDV_RANKS_MAX	1024	/* RDMA_INC_MAX_RANKS of the kernel */
 #define INC_RDV_TEXT_MAX	512
 #define INC_RDV_TOKEN_MAX	1024	/* characters */
+#define INC_RDV_RAILS_MAX	8	/* addresses of a switch that ranks choose from */
+#define INC_RDV_RAILS_LEN	256	/* of their list, with the final 0 */
 
 /*
  * The daemon sends "alive" to a UC rank BEATS times per dead time. If TCP gets no
@@ -71,6 +73,7 @@ struct inc_rdv_tree {
  * @rebuild: if the tree fails, it goes on over another one; or, of
  *	INC_RDV_REJOIN, not used
  * @change: it says INC_RDV_LOSSY, and does what INC_RDV_CHANGE says
+ * @rails: it can join another job over a second device
  * @cm: libinc-am is to connect its queue pair by RDMA CM; @psn is not used then
  * @round: if INC_RDV_REJOIN: that of the INC_RDV_REBUILD that it answers
  * @done: if INC_RDV_REJOIN: number of operations whose results it has, modulo
@@ -90,6 +93,7 @@ struct inc_rdv_join {
 	bool			wrong;
 	bool			rebuild;
 	bool			change;
+	bool			rails;
 	bool			cm;
 	uint32_t		round;
 	uint32_t		done;
@@ -116,6 +120,7 @@ struct inc_rdv_join {
  * @wrong: the daemon sends INC_RDV_WRONG, if the rank understands it
  * @rebuild: if the tree fails, it sends INC_RDV_REBUILD
  * @change: it answers INC_RDV_LOSSY with INC_RDV_CHANGE, if all ranks know that
+ * @rails: addresses of the switch, with a comma between; empty: no rails
  * @resume: after INC_RDV_REJOIN: number of operations whose results all ranks
  *	have, modulo 2^32
  * @has_own_psn: the queue pair was connected by RDMA CM
@@ -140,6 +145,7 @@ struct inc_rdv_joined {
 	bool			wrong;
 	bool			rebuild;
 	bool			change;
+	char			rails[INC_RDV_RAILS_LEN];
 	uint32_t		resume;
 	bool			has_own_psn;
 	uint32_t		own_psn;
@@ -200,10 +206,12 @@ enum inc_rdv_type {
  * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with; if
  *	INC_RDV_WRONG: enum inc_status that @msg_id ended with
  * @msg_id: if INC_RDV_WRONG: message; if INC_RDV_REBUILD: how many there were
+ * @rails: if INC_RDV_RTS: mask of the addresses of inc_rdv_joined.rails that the
+ *	rank reaches over a second device; if INC_RDV_READY: that of the one to use
  * @err: if INC_RDV_ERROR: positive errno value
  * @text: if INC_RDV_FAILED, INC_RDV_ERROR, INC_RDV_WRONG or INC_RDV_REBUILD:
  *	what happened; if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty;
- *	if INC_RDV_CHANGE: the job over UC
+ *	if INC_RDV_CHANGE: the job over UC; if INC_RDV_READY and @rails: the job there
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;
@@ -215,6 +223,7 @@ struct inc_rdv_msg {
 			int		rank;
 			unsigned int	status;
 			uint32_t	msg_id;
+			uint32_t	rails;
 			int		err;
 			char		text[INC_RDV_TEXT_MAX];
 		};
@@ -234,7 +243,6 @@ struct inc_rdv_lines {
 int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
 		  size_t err_len);
 int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
-bool inc_rdv_change(struct inc_rdv_msg *msg, const char *job);
 
 /* line.c */
 int inc_rdv_token_format(const char *token, char *line, size_t len);

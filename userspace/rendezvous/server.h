@@ -42,6 +42,7 @@ struct tokens;
  * @key: tells it from others
  * @clients: connections
  * @jobs: jobs whose first rank it was
+ * @extra: how many of @jobs do not count for limits
  * @memory: bytes of their trees
  */
 struct host {
@@ -49,6 +50,7 @@ struct host {
 	struct in6_addr		key;
 	unsigned int		clients;
 	unsigned int		jobs;
+	unsigned int		extra;
 	uint64_t		memory;
 };
 

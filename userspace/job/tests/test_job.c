@@ -467,6 +467,11 @@ static void test_change(void)
 	memset(like.job, 'x', sizeof(like.job) - 1);
 	OK(!inc_job_change(&job, &like, 7, &msg));
 	EQ(job.change_at, 0);
+	/* The longest name that leaves room for a secret. */
+	like.job[sizeof(like.job) - 1 - strlen("~uc-0123456789ab")] = '\0';
+	OK(inc_job_secret(&msg, like.job, "uc"));
+	OK(!strncmp(msg.text, like.job, strlen(like.job)));
+	OK(!inc_job_secret(&msg, like.job, "uc2"));
 }
 
 static void test_words(void)

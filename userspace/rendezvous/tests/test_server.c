@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -1009,7 +1011,94 @@ static void alive(void)
 	EQ(daemon_end(), 0);
 }
 
+/* This host has two addresses. */
+int getifaddrs(struct ifaddrs **all)
+{
+	static struct sockaddr_in sin[2];
+	static struct ifaddrs ifa[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		sin[i].sin_family = AF_INET;
+		sin[i].sin_addr.s_addr = htonl(0x0a010001U + ((uint32_t)i << 16));
+		ifa[i].ifa_addr = (struct sockaddr *)&sin[i];
+		ifa[i].ifa_flags = IFF_UP;
+	}
+	ifa[0].ifa_next = &ifa[1];
+	*all = ifa;
+	return 0;
+}
+
+void freeifaddrs(struct ifaddrs *all)
+{
+	OK(all);
+}
+
+/* A rank that reaches these addresses over a second device. */
+static struct conn join_rails(unsigned int rank, const char *rts)
+{
+	struct inc_rdv_join j = who("x", rank, 2);
+	struct conn c = dial();
+	struct inc_rdv_msg msg;
+
+	j.rts = true;
+	j.rails = true;
+	say_join(&c, &j);
+	EQ(hear(&c, &msg), INC_RDV_JOINED);
+	OK(!strcmp(msg.joined.rails, "10.1.0.1,10.2.0.1"));
+	say(&c, rts);
+	return c;
+}
+
+/* The address that all reach; the tree there is none of those that are counted. */
+static void second_tree(void)
+{
+	struct inc_rdv_msg to_a, to_b;
+	struct inc_rdv_join j;
+	struct conn a, b, c, d;
+
+	daemon_start("--max-trees=1", "--listen=0.0.0.0");
+	a = join_rails(0, "{\"cmd\":\"rts\",\"rails\":3}\n");
+	b = join_rails(1, "{\"cmd\":\"rts\",\"rails\":2}\n");
+	EQ(hear(&a, &to_a), INC_RDV_READY);
+	EQ(hear(&b, &to_b), INC_RDV_READY);
+	EQ(to_a.rails, 2);
+	OK(!strncmp(to_a.text, "x~rail-", 7) && !strcmp(to_a.text, to_b.text));
+	c = dial();
+	j = who("y", 0, 2);
+	say_join(&c, &j);
+	hear_error(&c, ENOSPC, "1 jobs");
+	c = join(to_a.text, 0, 2);
+	d = join(to_a.text, 1, 2);
+	EQ(hear(&c, &to_a), INC_RDV_READY);
+	EQ(to_a.rails, 0);
+	EQ(hear_type(&d), INC_RDV_READY);
+	wait_trees(2);
+	leave(&a);
+	EQ(hear_type(&b), INC_RDV_LEFT);
+	leave(&b);
+	wait_trees(1);
+	/* There is room for another job, although that one works on. */
+	a = join("y", 0, 1);
+	EQ(hear_type(&a), INC_RDV_READY);
+	leave(&a);
+	close(c.fd);
+	close(d.fd);
+	wait_trees(0);
+
+	/* One rank has no other way. */
+	a = join_rails(0, "{\"cmd\":\"rts\",\"rails\":3}\n");
+	b = join_rails(1, "{\"cmd\":\"rts\"}\n");
+	EQ(hear(&a, &to_a), INC_RDV_READY);
+	EQ(to_a.rails, 0);
+	close(a.fd);
+	close(b.fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
 static const struct test_case cases[] = {
+	{ "second_tree", second_tree },
 	{ "whole_life", whole_life },
 	{ "same_id", same_id },
 	{ "wrong_input", wrong_input },

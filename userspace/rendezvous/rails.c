@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Jobs whose ranks have two RDMA devices: over the second one they join another job,
+ * at another address of this switch, and use both trees as one. The daemon offers its
+ * addresses, each rank says which of them it reaches over a second device, and "ready"
+ * names one that all do. What follows is a job like others. See rendezvous.rst.
+ */
+#include "nl/common.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+
+#include "job.h"
+
+/* libinc adds ".a" or ".b" for a job that replaces a failed one. */
+#define NAME_ROOM	2
+
+static bool is_link_local(const struct inc_rdv_addr *addr)
+{
+	return addr->len == 16 && addr->bytes[0] == 0xfe &&
+	       (addr->bytes[1] & 0xc0) == 0x80;
+}
+
+/* Does the daemon listen at all addresses? */
+static bool listens_everywhere(const struct server *s)
+{
+	static const uint8_t zero[16];
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct inc_rdv_addr addr;
+
+	return !getsockname(s->listen_fd, (struct sockaddr *)&ss, &len) &&
+	       !inc_rdv_addr_from_sockaddr((struct sockaddr *)&ss, &addr) &&
+	       !memcmp(addr.bytes, zero, addr.len);
+}
+
+/* The addresses at which ranks reach this host, as many as there is room for. */
+static void list_addresses(char *list, size_t len)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct ifaddrs *all, *ifa;
+	struct inc_rdv_addr addr;
+	unsigned int n = 0;
+	size_t used = 0;
+
+	if (getifaddrs(&all))
+		return;
+	for (ifa = all; ifa && n < INC_RDV_RAILS_MAX; ifa = ifa->ifa_next) {
+		if (!ifa->ifa_addr || !(ifa->ifa_flags & IFF_UP) ||
+		    inc_rdv_addr_from_sockaddr(ifa->ifa_addr, &addr) ||
+		    inc_rdv_addr_no_host(&addr) || is_link_local(&addr))
+			continue;
+		inc_rdv_addr_str(&addr, text, sizeof(text));
+		if (used + strlen(text) + 2 > len)
+			break;
+		used += (size_t)snprintf(list + used, len - used, "%s%s",
+					 n++ ? "," : "", text);
+	}
+	freeifaddrs(all);
+	/* One address is no choice. */
+	if (n < 2)
+		*list = '\0';
+}
+
+/**
+ * rails_offer() - tell a rank at which addresses it may reach the switch
+ * @job: its job
+ * @join: its request
+ * @joined: the answer to it; @rails is set
+ *
+ * The same ones to all ranks, if their tree is at this switch alone.
+ */
+void rails_offer(struct job *job, const struct inc_rdv_join *join,
+		 struct inc_rdv_joined *joined)
+{
+	const struct server *s = job->server;
+
+	job->request.rails &= join->rails;
+	if (!job->request.rails || s->tree_id || job->core.n < 2)
+		return;
+	if (!*job->rails && listens_everywhere(s))
+		list_addresses(job->rails, sizeof(job->rails));
+	memcpy(joined->rails, job->rails, sizeof(joined->rails));
+}
+
+/* Second trees take what is left over: jobs that come later need room, too. */
+static bool is_room(const struct job *job)
+{
+	const struct server *s = job->server;
+	uint64_t memory = job->memory;
+	const struct job *other;
+
+	for (other = s->jobs; other; other = other->next)
+		memory += other->memory;
+	return memory <= s->max.host_memory &&
+	       s->nclients + job->core.n <= s->max.clients / 2;
+}
+
+/**
+ * rails_choose() - choose the address of a second tree, if all ranks reach one
+ * @job: job whose ranks are all ready
+ * @ready: the line for them; its rails and text are set
+ */
+void rails_choose(struct job *job, struct inc_rdv_msg *ready)
+{
+	struct inc_rdv_msg second;
+	const struct rank *r;
+	uint32_t mask = job->request.rails && *job->rails ? UINT32_MAX : 0;
+
+	inc_job_for_each(&job->core, r, RANK_PRESENT)
+		mask &= r->rails;
+	if (!mask || !is_room(job) ||
+	    !inc_job_secret(&second, job->request.job, "rail") ||
+	    strlen(second.text) > INC_RDV_JOB_MAX - NAME_ROOM)
+		return;
+	ready->rails = mask & -mask;
+	memcpy(ready->text, second.text, sizeof(ready->text));
+	memcpy(job->second, second.text, sizeof(job->second));
+	log_info("job \"%s\": all ranks have a second device",
+		 job->request.job);
+}
