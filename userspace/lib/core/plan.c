@@ -8,6 +8,18 @@
 #include "plan.h"
 #include "seg.h"
 
+/*
+ * Blocks of which two rails carry a part each. Of shorter ones the second tree's round
+ * trip would take longer than the part.
+ */
+#define SHARE_MIN	(256 << 10)	/* bytes */
+#define SHARE_UNIT	64		/* elements */
+/*
+ * With two rails, up to so many bytes are copied, instead of telling the other ranks of
+ * the operation's end: to copy more takes longer than that.
+ */
+#define KEEP_MAX	65536
+
 /**
  * inc_plan_blocks_in() - count the blocks in this rank's send buffer
  * @p: plan
@@ -97,7 +109,8 @@ void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 {
 	size_t n = buffer_blocks(p);
 
-	p->whole = n == 1 || p->block <= (msg_size - INC_HDR_LEN) / n;
+	p->whole = n == 1 ||
+		   (!p->apart && p->block <= (msg_size - INC_HDR_LEN) / n);
 	/* Blocks that lie side by side cannot be split. */
 	if (p->whole && n > 1)
 		p->chunk = inc_seg_chunk(msg_size, esize);
@@ -202,4 +215,42 @@ void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off)
 uint64_t inc_plan_msgs(const struct inc_plan *p)
 {
 	return p->steps * inc_seg_msgs(p->block, p->chunk);
+}
+
+/**
+ * inc_plan_share() - decide how much of each block the first of two rails carries
+ * @count: elements of a block
+ * @esize: bytes of an element
+ *
+ * Return: number of elements; @count: all of them. The same for all ranks, whatever
+ * their trees are.
+ */
+size_t inc_plan_share(size_t count, size_t esize)
+{
+	if (!esize || count < SHARE_MIN / esize)
+		return count;
+	return count / 2 / SHARE_UNIT * SHARE_UNIT;
+}
+
+/**
+ * inc_plan_is_short() - decide whether two rails keep an operation's data and result
+ * @p: plan, filled in up to @p->block
+ *
+ * All ranks must say the same, or they send different numbers of messages; some may do
+ * AllToAll in place.
+ *
+ * Return: true if so: the data and the result of no rank are longer than 64 KiB.
+ */
+bool inc_plan_is_short(const struct inc_plan *p)
+{
+	switch (p->collective) {
+	case INC_COLL_ALLTOALL:
+		return false;
+	case INC_COLL_BROADCAST:
+	case INC_COLL_REDUCE:
+	case INC_COLL_ALLREDUCE:
+	case INC_COLL_BARRIER:
+		return p->block <= KEEP_MAX;
+	}
+	return p->block <= KEEP_MAX / p->nranks;
 }

@@ -23,6 +23,7 @@
  * @root: root rank, 0 if there is none
  * @block: bytes of a block
  * @chunk: maximum bytes of a block in one message
+ * @apart: blocks do not lie side by side: they are parts of the caller's
  * @whole: one step, with messages of the collective itself
  * @steps: number of steps
  */
@@ -33,6 +34,7 @@ struct inc_plan {
 	unsigned int	root;
 	size_t		block;
 	size_t		chunk;
+	bool		apart;
 	bool		whole;
 	uint64_t	steps;
 };
@@ -62,5 +64,7 @@ void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s);
 void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off);
 uint64_t inc_plan_msgs(const struct inc_plan *p);
+size_t inc_plan_share(size_t count, size_t esize);
+bool inc_plan_is_short(const struct inc_plan *p);
 
 #endif /* INC_LIB_PLAN_H */

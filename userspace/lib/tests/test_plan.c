@@ -108,7 +108,7 @@ static void take_part(const struct inc_plan *p, uint64_t i, size_t off)
 }
 
 static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
-		      uint32_t pmtu)
+		      uint32_t pmtu, bool apart)
 {
 	struct inc_plan p[MAX_RANKS] = { 0 };
 	struct inc_step s[MAX_RANKS] = { 0 };
@@ -121,7 +121,7 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 	for (r = 0; r < n; r++) {
 		p[r] = (struct inc_plan) {
 			.collective = (uint8_t)coll, .rank = r, .nranks = n,
-			.root = root, .block = block,
+			.root = root, .block = block, .apart = apart,
 		};
 		inc_plan_init(&p[r], MSG_SIZE, pmtu, 4);
 		EQ(p[r].steps, p[0].steps);
@@ -135,6 +135,7 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 			EQ(s[r].collective, s[0].collective);
 			EQ(s[r].root, s[0].root);
 			OK(s[r].nfrom <= n && s[r].nto <= n);
+			OK(!apart || n == 1 || (s[r].nfrom < 2 && s[r].nto < 2));
 			if (reduces(s[r].collective))
 				EQ(s[r].from, s[0].from);
 		}
@@ -160,9 +161,10 @@ static void all_collectives(void)
 	for (coll = 0; coll < INC_COLL_BARRIER; coll++)
 		for (n = 1; n <= MAX_RANKS; n++)
 			for (root = 0; root < n; root++)
-				for (k = 0; k < nblocks; k++)
-					carry_out(coll, n, root, blocks[k],
-						  k & 1 ? PMTU : SMALL_PMTU);
+				for (k = 0; k < 2 * nblocks; k++)
+					carry_out(coll, n, root, blocks[k / 2],
+						  k & 2 ? PMTU : SMALL_PMTU,
+						  k & 1);
 }
 
 /* In each window of as many messages as ranks, each rank sends one. */
@@ -230,6 +232,49 @@ static void long_pieces(void)
 	EQ(p.chunk, INC_SEG_PACKETS * 1024 - INC_HDR_LEN);
 }
 
+/* About half, whatever the type, and never nothing for either rail. */
+static void shares(void)
+{
+	size_t esize, count, first;
+
+	EQ(inc_plan_share(0, 4), 0);
+	EQ(inc_plan_share(65535, 4), 65535);
+	EQ(inc_plan_share(1000000, 0), 1000000);
+	for (esize = 1; esize <= 16; esize++) {
+		for (count = (256 << 10) / esize + 1; count < 1 << 30; count *= 3) {
+			first = inc_plan_share(count, esize);
+			OK(first && first <= count / 2 && first + 64 > count / 2);
+		}
+	}
+	EQ(inc_plan_share(SIZE_MAX, 1), SIZE_MAX / 128 * 64);
+}
+
+/* What is kept is short on each rank, and all ranks keep it, or none. */
+static void kept(void)
+{
+	static const size_t blocks[] = { 0, 8, 8192, 16384, 21845, 21846, 32768,
+					 65536, 65537, SIZE_MAX };
+	struct inc_plan p = { 0 };
+	unsigned int i, shorts;
+
+	for (p.collective = 0; p.collective <= INC_COLL_BARRIER; p.collective++)
+		for (p.nranks = 1; p.nranks <= MAX_RANKS; p.nranks++)
+			for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+				p.block = blocks[i];
+				shorts = 0;
+				for (p.rank = 0; p.rank < p.nranks; p.rank++) {
+					if (!inc_plan_is_short(&p))
+						continue;
+					shorts++;
+					OK(inc_plan_blocks_in(&p) * p.block <= 65536);
+					OK(inc_plan_blocks_out(&p) * p.block <= 65536);
+				}
+				OK(!shorts || shorts == p.nranks);
+				OK(i > 2 || shorts || p.collective == INC_COLL_ALLTOALL ||
+				   p.nranks > 7);
+			}
+}
+
 int main(void)
 {
 	static const struct test_case cases[] = {
@@ -239,6 +284,8 @@ int main(void)
 		  all_links_busy },
 		{ "plan: number of messages", few_messages },
 		{ "plan: AllToAll, few long messages", long_pieces },
+		{ "plan: what each of two rails carries", shares },
+		{ "plan: what two rails keep", kept },
 	};
 
 	return test_run(cases, sizeof(cases) / sizeof(cases[0]));
