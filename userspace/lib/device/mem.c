@@ -294,6 +294,22 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 }
 
 /**
+ * inc_mem_repin() - pin the ranges of another cache
+ * @cache: cache
+ * @from: cache of another device
+ *
+ * Those that cannot be are registered when they are used, as others are.
+ */
+void inc_mem_repin(struct inc_mem_cache *cache, const struct inc_mem_cache *from)
+{
+	const struct inc_mem *mem;
+
+	for (mem = from->list; mem; mem = mem->next)
+		if (mem->pinned)
+			inc_mem_pin(cache, (void *)mem->addr, mem->len);
+}
+
+/**
  * inc_mem_forget() - retire the registrations that overlap a range
  * @cache: cache
  * @addr: first byte

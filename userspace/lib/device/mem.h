@@ -93,6 +93,8 @@ void inc_mem_put(struct inc_mem_cache *cache, struct inc_mem *mem,
 		 uint64_t last_seq);
 int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len);
 int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len);
+void inc_mem_repin(struct inc_mem_cache *cache,
+		   const struct inc_mem_cache *from);
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len);
 void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq);
 bool inc_mem_is_there(const void *addr, size_t len, bool writable);

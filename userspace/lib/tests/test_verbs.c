@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "device/rails.h"
 #include "device/verbs.h"
 #include "test.h"
 
@@ -111,14 +112,14 @@ static struct ibv_gid_entry gids[8];
 static unsigned int ngids;
 static struct ibv_device device = { .name = "fake0" };
 static struct ibv_context context = { .device = &device, .async_fd = -1 };
-static int opened, closed, lists;
+static int opened, closed, lists, ndevices = 1;
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
-	static struct ibv_device *list[] = { &device, NULL };
+	static struct ibv_device *list[] = { &device, &device, NULL };
 
 	lists++;
-	*n = 1;
+	*n = ndevices;
 	return list;
 }
 
@@ -166,6 +167,8 @@ int ibv_query_port(struct ibv_context *ctx, uint8_t port,
 	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
 	attr->active_mtu = IBV_MTU_1024;
 	attr->gid_tbl_len = 1024;
+	attr->active_speed = 1;
+	attr->active_width = 1;
 	return 0;
 }
 
@@ -329,11 +332,53 @@ static void again(void)
 	EQ(lists, 1);
 }
 
+static bool is_at(const char *list, unsigned int i, const char *text)
+{
+	struct inc_rdv_addr addr, want;
+
+	EQ(inc_rdv_addr_parse(text, &want), 0);
+	return inc_rails_at(list, i, &addr) && addr.len == want.len &&
+	       !memcmp(addr.bytes, want.bytes, want.len);
+}
+
+/* What is reached from an address of another device, the only one here. */
+static void second_device(void)
+{
+	static const char list[] = "10.0.0.1,2001:db8::1,127.0.0.1";
+	struct inc_hca first_hca;
+	const struct inc_dev first = {
+		.hca = &first_hca, .ctx = &context, .port = 1,
+	};
+	struct inc_rdv_addr addr;
+	struct inc_dev same;
+	struct inc_dev_sel sel = { .gid_index = -1 };
+	char err[256];
+
+	OK(is_at(list, 0, "10.0.0.1"));
+	OK(is_at(list, 1, "2001:db8::1"));
+	OK(is_at(list, 2, "127.0.0.1"));
+	OK(!inc_rails_at(list, 3, &addr));
+	OK(!inc_rails_at("", 0, &addr));
+	ngids = 0;
+	add_gid(0, "10.9.9.9");
+	EQ(inc_rails_reach(&first, list), 0);
+	add_gid(1, "127.0.0.1");
+	EQ(inc_rails_reach(&first, list), 0);
+	ndevices = 2;
+	EQ(inc_rails_reach(&first, list), 4);
+	EQ(inc_rails_reach(&first, ""), 0);
+	EQ(inc_dev_open(&same, &sel, err, sizeof(err)), 0);
+	EQ(inc_rails_reach(&same, list), 0);
+	ndevices = 1;
+	inc_dev_close(&same);
+}
+
 static const struct test_case cases[] = {
 	{ "which GID", which_gid },
 	{ "a GID beyond what verbs takes", large_index },
 	{ "one device for all", shared },
 	{ "the same device again", again },
+	{ "addresses that a second device reaches", second_device },
 	{ "at once", at_once },
 	{ "after a while", after_a_while },
 	{ "never", never },
