@@ -88,7 +88,7 @@ job_start()
 		ip netns exec "$TOPO-h$h" ${JOB_ENV[r]:+env "${JOB_ENV[r]}"} \
 			inc-perf --server "$server${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
-			--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \
+			${JOB_DEV---dev $TOPO$h} --timeout "$JOB_TIMEOUT" "$@" \
 			${JOB_ODD[r]:-} >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done
@@ -96,6 +96,7 @@ job_start()
 
 # Milliseconds for a call, unless the job's own arguments say otherwise.
 JOB_TIMEOUT=$(scaled 60000)
+# JOB_DEV, if it is set: how they choose a device, instead of eth0's.
 # First host of the next job.
 JOB_FIRST=0
 # For each of its ranks, if not as for all: VAR=VALUE, further options, and the

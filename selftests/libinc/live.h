@@ -52,5 +52,6 @@ struct inc_comm *live_join(const char *suffix, int rank, int nranks);
 int live_threads(int rank, int nranks, int argc, char **argv);
 int live_ranks(int proc, int nprocs, int argc, char **argv);
 int live_change(int rank, int nranks, int argc, char **argv);
+int live_rails(int rank, int nranks, int argc, char **argv);
 
 #endif /* LIVE_H */

@@ -243,6 +243,8 @@ enum inc_state {
  * @sleeps: times that a call slept for a completion
  * @mem_regs: registrations of user memory made
  * @mem_hits: buffers of operations that were already registered
+ * @devices: number of devices that operations use; @dev and what belongs to it is the
+ *	first's
  */
 struct inc_comm_info {
 	size_t		size;
@@ -283,6 +285,7 @@ struct inc_comm_info {
 	uint64_t	sleeps;
 	uint64_t	mem_regs;
 	uint64_t	mem_hits;
+	uint32_t	devices;
 };
 
 /* --- Communicators ----------------------------------------------------- */

@@ -11,6 +11,16 @@
 #include "call.h"
 #include "engine/comm.h"
 
+/**
+ * struct share - elements of each block that a request is for
+ * @first: number of the first one
+ * @count: their number
+ */
+struct share {
+	size_t	first;
+	size_t	count;
+};
+
 static bool is_reduction(enum inc_collective coll)
 {
 	return coll == INC_COLL_REDUCE || coll == INC_COLL_ALLREDUCE ||
@@ -82,6 +92,7 @@ static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
 	bool out = p->block && inc_plan_blocks_out(p);
 	size_t own = 0;
 
+	req->stride = p->block;
 	/* In place, a rank's block is at its final place in the result. */
 	if (c->coll == INC_COLL_ALLGATHER || c->coll == INC_COLL_GATHER)
 		own = p->rank * p->block;
@@ -163,20 +174,60 @@ static bool would_overwrite(const struct inc_comm *comm,
 	       req->send < req->recv + out && req->recv < req->send + in;
 }
 
+/* Bytes from the first of a request's blocks to the end of the last one. */
+static size_t span_of(const struct inc_request *req, unsigned int blocks)
+{
+	return blocks ? (blocks - 1) * req->stride + req->plan.block : 0;
+}
+
+static size_t span_in(const struct inc_request *req)
+{
+	return span_of(req, inc_plan_blocks_in(&req->plan));
+}
+
+static size_t span_out(const struct inc_request *req)
+{
+	return span_of(req, inc_plan_blocks_out(&req->plan));
+}
+
 /* If this fails, inc_request_put() releases what it has registered. */
-static int get_memory(struct inc_comm *comm, struct inc_request *req, size_t in,
-		      size_t out)
+static int get_memory(struct inc_comm *comm, struct inc_request *req)
 {
 	int ret;
 
+	/* Between two devices, none has it: see inc_call_move(). */
+	if (comm->rails.peer && comm->rebuild.state)
+		return 0;
+	req->pd = comm->pd;
 	/* See uc.c. */
 	if (comm->uc)
 		return 0;
-	ret = get_range(comm, req, req->recv, out, true, &req->rmem);
+	ret = get_range(comm, req, req->recv, span_out(req), true, &req->rmem);
 	/* In place, this finds the registration made above. */
 	if (!ret)
-		ret = get_range(comm, req, req->send, in, false, &req->smem);
+		ret = get_range(comm, req, req->send, span_in(req), false,
+				&req->smem);
 	return ret;
+}
+
+static void put_memory(struct inc_request *req)
+{
+	if (req->smem)
+		inc_mem_put(&req->comm->mem, req->smem, 0);
+	if (req->rmem)
+		inc_mem_put(&req->comm->mem, req->rmem, 0);
+	req->smem = NULL;
+	req->rmem = NULL;
+	req->pd = NULL;
+	req->bounces = false;
+	req->last_seq = 0;
+}
+
+static void make_plan(struct inc_comm *comm, struct inc_request *req)
+{
+	req->uc = comm->uc;
+	inc_plan_init(&req->plan, comm->tree.msg_size, comm->tree.pmtu,
+		      req->esize);
 }
 
 /* A rank's block for itself is sent only in messages for all ranks. */
@@ -191,30 +242,49 @@ static void copy_own(const struct inc_request *req)
 		return;
 	if (p->collective == INC_COLL_SCATTER ||
 	    p->collective == INC_COLL_ALLTOALL)
-		from += p->rank * p->block;
+		from += p->rank * req->stride;
 	if (p->collective != INC_COLL_SCATTER)
-		to += p->rank * p->block;
+		to += p->rank * req->stride;
 	if (from != to)
 		memcpy(to, from, p->block);
 }
 
+/* What a rail carries of the blocks. */
+static void take_share(struct inc_request *req, const struct inc_call *c,
+		       const struct share *share)
+{
+	if (share->count == c->count)
+		return;
+	req->plan.block = share->count * req->esize;
+	req->plan.apart = true;
+	if (req->send)
+		req->send += share->first * req->esize;
+	if (req->recv)
+		req->recv += share->first * req->esize;
+}
+
 static int prepare_request(struct inc_comm *comm, const struct inc_call *c,
-			   struct inc_request *req)
+			   const struct share *share, struct inc_request *req)
 {
 	struct inc_plan *p = &req->plan;
 	size_t in, out;
 	int ret;
 
-	inc_plan_init(p, comm->tree.msg_size, comm->tree.pmtu, req->esize);
 	find_buffers(p, c, req);
 	ret = check_buffers(comm, p, c, req);
 	if (ret)
 		return ret;
-	in = p->block * inc_plan_blocks_in(p);
-	out = p->block * inc_plan_blocks_out(p);
+	take_share(req, c, share);
+	in = span_in(req);
+	out = span_out(req);
+	req->keeps = comm->rails.peer && inc_plan_is_short(p);
+	make_plan(comm, req);
+	if (req->keeps) {
+		req->kept_in = in;
+		req->source = req->send;
 	/* Blocks arrive before the blocks that they replace have been sent. */
-	if ((c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) ||
-	    would_overwrite(comm, req, in, out)) {
+	} else if ((c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) ||
+		   would_overwrite(comm, req, in, out)) {
 		req->temp = malloc(in);
 		if (!req->temp)
 			return inc_comm_note(comm, -ENOMEM, "no memory for a copy of %zu bytes",
@@ -222,7 +292,7 @@ static int prepare_request(struct inc_comm *comm, const struct inc_call *c,
 		req->source = req->send;
 		req->send = req->temp;
 	}
-	return get_memory(comm, req, in, out);
+	return get_memory(comm, req);
 }
 
 /*
@@ -238,9 +308,9 @@ static void give_up(struct inc_comm *comm, int err)
 		      text);
 }
 
-/* Make an operation that is ready to begin. */
+/* Make what one rail does of an operation, ready to begin. */
 static int make_request(struct inc_comm *comm, const struct inc_call *c,
-			struct inc_request **res)
+			const struct share *share, struct inc_request **res)
 {
 	struct inc_request *req;
 	size_t block = 0;
@@ -272,7 +342,7 @@ static int make_request(struct inc_comm *comm, const struct inc_call *c,
 		.root		= (unsigned int)c->root,
 		.block		= block,
 	};
-	ret = prepare_request(comm, c, req);
+	ret = prepare_request(comm, c, share, req);
 	if (ret) {
 		inc_request_put(req);
 		give_up(comm, ret);
@@ -282,23 +352,35 @@ static int make_request(struct inc_comm *comm, const struct inc_call *c,
 	return 0;
 }
 
-/* As inc_call_renew(), before the rank's own block has been copied. */
-static void plan_anew(struct inc_request *req)
+/* Make an operation that is ready to begin, over two rails if that is worth it. */
+static int make_call(struct inc_comm *comm, const struct inc_call *c,
+		     struct inc_request **res)
 {
-	struct inc_comm *comm = req->comm;
+	struct share all = { .count = c->count }, first = all, rest;
+	struct inc_comm *second = comm->rails.other;
+	int ret;
 
-	if (req->smem)
-		inc_mem_put(&comm->mem, req->smem, 0);
-	if (req->rmem)
-		inc_mem_put(&comm->mem, req->rmem, 0);
-	req->smem = NULL;
-	req->rmem = NULL;
-	req->bounces = false;
-	req->last_seq = 0;
-	req->uc = true;
-	inc_plan_init(&req->plan, comm->tree.msg_size, comm->tree.pmtu,
-		      req->esize);
-	req->msgs = inc_plan_msgs(&req->plan) + comm->rebuild.on;
+	if (second && c->coll != INC_COLL_BARRIER)
+		first.count = inc_plan_share(c->count, inc_dtype_size(c->dtype));
+	rest.first = first.count;
+	rest.count = all.count - first.count;
+	ret = make_request(comm, c, &first, res);
+	if (ret || !rest.count)
+		return ret;
+	ret = make_request(second, c, &rest, &(*res)->part);
+	if (ret) {
+		inc_request_put(*res);
+		inc_comm_fail(comm, ret, "%s", second->error.text);
+	}
+	return ret;
+}
+
+/* The tree is another one than when the operation was made: so are its messages. */
+static int plan_anew(struct inc_request *req)
+{
+	put_memory(req);
+	make_plan(req->comm, req);
+	return get_memory(req->comm, req);
 }
 
 /**
@@ -315,15 +397,82 @@ void inc_call_renew(struct inc_request *req)
 	copy_own(req);
 }
 
-static void begin_request(struct inc_request *req)
+/**
+ * inc_call_move() - have operations use another device and its tree
+ * @comm: communicator that goes on over it, and whose operations have sent nothing
+ * @from: has what belongs to the device before
+ *
+ * Ranges that the user has registered are so over the new one, too.
+ */
+void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 {
-	if (req->temp)
-		memcpy(req->temp, req->source,
-		       req->plan.block * inc_plan_blocks_in(&req->plan));
-	if (req->comm->uc && !req->uc)
-		plan_anew(req);
+	struct inc_mem_cache mem;
+	struct inc_request *req;
+	int ret = 0;
+
+	for (req = comm->ops.all; req; req = req->all)
+		put_memory(req);
+	/* What may be registered is limited. */
+	inc_mem_trim(&comm->mem, UINT64_MAX);
+	mem = comm->mem;
+	comm->mem = from->mem;
+	from->mem = mem;
+	comm->mem.who = &comm->who;
+	inc_mem_repin(&comm->mem, &mem);
+	for (req = comm->ops.first; req && !ret; req = req->next) {
+		/* Results may have overwritten what it was copied from. */
+		if (req->keeps && req->source)
+			req->send = req->temp;
+		ret = plan_anew(req);
+		copy_own(req);
+	}
+	if (ret)
+		inc_comm_fail(comm, ret, "registering memory over another device: %s",
+			      strerror(-ret));
+}
+
+/* Where the last copy is kept, another one is made. */
+static int copy_data(struct inc_request *req)
+{
+	if (req->keeps && !req->temp) {
+		req->temp = malloc(req->kept_in + span_out(req) + 1);
+		if (!req->temp)
+			return inc_comm_note(req->comm, -ENOMEM,
+					     "no memory for a copy of %zu bytes",
+					     req->kept_in);
+	}
+	if (req->temp && req->source)
+		memcpy(req->temp, req->source, span_in(req));
+	return 0;
+}
+
+/* A persistent one may have been made for another transport, or device. */
+static int begin_request(struct inc_request *req)
+{
+	struct inc_comm *comm = req->comm;
+	int ret = copy_data(req);
+
+	if (!ret && (req->pd != comm->pd || req->uc != !!comm->uc))
+		ret = plan_anew(req);
+	if (ret) {
+		give_up(comm, ret);
+		return ret;
+	}
 	copy_own(req);
-	inc_msg_issue(req->comm, req);
+	inc_msg_issue(comm, req);
+	return 0;
+}
+
+static int begin_call(struct inc_request *req)
+{
+	struct inc_comm *second = req->comm->rails.other;
+	int ret = begin_request(req);
+
+	if (!ret && req->part)
+		ret = begin_request(req->part);
+	if (second)
+		req->after = second->info.begun;
+	return ret;
 }
 
 /**
@@ -340,9 +489,9 @@ int inc_call_start(struct inc_comm *comm, struct inc_call c,
 	int ret;
 
 	inc_comm_lock(comm);
-	ret = make_request(comm, &c, res);
+	ret = make_call(comm, &c, res);
 	if (!ret)
-		begin_request(*res);
+		begin_call(*res);
 	inc_comm_unlock(comm);
 	return ret;
 }
@@ -358,13 +507,14 @@ int inc_call_start(struct inc_comm *comm, struct inc_call c,
 int inc_call_init(struct inc_comm *comm, struct inc_call c,
 		  struct inc_request **res)
 {
+	struct inc_request *req;
 	int ret;
 
 	inc_comm_lock(comm);
-	ret = make_request(comm, &c, res);
-	if (!ret) {
-		(*res)->persistent = true;
-		(*res)->done = true;
+	ret = make_call(comm, &c, res);
+	for (req = ret ? NULL : *res; req; req = req->part) {
+		req->persistent = true;
+		req->done = true;
 	}
 	inc_comm_unlock(comm);
 	return ret;
@@ -383,9 +533,9 @@ int inc_call_again(struct inc_request *req)
 
 	inc_comm_lock(comm);
 	if (!ret)
-		ret = !req->done ? -EBUSY : comm->err;
+		ret = inc_request_over(req) ? comm->err : -EBUSY;
 	if (!ret)
-		begin_request(req);
+		ret = begin_call(req);
 	inc_comm_unlock(comm);
 	return ret;
 }
@@ -402,4 +552,6 @@ void inc_call_reap(struct inc_comm *comm)
 		inc_mem_reap(&comm->mem, UINT64_MAX);
 	else
 		inc_sq_reap(comm);
+	if (comm->rails.other)
+		inc_call_reap(comm->rails.other);
 }

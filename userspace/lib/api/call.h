@@ -32,6 +32,7 @@ int inc_call_init(struct inc_comm *comm, struct inc_call c,
 		  struct inc_request **res);
 int inc_call_again(struct inc_request *req);
 void inc_call_renew(struct inc_request *req);
+void inc_call_move(struct inc_comm *comm, struct inc_comm *from);
 void inc_call_reap(struct inc_comm *comm);
 
 /* request.c */

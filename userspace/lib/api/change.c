@@ -19,6 +19,11 @@
  *
  * So every operation is done by one of the two trees, as a whole, and the result
  * has the same bits over either.
+ *
+ * A rail whose tree has failed goes the same way: each rank makes another communicator,
+ * over the other rail's device, and the ranks agree over that on the lowest number of
+ * operations that any has all results of. They repeat what comes after it, see
+ * rebuild.c.
  */
 #include <endian.h>
 #include <errno.h>
@@ -26,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "call.h"
@@ -35,16 +41,33 @@
 #define TRIES		3
 /* Ranks begin in their next calls, some of them late. */
 #define JOIN_MS		30000
+/* Whatever keeps another tree from being made may end, as that of the tree before. */
+#define REPLACE_TRIES	100
+#define REPLACE_PAUSE_MS	100
 
 /* --- The thread ---------------------------------------------------------- */
 
 static void *make_other(void *arg)
 {
-	struct inc_comm *comm = arg, *other;
+	struct inc_comm *comm = arg;
 
-	if (!inc_comm_create_until(&other, &comm->change.opts,
-				   &comm->change.stop))
-		comm->change.other = other;
+	inc_comm_create_until(&comm->change.other, &comm->change.opts,
+			      &comm->change.stop);
+	atomic_store(&comm->change.ended, true);
+	return NULL;
+}
+
+/* Over the device of the other rail. */
+static void *replace_other(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = REPLACE_PAUSE_MS * 1000000L };
+	struct inc_comm *comm = arg;
+	int tries = REPLACE_TRIES;
+
+	while (inc_comm_create_until(&comm->change.other, &comm->rails.opts,
+				     &comm->change.stop) &&
+	       --tries && !atomic_load(&comm->change.stop))
+		nanosleep(&pause, NULL);
 	atomic_store(&comm->change.ended, true);
 	return NULL;
 }
@@ -97,11 +120,18 @@ static void clean_up(struct inc_comm *comm)
 		destroy_other(comm);
 }
 
+/* Other calls carry on two rails in any case. */
+static void unlist(struct inc_comm *comm)
+{
+	if (!comm->rails.other)
+		inc_others_del(comm);
+}
+
 /* Go on over RC, as all ranks do. */
 static void give_up(struct inc_comm *comm, const char *why)
 {
 	inc_warn(&comm->who, "stays over RC: %s", why);
-	inc_others_del(comm);
+	unlist(comm);
 	comm->change.holds = false;
 	comm->change.able = ++comm->change.tries < TRIES;
 	atomic_store(&comm->watchdog.may_change, comm->change.able);
@@ -233,6 +263,8 @@ static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 	atomic_store(&a->err, atomic_load(&b->err));
 	memcpy(a->text, b->text, sizeof(a->text));
 	SWAP(a, b, conn);
+	atomic_store(&a->hung_up, atomic_load(&b->hung_up));
+	SWAP(a, b, lost);
 	SWAP(a, b, seen);
 	memcpy(a->said, b->said, sizeof(a->said));
 	a->said_err = b->said_err;
@@ -265,11 +297,20 @@ static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 	SWAP(a, b, who.tree_id);
 }
 
+/* It cannot fail: there is the thread. */
+static void watch_again(struct inc_comm *comm)
+{
+	inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
+			   comm->dev.port);
+	inc_watchdog_release();
+}
+
 static void take_uc(struct inc_comm *comm)
 {
 	struct inc_comm *other = comm->change.other;
 	struct inc_request *req;
 
+	inc_request_drop_kept(comm);
 	inc_watchdog_hold();
 	swap_engines(comm, other);
 	/* The round trips so far were those of short messages on an idle path. */
@@ -282,10 +323,7 @@ static void take_uc(struct inc_comm *comm)
 	comm->change.holds = false;
 	comm->change.results = comm->info.results;
 	comm->change.state = INC_CHANGE_MOVED;
-	/* It cannot fail: there is the thread. */
-	inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
-			   comm->dev.port);
-	inc_watchdog_release();
+	watch_again(comm);
 	inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
 		 (unsigned long long)comm->change.last, comm->tree.tree_id);
 	inc_msg_resume(comm, comm->rebuild.finished);
@@ -293,22 +331,152 @@ static void take_uc(struct inc_comm *comm)
 
 static void leave_rc(struct inc_comm *comm, bool called)
 {
-	char text[INC_RDV_TEXT_MAX];
 	int ret;
 
-	if (is_agreed(comm, called, &ret)) {
+	if (is_agreed(comm, called, &ret))
 		take_uc(comm);
-	} else if (ret) {
-		snprintf(text, sizeof(text), "%s",
-			 inc_comm_strerror(comm->change.other));
-		inc_comm_fail(comm, ret, "changing to UC: %s", text);
+	else if (ret)
+		inc_fail_device(comm, ret, "changing to UC: %s",
+				inc_comm_strerror(comm->change.other));
+}
+
+/* --- Rails ----------------------------------------------------------------- */
+
+/* Returns whether nothing is left of a change to UC. */
+static bool forget_change(struct inc_comm *comm)
+{
+	comm->change.holds = false;
+	comm->change.able = false;
+	atomic_store(&comm->watchdog.may_change, false);
+	atomic_store(&comm->change.stop, true);
+	if (comm->change.runs && !atomic_load(&comm->change.ended))
+		return false;
+	join_thread(comm);
+	if (comm->change.other) {
+		if (comm->change.req)
+			forget_request(comm);
+		clean_up(comm);
+		return false;
+	}
+	comm->change.state = INC_CHANGE_NONE;
+	return true;
+}
+
+/*
+ * All join the same job again, until they have agreed: what fails for one of them fails
+ * for all, or makes the others wait for it.
+ */
+static void begin_replacing(struct inc_comm *comm)
+{
+	struct inc_comm_opts *o = &comm->rails.opts;
+
+	if (!forget_change(comm))
+		return;
+	/* The other rail works there now. */
+	o->server = comm->rails.peer->rails.at;
+	o->timeout_ms = atomic_load(&comm->watchdog.timeout_ms);
+	comm->rails.text[0] = '\0';
+	atomic_store(&comm->change.stop, false);
+	comm->rebuild.state = INC_REBUILD_REJOINED;
+	/* From here on it is for the time limit of who waits, alone. */
+	if (comm->rails.other)
+		inc_watchdog_restart(&comm->watchdog);
+	inc_warn(&comm->who, "%s: another tree is made over the other device",
+		 comm->rebuild.text);
+	if (start_thread(comm, replace_other))
+		inc_comm_fail(comm, -EAGAIN, "no thread");
+}
+
+/* There may be another one: the tree that was to replace the first has failed, too. */
+static void replace_again(struct inc_comm *comm, const char *why)
+{
+	if (++comm->rails.tries < TRIES)
+		comm->rebuild.state = INC_REBUILD_BROKEN;
+	else
+		inc_comm_fail(comm, comm->rebuild.err, "%s; over the other device: %s",
+			      comm->rebuild.text, why);
+}
+
+static void begin_resuming(struct inc_comm *comm)
+{
+	const struct inc_call call = {
+		.coll = INC_COLL_ALLREDUCE, .send = INC_IN_PLACE,
+		.recv = &comm->change.count, .count = 1,
+		.dtype = INC_DTYPE_UINT64, .op = INC_OP_MIN,
+	};
+
+	if (!atomic_load(&comm->change.ended))
+		return;
+	join_thread(comm);
+	comm->change.count = htole64(inc_rebuild_count(comm));
+	if (!comm->change.other)
+		replace_again(comm, comm->rails.text);
+	else if (inc_call_start(comm->change.other, call, &comm->change.req))
+		replace_again(comm, inc_comm_strerror(comm->change.other));
+	else
+		comm->rebuild.state = INC_REBUILD_CONNECTED;
+}
+
+static void take_rail(struct inc_comm *comm)
+{
+	uint64_t count = le64toh(comm->change.count);
+	uint32_t done = comm->rebuild.finished +
+			(uint32_t)(count - comm->info.operations);
+
+	if (!inc_request_again(comm, done)) {
+		inc_comm_fail(comm, comm->rebuild.err, "%s, and there was no memory to repeat operations",
+			      comm->rebuild.text);
+		return;
+	}
+	inc_watchdog_hold();
+	swap_engines(comm, comm->change.other);
+	comm->rebuild.state = INC_REBUILD_NONE;
+	inc_call_move(comm, comm->change.other);
+	watch_again(comm);
+	if (comm->err)
+		return;
+	inc_warn(&comm->who, "goes on over %s, tree %u, after operation %llu",
+		 ibv_get_device_name(comm->dev.ctx->device),
+		 comm->tree.tree_id, (unsigned long long)count);
+	memcpy(comm->rails.at, comm->rails.peer->rails.at,
+	       sizeof(comm->rails.at));
+	comm->rails.tries = 0;
+	if (comm->uc)
+		inc_uc_restart(comm);
+	inc_msg_resume(comm, done);
+	clean_up(comm);
+}
+
+static void replace_rail(struct inc_comm *comm, bool called)
+{
+	int ret;
+
+	if (comm->rails.other &&
+	    inc_watchdog_error(&comm->watchdog) == -ETIMEDOUT) {
+		inc_comm_watch_failed(comm);
+		return;
+	}
+	switch (comm->rebuild.state) {
+	case INC_REBUILD_NONE:
+		break;
+	case INC_REBUILD_BROKEN:
+		begin_replacing(comm);
+		break;
+	case INC_REBUILD_REJOINED:
+		begin_resuming(comm);
+		break;
+	case INC_REBUILD_CONNECTED:
+		if (is_agreed(comm, called, &ret))
+			take_rail(comm);
+		else if (ret)
+			replace_again(comm, inc_comm_strerror(comm->change.other));
 	}
 }
 
 /* inc_change_end() frees what there is. */
 static void stop_change(struct inc_comm *comm)
 {
-	inc_others_del(comm);
+	unlist(comm);
 	atomic_store(&comm->change.stop, true);
 	if (!comm->change.runs && comm->change.other)
 		inc_comm_fail(comm->change.other, comm->err, "%s",
@@ -319,6 +487,10 @@ static void do_step(struct inc_comm *comm, bool called)
 {
 	if (comm->err) {
 		stop_change(comm);
+		return;
+	}
+	if (comm->rebuild.state) {
+		replace_rail(comm, called);
 		return;
 	}
 	switch (comm->change.state) {
@@ -375,6 +547,7 @@ int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_comm_opts *other = &comm->change.opts;
 
+	comm->change.step = do_step;
 	if (o->qp_type != INC_QP_DEFAULT || o->window || o->tree.msg_size ||
 	    o->flags)
 		return 0;
@@ -389,7 +562,6 @@ int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
 	other->errbuf_len = sizeof(comm->change.text);
 	/* UC needs more slots than RC, of a packet each. */
 	other->tree.slots = 0;
-	comm->change.step = do_step;
 	comm->change.able = true;
 	return 0;
 }

@@ -16,7 +16,7 @@ static int run_call(struct inc_comm *comm, struct inc_call c)
 	ret = inc_call_start(comm, c, &req);
 	if (!ret) {
 		ret = inc_request_wait(req);
-		inc_request_put(req);
+		inc_request_free(req);
 	}
 	inc_comm_unlock(comm);
 	return ret;

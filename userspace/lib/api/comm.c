@@ -13,6 +13,7 @@
 #include "fork.h"
 #include "join.h"
 #include "opts.h"
+#include "rails.h"
 
 /* --- Verbs ------------------------------------------------------------- */
 
@@ -203,6 +204,7 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 	if (ret)
 		return ret;
 	comm->watchdog.conn.who = &comm->who;
+	comm->rails.able = inc_rails_able(o) && !comm->change.stopped_by;
 	ret = inc_change_init(comm, o);
 	if (!ret)
 		ret = make_device(comm, o);
@@ -287,6 +289,15 @@ int inc_comm_create_until(struct inc_comm **comm,
 		 ibv_get_device_name(c->dev.ctx->device), c->uc ? "UC" : "RC",
 		 c->qpn, c->tree.qpn, c->tree.slots, c->tree.msg_size,
 		 c->tree.pmtu, c->window.now);
+	ret = inc_rails_open(c, &o);
+	if (ret) {
+		inc_comm_destroy(c);
+		return ret;
+	}
+	if (c->rails.other && !c->shared)
+		share(c);
+	if (c->rails.other)
+		inc_others_add(c);
 	*comm = c;
 	return 0;
 }
@@ -314,6 +325,8 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 		return -EINVAL;
 	inc_comm_lock(comm);
 	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
+	if (comm->rails.other)
+		inc_comm_abort(comm->rails.other, err);
 	inc_watchdog_stop(&comm->watchdog);
 	inc_join_leave(comm, &answer);
 	inc_conn_close(&comm->watchdog.conn);
@@ -339,6 +352,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 		return 0;
 	inc_others_del(comm);
 	inc_change_end(comm);
+	inc_rails_close(comm);
 	inc_fork_del(comm);
 	inc_watchdog_stop(&comm->watchdog);
 	inc_join_leave(comm, &answer);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "device/rails.h"
 #include "engine/comm.h"
 #include "join.h"
 #include "opts.h"
@@ -197,6 +198,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.wrong	= true,
 			.rebuild = o->flags & INC_COMM_F_REBUILD,
 			.change	= comm->change.able,
+			.rails	= comm->rails.able,
 			.cm	= comm->cm,
 			.tree = {
 				.slots		= o->tree.slots,
@@ -226,8 +228,10 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
  */
 static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
 {
-	const struct inc_rdv_msg msg = { .type = INC_RDV_RTS };
+	struct inc_rdv_msg msg = { .type = INC_RDV_RTS };
 
+	if (comm->rails.able)
+		msg.rails = inc_rails_reach(&comm->dev, comm->tree.rails);
 	if (comm->tree.rts)
 		inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
 }
@@ -244,7 +248,13 @@ static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 	if (ret)
 		return inc_opts_error(o, ret, "%s", err);
 	send_rts(comm, deadline_ms);
-	return expect_msg(comm, o, INC_RDV_READY, deadline_ms, msg);
+	ret = expect_msg(comm, o, INC_RDV_READY, deadline_ms, msg);
+	if (ret || msg->type != INC_RDV_READY || !comm->rails.able)
+		return ret;
+	comm->rails.chosen = msg->rails;
+	snprintf(comm->rails.job, sizeof(comm->rails.job), "%.*s", INC_JOB_MAX,
+		 msg->text);
+	return 0;
 }
 
 /*

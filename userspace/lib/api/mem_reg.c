@@ -8,6 +8,14 @@
 #include "call.h"
 #include "engine/comm.h"
 
+static int pin_range(struct inc_comm *comm, void *addr, size_t len)
+{
+	/* Before this takes all that may be registered. */
+	int ret = inc_msg_bounce(comm);
+
+	return ret ? ret : inc_mem_pin(&comm->mem, addr, len);
+}
+
 /**
  * inc_mem_reg() - register memory once for many operations
  * @comm: communicator
@@ -29,10 +37,10 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 	inc_comm_lock(comm);
 	ret = comm->err;
 	if (!ret) {
-		/* Before this takes all that may be registered. */
-		ret = inc_msg_bounce(comm);
-		if (!ret)
-			ret = inc_mem_pin(&comm->mem, addr, len);
+		ret = pin_range(comm, addr, len);
+		/* If that fails it is registered, or copied, in operations. */
+		if (!ret && comm->rails.other)
+			pin_range(comm->rails.other, addr, len);
 		if (ret)
 			inc_comm_note(comm, ret, "registering %zu bytes: %s",
 				      len, strerror(-ret));
@@ -52,10 +60,13 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
  */
 int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
 {
-	int ret;
+	int ret = 0;
 
 	inc_comm_lock(comm);
-	ret = inc_mem_unpin(&comm->mem, addr, len);
+	if (comm->rails.other)
+		ret = inc_mem_unpin(&comm->rails.other->mem, addr, len);
+	if (ret != -EBUSY)
+		ret = inc_mem_unpin(&comm->mem, addr, len);
 	inc_call_reap(comm);
 	inc_comm_unlock(comm);
 	return ret;
@@ -75,10 +86,13 @@ int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
  */
 int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len)
 {
+	struct inc_comm *second = comm->rails.other;
 	int ret;
 
 	inc_comm_lock(comm);
 	ret = inc_mem_forget(&comm->mem, addr, len);
+	if (second && inc_mem_forget(&second->mem, addr, len))
+		ret = -EBUSY;
 	inc_call_reap(comm);
 	inc_comm_unlock(comm);
 	return ret;

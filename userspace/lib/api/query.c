@@ -49,6 +49,8 @@ int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
 	if (!timeout_ms || timeout_ms > INT_MAX)
 		return -EINVAL;
 	atomic_store(&comm->watchdog.timeout_ms, timeout_ms);
+	if (comm->rails.other)
+		atomic_store(&comm->rails.other->watchdog.timeout_ms, timeout_ms);
 	return 0;
 }
 
@@ -68,6 +70,25 @@ static void query_operations(const struct inc_comm *comm,
 	i->block = req->plan.block;
 	i->op_messages = req->msgs;
 	i->op_results = req->msgs_done;
+}
+
+/* What both rails have done, and the state of the first. */
+static void add_second(const struct inc_comm *comm, struct inc_comm_info *i)
+{
+	const struct inc_comm *second = comm->rails.other;
+
+	if (!second)
+		return;
+	i->devices += second->dev.hca != comm->dev.hca;
+	i->messages += second->info.messages;
+	i->results += second->info.results;
+	i->errors += second->info.errors;
+	i->tx_bytes += second->info.tx_bytes;
+	i->rx_bytes += second->info.rx_bytes;
+	i->resent += second->info.resent;
+	i->queries += second->info.queries;
+	i->mem_regs += second->mem.regs;
+	i->mem_hits += second->mem.hits;
 }
 
 static void query_queue_pair(const struct inc_comm *comm,
@@ -106,7 +127,10 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	i.size = size;
 	i.rank = comm->rank;
 	i.nranks = comm->nranks;
-	i.status = comm->err ? comm->err : inc_watchdog_error(&comm->watchdog);
+	i.status = comm->err;
+	/* With two rails, only they can say. */
+	if (!i.status && !comm->rails.peer)
+		i.status = inc_watchdog_error(&comm->watchdog);
 	i.tree_id = comm->tree.tree_id;
 	i.slots = comm->tree.slots;
 	i.msg_size = comm->tree.msg_size;
@@ -119,6 +143,8 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	i.ops = comm->tree.ops;
 	i.mem_regs = comm->mem.regs;
 	i.mem_hits = comm->mem.hits;
+	i.devices = 1;
+	add_second(comm, &i);
 	memcpy(i.job, comm->who.job, sizeof(i.job));
 	query_queue_pair(comm, &i);
 	query_operations(comm, &i);

@@ -18,12 +18,14 @@
  */
 static bool is_over(const struct inc_request *req)
 {
-	return req->done || req->comm->err;
+	return req->comm->err || inc_request_over(req);
 }
 
 static int end_of(const struct inc_request *req)
 {
-	return req->done ? req->err : req->comm->err;
+	if (!inc_request_over(req))
+		return req->comm->err;
+	return req->err || !req->part ? req->err : req->part->err;
 }
 
 /**
@@ -144,7 +146,7 @@ int inc_request_wait_for(struct inc_request *req, unsigned int timeout_ms)
 					      (int)timeout_ms : INT_MAX);
 		inc_watchdog_waits(watch, false);
 		inc_watchdog_count(&watch->tests);
-		ret = done ? req->err : -EAGAIN;
+		ret = done ? end_of(req) : -EAGAIN;
 	}
 	inc_comm_unlock(req->comm);
 	return ret;
@@ -165,6 +167,8 @@ void inc_request_free(struct inc_request *req)
 		return;
 	comm = req->comm;
 	inc_comm_lock(comm);
+	inc_request_free(req->part);
+	req->part = NULL;
 	if (!req->done) {
 		req->orphan = true;
 	} else {

@@ -147,6 +147,7 @@ struct inc_watchdog {
 int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 		       struct inc_hca *hca, unsigned int port);
 void inc_watchdog_stop(struct inc_watchdog *watch);
+void inc_watchdog_restart(struct inc_watchdog *watch);
 void inc_watchdog_hold(void);
 void inc_watchdog_release(void);
 void inc_watchdog_forked(void);

@@ -339,6 +339,22 @@ void inc_watchdog_stop(struct inc_watchdog *watch)
 }
 
 /**
+ * inc_watchdog_restart() - watch over time limits alone, whatever has happened so far
+ * @watch: watch that runs; its queue pair is destroyed
+ */
+void inc_watchdog_restart(struct inc_watchdog *watch)
+{
+	inc_watchdog_hold();
+	inc_watchdog_stop(watch);
+	atomic_store(&watch->hung_up, true);
+	atomic_store(&watch->err, 0);
+	watch->seen.verdict = 0;
+	/* It cannot fail: there is the thread. */
+	inc_watchdog_start(watch, NULL, watch->hca, watch->counters.port);
+	inc_watchdog_release();
+}
+
+/**
  * inc_watchdog_forked() - reset the state in a child of fork(): no thread
  */
 void inc_watchdog_forked(void)

@@ -20,6 +20,7 @@
  *	api/fork.c	communicators in a child of fork()
  *	api/mem_reg.c	the public functions for memory
  *	api/query.c	queries
+ *	api/rails.c	a second tree, over a second device
  *	api/request.c	the public functions for requests
  */
 #ifndef INC_LIB_COMM_H
@@ -80,12 +81,19 @@
  * @recv: caller's buffer for the result; NULL: this rank gets none
  * @source: caller's data, if @send is @temp
  * @temp: copy of the data, freed at the end
+ * @keeps: @temp is kept for when it has to be repeated after its end
+ * @kept_in: bytes of its data then; there is room for the result behind them
+ * @last_id: ID of its last message
  * @esize: element size in bytes
+ * @stride: bytes from a block to the next one in the caller's buffers
+ * @part: the rest of it, over the second rail; NULL: none
+ * @after: operations over the second rail that end before it does
+ * @pd: protection domain of @smem and @rmem
  * @number: how many operations had begun when it had
  * @uc: it is planned, and has memory, for UC
  * @posted: offset of the next message's part in a block, bytes
- * @msgs: number of its messages; with @inc_comm.rebuild.on, the last one tells
- *	the other ranks that this one has all results
+ * @msgs: number of its messages; with @inc_comm.rebuild.on, and without @keeps, the
+ *	last one tells the other ranks that this one has all results
  * @msgs_posted: messages sent
  * @msgs_done: messages whose result has arrived
  * @last_seq: number of its last send request
@@ -111,7 +119,14 @@ struct inc_request {
 	char		*recv;
 	const char	*source;
 	void		*temp;
+	bool		keeps;
+	size_t		kept_in;
+	uint32_t	last_id;
 	size_t		esize;
+	size_t		stride;
+	struct inc_request	*part;
+	uint64_t	after;
+	const struct ibv_pd	*pd;
 	size_t		posted;
 	uint64_t	msgs;
 	uint64_t	msgs_posted;
@@ -250,6 +265,9 @@ enum inc_change_state {
  * @INC_REBUILD_BROKEN: the tree has failed, and the manager is to say "rebuild"
  * @INC_REBUILD_REJOINED: it has a new queue pair, and waits for "joined"
  * @INC_REBUILD_CONNECTED: the queue pair is in RTS, and waits for "ready"
+ *
+ * With two rails nobody says that: it makes another communicator instead, and then
+ * agrees over it with the other ranks on what to repeat.
  */
 enum inc_rebuild_state {
 	INC_REBUILD_NONE,
@@ -339,6 +357,9 @@ enum inc_rebuild_state {
  * @ops.tx: the first that has messages to send; NULL: none
  * @ops.free: spare requests
  * @ops.all: all requests, spare or not
+ * @ops.kept: those that have ended and may have to be repeated, in order of issue
+ * @ops.kept_last: the last of these
+ * @ops.nkept: their number
  *
  * @rebuild: what happens if the tree fails
  * @rebuild.on: another one is made
@@ -347,6 +368,19 @@ enum inc_rebuild_state {
  * @rebuild.finished: operations that all ranks have the results of
  * @rebuild.refused: one more than these were when the device refused a packet
  * @rebuild.psn: first PSN of the new queue pair
+ * @rebuild.err: why it has failed, a negative errno value
+ * @rebuild.text: the same in words
+ * @rails: if the ranks have two devices, each with a tree of its own, see api/rails.c
+ * @rails.other: the second one; NULL: there is none, or this is it
+ * @rails.peer: the other one; NULL: there is none
+ * @rails.able: the job may have two
+ * @rails.chosen: the second one's address, as a mask of @tree.rails; 0: none
+ * @rails.at: where this one's daemon is
+ * @rails.job: the second one's job; then, the one that replaces this one's if its tree
+ *	fails, over the device of @rails.peer
+ * @rails.opts: options of a communicator in that
+ * @rails.text: why there could be none
+ * @rails.tries: number of those that failed
  * @change: how it changes from RC to UC if packets are lost, see api/change.c
  * @change.next: next of those that other calls carry on, see progress.c
  * @change.step: does what is due, also after a failure; @called: a caller waits for it
@@ -455,6 +489,9 @@ struct inc_comm {
 		struct inc_request	*tx;
 		struct inc_request	*free;
 		struct inc_request	*all;
+		struct inc_request	*kept;
+		struct inc_request	*kept_last;
+		uint32_t		nkept;
 	} ops;
 
 	struct {
@@ -464,7 +501,21 @@ struct inc_comm {
 		uint32_t		finished;
 		uint32_t		refused;
 		uint32_t		psn;
+		int			err;
+		char			text[INC_RDV_TEXT_MAX];
 	} rebuild;
+
+	struct {
+		struct inc_comm		*other;
+		struct inc_comm		*peer;
+		bool			able;
+		uint32_t		chosen;
+		char			at[64];
+		char			job[INC_JOB_MAX + 1];
+		struct inc_comm_opts	opts;
+		char			text[INC_RDV_TEXT_MAX];
+		unsigned int		tries;
+	} rails;
 
 	struct {
 		struct inc_comm		*next;
@@ -508,6 +559,8 @@ struct inc_request *inc_request_get(struct inc_comm *comm);
 void inc_request_put(struct inc_request *req);
 void inc_request_finish(struct inc_comm *comm);
 void inc_request_fail_all(struct inc_comm *comm, int err);
+void inc_request_drop_kept(struct inc_comm *comm);
+bool inc_request_again(struct inc_comm *comm, uint32_t done);
 int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
@@ -515,9 +568,12 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 void inc_comm_drop_qp(struct inc_comm *comm);
 
 /* fail.c */
+void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 bool inc_comm_watch_failed(struct inc_comm *comm);
-void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void inc_fail_rails(struct inc_comm *comm);
 void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 		 const char *what);
 void inc_fail_tree(struct inc_comm *comm, unsigned int status);
@@ -557,6 +613,7 @@ void inc_msg_progress(struct inc_comm *comm);
 int inc_comm_make_qp(struct inc_comm *comm, const char **what);
 int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 		       uint32_t psn, char *err, size_t err_len);
+uint64_t inc_rebuild_count(const struct inc_comm *comm);
 void inc_rebuild_progress(struct inc_comm *comm);
 
 /* progress.c */
@@ -612,8 +669,9 @@ static inline bool inc_comm_changes(const struct inc_comm *comm)
 /* Does progress depend on more than this communicator's own completions? */
 static inline bool inc_comm_agrees(const struct inc_comm *comm)
 {
-	return comm->change.state >= INC_CHANGE_COUNTING &&
-	       comm->change.state <= INC_CHANGE_LEAVING;
+	return comm->rebuild.state ||
+	       (comm->change.state >= INC_CHANGE_COUNTING &&
+		comm->change.state <= INC_CHANGE_LEAVING);
 }
 
 /*
@@ -638,10 +696,26 @@ static inline bool inc_request_is_held(const struct inc_request *req)
 	return req->comm->change.holds && req->number > req->comm->change.last;
 }
 
+/* Is it done, over both rails, and what began before it? */
+static inline bool inc_request_over(const struct inc_request *req)
+{
+	const struct inc_comm *second = req->comm->rails.other;
+
+	return req->done &&
+	       (!second || second->err ||
+		second->info.operations >= req->after);
+}
+
+/* Does an operation end only when all ranks have all results? */
+static inline bool inc_request_confirms(const struct inc_request *req)
+{
+	return req->comm->rebuild.on && !req->keeps;
+}
+
 /* Are all results of an operation here, if not yet those of all ranks? */
 static inline bool inc_request_arrived(const struct inc_request *req)
 {
-	return req->msgs_done + req->comm->rebuild.on >= req->msgs;
+	return req->msgs_done + inc_request_confirms(req) >= req->msgs;
 }
 
 /* May one more message be in flight? */

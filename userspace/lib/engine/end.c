@@ -50,7 +50,7 @@ static void release_memory(struct inc_request *req)
 	req->smem = NULL;
 	req->rmem = NULL;
 	if (req->temp && comm->rebuild.on)
-		inc_mem_forget(&comm->mem, req->temp, 1);
+		inc_mem_forget(&comm->mem, req->temp, req->kept_in + 1);
 	free(req->temp);
 	req->temp = NULL;
 }
@@ -66,8 +66,117 @@ void inc_request_put(struct inc_request *req)
 	req->comm->ops.free = req;
 }
 
+static void free_kept(struct inc_comm *comm)
+{
+	struct inc_request *req = comm->ops.kept;
+
+	comm->ops.kept = req->next;
+	comm->ops.nkept--;
+	inc_request_put(req);
+}
+
+/*
+ * A result says that all ranks have sent the message, and so that they have the results
+ * of those that were in its slot before: of two slots' turns before, if the result came
+ * before all ranks have sent it.
+ */
+static void free_settled(struct inc_comm *comm, uint32_t id)
+{
+	while (comm->ops.kept &&
+	       id - comm->ops.kept->last_id > 2 * comm->tree.slots)
+		free_kept(comm);
+}
+
+/*
+ * Short operations end without a last word, which would take as long as they do: their
+ * data is kept instead. If there is no memory for that, the communicator cannot go on
+ * over another tree as long as it matters.
+ */
+static void keep_request(struct inc_request *req)
+{
+	struct inc_comm *comm = req->comm;
+	struct inc_request *kept = inc_request_get(comm), *all;
+
+	if (!kept) {
+		inc_request_drop_kept(comm);
+		return;
+	}
+	all = kept->all;
+	*kept = *req;
+	kept->all = all;
+	kept->next = NULL;
+	kept->persistent = false;
+	kept->orphan = true;
+	kept->part = NULL;
+	kept->smem = NULL;
+	kept->rmem = NULL;
+	kept->send = kept->source ? kept->temp : NULL;
+	if (kept->recv)
+		kept->recv = (char *)kept->temp + req->kept_in;
+	req->temp = NULL;
+	/* Over another device it has sent its copy. */
+	if (req->send != req->source) {
+		release_memory(req);
+		req->send = req->source;
+		req->pd = NULL;
+	}
+	if (comm->ops.kept)
+		comm->ops.kept_last->next = kept;
+	else
+		comm->ops.kept = kept;
+	comm->ops.kept_last = kept;
+	comm->ops.nkept++;
+	free_settled(comm, req->last_id);
+}
+
+/**
+ * inc_request_drop_kept() - forget operations that no rank will have to repeat
+ * @comm: communicator
+ */
+void inc_request_drop_kept(struct inc_comm *comm)
+{
+	while (comm->ops.kept)
+		free_kept(comm);
+}
+
+/**
+ * inc_request_again() - have operations in progress again
+ * @comm: communicator that goes on over another tree
+ * @done: number of operations that all ranks have the results of; what is kept of later
+ *	ones is to be repeated
+ *
+ * Return: false if it is not kept.
+ */
+bool inc_request_again(struct inc_comm *comm, uint32_t done)
+{
+	uint32_t n = comm->rebuild.finished - done;
+
+	/* Fewer have ended here than everywhere. */
+	if (n > INT32_MAX)
+		n = 0;
+	if (n > comm->ops.nkept)
+		return false;
+	while (comm->ops.nkept > n)
+		free_kept(comm);
+	if (!n)
+		return true;
+	comm->ops.kept_last->next = comm->ops.first;
+	comm->ops.first = comm->ops.kept;
+	if (!comm->ops.last)
+		comm->ops.last = comm->ops.kept_last;
+	comm->ops.kept = NULL;
+	comm->ops.nkept = 0;
+	comm->rebuild.finished -= n;
+	comm->info.operations -= n;
+	return true;
+}
+
 static void finish_request(struct inc_request *req)
 {
+	if (req->keeps && !req->comm->err)
+		keep_request(req);
+	else if (inc_request_confirms(req))
+		inc_request_drop_kept(req->comm);
 	if (!req->persistent)
 		release_memory(req);
 	req->done = true;
@@ -169,8 +278,11 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_watchdog_hang_up(&comm->watchdog);
 	inc_request_fail_all(comm, comm->err);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
-	if (comm->change.state)
+	if (comm->change.state || (comm->rails.peer && comm->rebuild.state))
 		comm->change.step(comm, false);
+	if (comm->rails.other)
+		inc_comm_fail(comm->rails.other, comm->err, "%s",
+			      comm->error.text);
 }
 
 static void drain_cq(struct ibv_cq *cq)

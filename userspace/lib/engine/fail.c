@@ -17,10 +17,30 @@
 #define SAID_TRIES		400	/* a manager may wait for who knows more */
 
 /**
+ * inc_fail_device() - let a communicator fail, as its device or its tree has
+ * @comm: communicator; with two rails, only its tree fails
+ * @err: negative errno value
+ * @fmt: what happened
+ */
+void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (comm->rails.peer)
+		inc_comm_break(comm, err, "%s", text);
+	else
+		inc_comm_fail(comm, err, "%s", text);
+}
+
+/**
  * inc_comm_watch_failed() - take over an error that the watch found
  * @comm: communicator
  *
- * Return: there was one, and the communicator has failed.
+ * Return: there was one, and the communicator, or its tree, has failed.
  */
 bool inc_comm_watch_failed(struct inc_comm *comm)
 {
@@ -32,7 +52,10 @@ bool inc_comm_watch_failed(struct inc_comm *comm)
 	pthread_mutex_lock(&comm->watchdog.lock);
 	memcpy(text, comm->watchdog.text, sizeof(text));
 	pthread_mutex_unlock(&comm->watchdog.lock);
-	inc_comm_fail(comm, err, "%s", text);
+	if (err == -ETIMEDOUT)
+		inc_comm_fail(comm, err, "%s", text);
+	else
+		inc_fail_device(comm, err, "%s", text);
 	return true;
 }
 
@@ -50,20 +73,21 @@ static bool is_rebuilding(struct inc_comm *comm)
 /**
  * inc_comm_break() - stop to use a tree that has failed
  * @comm: communicator that goes on over another one
+ * @err: negative errno value, for when it cannot
  * @fmt: what happened
  */
-void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
+void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 {
 	const struct inc_rdv_msg lost = { .type = INC_RDV_LOST };
-	char text[INC_RDV_TEXT_MAX];
 	va_list ap;
 
 	if (inc_comm_stopped(comm))
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(comm->rebuild.text, sizeof(comm->rebuild.text), fmt, ap);
 	va_end(ap);
-	inc_info(&comm->who, "the tree does not work: %s", text);
+	comm->rebuild.err = err;
+	inc_info(&comm->who, "the tree does not work: %s", comm->rebuild.text);
 	comm->rebuild.state = INC_REBUILD_BROKEN;
 	inc_comm_drop_qp(comm);
 	/* If the manager does not answer, the time limit of the call counts. */
@@ -111,11 +135,12 @@ static void fail_unsent(struct inc_comm *comm)
 
 /*
  * A device that is just plugged in elsewhere refuses packets, too: go on over
- * another tree, unless it did so before, and nothing has been done since.
+ * another tree, unless it did so before, and nothing has been done since; or over
+ * another device.
  */
 static bool try_again(struct inc_comm *comm)
 {
-	uint32_t last = comm->rebuild.refused;
+	uint32_t last = comm->rails.peer ? 0 : comm->rebuild.refused;
 
 	comm->rebuild.refused = comm->rebuild.finished + 1;
 	return comm->rebuild.on && last != comm->rebuild.refused;
@@ -172,7 +197,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	if (inc_comm_watch_failed(comm))
 		return;
 	if (is_rebuilding(comm)) {
-		inc_comm_break(comm, "the manager makes another tree");
+		inc_comm_break(comm, -EIO, "the manager makes another tree");
 		return;
 	}
 	/* Else the device did; the cause appears in either CQ, maybe later. */
@@ -191,7 +216,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	if (is_unsent(comm, cause.status) && !try_again(comm))
 		fail_unsent(comm);
 	else if (comm->rebuild.on)
-		inc_comm_break(comm, "%s: %s", what,
+		inc_comm_break(comm, err, "%s: %s", what,
 			       ibv_wc_status_str(cause.status));
 	else if (said_err)
 		inc_comm_fail(comm, said_err, "%s", said);
@@ -213,10 +238,32 @@ void inc_fail_tree(struct inc_comm *comm, unsigned int status)
 	char text[INC_RDV_TEXT_MAX];
 
 	if (comm->rebuild.on) {
-		inc_comm_break(comm, "%s", inc_status_str(status));
+		inc_comm_break(comm, inc_status_errno(status), "%s",
+			       inc_status_str(status));
 		return;
 	}
 	wait_said(comm, text);
 	inc_comm_fail(comm, inc_status_errno(status), "%s%s%s",
 		      inc_status_str(status), text[0] ? ": " : "", text);
+}
+
+/**
+ * inc_fail_rails() - let a communicator fail, as the trees of both rails have
+ * @comm: communicator
+ *
+ * Another rank, or the switch, is the cause then.
+ */
+void inc_fail_rails(struct inc_comm *comm)
+{
+	char text[INC_RDV_TEXT_MAX];
+	/* Nobody listens to the first one's daemon any more. */
+	int err = wait_said(comm->rails.other, text);
+
+	if (!err || err == -ENOTCONN)
+		err = wait_said(comm, text);
+	if (!err || err == -ENOTCONN)
+		inc_comm_fail(comm, comm->rebuild.err, "%s",
+			      comm->rebuild.text);
+	else
+		inc_comm_fail(comm, err, "%s", text);
 }

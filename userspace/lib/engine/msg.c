@@ -58,18 +58,26 @@ struct piece {
 
 /*
  * The last message of an operation that is repeated if the tree fails: a
- * Barrier. Its result says that all ranks have the results of the others, so
- * none will repeat it.
+ * Barrier. Its result says that all ranks have the results of the others, and of what
+ * began before, so none will repeat it.
  */
 static bool is_last_word(const struct inc_request *req)
 {
-	return req->comm->rebuild.on && req->msgs_posted + 1 == req->msgs;
+	return inc_request_confirms(req) && req->msgs_posted + 1 == req->msgs;
+}
+
+static bool have_arrived(const struct inc_request *first,
+			 const struct inc_request *last)
+{
+	while (first != last && inc_request_arrived(first))
+		first = first->next;
+	return inc_request_arrived(first);
 }
 
 static void next_piece(const struct inc_request *req, struct piece *p)
 {
 	const struct inc_step *s = &req->step;
-	size_t block = req->plan.block;
+	size_t block = req->plan.block, stride = req->stride;
 
 	if (is_last_word(req)) {
 		*p = (struct piece) { .len = 0 };
@@ -82,9 +90,9 @@ static void next_piece(const struct inc_request *req, struct piece *p)
 	p->nfrom = s->nfrom * p->len;
 	p->nto = req->recv ? s->nto * p->len : 0;
 	if (p->nfrom)
-		p->from = req->send + s->from * block + req->posted;
+		p->from = req->send + s->from * stride + req->posted;
 	if (p->nto)
-		p->to = req->recv + s->to * block + req->posted;
+		p->to = req->recv + s->to * stride + req->posted;
 }
 
 /* Find where the switch is to write a message's result, if it has one. */
@@ -284,6 +292,7 @@ static unsigned int build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	msg->bounced = req->bounces && (p.nfrom > comm->arena.entry_data ||
 					p.nto > comm->arena.entry_data);
 	req->last_seq = seq;
+	req->last_id = id;
 	fill_hdr(comm, req, id, &p, &place);
 	req->msgs_posted++;
 
@@ -385,7 +394,7 @@ static uint32_t build_chain(struct inc_comm *comm)
 	while (comm->ops.tx && !inc_request_is_held(comm->ops.tx) &&
 	       inc_msg_may_send(comm)) {
 		if (is_last_word(comm->ops.tx) &&
-		    !inc_request_arrived(comm->ops.tx))
+		    !have_arrived(comm->ops.first, comm->ops.tx))
 			break;
 		if (comm->ops.tx->bounces && comm->bounce.busy)
 			break;
@@ -562,8 +571,8 @@ void inc_msg_progress(struct inc_comm *comm)
 	    comm->rq.posted < comm->window.now) {
 		ret = inc_msg_post_recvs(comm);
 		if (ret) {
-			inc_comm_fail(comm, ret, "ibv_post_recv: %s",
-				      strerror(-ret));
+			inc_fail_device(comm, ret, "ibv_post_recv: %s",
+					strerror(-ret));
 			return;
 		}
 	}
@@ -580,6 +589,7 @@ static void rewind_request(struct inc_request *req)
 	req->err = 0;
 	req->step_no = 0;
 	req->posted = 0;
+	req->msgs = inc_plan_msgs(&req->plan) + inc_request_confirms(req);
 	req->msgs_posted = 0;
 	req->msgs_done = 0;
 	inc_plan_step(&req->plan, 0, &req->step);
@@ -599,6 +609,7 @@ void inc_msg_resume(struct inc_comm *comm, uint32_t done)
 		req->msgs_done = req->msgs;
 		inc_request_finish(comm);
 	}
+	inc_request_drop_kept(comm);
 	comm->ops.tx = comm->ops.first;
 	for (req = comm->ops.first; req; req = req->next)
 		rewind_request(req);
@@ -614,7 +625,6 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 {
 	req->next = NULL;
 	req->done = false;
-	req->msgs = inc_plan_msgs(&req->plan) + comm->rebuild.on;
 	rewind_request(req);
 	inc_window_rc_issue(comm, req);
 	req->number = ++comm->info.begun;

@@ -16,18 +16,23 @@
 /* How soon to look again at one that changes: it is made, or holds operations. */
 #define MAKING_LOOK_MS	10
 #define HOLDING_LOOK_MS	1
+/* Or at one that may have lost a rail, for which other ranks wait. */
+#define RAILS_LOOK_MS	100
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct inc_comm *comms;		/* guarded by lock */
 static _Atomic unsigned int ncomms;	/* changed under lock */
 
 /* @called: by who waits for @comm */
-static void do_progress(struct inc_comm *comm, bool called)
+static void progress_one(struct inc_comm *comm, bool called)
 {
 	if (comm->err)
 		return;
 	if (comm->rebuild.state) {
-		inc_rebuild_progress(comm);
+		if (comm->rails.peer)
+			comm->change.step(comm, called);
+		else
+			inc_rebuild_progress(comm);
 		return;
 	}
 	if (inc_comm_changes(comm)) {
@@ -37,6 +42,25 @@ static void do_progress(struct inc_comm *comm, bool called)
 			return;
 	}
 	inc_msg_progress(comm);
+}
+
+/* Of both rails: what has happened to the second one is the first one's to say. */
+static void do_progress(struct inc_comm *comm, bool called)
+{
+	struct inc_comm *second = comm->rails.other;
+	uint64_t results;
+
+	progress_one(comm, called);
+	if (!second || comm->err)
+		return;
+	results = second->info.results;
+	progress_one(second, called);
+	if (second->err)
+		inc_comm_fail(comm, second->err, "%s", second->error.text);
+	else if (comm->rebuild.state && second->rebuild.state)
+		inc_fail_rails(comm);
+	else if (second->info.results != results)
+		inc_watchdog_count(&comm->watchdog.progress);
 }
 
 /**
@@ -60,6 +84,9 @@ void inc_comm_progress(struct inc_comm *comm)
  */
 void inc_others_add(struct inc_comm *comm)
 {
+	/* The second rail is the first one's business. */
+	if (comm->listed || !comm->shared)
+		return;
 	comm->listed = true;
 	pthread_mutex_lock(&lock);
 	comm->change.next = comms;
@@ -112,20 +139,35 @@ static struct inc_comm *take_next(const struct inc_comm *but, unsigned int *at)
 /* Its results may not wake who waits for it. */
 static int change_ms(const struct inc_comm *comm)
 {
+	int ms = comm->change.state == INC_CHANGE_MAKING ? MAKING_LOOK_MS :
+							   INC_FOREVER;
+
 	if (inc_comm_agrees(comm))
-		return HOLDING_LOOK_MS;
-	return comm->change.state == INC_CHANGE_MAKING ? MAKING_LOOK_MS :
-							 INC_FOREVER;
+		ms = HOLDING_LOOK_MS;
+	return comm->rails.other ?
+	       inc_shorter(ms, change_ms(comm->rails.other)) : ms;
+}
+
+/* When a query over UC is due, or sooner. */
+static int due_ms(const struct inc_comm *comm, int ms)
+{
+	return comm && comm->uc && comm->ops.first && !comm->err ?
+	       inc_uc_patience(comm, ms) : ms;
 }
 
 /* The caller may have slept until a query of @comm is due. */
 static int carry_on(struct inc_comm *comm)
 {
+	struct inc_comm *second = comm->rails.other;
+
 	if (comm->uc)
 		inc_uc_woke(comm);
+	if (second && second->uc)
+		inc_uc_woke(second);
 	do_progress(comm, false);
-	return comm->uc && comm->ops.first && !comm->err ?
-	       inc_uc_patience(comm, change_ms(comm)) : change_ms(comm);
+	return due_ms(second, due_ms(comm, inc_shorter(change_ms(comm),
+						       second ? RAILS_LOOK_MS :
+								INC_FOREVER)));
 }
 
 /**

@@ -129,10 +129,16 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 	return ret;
 }
 
-static uint32_t count_done(const struct inc_comm *comm)
+/**
+ * inc_rebuild_count() - count the operations that this rank has all results of
+ * @comm: communicator
+ *
+ * Return: their number; modulo 2^32 it is that of @rebuild.finished and so on.
+ */
+uint64_t inc_rebuild_count(const struct inc_comm *comm)
 {
+	uint64_t n = comm->info.operations;
 	const struct inc_request *req;
-	uint32_t n = comm->rebuild.finished;
 
 	for (req = comm->ops.first; req && inc_request_arrived(req);
 	     req = req->next)
@@ -145,7 +151,7 @@ static void rejoin_tree(struct inc_comm *comm, uint32_t round)
 	struct inc_rdv_msg msg = {
 		.type = INC_RDV_REJOIN,
 		.join.round = round,
-		.join.done = count_done(comm),
+		.join.done = (uint32_t)inc_rebuild_count(comm),
 	};
 	const char *what;
 	int ret;

@@ -19,7 +19,7 @@ bool inc_sq_post(struct inc_comm *comm, struct ibv_send_wr *wr)
 	int ret = ibv_post_send(comm->qp, wr, &bad);
 
 	if (ret)
-		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
+		inc_fail_device(comm, -ret, "ibv_post_send: %s", strerror(ret));
 	return !ret;
 }
 

@@ -252,7 +252,7 @@ void inc_uc_progress(struct inc_comm *comm)
 	n = inc_uc_rtx_due(&uc->rtx, uc->now, ids, &tries);
 	if (tries >= uc->retries) {
 		if (comm->rebuild.on) {
-			inc_comm_break(comm, "the switch did not answer %u times",
+			inc_comm_break(comm, -EHOSTUNREACH, "the switch did not answer %u times",
 				       tries);
 			return;
 		}

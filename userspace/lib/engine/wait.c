@@ -48,7 +48,7 @@ static int left_ms(struct limit *limit)
 	return limit->end > now ? (int)(limit->end - now) : 0;
 }
 
-static int arm_cqs(struct inc_comm *comm)
+static void arm_cqs(struct inc_comm *comm)
 {
 	int ret = 0;
 
@@ -59,12 +59,17 @@ static int arm_cqs(struct inc_comm *comm)
 		ret = ibv_req_notify_cq(comm->sq.cq, 0);
 		comm->sq.armed = true;
 	}
-	return -ret;
+	if (ret)
+		inc_fail_device(comm, -ret, "completion queue: %s",
+				strerror(ret));
+	else if (comm->rails.other)
+		arm_cqs(comm->rails.other);
 }
 
 static bool is_armed(const struct inc_comm *comm)
 {
-	return comm->rq.armed && (!comm->sq.full || comm->sq.armed);
+	return comm->rq.armed && (!comm->sq.full || comm->sq.armed) &&
+	       (!comm->rails.other || is_armed(comm->rails.other));
 }
 
 /*
@@ -79,28 +84,17 @@ static int poll_events(struct inc_comm *comm, int ms)
 	return ret < 0 ? (errno == EINTR ? 0 : -errno) : ret;
 }
 
-/*
- * Sleeps until there is an event, or for @ms milliseconds. RC: if there is no
- * time limit, the watch flushes the receive queue when it is time.
- */
-static int sleep_for_event(struct inc_comm *comm, int ms)
+static void take_event(struct inc_comm *comm)
 {
 	struct ibv_cq *cq;
 	void *context;
-	int ret;
 
-	comm->info.sleeps++;
-	if (comm->uc)
-		ms = inc_uc_patience(comm, ms);
-	if (ms != INC_FOREVER) {
-		ret = poll_events(comm, ms);
-		if (!ret && comm->uc)
-			inc_uc_woke(comm);
-		if (ret <= 0)
-			return ret;
+	if (ibv_get_cq_event(comm->chan, &cq, &context)) {
+		if (errno != EINTR)
+			inc_fail_device(comm, -errno, "completion channel: %s",
+					strerror(errno));
+		return;
 	}
-	if (ibv_get_cq_event(comm->chan, &cq, &context))
-		return errno == EINTR ? 0 : -errno;
 	if (cq == comm->rq.cq) {
 		comm->rq.armed = false;
 		if (++comm->rq.events == EVENTS_UNACKED_MAX) {
@@ -112,7 +106,72 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 		comm->sq.events++;
 		inc_sq_reap(comm);
 	}
+}
+
+/*
+ * As sleep_for_event(), for the events of two rails. The second one may have nothing to
+ * do: if it fails, other ranks may wait for this one to have another tree.
+ */
+static int sleep_for_both(struct inc_comm *comm, int ms)
+{
+	struct inc_comm *rails[] = { comm, comm->rails.other };
+	struct pollfd pfd[2];
+	int i, n;
+
+	for (i = 0; i < 2; i++) {
+		pfd[i] = (struct pollfd) {
+			.fd = rails[i]->chan->fd, .events = POLLIN,
+		};
+		if (rails[i]->uc)
+			ms = inc_uc_patience(rails[i], ms);
+	}
+	n = poll(pfd, 2, ms);
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (i = 0; i < 2; i++) {
+		if (!n && rails[i]->uc)
+			inc_uc_woke(rails[i]);
+		if (pfd[i].revents)
+			take_event(rails[i]);
+	}
 	return 0;
+}
+
+/*
+ * Sleeps until there is an event, or for @ms milliseconds. RC: if there is no
+ * time limit, the watch flushes the receive queue when it is time.
+ */
+static int sleep_for_event(struct inc_comm *comm, int ms)
+{
+	int ret;
+
+	comm->info.sleeps++;
+	if (comm->rails.other)
+		return sleep_for_both(comm, ms);
+	if (comm->uc)
+		ms = inc_uc_patience(comm, ms);
+	if (ms != INC_FOREVER) {
+		ret = poll_events(comm, ms);
+		if (!ret && comm->uc)
+			inc_uc_woke(comm);
+		if (ret <= 0)
+			return ret;
+	}
+	take_event(comm);
+	return 0;
+}
+
+/* Is there a queue pair that cannot be slept on? */
+static bool only_naps(const struct inc_comm *comm)
+{
+	return inc_comm_agrees(comm) ||
+	       (comm->rails.other && inc_comm_agrees(comm->rails.other));
+}
+
+static void reap_sends(struct inc_comm *comm)
+{
+	if (comm->mem.zombies && !inc_comm_stopped(comm))
+		inc_sq_reap(comm);
 }
 
 /**
@@ -132,10 +191,10 @@ bool inc_request_sleep(struct inc_request *req, int ms)
 
 	for (;;) {
 		inc_comm_progress(comm);
-		if (req->done)
+		if (inc_request_over(req))
 			break;
 		again_ms = inc_others_progress(comm);
-		if (comm->rebuild.state || inc_comm_agrees(comm)) {
+		if (only_naps(comm)) {
 			if (!left_ms(&limit))
 				break;
 			poll(NULL, 0, REBUILD_NAP_MS);
@@ -147,20 +206,21 @@ bool inc_request_sleep(struct inc_request *req, int ms)
 			   inc_uc_nap(comm)) {
 			checked = false;
 		} else if (!checked || !is_armed(comm)) {
-			ret = arm_cqs(comm);
+			arm_cqs(comm);
 			checked = true;
 		} else {
 			ms = left_ms(&limit);
 			if (!ms)
 				break;
 			ret = sleep_for_event(comm, inc_shorter(ms, again_ms));
-			checked = comm->rq.armed;
+			checked = comm->rq.armed && (!comm->rails.other ||
+						     comm->rails.other->rq.armed);
 		}
 		if (ret)
-			inc_comm_fail(comm, ret, "completion channel: %s",
-				      strerror(-ret));
+			inc_comm_fail(comm, ret, "poll: %s", strerror(-ret));
 	}
-	if (comm->mem.zombies && !inc_comm_stopped(comm))
-		inc_sq_reap(comm);
-	return req->done;
+	reap_sends(comm);
+	if (comm->rails.other)
+		reap_sends(comm->rails.other);
+	return inc_request_over(req);
 }
