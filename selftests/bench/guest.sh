@@ -4,18 +4,20 @@
 # The benchmark, inside its kernel: take samples, in turns, into $LAB_OUT.
 # report.py makes figures of them.
 #
-#   guest.sh REPETITIONS [PART...]	PART: times shaped loss cpu profile flat
+#   guest.sh REPETITIONS [PART...]	PART: times shaped rails loss cpu profile flat
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/bench/cpu.sh
 . "$(dirname "$0")/cpu.sh"
+# shellcheck source=selftests/lib/rails.sh
+. "$(dirname "$0")/../lib/rails.sh"
 # shellcheck source=selftests/bench/loss.sh
 . "$(dirname "$0")/loss.sh"
 
 REPS=$1
 shift
-PARTS=${*:-times shaped loss cpu profile flat}
+PARTS=${*:-times shaped rails loss cpu profile flat}
 RTT_SIZES="8 1024 65536 1048576"
 # Elements of 4 bytes, as options of inc-perf.
 COUNTS=(--count 2 --count 32 --count 256 --count 2048 --count 16384
@@ -135,6 +137,29 @@ part_shaped()
 			-i 3 -x 1
 	done
 	unshape
+}
+
+# Hosts with two devices: one of them, then both.
+part_rails()
+{
+	local rep=$1 n size
+
+	rails_up && rails_shape tbf rate "${SHAPED_RATE}mbit" burst 3028 limit 1mb ||
+		die "no second network"
+	for n in 2 4 8; do
+		for size in 262144 1048576; do
+			allreduce module "$n" "$S/rails-one.$n.$size.$rep" \
+				-s "$size" -i 3 -x 1
+			JOB_DEV='' allreduce module "$n" \
+				"$S/rails.$n.$size.$rep" -s "$size" -i 3 -x 1
+		done
+	done
+	unshape
+	for n in 2 4 8; do
+		allreduce module "$n" "$S/rails-one.$n.8.$rep" -s 8 -i 1000
+		JOB_DEV='' allreduce module "$n" "$S/rails.$n.8.$rep" -s 8 -i 1000
+	done
+	rails_down
 }
 
 cleanup()

@@ -179,6 +179,16 @@ def shaped(rep):
         rep.ratio(name + ', throughput over the server\'s', theirs, ours)
 
 
+def rails(rep):
+    """Two devices of each host over one of them, in the same run."""
+    for n in RANKS:
+        for size, what in ((MIB, '1 MiB'), (MIB // 4, '256 KiB'), (8, '8 B')):
+            rep.ratio('AllReduce, N=%d, %s, two rails over one' % (n, what),
+                      rep.times('rails-one.%d.%d' % (n, size), size),
+                      rep.times('rails.%d.%d' % (n, size), size),
+                      1.9 if size == MIB else None, most=False)
+
+
 # Loss in per cent: minimum share of the throughput without loss.
 LOSS_BARS = {'rc': {'0.1': 0.80, '1': 0.60},
              'uc': {'0.1': 0.99, '1': 0.97, '2': 0.957, '5': 0.90},
@@ -499,7 +509,7 @@ def main():
     rep = Report(samples)
     if os.path.exists(os.path.join(out, 'reduce.json')):
         reductions(rep, out)
-    for name, parts in (('rtt', (round_trips, server)), ('shaped', (shaped,)),
+    for name, parts in (('rtt', (round_trips, server)), ('shaped', (shaped,)), ('rails', (rails,)),
                         ('loss', (loss,)), ('cpu', (cpu, order)),
                         ('profile', (profile,)), ('flat', (flat,)),
                         ('pktgen', (pktgen,))):
