@@ -144,10 +144,10 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	if (!ret)
 		return 0;
 	/* Unused cached registrations may hold the missing resources. */
+	inc_mem_retire(&comm->mem);
 	inc_sq_reap(comm);
 	if (comm->err)
 		return comm->err;
-	inc_mem_trim(&comm->mem, comm->sq.done);
 	if (!inc_mem_get(&comm->mem, addr, len, writable, mem))
 		return 0;
 	if (!inc_mem_is_there(addr, len, writable))
@@ -412,13 +412,15 @@ void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 
 	for (req = comm->ops.all; req; req = req->all)
 		put_memory(req);
-	/* What may be registered is limited. */
-	inc_mem_trim(&comm->mem, UINT64_MAX);
 	mem = comm->mem;
 	comm->mem = from->mem;
 	from->mem = mem;
 	comm->mem.who = &comm->who;
-	inc_mem_repin(&comm->mem, &mem);
+	from->mem.who = &from->who;
+	/* What may be registered is limited. */
+	inc_mem_retire(&from->mem);
+	inc_comm_reap_mem(from);
+	inc_mem_repin(&comm->mem, &from->mem);
 	for (req = comm->ops.first; req && !ret; req = req->next) {
 		/* Results may have overwritten what it was copied from. */
 		if (req->keeps && req->source)
@@ -549,7 +551,7 @@ void inc_call_reap(struct inc_comm *comm)
 	if (comm->fork.child)
 		return;
 	if (comm->err)
-		inc_mem_reap(&comm->mem, UINT64_MAX);
+		inc_comm_reap_mem(comm);
 	else
 		inc_sq_reap(comm);
 	if (comm->rails.other)

@@ -283,6 +283,7 @@ static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 	SWAP(a, b, pd);
 	SWAP(a, b, chan);
 	SWAP(a, b, qp);
+	SWAP(a, b, dying);
 	SWAP(a, b, qpn);
 	SWAP(a, b, unsent);
 	SWAP(a, b, rq);

@@ -152,8 +152,6 @@ static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
 
 static void destroy_device(struct inc_comm *comm)
 {
-	if (comm->qp)
-		ibv_destroy_qp(comm->qp);
 	inc_mem_exit(&comm->mem);
 	inc_uc_free(comm);
 	inc_msg_free(comm);
@@ -334,6 +332,18 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 	return 0;
 }
 
+/* When the queue pair is destroyed, which may take longer than a caller is to wait. */
+static void free_comm(void *arg)
+{
+	struct inc_comm *comm = arg;
+
+	destroy_device(comm);
+	pthread_mutex_destroy(&comm->watchdog.lock);
+	if (comm->shared)
+		pthread_mutex_destroy(&comm->lock);
+	free(comm);
+}
+
 /**
  * inc_comm_destroy() - leave a communicator and free it
  * @comm: communicator; NULL does nothing
@@ -360,14 +370,12 @@ int inc_comm_destroy(struct inc_comm *comm)
 		inc_info(&comm->who, "left: %llu operations, %llu messages",
 			 (unsigned long long)comm->info.operations,
 			 (unsigned long long)comm->info.messages);
-	if (comm->qp && !ibv_destroy_qp(comm->qp))
-		comm->qp = NULL;
+	inc_comm_end_qp(comm, INC_QP_DESTROY_MS);
 	inc_request_fail_all(comm, -ECANCELED);
-	destroy_device(comm);
 	inc_conn_close(&comm->watchdog.conn);
-	pthread_mutex_destroy(&comm->watchdog.lock);
-	if (comm->shared)
-		pthread_mutex_destroy(&comm->lock);
-	free(comm);
+	if (inc_dying_over(&comm->dying))
+		free_comm(comm);
+	else
+		inc_dying_then(comm->dying, free_comm, comm);
 	return 0;
 }

@@ -40,7 +40,7 @@ void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep,
 	cache->max_bytes = INC_MEM_MAX_BYTES;
 }
 
-static void mem_free(struct inc_mem *mem)
+static void mem_free(struct inc_mem_cache *cache, struct inc_mem *mem)
 {
 	size_t i;
 	int ret;
@@ -48,20 +48,20 @@ static void mem_free(struct inc_mem *mem)
 	for (i = 0; i < mem->nmrs; i++) {
 		ret = ibv_dereg_mr(mem->mr[i]);
 		if (ret)
-			inc_warn(mem->who,
+			inc_warn(cache->who,
 				 "deregistering %zu bytes at 0x%zx: %s",
 				 mem->len, (size_t)mem->addr, strerror(ret));
 	}
 	free(mem);
 }
 
-static void free_list(struct inc_mem *mem)
+static void free_list(struct inc_mem_cache *cache, struct inc_mem *mem)
 {
 	struct inc_mem *next;
 
 	for (; mem; mem = next) {
 		next = mem->next;
-		mem_free(mem);
+		mem_free(cache, mem);
 	}
 }
 
@@ -73,8 +73,8 @@ static void free_list(struct inc_mem *mem)
  */
 void inc_mem_exit(struct inc_mem_cache *cache)
 {
-	free_list(cache->list);
-	free_list(cache->zombies);
+	free_list(cache, cache->list);
+	free_list(cache, cache->zombies);
 	cache->list = NULL;
 	cache->zombies = NULL;
 }
@@ -175,14 +175,13 @@ static int make_mem(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 	mem->len = len;
 	mem->writable = writable;
 	mem->piece = cache->piece;
-	mem->who = cache->who;
 	for (; mem->nmrs < n; mem->nmrs++) {
 		mem->mr[mem->nmrs] = register_piece(cache, mem,
 						    mem->nmrs * mem->piece);
 		if (!mem->mr[mem->nmrs]) {
 			int err = errno ? errno : ENOMEM;
 
-			mem_free(mem);
+			mem_free(cache, mem);
 			return -err;
 		}
 	}
@@ -351,7 +350,7 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
 			continue;
 		}
 		*link = mem->next;
-		mem_free(mem);
+		mem_free(cache, mem);
 	}
 }
 
@@ -369,15 +368,13 @@ void inc_mem_renumber(struct inc_mem_cache *cache)
 }
 
 /**
- * inc_mem_trim() - retire all ranges that no operation uses
+ * inc_mem_retire() - retire all ranges that no operation uses
  * @cache: cache
- * @done_seq: number of the last send request that is complete
  */
-void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq)
+void inc_mem_retire(struct inc_mem_cache *cache)
 {
 	while (evict_mem(cache))
 		;
-	inc_mem_reap(cache, done_seq);
 }
 
 static int populate_range(uintptr_t start, size_t len, bool writable)

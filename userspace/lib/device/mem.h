@@ -34,7 +34,6 @@ struct inc_who;
  * @pinned: registered by the user, until the user deregisters it
  * @refs: operations in progress that use it
  * @last_seq: number of the last send request that may read it
- * @who: its communicator, for the log
  * @piece: distance of the pieces' first bytes
  * @nmrs: number of pieces
  * @mr: their registrations
@@ -47,7 +46,6 @@ struct inc_mem {
 	bool		pinned;
 	unsigned int	refs;
 	uint64_t	last_seq;
-	const struct inc_who *who;
 	size_t		piece;
 	size_t		nmrs;
 	struct ibv_mr	*mr[];
@@ -96,7 +94,7 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len);
 void inc_mem_repin(struct inc_mem_cache *cache,
 		   const struct inc_mem_cache *from);
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len);
-void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq);
+void inc_mem_retire(struct inc_mem_cache *cache);
 bool inc_mem_is_there(const void *addr, size_t len, bool writable);
 void inc_mem_renumber(struct inc_mem_cache *cache);
 void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq);

@@ -40,6 +40,7 @@
 #include "core/plan.h"
 #include "core/uc_rtx.h"
 #include "daemon/watchdog.h"
+#include "device/dying.h"
 #include "device/landing.h"
 #include "device/mem.h"
 #include "device/verbs.h"
@@ -67,6 +68,7 @@
 #define INC_INLINE_MAX		96	/* bytes; a header and 8 fp64 */
 #define INC_WC_BATCH		16
 #define INC_FOREVER		(-1)	/* instead of milliseconds */
+#define INC_QP_DESTROY_MS	200	/* for a call to wait for the device */
 
 /**
  * struct inc_request - an operation
@@ -306,6 +308,7 @@ enum inc_rebuild_state {
  * @pd: protection domain, the device's
  * @chan: completion channel of both queues
  * @qp: queue pair; NULL once the communicator has failed
+ * @dying: the one before, if it takes long to destroy it; NULL: none
  * @qpn: its QPN
  * @unsent: packets that the device had failed to send before this communicator
  *
@@ -435,6 +438,7 @@ struct inc_comm {
 	struct ibv_pd			*pd;
 	struct ibv_comp_channel		*chan;
 	struct ibv_qp			*qp;
+	struct inc_dying		*dying;
 	uint32_t			qpn;
 	uint64_t			unsent;
 
@@ -559,6 +563,8 @@ struct inc_request *inc_request_get(struct inc_comm *comm);
 void inc_request_put(struct inc_request *req);
 void inc_request_finish(struct inc_comm *comm);
 void inc_request_fail_all(struct inc_comm *comm, int err);
+void inc_comm_end_qp(struct inc_comm *comm, int ms);
+void inc_comm_reap_mem(struct inc_comm *comm);
 void inc_request_drop_kept(struct inc_comm *comm);
 bool inc_request_again(struct inc_comm *comm, uint32_t done);
 int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)

@@ -228,6 +228,36 @@ void inc_request_fail_all(struct inc_comm *comm, int err)
 }
 
 /**
+ * inc_comm_end_qp() - destroy the queue pair
+ * @comm: communicator
+ * @ms: how long to wait for that at most; -1: for ever
+ *
+ * When this returns, nothing more is written to the user's memory. If it takes longer,
+ * @comm->dying goes on, and what the queue pair uses is still needed.
+ */
+void inc_comm_end_qp(struct inc_comm *comm, int ms)
+{
+	pthread_mutex_lock(&comm->watchdog.lock);
+	comm->watchdog.qp = NULL;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	if (!comm->qp || inc_qp_destroy(comm->qp, ms, &comm->dying))
+		return;
+	comm->qp = NULL;
+	if (comm->dying)
+		inc_info(&comm->who, "the device still holds packets of the queue pair");
+}
+
+/**
+ * inc_comm_reap_mem() - deregister memory, if the queue pair is destroyed
+ * @comm: communicator without operations that use it
+ */
+void inc_comm_reap_mem(struct inc_comm *comm)
+{
+	if (!comm->qp && inc_dying_over(&comm->dying))
+		inc_mem_reap(&comm->mem, UINT64_MAX);
+}
+
+/**
  * inc_comm_note() - record an error that fails only one operation
  * @comm: communicator
  * @err: negative errno value
@@ -253,9 +283,8 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
  * @err: negative errno value
  * @fmt: what happened
  *
- * The queue pair is destroyed: when this returns, nothing more is written to
- * the user's memory. The daemon notices that the connection is closed and tells
- * the other ranks. Over UC the switch would not miss this rank.
+ * When this returns, nothing more is written to the user's memory. The daemon
+ * notices that the connection is closed and tells the other ranks. Over UC the switch would not miss this rank.
  */
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -270,14 +299,10 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	va_end(ap);
 	inc_err(&comm->who, "%s", comm->error.text);
 
-	pthread_mutex_lock(&comm->watchdog.lock);
-	comm->watchdog.qp = NULL;
-	pthread_mutex_unlock(&comm->watchdog.lock);
-	if (comm->qp && !ibv_destroy_qp(comm->qp))
-		comm->qp = NULL;
+	inc_comm_end_qp(comm, INC_QP_DESTROY_MS);
 	inc_watchdog_hang_up(&comm->watchdog);
 	inc_request_fail_all(comm, comm->err);
-	inc_mem_reap(&comm->mem, UINT64_MAX);
+	inc_comm_reap_mem(comm);
 	if (comm->change.state || (comm->rails.peer && comm->rebuild.state))
 		comm->change.step(comm, false);
 	if (comm->rails.other)
@@ -308,12 +333,13 @@ static void drop_msgs(struct inc_comm *comm)
  */
 void inc_comm_drop_qp(struct inc_comm *comm)
 {
-	pthread_mutex_lock(&comm->watchdog.lock);
-	comm->watchdog.qp = NULL;
-	pthread_mutex_unlock(&comm->watchdog.lock);
-	if (!comm->qp || ibv_destroy_qp(comm->qp))
+	if (!comm->qp)
 		return;
-	comm->qp = NULL;
+	/* A new one of the same tree has the same completion queues. */
+	inc_comm_end_qp(comm, comm->rails.peer ? INC_QP_DESTROY_MS :
+						 INC_FOREVER);
+	if (comm->qp)
+		return;
 	drain_cq(comm->rq.cq);
 	drain_cq(comm->sq.cq);
 	comm->rq.posted = 0;
@@ -324,5 +350,5 @@ void inc_comm_drop_qp(struct inc_comm *comm)
 	comm->sq.full = false;
 	if (comm->msgs.ring)
 		drop_msgs(comm);
-	inc_mem_reap(&comm->mem, UINT64_MAX);
+	inc_comm_reap_mem(comm);
 }

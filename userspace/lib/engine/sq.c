@@ -42,6 +42,6 @@ void inc_sq_reap(struct inc_comm *comm)
 			comm->sq.done = wc[i].wr_id;
 		}
 	} while (n == INC_WC_BATCH);
-	if (comm->mem.zombies)
+	if (comm->mem.zombies && !comm->dying)
 		inc_mem_reap(&comm->mem, comm->sq.done);
 }

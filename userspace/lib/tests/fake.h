@@ -57,6 +57,7 @@ struct fake {
 	unsigned int	empty;			/* writes of nothing */
 	void		(*came)(const struct sent *s);	/* at each result */
 	void		(*looks)(const struct sent *s);	/* at each message */
+	_Atomic bool	stuck;			/* the device holds packets */
 	bool		qp_gone;
 	bool		hung_up;
 	int		watch_fires_at;		/* sleep number */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake.h"
 
@@ -53,6 +54,61 @@ static void wait_for(void)
 	sw.watch_fires_at = (int)sw.sleeps + 1;
 	EQ(inc_request_wait_for(r, 10), -ETIMEDOUT);
 	inc_request_free(r);
+	end();
+}
+
+static void count_up(void *arg)
+{
+	atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+static void sleep_ms(void)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+
+	nanosleep(&ms, NULL);
+}
+
+/* The device holds packets, and what they are of: who fails does not wait for it. */
+static void stuck(void)
+{
+	struct inc_dying *dying = NULL;
+	struct inc_request *r;
+	_Atomic int done = 0;
+	struct ibv_qp other;
+	int mrs;
+
+	begin();
+	fill();
+	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	mrs = sw.mrs;
+	sw.stuck = true;
+	inc_comm_fail(comm, -EIO, "gone");
+	EQ(inc_request_wait(r), -EIO);
+	inc_request_free(r);
+	OK(!sw.qp_gone && comm->dying && !comm->qp);
+	inc_comm_reap_mem(comm);
+	EQ(sw.mrs, mrs);
+	inc_dying_then(comm->dying, count_up, &done);
+	comm->dying = NULL;
+	EQ(done, 0);
+	sw.stuck = false;
+	while (!done)
+		sleep_ms();
+	OK(sw.qp_gone);
+	inc_comm_reap_mem(comm);
+	OK(sw.mrs < mrs);
+
+	sw.stuck = true;
+	EQ(inc_qp_destroy(&other, 1, &dying), 0);
+	OK(dying && !inc_dying_over(&dying));
+	sw.stuck = false;
+	while (!inc_dying_over(&dying))
+		sleep_ms();
+	OK(!dying && inc_dying_over(&dying));
+	EQ(inc_qp_destroy(&other, INC_FOREVER, &dying), 0);
+	OK(!dying);
 	end();
 }
 
@@ -237,6 +293,7 @@ static void persistent_arguments(void)
 
 static const struct test_case cases[] = {
 	{ "wait_for", wait_for },
+	{ "stuck", stuck },
 	{ "persistent", persistent },
 	{ "persistent_several", persistent_several },
 	{ "persistent_in_place", persistent_in_place },

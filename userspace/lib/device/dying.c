@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * How a queue pair is destroyed. If packets of it are stuck in the host, as they may be
+ * when a link has been cut, rxe waits for them, up to 50 seconds. So a thread destroys,
+ * and the caller waits for a moment only. In ERROR it writes nothing to memory, but
+ * what it uses, as completion queues and registrations, must outlast it.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "conf/clock.h"
+#include "conf/thread.h"
+#include "dying.h"
+#include "verbs.h"
+
+/**
+ * struct inc_dying - a queue pair that a thread destroys
+ * @qp: queue pair
+ * @lock: protects the rest
+ * @cond: signaled when @over
+ * @over: it is destroyed, or cannot be
+ * @ret: why not, a negative errno value
+ * @then: called with @arg after that, by the thread, to which this belongs then
+ * @arg: its argument
+ */
+struct inc_dying {
+	struct ibv_qp	*qp;
+	pthread_mutex_t	lock;
+	pthread_cond_t	cond;
+	bool		over;
+	int		ret;
+	void		(*then)(void *arg);
+	void		*arg;
+};
+
+static void free_dying(struct inc_dying *d)
+{
+	pthread_cond_destroy(&d->cond);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+static void *destroy_main(void *arg)
+{
+	struct inc_dying *d = arg;
+	int ret = -ibv_destroy_qp(d->qp);
+	bool left;
+
+	pthread_mutex_lock(&d->lock);
+	d->ret = ret;
+	d->over = true;
+	left = d->then;
+	pthread_cond_signal(&d->cond);
+	pthread_mutex_unlock(&d->lock);
+	if (left) {
+		d->then(d->arg);
+		free_dying(d);
+	}
+	return NULL;
+}
+
+static struct inc_dying *start_thread(struct ibv_qp *qp)
+{
+	struct inc_dying *d = calloc(1, sizeof(*d));
+	pthread_t thread;
+
+	if (!d)
+		return NULL;
+	d->qp = qp;
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->cond, NULL);
+	if (thread_create(&thread, destroy_main, d)) {
+		free_dying(d);
+		return NULL;
+	}
+	pthread_detach(thread);
+	return d;
+}
+
+/* Wait for a moment. Returns whether it is destroyed, or cannot be: @ret. */
+static bool wait_over(struct inc_dying *d, int ms, int *ret)
+{
+	int64_t until = ms < 0 ? INT64_MAX : now_ms() + ms;
+	bool over;
+
+	pthread_mutex_lock(&d->lock);
+	while (!d->over && cond_wait(&d->cond, &d->lock, until) != ETIMEDOUT)
+		;
+	over = d->over;
+	*ret = d->ret;
+	pthread_mutex_unlock(&d->lock);
+	if (over)
+		free_dying(d);
+	return over;
+}
+
+/**
+ * inc_qp_destroy() - destroy a queue pair
+ * @qp: queue pair, which no other thread uses
+ * @ms: how long to wait for that at most; -1: for ever
+ * @dying: set if it takes longer: inc_dying_over() or inc_dying_then() follows
+ *
+ * When this returns, nothing more is written to memory.
+ *
+ * Return: 0 or a negative errno value: it is still there.
+ */
+int inc_qp_destroy(struct ibv_qp *qp, int ms, struct inc_dying **dying)
+{
+	struct inc_dying *d;
+	int ret;
+
+	inc_qp_to_err(qp);
+	d = start_thread(qp);
+	if (!d)
+		return -ibv_destroy_qp(qp);
+	if (wait_over(d, ms, &ret))
+		return ret;
+	*dying = d;
+	return 0;
+}
+
+/**
+ * inc_dying_over() - check whether a queue pair is destroyed
+ * @dying: of inc_qp_destroy(), or NULL; set to NULL if so
+ *
+ * Return: true if so.
+ */
+bool inc_dying_over(struct inc_dying **dying)
+{
+	int ret;
+
+	if (*dying && !wait_over(*dying, 0, &ret))
+		return false;
+	*dying = NULL;
+	return true;
+}
+
+/**
+ * inc_dying_then() - have something done when a queue pair is destroyed
+ * @dying: of inc_qp_destroy(); not to be used again
+ * @then: called then, perhaps by another thread, perhaps now
+ * @arg: its argument
+ */
+void inc_dying_then(struct inc_dying *dying, void (*then)(void *arg), void *arg)
+{
+	bool over;
+
+	pthread_mutex_lock(&dying->lock);
+	over = dying->over;
+	dying->then = then;
+	dying->arg = arg;
+	pthread_mutex_unlock(&dying->lock);
+	if (!over)
+		return;
+	then(arg);
+	free_dying(dying);
+}
