@@ -108,6 +108,7 @@ part_odd()
 	[ "$(grep -il disagree "$JOB_LOG".* | wc -l)" = "$RANKS" ]
 	ktap $? "odd: all know why" "$(job_why)"
 	rm -f "$JOB_LOG".*
+	live "odd: one has a part for the second tree" rails-odd
 }
 
 # tree_of JOB: the ID of its tree.

@@ -2,18 +2,22 @@
 /*
  * Communicators over two devices, where what inc-perf does is not enough: memory that
  * only one device can register, a rank that computes for longer than the time limit
- * while a rail moves, and many communicators at once.
+ * while a rail moves, ranks that disagree, and many communicators at once.
  */
 #include <linux/capability.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "live.h"
 
 #define COUNT	300001	/* elements: both rails have a part */
+#define SHARED	65536	/* as few as possible for that */
+#define SOON_S	5
 #define LATE_S	6
 #define LIMIT_MS	3000
 
@@ -131,6 +135,21 @@ static void make_many(int count)
 	live_ok("all communicators that the daemon admits");
 }
 
+/* Of one rank's operation both rails would have a part, of the others' only the first. */
+static void disagree(struct inc_comm *comm)
+{
+	static int32_t data[SHARED];
+	struct timespec from, to;
+
+	MUST(inc_barrier(comm));
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	EQ(inc_allreduce(comm, INC_IN_PLACE, data, me ? SHARED - 1 : SHARED,
+			 INC_DTYPE_INT32, INC_OP_SUM), -EBADE);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	OK(to.tv_sec - from.tv_sec < SOON_S);
+	live_ok("ranks that disagree on whether to use both rails");
+}
+
 int live_rails(int rank, int nranks, int argc, char **argv)
 {
 	struct inc_comm *comm;
@@ -141,10 +160,12 @@ int live_rails(int rank, int nranks, int argc, char **argv)
 		make_many(atoi(argv[2]));
 		return live_errors ? 1 : 0;
 	}
-	if (argc < 3)
+	if (!strcmp(argv[1], "rails-memory"))
 		be_limited();
 	comm = live_join("", rank, nranks);
-	if (argc > 2)
+	if (!strcmp(argv[1], "rails-odd"))
+		disagree(comm);
+	else if (argc > 2)
 		compute(comm, argv[2]);
 	else
 		register_once(comm);

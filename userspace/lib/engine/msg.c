@@ -332,7 +332,7 @@ static bool take_early(struct inc_comm *comm, uint32_t from)
 	uint8_t *early;
 	uint32_t id;
 
-	for (id = from; id != comm->msgs.next; id++) {
+	for (id = from; id != comm->msgs.next && !inc_comm_stopped(comm); id++) {
 		early = &comm->msgs.early[id & (comm->tree.slots - 1)];
 		if (!*early)
 			continue;
@@ -441,10 +441,23 @@ static void push_messages(struct inc_comm *comm)
 
 /* --- Results ----------------------------------------------------------- */
 
+/*
+ * Is another rank's operation longer? With two rails, one that takes both may meet one
+ * that does not, and would wait on the second for what nobody sends.
+ */
+static bool is_longer_elsewhere(const struct inc_request *req,
+				unsigned int status)
+{
+	return req->comm->rails.peer && inc_request_confirms(req) &&
+	       req->msgs_done + 1 == req->msgs &&
+	       inc_status_errno(status) == -EBADE;
+}
+
 static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
 	struct inc_msg *msg = &comm->msgs.ring[id & comm->msgs.mask];
 	struct inc_request *req = msg->req;
+	bool hopeless = status && is_longer_elsewhere(req, status);
 
 	if (status) {
 		comm->info.errors++;
@@ -470,6 +483,9 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 	       !comm->msgs.ring[comm->msgs.head & comm->msgs.mask].req)
 		comm->msgs.head++;
 	inc_request_finish(comm);
+	if (hopeless)
+		inc_comm_fail(comm, -EBADE, "%s: another rank's operation is longer",
+			      inc_status_str(status));
 }
 
 /* A result without error for a message that is not in flight. */
