@@ -50,15 +50,15 @@ static bool may_begin(struct client *c)
 }
 
 /* Only who is in that job knows its secret. */
-static bool is_second(const struct server *s, const char *name)
+static const struct job *find_rails(const struct server *s, const char *name)
 {
 	const struct job *job;
 
 	for (job = s->jobs; job; job = job->next)
 		if (*job->second &&
 		    !strncmp(name, job->second, strlen(job->second)))
-			return true;
-	return false;
+			break;
+	return job;
 }
 
 /**
@@ -73,12 +73,12 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 		    bool levels)
 {
 	struct server *s = c->server;
-	bool extra = is_second(s, join->job);
+	const struct job *rails = find_rails(s, join->job);
 	struct rank *ranks;
 	struct job *job;
 	uint32_t i;
 
-	if (!extra && !may_begin(c))
+	if (!rails && !may_begin(c))
 		return NULL;
 	job = calloc(1, sizeof(*job));
 	ranks = calloc(join->ranks, sizeof(*ranks));
@@ -95,15 +95,18 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 	job->server = s;
 	job->request = *join;
 	job->levels = levels;
-	job->extra = extra;
+	if (rails) {
+		job->extra = true;
+		memcpy(job->second, rails->second, sizeof(job->second));
+	}
 	job->gathers = true;
 	job_set_ranks(job, ranks, join->ranks);
 	job->host = c->host;
 	job->host->jobs++;
-	job->host->extra += extra;
+	job->host->extra += job->extra;
 	job->next = s->jobs;
 	s->jobs = job;
-	s->njobs += !extra;
+	s->njobs += !job->extra;
 	return job;
 }
 

@@ -56,7 +56,8 @@ struct rank {
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
  * @parent_ready: the switches above and all ranks below them are ready
  * @rails: addresses of the switch that its ranks choose from; empty: none
- * @second: the job of its ranks over that address; empty: none
+ * @second: the job of its ranks over that address, also in that job and in jobs
+ *	that replace one of the two; empty: none
  * @extra: it is such a job, or replaces one, and does not count for limits of jobs
  * @missing: ranks for which a rank waited that gave up
  * @ranks: ranks
@@ -135,6 +136,7 @@ void jobs_end_all(struct server *s, const char *why);
 void rails_offer(struct job *job, const struct inc_rdv_join *join,
 		 struct inc_rdv_joined *joined);
 void rails_choose(struct job *job, struct inc_rdv_msg *ready);
+void rails_lost(const struct server *s, const struct inc_rdv_join *join);
 
 /* join.c */
 bool join_fits(struct client *c, struct job *job,

@@ -235,7 +235,7 @@ void job_lossy(struct client *c)
 void job_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
-	struct job *job = job_find(c->server, join->job, false);
+	struct job *job;
 	int ret;
 
 	if (join->ranks > RDMA_INC_MAX_RANKS) {
@@ -243,6 +243,8 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 			     RDMA_INC_MAX_RANKS);
 		return;
 	}
+	rails_lost(c->server, join);
+	job = job_find(c->server, join->job, false);
 	if (job && !(join_fits(c, job, join) && tree_suits(c, job, join)))
 		return;
 	if (!job)

@@ -14,6 +14,7 @@
 
 /* libinc adds ".a" or ".b" for a job that replaces a failed one. */
 #define NAME_ROOM	2
+#define FIRST		'a'
 
 static bool is_link_local(const struct inc_rdv_addr *addr)
 {
@@ -118,4 +119,48 @@ void rails_choose(struct job *job, struct inc_rdv_msg *ready)
 	memcpy(job->second, second.text, sizeof(job->second));
 	log_info("job \"%s\": all ranks have a second device",
 		 job->request.job);
+}
+
+/* Which rail a job is, or replaces: FIRST or the other one; @job has two. */
+static char rail_of(const struct job *job)
+{
+	size_t len = strlen(job->second);
+
+	if (strncmp(job->request.job, job->second, len))
+		return FIRST;
+	return job->request.job[len] == '.' ? job->request.job[len + 1] : 'b';
+}
+
+/* Does the job @name replace the rail @job? */
+static bool is_replaced(const struct job *job, const char *name)
+{
+	size_t len = strlen(job->second);
+
+	return len && !strncmp(name, job->second, len) && name[len] == '.' &&
+	       name[len + 1] == rail_of(job);
+}
+
+/**
+ * rails_lost() - take a rank for lost in the job that it wants to replace
+ * @s: daemon
+ * @join: its request
+ *
+ * It cannot say so over a link that is cut, and the others would wait for it.
+ */
+void rails_lost(const struct server *s, const struct inc_rdv_join *join)
+{
+	struct client *c;
+	struct job *job;
+
+	for (job = s->jobs; job; job = job->next) {
+		if (job->core.phase != INC_JOB_READY || join->rank >= job->core.n ||
+		    !is_replaced(job, join->job))
+			continue;
+		c = job->ranks[join->rank].client;
+		if (c) {
+			job_lost(c, "it goes on over its other device");
+			client_end(c);
+		}
+		return;
+	}
 }

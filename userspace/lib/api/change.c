@@ -442,6 +442,9 @@ static void take_rail(struct inc_comm *comm)
 	memcpy(comm->rails.at, comm->rails.peer->rails.at,
 	       sizeof(comm->rails.at));
 	comm->rails.tries = 0;
+	/* Both are over the same device now. */
+	atomic_store(&comm->watchdog.spare, false);
+	atomic_store(&comm->rails.peer->watchdog.spare, false);
 	if (comm->uc)
 		inc_uc_restart(comm);
 	inc_msg_resume(comm, done);

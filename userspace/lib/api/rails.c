@@ -165,6 +165,8 @@ int inc_rails_open(struct inc_comm *comm, const struct inc_comm_opts *o)
 	pair_with(comm, second, o, job, 'a');
 	pair_with(second, comm, o, job, 'b');
 	comm->rails.other = second;
+	atomic_store(&comm->watchdog.spare, true);
+	atomic_store(&second->watchdog.spare, true);
 	inc_info(&comm->who, "two rails: %s, %s",
 		 ibv_get_device_name(comm->dev.ctx->device),
 		 ibv_get_device_name(second->dev.ctx->device));

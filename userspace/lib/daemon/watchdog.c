@@ -30,6 +30,8 @@
  */
 #define GRACE_MS	400
 #define TELL_MS		100	/* to tell the daemon something */
+/* A port that comes up again so soon has lost some packets only. */
+#define DOWN_MS		100
 
 /*
  * A process that was stopped, or stalled with its machine, first handles what
@@ -58,6 +60,16 @@ void inc_watchdog_fire(struct inc_watchdog *w, int err, const char *text)
 	if (w->qp)
 		inc_qp_to_err(w->qp);
 	pthread_mutex_unlock(&w->lock);
+}
+
+/**
+ * inc_watchdog_port() - take note of what the device says of its port
+ * @w: watch
+ * @up: it is up again, not down
+ */
+void inc_watchdog_port(struct inc_watchdog *w, bool up)
+{
+	w->seen.down_at = up ? 0 : w->seen.now + 1;
 }
 
 static void set_verdict(struct inc_watchdog *w, struct inc_watchdog_seen *s,
@@ -187,6 +199,14 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	return true;
 }
 
+/* Is the port down, and there is another one? */
+static bool is_down(struct inc_watchdog *w,
+		    const struct inc_watchdog_seen *s)
+{
+	return s->down_at &&
+	       atomic_load_explicit(&w->spare, memory_order_relaxed);
+}
+
 static int tick_ms(unsigned int timeout_ms)
 {
 	unsigned int tick = timeout_ms / TICKS;
@@ -249,6 +269,10 @@ static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 
 	if (s->verdict && s->now >= s->verdict_at) {
 		inc_watchdog_fire(w, s->verdict, s->text);
+		return;
+	}
+	if (is_down(w, s) && s->now >= s->down_at + DOWN_MS) {
+		inc_watchdog_fire(w, -ENETDOWN, "the device's port is down");
 		return;
 	}
 	late = call_is_late(w, s, timeout_ms, tick);
@@ -321,6 +345,8 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 					    memory_order_relaxed));
 	if (s->verdict)
 		wait = min_int(wait, GRACE_MS / 8);
+	if (is_down(w, s))
+		wait = min_int(wait, DOWN_MS / 2);
 	if (s->busy)
 		wait = min_int(wait, LOSS_MS);
 	return wait;
@@ -374,7 +400,8 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 	/* Other watches may need turns more often. */
 	tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
 					    memory_order_relaxed));
-	if (s->verdict || s->now - s->before >= tick / 2) {
+	if (s->verdict || is_down(w, s) ||
+	    s->now - s->before >= tick / 2) {
 		check_watch(w, s, tick);
 		s->before = s->now;
 	}

@@ -41,6 +41,7 @@
  * @loss: losses of the path
  * @lossy: number of times that the daemon was told that it loses packets
  * @lossy_at: when it may be told again
+ * @down_at: when the port was found down; 0: it is not
  * @verdict: the daemon's verdict, -errno
  * @verdict_at: when the verdict takes effect
  * @text: text of the verdict
@@ -63,6 +64,7 @@ struct inc_watchdog_seen {
 	struct inc_loss	loss;
 	unsigned int	lossy;
 	int64_t		lossy_at;
+	int64_t		down_at;
 	int		verdict;
 	int64_t		verdict_at;
 	char		text[INC_RDV_TEXT_MAX];
@@ -88,6 +90,7 @@ struct inc_watchdog_seen {
  * @timeout_ms: time limit
  * @flight: maximum packets to have in flight; 0: unlimited
  * @counters: losses that determine @flight; belongs to the watcher
+ * @spare: there is a tree over another device: use no port that is down
  * @may_change: tell the daemon of a path that loses packets
  * @change: it has said that all ranks are to change to UC
  * @change_job: and join this job; not written while @change is set
@@ -123,6 +126,7 @@ struct inc_watchdog {
 	_Atomic unsigned int timeout_ms;
 	_Atomic unsigned int flight;
 	struct inc_hw_counters counters;
+	_Atomic bool	spare;
 	_Atomic bool	may_change;
 	_Atomic bool	change;
 	char		change_job[INC_RDV_JOB_MAX + 1];
@@ -158,6 +162,7 @@ int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran);
 void inc_watchdog_turn(struct inc_watchdog *watch, int64_t ms, bool stood,
 		       bool readable);
 void inc_watchdog_fire(struct inc_watchdog *watch, int err, const char *text);
+void inc_watchdog_port(struct inc_watchdog *watch, bool up);
 
 /* watchdog.c */
 void inc_watchdog_note_tree(struct inc_watchdog *watch,

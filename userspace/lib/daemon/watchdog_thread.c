@@ -101,9 +101,19 @@ static bool event_concerns(const struct inc_watchdog *w,
 	}
 }
 
+static void note_port(struct inc_watchdog *w, const struct inc_hca *hca,
+		      const struct ibv_async_event *ev)
+{
+	bool up = ev->event_type == IBV_EVENT_PORT_ACTIVE;
+
+	if (w->hca == hca && (up || ev->event_type == IBV_EVENT_PORT_ERR) &&
+	    w->counters.port == (unsigned int)ev->element.port_num)
+		inc_watchdog_port(w, up);
+}
+
 /*
  * Handle the events of a device. A port that went down may come up again in
- * time, so it is only logged.
+ * time: it matters only if there is another one.
  */
 static void take_events(struct inc_hca *hca)
 {
@@ -126,6 +136,7 @@ static void take_events(struct inc_hca *hca)
 			pthread_mutex_unlock(&w->lock);
 			if (is)
 				inc_watchdog_fire(w, -EIO, text);
+			note_port(w, hca, &ev);
 		}
 		ibv_ack_async_event(&ev);
 	}
@@ -349,6 +360,7 @@ void inc_watchdog_restart(struct inc_watchdog *watch)
 	atomic_store(&watch->hung_up, true);
 	atomic_store(&watch->err, 0);
 	watch->seen.verdict = 0;
+	watch->seen.down_at = 0;
 	/* It cannot fail: there is the thread. */
 	inc_watchdog_start(watch, NULL, watch->hca, watch->counters.port);
 	inc_watchdog_release();

@@ -247,6 +247,29 @@ static void says_that_packets_are_lost(void)
 	end();
 }
 
+/* A port that is down matters only if there is another device, and it stays down. */
+static void port_down(void)
+{
+	begin();
+	inc_watchdog_port(&w, false);
+	inc_watchdog_turn(&w, 200, false, false);
+	EQ(inc_watchdog_error(&w), 0);
+	atomic_store(&w.spare, true);
+	inc_watchdog_port(&w, false);
+	OK(inc_watchdog_patience(&w) <= 50);
+	inc_watchdog_turn(&w, 50, false, false);
+	inc_watchdog_port(&w, true);
+	inc_watchdog_turn(&w, 200, false, false);
+	EQ(inc_watchdog_error(&w), 0);
+	inc_watchdog_port(&w, false);
+	inc_watchdog_turn(&w, 50, false, false);
+	EQ(to_err, 0);
+	inc_watchdog_turn(&w, 60, false, false);
+	EQ(inc_watchdog_error(&w), -ENETDOWN);
+	EQ(to_err, 1);
+	end();
+}
+
 static const struct test_case cases[] = {
 	{ "watch: a call is late", call_is_late },
 	{ "watch: a process stood still", stood_still },
@@ -256,6 +279,7 @@ static const struct test_case cases[] = {
 	{ "watch: hangs up", hangs_up },
 	{ "watch: what the daemon says", daemon_says },
 	{ "watch: whose fault it was", daemon_says_who },
+	{ "watch: a port is down", port_down },
 	{ "watch: packets are lost", says_that_packets_are_lost },
 };
 

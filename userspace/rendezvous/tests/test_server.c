@@ -1097,8 +1097,68 @@ static void second_tree(void)
 	EQ(daemon_end(), 0);
 }
 
+/* Both ranks are in the job @name. */
+static void join_both(const char *name, struct conn *a, struct conn *b)
+{
+	*a = join(name, 0, 2);
+	*b = join(name, 1, 2);
+	EQ(hear_type(a), INC_RDV_READY);
+	EQ(hear_type(b), INC_RDV_READY);
+}
+
+/* Who replaces a tree has lost it, whatever its connection says; nobody else has. */
+static void tree_replaced(void)
+{
+	struct conn a, b, c, d, e, f, g;
+	char name[INC_RDV_JOB_MAX + 1];
+	struct inc_rdv_msg msg;
+
+	daemon_start("--listen=0.0.0.0", NULL);
+	a = join_rails(0, "{\"cmd\":\"rts\",\"rails\":2}\n");
+	b = join_rails(1, "{\"cmd\":\"rts\",\"rails\":2}\n");
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear(&b, &msg), INC_RDV_READY);
+	join_both(msg.text, &c, &d);
+
+	snprintf(name, sizeof(name), "%s.b", msg.text);
+	e = join(name, 1, 2);
+	EQ(hear_type(&c), INC_RDV_FAILED);
+	f = join(name, 0, 2);
+	EQ(hear_type(&e), INC_RDV_READY);
+	EQ(hear_type(&f), INC_RDV_READY);
+	/* It replaces itself. */
+	g = join(name, 0, 2);
+	EQ(hear_type(&e), INC_RDV_FAILED);
+	close(g.fd);
+
+	snprintf(name, sizeof(name), "%s.a", msg.text);
+	g = join(name, 0, 2);
+	EQ(hear_type(&b), INC_RDV_FAILED);
+	close(a.fd);
+	close(b.fd);
+	close(c.fd);
+	close(d.fd);
+	close(e.fd);
+	close(f.fd);
+	close(g.fd);
+	wait_trees(0);
+
+	/* The name alone is no reason. */
+	join_both("y", &a, &b);
+	c = join("y.b", 0, 2);
+	d = join("y.a", 1, 2);
+	leave(&a);
+	EQ(hear_type(&b), INC_RDV_LEFT);
+	close(b.fd);
+	close(c.fd);
+	close(d.fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
 static const struct test_case cases[] = {
 	{ "second_tree", second_tree },
+	{ "tree_replaced", tree_replaced },
 	{ "whole_life", whole_life },
 	{ "same_id", same_id },
 	{ "wrong_input", wrong_input },
