@@ -5,7 +5,7 @@
 # communicator, by itself. Results are right whatever happens to one of them.
 #
 #   rails.sh [VAR=VALUE]... [PART...]
-#	PART: both lone sizes odd tree short mtu again gone far memory late many moments cut dies ends lossy
+#	PART: both lone sizes odd tree short mtu again gone far memory late many moments pulled slow cut dies ends lossy
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -359,6 +359,55 @@ cut()
 	ip -n "$TOPO-h1" link set "$dev" up
 }
 
+# pulled NAME RAIL HURT: as cut(), with a time limit that only news from the port keep.
+pulled()
+{
+	local JOB_TIMEOUT=2500
+
+	begins "$1" allreduce -t fp32 -o sum --count 100003 -i 400
+	sw ip link set "$3" down
+	ends_well "$1" "$2"
+	sw ip link set "$3" up
+	sleep 3
+}
+
+# The switch's end of a cable: the device says that its port is down.
+part_pulled()
+{
+	pulled "second cable pulled" b w1
+	pulled "first cable pulled" a v2
+}
+
+# second_shape QDISC...: of the second network alone.
+second_shape()
+{
+	local r
+
+	for ((r = 0; r < RANKS; r++)); do
+		host "$r" tc qdisc replace dev eth1 root "$@"
+		sw tc qdisc replace dev "w$r" root "$@"
+	done
+}
+
+# A rail that makes operations slower than one alone would be is given up.
+part_slow()
+{
+	local shape
+
+	rails_shape netem rate 200mbit delay 10ms limit 10000
+	rails_job "slow: both alike" allreduce -t fp32 -o sum --count 70003 -i 40
+	rails_used "$JOB_NAME" && ! moved a && ! moved b
+	ktap $? "slow: both alike: both are used" "$(tail -n 1 "$LOG")"
+	rails_shape netem rate 200mbit limit 10000
+	for shape in "rate 20mbit" "rate 200mbit delay 20ms"; do
+		begins "slow: $shape" allreduce -t fp32 -o sum --count 100003 -i 100
+		# shellcheck disable=SC2086 # words
+		second_shape netem $shape limit 10000
+		ends_well "slow: $shape" b
+		second_shape netem rate 200mbit limit 10000
+	done
+}
+
 part_cut()
 {
 	cut "second link" b allreduce -t fp32 -o sum --count 200003 -i 150
@@ -458,4 +507,4 @@ part_lossy()
 	cut "loss 2 %, second link" b allreduce -t fp32 -o sum --count 200003 -i 300
 }
 
-suite "both lone sizes odd tree short mtu again gone far memory late many moments cut dies ends lossy" "$@"
+suite "both lone sizes odd tree short mtu again gone far memory late many moments pulled slow cut dies ends lossy" "$@"

@@ -465,16 +465,38 @@ static int begin_request(struct inc_request *req)
 	return 0;
 }
 
+/* How long each rail takes, see progress.c. */
+static void take_time(struct inc_request *req, struct inc_comm *second)
+{
+	uint64_t now = 0;
+
+	if (!req->comm->ops.first && !second->ops.first)
+		now = inc_now_us();
+	req->since_us = now;
+	req->part->since_us = now;
+	req->comm->rails.took_us = 0;
+	second->rails.took_us = 0;
+}
+
+/* Begin what both rails do. */
+static int begin_both(struct inc_request *req, struct inc_comm *second)
+{
+	int ret;
+
+	if (req->part)
+		take_time(req, second);
+	ret = begin_request(req);
+	if (!ret && req->part)
+		ret = begin_request(req->part);
+	req->after = second->info.begun;
+	return ret;
+}
+
 static int begin_call(struct inc_request *req)
 {
 	struct inc_comm *second = req->comm->rails.other;
-	int ret = begin_request(req);
 
-	if (!ret && req->part)
-		ret = begin_request(req->part);
-	if (second)
-		req->after = second->info.begun;
-	return ret;
+	return second ? begin_both(req, second) : begin_request(req);
 }
 
 /**

@@ -89,6 +89,7 @@
  * @esize: element size in bytes
  * @stride: bytes from a block to the next one in the caller's buffers
  * @part: the rest of it, over the second rail; NULL: none
+ * @since_us: when it began, if both rails had nothing else to do; 0: they had
  * @after: operations over the second rail that end before it does
  * @pd: protection domain of @smem and @rmem
  * @number: how many operations had begun when it had
@@ -127,6 +128,7 @@ struct inc_request {
 	size_t		esize;
 	size_t		stride;
 	struct inc_request	*part;
+	uint64_t	since_us;
 	uint64_t	after;
 	const struct ibv_pd	*pd;
 	size_t		posted;
@@ -384,6 +386,8 @@ enum inc_rebuild_state {
  * @rails.opts: options of a communicator in that
  * @rails.text: why there could be none
  * @rails.tries: number of those that failed
+ * @rails.took_us: how long this one took for its part of an operation; 0: not known
+ * @rails.slow: the one that took much longer, so many times, @rails.slow_ops, in turn
  * @change: how it changes from RC to UC if packets are lost, see api/change.c
  * @change.next: next of those that other calls carry on, see progress.c
  * @change.step: does what is due, also after a failure; @called: a caller waits for it
@@ -519,6 +523,9 @@ struct inc_comm {
 		struct inc_comm_opts	opts;
 		char			text[INC_RDV_TEXT_MAX];
 		unsigned int		tries;
+		uint64_t		took_us;
+		const struct inc_comm	*slow;
+		unsigned int		slow_ops;
 	} rails;
 
 	struct {

@@ -177,6 +177,8 @@ static void finish_request(struct inc_request *req)
 		keep_request(req);
 	else if (inc_request_confirms(req))
 		inc_request_drop_kept(req->comm);
+	if (req->since_us && !req->err)
+		req->comm->rails.took_us = inc_now_us() - req->since_us;
 	if (!req->persistent)
 		release_memory(req);
 	req->done = true;

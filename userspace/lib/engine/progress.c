@@ -18,6 +18,8 @@
 #define HOLDING_LOOK_MS	1
 /* Or at one that may have lost a rail, for which other ranks wait. */
 #define RAILS_LOOK_MS	100
+/* So many operations in turn must say that a rail is slow. */
+#define SLOW_OPS	16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct inc_comm *comms;		/* guarded by lock */
@@ -44,16 +46,37 @@ static void progress_one(struct inc_comm *comm, bool called)
 	inc_msg_progress(comm);
 }
 
-/* Of both rails: what has happened to the second one is the first one's to say. */
-static void do_progress(struct inc_comm *comm, bool called)
+/*
+ * A rail so slow that the other one alone would be faster is given up, as if its tree
+ * had failed: both trees are over the faster device then.
+ */
+static void compare_rails(struct inc_comm *comm, struct inc_comm *second)
+{
+	uint64_t a = comm->rails.took_us, b = second->rails.took_us;
+	struct inc_comm *slow = a > b ? comm : second;
+	bool is_slow = a > b ? 2 * a > 5 * b : 2 * b > 5 * a;
+
+	comm->rails.took_us = 0;
+	second->rails.took_us = 0;
+	if (!is_slow || slow != comm->rails.slow)
+		comm->rails.slow_ops = 0;
+	comm->rails.slow = slow;
+	if (!is_slow || ++comm->rails.slow_ops < SLOW_OPS)
+		return;
+	comm->rails.slow_ops = 0;
+	inc_comm_break(slow, -EHOSTUNREACH, "its half took %llu us, the other one %llu us",
+		       (unsigned long long)(a > b ? a : b),
+		       (unsigned long long)(a > b ? b : a));
+}
+
+/* What has happened to the second rail is the first one's to say. */
+static void progress_second(struct inc_comm *comm, bool called)
 {
 	struct inc_comm *second = comm->rails.other;
-	uint64_t results;
+	uint64_t results = second->info.results;
 
-	progress_one(comm, called);
-	if (!second || comm->err)
+	if (comm->err)
 		return;
-	results = second->info.results;
 	progress_one(second, called);
 	if (second->err)
 		inc_comm_fail(comm, second->err, "%s", second->error.text);
@@ -61,6 +84,17 @@ static void do_progress(struct inc_comm *comm, bool called)
 		inc_fail_rails(comm);
 	else if (second->info.results != results)
 		inc_watchdog_count(&comm->watchdog.progress);
+	if (comm->rails.took_us && second->rails.took_us && !comm->err &&
+	    comm->dev.hca != second->dev.hca &&
+	    !inc_comm_agrees(comm) && !inc_comm_agrees(second))
+		compare_rails(comm, second);
+}
+
+static void do_progress(struct inc_comm *comm, bool called)
+{
+	progress_one(comm, called);
+	if (comm->rails.other)
+		progress_second(comm, called);
 }
 
 /**
