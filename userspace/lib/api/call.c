@@ -180,18 +180,8 @@ static size_t span_of(const struct inc_request *req, unsigned int blocks)
 	return blocks ? (blocks - 1) * req->stride + req->plan.block : 0;
 }
 
-static size_t span_in(const struct inc_request *req)
-{
-	return span_of(req, inc_plan_blocks_in(&req->plan));
-}
-
-static size_t span_out(const struct inc_request *req)
-{
-	return span_of(req, inc_plan_blocks_out(&req->plan));
-}
-
 /* If this fails, inc_request_put() releases what it has registered. */
-static int get_memory(struct inc_comm *comm, struct inc_request *req)
+static inline int get_memory(struct inc_comm *comm, struct inc_request *req)
 {
 	int ret;
 
@@ -202,10 +192,10 @@ static int get_memory(struct inc_comm *comm, struct inc_request *req)
 	/* See uc.c. */
 	if (comm->uc)
 		return 0;
-	ret = get_range(comm, req, req->recv, span_out(req), true, &req->rmem);
+	ret = get_range(comm, req, req->recv, req->out, true, &req->rmem);
 	/* In place, this finds the registration made above. */
 	if (!ret)
-		ret = get_range(comm, req, req->send, span_in(req), false,
+		ret = get_range(comm, req, req->send, req->in, false,
 				&req->smem);
 	return ret;
 }
@@ -249,12 +239,9 @@ static void copy_own(const struct inc_request *req)
 		memcpy(to, from, p->block);
 }
 
-/* What a rail carries of the blocks. */
-static void take_share(struct inc_request *req, const struct inc_call *c,
-		       const struct share *share)
+/* A part of each block, which one rail carries. */
+static void take_share(struct inc_request *req, const struct share *share)
 {
-	if (share->count == c->count)
-		return;
 	req->plan.block = share->count * req->esize;
 	req->plan.apart = true;
 	if (req->send)
@@ -267,28 +254,27 @@ static int prepare_request(struct inc_comm *comm, const struct inc_call *c,
 			   const struct share *share, struct inc_request *req)
 {
 	struct inc_plan *p = &req->plan;
-	size_t in, out;
 	int ret;
 
 	find_buffers(p, c, req);
 	ret = check_buffers(comm, p, c, req);
 	if (ret)
 		return ret;
-	take_share(req, c, share);
-	in = span_in(req);
-	out = span_out(req);
+	if (share)
+		take_share(req, share);
+	req->in = span_of(req, inc_plan_blocks_in(p));
+	req->out = span_of(req, inc_plan_blocks_out(p));
 	req->keeps = comm->rails.peer && inc_plan_is_short(p);
 	make_plan(comm, req);
 	if (req->keeps) {
-		req->kept_in = in;
 		req->source = req->send;
 	/* Blocks arrive before the blocks that they replace have been sent. */
-	} else if ((c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) ||
-		   would_overwrite(comm, req, in, out)) {
-		req->temp = malloc(in);
+	} else if ((c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && req->in) ||
+		   would_overwrite(comm, req, req->in, req->out)) {
+		req->temp = malloc(req->in);
 		if (!req->temp)
 			return inc_comm_note(comm, -ENOMEM, "no memory for a copy of %zu bytes",
-					     in);
+					     req->in);
 		req->source = req->send;
 		req->send = req->temp;
 	}
@@ -356,16 +342,19 @@ static int make_request(struct inc_comm *comm, const struct inc_call *c,
 static int make_call(struct inc_comm *comm, const struct inc_call *c,
 		     struct inc_request **res)
 {
-	struct share all = { .count = c->count }, first = all, rest;
+	struct share first = { 0 }, rest;
 	struct inc_comm *second = comm->rails.other;
 	int ret;
 
-	if (second && c->coll != INC_COLL_BARRIER)
-		first.count = inc_plan_share(c->count, inc_dtype_size(c->dtype));
+	if (!second || c->coll == INC_COLL_BARRIER)
+		return make_request(comm, c, NULL, res);
+	first.count = inc_plan_share(c->count, inc_dtype_size(c->dtype));
+	if (first.count == c->count)
+		return make_request(comm, c, NULL, res);
 	rest.first = first.count;
-	rest.count = all.count - first.count;
+	rest.count = c->count - first.count;
 	ret = make_request(comm, c, &first, res);
-	if (ret || !rest.count)
+	if (ret)
 		return ret;
 	ret = make_request(second, c, &rest, &(*res)->part);
 	if (ret) {
@@ -437,14 +426,14 @@ void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 static int copy_data(struct inc_request *req)
 {
 	if (req->keeps && !req->temp) {
-		req->temp = malloc(req->kept_in + span_out(req) + 1);
+		req->temp = malloc(req->in + req->out + 1);
 		if (!req->temp)
 			return inc_comm_note(req->comm, -ENOMEM,
 					     "no memory for a copy of %zu bytes",
-					     req->kept_in);
+					     req->in);
 	}
 	if (req->temp && req->source)
-		memcpy(req->temp, req->source, span_in(req));
+		memcpy(req->temp, req->source, req->in);
 	return 0;
 }
 

@@ -167,7 +167,8 @@ void inc_request_free(struct inc_request *req)
 		return;
 	comm = req->comm;
 	inc_comm_lock(comm);
-	inc_request_free(req->part);
+	if (req->part)
+		inc_request_free(req->part);
 	req->part = NULL;
 	if (!req->done) {
 		req->orphan = true;

@@ -84,7 +84,8 @@
  * @source: caller's data, if @send is @temp
  * @temp: copy of the data, freed at the end
  * @keeps: @temp is kept for when it has to be repeated after its end
- * @kept_in: bytes of its data then; there is room for the result behind them
+ * @in: bytes of its data; of what is kept, the result lies behind them
+ * @out: bytes of its result
  * @last_id: ID of its last message
  * @esize: element size in bytes
  * @stride: bytes from a block to the next one in the caller's buffers
@@ -123,7 +124,8 @@ struct inc_request {
 	const char	*source;
 	void		*temp;
 	bool		keeps;
-	size_t		kept_in;
+	size_t		in;
+	size_t		out;
 	uint32_t	last_id;
 	size_t		esize;
 	size_t		stride;

@@ -50,7 +50,7 @@ static void release_memory(struct inc_request *req)
 	req->smem = NULL;
 	req->rmem = NULL;
 	if (req->temp && comm->rebuild.on)
-		inc_mem_forget(&comm->mem, req->temp, req->kept_in + 1);
+		inc_mem_forget(&comm->mem, req->temp, req->in + 1);
 	free(req->temp);
 	req->temp = NULL;
 }
@@ -112,7 +112,7 @@ static void keep_request(struct inc_request *req)
 	kept->rmem = NULL;
 	kept->send = kept->source ? kept->temp : NULL;
 	if (kept->recv)
-		kept->recv = (char *)kept->temp + req->kept_in;
+		kept->recv = (char *)kept->temp + req->in;
 	req->temp = NULL;
 	/* Over another device it has sent its copy. */
 	if (req->send != req->source) {

@@ -171,15 +171,20 @@ static struct inc_comm *take_next(const struct inc_comm *but, unsigned int *at)
 }
 
 /* Its results may not wake who waits for it. */
-static int change_ms(const struct inc_comm *comm)
+static inline int change_ms(const struct inc_comm *comm)
 {
-	int ms = comm->change.state == INC_CHANGE_MAKING ? MAKING_LOOK_MS :
-							   INC_FOREVER;
-
 	if (inc_comm_agrees(comm))
-		ms = HOLDING_LOOK_MS;
-	return comm->rails.other ?
-	       inc_shorter(ms, change_ms(comm->rails.other)) : ms;
+		return HOLDING_LOOK_MS;
+	return comm->change.state == INC_CHANGE_MAKING ? MAKING_LOOK_MS :
+							 INC_FOREVER;
+}
+
+static inline int both_change_ms(const struct inc_comm *comm)
+{
+	const struct inc_comm *second = comm->rails.other;
+	int ms = change_ms(comm);
+
+	return second ? inc_shorter(ms, change_ms(second)) : ms;
 }
 
 /* When a query over UC is due, or sooner. */
@@ -199,7 +204,7 @@ static int carry_on(struct inc_comm *comm)
 	if (second && second->uc)
 		inc_uc_woke(second);
 	do_progress(comm, false);
-	return due_ms(second, due_ms(comm, inc_shorter(change_ms(comm),
+	return due_ms(second, due_ms(comm, inc_shorter(both_change_ms(comm),
 						       second ? RAILS_LOOK_MS :
 								INC_FOREVER)));
 }
@@ -213,7 +218,7 @@ static int carry_on(struct inc_comm *comm)
  */
 int inc_others_progress(const struct inc_comm *but)
 {
-	int again_ms = change_ms(but);
+	int again_ms = both_change_ms(but);
 	struct inc_comm *comm;
 	unsigned int at = 0;
 

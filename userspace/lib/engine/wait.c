@@ -84,7 +84,7 @@ static int poll_events(struct inc_comm *comm, int ms)
 	return ret < 0 ? (errno == EINTR ? 0 : -errno) : ret;
 }
 
-static void take_event(struct inc_comm *comm)
+static inline void take_event(struct inc_comm *comm)
 {
 	struct ibv_cq *cq;
 	void *context;
@@ -161,13 +161,6 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 	return 0;
 }
 
-/* Is there a queue pair that cannot be slept on? */
-static bool only_naps(const struct inc_comm *comm)
-{
-	return inc_comm_agrees(comm) ||
-	       (comm->rails.other && inc_comm_agrees(comm->rails.other));
-}
-
 static void reap_sends(struct inc_comm *comm)
 {
 	if (comm->mem.zombies && !inc_comm_stopped(comm))
@@ -184,7 +177,7 @@ static void reap_sends(struct inc_comm *comm)
 bool inc_request_sleep(struct inc_request *req, int ms)
 {
 	unsigned int yields = YIELDS_BEFORE_SLEEP;
-	struct inc_comm *comm = req->comm;
+	struct inc_comm *comm = req->comm, *second = comm->rails.other;
 	struct limit limit = { .ms = ms };
 	bool checked = false;
 	int ret = 0, again_ms;
@@ -194,7 +187,8 @@ bool inc_request_sleep(struct inc_request *req, int ms)
 		if (inc_request_over(req))
 			break;
 		again_ms = inc_others_progress(comm);
-		if (only_naps(comm)) {
+		if (inc_comm_agrees(comm) ||
+		    (second && inc_comm_agrees(second))) {
 			if (!left_ms(&limit))
 				break;
 			poll(NULL, 0, REBUILD_NAP_MS);
@@ -213,14 +207,14 @@ bool inc_request_sleep(struct inc_request *req, int ms)
 			if (!ms)
 				break;
 			ret = sleep_for_event(comm, inc_shorter(ms, again_ms));
-			checked = comm->rq.armed && (!comm->rails.other ||
-						     comm->rails.other->rq.armed);
+			checked = comm->rq.armed &&
+				  (!second || second->rq.armed);
 		}
 		if (ret)
 			inc_comm_fail(comm, ret, "poll: %s", strerror(-ret));
 	}
 	reap_sends(comm);
-	if (comm->rails.other)
-		reap_sends(comm->rails.other);
+	if (second)
+		reap_sends(second);
 	return inc_request_over(req);
 }
