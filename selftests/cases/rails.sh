@@ -290,9 +290,11 @@ part_far()
 	sw ip link set w1 nomaster
 	far "no way" 4
 	sw ip link set w1 master br1
-	sw nft "add table inet far; add chain inet far in { type filter hook prerouting priority -400; }; add rule inet far in iifname br1 udp dport 4791 drop" &&
+	host 1 nft "add table inet far; add chain inet far out { type filter hook output priority 0; }; add rule inet far out oifname eth1 udp dport 4791 counter drop" &&
 		far "no RoCE" 6
-	sw nft delete table inet far
+	! host 1 nft list table inet far | grep -q "packets 0 "
+	ktap $? "far: no RoCE: packets were dropped"
+	host 1 nft delete table inet far
 	wait_for 20 no_trees
 	rails_job "far: reached again" allreduce -t fp32 -o sum --count 300001 -i 2
 	rails_used "$JOB_NAME"
