@@ -286,7 +286,8 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
  * @fmt: what happened
  *
  * When this returns, nothing more is written to the user's memory. The daemon
- * notices that the connection is closed and tells the other ranks. Over UC the switch would not miss this rank.
+ * notices that the connection is closed and tells the other ranks. Over UC the
+ * switch would not miss this rank.
  */
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 {

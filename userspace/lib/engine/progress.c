@@ -54,7 +54,8 @@ static void compare_rails(struct inc_comm *comm, struct inc_comm *second)
 {
 	uint64_t a = comm->rails.took_us, b = second->rails.took_us;
 	struct inc_comm *slow = a > b ? comm : second;
-	bool is_slow = a > b ? 2 * a > 5 * b : 2 * b > 5 * a;
+	uint64_t longer = a > b ? a : b, shorter = a > b ? b : a;
+	bool is_slow = 2 * longer > 5 * shorter;
 
 	comm->rails.took_us = 0;
 	second->rails.took_us = 0;
@@ -65,8 +66,7 @@ static void compare_rails(struct inc_comm *comm, struct inc_comm *second)
 		return;
 	comm->rails.slow_ops = 0;
 	inc_comm_break(slow, -EHOSTUNREACH, "its half took %llu us, the other one %llu us",
-		       (unsigned long long)(a > b ? a : b),
-		       (unsigned long long)(a > b ? b : a));
+		       (unsigned long long)longer, (unsigned long long)shorter);
 }
 
 /* What has happened to the second rail is the first one's to say. */
