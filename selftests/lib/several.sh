@@ -27,6 +27,8 @@ left_behind()
 {
 	local left
 
+	# Who sees nothing before sees nothing after.
+	[[ $BEFORE == *"process "* ]] || echo "what there is cannot be listed"
 	for _ in 1 2 3 4 5; do
 		left=$(grep -vxF -f <(echo "$BEFORE") <(there_is))
 		[ -n "$left" ] || return
