@@ -2,9 +2,7 @@
 #
 # What tests that speak gRPC with the manager have in common.
 
-import mmap
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -45,19 +43,7 @@ def bindings():
     return rdma_inc_pb2
 
 
-# What a process does that naps again and again: where a nap takes much longer than it
-# should, this machine stood still. It ends with the one that has begun it.
-NAPS = """
-import mmap, os, struct, sys, time
-still, total, parent = mmap.mmap(int(sys.argv[1]), 8), 0.0, int(sys.argv[2])
-while os.getppid() == parent:
-    began = time.monotonic()
-    time.sleep(0.01)
-    took = time.monotonic() - began
-    if took > 0.05:
-        total += took - 0.01
-        still[:] = struct.pack("d", total)
-"""
+# What the process writes that looks for it.
 STILL = []
 
 
@@ -66,13 +52,13 @@ def now():
     for limits of time that assume a running machine, as now_ms of wait.sh. Never
     for how long something takes at least."""
     if not STILL:
-        with tempfile.TemporaryFile() as f:
-            f.write(bytes(8))
-            f.flush()
-            STILL.append(mmap.mmap(f.fileno(), 8))
-            subprocess.Popen([sys.executable, "-c", NAPS, str(f.fileno()),
-                              str(os.getpid())], pass_fds=[f.fileno()])
-    return time.monotonic() - struct.unpack("d", STILL[0][:])[0]
+        STILL.append(tempfile.TemporaryFile())
+        STILL[0].write(b"%015d\n" % 0)
+        STILL[0].flush()
+        subprocess.Popen([sys.executable, "-I", "-S",
+                          ROOT + "/selftests/lib/still.py", "40"],
+                         stdout=STILL[0])
+    return time.monotonic() - int(os.pread(STILL[0].fileno(), 15, 0)) / 1e6
 
 
 def pack(msg):

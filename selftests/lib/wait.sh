@@ -92,27 +92,14 @@ seen_by()
 
 STILL_PID=
 
-# A real-time process naps again and again. Where its naps take longer than they
-# should, this machine stood still: others had its CPU. In virtual time it does not.
+# In virtual time no machine stands still.
 clock_up()
 {
 	[ -z "${LAB_VIRTUAL:-}" ] || return 0
-	STILL=$(mktemp -d)
-	echo 0 >"$STILL/us"
-	(
-		chrt -r -p 1 "$BASHPID"
-		last=${EPOCHREALTIME/./} still=0
-		while :; do
-			nap 0.01
-			now=${EPOCHREALTIME/./}
-			# one tick for the timer, one for the turn
-			if ((now - last > 12000)); then
-				((still += now - last - 12000))
-				echo "$still" >"$STILL/us"
-			fi
-			last=${EPOCHREALTIME/./}
-		done
-	) &
+	STILL=$(mktemp)
+	printf '%015d\n' 0 >"$STILL"
+	# one tick for the timer, one for the turn
+	chrt -r 1 python3 -I -S "${BASH_SOURCE[0]%/*}/still.py" 2 1<>"$STILL" &
 	STILL_PID=$!
 }
 
@@ -121,7 +108,7 @@ clock_down()
 	[ -n "$STILL_PID" ] || return 0
 	kill "$STILL_PID" 2>/dev/null
 	wait "$STILL_PID" 2>/dev/null
-	rm -rf "$STILL"
+	rm -f "$STILL"
 	STILL_PID=
 }
 
@@ -132,7 +119,6 @@ now_ms()
 {
 	local us=0
 
-	# The file is empty while it is being written.
-	until [ -z "$STILL_PID" ] || read -r us <"$STILL/us"; do :; done
-	printf -v "$1" %d $(((${EPOCHREALTIME/./} - us) / 1000))
+	[ -z "$STILL_PID" ] || read -r us <"$STILL"
+	printf -v "$1" %d $(((${EPOCHREALTIME/./} - 10#$us) / 1000))
 }
