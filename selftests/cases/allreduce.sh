@@ -93,7 +93,7 @@ part_ipv6()
 	local c
 
 	JOB_ADDR=topo_ip6
-	for c in 0 1 4097 1048576; do
+	for c in $COUNTS; do
 		job "IPv6, 4 ranks, $c elements" 4 allreduce -t fp32 -o sum \
 			--count $c -i 2 -x 0 --reps 1 "${PERF[@]}"
 	done

@@ -5,8 +5,9 @@
 # and without addresses: Python plays every member by raw sockets, as an
 # independent RoCEv2 endpoint.
 #
-#   packets.sh [SEED=N] [ONLY=PATTERN] [PIECES=PERCENT] [VERBOSE=1]
+#   packets.sh [SEED=N] [ONLY=PATTERN] [PIECES=PERCENT] [FAMILIES=one] [VERBOSE=1]
 #
+#   FAMILIES    "one": what runs over IPv4 and IPv6 runs over one of them, by the seed
 #   PIECES      so many packets in a hundred come in page fragments, cut anywhere
 #   INC_MODULE  module to load (default build/BACKEND/kernel/rdma_inc.ko)
 
@@ -85,7 +86,7 @@ part_all()
 	PYTHONDONTWRITEBYTECODE=1 ktap_run "the packet tests" \
 		python3 "$ROOT/selftests/packets/run.py" \
 		SEED="$SEED" ${ONLY:+"ONLY=$ONLY"} \
-		${VERBOSE:+"VERBOSE=$VERBOSE"}
+		${FAMILIES:+"FAMILIES=$FAMILIES"} ${VERBOSE:+"VERBOSE=$VERBOSE"}
 }
 
 suite all

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the packet tests. Arguments: SEED=n ONLY=pattern VERBOSE=1."""
+"""Runs the packet tests. Arguments: SEED=n ONLY=pattern FAMILIES=one VERBOSE=1."""
 import importlib
 import random
 import sys
@@ -41,7 +41,8 @@ def main():
     lab.seed = seed
     print("# seed %d (SEED=%d repeats it)" % (seed, seed))
     print("# reduce: %s" % lab.sw.do("switch-get")["reduce-impl"])
-    failed = ktap.run(lab, opts.get("ONLY", "*"), opts.get("VERBOSE"))
+    failed = ktap.run(lab, opts.get("ONLY", "*"), opts.get("VERBOSE"),
+                      opts.get("FAMILIES") == "one")
     print("# %d packets came in pieces" %
           sum(port.tap.sent for port in lab.ports if port.tap))
     print("# %.1f s" % (time.monotonic() - start))
