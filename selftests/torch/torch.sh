@@ -40,16 +40,20 @@ bits()
 	sed -n 's/.*"bits": "\([0-9a-f]*\)".*/\1/p' "$LAB_OUT/$1" | head -n 3
 }
 
-no_rank()
-{
-	! pgrep -x python3
-}
-
 # rank_of R: the process of the rank on host R.
 rank_of()
 {
 	ip netns pids "$TOPO-h$1" |
 		grep -xF "$(pgrep -x python3)"
+}
+
+no_rank()
+{
+	local r
+
+	for ((r = 0; r < RANKS; r++)); do
+		[ -z "$(rank_of "$r")" ] || return
+	done
 }
 
 # A rank is killed in the middle of train.py. Until then its losses have the
