@@ -9,7 +9,7 @@
 HISTORY_KEPT=20
 
 # Signs of an error in the product that another try must not hide.
-AGAIN_NEVER='AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|[Ss]egmentation fault|core dumped|SIGSEGV|SIGABRT|Aborted|Bus error|Assertion .* failed|double free|stack smashing|BUG: |WARNING: CPU|wrong (result|element|order)|data wrong|# wrong|^wrong|unreferenced object|bytes? leaked|leaves nothing behind'
+AGAIN_NEVER='(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:|[Ss]egmentation fault|core dumped|SIGSEGV|SIGABRT|Aborted|Bus error|Assertion .* failed|double free|stack smashing|BUG: |WARNING: CPU|wrong (result|element|order)|data wrong|# wrong|^wrong|unreferenced object|bytes? leaked|leaves nothing behind'
 
 # may_try_again LOG STATUS WHERE: may the test that ended with STATUS be tried
 # once more? Not after a report of the kernel (99) or its end (98), or a signal
