@@ -53,4 +53,31 @@ depends yes userspace/manager/main.c exec make -C userspace/lib
 	{ echo "its arguments do not count"; WRONG=1; }
 [ "$(keep_key "$DIR/scan" a uml a.sh)" != "$(keep_key "$DIR/scan" b uml a.sh)" ] ||
 	{ echo "the lab does not count"; WRONG=1; }
+
+# same VAR=VALUE VAR=VALUE: do the two count as one?
+same()
+{
+	cmp -s <(env "$1" bash -c '. selftests/lib/keep.sh; keep_environment') \
+		<(env "$2" bash -c '. selftests/lib/keep.sh; keep_environment')
+}
+! same INC_X=$'a\nb' INC_X=$'a\nc' || { echo "second lines do not count"; WRONG=1; }
+! same ASAN_OPTIONS=a ASAN_OPTIONS=b || { echo "ASAN_OPTIONS does not count"; WRONG=1; }
+same HOME=a HOME=b || { echo "HOME counts"; WRONG=1; }
+
+# In a tree of its own: what becomes of a file.
+TREE=$PWD
+mkdir "$DIR/tree" && cd "$DIR/tree" && git init -q . && mkdir kernel &&
+	echo x >kernel/a && echo y >kernel/b && chmod +x kernel/a || exit 1
+keep_scan "$DIR/scan"
+sleep 0.1
+! keep_touched "$DIR/scan" || { echo "nobody has written"; WRONG=1; }
+rm kernel/b
+keep_touched "$DIR/scan" || { echo "a removed file is not seen"; WRONG=1; }
+echo y >kernel/b
+keep_touched "$DIR/scan" || { echo "a file written is not seen"; WRONG=1; }
+chmod -x kernel/a
+keep_scan "$DIR/other"
+[ "$(keep_key "$DIR/scan" lab here a.sh)" != "$(keep_key "$DIR/other" lab here a.sh)" ] ||
+	{ echo "whether a file can be started does not count"; WRONG=1; }
+cd "$TREE" || exit 1
 exit $WRONG

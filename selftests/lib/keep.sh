@@ -20,25 +20,34 @@ keep_files()
 	[ "${PIPESTATUS[0]}" = 0 ]
 }
 
-# keep_scan FILE: put "HASH PATH" of each file of the tree into FILE. Fails if git
-# does.
+# keep_scan FILE: put "HASH PATH" of each file of the tree into FILE, and "x PATH" of
+# those that can be started. Fails if git does.
 keep_scan()
 {
-	keep_files | xargs -0r sha256sum | sed 's/  / /' >"$1"
-	[ "${PIPESTATUS[*]}" = "0 0 0" ] && [ -s "$1" ]
+	: >"$1.since"
+	keep_files | sort -zu >"$1.files"
+	[ "${PIPESTATUS[*]}" = "0 0" ] || return
+	xargs -0r sha256sum <"$1.files" | sed 's/  / /' >"$1"
+	[ "${PIPESTATUS[*]}" = "0 0" ] && [ -s "$1" ] || return
+	xargs -0r sh -c 'exec find -L "$@" -prune -perm -u+x -printf "x %p\n"' sh \
+		<"$1.files" >>"$1"
 }
 
-# keep_touched FILE: has a file of the tree been written since FILE was?
+# keep_touched FILE: has a file of the tree been written, made or removed since
+# keep_scan began?
 keep_touched()
 {
-	[ -n "$(keep_files | xargs -0r sh -c \
-		'exec find "$@" -prune -cnewer "$0"' "$1")" ]
+	! keep_files | sort -zu | cmp -s - "$1.files" ||
+		[ -n "$(xargs -0r sh -c 'exec find "$@" -prune -cnewer "$0"' \
+			"$1.since" <"$1.files")" ]
 }
 
-# keep_environment: the variables that reach a test.
+# keep_environment: the variables that reach a test, or decide what it notices. A
+# value may have several lines.
 keep_environment()
 {
-	env | grep -E '^(INC|LAB|RDMA_INC)_|^(CFLAGS|CC)=' | sort
+	env -0 | grep -zE '^(INC|LAB|RDMA_INC)_|^(C|CXX|CPP|LD)FLAGS=|^(CC|CXX|SEED)=|^[A-Z]+SAN_OPTIONS=' |
+		sort -z
 }
 
 # keep_suites WORD...: the folders of selftests that WORDs name, and all that the
