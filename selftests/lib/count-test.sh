@@ -47,6 +47,11 @@ counts "1 1 0 a sanitizer reports an error" 0 "ok 1" \
 counts "1 1 0 a sanitizer reports an error" 0 "ok 1" \
 	"a.c:3:5: runtime error: signed integer overflow"
 counts "1 0 0" 0 "ok 1 - AddressSanitizer is there"
+counts "1 1 0" 0 "ok 1" "not ok 2 - b # it said # TODO more" "1..2"
+counts "1 0 1" 0 "ok 1" "ok 2 - b # SKIP\r" "1..2"
+counts "1 1 0 has 1 of 999999 cases" 0 "ok 1" "1..3000000000000"
 counts "1 0 0" 0 "ok 1" "\0\0377\0200 junk"
+count_cases "$DIR/none" 0 2>/dev/null
+[ "$OK $BAD $SKIP$NOTE" = "0 1 0, has no log" ] || echo "no log: $OK $BAD $SKIP$NOTE"
 [ "$(printf '\e[2Ja\tb\n' | printable)" = $'[2Ja\tb' ] ||
 	echo "a terminal is shown an escape sequence"

@@ -14,8 +14,11 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 
-CASE = re.compile(r"(not )?ok (?:\d+\b)?(?: ?- )?(.*)")
-SKIP = re.compile(r"SKIP\b", re.I)
+CASE = re.compile(r"(not )?ok (?:\d+\b)?(?: ?- )?(.*)", re.S)
+# As count.sh has them.
+SKIP = re.compile(r"[^#]* # *skip([ :\r]|$)", re.I)
+TODO = re.compile(r"[^#]* # *TODO([ :\r]|$)")
+SKIP_ALL = re.compile(r"1\.\.0 *# *(skip.*)", re.I | re.S)
 LONGEST = 10
 # XML 1.0 has no other control characters.
 BAD_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -25,12 +28,15 @@ def cases(log):
     """The cases of a KTAP log: name, "passed", "failed" or "skipped", and why."""
     if not log.exists():
         return
-    for line in log.read_text(errors="replace").split("\n"):
+    # A carriage return does not end a line.
+    for line in log.read_bytes().decode(errors="replace").split("\n"):
+        if m := SKIP_ALL.fullmatch(line):
+            yield {"name": "all", "result": "skipped", "why": m[1].strip()}
         m = CASE.fullmatch(line)
         if not m:
             continue
-        name, _, why = m[2].strip().partition(" # ")
-        skip = why.startswith("TODO") if m[1] else SKIP.match(why)
+        name, why = (re.split(r"(?:^| +)# *", m[2].strip(), maxsplit=1) + [""])[:2]
+        skip = (TODO if m[1] else SKIP).match(line)
         yield {"name": name,
                "result": "skipped" if skip else "failed" if m[1] else "passed",
                **({"why": why} if why else {})}
