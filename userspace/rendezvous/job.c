@@ -49,6 +49,12 @@ static bool may_begin(struct client *c)
 	return true;
 }
 
+/*
+ * Of a job with two rails: the second one, those that replace either, one after the
+ * other, and those over UC.
+ */
+#define EXTRA_MAX	8
+
 /* Only who is in that job knows its secret. */
 static const struct job *find_rails(const struct server *s, const char *name)
 {
@@ -59,6 +65,17 @@ static const struct job *find_rails(const struct server *s, const char *name)
 		    !strncmp(name, job->second, strlen(job->second)))
 			break;
 	return job;
+}
+
+/* Who knows a secret could begin any number of jobs that are not counted. */
+static bool is_extra(const struct server *s, const struct job *rails)
+{
+	const struct job *job;
+	unsigned int n = 0;
+
+	for (job = s->jobs; rails && job; job = job->next)
+		n += job->extra && !strcmp(job->second, rails->second);
+	return rails && n < EXTRA_MAX;
 }
 
 /**
@@ -74,11 +91,12 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 {
 	struct server *s = c->server;
 	const struct job *rails = find_rails(s, join->job);
+	bool extra = is_extra(s, rails);
 	struct rank *ranks;
 	struct job *job;
 	uint32_t i;
 
-	if (!rails && !may_begin(c))
+	if (!extra && !may_begin(c))
 		return NULL;
 	job = calloc(1, sizeof(*job));
 	ranks = calloc(join->ranks, sizeof(*ranks));
@@ -95,10 +113,9 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 	job->server = s;
 	job->request = *join;
 	job->levels = levels;
-	if (rails) {
-		job->extra = true;
+	job->extra = extra;
+	if (rails)
 		memcpy(job->second, rails->second, sizeof(job->second));
-	}
 	job->gathers = true;
 	job_set_ranks(job, ranks, join->ranks);
 	job->host = c->host;

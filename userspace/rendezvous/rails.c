@@ -69,7 +69,7 @@ static void list_addresses(char *list, size_t len)
  * @join: its request
  * @joined: the answer to it; @rails is set
  *
- * The same ones to all ranks, if their tree is at this switch alone.
+ * The same ones to all ranks, if their tree is at this switch alone, and no rail.
  */
 void rails_offer(struct job *job, const struct inc_rdv_join *join,
 		 struct inc_rdv_joined *joined)
@@ -77,7 +77,7 @@ void rails_offer(struct job *job, const struct inc_rdv_join *join,
 	const struct server *s = job->server;
 
 	job->request.rails &= join->rails;
-	if (!job->request.rails || s->tree_id || job->core.n < 2)
+	if (!job->request.rails || s->tree_id || job->core.n < 2 || *job->second)
 		return;
 	if (!*job->rails && listens_everywhere(s))
 		list_addresses(job->rails, sizeof(job->rails));

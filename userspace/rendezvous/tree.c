@@ -60,7 +60,10 @@ static int charge_host(struct job *job, uint64_t memory)
 	struct host *host = job->host;
 	uint64_t max = s->max.host_memory;
 
-	if (!job->extra && (memory > max || host->memory > max - memory)) {
+	/* A rail's job has begun: the tree has more room, but not all that there is. */
+	if (job->extra && max <= UINT64_MAX / 2)
+		max += max / 2;
+	if (memory > max || host->memory > max - memory) {
 		snprintf(s->nl.error, sizeof(s->nl.error),
 			 "the tree needs %llu KiB, and the first rank's host has %llu of the %llu KiB that one may have: ask for fewer slots or shorter messages, or raise --max-host-memory",
 			 (unsigned long long)(memory + 1023) >> 10,

@@ -1097,6 +1097,37 @@ static void second_tree(void)
 	EQ(daemon_end(), 0);
 }
 
+/* Who knows the name of a second tree does not get as many as he likes. */
+static void many_extra(void)
+{
+	char name[INC_RDV_TEXT_MAX + 16];
+	struct inc_rdv_msg msg;
+	struct inc_rdv_join j;
+	struct conn a, b, c[9];
+	int i;
+
+	daemon_start("--max-trees=1", "--listen=0.0.0.0");
+	a = join_rails(0, "{\"cmd\":\"rts\",\"rails\":2}\n");
+	b = join_rails(1, "{\"cmd\":\"rts\",\"rails\":2}\n");
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear(&b, &msg), INC_RDV_READY);
+	for (i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "%s.x%d", msg.text, i);
+		c[i] = join(name, 0, 2);
+	}
+	snprintf(name, sizeof(name), "%s.x%d", msg.text, i);
+	c[i] = dial();
+	j = who(name, 0, 2);
+	say_join(&c[i], &j);
+	hear_error(&c[i], ENOSPC, "1 jobs");
+	close(a.fd);
+	close(b.fd);
+	while (i)
+		close(c[--i].fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
 /* Both ranks are in the job @name. */
 static void join_both(const char *name, struct conn *a, struct conn *b)
 {
@@ -1158,6 +1189,7 @@ static void tree_replaced(void)
 
 static const struct test_case cases[] = {
 	{ "second_tree", second_tree },
+	{ "many_extra", many_extra },
 	{ "tree_replaced", tree_replaced },
 	{ "whole_life", whole_life },
 	{ "same_id", same_id },
