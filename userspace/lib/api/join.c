@@ -79,8 +79,10 @@ bool inc_join_leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
 	do {
 		if (inc_conn_recv(conn, answer, deadline, err, sizeof(err)))
 			return false;
-	} while (answer->type != INC_RDV_BYE);
-	return true;
+		if (answer->type == INC_RDV_BYE)
+			return true;
+	} while (inc_now_ms() < deadline);
+	return false;
 }
 
 /* Give up waiting for other ranks, or a tree; the daemon knows for which. */
@@ -127,6 +129,11 @@ static int next_line(struct inc_comm *comm, int64_t deadline_ms,
 	return ret;
 }
 
+static bool is_news(const struct inc_rdv_msg *msg)
+{
+	return msg->type != INC_RDV_ALIVE && msg->type != INC_RDV_WRONG;
+}
+
 /*
  * Receive the daemon's next line, which must be of type @type. A manager may say
  * "rebuild" instead, if it was asked for that.
@@ -140,8 +147,10 @@ static int expect_msg(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 	do {
 		ret = next_line(comm, deadline_ms, msg, err, sizeof(err));
-	} while (!ret && (msg->type == INC_RDV_ALIVE ||
-			  msg->type == INC_RDV_WRONG));
+		/* Lines that have arrived are read at any time. */
+		if (!ret && !is_news(msg) && inc_now_ms() >= deadline_ms)
+			ret = -ETIMEDOUT;
+	} while (!ret && !is_news(msg));
 	/* Where several switches take part, "joined" waits for all ranks. */
 	if (ret == -ETIMEDOUT)
 		return not_all_came(comm, o);
