@@ -30,6 +30,8 @@
  */
 #define GRACE_MS	400
 #define TELL_MS		100	/* to tell the daemon something */
+/* A daemon that never stops talking must not stop the checks, of all watches. */
+#define TURN_LINES	64
 /* A port that comes up again so soon has lost some packets only. */
 #define DOWN_MS		100
 
@@ -384,6 +386,7 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		       bool readable)
 {
 	struct inc_watchdog_seen *s = &w->seen;
+	unsigned int n;
 	int tick;
 
 	s->now += ms;
@@ -394,8 +397,9 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 	if (!atomic_load(&w->hung_up)) {
 		/* Lines read together with "ready" are invisible to poll(). */
 		if (readable || w->conn.lines.used)
-			while (w->conn.fd >= 0 && hear_line(w, s))
-				;
+			for (n = 0; n < TURN_LINES; n++)
+				if (w->conn.fd < 0 || !hear_line(w, s))
+					break;
 	}
 	/* Other watches may need turns more often. */
 	tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
