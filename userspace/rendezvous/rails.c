@@ -97,6 +97,17 @@ static bool is_room(const struct job *job)
 	       s->nclients + job->core.n <= s->max.clients / 2;
 }
 
+/* A bit for each address of a list. */
+static uint32_t offered(const char *list)
+{
+	uint32_t mask = *list ? 1 : 0;
+
+	for (; *list; list++)
+		if (*list == ',')
+			mask = mask << 1 | 1;
+	return mask;
+}
+
 /**
  * rails_choose() - choose the address of a second tree, if all ranks reach one
  * @job: job whose ranks are all ready
@@ -106,7 +117,7 @@ void rails_choose(struct job *job, struct inc_rdv_msg *ready)
 {
 	struct inc_rdv_msg second;
 	const struct rank *r;
-	uint32_t mask = job->request.rails && *job->rails ? UINT32_MAX : 0;
+	uint32_t mask = job->request.rails ? offered(job->rails) : 0;
 
 	inc_job_for_each(&job->core, r, RANK_PRESENT)
 		mask &= r->rails;
@@ -153,7 +164,7 @@ void rails_lost(const struct server *s, const struct inc_rdv_join *join)
 	struct job *job;
 
 	for (job = s->jobs; job; job = job->next) {
-		if (job->core.phase != INC_JOB_READY || join->rank >= job->core.n ||
+		if (job->core.phase != INC_JOB_READY || join->ranks != job->core.n ||
 		    !is_replaced(job, join->job))
 			continue;
 		c = job->ranks[join->rank].client;
