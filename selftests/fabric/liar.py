@@ -8,6 +8,7 @@ their own, or commands to a terminal. The manager lives, takes little memory, an
 the switch of the good one. It needs no kernel module.
 """
 import json
+import os
 import re
 import socket
 import subprocess
@@ -19,7 +20,8 @@ import time
 from agentd import END, HELLO, NC, Agent
 from rpcbase import ktap, plan
 
-LASTS = 25			# seconds
+LASTS = int(os.environ.get("LASTS", 15))	# seconds
+SOON = 50			# seconds: within which it ends, or connects again
 LIMIT = 256			# MiB
 V10 = "<capability>urn:ietf:params:netconf:base:1.0</capability>"
 V11 = "<capability>urn:ietf:params:netconf:base:1.1</capability>"
@@ -223,13 +225,13 @@ def main():
     if HALF in liars:
         # Two at a time: for requests, and for notifications.
         was = liars[HALF].sessions
-        while liars[HALF].sessions < 3 and time.monotonic() - begin < 2 * LASTS:
+        while liars[HALF].sessions < 3 and time.monotonic() - begin < LASTS + SOON:
             time.sleep(0.5)
         ktap(liars[HALF].sessions >= 3, f"{HALF}: the manager connects again",
              f"{was}, {liars[HALF].sessions} connections")
     proc.terminate()
     try:
-        proc.wait(2 * LASTS)
+        proc.wait(SOON)
     except subprocess.TimeoutExpired:
         proc.kill()
     ktap(proc.wait() == 0, "the manager ends when told to", proc.returncode)
