@@ -236,7 +236,8 @@ enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
  * If the tree's oldest message could not begin, nothing would make progress. It is
  * older than all that wait here. One more that is may begin, too, for if a tree does
  * not use all message IDs nobody knows which one is its oldest. Not each that is: a
- * member that begins the newest ones first would know no limit.
+ * member that begins the newest ones first would know no limit. So over UC, where
+ * losses change the order, a tree must use all (protocol.rst).
  *
  * Context: the queue's lock is held.
  * Return: true if so.
