@@ -49,10 +49,7 @@ static bool may_begin(struct client *c)
 	return true;
 }
 
-/*
- * Of a job with two rails: the second one, those that replace either, one after the
- * other, and those over UC.
- */
+/* Of a job with two rails: the second rail, and what replaces either or has UC. */
 #define EXTRA_MAX	8
 
 /* Only who is in that job knows its secret. */
