@@ -26,10 +26,10 @@ import grpc
 from hostile import RANKS, Manager
 from rpcbase import ROOT, SERVICE, ktap, leave, now, plan
 
-COUNT = int(os.environ.get("HELLOS", 8000))
+COUNT = int(os.environ.get("INC_HELLOS", 8000))
 OWN = ["127.0.0.1"]		# who is served, too
 # seconds of each attack, or more on a slow machine
-LASTS = int(os.environ.get("LASTS", 8))
+LASTS = int(os.environ.get("INC_LASTS", 8))
 FAST = 0.05			# seconds of a call without attack on one that is not
 LATE = 2.0			# seconds: a call of who is connected
 NEW = 5.0			# seconds: of who is not

@@ -20,7 +20,7 @@ import time
 from agentd import END, HELLO, NC, Agent
 from rpcbase import ktap, plan
 
-LASTS = int(os.environ.get("LASTS", 15))	# seconds
+LASTS = int(os.environ.get("INC_LASTS", 15))	# seconds
 SOON = 50			# seconds: within which it ends, or connects again
 LIMIT = 256			# MiB
 V10 = "<capability>urn:ietf:params:netconf:base:1.0</capability>"
