@@ -127,6 +127,7 @@ suite_up()
 	topo_up "$HOSTS" && serve_up
 }
 
-HOSTS=8
+HOSTS=4
+[[ $# -gt 0 && " $* " != *" each "* ]] || HOSTS=8
 [[ " $* " != *" wide "* ]] || HOSTS=16
 suite "each place mix arrival loss" "$@"
