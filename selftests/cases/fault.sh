@@ -124,13 +124,13 @@ part_drop()
 
 part_duplicate()
 {
-	faulty "duplicate in" rx duplicate 300 rx-duplicates
-	faulty "duplicate out" tx duplicate 300 rx-acks
+	faulty "duplicate in" rx duplicate 150 rx-duplicates
+	faulty "duplicate out" tx duplicate 150 rx-acks
 }
 
 part_reorder()
 {
-	faulty "reorder in" rx reorder 300 rx-ooo-queued
+	faulty "reorder in" rx reorder 150 rx-ooo-queued
 	faulty "reorder out" tx reorder 80 rx-naks
 }
 

@@ -276,7 +276,7 @@ faulty()
 	local dir=$1 kind=$2 counter=$3 name="$2, $1" f
 
 	job_start 4 allreduce -t fp32 -o sum --count 65537 -i 10 -x 0 --reps 1 \
-		--check=$((200 / SLOW + 1)) --seed "$SEED"
+		--check=$((60 / SLOW + 1)) --seed "$SEED"
 	wait_for 20 connected
 	kill -STOP "${JOB_PIDS[@]}"
 	f=$(leaf_dir)/fault/parent-$dir

@@ -14,8 +14,9 @@ faults_done()
 
 	shift 6
 	kill -CONT "${JOB_PIDS[@]}"
-	# The counters disappear with their tree.
-	while kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
+	# The counters disappear with their tree. A hundred show the rate.
+	while [[ $n -lt 100 || $seen = 0 ]] &&
+	      kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
 		s=$("$stat" "$counter") && now=$("$@") && [ -n "$now" ] ||
 			continue
 		read -r n of <<<"$now"
