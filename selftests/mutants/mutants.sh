@@ -137,7 +137,11 @@ main()
 	[ $# -gt 0 ] || set -- "${all[@]}"
 	[ -z "$LIST" ] || { list "$@"; return; }
 
-	trap stop INT TERM
+	trap stop INT TERM HUP
+	mkdir -p build && exec {LOCK}>build/.mutants-lock && flock -n "$LOCK" || {
+		echo "mutants: others run in this tree (fuser build/.mutants-lock)" >&2
+		return 1
+	}
 	copy_tree || { ktap 1 "a copy of the tree" "see $OUT/make.log"; return 1; }
 	IN_CHECK=0
 	for name in "$@"; do
