@@ -83,7 +83,7 @@ near()
 	addr add $(topo_ip4 1)/16 dev eth0
 	addr add $(topo_ip6 1)/64 dev eth0 nodad
 	END
-	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
+	topo_rxe h1 "${TOPO}1" eth0
 }
 
 # Put h1 on a network of its own; gw routes to it by a device.
@@ -113,7 +113,7 @@ far()
 	route add default via 10.98.0.1
 	route add default via fd00:98::1
 	END
-	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
+	topo_rxe h1 "${TOPO}1" eth0
 }
 
 # Addresses of the cable itself, for packets that tunnels carry.
@@ -398,7 +398,7 @@ net_vrf()
 	addr add $FAR4/24 dev eth0
 	addr add $FAR6/64 dev eth0 nodad
 	END
-	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
+	topo_rxe h1 "${TOPO}1" eth0
 }
 
 # macsec NS DEV PEER-MAC

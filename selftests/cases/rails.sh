@@ -65,7 +65,7 @@ part_lone()
 	rails_job "one rank has one device" allreduce -t fp32 -o sum --count 300001 -i 6
 	! rails_used "$JOB_NAME"
 	ktap $? "one rank has one device: one rail" "$(tail -n 1 "$LOG")"
-	host 1 rdma link add "${TOPO}b1" type rxe netdev eth1
+	topo_rxe h1 "${TOPO}b1" eth1
 	ip -n "$TOPO-h1" link set eth1 down
 	rails_job "one rank's link is down" allreduce -t fp32 -o sum --count 300001 -i 6
 	ip -n "$TOPO-h1" link set eth1 up
@@ -265,11 +265,11 @@ part_gone()
 	begins "second device gone" mix -t int32 --root each --count 100003 -i 300
 	host 1 rdma link del "${TOPO}b1"
 	ends_well "second device gone" b
-	host 1 rdma link add "${TOPO}b1" type rxe netdev eth1
+	topo_rxe h1 "${TOPO}b1" eth1
 	begins "first device gone" mix -t int32 --root each --count 100003 -i 300
 	host 0 rdma link del "${TOPO}0"
 	ends_well "first device gone" a
-	host 0 rdma link add "${TOPO}0" type rxe netdev eth0
+	topo_rxe h0 "${TOPO}0" eth0
 }
 
 # far NAME SECONDS: a job has one rail, and begins within that time.

@@ -44,8 +44,7 @@ suite_up()
 		"$ROOT/selftests/fabric/cm_rank.c" -lrdmacm -libverbs &&
 		levels_up 2 2 || return
 	for name in "${SWITCHES[@]}"; do
-		at "$name" rdma link add "$TOPO$name" type rxe netdev br0 ||
-			return
+		topo_rxe "$name" "$TOPO$name" br0 || return
 	done
 	all_agents_up "${CM[@]}" || return
 	fabric_known
@@ -306,7 +305,7 @@ part_never()
 		"RDMA CM to $(switch_ip4 l1) port $PORT: no answer within" 20000
 	grep -q "rank [23]: it says .RDMA CM to .*: no answer" "$JOB_LOG".[01]
 	ktap $? "the others are told why" "$(job_why)"
-	at l1 rdma link add "${TOPO}l1" type rxe netdev br0
+	topo_rxe l1 "${TOPO}l1" br0
 	left "no RDMA device at the switch"
 	am_job "with the device" 4 --check --count 1000
 	left "with the device"
@@ -462,7 +461,7 @@ early_over()
 	event "group-failed $JOB_NAME: .*rank [23]: it says .RDMA CM to .*: no answer" 20
 	ktap $? "$1, no RDMA device at the switch: there is an event" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
-	at l1 rdma link add "${TOPO}l1" type rxe netdev br0
+	topo_rxe l1 "${TOPO}l1" br0
 	goes_on "$1, no RDMA device at the switch"
 	killed_early deaf "$1, one rank deaf"
 	left "$1"

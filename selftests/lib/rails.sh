@@ -32,8 +32,7 @@ rails_up()
 		addr add $(rails_ip4 "$r")/16 dev eth1
 		link set eth1 up
 		END
-		host "$r" rdma link add "${TOPO}b$r" type rxe netdev eth1 ||
-			return 1
+		topo_rxe "h$r" "${TOPO}b$r" eth1 || return 1
 	done
 }
 

@@ -9,6 +9,7 @@
 #   topo_lone [NETNS]   a bridge host alone
 #   sw CMD...           run in the bridge host
 #   host R CMD...       run in host R
+#   topo_rxe NAME DEVICE NETDEV       one more rxe, in sw or hR
 #   topo_bursts on|off  the module's bursts cross the bridge as one packet (the
 #                       default), or packet by packet: for tests that count
 #                       single packets, or lose them
@@ -48,6 +49,13 @@ host()
 	ip netns exec "$TOPO-h$r" "$@"
 }
 
+# topo_rxe NAME DEVICE NETDEV: a stock rxe, in host hR or bridge host sw.
+topo_rxe()
+{
+	ip netns exec "$TOPO-$1" rdma link add "$2" type rxe netdev "$3" || return
+	[ "${LAB_BACKEND:-}" != uml-debug ] || rdma dev set "$2" netns "$TOPO-$1"
+}
+
 # Use batches: in some kernels starting a program takes long.
 topo_host()
 {
@@ -59,9 +67,7 @@ topo_host()
 	addr add $(topo_ip6 "$r")/64 dev eth0 nodad
 	link set eth0 up
 	END
-	host "$r" rdma link add "$TOPO$r" type rxe netdev eth0 || return
-	[ "${LAB_BACKEND:-}" != uml-debug ] ||
-		rdma dev set "$TOPO$r" netns "$TOPO-h$r"
+	topo_rxe "h$r" "$TOPO$r" eth0
 }
 
 topo_bridge()
@@ -115,7 +121,7 @@ topo_up()
 # A stock rxe on the bridge device itself, for traffic other than the module's.
 topo_sw_rxe()
 {
-	sw rdma link add "${TOPO}sw" type rxe netdev br0
+	topo_rxe sw "${TOPO}sw" br0
 }
 
 topo_bursts()
