@@ -465,8 +465,11 @@ void lldp_stop(void)
 	close(lldp.stop);
 	lldp.stop = -1;
 	each_port(NULL, "remove");
+	/* Sessions, which end later, may be reading it. */
+	pthread_mutex_lock(&lldp.lock);
 	free(lldp.peers);
 	lldp.peers = NULL;
+	pthread_mutex_unlock(&lldp.lock);
 }
 
 /**

@@ -95,6 +95,16 @@ static void free_event(struct event *e)
 	free(e);
 }
 
+static bool is_ending(struct subscriber *s)
+{
+	bool end;
+
+	pthread_mutex_lock(&s->lock);
+	end = s->end;
+	pthread_mutex_unlock(&s->lock);
+	return end;
+}
+
 /* A client that does not read keeps its sender here; only that waits. */
 static void send_event(struct subscriber *s, struct event *e)
 {
@@ -106,7 +116,7 @@ static void send_event(struct subscriber *s, struct event *e)
 		return;
 	do {
 		sent = nc_server_notif_send(s->session, n, 1000);
-	} while (!s->end && sent == NC_MSG_WOULDBLOCK);
+	} while (sent == NC_MSG_WOULDBLOCK && !is_ending(s));
 	if (sent == NC_MSG_NOTIF)
 		serve_notified(s->session);
 	nc_server_notif_free(n);
