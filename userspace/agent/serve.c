@@ -485,7 +485,7 @@ void serve_stop(void)
 /**
  * netconf_kill() - end a session
  * @id: its ID
- * @by: the ID of the session that asks for it
+ * @by: the ID of the session that asks for it; 0: none, the agent does
  *
  * Return: 0, or -1 if there is none.
  */
@@ -498,7 +498,8 @@ int netconf_kill(uint32_t id, uint32_t by)
 		;
 	if (c) {
 		nc_session_set_term_reason(c->s, NC_SESSION_TERM_KILLED);
-		nc_session_set_killed_by(c->s, by);
+		if (by)
+			nc_session_set_killed_by(c->s, by);
 		nc_session_set_status(c->s, NC_STATUS_INVALID);
 		netconf_wake(c->s);
 	}
