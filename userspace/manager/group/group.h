@@ -9,8 +9,8 @@
  *
  * A function that finds that something has happened to a group raises an event,
  * and goes on as before: the group has the same state, and is still there. Only
- * step.c changes the states of groups that exist, and frees them, in
- * group_settle().
+ * step.c changes the states of groups that run, and frees them, in group_settle().
+ * state/ makes groups from the store's records, in the state that they have there.
  */
 #ifndef INC_MANAGER_GROUP_H
 #define INC_MANAGER_GROUP_H

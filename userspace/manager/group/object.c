@@ -95,7 +95,8 @@ static bool is_placing(enum group_state state)
  * @g: group
  * @state: state
  *
- * For step.c and what only it calls. News of switches come more often than groups wait for them.
+ * For step.c and what it calls, and for state/, which makes groups from the store.
+ * News of switches come more often than groups wait for them, so these are counted.
  */
 void group_set_state(struct group *g, enum group_state state)
 {

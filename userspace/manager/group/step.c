@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The life of a group. All that changes its state is in the table below: what
- * happened to it was raised by others (fail.c), and is settled here, one event
- * after the other. What is not in the table means nothing in that state: a switch
- * tells of a tree that is being deleted, or a rank that has left is lost.
+ * The life of a group. What changes its state, while it runs, is in the table
+ * below: what happened to it was raised by others (fail.c), and is settled here, one
+ * event after the other. What is not in the table means nothing in that state: a
+ * switch tells of a tree that is being deleted, or a rank that has left is lost.
  *
- * A group is freed here only, when it is over and no operation on a switch is
- * left.
+ * A group that runs is freed here only, when it is over and no operation on a switch
+ * is left. state/ makes those that are in the store, in the state that they have
+ * there, and frees the ones that it cannot make.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,13 +31,13 @@
 static void end_abandoned(struct group *g);
 static void end_dismantled(struct group *g);
 static void end_refused(struct group *g);
-static void fail_forming(struct group *g);
-static void fail_joined(struct group *g);
-static void fail_again(struct group *g);
+static void remake_tree(struct group *g);
+static void rebuild_tree(struct group *g);
+static void retry_tree(struct group *g);
 static void move_tree(struct group *g);
 static void end_empty(struct group *g);
-static void end_lost(struct group *g);
-static void end_left(struct group *g);
+static void lose_rank(struct group *g);
+static void release_rank(struct group *g);
 static void end_group(struct group *g);
 static void make_on(struct group *g);
 static void end_making(struct group *g);
@@ -54,15 +55,15 @@ static const struct transition {
 	{ GROUP_EV_ABANDONED,	NOT_OVER,			end_abandoned },
 	{ GROUP_EV_DISMANTLED,	NOT_OVER,			end_dismantled },
 	{ GROUP_EV_REFUSED,	FORMING | IN(JOINED) | IN(ENDING), end_refused },
-	{ GROUP_EV_REFUSED,	REBUILDING,			fail_again },
-	{ GROUP_EV_FAILED,	FORMING,			fail_forming },
-	{ GROUP_EV_FAILED,	HAS_TREE,			fail_joined },
-	{ GROUP_EV_FAILED,	AGAIN,				fail_again },
+	{ GROUP_EV_REFUSED,	REBUILDING,			retry_tree },
+	{ GROUP_EV_FAILED,	FORMING,			remake_tree },
+	{ GROUP_EV_FAILED,	HAS_TREE,			rebuild_tree },
+	{ GROUP_EV_FAILED,	AGAIN,				retry_tree },
 	{ GROUP_EV_MOVED,	IN(READY),			move_tree },
 	{ GROUP_EV_LOST,	IN(GATHERING),			end_empty },
-	{ GROUP_EV_LOST,	ENTERED | IN(ENDING),		end_lost },
+	{ GROUP_EV_LOST,	ENTERED | IN(ENDING),		lose_rank },
 	{ GROUP_EV_LEFT,	IN(GATHERING),			end_empty },
-	{ GROUP_EV_LEFT,	ENTERED | IN(ENDING),		end_left },
+	{ GROUP_EV_LEFT,	ENTERED | IN(ENDING),		release_rank },
 	{ GROUP_EV_ENDED,	IN(ENDING),			end_group },
 	{ GROUP_EV_OP_DONE,	IN(MAKING) | IN(REMAKING),	make_on },
 	{ GROUP_EV_OP_DONE,	IN(REJOINING),			group_rebuild_step },
@@ -230,14 +231,16 @@ static void end_empty(struct group *g)
 		end_group(g);
 }
 
-static void end_lost(struct group *g)
+/* From now on the group is ending; it is over when all of its ranks are gone. */
+static void lose_rank(struct group *g)
 {
 	begin_end(g);
 	g->manager->group_ops->unstore(g);
 	end_empty(g);
 }
 
-static void end_left(struct group *g)
+/* The same; members stay for a moment, so that what was sent last arrives. */
+static void release_rank(struct group *g)
 {
 	begin_end(g);
 	g->manager->group_ops->changed(g);
@@ -254,14 +257,15 @@ static void note_fault(struct group *g)
 		    g->fault.cause == CAUSE_SWITCH;
 }
 
-static void fail_forming(struct group *g)
+/* Here, and in the next two: if there can be no other tree, the group ends. */
+static void remake_tree(struct group *g)
 {
 	note_fault(g);
 	if (!group_start_over(g, g->fault.text))
 		end_refused(g);
 }
 
-static void fail_joined(struct group *g)
+static void rebuild_tree(struct group *g)
 {
 	note_fault(g);
 	if (group_may_rebuild(g))
@@ -270,7 +274,7 @@ static void fail_joined(struct group *g)
 		end_failed(g);
 }
 
-static void fail_again(struct group *g)
+static void retry_tree(struct group *g)
 {
 	if (g->fault.event == GROUP_EV_FAILED)
 		note_fault(g);
@@ -346,7 +350,7 @@ static void place_group(struct group *g)
 		begin_trees(g, &p, at);
 		place_free(&p);
 	} else if (g->state == GROUP_GATHERING) {
-		/* What is known may be two seconds old. */
+		/* What is known may be as old as --agent-interval. */
 		look_again(g);
 	} else if (located && !g->no_cm && group_preempts(g, at)) {
 		begin_placing(g);
