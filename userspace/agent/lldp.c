@@ -308,8 +308,11 @@ static void take_port(struct peers *all, lldpctl_atom_t *port,
 	lldpctl_atom_dec_ref(list);
 }
 
-/* Go through all ports. Returns false if lldpd does not answer. */
-static bool each_port(struct peers *all, const char *op)
+/*
+ * Read the neighbours of all ports, unless @all is NULL, and announce the switch
+ * there. Returns false if lldpd does not answer.
+ */
+static bool visit_ports(struct peers *all, const char *op)
 {
 	lldpctl_atom_t *list, *item, *port;
 	const char *name;
@@ -339,7 +342,8 @@ static bool each_port(struct peers *all, const char *op)
 
 /* --- The thread ---------------------------------------------------------- */
 
-static void set_peers(struct peers *all)
+/* Tells of it if they are others than before. */
+static void replace_peers(struct peers *all)
 {
 	struct peers *old;
 	bool changed;
@@ -362,16 +366,17 @@ static bool read_neighbours(void)
 
 	if (!all)
 		return true;
-	if (!each_port(all, "replace")) {
+	if (!visit_ports(all, "replace")) {
 		free(all);
 		return false;
 	}
-	set_peers(all);
+	replace_peers(all);
 	return true;
 }
 
-static void on_change(lldpctl_change_t type, lldpctl_atom_t *interface,
-		      lldpctl_atom_t *neighbour, void *arg)
+/* lldpctl_watch() returns then, and all is read again. */
+static void ignore_change(lldpctl_change_t type, lldpctl_atom_t *interface,
+			  lldpctl_atom_t *neighbour, void *arg)
 {
 }
 
@@ -383,7 +388,7 @@ static void follow_lldpd(void)
 
 	if (!conn)
 		return;
-	if (lldpctl_watch_callback2(conn, on_change, NULL) < 0) {
+	if (lldpctl_watch_callback2(conn, ignore_change, NULL) < 0) {
 		pipe_close(&p, conn);
 		return;
 	}
@@ -417,7 +422,7 @@ static void *run_thread(void *arg)
 		none = now_ms() - lldp.lost_at > KEEP_MS ?
 		       calloc(1, sizeof(*none)) : NULL;
 		if (none)
-			set_peers(none);
+			replace_peers(none);
 	} while (wait_for(-1, 0, RETRY_MS) >= 0);
 	return NULL;
 }
@@ -464,7 +469,7 @@ void lldp_stop(void)
 	/* Its requests are to be waited for, in a limited time. */
 	close(lldp.stop);
 	lldp.stop = -1;
-	each_port(NULL, "remove");
+	visit_ports(NULL, "remove");
 	/* Sessions, which end later, may be reading it. */
 	pthread_mutex_lock(&lldp.lock);
 	free(lldp.peers);

@@ -307,8 +307,8 @@ static void on_interface(void)
 	}
 }
 
-/* Returns how long to wait, in milliseconds. */
-static int tell_hosts(void)
+/* Tell of hosts if it is time. Returns how long to wait, in milliseconds. */
+static int hosts_turn(void)
 {
 	uint64_t now = now_ms();
 
@@ -322,10 +322,10 @@ static int tell_hosts(void)
 	return CHECK_MS;
 }
 
-/* Returns how long to wait, in milliseconds. */
-static int get_wait_ms(void)
+/* Do what is due. Returns how long to wait, in milliseconds. */
+static int take_turn(void)
 {
-	int hosts = tell_hosts(), beacon = beacon_turn(now_ms());
+	int hosts = hosts_turn(), beacon = beacon_turn(now_ms());
 
 	return hosts < beacon ? hosts : beacon;
 }
@@ -358,7 +358,7 @@ static void *run_watcher(void *arg)
 	for (;;) {
 		check_module();
 		p[2].fd = ntf.open ? inc_nl_fd(&ntf.nl) : -1;
-		if (poll(p, ARRAY_SIZE(p), get_wait_ms()) < 0 && errno != EINTR)
+		if (poll(p, ARRAY_SIZE(p), take_turn()) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents)
 			break;

@@ -290,7 +290,7 @@ static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 }
 
 /* If the path is one for UC, the daemon tells all ranks. */
-static void look_for_change(struct inc_watchdog *w, struct inc_watchdog_seen *s)
+static void report_lossy(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	const struct inc_rdv_msg msg = { .type = INC_RDV_LOSSY };
 
@@ -322,7 +322,7 @@ static void look_for_losses(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 		return;
 	atomic_store_explicit(&w->flight, inc_hw_counters_read(&w->counters),
 			      memory_order_relaxed);
-	look_for_change(w, s);
+	report_lossy(w, s);
 }
 
 static int min_int(int a, int b)

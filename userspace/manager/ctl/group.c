@@ -94,7 +94,7 @@ static ProtobufCMessage *ask_of(const char *method, char **name,
 }
 
 /* An array, as of all groups. */
-static void print_as_list(ProtobufCMessage *g)
+static void print_json_list(ProtobufCMessage *g)
 {
 	RdmaInc__V1__ListGroupsResponse list =
 		RDMA_INC__V1__LIST_GROUPS_RESPONSE__INIT;
@@ -113,7 +113,7 @@ static int show_group(char **name)
 	if (!g)
 		return CTL_REFUSED;
 	if (ctl_json)
-		print_as_list(g);
+		print_json_list(g);
 	else
 		print_group((const RdmaInc__V1__Group *)g);
 	ctl_free(g);

@@ -77,7 +77,8 @@ void rank_leave(struct rank *r)
 }
 
 /* Ranks may go because of a switch, and be heard of first. */
-static void add_switch(const struct group *g, char *text, size_t len)
+static void append_down_switch(const struct group *g, char *text,
+			       size_t len)
 {
 	size_t used = strlen(text);
 	uint32_t i;
@@ -91,7 +92,7 @@ static void add_switch(const struct group *g, char *text, size_t len)
 	}
 }
 
-/* For the others the first one ends it. */
+/* The others hear of the first one: with it, the group ends for them. */
 static void tell_lost(const struct rank *r, const char *why)
 {
 	struct group *g = r->group;
@@ -100,8 +101,6 @@ static void tell_lost(const struct rank *r, const char *why)
 		group_tell_failed(g, (int)r->join.rank, INC_STATUS_MEMBER_LEFT,
 				  "rank %u: %s", r->join.rank, why);
 	g->loss_sent = true;
-	if (g->core.present && g->nlost <= LOST_SAID)
-		trees_del_member(r);
 }
 
 /**
@@ -119,13 +118,13 @@ void rank_lost(struct rank *r, const char *reason)
 	if (r->core.state != RANK_PRESENT)
 		return;
 	snprintf(why, sizeof(why), "%s", reason);
-	add_switch(g, why, sizeof(why));
+	append_down_switch(g, why, sizeof(why));
 	/* One host may have all of them, which go at once. */
 	g->nlost++;
 	if (g->nlost <= LOST_SAID)
 		group_log(g, EVENT_RANK_LOST, "rank %u: %s%s", rank, why,
 			  g->nlost < LOST_SAID ? "" :
-			  "; of more, there is no event");
+			  "; no further losses of this group are logged");
 	if (is_end(g))
 		group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
 	if (stream) {
@@ -133,8 +132,11 @@ void rank_lost(struct rank *r, const char *reason)
 		rpc_stream_end(stream, ECONNRESET, why);
 	}
 	detach_stream(r, RANK_GONE);
-	if (g->state != GROUP_GATHERING)
+	if (g->state != GROUP_GATHERING) {
 		tell_lost(r, why);
+		if (g->core.present && g->nlost <= LOST_SAID)
+			trees_del_member(r);
+	}
 	group_raise(g, GROUP_EV_LOST);
 }
 

@@ -63,10 +63,10 @@ void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 	s->handler->cut(s->ctx, c->peer, text);
 }
 
-/* Returns the first one of a line, if it may give way, or NULL. */
-static struct h2_conn *first_of(const struct h2_server *s,
-				const struct hostq *l, bool shakes,
-				int64_t stale_ms)
+/* Returns the oldest connection of a host, if it may give way, or NULL. */
+static struct h2_conn *find_oldest(const struct h2_server *s,
+				   const struct hostq *l, bool shakes,
+				   int64_t stale_ms)
 {
 	struct hostq_node *p = TAILQ_FIRST(&l->nodes);
 	struct h2_conn *c;
@@ -102,10 +102,10 @@ struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
 	size_t n;
 
 	if (full == SHARE_HOST)
-		return first_of(s, conn_hostq(c, kind), shakes, OWN_MS);
+		return find_oldest(s, conn_hostq(c, kind), shakes, OWN_MS);
 	for (n = set->most; n && left; n--) {
 		TAILQ_FOREACH(l, &set->by_n[n], entry) {
-			other = first_of(s, l, shakes, STALE_MS);
+			other = find_oldest(s, l, shakes, STALE_MS);
 			if (other)
 				return other;
 			if (!--left)
