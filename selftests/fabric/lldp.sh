@@ -261,7 +261,7 @@ part_silent()
 	event "host-seen $(topo_ip4 3): at l1 v3"
 	ktap $? "an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	out=$(join 0 99)
-	grep -q "refused .* rank 1 at .*answers none" <<<"$out"
+	grep -q "refused .* rank 1 at .*does not answer any" <<<"$out"
 	ktap $? "a host that is not there: refused" "$out"
 	out=$(at l0 python3 "$ROOT/selftests/fabric/mute.py" \
 		"$(sock_of l0)" probe 127.0.0.1)

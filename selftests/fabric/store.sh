@@ -336,7 +336,7 @@ part_second()
 	# One with all that it has, which is to leave this fabric alone.
 	cp "$DB" "$DB.copy" && cp "$DB-wal" "$DB.copy-wal"
 	leads_with "$DB.copy"
-	grep -q "store: $DB.copy was a manager's elsewhere" "$log"
+	grep -q "store: $DB.copy was used by a manager elsewhere" "$log"
 	ktap $? "a copy of a manager's file is told" "$(cat "$log")"
 	leads_with "$DB.copy"
 	grep -q "listening" "$log" && ! grep -q "elsewhere" "$log"

@@ -198,7 +198,7 @@ static int add_user(const struct ly_ctx *ctx, const struct netconf_user *user,
 	if (!is_usable(user->key))
 		return -1;
 	if (is_private(user->key)) {
-		log_error("%s: this is a private key, which is for who logs in alone: name the public one, as in %s.pub",
+		log_error("%s: this is a private key, which only the user who logs in should have: name the public one, as in %s.pub",
 			  user->key, user->key);
 		return -1;
 	}

@@ -72,7 +72,7 @@ static const char *judge_list(const struct crl *crl, X509_CRL *list)
 	if (next && X509_cmp_current_time(next) < 0)
 		return "has expired: get a new one (\"inc-am-ca crl\")";
 	if (is_older(list, crl->list))
-		return "is older than the list that is in use: whom that one has revoked since would be let in again";
+		return "is older than the list that is in use: certificates revoked since would be accepted again";
 	return NULL;
 }
 

@@ -64,8 +64,13 @@ int identity_set(struct identity *id, const char *name, const char *tenant,
 		 const char *role, char *err, size_t err_len)
 {
 	*id = (struct identity) { .role = parse_role(role) };
-	if (!*name || !name_is_valid(name) || !name_is_valid(tenant)) {
-		snprintf(err, err_len, "names and tenants must have 1 to %d printable ASCII characters, without spaces",
+	if (!*name || !name_is_valid(name)) {
+		snprintf(err, err_len, "the name must have 1 to %d printable ASCII characters, without spaces",
+			 IDENTITY_LEN - 1);
+		return -EINVAL;
+	}
+	if (!name_is_valid(tenant)) {
+		snprintf(err, err_len, "the tenant may have %d printable ASCII characters at most, without spaces",
 			 IDENTITY_LEN - 1);
 		return -EINVAL;
 	}

@@ -272,7 +272,7 @@ void where_none(struct group *g, bool located, uint32_t lost)
 			     others);
 	} else {
 		say_down(g->manager, text, sizeof(text));
-		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?%s",
+		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it does not answer any of them: is its leaf among the manager's switches, and is the host up?%s",
 			     lost, inc_rdv_addr_str(&g->ranks[lost].join.addr,
 						    addr, sizeof(addr)), text);
 	}

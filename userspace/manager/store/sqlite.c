@@ -621,7 +621,7 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 		return ret;
 	}
 	if (s->moved && s->used)
-		log_info("store: %s was a manager's elsewhere: if it is a copy, and the manager of the original runs, stop this one at once: both have the same groups and IDs of trees, and end each other's",
+		log_info("store: %s was used by a manager elsewhere: if this is a copy, and the manager of the original is running, stop this one at once: both have the same groups and tree IDs, and each ends the other's groups",
 			path);
 	keep_log(s, false);
 	*db = &s->db;

@@ -51,10 +51,11 @@ static void known_tokens(void)
 {
 	static const char good[] = "# comment\n\n bob blue client " DIGEST "\n"
 				   "eve - admin " DIGEST "  # twice";
+	static const char no_name[] = "b\001b blue client " DIGEST;
+	static const char no_tenant[] = "bob bl\001e client " DIGEST;
 	static const char *const bad[] = {
 		"bob blue client", "bob blue client x", "bob blue god " DIGEST,
 		"bob blue client " DIGEST "0", "a b client " DIGEST " more",
-		"b\001b blue client " DIGEST,
 	};
 	struct identity id;
 	struct tokens *t;
@@ -77,6 +78,11 @@ static void known_tokens(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		check(!parses(bad[i], strlen(bad[i])), bad[i]);
 	check(!parses("a\0b", 3), "a zero byte");
+	check(tokens_parse(&t, no_name, sizeof(no_name) - 1, err, sizeof(err)) &&
+	      strstr(err, "line 1: the name must have 1 to"), "a wrong name");
+	check(tokens_parse(&t, no_tenant, sizeof(no_tenant) - 1, err,
+			   sizeof(err)) &&
+	      strstr(err, "line 1: the tenant may have"), "a wrong tenant");
 }
 
 /* What cannot be read is no file without tokens. */

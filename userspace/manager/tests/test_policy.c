@@ -59,7 +59,7 @@ static void known_files(void)
 		{ "tenant = a\nranks = 4294967295", "file:2: this must be a n" },
 		{ "tenant = a\nranks = 1 2", "file:2: this must be a number" },
 		{ "tenant = a\ntenant = a", "file:2: this tenant is there" },
-		{ "tenant = a b", "file:1: names and tenants" },
+		{ "tenant = a b", "file:1: the name must have" },
 		{ "tenant = a\nmax-ranks = 2\nmin-ranks = 3", "file:3: min-r" },
 		{ "priority = 1", "file:1: whose" },
 		{ "tenant = a\npriority = 1001", "file:2: a priority is a num" },
