@@ -36,6 +36,13 @@ fakes()
 			"$DIR/ranks" "$DIR/${cmd#*:}" >"$DIR/${cmd%:*}"
 		chmod +x "$DIR/${cmd%:*}"
 	done
+	cat >"$DIR/inc-amd" <<-'EOF'
+		#!/bin/sh
+		echo "Usage: inc-amd --not-this"
+		echo "  -s, --switch ADDR  the agent, besides --not-that"
+		echo "      --store WHERE  what is to survive"
+	EOF
+	chmod +x "$DIR/inc-amd"
 	PATH=$DIR:$PATH
 }
 
@@ -118,4 +125,9 @@ for words in "tree show" "tree del" "tree set" "member add tree" \
 	try inc-tool $words
 done
 try inc-perf --dev
+COMP_WORDS=(inc-amd --s)
+COMP_CWORD=1
+_inc_daemon
+[ "${COMPREPLY[*]}" = "--switch --store" ] ||
+	wrong "inc-amd --sTAB: ${COMPREPLY[*]}"
 exit $WRONG

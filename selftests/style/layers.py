@@ -142,7 +142,7 @@ class UserSpace(Tree):
 
     def __init__(self, program=None):
         super().__init__("userspace", "Makefile",
-                         ["common", "core-tests", "examples"],
+                         ["common", "completion", "core-tests", "examples"],
                          "userspace/", None)
         self.roots.append(self.top / "common")
         self.program = program
