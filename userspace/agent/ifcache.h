@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The interfaces and their neighbours as they were read last. A bridge may know
- * tens of thousands of addresses, and a manager asks every two seconds. If they
+ * tens of thousands of addresses, and a manager asks again and again. If they
  * cannot be read as a whole, they are as before.
  */
 #ifndef INC_AGENT_IFCACHE_H

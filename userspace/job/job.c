@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The ranks of a job. All counts change in inc_job_set() and inc_job_set_rts().
+ * The ranks of a job. After inc_job_init(), all counts change in inc_job_set() and
+ * inc_job_set_rts().
  */
 #include <stdio.h>
 #include <string.h>

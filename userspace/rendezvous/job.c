@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Jobs of the rendezvous daemon as objects: their connections, what they are
- * charged, and what their ranks are told. Only this file sets the pointers
- * between connections and jobs.
+ * charged, and what their ranks are told. Only this file makes a connection one of
+ * a job's, and takes it out: struct client.job, struct job.clients.
  */
 #include "conf/list.h"
 #include "nl/common.h"
