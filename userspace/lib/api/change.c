@@ -198,7 +198,7 @@ static void begin_count(struct inc_comm *comm)
  * Returns whether the operation over UC is done, without an error. The time limit is
  * that of who waits for the communicator, if anybody does.
  */
-static bool is_agreed(struct inc_comm *comm, bool called, int *ret)
+static bool finish_request(struct inc_comm *comm, bool called, int *ret)
 {
 	struct inc_comm *other = comm->change.other;
 	int done;
@@ -218,7 +218,7 @@ static void take_count(struct inc_comm *comm, bool called)
 {
 	int ret;
 
-	if (is_agreed(comm, called, &ret)) {
+	if (finish_request(comm, called, &ret)) {
 		comm->change.last = le64toh(comm->change.count);
 		comm->change.state = INC_CHANGE_DRAINING;
 	} else if (ret) {
@@ -334,7 +334,7 @@ static void leave_rc(struct inc_comm *comm, bool called)
 {
 	int ret;
 
-	if (is_agreed(comm, called, &ret))
+	if (finish_request(comm, called, &ret))
 		take_uc(comm);
 	else if (ret)
 		inc_fail_device(comm, ret, "changing to UC: %s",
@@ -470,7 +470,7 @@ static void replace_rail(struct inc_comm *comm, bool called)
 		begin_resuming(comm);
 		break;
 	case INC_REBUILD_CONNECTED:
-		if (is_agreed(comm, called, &ret))
+		if (finish_request(comm, called, &ret))
 			take_rail(comm);
 		else if (ret)
 			replace_again(comm, inc_comm_strerror(comm->change.other));

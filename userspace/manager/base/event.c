@@ -208,8 +208,11 @@ static struct event *add_event(struct events *e, const char *kind,
 
 /* --- What is said -------------------------------------------------------- */
 
-/* Or say in its place that lines are left out, once, and how many there were. */
-static bool may_log(struct event_owner *o)
+/*
+ * Returns whether the line may be logged. If not, says in its place that lines are
+ * left out, once, and how many there were.
+ */
+static bool count_line(struct event_owner *o)
 {
 	const char *whose = *o->key ? "tenant " : "callers without a tenant";
 	int64_t now = now_ms();
@@ -239,7 +242,7 @@ static void publish_event(struct events *e, const char *kind,
 	text_clean(ev->subject);
 	text_clean(ev->text);
 	/* Others may have a group of the same name. */
-	if (!tenant || may_log(ev->owner))
+	if (!tenant || count_line(ev->owner))
 		log_info(*ev->tenant ? "%s %s: %s (tenant %s)" : "%s %s: %s",
 			kind, ev->subject, ev->text, ev->tenant);
 	for (l = e->listeners; l; l = next) {

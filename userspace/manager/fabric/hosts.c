@@ -118,7 +118,8 @@ static struct host *add_host(struct hosts *h, const struct inc_rdv_addr *addr,
 	return host;
 }
 
-static bool may_tell(struct hosts *h)
+/* May an event tell of a host? If not, one will have the number of them. */
+static bool take_credit(struct hosts *h)
 {
 	if (!h->credit) {
 		h->untold++;
@@ -144,7 +145,7 @@ static void look_for_rival(struct hosts *h, struct host *host, const char *text,
 	const struct sw *other;
 	const struct sw *rival = topo_rival(h->m, &host->addr, &other);
 
-	if (rival && rival != host->rival && may_tell(h)) {
+	if (rival && rival != host->rival && take_credit(h)) {
 		if (sw)
 			event_log(&h->m->events, EVENT_HOST_CLAIMED, text,
 				  "it is at %s %s, and %s claims to have it, too",
@@ -164,11 +165,11 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 		return;
 	/* A switch that has not answered before may have had it all the time. */
 	if (!host->sw || sw->known_at > host->at) {
-		if (may_tell(h))
+		if (take_credit(h))
 			event_log(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
 	} else {
-		if (may_tell(h))
+		if (take_credit(h))
 			event_log(&h->m->events, EVENT_HOST_MOVED, text,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
@@ -211,7 +212,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 		      host->owned + 1 >= h->turn))
 		return;
 	if (host->owner != sw || host->owned + 1 < h->turn) {
-		if (!may_tell(h))
+		if (!take_credit(h))
 			return;
 		event_log(&h->m->events, EVENT_HOST_CLAIMED,
 			  inc_rdv_addr_str(addr, text, sizeof(text)),

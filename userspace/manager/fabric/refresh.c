@@ -52,9 +52,10 @@ static void keep_interfaces(struct sw_snapshot *info,
 /*
  * Two switches of one name are one switch by two addresses, or cannot be
  * distinguished: the first one's trees would be deleted as the second one's. So
- * the second is down for as long as the first has that name.
+ * the second is down for as long as the first has that name: returns true then, and
+ * drops what it has answered.
  */
-static bool is_taken(struct sw *sw, struct refresh *r)
+static bool reject_namesake(struct sw *sw, struct refresh *r)
 {
 	const struct sw *other;
 
@@ -91,7 +92,7 @@ static void refresh_done(struct sw_op *op)
 		free(r);
 		return;
 	}
-	up = !op->ret && !is_taken(sw, r);
+	up = !op->ret && !reject_namesake(sw, r);
 	if (up && (!sw->up || !sw->info || strcmp(sw->info->id, r->info->id)))
 		log_info("switch %s (%s): up", r->info->id, sw->address);
 	else if (!up && (sw->up || strcmp(sw->why, op->err)))
