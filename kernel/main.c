@@ -11,6 +11,7 @@
 #include "control/netns.h"
 #include "core/icrc.h"
 #include "core/reduce/reduce.h"
+#include "datapath/recycle.h"
 #include "object/switch.h"
 #include "report/debugfs.h"
 
@@ -23,9 +24,12 @@ static int __init inc_init(void)
 	inc_wq = alloc_workqueue("rdma_inc", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	if (!inc_wq)
 		return -ENOMEM;
-	err = inc_member_cache_init();
+	err = inc_recycle_init();
 	if (err)
 		goto err_wq;
+	err = inc_member_cache_init();
+	if (err)
+		goto err_recycle;
 	inc_debugfs_init();
 	err = inc_netns_init();
 	if (err)
@@ -42,6 +46,8 @@ err_net:
 err_debugfs:
 	inc_debugfs_exit();
 	inc_member_cache_exit();
+err_recycle:
+	inc_recycle_exit();
 err_wq:
 	destroy_workqueue(inc_wq);
 	return err;
@@ -56,6 +62,7 @@ static void __exit inc_exit(void)
 	/* Trees are freed by RCU. */
 	rcu_barrier();
 	inc_member_cache_exit();
+	inc_recycle_exit();
 }
 
 /* Built in, it comes after IPv6, of which each switch has a socket. */
