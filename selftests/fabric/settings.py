@@ -252,7 +252,9 @@ def many_switches(top):
     said = m.reload(["/c"])
     ktap("1 switches are new" in said and wait(lambda: m.switches() == ["/c"]),
          "then all go but a new one", m.switches())
-    ktap(m.end() == 0, "it ends in order")
+    m.amd.send_signal(signal.SIGINT)
+    ktap(m.end() == 0, "it ends in order, told twice in a moment")
+    ktap(not m.at.exists(), "and leaves no socket behind")
 
 
 def main():

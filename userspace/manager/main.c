@@ -86,6 +86,12 @@ static void watch_loop(void)
 		inc_notify("WATCHDOG=1");
 }
 
+/*
+ * Within this time a second signal is the first one's twin: timeout(1) and a
+ * terminal send it to the program and to its group.
+ */
+#define AGAIN_MS	1000
+
 /* Returns SIGHUP, or one that ends the program. */
 static int next_signal(const sigset_t *set)
 {
@@ -102,13 +108,15 @@ static void *wait_signal(void *arg)
 {
 	static struct loop_work work = { .fn = on_stop };
 	const sigset_t *set = arg;
+	int64_t until;
 	int sig;
 
 	while (next_signal(set) == SIGHUP)
 		post_reload();
+	until = now_ms() + AGAIN_MS;
 	loop_post(&manager.loop, &work);
-	/* The second one ends the program, if it hangs. */
-	while (!sigwait(set, &sig) && sig == SIGHUP)
+	/* Another one ends the program, if it hangs. */
+	while (!sigwait(set, &sig) && (sig == SIGHUP || now_ms() < until))
 		;
 	_exit(1);
 }
