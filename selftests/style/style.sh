@@ -3,7 +3,8 @@
 #
 # A reviewer's checks: builds without a warning (W=1, sparse) against every
 # kernel that is there, checkpatch --strict, kernel-doc, spelling, generated
-# files up to date, layers, shellcheck, SPDX lines, completion of the shell.
+# files up to date, layers, shellcheck, SPDX lines, completion of the shell, options
+# in manual pages.
 #
 #   style.sh                 with the kernel of the lab
 #   style.sh --builds KIND...  only builds, for these kernels (6.12, 7.2)
@@ -18,7 +19,7 @@ ONLY='*'
 case ${1:-} in
 --only)	ONLY="*${2:?a pattern}*"; shift 2 ;;
 --builds) BUILDS=1; shift ;;
--*)	sed -n '4,10s/^# \{0,2\}//p' selftests/style/style.sh; exit 2 ;;
+-*)	sed -n '4,11s/^# \{0,2\}//p' selftests/style/style.sh; exit 2 ;;
 esac
 KINDS=${*:-uml}
 # shellcheck source=selftests/style/check.sh
@@ -151,6 +152,11 @@ names()
 	sources | $LAB exec -- selftests/style/names.py
 }
 
+options()
+{
+	$LAB exec -- selftests/style/options.py
+}
+
 # MAINTAINERS names somebody for a file of each kind.
 maintainers()
 {
@@ -200,6 +206,7 @@ check "maintainers, as get_maintainer.pl reads them" maintainers
 # Its analysis of the flow of data doubles the time and finds little: analyze.sh.
 check "shellcheck" shell_check --extended-analysis=false
 check "completion evaluates no names" selftests/style/completion.sh
+check "options are those of the manual pages" options
 check "cases that a program does not reach count" selftests/lib/ktap-test.sh
 check "a part that ends early counts" selftests/lib/suite-test.sh
 check "what a test has said is counted" selftests/lib/count-test.sh
