@@ -51,12 +51,12 @@ static struct {
 } watch;
 
 /**
- * struct news - a file has changed
+ * struct file_report - a file has changed
  * @work: tells the main loop
  * @file: which one
  * @why: as of creds_read_fn
  */
-struct news {
+struct file_report {
 	struct loop_work	work;
 	enum creds_file	file;
 	char		why[512];
@@ -64,16 +64,16 @@ struct news {
 
 static void report_file(struct loop_work *work)
 {
-	struct news *n = container_of(work, struct news, work);
+	struct file_report *n = container_of(work, struct file_report, work);
 
 	watch.fn(watch.ctx, n->file, n->why);
 	free(n);
 }
 
 /* Context: any thread. */
-static void was_read(enum creds_file file, const char *why)
+static void post_report(enum creds_file file, const char *why)
 {
-	struct news *n = watch.fn ? calloc(1, sizeof(*n)) : NULL;
+	struct file_report *n = watch.fn ? calloc(1, sizeof(*n)) : NULL;
 
 	if (!n)
 		return;
@@ -176,7 +176,7 @@ SSL_CTX *creds_tls(struct creds *creds)
 	if (!creds->tls || !have_changed(creds))
 		return creds->tls;
 	tls = new_tls(creds->how, false, err, sizeof(err));
-	was_read(CREDS_CERT, tls ? "" : err);
+	post_report(CREDS_CERT, tls ? "" : err);
 	if (tls) {
 		SSL_CTX_free(creds->tls);
 		creds->tls = tls;
@@ -198,7 +198,7 @@ static void read_again(struct creds *c)
 		tokens_free(c->tokens);
 		c->tokens = fresh;
 	}
-	was_read(CREDS_TOKENS, err);
+	post_report(CREDS_TOKENS, err);
 }
 
 /* The lock is held. */
@@ -207,7 +207,7 @@ static void read_crl_again(struct creds *c)
 	char err[512] = "";
 
 	if (crl_refresh(c->crl, err, sizeof(err)))
-		was_read(CREDS_CRL, err);
+		post_report(CREDS_CRL, err);
 }
 
 /**

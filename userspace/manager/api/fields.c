@@ -19,7 +19,7 @@ static bool skip_bytes(struct fields *msg, uint64_t n)
 {
 	if (n > msg->len)
 		return false;
-	msg->at += n;
+	msg->data += n;
 	msg->len -= n;
 	return true;
 }
@@ -31,7 +31,7 @@ static bool take_varint(struct fields *msg, uint64_t *value)
 
 	*value = 0;
 	for (shift = 0; shift < 64 && msg->len; shift += 7) {
-		byte = *msg->at;
+		byte = *msg->data;
 		skip_bytes(msg, 1);
 		*value |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80))
@@ -64,7 +64,7 @@ bool fields_next(struct fields *msg, struct field *f)
 	case TYPE_BYTES:
 		if (!take_varint(msg, &n))
 			return false;
-		f->bytes = (struct fields){ msg->at, n };
+		f->bytes = (struct fields){ msg->data, n };
 		return skip_bytes(msg, n);
 	}
 	return false;
@@ -81,7 +81,7 @@ static bool is_whole(const ProtobufCMessageDescriptor *type, struct fields msg,
 		if (!field || !f.has_bytes)
 			continue;
 		if (field->type == PROTOBUF_C_TYPE_STRING &&
-		    memchr(f.bytes.at, '\0', f.bytes.len))
+		    memchr(f.bytes.data, '\0', f.bytes.len))
 			return false;
 		if (field->type == PROTOBUF_C_TYPE_MESSAGE &&
 		    depth < DEPTH_MAX &&

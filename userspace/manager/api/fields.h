@@ -14,11 +14,11 @@
 
 /**
  * struct fields - what is left of a message
- * @at: its bytes
+ * @data: its bytes
  * @len: their number
  */
 struct fields {
-	const uint8_t	*at;
+	const uint8_t	*data;
 	size_t		len;
 };
 

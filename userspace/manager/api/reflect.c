@@ -87,7 +87,7 @@ static struct fields text_of(struct fields msg, unsigned int number)
 /* Skip a text at the beginning of a name, and the dot behind it. */
 static const char *skip_part(const char *name, struct fields part)
 {
-	if (strncmp(name, (const char *)part.at, part.len))
+	if (strncmp(name, (const char *)part.data, part.len))
 		return NULL;
 	name += part.len;
 	if (!*name)
@@ -124,7 +124,7 @@ static bool is_called(struct fields file, const char *name)
 {
 	struct fields text = text_of(file, NAME);
 
-	return strlen(name) == text.len && !memcmp(name, text.at, text.len);
+	return strlen(name) == text.len && !memcmp(name, text.data, text.len);
 }
 
 static int pack_answer(response *r, uint8_t **out, size_t *len)
@@ -161,7 +161,7 @@ static int answer_file(response *r,
 	while (next_of(&rest, NAME, &file)) {
 		if (!fits(file, name))
 			continue;
-		data.data = (uint8_t *)file.at;
+		data.data = (uint8_t *)file.data;
 		data.len = file.len;
 		f.n_file_descriptor_proto = 1;
 		f.file_descriptor_proto = &data;
@@ -187,8 +187,8 @@ static int answer_services(response *r, uint8_t **out, size_t *len)
 		     next_of(&services, FILE_SERVICE, &one); l.n_service++) {
 			name = text_of(one, NAME);
 			snprintf(names[l.n_service], sizeof(names[0]),
-				 "%.*s.%.*s", (int)package.len, package.at,
-				 (int)name.len, name.at);
+				 "%.*s.%.*s", (int)package.len, package.data,
+				 (int)name.len, name.data);
 			grpc__reflection__v1__service_response__init(
 				&all[l.n_service]);
 			all[l.n_service].name = names[l.n_service];

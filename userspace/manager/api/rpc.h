@@ -96,7 +96,7 @@ struct rpc_watch {
  *	rpc_stream_watch(@stream) or sets @answer->err
  * @opened: a rank has opened a stream
  * @is_beat: whether that is what a message of that stream is. Called by any
- *	thread; of a heartbeat only the time is kept: rpc_stream_heard()
+ *	thread; of a heartbeat only the time is kept: rpc_stream_beat_at()
  * @message: a message of that stream, other than a heartbeat
  * @closed: the stream has ended, and rpc_stream_end() was not called; it must
  *	not be used afterwards
@@ -135,7 +135,7 @@ bool rpc_stream_idle(const struct rpc_stream *stream);
 void rpc_stream_end(struct rpc_stream *stream, int err, const char *text);
 const struct identity *rpc_stream_identity(const struct rpc_stream *stream);
 const char *rpc_stream_revoked(const struct rpc_stream *stream);
-int64_t rpc_stream_heard(const struct rpc_stream *stream);
+int64_t rpc_stream_beat_at(const struct rpc_stream *stream);
 const char *rpc_stream_peer(const struct rpc_stream *stream);
 void rpc_stream_set(struct rpc_stream *stream, void *data);
 void *rpc_stream_get(const struct rpc_stream *stream);

@@ -103,9 +103,9 @@ static void answer_stream(struct rpc_stream *s, const struct rpc_inbox *in)
 
 static void tell_closed(struct rpc_stream *s)
 {
-	if (s->told)
+	if (s->finished)
 		return;
-	stream_told(s);
+	stream_mark_finished(s);
 	if (s->watch)
 		s->watch->closed(s->watch);
 	else if (is_join(s))
@@ -139,12 +139,12 @@ static void take_inbox(struct rpc_stream *s, struct rpc_inbox *in, bool gone)
 
 	for (; in; in = next) {
 		next = in->next;
-		if (!s->told && !is_whole(s, in))
+		if (!s->finished && !is_whole(s, in))
 			refuse_strings(s);
-		else if (!s->told && is_join(s))
+		else if (!s->finished && is_join(s))
 			s->rpc->handler->message(s->rpc->ctx, s, in->data,
 						 in->len);
-		else if (!s->told && !gone)
+		else if (!s->finished && !gone)
 			answer_stream(s, in);
 		free(in->data);
 		free(in);
@@ -164,14 +164,14 @@ static void stream_work(struct loop_work *work)
 	in = s->inbox;
 	s->inbox = NULL;
 	s->inbox_end = &s->inbox;
-	s->inboxed = 0;
-	half = s->half;
+	s->inbox_len = 0;
+	half = s->half_closed;
 	gone = s->gone;
-	if (in && s->full)
+	if (in && s->inbox_full)
 		stream_call(s);
 	pthread_mutex_unlock(&rpc->lock);
-	if (!s->known) {
-		s->known = true;
+	if (!s->opened) {
+		s->opened = true;
 		rpc->calls++;
 		if (is_join(s)) {
 			rpc->handler->identified(rpc->ctx, &s->who);
@@ -180,7 +180,7 @@ static void stream_work(struct loop_work *work)
 	}
 	take_inbox(s, in, gone);
 	/* Once the stream is told to end, its watcher is freed. */
-	if (s->watch && !s->told && !gone && rpc_stream_idle(s) &&
+	if (s->watch && !s->finished && !gone && rpc_stream_idle(s) &&
 	    s->watch->writable)
 		s->watch->writable(s->watch);
 	if (gone || (half && is_join(s)))
@@ -193,7 +193,7 @@ static void stream_work(struct loop_work *work)
 	}
 	rpc->calls--;
 	pthread_mutex_lock(&rpc->lock);
-	s->over = true;
+	s->released = true;
 	stream_call(s);
 	pthread_mutex_unlock(&rpc->lock);
 }
@@ -210,27 +210,27 @@ static void post_stream(struct rpc_stream *s)
 }
 
 /**
- * struct told - somebody was refused, or a connection was cut
+ * struct report - somebody was refused, or a connection was cut
  * @work: tells the main loop
  * @rpc: server
- * @tell: the handler's function
+ * @fn: the handler's function
  * @peer: whose it was
  * @why: a reason
  */
-struct told {
+struct report {
 	struct loop_work	work;
 	struct rpc	*rpc;
-	void		(*tell)(void *ctx, const char *peer, const char *why);
+	void		(*fn)(void *ctx, const char *peer, const char *why);
 	char		peer[80];
 	char		why[256];
 };
 
 static void tell_work(struct loop_work *work)
 {
-	struct told *t = container_of(work, struct told, work);
+	struct report *t = container_of(work, struct report, work);
 
-	t->rpc->telling--;
-	t->tell(t->rpc->ctx, t->peer, t->why);
+	t->rpc->reports--;
+	t->fn(t->rpc->ctx, t->peer, t->why);
 	free(t);
 }
 
@@ -239,17 +239,17 @@ static void tell_handler(struct rpc *rpc, const char *peer, const char *why,
 			 void (*fn)(void *ctx, const char *peer,
 				    const char *why))
 {
-	struct told *t;
+	struct report *t;
 
-	if (rpc->telling >= (fn == rpc->handler->cut ? 2 : 1) * TELL_MAX)
+	if (rpc->reports >= (fn == rpc->handler->cut ? 2 : 1) * TELL_MAX)
 		return;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return;
-	rpc->telling++;
+	rpc->reports++;
 	t->work.fn = tell_work;
 	t->rpc = rpc;
-	t->tell = fn;
+	t->fn = fn;
 	snprintf(t->peer, sizeof(t->peer), "%s", peer);
 	snprintf(t->why, sizeof(t->why), "%s", why);
 	loop_post(rpc->loop, &t->work);
@@ -343,7 +343,7 @@ static void on_call(void *ctx, struct h2_call *call)
 	if (!is_join(s))
 		return;
 	pthread_mutex_lock(&rpc->lock);
-	s->seen = true;
+	s->handed_over = true;
 	post_stream(s);
 	pthread_mutex_unlock(&rpc->lock);
 }
@@ -382,15 +382,15 @@ static bool on_message(struct h2_call *call, uint8_t *data, size_t len)
 		return false;
 	}
 	/* The first message says who it is. */
-	if (is_join(s) && s->spoke && rpc->handler->is_beat(data, len)) {
-		s->heard = h2_now(rpc->server);
+	if (is_join(s) && s->got_message && rpc->handler->is_beat(data, len)) {
+		s->beat_at = h2_now(rpc->server);
 		free(data);
 		return false;
 	}
 	in = calloc(1, sizeof(*in));
-	if (!in || (!is_join(s) && s->seen) ||
+	if (!in || (!is_join(s) && s->handed_over) ||
 	    !h2_count(call, 1, len + FRAME_BYTES, too_fast)) {
-		if (!is_join(s) && s->seen)
+		if (!is_join(s) && s->handed_over)
 			h2_finish(call, WIRE_INTERNAL, "a second request");
 		free(in);
 		free(data);
@@ -398,13 +398,13 @@ static bool on_message(struct h2_call *call, uint8_t *data, size_t len)
 	}
 	in->data = data;
 	in->len = len;
-	s->spoke = true;
+	s->got_message = true;
 	pthread_mutex_lock(&rpc->lock);
-	s->seen = true;
+	s->handed_over = true;
 	*s->inbox_end = in;
 	s->inbox_end = &in->next;
-	full = ++s->inboxed >= INBOX_MAX;
-	s->full = full;
+	full = ++s->inbox_len >= INBOX_MAX;
+	s->inbox_full = full;
 	post_stream(s);
 	pthread_mutex_unlock(&rpc->lock);
 	return full;
@@ -418,12 +418,12 @@ static void on_half_close(struct h2_call *call)
 		h2_finish(call, WIRE_OK, "");
 		return;
 	}
-	if (!s->seen) {
+	if (!s->handed_over) {
 		h2_finish(call, WIRE_INTERNAL, "no request");
 		return;
 	}
 	pthread_mutex_lock(&s->rpc->lock);
-	s->half = true;
+	s->half_closed = true;
 	if (is_join(s))
 		post_stream(s);
 	pthread_mutex_unlock(&s->rpc->lock);
@@ -434,7 +434,7 @@ static void on_drained(struct h2_call *call)
 	struct rpc_stream *s = call->user;
 
 	s->drained = s->taken;
-	if (!s->seen || is_join(s) || !methods[s->method].watch)
+	if (!s->handed_over || is_join(s) || !methods[s->method].watch)
 		return;
 	pthread_mutex_lock(&s->rpc->lock);
 	post_stream(s);
@@ -451,7 +451,7 @@ static void on_gone(struct h2_call *call)
 	share_copy(&s->share, &call->share);
 	s->counted = call->counted;
 	call->counted = false;
-	if (!s->seen) {
+	if (!s->handed_over) {
 		stream_free(s);
 		return;
 	}
@@ -493,7 +493,7 @@ static void serve_streams(void *ctx)
 	struct h2_chunk *out;
 	bool end, over;
 
-	if (atomic_exchange(&rpc->look, false))
+	if (atomic_exchange(&rpc->check_files, false))
 		creds_tls(rpc->creds);
 	pthread_mutex_lock(&rpc->lock);
 	s = rpc->called;
@@ -507,7 +507,7 @@ static void serve_streams(void *ctx)
 		s->out = NULL;
 		s->out_end = &s->out;
 		end = s->ending;
-		over = s->over;
+		over = s->released;
 		pthread_mutex_unlock(&rpc->lock);
 		serve_stream(s, out, end);
 		if (over)
@@ -536,10 +536,15 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 		      int *port, char *err, size_t err_len)
 {
 	static const struct h2_handler below = {
-		.tls = get_tls, .arrived = on_call, .message = on_message,
-		.half = on_half_close, .drained = on_drained, .gone = on_gone,
+		.tls = get_tls,
+		.arrived = on_call,
+		.message = on_message,
+		.half_closed = on_half_close,
+		.drained = on_drained,
+		.gone = on_gone,
 		.work = serve_streams,
-		.refused = on_refused, .cut = on_cut,
+		.refused = on_refused,
+		.cut = on_cut,
 	};
 	struct rpc *rpc = calloc(1, sizeof(*rpc));
 
@@ -577,7 +582,7 @@ fail:
 void rpc_refresh(struct rpc *rpc)
 {
 	creds_refresh(rpc->creds);
-	rpc->look = true;
+	rpc->check_files = true;
 	h2_wake(rpc->server);
 }
 

@@ -95,14 +95,14 @@ void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 }
 
 /**
- * stream_told() - note that the user knows of a stream's end
+ * stream_mark_finished() - note that the user ends a stream, or knows its end
  * @s: stream
  */
-void stream_told(struct rpc_stream *s)
+void stream_mark_finished(struct rpc_stream *s)
 {
-	if (s->watch && !s->told)
+	if (s->watch && !s->finished)
 		LIST_REMOVE(s, watched);
-	s->told = true;
+	s->finished = true;
 }
 
 /**
@@ -141,7 +141,7 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 {
 	if (!stream)
 		return;
-	stream_told(stream);
+	stream_mark_finished(stream);
 	pthread_mutex_lock(&stream->rpc->lock);
 	if (!stream->ending) {
 		stream->ending = true;
@@ -191,14 +191,14 @@ const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
 }
 
 /**
- * rpc_stream_heard() - get when a rank's last heartbeat came
+ * rpc_stream_beat_at() - get when a rank's last heartbeat came
  * @stream: stream
  *
  * Return: milliseconds of now_ms(), 0 if none has.
  */
-int64_t rpc_stream_heard(const struct rpc_stream *stream)
+int64_t rpc_stream_beat_at(const struct rpc_stream *stream)
 {
-	return stream->heard;
+	return stream->beat_at;
 }
 
 /**

@@ -25,8 +25,8 @@ LIST_HEAD(rpc_streams, rpc_stream);
  * @called: streams for which the main loop has something
  * @calls: streams that the main loop knows
  * @watched: those of them that somebody sends, and that have not ended
- * @look: look at the certificate's files, too
- * @telling: refusals and cuts that it does not know yet
+ * @check_files: look at the certificate's files, too
+ * @reports: refusals and cuts that the main loop does not know yet
  */
 struct rpc {
 	struct loop			*loop;
@@ -38,8 +38,8 @@ struct rpc {
 	struct rpc_stream		*called;
 	unsigned int			calls;
 	struct rpc_streams		watched;
-	_Atomic bool			look;
-	_Atomic unsigned int		telling;
+	_Atomic bool			check_files;
+	_Atomic unsigned int		reports;
 };
 
 /**
@@ -62,14 +62,14 @@ struct rpc_inbox {
  * @peer: address of the client
  * @who: who it is
  * @cert: its certificate, or NULL
- * @heard: milliseconds; when the last heartbeat came, 0: none has
+ * @beat_at: milliseconds; when the last heartbeat came, 0: none has
  *
  * Of the thread that serves connections:
  * @call: call, NULL: it is over
  * @share: then, whose it was
  * @counted: and it counts as a call
- * @seen: it has something for the main loop, or has had
- * @spoke: a message has come; used by the other thread only
+ * @handed_over: the main loop knows of it, or will, and has to let go of it
+ * @got_message: a message has come; used by the other thread only
  * @taken: messages that it has taken from @out
  *
  * Under the lock:
@@ -77,9 +77,9 @@ struct rpc_inbox {
  * @posted: it will
  * @inbox: messages
  * @inbox_end: end of them
- * @inboxed: their number
- * @full: the client waits until they are taken
- * @half: the client says no more
+ * @inbox_len: their number
+ * @inbox_full: the client waits until they are taken
+ * @half_closed: the client says no more
  * @gone: the call is over
  * @next_called: next one for which the main loop has something
  * @is_called: it is one of them
@@ -88,11 +88,11 @@ struct rpc_inbox {
  * @ending: @status and @text are to be sent after them
  * @status: gRPC's number of how the call has ended
  * @text: and why
- * @over: the main loop has heard of @gone
+ * @released: the main loop has heard of @gone, and let go of it
  *
  * Of the main loop:
- * @known: it knows the stream
- * @told: the user knows that it has ended
+ * @opened: it was counted in @rpc->calls; of a rank, the handler knows it
+ * @finished: the user has ended it, or knows that it has ended
  * @user: rpc_stream_set()
  * @watch: if the answer is a stream: who sends it; NULL: nobody, or not yet
  * @watched: among those of the server
@@ -105,32 +105,32 @@ struct rpc_stream {
 	char			peer[80];
 	struct identity		who;
 	X509			*cert;
-	_Atomic int64_t		heard;
+	_Atomic int64_t		beat_at;
 
 	struct h2_call		*call;
 	struct share_set	share;
 	bool			counted;
-	bool			seen;
-	bool			spoke;
+	bool			handed_over;
+	bool			got_message;
 	unsigned int		taken;
 
 	struct loop_work	work;
 	bool			posted;
 	struct rpc_inbox	*inbox, **inbox_end;
-	unsigned int		inboxed;
-	bool			full;
-	bool			half;
+	unsigned int		inbox_len;
+	bool			inbox_full;
+	bool			half_closed;
 	bool			gone;
 	struct rpc_stream	*next_called;
 	bool			is_called;
 	struct h2_chunk		*out, **out_end;
 	bool			ending;
-	bool			over;
+	bool			released;
 	int			status;
 	char			*text;
 
-	bool			known;
-	bool			told;
+	bool			opened;
+	bool			finished;
 	void			*user;
 	struct rpc_watch	*watch;
 	LIST_ENTRY(rpc_stream)	watched;
@@ -140,7 +140,7 @@ struct rpc_stream {
 
 void stream_call(struct rpc_stream *s);
 int stream_adopt(struct rpc_stream *s, uint8_t *data, size_t len);
-void stream_told(struct rpc_stream *s);
+void stream_mark_finished(struct rpc_stream *s);
 void stream_free(struct rpc_stream *s);
 
 #endif /* INC_MANAGER_STREAM_H */

@@ -20,7 +20,7 @@ static int64_t earlier_time(int64_t a, int64_t b)
 static int64_t beat_due_at(const struct rank *r)
 {
 	const struct amd_options *o = &r->group->manager->o;
-	int64_t beat_at = r->stream ? rpc_stream_heard(r->stream) : 0;
+	int64_t beat_at = r->stream ? rpc_stream_beat_at(r->stream) : 0;
 	int64_t heard_at = beat_at > r->heard_at ? beat_at : r->heard_at;
 	int64_t late_at = r->group->manager->loop.late_at;
 

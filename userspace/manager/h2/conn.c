@@ -34,8 +34,8 @@ void conn_mark(struct h2_conn *c)
  */
 void conn_cut(struct h2_conn *c, const char *why)
 {
-	if (!c->cut)
-		c->cut = why;
+	if (!c->cut_reason)
+		c->cut_reason = why;
 	conn_mark(c);
 }
 
@@ -95,7 +95,7 @@ void conn_arm(struct h2_conn *c)
 		}
 		break;
 	case CONN_LINGERS:
-		ms = c->cut ? CUT_MS : LINGER_MS;
+		ms = c->cut_reason ? CUT_MS : LINGER_MS;
 		break;
 	case CONN_DEAD:
 		break;
@@ -113,9 +113,9 @@ void conn_arm(struct h2_conn *c)
  */
 struct hostq *conn_hostq(struct h2_conn *c, enum hostq_kind kind)
 {
-	struct share *host = c->share.of[SHARE_HOST];
+	struct share *host = c->share.by_kind[SHARE_HOST];
 
-	return host ? &host->queues[kind] : &c->server->nobody[kind];
+	return host ? &host->queues[kind] : &c->server->hostless[kind];
 }
 
 /*

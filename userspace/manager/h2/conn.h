@@ -42,14 +42,14 @@ enum conn_state {
 /**
  * struct h2_conn - a connection
  * @next: next one
- * @at: what points to this one
+ * @pprev: what points to this one
  * @next_dirty: next one that has something to send
  * @server: server
  * @fd: socket
  * @events: that epoll waits for
  * @state: what it does
  * @ssl: TLS, or NULL
- * @until: bytes that may have come, including TLS, by the end of the turn
+ * @read_limit: bytes that may have come, including TLS, by the end of the turn
  * @h2: HTTP/2, once it is CONN_OPEN
  * @share: whose it is
  * @idle_node: among its host's connections without a call
@@ -65,21 +65,20 @@ enum conn_state {
  * @words: calls, and messages but for heartbeats
  * @junk: frames that carry no call
  * @bytes: bytes that are no call's
- * @cut: why it is to be cut, or NULL
+ * @cut_reason: why it is to be cut, or NULL
  * @idle: it is one of SHARE_IDLE
  * @dirty: it is in the list by @next_dirty
- * @more: there is more to send than one turn may
  * @peer: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:"
  */
 struct h2_conn {
-	struct h2_conn		*next, **at;
+	struct h2_conn		*next, **pprev;
 	struct h2_conn		*next_dirty;
 	struct h2_server	*server;
 	int			fd;
 	uint32_t		events;
 	enum conn_state		state;
 	SSL			*ssl;
-	uint64_t		until;
+	uint64_t		read_limit;
 	nghttp2_session		*h2;
 	struct share_set	share;
 	struct hostq_node	idle_node, shake_node, ready_node;
@@ -89,8 +88,8 @@ struct h2_conn {
 	uint8_t			*out;
 	size_t			out_len;
 	struct allowance	words, junk, bytes;
-	const char		*cut;
-	bool			idle, dirty, more;
+	const char		*cut_reason;
+	bool			idle, dirty;
 	char			peer[INET6_ADDRSTRLEN + 16];
 };
 
@@ -105,22 +104,22 @@ struct h2_conn {
  * @wake: eventfd
  * @fds: listening sockets
  * @nfds: their number
- * @deaf: they are not waited for
+ * @not_accepting: they are not waited for
  * @socket: in the file system, if it listens at one
- * @most: connections, for descriptors
+ * @max_conns: how many connections there may be, for descriptors
  * @conns: all connections
  * @queues: of each kind
- * @nobody: queues of connections of no host
+ * @hostless: queues of connections of no host
  * @dirty: those with something to send
  * @dead: those to be freed
  * @timers: timers
- * @again: timer: accept again
+ * @accept_timer: when to accept again
  * @barred: hosts that get no new connection for a while
  * @session: nghttp2's callbacks
  * @option: and options
  * @stopping: 1: the end was asked for; 2: it is under way
  * @stop_at: milliseconds; when it is over at the latest
- * @done: it is over
+ * @ended: it is over
  * @thread: serves connections
  * @threaded: it was started
  */
@@ -131,16 +130,16 @@ struct h2_server {
 	int				ep, wake;
 	int				fds[16];
 	unsigned int			nfds;
-	bool				deaf;
+	bool				not_accepting;
 	struct inc_socket		socket;
-	size_t				most;
+	size_t				max_conns;
 	struct h2_conn			*conns;
 	struct hostq_set		queues[HOSTQS];
-	struct hostq			nobody[HOSTQS];
+	struct hostq			hostless[HOSTQS];
 	struct h2_conn			*dirty;
 	struct h2_conn			*dead;
 	struct timers			timers;
-	struct timer			again;
+	struct timer			accept_timer;
 	struct {
 		char	host[INET6_ADDRSTRLEN];
 		int64_t	until;
@@ -149,7 +148,7 @@ struct h2_server {
 	nghttp2_option			*option;
 	_Atomic int			stopping;
 	int64_t				stop_at;
-	_Atomic bool			done;
+	_Atomic bool			ended;
 	pthread_t			thread;
 	bool				threaded;
 };

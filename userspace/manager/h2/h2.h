@@ -45,22 +45,22 @@ struct h2_chunk {
  * @share: whose it is
  * @timer: deadline, silence, a client that does not read
  * @headers: bytes of its headers
- * @whole: all of them have come
+ * @has_headers: all of them have come
  * @post: it is a POST
  * @grpc: its content-type is gRPC's
  * @packed: its messages are compressed
  * @bad_time: its timeout cannot be understood
  * @counted: it is one of SHARE_CALLS
  * @silent: of SHARE_SILENT: no message has come yet
- * @half: the client says no more
+ * @half_closed: the client says no more
  * @begun: headers were sent
  * @ending: the status is to be sent after @queue
  * @ended: it was
- * @born: milliseconds; when it came
+ * @born_at: milliseconds; when it came
  * @deadline: likewise; when it is over, TIMER_NEVER: it has none
- * @moved: likewise; when the client took something last
- * @in: message that arrives
- * @held: bytes for which the window is not opened
+ * @progress_at: likewise; when the client took something last
+ * @message: message that arrives
+ * @unopened: bytes for which the window is not opened
  * @full: as long as this is set
  * @queue: messages to be sent
  * @tail: end of them
@@ -78,12 +78,12 @@ struct h2_call {
 	struct share_set	share;
 	struct timer		timer;
 	size_t			headers;
-	bool			whole, post, grpc, packed, bad_time;
-	bool			counted, silent, half;
+	bool			has_headers, post, grpc, packed, bad_time;
+	bool			counted, silent, half_closed;
 	bool			begun, ending, ended;
-	int64_t			born, deadline, moved;
-	struct wire_message	in;
-	size_t			held;
+	int64_t			born_at, deadline, progress_at;
+	struct wire_message	message;
+	size_t			unopened;
 	bool			full;
 	struct h2_chunk		*queue, **tail;
 	unsigned int		queued;
@@ -97,7 +97,7 @@ struct h2_call {
  * @arrived: a call has come; it may be finished, or get @user
  * @message: a message of it; @data is the handler's. Returns whether the client
  *	has to wait with more, until h2_release()
- * @half: the client says no more
+ * @half_closed: the client says no more
  * @drained: all that was sent is on its way
  * @gone: the call is over, and freed afterwards
  * @work: h2_wake() was called
@@ -110,7 +110,7 @@ struct h2_handler {
 	SSL_CTX *(*tls)(void *ctx);
 	void (*arrived)(void *ctx, struct h2_call *call);
 	bool (*message)(struct h2_call *call, uint8_t *data, size_t len);
-	void (*half)(struct h2_call *call);
+	void (*half_closed)(struct h2_call *call);
 	void (*drained)(struct h2_call *call);
 	void (*gone)(struct h2_call *call);
 	void (*work)(void *ctx);

@@ -14,7 +14,8 @@
 
 static const char *host_of(const struct h2_conn *c)
 {
-	return c->share.of[SHARE_HOST] ? c->share.of[SHARE_HOST]->name : "";
+	return c->share.by_kind[SHARE_HOST] ?
+	       c->share.by_kind[SHARE_HOST]->name : "";
 }
 
 /**

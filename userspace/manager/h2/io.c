@@ -65,9 +65,9 @@ void conn_die(struct h2_conn *c)
 	timer_remove(&c->server->timers, &c->timer);
 	share_give(&c->share, SHARE_CONNECTIONS, 1);
 	share_leave(&c->share);
-	*c->at = c->next;
+	*c->pprev = c->next;
 	if (c->next)
-		c->next->at = c->at;
+		c->next->pprev = c->pprev;
 	c->next = c->server->dead;
 	c->server->dead = c;
 }
@@ -81,7 +81,7 @@ static void linger_conn(struct h2_conn *c)
 	forget_session(c);
 	conn_enter(c, CONN_LINGERS);
 	/* A connection that was cut is not read from. */
-	conn_wait(c, c->cut ? 0 : EPOLLIN);
+	conn_wait(c, c->cut_reason ? 0 : EPOLLIN);
 }
 
 /**
@@ -177,16 +177,17 @@ static void cut_conn(struct h2_conn *c)
 
 	cuts++;
 	if (c->h2) {
-		nghttp2_submit_goaway(c->h2, NGHTTP2_FLAG_NONE,
-				      nghttp2_session_get_last_proc_stream_id(c->h2),
-				      NGHTTP2_ENHANCE_YOUR_CALM,
-				      (const uint8_t *)c->cut, strlen(c->cut));
+		nghttp2_submit_goaway(
+			c->h2, NGHTTP2_FLAG_NONE,
+			nghttp2_session_get_last_proc_stream_id(c->h2),
+			NGHTTP2_ENHANCE_YOUR_CALM,
+			(const uint8_t *)c->cut_reason, strlen(c->cut_reason));
 		nghttp2_session_terminate_session(c->h2,
 						  NGHTTP2_ENHANCE_YOUR_CALM);
 		while (write_some(c, &total) > 0 && total < CONN_WRITE)
 			;
 	}
-	host_bar(s, c, c->cut);
+	host_bar(s, c, c->cut_reason);
 	linger_conn(c);
 }
 
@@ -201,13 +202,13 @@ void conn_flush(struct h2_conn *c)
 
 	c->dirty = false;
 	if (c->state != CONN_OPEN) {
-		if (c->cut && c->state < CONN_LINGERS)
+		if (c->cut_reason && c->state < CONN_LINGERS)
 			conn_die(c);
 		return;
 	}
-	while (!c->cut && ret > 0 && total < CONN_WRITE)
+	while (!c->cut_reason && ret > 0 && total < CONN_WRITE)
 		ret = write_some(c, &total);
-	if (c->cut) {
+	if (c->cut_reason) {
 		cut_conn(c);
 	} else if (ret < 0) {
 		conn_die(c);
@@ -227,14 +228,14 @@ void conn_flush(struct h2_conn *c)
 static void read_some(struct h2_conn *c)
 {
 	static uint8_t buf[CONN_READ];
-	size_t calls = c->share.of[SHARE_CONNECTION]->has[SHARE_CALLS];
+	size_t calls = c->share.by_kind[SHARE_CONNECTION]->used[SHARE_CALLS];
 	size_t all;
 	ssize_t n = tls_read(c, buf, sizeof(buf), &all), ret = 0;
 
 	if (all && !allowance_take(&c->bytes, c->server->now, (int64_t)all,
 				   BYTES, BYTES_S * (1 + (int64_t)calls)))
 		conn_cut(c, "it sends more than its calls and messages have");
-	if (n > 0 && !c->cut)
+	if (n > 0 && !c->cut_reason)
 		ret = nghttp2_session_mem_recv(c->h2, buf, (size_t)n);
 	if (n < 0 || ret == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
 		conn_die(c);

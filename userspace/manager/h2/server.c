@@ -52,9 +52,9 @@ static void add_conn(struct h2_server *s, struct h2_conn *c)
 
 	c->events = e.events;
 	c->next = s->conns;
-	c->at = &s->conns;
+	c->pprev = &s->conns;
 	if (c->next)
-		c->next->at = &c->next;
+		c->next->pprev = &c->next;
 	s->conns = c;
 	epoll_ctl(s->ep, EPOLL_CTL_ADD, c->fd, &e);
 	hostq_append(&s->queues[HOSTQ_IDLE], conn_hostq(c, HOSTQ_IDLE),
@@ -145,23 +145,24 @@ void h2_attach(struct h2_server *s, int fd, const char *host, int port)
 	add_conn(s, c);
 }
 
-static void listen_to(struct h2_server *s, bool deaf)
+static void listen_to(struct h2_server *s, bool pause)
 {
-	struct epoll_event e = { .events = deaf ? 0 : EPOLLIN };
+	struct epoll_event e = { .events = pause ? 0 : EPOLLIN };
 	unsigned int i;
 
-	s->deaf = deaf;
+	s->not_accepting = pause;
 	for (i = 0; i < s->nfds; i++) {
 		e.data.ptr = &s->fds[i];
 		epoll_ctl(s->ep, EPOLL_CTL_MOD, s->fds[i], &e);
 	}
-	timer_set(&s->timers, &s->again,
-		  deaf ? s->now + AGAIN_MS : TIMER_NEVER);
+	timer_set(&s->timers, &s->accept_timer,
+		  pause ? s->now + AGAIN_MS : TIMER_NEVER);
 }
 
 static void accept_again(struct timer *timer)
 {
-	struct h2_server *s = container_of(timer, struct h2_server, again);
+	struct h2_server *s =
+		container_of(timer, struct h2_server, accept_timer);
 
 	if (!s->stopping)
 		listen_to(s, false);
@@ -189,7 +190,7 @@ static void make_way(struct h2_server *s)
 static size_t count_conns(const struct h2_server *s)
 {
 	return s->conns ?
-	       s->conns->share.of[SHARE_ALL]->has[SHARE_CONNECTIONS] : 0;
+	       s->conns->share.by_kind[SHARE_ALL]->used[SHARE_CONNECTIONS] : 0;
 }
 
 static bool accept_one(struct h2_server *s, int fd)
@@ -204,7 +205,7 @@ static bool accept_one(struct h2_server *s, int fd)
 	socklen_t len = sizeof(a);
 	int sock, port = 0;
 
-	if (count_conns(s) >= s->most) {
+	if (count_conns(s) >= s->max_conns) {
 		make_way(s);
 		return false;
 	}
@@ -300,7 +301,7 @@ static void stop_step(struct h2_server *s)
 			conn_end(c);
 		}
 	}
-	s->done = !s->conns;
+	s->ended = !s->conns;
 }
 
 static int wait_ms(const struct h2_server *s, int ms)
@@ -374,7 +375,7 @@ bool h2_turn(struct h2_server *s, int ms)
 		stop_step(s);
 	flush_all(s);
 	free_dead(s);
-	return !s->done;
+	return !s->ended;
 }
 
 static void *run_thread(void *arg)
@@ -421,10 +422,10 @@ void h2_wake(struct h2_server *s)
 bool h2_stop(struct h2_server *s)
 {
 	if (s->stopping)
-		return s->done;
+		return s->ended;
 	s->stopping = 1;
 	h2_wake(s);
-	return s->done;
+	return s->ended;
 }
 
 /**
@@ -447,8 +448,8 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	reserve = limit.rlim_cur / 8 < RESERVE_MAX ? limit.rlim_cur / 8 :
 						     RESERVE_MAX;
-	s->most = limit.rlim_cur - reserve;
-	share_lower(SHARE_HOST, SHARE_CONNECTIONS, s->most / 2);
+	s->max_conns = limit.rlim_cur - reserve;
+	share_lower(SHARE_HOST, SHARE_CONNECTIONS, s->max_conns / 2);
 	s->handler = handler;
 	s->ctx = ctx;
 	s->now = now_ms();
@@ -456,7 +457,7 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	e.data.ptr = &s->wake;
 	for (i = 0; i < HOSTQS; i++)
-		hostq_init(&s->nobody[i]);
+		hostq_init(&s->hostless[i]);
 	if (s->ep >= 0 && s->wake >= 0 && !session_prepare(s) &&
 	    !hostq_set_init(&s->queues[HOSTQ_IDLE],
 			    share_limit(SHARE_HOST, SHARE_IDLE)) &&
@@ -464,7 +465,7 @@ struct h2_server *h2_new(const struct h2_handler *handler, void *ctx)
 			    share_limit(SHARE_HOST, SHARE_HANDSHAKES)) &&
 	    !hostq_set_init(&s->queues[HOSTQ_WAITS], 1) &&
 	    !hostq_set_init(&s->queues[HOSTQ_READY], 1) &&
-	    !timer_add(&s->timers, &s->again, accept_again) &&
+	    !timer_add(&s->timers, &s->accept_timer, accept_again) &&
 	    !epoll_ctl(s->ep, EPOLL_CTL_ADD, s->wake, &e))
 		return s;
 	h2_free(s);

@@ -29,13 +29,14 @@
 
 static void arm_call(struct h2_call *call)
 {
-	int64_t at = call->deadline, stuck = call->moved + STUCK_MS;
+	int64_t at = call->deadline, stuck = call->progress_at + STUCK_MS;
 
-	if (!call->whole)
-		at = call->born + HEADERS_MS;
-	else if (call->silent && !call->ending && call->born + SILENT_MS < at)
-		at = call->born + SILENT_MS;
-	if (call->whole && (call->queue || call->ending) && stuck < at)
+	if (!call->has_headers)
+		at = call->born_at + HEADERS_MS;
+	else if (call->silent && !call->ending &&
+		 call->born_at + SILENT_MS < at)
+		at = call->born_at + SILENT_MS;
+	if (call->has_headers && (call->queue || call->ending) && stuck < at)
 		at = stuck;
 	timer_set(&call->conn->server->timers, &call->timer, at);
 }
@@ -100,7 +101,7 @@ static ssize_t read_queue(nghttp2_session *h2, int32_t id, uint8_t *buf,
 		drop_chunk(call);
 	}
 	if (n)
-		call->moved = call->conn->server->now;
+		call->progress_at = call->conn->server->now;
 	if (!call->queue && call->ending) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF |
 			  NGHTTP2_DATA_FLAG_NO_END_STREAM;
@@ -177,7 +178,7 @@ void h2_send(struct h2_call *call, struct h2_chunk *c)
 	wire_put_head(c->head, c->len);
 	c->next = NULL;
 	if (!call->queue)
-		call->moved = call->conn->server->now;
+		call->progress_at = call->conn->server->now;
 	*call->tail = c;
 	call->tail = &c->next;
 	call->queued++;
@@ -198,7 +199,7 @@ void h2_finish(struct h2_call *call, int status, const char *text)
 	call->status = status;
 	call->text = *text ? strdup(text) : NULL;
 	if (!call->queue)
-		call->moved = call->conn->server->now;
+		call->progress_at = call->conn->server->now;
 	go_on(call);
 }
 
@@ -220,8 +221,9 @@ void h2_cancel(struct h2_call *call)
 void h2_release(struct h2_call *call)
 {
 	call->full = false;
-	nghttp2_session_consume_stream(call->conn->h2, call->id, call->held);
-	call->held = 0;
+	nghttp2_session_consume_stream(call->conn->h2, call->id,
+				       call->unopened);
+	call->unopened = 0;
 	conn_mark(call->conn);
 }
 
@@ -266,7 +268,7 @@ bool h2_count(struct h2_call *call, int64_t n, size_t bytes, const char *why)
 	allowance_take(&c->bytes, c->server->now, -(int64_t)bytes, INT32_MAX,
 		       0);
 	if (allowance_take(&c->words, c->server->now, n, WORDS, WORDS_S))
-		return !c->cut;
+		return !c->cut_reason;
 	conn_cut(c, why);
 	return false;
 }
@@ -321,14 +323,14 @@ static void free_call(struct h2_call *call)
 		c->server->handler->gone(call);
 	while (call->queue)
 		drop_chunk(call);
-	share_give(&call->share, SHARE_HELD, call->in.room);
+	share_give(&call->share, SHARE_HELD, call->message.room);
 	if (call->silent)
 		share_give(&call->share, SHARE_SILENT, 1);
 	if (call->counted)
 		share_give(&call->share, SHARE_CALLS, 1);
 	share_leave(&call->share);
 	timer_remove(&c->server->timers, &call->timer);
-	wire_reset(&call->in);
+	wire_reset(&call->message);
 	forget_token(call);
 	free(call->text);
 	free(call);
@@ -349,12 +351,13 @@ static void call_timer(struct timer *timer)
 	struct h2_call *call = container_of(timer, struct h2_call, timer);
 	int64_t now = call->conn->server->now;
 
-	if (!call->whole) {
+	if (!call->has_headers) {
 		/* Nothing else can come before them. */
 		session_end(call->conn);
 		return;
 	}
-	if ((call->queue || call->ending) && call->moved + STUCK_MS <= now) {
+	if ((call->queue || call->ending) &&
+	    call->progress_at + STUCK_MS <= now) {
 		h2_cancel(call);
 	} else if (call->deadline <= now) {
 		call->deadline = TIMER_NEVER;
@@ -419,7 +422,7 @@ static int begin_headers(nghttp2_session *h2, const nghttp2_frame *f,
 	call->conn = c;
 	call->id = f->hd.stream_id;
 	call->tail = &call->queue;
-	call->born = call->moved = c->server->now;
+	call->born_at = call->progress_at = c->server->now;
 	call->deadline = TIMER_NEVER;
 	share_copy(&call->share, &c->share);
 	call->next = c->calls;
@@ -480,7 +483,7 @@ static void take_call(struct h2_call *call)
 	static const nghttp2_nv other[] = { NV(":status", "415", 3) };
 	const struct h2_server *s = call->conn->server;
 
-	call->whole = true;
+	call->has_headers = true;
 	conn_idle(call->conn, false);
 	if (call->headers > HEADERS_MAX) {
 		h2_finish(call, WIRE_EXHAUSTED,
@@ -505,13 +508,13 @@ static void take_call(struct h2_call *call)
 
 static void close_half(struct h2_call *call)
 {
-	call->half = true;
+	call->half_closed = true;
 	if (call->ending)
 		return;
-	if (call->in.have)
+	if (call->message.have)
 		h2_finish(call, WIRE_INTERNAL, "a message is cut off");
 	else if (call->user)
-		call->conn->server->handler->half(call);
+		call->conn->server->handler->half_closed(call);
 }
 
 /* Frames that a client of good will sends few of. */
@@ -559,11 +562,11 @@ static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
 static void take_message(struct h2_call *call)
 {
 	const struct h2_server *s = call->conn->server;
-	uint8_t *data = call->in.data;
-	size_t len = call->in.len;
+	uint8_t *data = call->message.data;
+	size_t len = call->message.len;
 
-	call->in.data = NULL;
-	wire_reset(&call->in);
+	call->message.data = NULL;
+	wire_reset(&call->message);
 	if (call->silent)
 		share_give(&call->share, SHARE_SILENT, 1);
 	call->silent = false;
@@ -591,13 +594,14 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 	int ret;
 
 	while (len && !call->ending && call->user) {
-		room = call->in.room;
-		ret = wire_take(&call->in, MESSAGE_MAX, &data, &len);
-		if (call->in.room > room &&
-		    share_take(&call->share, SHARE_HELD, call->in.room - room,
-			       why, sizeof(why)) >= 0) {
+		room = call->message.room;
+		ret = wire_take(&call->message, MESSAGE_MAX, &data, &len);
+		if (call->message.room > room &&
+		    share_take(&call->share, SHARE_HELD,
+			       call->message.room - room, why,
+			       sizeof(why)) >= 0) {
 			/* It never had that. */
-			call->in.room = room;
+			call->message.room = room;
 			h2_finish(call, WIRE_EXHAUSTED, why);
 			return;
 		}
@@ -605,7 +609,7 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 			refuse_message(call, ret);
 		if (ret != 1)
 			return;
-		share_give(&call->share, SHARE_HELD, call->in.room);
+		share_give(&call->share, SHARE_HELD, call->message.room);
 		take_message(call);
 	}
 }
@@ -618,7 +622,7 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 	nghttp2_session_consume_connection(h2, len);
 	if (!call || call->ending)	/* the stream's window stays shut */
 		return 0;
-	call->held += len;
+	call->unopened += len;
 	take_bytes(call, data, len);
 	if (!call->full && !call->ending)
 		h2_release(call);
@@ -647,7 +651,7 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 		c->server->handler->drained(call);
 	/* The status was sent: the client need not say more. */
 	if (call && f->hd.type == NGHTTP2_HEADERS && call->ended &&
-	    !call->half && f->hd.flags & NGHTTP2_FLAG_END_STREAM)
+	    !call->half_closed && f->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, call->id,
 					  NGHTTP2_NO_ERROR);
 	return 0;

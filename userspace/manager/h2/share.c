@@ -75,7 +75,7 @@ bool share_join(struct share_set *set, enum share_kind kind, const char *name)
 	struct share *s = find_share(kind, name);
 
 	_Static_assert(offsetof(struct share, node) == 0, "see find_share()");
-	set->of[kind] = s;
+	set->by_kind[kind] = s;
 	if (s)
 		s->uses++;
 	return s;
@@ -92,8 +92,8 @@ void share_copy(struct share_set *to, const struct share_set *from)
 
 	*to = *from;
 	for (kind = 0; kind < SHARE_KINDS; kind++)
-		if (to->of[kind])
-			to->of[kind]->uses++;
+		if (to->by_kind[kind])
+			to->by_kind[kind]->uses++;
 }
 
 /**
@@ -106,8 +106,8 @@ void share_leave(struct share_set *set)
 	int kind;
 
 	for (kind = 0; kind < SHARE_KINDS; kind++) {
-		s = set->of[kind];
-		set->of[kind] = NULL;
+		s = set->by_kind[kind];
+		set->by_kind[kind] = NULL;
 		if (!s || --s->uses)
 			continue;
 		index_remove(&s->node);
@@ -124,11 +124,11 @@ void share_leave(struct share_set *set)
  */
 struct lane *share_lane(const struct share_set *set)
 {
-	struct share *s = set->of[SHARE_TENANT];
+	struct share *s = set->by_kind[SHARE_TENANT];
 
 	if (!s)
-		s = set->of[SHARE_HOST];
-	return s ? &s->lane : &set->of[SHARE_CONNECTION]->lane;
+		s = set->by_kind[SHARE_HOST];
+	return s ? &s->lane : &set->by_kind[SHARE_CONNECTION]->lane;
 }
 
 /**
@@ -173,11 +173,11 @@ int share_take(struct share_set *set, enum share_what what, size_t n,
 	int kind;
 
 	for (kind = 0; kind < SHARE_KINDS; kind++) {
-		s = set->of[kind];
+		s = set->by_kind[kind];
 		most = limits[what].most[kind];
 		/* One answer may be larger than that. */
-		if (!s || (what == SHARE_QUEUED ? s->has[what] <= most :
-						  s->has[what] + n <= most))
+		if (!s || (what == SHARE_QUEUED ? s->used[what] <= most :
+						  s->used[what] + n <= most))
 			continue;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -186,8 +186,8 @@ int share_take(struct share_set *set, enum share_what what, size_t n,
 		return kind;
 	}
 	for (kind = 0; kind < SHARE_KINDS; kind++)
-		if (set->of[kind])
-			set->of[kind]->has[what] += n;
+		if (set->by_kind[kind])
+			set->by_kind[kind]->used[what] += n;
 	return -1;
 }
 
@@ -202,8 +202,8 @@ void share_give(struct share_set *set, enum share_what what, size_t n)
 	int kind;
 
 	for (kind = 0; kind < SHARE_KINDS; kind++)
-		if (set->of[kind])
-			set->of[kind]->has[what] -= n;
+		if (set->by_kind[kind])
+			set->by_kind[kind]->used[what] -= n;
 }
 
 /**
@@ -219,14 +219,14 @@ void share_give(struct share_set *set, enum share_what what, size_t n)
 bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,
 		    int64_t a_second)
 {
-	if (!a->at) {
+	if (!a->counted_at) {
 		a->left = most;
-		a->at = now;
+		a->counted_at = now;
 	}
 	/* What is left of a second counts the next time. */
-	if ((now - a->at) * a_second >= 1000) {
-		a->left += (now - a->at) * a_second / 1000;
-		a->at = now;
+	if ((now - a->counted_at) * a_second >= 1000) {
+		a->left += (now - a->counted_at) * a_second / 1000;
+		a->counted_at = now;
 	}
 	if (a->left > most)
 		a->left = most;

@@ -50,7 +50,7 @@ enum share_what {
  * @node: found by kind and name
  * @kind: kind
  * @uses: sets that it is in
- * @has: of each
+ * @used: of each, how much
  * @queues: a host's connections
  * @lane: what the main loop has to do for it
  * @name: host or tenant
@@ -59,7 +59,7 @@ struct share {
 	struct index_node	node;
 	enum share_kind		kind;
 	unsigned int		uses;
-	size_t			has[SHARE_WHATS];
+	size_t			used[SHARE_WHATS];
 	struct hostq		queues[HOSTQS];
 	struct lane		lane;
 	char			name[];
@@ -67,20 +67,20 @@ struct share {
 
 /**
  * struct share_set - whose share it is
- * @of: one of each kind; NULL: none
+ * @by_kind: one of each kind; NULL: none
  */
 struct share_set {
-	struct share	*of[SHARE_KINDS];
+	struct share	*by_kind[SHARE_KINDS];
 };
 
 /**
  * struct allowance - how often something may happen
  * @left: so often at once
- * @at: milliseconds; when that was counted
+ * @counted_at: milliseconds; when that was counted
  */
 struct allowance {
 	int64_t	left;
-	int64_t	at;
+	int64_t	counted_at;
 };
 
 bool share_join(struct share_set *set, enum share_kind kind, const char *name);

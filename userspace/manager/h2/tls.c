@@ -20,7 +20,8 @@ static long limit_reads(BIO *b, int op, const char *buf, size_t len, int argi,
 	const struct h2_conn *c =
 		(const struct h2_conn *)BIO_get_callback_arg(b);
 
-	if (op != BIO_CB_READ || (!c->cut && BIO_number_read(b) < c->until))
+	if (op != BIO_CB_READ ||
+	    (!c->cut_reason && BIO_number_read(b) < c->read_limit))
 		return ret;
 	BIO_clear_retry_flags(b);
 	BIO_set_retry_read(b);
@@ -95,7 +96,7 @@ ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all)
 	uint64_t before = c->ssl ? bytes_in(c) : 0;
 	ssize_t n;
 
-	c->until = before + TURN;
+	c->read_limit = before + TURN;
 	n = tls_transfer(c, buf, len, false);
 	*all = c->ssl ? (size_t)(bytes_in(c) - before) : n > 0 ? (size_t)n : 0;
 	return n;
@@ -150,7 +151,7 @@ int tls_shake(struct h2_conn *c)
 	int ret, err;
 
 	ERR_clear_error();
-	c->until = bytes_in(c) + TURN;
+	c->read_limit = bytes_in(c) + TURN;
 	ret = SSL_accept(c->ssl);
 	if (ret > 0) {
 		SSL_set_msg_callback(c->ssl, weigh_message);

@@ -48,18 +48,18 @@ struct fake_message {
  * @round: round that it was told
  * @inbox: messages on their way to the server, the oldest first
  * @n: their number
- * @half: the client says no more
+ * @half_closed: the client says no more
  * @cancelled: the client has cancelled it
- * @deaf: the client does not read
+ * @not_reading: the client does not read
  * @known: the manager knows it
  * @asked: it has had its request
- * @halved: it knows of @half
- * @told: it must not use it any more
+ * @half_known: the manager knows of @half_closed
+ * @finished: the manager has ended it, or knows that it has ended
  * @ending: it has ended it
- * @over: it was refused
+ * @refused: it was refused
  * @fresh: its headers are on their way
  * @sent: messages that are
- * @heard: rpc_stream_heard()
+ * @beat_at: rpc_stream_beat_at()
  * @user: rpc_stream_set()
  * @watch: rpc_stream_watch()
  */
@@ -74,18 +74,18 @@ struct rpc_stream {
 	uint32_t		round;
 	struct fake_message	inbox[FAKE_INBOX];
 	unsigned int		n;
-	bool			half;
+	bool			half_closed;
 	bool			cancelled;
-	bool			deaf;
+	bool			not_reading;
 	bool			known;
 	bool			asked;
-	bool			halved;
-	bool			told;
+	bool			half_known;
+	bool			finished;
 	bool			ending;
-	bool			over;
+	bool			refused;
 	bool			fresh;
 	unsigned int		sent;
-	int64_t			heard;
+	int64_t			beat_at;
 	void			*user;
 	struct rpc_watch	*watch;
 };

@@ -111,7 +111,7 @@ bool fake_send(struct rpc_stream *call, const void *data, size_t len)
 {
 	struct fake_message *m = &call->inbox[call->n];
 
-	if (call->half || call->n == FAKE_INBOX)
+	if (call->half_closed || call->n == FAKE_INBOX)
 		return false;
 	m->data = malloc(len + !len);
 	if (!m->data)
@@ -156,7 +156,7 @@ static void open_call(struct rpc_stream *call)
 	call->known = true;
 	if (call->who.role == ROLE_NONE || call->method < 0) {
 		h->refused(server.ctx, call->peer, "nobody");
-		call->told = call->over = true;
+		call->finished = call->refused = true;
 		return;
 	}
 	h->identified(server.ctx, &call->who);
@@ -185,19 +185,19 @@ static void take_message(struct rpc_stream *call)
 
 	memmove(call->inbox, call->inbox + 1, --call->n * sizeof(m));
 	if (call->method == RPC_METHODS && h->is_beat(m.data, m.len))
-		call->heard = now_ms();
-	else if (!call->told && call->method == RPC_METHODS)
+		call->beat_at = now_ms();
+	else if (!call->finished && call->method == RPC_METHODS)
 		h->message(server.ctx, call, m.data, m.len);
-	else if (!call->told && !call->asked)
+	else if (!call->finished && !call->asked)
 		answer(call, &m);
 	free(m.data);
 }
 
 static void tell_closed(struct rpc_stream *call)
 {
-	if (call->told || !call->known)
+	if (call->finished || !call->known)
 		return;
-	call->told = true;
+	call->finished = true;
 	if (call->watch)
 		call->watch->closed(call->watch);
 	else if (call->method == RPC_METHODS)
@@ -216,21 +216,21 @@ static void drain(struct rpc_stream *call)
 {
 	call->sent = 0;
 	call->fresh = false;
-	if (call->watch && !call->told && call->watch->writable)
+	if (call->watch && !call->finished && call->watch->writable)
 		call->watch->writable(call->watch);
 }
 
 /* What may come for a call: as bits, since one of them is chosen. */
 static unsigned int may_come(const struct rpc_stream *call)
 {
-	if (call->cancelled || call->over)
+	if (call->cancelled || call->refused)
 		return 1;
 	if (!call->known)
 		return 2;
 	return (call->n ? 4 : 0) |
-	       (call->half && !call->n && !call->halved ? 8 : 0) |
-	       ((call->sent || call->fresh) && !call->deaf ? 16 : 0) |
-	       (call->ending && !call->deaf ? 1 : 0);
+	       (call->half_closed && !call->n && !call->half_known ? 8 : 0) |
+	       ((call->sent || call->fresh) && !call->not_reading ? 16 : 0) |
+	       (call->ending && !call->not_reading ? 1 : 0);
 }
 
 static void come(struct rpc_stream *call, unsigned int what)
@@ -247,7 +247,7 @@ static void come(struct rpc_stream *call, unsigned int what)
 		take_message(call);
 		break;
 	case 8:
-		call->halved = true;
+		call->half_known = true;
 		take_half(call);
 		break;
 	default:
@@ -313,7 +313,7 @@ void rpc_stop(struct rpc *rpc)
 
 static void check_use(const struct rpc_stream *stream)
 {
-	if (stream->told)
+	if (stream->finished)
 		fuzz_wrong("a stream is used after its end");
 }
 
@@ -343,7 +343,7 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 	(void)text;
 	if (!stream)
 		return;
-	stream->told = true;
+	stream->finished = true;
 	stream->ending = true;
 }
 
@@ -357,9 +357,9 @@ const char *rpc_stream_revoked(const struct rpc_stream *stream)
 	return stream && !fuzz_any(2) ? "the caller's token has been revoked" : NULL;
 }
 
-int64_t rpc_stream_heard(const struct rpc_stream *stream)
+int64_t rpc_stream_beat_at(const struct rpc_stream *stream)
 {
-	return stream->heard;
+	return stream->beat_at;
 }
 
 const char *rpc_stream_peer(const struct rpc_stream *stream)

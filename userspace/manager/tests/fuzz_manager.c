@@ -235,11 +235,11 @@ static void request(void)
 			 NULL);
 	if (strstr(call->path, "Switch"))
 		call->who.role = ROLE_OPERATOR;
-	call->deaf = !fuzz_any(6);
+	call->not_reading = !fuzz_any(6);
 	if (fuzz_any(12))
 		ask(call);
 	if (fuzz_any(3))
-		call->half = true;
+		call->half_closed = true;
 	if (!fuzz_any(5))
 		call->cancelled = true;
 }
@@ -273,11 +273,11 @@ static void act_on(struct rpc_stream *call)
 		call->cancelled = true;
 		break;
 	case 1:
-		call->half = true;
+		call->half_closed = true;
 		break;
 	case 2:
 	case 3:
-		call->deaf = !call->deaf;
+		call->not_reading = !call->not_reading;
 		break;
 	default:
 		if (!strcmp(call->path, AM_JOIN))

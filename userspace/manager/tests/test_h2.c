@@ -119,18 +119,19 @@ static void test_shares(void)
 	share_join(&a, SHARE_HOST, "h");
 	share_join(&b, SHARE_CONNECTION, "");
 	share_join(&b, SHARE_HOST, "h");
-	check(a.of[SHARE_HOST] == b.of[SHARE_HOST] &&
-	      a.of[SHARE_CONNECTION] != b.of[SHARE_CONNECTION],
+	check(a.by_kind[SHARE_HOST] == b.by_kind[SHARE_HOST] &&
+	      a.by_kind[SHARE_CONNECTION] != b.by_kind[SHARE_CONNECTION],
 	      "connections of a host");
 	while (share_take(&a, SHARE_CALLS, 1, why, sizeof(why)) < 0)
 		n++;
-	host = a.of[SHARE_HOST]->has[SHARE_CALLS];
+	host = a.by_kind[SHARE_HOST]->used[SHARE_CALLS];
 	check(n == 1024 && host == 1024, "calls of a connection");
 	check(share_take(&b, SHARE_CALLS, 1, why, sizeof(why)) < 0,
 	      "another one has its own");
 	share_copy(&c, &a);
 	share_leave(&a);
-	check(c.of[SHARE_HOST]->has[SHARE_CALLS] == 1025, "a copy has the same");
+	check(c.by_kind[SHARE_HOST]->used[SHARE_CALLS] == 1025,
+	      "a copy has the same");
 	share_give(&c, SHARE_CALLS, 1024);
 	share_give(&b, SHARE_CALLS, 1);
 	check(share_take(&b, SHARE_QUEUED, 100 << 20, why, sizeof(why)) < 0 &&
@@ -143,7 +144,7 @@ static void test_shares(void)
 
 static void test_allowance(void)
 {
-	struct allowance a = { .at = 0 };
+	struct allowance a = { .counted_at = 0 };
 	unsigned int n = 0;
 
 	while (allowance_take(&a, 1000, 1, 10, 2))
@@ -381,9 +382,15 @@ static void hold_dialogue(struct h2_server *s)
 static void test_dialogues(unsigned long n)
 {
 	static const struct h2_handler handler = {
-		.tls = no_tls, .arrived = arrived, .message = message,
-		.half = half, .drained = drained, .gone = gone, .work = work,
-		.refused = refused, .cut = refused,
+		.tls = no_tls,
+		.arrived = arrived,
+		.message = message,
+		.half_closed = half,
+		.drained = drained,
+		.gone = gone,
+		.work = work,
+		.refused = refused,
+		.cut = refused,
 	};
 	struct h2_server *s = new_server(&handler);
 
@@ -447,8 +454,14 @@ static void test_queues(size_t top)
 /* --- Connections without a call ------------------------------------------ */
 
 static const struct h2_handler plain = {
-	.tls = no_tls, .arrived = arrived, .message = message, .half = half,
-	.drained = drained, .gone = gone, .work = work, .refused = refused,
+	.tls = no_tls,
+	.arrived = arrived,
+	.message = message,
+	.half_closed = half,
+	.drained = drained,
+	.gone = gone,
+	.work = work,
+	.refused = refused,
 	.cut = was_cut,
 };
 
@@ -501,7 +514,8 @@ static void test_one_host(void)
 		ends[i] = fds[1];
 		h2_turn(s, 0);
 	}
-	check(s->conns->share.of[SHARE_HOST]->has[SHARE_CONNECTIONS] == 175,
+	check(s->conns->share.by_kind[SHARE_HOST]->used[SHARE_CONNECTIONS] ==
+		      175,
 	      "a host leaves half of the descriptors to others");
 	check(!recv(ends[4], &byte, 1, 0) && recv(ends[5], &byte, 1, 0) < 0,
 	      "and its oldest connections without a call give way");
@@ -567,8 +581,14 @@ static void make_tls(void)
 }
 
 static const struct h2_handler secret = {
-	.tls = speak_tls, .arrived = arrived, .message = message, .half = half,
-	.drained = drained, .gone = gone, .work = work, .refused = refused,
+	.tls = speak_tls,
+	.arrived = arrived,
+	.message = message,
+	.half_closed = half,
+	.drained = drained,
+	.gone = gone,
+	.work = work,
+	.refused = refused,
 	.cut = was_cut,
 };
 
@@ -671,7 +691,8 @@ static void test_waiting(void)
 
 	for (i = 0; i < 200; i++)
 		ends[i] = begin_shake(s, "192.0.2.2");
-	check(s->conns->share.of[SHARE_HOST]->has[SHARE_HANDSHAKES] == 128,
+	check(s->conns->share.by_kind[SHARE_HOST]->used[SHARE_HANDSHAKES] ==
+		      128,
 	      "those that shake hands");
 	asked = 0;
 	h2_turn(s, 0);
@@ -696,7 +717,8 @@ static void test_newest(void)
 	ends[200] = begin_shake(s, "192.0.2.6");
 	check(s->conns->state == CONN_SHAKES, "the newest begins");
 	check(h2_drops() > drops, "for another one, which counts");
-	check(s->conns->share.of[SHARE_HOST]->has[SHARE_HANDSHAKES] == 128,
+	check(s->conns->share.by_kind[SHARE_HOST]->used[SHARE_HANDSHAKES] ==
+		      128,
 	      "there are as many as before");
 	for (i = 0; i <= 200; i++)
 		close(ends[i]);
@@ -740,7 +762,7 @@ static void test_turns(void)
 	ends[60] = begin_shake(s, "192.0.2.5");
 	h2_turn(s, 0);
 	check(s->conns->state == CONN_SHAKES, "a host that has none begins");
-	check(s->conns->share.of[SHARE_ALL]->has[SHARE_HANDSHAKES] == 40,
+	check(s->conns->share.by_kind[SHARE_ALL]->used[SHARE_HANDSHAKES] == 40,
 	      "others give way");
 	for (i = 0; i <= 60; i++)
 		close(ends[i]);

@@ -108,7 +108,7 @@ static void join_rank(uint32_t group, uint32_t rank, bool rebuild)
 
 static bool is_here(const struct rpc_stream *call)
 {
-	return !call->told && !call->cancelled && !call->n && call->user;
+	return !call->finished && !call->cancelled && !call->n && call->user;
 }
 
 /* What ranks do next, unless they want something else. */
@@ -161,7 +161,7 @@ static void pass_time(int64_t ms)
 
 	fake_ms += ms;
 	for (call = fake_calls(); call && !silent; call = call->next)
-		call->heard = fake_ms;
+		call->beat_at = fake_ms;
 }
 
 /* What comes next comes, one after the other. */
