@@ -153,8 +153,8 @@ static void run_turn(struct manager *m, int64_t until)
 	group_arm(m);
 	if (reserve_deadline(m) < next)
 		next = reserve_deadline(m);
-	if (m->stats->at < next)
-		next = m->stats->at;
+	if (m->stats->sample_at < next)
+		next = m->stats->sample_at;
 	if (group_drain_deadline(m) < next)
 		next = group_drain_deadline(m);
 	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)

@@ -152,7 +152,7 @@ void answer_watch_events(struct manager *m, const void *msg,
 	}
 	w->rpc.writable = on_writable;
 	w->rpc.closed = on_closed;
-	w->listener.heard = on_event;
+	w->listener.on_event = on_event;
 	w->m = m;
 	w->next = req->from;
 	event_listen(&m->events, &w->listener);

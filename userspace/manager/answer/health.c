@@ -19,17 +19,17 @@ typedef Grpc__Health__V1__HealthCheckResponse response;
 /**
  * struct health_watch - a client that watches
  * @rpc: the stream's callbacks
- * @all: among all of them
+ * @entry: among all of them
  * @m: manager
- * @known: it asks for a service that there is
- * @told: the status that it got last; -1: none
+ * @has_service: it asks for a service that there is
+ * @last_status: the status that it got last; -1: none
  */
 struct health_watch {
 	struct rpc_watch		rpc;
-	LIST_ENTRY(health_watch)	all;
+	LIST_ENTRY(health_watch)	entry;
 	struct manager			*m;
-	bool				known;
-	int				told;
+	bool				has_service;
+	int				last_status;
 };
 
 static bool is_known(const request *req)
@@ -74,13 +74,13 @@ static void tell_status(struct health_watch *w)
 	struct rpc_answer a = { .err = 0 };
 	response out;
 
-	put_status(w->m, w->known, &out);
-	if (w->told == (int)out.status)
+	put_status(w->m, w->has_service, &out);
+	if (w->last_status == (int)out.status)
 		return;
 	answer_reply(&a, &out.base);
 	if (!a.data)
 		return;
-	w->told = (int)out.status;
+	w->last_status = (int)out.status;
 	rpc_stream_send(w->rpc.stream, a.data, a.len);
 	free(a.data);
 }
@@ -94,7 +94,7 @@ static void on_closed(struct rpc_watch *rpc)
 {
 	struct health_watch *w = container_of(rpc, struct health_watch, rpc);
 
-	LIST_REMOVE(w, all);
+	LIST_REMOVE(w, entry);
 	free(w);
 }
 
@@ -119,9 +119,9 @@ void answer_watch_health(struct manager *m, const void *msg,
 	w->rpc.writable = on_writable;
 	w->rpc.closed = on_closed;
 	w->m = m;
-	w->known = is_known(msg);
-	w->told = -1;
-	LIST_INSERT_HEAD(&m->healths, w, all);
+	w->has_service = is_known(msg);
+	w->last_status = -1;
+	LIST_INSERT_HEAD(&m->healths, w, entry);
 	rpc_stream_watch(stream, &w->rpc);
 }
 
@@ -136,7 +136,7 @@ void answer_health_turn(struct manager *m)
 	struct health_watch *w, *next;
 
 	for (w = LIST_FIRST(&m->healths); w; w = next) {
-		next = LIST_NEXT(w, all);
+		next = LIST_NEXT(w, entry);
 		if (rpc_stream_idle(w->rpc.stream))
 			tell_status(w);
 	}

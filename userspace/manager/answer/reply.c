@@ -112,7 +112,7 @@ void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
 		out->why = (char *)sw->why;
 	out->drain = (char *)answer_drain(sw);
 	if (sw->drain) {
-		out->drained_by = sw->drain->by;
+		out->drained_by = sw->drain->requester;
 		out->drained_at = sw->drain->since;
 	}
 	if (!sw->info)

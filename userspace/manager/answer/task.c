@@ -19,11 +19,11 @@
 /**
  * struct row - a task, switch or client
  * @msg: message
- * @waits: text of waits_for
+ * @waits_text: text of waits_for
  */
 struct row {
 	RdmaInc__V1__Task	msg;
-	char			waits[WAITS_LEN];
+	char			waits_text[WAITS_LEN];
 };
 
 /**
@@ -62,7 +62,7 @@ static struct row *add_row(struct table *t, const char *tenant,
 	r->msg.tenant = (char *)tenant;
 	r->msg.name = (char *)name;
 	r->msg.state = (char *)state;
-	r->msg.waits_for = r->waits;
+	r->msg.waits_for = r->waits_text;
 	rows[t->n++] = r;
 	return r;
 }
@@ -103,7 +103,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 		r->msg.present = g->core.present;
 		r->msg.switches = g->nsubtrees;
 		r->msg.levels = group_levels(g);
-		group_missing(g, NULL, r->waits, sizeof(r->waits));
+		group_missing(g, NULL, r->waits_text, sizeof(r->waits_text));
 	}
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		for (s = m->stats->history.bucket[i]; s; s = s->next)

@@ -10,25 +10,25 @@
 
 /**
  * struct pace - how often an event may be
- * @last: milliseconds; when it was last
- * @untold: how many there would have been since then
+ * @last_at: milliseconds; when it was last
+ * @suppressed: how many there would have been since then
  */
 struct pace {
-	int64_t		last;
-	unsigned int	untold;
+	int64_t		last_at;
+	unsigned int	suppressed;
 };
 
 static void report_violation(struct manager *m, struct pace *p,
 			     const char *kind, const char *peer,
 			     const char *why, const char *what)
 {
-	p->untold++;
-	if (now_ms() - p->last < PAUSE_MS)
+	p->suppressed++;
+	if (now_ms() - p->last_at < PAUSE_MS)
 		return;
-	p->last = now_ms();
+	p->last_at = now_ms();
 	event_log(&m->events, kind, peer, "%s (%u %s since the last such event)",
-		  why, p->untold, what);
-	p->untold = 0;
+		  why, p->suppressed, what);
+	p->suppressed = 0;
 }
 
 /**
@@ -41,7 +41,7 @@ static void report_violation(struct manager *m, struct pace *p,
  */
 void violation_call(void *ctx, const char *peer, const char *why)
 {
-	static struct pace pace = { .last = -PAUSE_MS };
+	static struct pace pace = { .last_at = -PAUSE_MS };
 
 	report_violation(ctx, &pace, EVENT_REFUSED, peer, why, "refused");
 }
@@ -56,7 +56,7 @@ void violation_call(void *ctx, const char *peer, const char *why)
  */
 void violation_cut(void *ctx, const char *peer, const char *why)
 {
-	static struct pace pace = { .last = -PAUSE_MS };
+	static struct pace pace = { .last_at = -PAUSE_MS };
 
 	report_violation(ctx, &pace, EVENT_CUT, peer, why, "cut");
 }

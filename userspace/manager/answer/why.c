@@ -16,16 +16,16 @@
  * struct why - an answer that is being made
  * @msg: message
  * @text: its text
- * @list: pointers to @out
- * @out: a candidate for each switch
- * @against: their texts
+ * @list: pointers to @candidates
+ * @candidates: a candidate for each switch
+ * @objections: their texts
  */
 struct why {
 	RdmaInc__V1__Why	msg;
 	char			text[512];
 	RdmaInc__V1__Candidate	**list;
-	RdmaInc__V1__Candidate	*out;
-	char			(*against)[NETCONF_ERROR_LEN + 32];
+	RdmaInc__V1__Candidate	*candidates;
+	char			(*objections)[NETCONF_ERROR_LEN + 32];
 };
 
 static void explain_unusable(const struct sw *sw, char *text, size_t len)
@@ -33,7 +33,7 @@ static void explain_unusable(const struct sw *sw, char *text, size_t len)
 	if (!sw->up)
 		snprintf(text, len, "unreachable: %s", sw->why);
 	else if (sw->drain)
-		snprintf(text, len, "drained by %s", sw->drain->by);
+		snprintf(text, len, "drained by %s", sw->drain->requester);
 	else if (sw->leaving)
 		snprintf(text, len, "it is not among --switch any more");
 	else if (!sw->info->collectives)
@@ -81,20 +81,21 @@ static void fill_candidates(const struct manager *m,
 	for (i = 0; i < m->o.nswitches; i++) {
 		if (m->switches[i].gone)
 			continue;
-		rdma_inc__v1__candidate__init(&w->out[i]);
-		w->list[w->msg.n_candidates++] = &w->out[i];
-		w->out[i].switch_id = (char *)sw_name(&m->switches[i]);
-		w->out[i].links = list[i].cost == UINT64_MAX ? 0 : list[i].cost;
-		w->out[i].load = list[i].load;
-		w->out[i].against = w->against[i];
+		rdma_inc__v1__candidate__init(&w->candidates[i]);
+		w->list[w->msg.n_candidates++] = &w->candidates[i];
+		w->candidates[i].switch_id = (char *)sw_name(&m->switches[i]);
+		w->candidates[i].links =
+			list[i].cost == UINT64_MAX ? 0 : list[i].cost;
+		w->candidates[i].load = list[i].load;
+		w->candidates[i].against = w->objections[i];
 		if (i == root)
 			continue;
 		if (list[i].usable)
-			compare_roots(&list[i], &list[root], w->against[i],
-				      sizeof(w->against[i]));
+			compare_roots(&list[i], &list[root], w->objections[i],
+				      sizeof(w->objections[i]));
 		else
-			explain_unusable(&m->switches[i], w->against[i],
-					 sizeof(w->against[i]));
+			explain_unusable(&m->switches[i], w->objections[i],
+					 sizeof(w->objections[i]));
 	}
 }
 
@@ -137,19 +138,19 @@ void answer_why(struct manager *m, const void *msg, struct rpc_stream *stream,
 	if (!g)
 		return;
 	w.list = calloc(m->o.nswitches, sizeof(*w.list));
-	w.out = calloc(m->o.nswitches, sizeof(*w.out));
-	w.against = calloc(m->o.nswitches, sizeof(*w.against));
+	w.candidates = calloc(m->o.nswitches, sizeof(*w.candidates));
+	w.objections = calloc(m->o.nswitches, sizeof(*w.objections));
 	w.msg.name = (char *)g->request.job;
 	w.msg.text = w.text;
 	w.msg.ranks = g->request.ranks;
 	w.msg.by_cm = cm_count(g);
-	if (w.list && w.out && w.against) {
+	if (w.list && w.candidates && w.objections) {
 		explain_root(m, g, &w);
 		answer_reply(a, &w.msg.base);
 	} else {
 		answer_refuse(a, ENOMEM, "no memory");
 	}
 	free(w.list);
-	free(w.out);
-	free(w.against);
+	free(w.candidates);
+	free(w.objections);
 }

@@ -38,8 +38,8 @@ enum half {
  * @by_n: among those that have as many
  * @events: its events, the oldest first
  * @n: their number
- * @logged: lines that it has had, or would have, in the log since @since
- * @since: milliseconds
+ * @n_logged: lines that it has had, or would have, in the log since @log_since
+ * @log_since: milliseconds; when the first of @n_logged was
  */
 struct event_owner {
 	char				key[64];
@@ -47,8 +47,8 @@ struct event_owner {
 	TAILQ_ENTRY(event_owner)	by_n;
 	struct event_list		events;
 	unsigned int			n;
-	unsigned int			logged;
-	int64_t				since;
+	unsigned int			n_logged;
+	int64_t				log_since;
 };
 
 TAILQ_HEAD(owner_list, event_owner);
@@ -57,26 +57,26 @@ TAILQ_HEAD(owner_list, event_owner);
  * struct shared - what owners share
  * @owners: by their keys
  * @n: number of events
- * @most: how many the owner has who has most
+ * @max_n: how many the owner has who has most
  * @by_n: owners, by the number of their events
  */
 struct shared {
 	struct index		owners;
 	unsigned int		n;
-	unsigned int		most;
+	unsigned int		max_n;
 	struct owner_list	by_n[EVENT_HALF + 2];
 };
 
 /**
  * struct event_store - where events are
- * @half: both halves
+ * @halves: both halves
  * @free: events that are free
  * @idle: owners that have none
  * @events: all events: a new one is there before an old one goes
  * @owners: all owners: each has an event
  */
 struct event_store {
-	struct shared		half[HALVES];
+	struct shared		halves[HALVES];
 	struct event_list	free;
 	struct owner_list	idle;
 	struct event		events[EVENT_MAX + 1];
@@ -104,7 +104,7 @@ int events_init(struct events *e)
 	}
 	for (h = 0; h < HALVES; h++)
 		for (i = 0; i < EVENT_HALF + 2; i++)
-			TAILQ_INIT(&st->half[h].by_n[i]);
+			TAILQ_INIT(&st->halves[h].by_n[i]);
 	TAILQ_INIT(&e->list);
 	e->store = st;
 	return 0;
@@ -119,7 +119,7 @@ void events_free(struct events *e)
 	unsigned int h;
 
 	for (h = 0; e->store && h < HALVES; h++)
-		index_free(&e->store->half[h].owners);
+		index_free(&e->store->halves[h].owners);
 	free(e->store);
 	e->store = NULL;
 	TAILQ_INIT(&e->list);
@@ -164,7 +164,7 @@ static void count_event(struct shared *s, struct event_owner *o, int more)
  */
 static void displace_event(struct events *e, struct shared *s)
 {
-	struct event_owner *o = TAILQ_LAST(&s->by_n[s->most], owner_list);
+	struct event_owner *o = TAILQ_LAST(&s->by_n[s->max_n], owner_list);
 	struct event_store *st = e->store;
 	struct event *ev = TAILQ_FIRST(&o->events);
 
@@ -172,8 +172,8 @@ static void displace_event(struct events *e, struct shared *s)
 	TAILQ_REMOVE(&e->list, ev, by_seq);
 	TAILQ_INSERT_HEAD(&st->free, ev, by_seq);
 	count_event(s, o, -1);
-	if (TAILQ_EMPTY(&s->by_n[s->most]))
-		s->most--;
+	if (TAILQ_EMPTY(&s->by_n[s->max_n]))
+		s->max_n--;
 	if (o->n)
 		return;
 	TAILQ_REMOVE(&s->by_n[0], o, by_n);
@@ -186,7 +186,7 @@ static struct event *add_event(struct events *e, const char *kind,
 			       const char *tenant)
 {
 	struct event_store *st = e->store;
-	struct shared *s = &st->half[tenant ? TENANTS : FABRIC];
+	struct shared *s = &st->halves[tenant ? TENANTS : FABRIC];
 	struct event_owner *o = get_owner(st, s, tenant ? tenant : kind);
 	struct event *ev = TAILQ_FIRST(&st->free);
 
@@ -194,8 +194,8 @@ static struct event *add_event(struct events *e, const char *kind,
 	TAILQ_INSERT_TAIL(&e->list, ev, by_seq);
 	TAILQ_INSERT_TAIL(&o->events, ev, by_owner);
 	count_event(s, o, 1);
-	if (o->n > s->most)
-		s->most = o->n;
+	if (o->n > s->max_n)
+		s->max_n = o->n;
 	if (s->n > EVENT_HALF)
 		displace_event(e, s);
 	ev->owner = o;
@@ -217,17 +217,17 @@ static bool count_line(struct event_owner *o)
 	const char *whose = *o->key ? "tenant " : "callers without a tenant";
 	int64_t now = now_ms();
 
-	if (!o->logged || now - o->since >= LOG_MS) {
-		if (o->logged > LOG_LINES)
+	if (!o->n_logged || now - o->log_since >= LOG_MS) {
+		if (o->n_logged > LOG_LINES)
 			log_info("%u events of %s%s are not in this log",
-				o->logged - LOG_LINES, whose, o->key);
-		o->since = now;
-		o->logged = 0;
+				o->n_logged - LOG_LINES, whose, o->key);
+		o->log_since = now;
+		o->n_logged = 0;
 	}
-	if (o->logged++ == LOG_LINES)
+	if (o->n_logged++ == LOG_LINES)
 		log_info("too many events of %s%s for this log: \"inc-amctl event\" has the next ones",
 			whose, o->key);
-	return o->logged <= LOG_LINES;
+	return o->n_logged <= LOG_LINES;
 }
 
 static void publish_event(struct events *e, const char *kind,
@@ -247,7 +247,7 @@ static void publish_event(struct events *e, const char *kind,
 			kind, ev->subject, ev->text, ev->tenant);
 	for (l = e->listeners; l; l = next) {
 		next = l->next;
-		l->heard(l, ev);
+		l->on_event(l, ev);
 	}
 }
 
@@ -339,7 +339,7 @@ size_t event_recent(const struct events *e, const struct event **list,
 /**
  * event_listen() - get each new event
  * @e: events
- * @l: listener, with @l->heard
+ * @l: listener, with @l->on_event
  */
 void event_listen(struct events *e, struct event_listener *l)
 {

@@ -93,11 +93,11 @@ TAILQ_HEAD(event_list, event);
 /**
  * struct event_listener - gets each new event
  * @next: next listener
- * @heard: called with each
+ * @on_event: called with each
  */
 struct event_listener {
 	struct event_listener	*next;
-	void			(*heard)(struct event_listener *l,
+	void			(*on_event)(struct event_listener *l,
 					 const struct event *ev);
 };
 

@@ -105,7 +105,8 @@ static size_t size_of(const struct index *ix)
 
 static struct index_node **chain_of(const struct index *ix, uint64_t hash)
 {
-	struct index_node *const *chains = ix->chains ? ix->chains : ix->few;
+	struct index_node *const *chains = ix->chains ? ix->chains :
+							ix->first_chains;
 
 	return (struct index_node **)&chains[hash & (size_of(ix) - 1)];
 }
@@ -130,8 +131,8 @@ static void grow_index(struct index *ix)
 	ix->size = 2 * size_of(ix);
 	ix->chains = chains;
 	for (i = 0; i < size_of(&old); i++)
-		for (node = old.chains ? old.chains[i] : old.few[i]; node;
-		     node = next) {
+		for (node = old.chains ? old.chains[i] : old.first_chains[i];
+		     node; node = next) {
 			next = node->next;
 			link_node(ix, node);
 		}
@@ -149,7 +150,7 @@ void index_add(struct index *ix, struct index_node *node, uint64_t hash)
 	if (ix->n >= size_of(ix))
 		grow_index(ix);
 	node->hash = hash;
-	node->in = ix;
+	node->index = ix;
 	link_node(ix, node);
 	ix->n++;
 }
@@ -160,11 +161,11 @@ void index_add(struct index *ix, struct index_node *node, uint64_t hash)
  */
 void index_remove(struct index_node *node)
 {
-	if (!node->in)
+	if (!node->index)
 		return;
-	list_remove(*chain_of(node->in, node->hash), node);
-	node->in->n--;
-	node->in = NULL;
+	list_remove(*chain_of(node->index, node->hash), node);
+	node->index->n--;
+	node->index = NULL;
 }
 
 static struct index_node *find_hash(struct index_node *node, uint64_t hash)

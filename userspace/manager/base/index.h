@@ -15,24 +15,24 @@
  * struct index_node - what is found
  * @next: next one of the chain
  * @hash: hash of its key
- * @in: index, NULL: none
+ * @index: index, NULL: none
  */
 struct index_node {
 	struct index_node	*next;
 	uint64_t		hash;
-	struct index		*in;
+	struct index		*index;
 };
 
 /**
  * struct index - a hash table; zeroed it is empty
- * @chains: @size of them; NULL: @few
- * @few: chains to begin with
+ * @chains: @size of them; NULL: @first_chains
+ * @first_chains: chains to begin with
  * @size: a power of two; 0: INDEX_FEW
  * @n: number of nodes
  */
 struct index {
 	struct index_node	**chains;
-	struct index_node	*few[INDEX_FEW];
+	struct index_node	*first_chains[INDEX_FEW];
 	size_t			size;
 	size_t			n;
 };

@@ -18,12 +18,12 @@
  * struct worker - a thread
  * @pool: pool
  * @next: next one
- * @since: milliseconds; since when it has its job, 0: it has none
+ * @job_since: milliseconds; since when it has its job, 0: it has none
  */
 struct worker {
 	struct pool	*pool;
 	struct worker	*next;
-	int64_t		since;
+	int64_t		job_since;
 };
 
 /* --- Workers ------------------------------------------------------------- */
@@ -32,7 +32,7 @@ static void end_worker(struct worker *w)
 {
 	list_remove(w->pool->workers, w);
 	w->pool->n--;
-	pthread_cond_signal(&w->pool->left);
+	pthread_cond_signal(&w->pool->thread_ended);
 	free(w);
 }
 
@@ -53,7 +53,7 @@ static struct job *take_job(struct pool *pool)
 		if (!pool->head)
 			pool->tail = &pool->head;
 		else if (!pool->idle)
-			pthread_cond_signal(&pool->stir);
+			pthread_cond_signal(&pool->keeper_wake);
 	}
 	return job;
 }
@@ -66,11 +66,11 @@ static void *work_off(void *arg)
 
 	pthread_mutex_lock(&pool->lock);
 	while ((job = take_job(pool))) {
-		w->since = now_ms();
+		w->job_since = now_ms();
 		pthread_mutex_unlock(&pool->lock);
 		job->run(job);
 		pthread_mutex_lock(&pool->lock);
-		w->since = 0;
+		w->job_since = 0;
 	}
 	end_worker(w);
 	pthread_mutex_unlock(&pool->lock);
@@ -105,7 +105,7 @@ static unsigned int count_stuck(const struct pool *pool)
 	unsigned int n = 0;
 
 	for (w = pool->workers; w; w = w->next)
-		n += w->since && w->since <= before;
+		n += w->job_since && w->job_since <= before;
 	return n;
 }
 
@@ -118,12 +118,13 @@ static void *keep_workers(void *arg)
 	while (!pool->stop ||
 	       ((pool->head || pool->n) && now_ms() < pool->until)) {
 		if (!pool->head && !pool->stop)
-			pthread_cond_wait(&pool->stir, &pool->lock);
+			pthread_cond_wait(&pool->keeper_wake, &pool->lock);
 		else
-			cond_wait(&pool->left, &pool->lock, now_ms() + STUCK_MS);
+			cond_wait(&pool->thread_ended, &pool->lock,
+				  now_ms() + STUCK_MS);
 		want = count_stuck(pool) + FEW;
-		while (pool->head && pool->n < want && pool->n < pool->most &&
-		       add_worker(pool))
+		while (pool->head && pool->n < want &&
+		       pool->n < pool->max_threads && add_worker(pool))
 			;
 	}
 	pthread_mutex_unlock(&pool->lock);
@@ -143,10 +144,10 @@ int pool_start(struct pool *pool, unsigned int most)
 {
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->wake, NULL);
-	pthread_cond_init(&pool->stir, NULL);
-	pthread_cond_init(&pool->left, NULL);
+	pthread_cond_init(&pool->keeper_wake, NULL);
+	pthread_cond_init(&pool->thread_ended, NULL);
 	pool->tail = &pool->head;
-	pool->most = most + FEW;
+	pool->max_threads = most + FEW;
 	return -pthread_create(&pool->keeper, NULL, keep_workers, pool);
 }
 
@@ -163,7 +164,7 @@ void pool_submit(struct pool *pool, struct job *job)
 	pthread_mutex_lock(&pool->lock);
 	/* The keeper sleeps as long as nothing has to wait. */
 	if (!pool->idle)
-		pthread_cond_signal(&pool->stir);
+		pthread_cond_signal(&pool->keeper_wake);
 	*pool->tail = job;
 	pool->tail = &job->next;
 	pthread_cond_signal(&pool->wake);
@@ -185,7 +186,7 @@ bool pool_stop(struct pool *pool, int64_t limit_ms)
 	pool->stop = true;
 	pool->until = now_ms() + limit_ms;
 	pthread_cond_broadcast(&pool->wake);
-	pthread_cond_signal(&pool->stir);
+	pthread_cond_signal(&pool->keeper_wake);
 	pthread_mutex_unlock(&pool->lock);
 	pthread_join(pool->keeper, NULL);
 	pthread_mutex_lock(&pool->lock);

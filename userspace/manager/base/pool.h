@@ -28,13 +28,13 @@ struct worker;
  * struct pool - the threads
  * @lock: guards the rest
  * @wake: there is a job, or @stop
- * @stir: for the keeper: a job was submitted, or @stop
- * @left: a thread has ended
+ * @keeper_wake: for the keeper: a job was submitted, or @stop
+ * @thread_ended: a thread has ended
  * @head: first job, NULL: none
  * @tail: where the next one is appended
  * @idle: threads that wait for a job
  * @n: threads
- * @most: how many there may be
+ * @max_threads: how many there may be
  * @workers: threads that run
  * @keeper: thread that starts others
  * @stop: end when no job is left
@@ -43,13 +43,13 @@ struct worker;
 struct pool {
 	pthread_mutex_t	lock;
 	pthread_cond_t	wake;
-	pthread_cond_t	stir;
-	pthread_cond_t	left;
+	pthread_cond_t	keeper_wake;
+	pthread_cond_t	thread_ended;
 	struct job	*head;
 	struct job	**tail;
 	unsigned int	idle;
 	unsigned int	n;
-	unsigned int	most;
+	unsigned int	max_threads;
 	struct worker	*workers;
 	pthread_t	keeper;
 	bool		stop;

@@ -29,7 +29,7 @@ int timer_add(struct timers *ts, struct timer *t,
 		ts->room = room;
 	}
 	ts->n++;
-	t->at = TIMER_NEVER;
+	t->expires = TIMER_NEVER;
 	t->fn = fn;
 	t->place = 0;
 	return 0;
@@ -46,13 +46,14 @@ static void sift_timer(struct timers *ts, size_t place, struct timer *t)
 {
 	size_t below;
 
-	for (; place > 1 && ts->heap[place / 2]->at > t->at; place /= 2)
+	for (; place > 1 && ts->heap[place / 2]->expires > t->expires;
+	     place /= 2)
 		put_timer(ts, place, ts->heap[place / 2]);
-	for (; (below = 2 * place) <= ts->set; place = below) {
-		if (below < ts->set &&
-		    ts->heap[below + 1]->at < ts->heap[below]->at)
+	for (; (below = 2 * place) <= ts->n_set; place = below) {
+		if (below < ts->n_set &&
+		    ts->heap[below + 1]->expires < ts->heap[below]->expires)
 			below++;
-		if (ts->heap[below]->at >= t->at)
+		if (ts->heap[below]->expires >= t->expires)
 			break;
 		put_timer(ts, place, ts->heap[below]);
 	}
@@ -64,11 +65,11 @@ static void unset_timer(struct timers *ts, struct timer *t)
 	size_t place = t->place;
 	struct timer *last;
 
-	t->at = TIMER_NEVER;
+	t->expires = TIMER_NEVER;
 	t->place = 0;
 	if (!place)
 		return;
-	last = ts->heap[ts->set--];
+	last = ts->heap[ts->n_set--];
 	if (last != t)
 		sift_timer(ts, place, last);
 }
@@ -81,14 +82,14 @@ static void unset_timer(struct timers *ts, struct timer *t)
  */
 void timer_set(struct timers *ts, struct timer *t, int64_t at)
 {
-	if (t->at == at)
+	if (t->expires == at)
 		return;
 	if (at == TIMER_NEVER) {
 		unset_timer(ts, t);
 		return;
 	}
-	t->at = at;
-	sift_timer(ts, t->place ? t->place : ++ts->set, t);
+	t->expires = at;
+	sift_timer(ts, t->place ? t->place : ++ts->n_set, t);
 }
 
 /**
@@ -110,7 +111,7 @@ void timer_remove(struct timers *ts, struct timer *t)
  */
 int64_t timers_next(const struct timers *ts)
 {
-	return ts->set ? ts->heap[1]->at : TIMER_NEVER;
+	return ts->n_set ? ts->heap[1]->expires : TIMER_NEVER;
 }
 
 /**
@@ -122,7 +123,7 @@ int64_t timers_next(const struct timers *ts)
  */
 void timers_run(struct timers *ts, int64_t now)
 {
-	size_t most = ts->set;
+	size_t most = ts->n_set;
 	struct timer *t;
 
 	while (most-- && timers_next(ts) <= now) {

@@ -13,12 +13,12 @@
 
 /**
  * struct timer - something to do at a time
- * @at: milliseconds of CLOCK_MONOTONIC; TIMER_NEVER: it is not set
+ * @expires: milliseconds of CLOCK_MONOTONIC; TIMER_NEVER: it is not set
  * @fn: called then; the timer is unset, and may be set again, or freed
  * @place: its place in the heap, from 1; 0: it is not set
  */
 struct timer {
-	int64_t	at;
+	int64_t	expires;
 	void	(*fn)(struct timer *timer);
 	size_t	place;
 };
@@ -27,13 +27,13 @@ struct timer {
  * struct timers - timers
  * @heap: timers that are set, from 1; the one at n is not later than those at
  *	2n and 2n + 1
- * @set: their number
+ * @n_set: their number
  * @n: number of timers that there are
  * @room: for so many @heap has room
  */
 struct timers {
 	struct timer	**heap;
-	size_t		set;
+	size_t		n_set;
 	size_t		n;
 	size_t		room;
 };

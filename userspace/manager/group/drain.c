@@ -102,8 +102,8 @@ static void tell_empty(struct manager *m)
 			continue;
 		} else if (sw->leaving) {
 			let_go(m, sw);
-		} else if (sw->drain && !sw->drain->told) {
-			sw->drain->told = true;
+		} else if (sw->drain && !sw->drain->reported_empty) {
+			sw->drain->reported_empty = true;
 			event_log(&m->events, EVENT_SWITCH_DRAINED, sw_name(sw),
 				  "no group has a tree there any more");
 		}

@@ -77,7 +77,7 @@ void group_rebuild(struct group *g, const char *text)
 
 	g->failed_at = failing_since(g);
 	g->asked_at = g->manager->loop.now;
-	g->persisted.awaited = false;
+	g->persisted.raise_stored = false;
 	g->moved_at = 0;
 	g->rejoined = 0;
 	for (i = 0; i < g->request.ranks; i++)

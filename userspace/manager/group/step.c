@@ -167,7 +167,7 @@ static void free_group(struct group *g)
 	if (g->busy)
 		return;
 	say_bye(g);
-	if (!g->persisted.forgotten)
+	if (!g->persisted.foreign)
 		group_log(g, EVENT_GROUP_ENDED, "%s", g->cause);
 	trees_drop(g);
 	/* It is being settled, thus the first one. */
@@ -184,7 +184,7 @@ static void end_abandoned(struct group *g)
 	uint32_t i;
 
 	g->persisted.key[0] = '\0';
-	g->persisted.forgotten = true;
+	g->persisted.foreign = true;
 	for (i = 0; i < g->nsubtrees; i++)
 		g->subtrees[i].made = false;
 	group_dismiss(g, g->fault.err, g->fault.text);
@@ -498,9 +498,9 @@ static void tell_ready(struct group *g)
 
 static void go_on_stored(struct group *g)
 {
-	if (!g->persisted.awaited)
+	if (!g->persisted.raise_stored)
 		return;
-	g->persisted.awaited = false;
+	g->persisted.raise_stored = false;
 	if (g->state == GROUP_MAKING)
 		tell_joined(g);
 	else

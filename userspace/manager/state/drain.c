@@ -30,7 +30,7 @@ static void persist_drain(struct manager *m, const struct drain *d)
 
 	put_text(o, "switch", d->id);
 	put_text(o, "address", d->address);
-	put_text(o, "by", d->by);
+	put_text(o, "by", d->requester);
 	json_object_object_add(o, "since", json_object_new_int64(d->since));
 	name_key(key, d);
 	state_put(m, key, o);
@@ -96,7 +96,7 @@ int drain_add(struct manager *m, struct sw *sw, const char *by)
 		return -ENOMEM;
 	snprintf(d->id, sizeof(d->id), "%s", sw->info ? sw->info->id : "");
 	snprintf(d->address, sizeof(d->address), "%s", sw->address);
-	snprintf(d->by, sizeof(d->by), "%s", by);
+	snprintf(d->requester, sizeof(d->requester), "%s", by);
 	d->since = time(NULL);
 	enter_drain(m, d);
 	if (m->state.store)
@@ -155,7 +155,8 @@ static void restore_drain(struct manager *m, const struct store_record *rec)
 		snprintf(d->id, sizeof(d->id), "%s", text_of(o, "switch"));
 		snprintf(d->address, sizeof(d->address), "%s",
 			 text_of(o, "address"));
-		snprintf(d->by, sizeof(d->by), "%s", text_of(o, "by"));
+		snprintf(d->requester, sizeof(d->requester), "%s",
+			 text_of(o, "by"));
 		d->since = json_object_get_int64(json_object_object_get(o,
 									"since"));
 		enter_drain(m, d);

@@ -33,9 +33,10 @@ static void say_standby(struct manager *m)
 {
 	const char *who = store_leader(m->state.store);
 
-	if (!*who || !strcmp(who, m->state.ahead))
+	if (!*who || !strcmp(who, m->state.named_leader))
 		return;
-	snprintf(m->state.ahead, sizeof(m->state.ahead), "%s", who);
+	snprintf(m->state.named_leader, sizeof(m->state.named_leader), "%s",
+		 who);
 	event_log(&m->events, EVENT_STANDBY, m->o.advertise,
 		  "this manager stands by for %s, which leads", who);
 }
@@ -45,10 +46,10 @@ static void say_trouble(struct manager *m)
 {
 	const char *why = store_why(m->state.store);
 
-	if (*why && !m->state.trouble)
+	if (*why && !m->state.error_reported)
 		event_log(&m->events, EVENT_STORE_FAILED, m->o.store, "%s",
 			  why);
-	m->state.trouble = *why;
+	m->state.error_reported = *why;
 }
 
 /* --- Becoming the leader ------------------------------------------------- */
@@ -58,20 +59,20 @@ static void was_read(void *ctx, const char *key, struct store_record *list,
 {
 	struct manager *m = ctx;
 
-	if (err && strcmp(m->state.unread, err))
+	if (err && strcmp(m->state.read_error, err))
 		event_log(&m->events, EVENT_STORE_FAILED, m->o.store,
 			  "it cannot be read: %s", err);
-	snprintf(m->state.unread, sizeof(m->state.unread), "%s",
+	snprintf(m->state.read_error, sizeof(m->state.read_error), "%s",
 		 err ? err : "");
 	if (err || m->state.phase != PHASE_READING) {
 		store_list_free(list);
 		m->state.phase = PHASE_STANDBY;
-		m->state.until = m->loop.now + RETRY_MS;
+		m->state.look_until = m->loop.now + RETRY_MS;
 		return;
 	}
 	m->state.phase = PHASE_LOOKING;
 	m->state.list = list;
-	m->state.until = m->loop.now + LOOK_MS;
+	m->state.look_until = m->loop.now + LOOK_MS;
 }
 
 static void begin_leading(struct manager *m)
@@ -121,7 +122,7 @@ static void step_down(struct manager *m)
 	say_phase(m, PHASE_STANDBY);
 	store_list_free(m->state.list);
 	m->state.list = NULL;
-	m->state.until = 0;
+	m->state.look_until = 0;
 	state_refuses(m, why, sizeof(why));
 	state_forget(m, why);
 }
@@ -142,14 +143,15 @@ void state_turn(struct manager *m)
 		step_down(m);
 	if (!leads)
 		say_standby(m);
-	if (leads && st->phase == PHASE_STANDBY && st->until <= m->loop.now) {
+	if (leads && st->phase == PHASE_STANDBY &&
+	    st->look_until <= m->loop.now) {
 		st->phase = PHASE_READING;
-		st->ahead[0] = '\0';
+		st->named_leader[0] = '\0';
 		st->started_at = now_ms();
 		store_list(st->store, "", was_read, m);
 	}
 	if (st->phase == PHASE_LOOKING &&
-	    (hosts_all_asked(m) || st->until <= m->loop.now))
+	    (hosts_all_asked(m) || st->look_until <= m->loop.now))
 		begin_leading(m);
 }
 
@@ -165,8 +167,8 @@ int64_t state_deadline(const struct manager *m)
 	int64_t until = store_until(st->store);
 
 	if ((st->phase == PHASE_LOOKING || st->phase == PHASE_STANDBY) &&
-	    st->until && st->until < until && store_leads(st->store))
-		return st->until;
+	    st->look_until && st->look_until < until && store_leads(st->store))
+		return st->look_until;
 	return until;
 }
 
@@ -186,7 +188,7 @@ bool state_refuses(const struct manager *m, char *text, size_t len)
 
 	if (m->state.phase == PHASE_ACTIVE)
 		return false;
-	why = m->state.unread[0] ? m->state.unread :
+	why = m->state.read_error[0] ? m->state.read_error :
 				   store_why(m->state.store);
 	if (*why) {
 		snprintf(text, len, AM_NOT_LEADER ", as it cannot use its store: %s",

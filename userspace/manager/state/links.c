@@ -24,14 +24,14 @@
  * @now: milliseconds since 1970
  * @ends: interfaces that have a link: a cable of one that is lost was moved
  * @cuts: links that are missing
- * @whole: each switch has said who it is
+ * @complete: each switch has said who it is
  */
 struct look {
 	struct manager		*m;
 	int64_t			now;
 	struct json_object	*ends;
 	struct json_object	*cuts;
-	bool			whole;
+	bool			complete;
 };
 
 static void add_end(struct json_object *o, const char *which,
@@ -248,7 +248,7 @@ static bool check_missing(struct look *l, struct json_object *link)
 	enum answer to = answer_of(l->m, link, "to-switch");
 
 	if (from == ANSWER_LEFT || to == ANSWER_LEFT ||
-	    (l->whole && (from == ANSWER_NONE || to == ANSWER_NONE)) ||
+	    (l->complete && (from == ANSWER_NONE || to == ANSWER_NONE)) ||
 	    has_end(l->ends, link, "from-switch", "from-interface") ||
 	    has_end(l->ends, link, "to-switch", "to-interface"))
 		return false;
@@ -285,7 +285,7 @@ struct json_object *links_update(struct manager *m, int64_t now)
 		.now		= now,
 		.ends		= json_object_new_object(),
 		.cuts		= json_object_new_array(),
-		.whole		= all_have_answered(m),
+		.complete	= all_have_answered(m),
 	};
 
 	init_links(m);

@@ -39,7 +39,7 @@ static void on_written(void *ctx, const char *key, struct store_record *list,
 	g->persisted.writing = false;
 	if (g->persisted.dirty)
 		save_group(g);
-	else if (g->persisted.awaited)
+	else if (g->persisted.raise_stored)
 		group_raise(g, GROUP_EV_STORED);
 }
 
@@ -49,7 +49,7 @@ static void save_group(struct group *g)
 	char *text = record_of(g);
 
 	/* As if the store had failed. */
-	if (!text && g->persisted.awaited)
+	if (!text && g->persisted.raise_stored)
 		group_raise(g, GROUP_EV_STORED);
 	if (!text)
 		return;
@@ -78,7 +78,7 @@ static void make_key(struct group *g)
  */
 void persist_store(struct group *g)
 {
-	g->persisted.awaited = true;
+	g->persisted.raise_stored = true;
 	if (!g->manager->state.store) {
 		group_raise(g, GROUP_EV_STORED);
 		return;
@@ -114,6 +114,6 @@ void persist_delete(struct group *g)
 		return;
 	state_del(g->manager, g->persisted.key);
 	g->persisted.key[0] = '\0';
-	g->persisted.awaited = false;
+	g->persisted.raise_stored = false;
 	g->persisted.writing = false;
 }

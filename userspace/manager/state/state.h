@@ -36,11 +36,12 @@ enum phase {
  * @waits: waits for some of these
  * @phase: what it may do
  * @started_at: milliseconds; when this manager began, or began to lead
- * @until: if PHASE_LOOKING: milliseconds; when to look no longer
+ * @look_until: if PHASE_LOOKING: milliseconds; when to look no longer
  * @list: if PHASE_LOOKING: records of groups
- * @unread: why the store cannot be read; empty: it can
- * @trouble: an event has said what is wrong with it
- * @ahead: if PHASE_STANDBY: the leader that an event has named; empty: none
+ * @read_error: why the store cannot be read; empty: it can
+ * @error_reported: an event has said what is wrong with it
+ * @named_leader: if PHASE_STANDBY: the leader that an event has named; empty:
+ *	none
  */
 struct state {
 	struct store		*store;
@@ -48,27 +49,27 @@ struct state {
 	struct state_wait	*waits;
 	enum phase		phase;
 	int64_t			started_at;
-	int64_t			until;
+	int64_t			look_until;
 	struct store_record	*list;
-	char			unread[STORE_ERROR_LEN];
-	bool			trouble;
-	char			ahead[STORE_NAME_MAX + 1];
+	char			read_error[STORE_ERROR_LEN];
+	bool			error_reported;
+	char			named_leader[STORE_NAME_MAX + 1];
 };
 
 /**
  * struct persisted - what the store has of a group
  * @key: its key; empty: nothing
- * @awaited: GROUP_EV_STORED is to be raised when it is written
+ * @raise_stored: GROUP_EV_STORED is to be raised when it is written
  * @writing: it is being written
  * @dirty: it has changed since
- * @forgotten: it is another manager's
+ * @foreign: it is another manager's
  */
 struct persisted {
 	char	key[STORE_KEY_MAX + 1];
-	bool	awaited;
+	bool	raise_stored;
 	bool	writing;
 	bool	dirty;
-	bool	forgotten;
+	bool	foreign;
 };
 
 /* leader.c */
@@ -141,17 +142,17 @@ struct group *record_group(struct manager *m, const char *text, char *err);
  * @next: next one
  * @id: the switch's identity; empty: it was not known
  * @address: address of its agent, the beginning of it
- * @by: who has wished so
+ * @requester: who has wished so
  * @since: seconds since 1970
- * @told: there is an event that says that it has no trees
+ * @reported_empty: there is an event that says that it has no trees
  */
 struct drain {
 	struct drain	*next;
 	char		id[64];
 	char		address[128];
-	char		by[IDENTITY_LEN];
+	char		requester[IDENTITY_LEN];
 	int64_t		since;
-	bool		told;
+	bool		reported_empty;
 };
 
 int drain_add(struct manager *m, struct sw *sw, const char *by);

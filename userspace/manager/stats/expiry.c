@@ -42,7 +42,7 @@ unsigned int expiry_level(const struct certificate *c, int64_t now)
 void expiry_text(const struct certificate *c, int64_t now, char *text,
 		 size_t len)
 {
-	const char *what = strcmp(c->of, "crl") ? "certificate" :
+	const char *what = strcmp(c->holder, "crl") ? "certificate" :
 			   "list of revoked certificates";
 	int64_t left = c->expires - now;
 	char date[32];
@@ -64,16 +64,17 @@ static void report_expiry(struct expiry *e, struct certificate *c)
 	unsigned int level = expiry_level(c, now);
 	char text[160];
 
-	if (level <= c->told)
+	if (level <= c->reported)
 		return;
-	c->told = level;
+	c->reported = level;
 	expiry_text(c, now, text, sizeof(text));
-	event_log(&e->m->events, EVENT_EXPIRES, c->name, "%s: %s", c->of, text);
+	event_log(&e->m->events, EVENT_EXPIRES, c->name, "%s: %s", c->holder,
+		  text);
 }
 
 static bool is_of(const struct certificate *c, const char *of, const char *name)
 {
-	return !strcmp(c->of, of) && !strcmp(c->name, name);
+	return !strcmp(c->holder, of) && !strcmp(c->name, name);
 }
 
 static struct certificate *find_certificate(struct expiry *e, const char *of,
@@ -93,7 +94,7 @@ static struct certificate *add_certificate(struct expiry *e, const char *of,
 
 	if (!c)
 		return NULL;
-	c->of = of;
+	c->holder = of;
 	c->expires = expires;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	while (*link && !is_of(*link, of, name))
@@ -119,7 +120,7 @@ static void look_at(struct expiry *e, const char *of, const char *name,
 	if (!c)
 		return;
 	if (c->expires != expires)
-		c->told = 0;
+		c->reported = 0;
 	c->expires = expires;
 }
 
@@ -132,7 +133,7 @@ static void look_at_file(struct expiry *e, const char *of, const char *path)
 static void drop_certificate(struct expiry *e, struct certificate *c)
 {
 	list_remove(e->list, c);
-	e->nclients -= !strcmp(c->of, "client");
+	e->nclients -= !strcmp(c->holder, "client");
 	free(c);
 }
 
@@ -142,7 +143,7 @@ static struct certificate *last_client(struct expiry *e)
 	struct certificate *c, *last = NULL;
 
 	for (c = e->list; c; c = c->next)
-		if (!strcmp(c->of, "client") &&
+		if (!strcmp(c->holder, "client") &&
 		    (!last || c->expires > last->expires))
 			last = c;
 	return last;
@@ -196,7 +197,7 @@ static void forget_old(struct expiry *e)
 
 	for (c = e->list; c; c = next) {
 		next = c->next;
-		if (!strcmp(c->of, "client") &&
+		if (!strcmp(c->holder, "client") &&
 		    e->m->loop.now - c->seen_at > KEEP_MS)
 			drop_certificate(e, c);
 	}
@@ -230,9 +231,9 @@ void expiry_turn(struct expiry *e)
 	const struct amd_options *o = &e->m->o;
 	struct certificate *c;
 
-	if (e->m->loop.now < e->at)
+	if (e->m->loop.now < e->check_at)
 		return;
-	e->at = e->m->loop.now + LOOK_MS;
+	e->check_at = e->m->loop.now + LOOK_MS;
 	look_at_file(e, "manager", o->security.cert);
 	look_at_file(e, "authority", o->security.ca);
 	look_at_file(e, "crl", o->security.crl);

@@ -20,20 +20,20 @@ struct manager;
 /**
  * struct certificate - one that expires
  * @next: next one
- * @of: "manager", "authority", "crl", "etcd", "agent", "client"
+ * @holder: "manager", "authority", "crl", "etcd", "agent", "client"
  * @name: whose it is: a file, a switch, or a client and its tenant
  * @expires: seconds since 1970. Clients with several certificates are there
  *	several times, the first to expire before the others
  * @seen_at: milliseconds; when a client has called with it last
- * @told: what events have said: 0: nothing, 1: soon, 2: now, 3: it has
+ * @reported: what events have reported: 0: nothing, 1: soon, 2: now, 3: it has
  */
 struct certificate {
 	struct certificate	*next;
-	const char		*of;
+	const char		*holder;
 	char			name[160];
 	int64_t			expires;
 	int64_t			seen_at;
-	unsigned int		told;
+	unsigned int		reported;
 };
 
 /**
@@ -41,13 +41,13 @@ struct certificate {
  * @m: manager
  * @list: certificates
  * @nclients: how many of them are clients'
- * @at: milliseconds; when to look next
+ * @check_at: milliseconds; when to look next
  */
 struct expiry {
 	struct manager		*m;
 	struct certificate	*list;
 	unsigned int		nclients;
-	int64_t			at;
+	int64_t			check_at;
 };
 
 void expiry_client(struct expiry *e, const struct identity *who);

@@ -118,7 +118,7 @@ static struct series_owner *most_ended(struct history *h,
 	struct series_owner *o, *most = mine;
 
 	LIST_FOREACH(o, &h->owners, next)
-		if (o->ended > most->ended)
+		if (o->n_ended > most->n_ended)
 			most = o;
 	return most;
 }
@@ -220,16 +220,16 @@ void history_end(struct history *h, struct series *s, bool ended)
 {
 	if (s->ended) {
 		TAILQ_REMOVE(&s->owner->by_end, s, by_end);
-		s->owner->ended--;
-		h->ended--;
+		s->owner->n_ended--;
+		h->n_ended--;
 	}
 	s->ended = ended;
 	if (!ended)
 		return;
 	TAILQ_INSERT_TAIL(&s->owner->by_end, s, by_end);
-	s->owner->ended++;
-	h->ended++;
-	if (h->ended > ENDED_MAX)
+	s->owner->n_ended++;
+	h->n_ended++;
+	if (h->n_ended > ENDED_MAX)
 		drop_series(h, TAILQ_FIRST(&most_ended(h, s->owner)->by_end));
 }
 
@@ -254,7 +254,7 @@ void history_add(struct series *s, const struct counts *delta, int64_t second)
 
 static void take_sample(struct series *s, int64_t second, double seconds)
 {
-	const struct counts *a = &s->taken, *b = &s->total;
+	const struct counts *a = &s->sampled, *b = &s->total;
 
 	s->last = (struct sample){
 		.rx = (float)((double)(b->rx - a->rx) / seconds),
@@ -264,7 +264,7 @@ static void take_sample(struct series *s, int64_t second, double seconds)
 		.trouble = (float)((double)(b->trouble - a->trouble) /
 				   seconds),
 	};
-	s->taken = s->total;
+	s->sampled = s->total;
 	/* Seconds that were missed had the same rate. */
 	for (; s->seconds <= second; s->seconds++)
 		if (s->ring)

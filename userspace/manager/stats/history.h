@@ -66,7 +66,7 @@ LIST_HEAD(series_owners, series_owner);
  * @tenant: of tasks: whose they are; else empty
  * @n: number of objects
  * @rings: objects that have a history
- * @ended: tasks that have ended
+ * @n_ended: tasks that have ended
  * @by_use: objects with a history, the one that was counted last at the end
  * @by_end: tasks that have ended, the last one at the end
  */
@@ -76,7 +76,7 @@ struct series_owner {
 	char			tenant[64];
 	unsigned int		n;
 	unsigned int		rings;
-	unsigned int		ended;
+	unsigned int		n_ended;
 	struct series_list	by_use;
 	struct series_list	by_end;
 };
@@ -91,7 +91,7 @@ struct series_owner {
  * @tenant: of a task: whose it is; else empty
  * @name: its name; another tenant's may have the same one
  * @total: since the manager knows it
- * @taken: what of @total is in samples
+ * @sampled: what of @total is in samples
  * @last: the last sample
  * @ring: the last hour, NULL: none; the sample of second n is at
  *	n % HISTORY_SECONDS
@@ -109,7 +109,7 @@ struct series {
 	char		tenant[64];
 	char		name[64];
 	struct counts	total;
-	struct counts	taken;
+	struct counts	sampled;
 	struct sample	last;
 	struct sample	*ring;
 	int64_t		first;
@@ -123,14 +123,14 @@ struct series {
  * @bucket: objects by the hash of kind, tenant and name
  * @n: their number
  * @rings: objects that have a history
- * @ended: tasks that have ended
+ * @n_ended: tasks that have ended
  * @owners: all who have objects
  */
 struct history {
 	struct series	*bucket[SERIES_BUCKETS];
 	unsigned int	n;
 	unsigned int	rings;
-	unsigned int	ended;
+	unsigned int	n_ended;
 	struct series_owners owners;
 };
 

@@ -240,11 +240,11 @@ static void put_expiry(const struct expiry *e, FILE *f)
 			 "When a certificate, or the list of revoked ones, expires.");
 	for (c = e->list; c; before = c, c = c->next) {
 		/* Of several ones of a client the first to expire. */
-		if (before && before->of == c->of &&
+		if (before && before->holder == c->holder &&
 		    !strcmp(before->name, c->name))
 			continue;
 		fprintf(f, "inc_am_certificate_expires_timestamp_seconds{of=\"%s\",name=\"",
-			c->of);
+			c->holder);
 		metrics_put_text(f, c->name);
 		fprintf(f, "\"} %" PRId64 "\n", c->expires);
 	}

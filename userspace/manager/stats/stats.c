@@ -22,12 +22,12 @@ static const char filter[] =
  * struct ask - an agent is asked
  * @op: operation
  * @st: statistics
- * @told: its answer
+ * @counts: its answer
  */
 struct ask {
 	struct sw_op	op;
 	struct stats	*st;
-	struct member_counts	told;
+	struct member_counts	counts;
 };
 
 /* --- Threads ------------------------------------------------------------- */
@@ -45,11 +45,11 @@ static int ask_run(struct sw_op *op, struct netconf *n)
 	LY_LIST_FOR(lyd_child(data), tree) {
 		text = yang_text(yang_child(tree, "state"), "counter-values");
 		if (text)
-			member_counts_add(&a->told,
+			member_counts_add(&a->counts,
 					  (uint32_t)yang_number(tree, "id"),
 					  text);
 	}
-	member_counts_sort(&a->told);
+	member_counts_sort(&a->counts);
 	netconf_free(data);
 	return 0;
 }
@@ -84,14 +84,14 @@ static void count_delta(struct stats *st, struct series *s,
  * struct tally - for which objects a switch's members are counted
  * @st: statistics
  * @sw: switch
- * @at: its object, NULL: none yet
+ * @series: its object, NULL: none yet
  * @group: the last member's group: mostly the next one's, too
  * @task: its object
  */
 struct tally {
 	struct stats		*st;
 	const struct sw		*sw;
-	struct series		*at;
+	struct series		*series;
 	const struct group	*group;
 	struct series		*task;
 };
@@ -105,7 +105,8 @@ static void count_member(struct tally *t, const struct stats_member *now)
 
 	if (!r)
 		return;
-	before = member_counts_find(&t->st->switches[t->sw->index].seen, now);
+	before = member_counts_find(&t->st->switches[t->sw->index].previous,
+				    now);
 	/* A counter that went back belongs to another member. */
 	if (before && before->counts.rx <= d.rx && before->counts.tx <= d.tx) {
 		d.rx -= before->counts.rx;
@@ -113,14 +114,15 @@ static void count_member(struct tally *t, const struct stats_member *now)
 		d.messages -= before->counts.messages;
 		d.trouble -= before->counts.trouble;
 	}
-	if (!t->at)
-		t->at = get_series(t->st, SERIES_SWITCH, "", sw_name(t->sw));
+	if (!t->series)
+		t->series = get_series(t->st, SERIES_SWITCH, "",
+				       sw_name(t->sw));
 	if (t->group != r->group)
 		t->task = get_series(t->st, SERIES_TASK, r->group->tenant->name,
 				     r->group->request.job);
 	t->group = r->group;
 	count_delta(t->st, t->task, &d);
-	count_delta(t->st, t->at, &d);
+	count_delta(t->st, t->series, &d);
 	inc_rdv_addr_str(&r->join.addr, text, sizeof(text));
 	count_delta(t->st, get_series(t->st, SERIES_CLIENT, "", text), &d);
 }
@@ -132,12 +134,12 @@ static void ask_done(struct sw_op *op)
 	struct tally t = { .st = a->st, .sw = op->sw };
 	unsigned int i;
 
-	s->busy--;
+	s->asks--;
 	if (!op->ret) {
-		for (i = 0; i < a->told.n; i++)
-			count_member(&t, &a->told.list[i]);
-		member_counts_free(&s->seen);
-		s->seen = a->told;
+		for (i = 0; i < a->counts.n; i++)
+			count_member(&t, &a->counts.list[i]);
+		member_counts_free(&s->previous);
+		s->previous = a->counts;
 	}
 	free(a);
 }
@@ -155,7 +157,7 @@ static void ask_switch(struct stats *st, struct sw *sw)
 	a->st = st;
 	a->op.run = ask_run;
 	a->op.done = ask_done;
-	s->busy++;
+	s->asks++;
 	sw_submit(sw, &a->op);
 }
 
@@ -168,8 +170,8 @@ void stats_forget_switch(struct stats *st, const struct sw *sw)
 {
 	struct stats_switch *s = &st->switches[sw->index];
 
-	member_counts_free(&s->seen);
-	s->busy = 0;
+	member_counts_free(&s->previous);
+	s->asks = 0;
 }
 
 /**
@@ -195,14 +197,14 @@ void stats_expire(struct stats *st)
 	struct stats_watch *w, *next;
 	unsigned int i;
 
-	if (m->loop.now < st->at)
+	if (m->loop.now < st->sample_at)
 		return;
 	history_tick(&st->history, m->loop.now / 1000,
-		     (double)(m->loop.now - st->taken) / 1000);
-	st->taken = m->loop.now;
-	st->at = m->loop.now + TICK_MS;
+		     (double)(m->loop.now - st->sampled_at) / 1000);
+	st->sampled_at = m->loop.now;
+	st->sample_at = m->loop.now + TICK_MS;
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!st->switches[i].busy)
+		if (!st->switches[i].asks)
 			ask_switch(st, &m->switches[i]);
 	expiry_turn(&st->expiry);
 	for (w = st->watches; w; w = next) {
@@ -338,15 +340,15 @@ struct stats *stats_start(struct manager *m)
 	history_init(&st->history);
 	st->m = m;
 	st->expiry.m = m;
-	st->taken = m->loop.now;
-	st->at = m->loop.now + TICK_MS;
+	st->sampled_at = m->loop.now;
+	st->sample_at = m->loop.now + TICK_MS;
 	st->size = (struct stats_histogram){
 		9, { 2, 4, 8, 16, 32, 64, 128, 256, 1024 }, { 0 }, 0 };
 	st->levels = (struct stats_histogram){
 		4, { 1, 2, 3, 4 }, { 0 }, 0 };
 	st->ready = (struct stats_histogram){
 		8, { .05, .1, .2, .5, 1, 2, 5, 10 }, { 0 }, 0 };
-	st->listener.heard = on_event;
+	st->listener.on_event = on_event;
 	event_listen(&m->events, &st->listener);
 	return st;
 }
@@ -361,7 +363,7 @@ void stats_stop(struct stats *st)
 
 	event_ignore(&st->m->events, &st->listener);
 	for (i = 0; i < st->m->o.nswitches; i++)
-		member_counts_free(&st->switches[i].seen);
+		member_counts_free(&st->switches[i].previous);
 	free(st->switches);
 	history_free(&st->history);
 	expiry_free(&st->expiry);

@@ -36,12 +36,12 @@ struct stats_histogram {
 
 /**
  * struct stats_switch - what a switch's agent has told last
- * @busy: how often it is being asked
- * @seen: counters
+ * @asks: how often it is being asked
+ * @previous: counters that it told in the last round
  */
 struct stats_switch {
-	unsigned int	busy;
-	struct member_counts	seen;
+	unsigned int	asks;
+	struct member_counts	previous;
 };
 
 /**
@@ -61,8 +61,8 @@ struct stats_watch {
  * @expiry: certificates
  * @stale: files that say who may call, and are not in force
  * @switches: for each switch of the manager
- * @at: milliseconds; when samples are taken next
- * @taken: and when they were last
+ * @sample_at: milliseconds; when samples are taken next
+ * @sampled_at: and when they were last
  * @listener: hears of groups
  * @watches: called each second
  * @size: ranks of the groups that became ready
@@ -78,8 +78,8 @@ struct stats {
 	struct expiry		expiry;
 	struct stale		stale;
 	struct stats_switch	*switches;
-	int64_t			at;
-	int64_t			taken;
+	int64_t			sample_at;
+	int64_t			sampled_at;
 	struct event_listener	listener;
 	struct stats_watch	*watches;
 	struct stats_histogram	size;

@@ -33,17 +33,17 @@ struct store_record {
 /**
  * struct store_lead - who leads
  * @leads: this manager does
- * @until: if so: milliseconds of CLOCK_MONOTONIC; from when on it must not be
- *	sure of that. INT64_MAX: it leads for as long as it runs
- * @ended: and the one before has ended: no rank takes it for alive. Else it may
- *	hang, or nobody knows
- * @who: else: the leader's address; empty: none, or unknown
+ * @valid_until: if so: milliseconds of CLOCK_MONOTONIC; from when on it must
+ *	not be sure of that. INT64_MAX: it leads for as long as it runs
+ * @prev_ended: and the one before has ended: no rank takes it for alive. Else
+ *	it may hang, or nobody knows
+ * @leader: else: the leader's address; empty: none, or unknown
  */
 struct store_lead {
 	bool	leads;
-	int64_t	until;
-	bool	ended;
-	char	who[STORE_NAME_MAX + 1];
+	int64_t	valid_until;
+	bool	prev_ended;
+	char	leader[STORE_NAME_MAX + 1];
 };
 
 struct store_db;

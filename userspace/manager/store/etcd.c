@@ -31,21 +31,21 @@
  * @db: what the store sees
  * @servers: servers
  * @n: their number
- * @at: the one that answered last
+ * @current: the one that answered last
  * @self: address of this manager
  * @lease: our lease, 0: none
  * @revision: revision at which we became the leader; 0: we are not
- * @ended: the leader before had resigned
+ * @prev_resigned: the leader before had resigned
  */
 struct etcd {
 	struct store_db		db;
 	struct client		*servers[SERVERS_MAX];
 	unsigned int		n;
-	unsigned int		at;
+	unsigned int		current;
 	char			self[STORE_NAME_MAX + 1];
 	int64_t			lease;
 	int64_t			revision;
-	bool			ended;
+	bool			prev_resigned;
 };
 
 static struct etcd *from_db(struct store_db *db)
@@ -76,11 +76,11 @@ static void *ask_servers(struct etcd *e, const char *path,
 	if (in)
 		protobuf_c_message_pack(req, in);
 	for (i = 0; in && i < e->n; i++) {
-		*ret = client_call(e->servers[e->at], path, CALL_MS, in, n,
+		*ret = client_call(e->servers[e->current], path, CALL_MS, in, n,
 				   &out, &len, err);
 		if (*ret != -EHOSTUNREACH)
 			break;
-		e->at = (e->at + 1) % e->n;
+		e->current = (e->current + 1) % e->n;
 	}
 	if (!*ret)
 		msg = protobuf_c_message_unpack(type, NULL, len, out);
@@ -270,8 +270,8 @@ static void read_leader(struct etcd *e, const Etcdserverpb__TxnResponse *ans,
 	if (kv->lease == e->lease)
 		e->revision = kv->create_revision;
 	else
-		snprintf(l->who, sizeof(l->who), "%.*s", (int)kv->value.len,
-			 (const char *)kv->value.data);
+		snprintf(l->leader, sizeof(l->leader), "%.*s",
+			 (int)kv->value.len, (const char *)kv->value.data);
 }
 
 /* Has it resigned, the one before this manager? */
@@ -330,7 +330,7 @@ static int run_campaign(struct etcd *e, struct store_lead *l, char *err)
 			  &etcdserverpb__txn_response__descriptor, &ret, err);
 	if (!ans)
 		return ret;
-	e->ended = ans->succeeded && has_resigned(ans);
+	e->prev_resigned = ans->succeeded && has_resigned(ans);
 	if (ans->succeeded && ans->header)
 		e->revision = ans->header->revision;
 	else
@@ -351,9 +351,9 @@ static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 	if (ret || !e->revision)
 		return ret;
 	l->leads = true;
-	l->ended = e->ended;
+	l->prev_ended = e->prev_resigned;
 	/* The next leader gets it later than this. */
-	l->until = since + ms - ms / 4;
+	l->valid_until = since + ms - ms / 4;
 	return 0;
 }
 

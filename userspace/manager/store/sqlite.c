@@ -61,14 +61,14 @@ enum {
  * @lock: descriptor of the lock file
  * @file: descriptor of the database
  * @path: its name
- * @real: the same without links
- * @was: and what had that name
- * @log: what SQLite's log, FILE-wal, was; @st_ino is 0: there is none, as in
- *	some file systems
- * @made: MADE_..., of what was not there before
- * @moved: no manager has used this file under this name
- * @used: but one has used it
- * @same: the last manager had the address of this one
+ * @real_path: the same without links
+ * @identity: and the file that had that name when it was opened
+ * @log_identity: likewise of SQLite's log, FILE-wal; @st_ino is 0: there is
+ *	none, as in some file systems
+ * @created: MADE_..., of what was not there before
+ * @new_name: no manager has used this file under this name
+ * @used_before: but one has used it
+ * @same_address: the last manager had the address of this one
  * @put: statement
  * @del: statement
  * @list: statement
@@ -79,13 +79,13 @@ struct sqlite {
 	int		lock;
 	int		file;
 	char		path[4096];
-	char		real[4096];
-	struct stat	was;
-	struct stat	log;
-	unsigned int	made;
-	bool		moved;
-	bool		used;
-	bool		same;
+	char		real_path[4096];
+	struct stat	identity;
+	struct stat	log_identity;
+	unsigned int	created;
+	bool		new_name;
+	bool		used_before;
+	bool		same_address;
 	sqlite3_stmt	*put;
 	sqlite3_stmt	*del;
 	sqlite3_stmt	*list;
@@ -145,8 +145,8 @@ static const char *log_of(const struct sqlite *s)
 
 static int check_there(const struct sqlite *s, char *err)
 {
-	if (is_it(s->path, &s->was) &&
-	    (!s->log.st_ino || is_it(log_of(s), &s->log)))
+	if (is_it(s->path, &s->identity) &&
+	    (!s->log_identity.st_ino || is_it(log_of(s), &s->log_identity)))
 		return 0;
 	return store_failed(err, -ENOENT, "%s was removed or replaced, so nothing is stored: move it back, with its -wal, or restart inc-amd when no jobs run",
 			    s->path);
@@ -223,8 +223,8 @@ static int list_keys(struct store_db *db, const char *prefix,
 static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 {
 	l->leads = true;
-	l->until = INT64_MAX;
-	l->ended = from_db(db)->same;
+	l->valid_until = INT64_MAX;
+	l->prev_ended = from_db(db)->same_address;
 	return check_there(from_db(db), err);
 }
 
@@ -272,7 +272,7 @@ static void name_self(const char *self, char *where)
 
 static void name_file(const struct sqlite *s, char *text, size_t len)
 {
-	snprintf(text, len, "\nfile %ju\n", (uintmax_t)s->was.st_ino);
+	snprintf(text, len, "\nfile %ju\n", (uintmax_t)s->identity.st_ino);
 }
 
 static int open_or_make(struct sqlite *s, const char *path, unsigned int made)
@@ -283,7 +283,7 @@ static int open_or_make(struct sqlite *s, const char *path, unsigned int made)
 		return fd;
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
-		s->made |= made;
+		s->created |= made;
 	/* A link to nowhere, or somebody was faster. */
 	return fd >= 0 || errno != EEXIST ? fd :
 	       open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -294,12 +294,12 @@ static void note_beside(struct sqlite *s)
 {
 	char name[NAME_LEN];
 
-	snprintf(name, sizeof(name), "%s-wal", s->real);
+	snprintf(name, sizeof(name), "%s-wal", s->real_path);
 	if (access(name, F_OK))
-		s->made |= MADE_WAL;
-	snprintf(name, sizeof(name), "%s-shm", s->real);
+		s->created |= MADE_WAL;
+	snprintf(name, sizeof(name), "%s-shm", s->real_path);
 	if (access(name, F_OK))
-		s->made |= MADE_SHM;
+		s->created |= MADE_SHM;
 }
 
 static int take_lock(struct sqlite *s, const char *self, char *err)
@@ -308,7 +308,7 @@ static int take_lock(struct sqlite *s, const char *self, char *err)
 	ssize_t n;
 	int ret;
 
-	snprintf(name, sizeof(name), "%s.lock", s->real);
+	snprintf(name, sizeof(name), "%s.lock", s->real_path);
 	s->lock = open_or_make(s, name, MADE_LOCK);
 	if (s->lock < 0)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
@@ -317,13 +317,13 @@ static int take_lock(struct sqlite *s, const char *self, char *err)
 	n = pread(s->lock, who, sizeof(who) - 1, 0);
 	who[n < 0 ? 0 : n] = '\0';
 	name_file(s, file, sizeof(file));
-	s->moved = !who[0] || (strstr(who, "\nfile ") && !strstr(who, file));
+	s->new_name = !who[0] || (strstr(who, "\nfile ") && !strstr(who, file));
 	who[strcspn(who, "\n")] = '\0';
 	if (ret)
 		return store_failed(err, -EBUSY, "another manager uses it: %s. Stop that one, give another file, or use etcd for several managers",
 				    who[0] ? who : "one that has just started");
 	name_self(self, where);
-	s->same = ends_with(who, where);
+	s->same_address = ends_with(who, where);
 	return 0;
 }
 
@@ -336,11 +336,12 @@ static int write_lock(struct sqlite *s, const char *self, char *err)
 	name_file(s, file, sizeof(file));
 	if (ftruncate(s->lock, 0) ||
 	    dprintf(s->lock, "process %d %s%s", (int)getpid(), where, file) < 0)
-		return store_failed(err, -errno, "%s.lock: %s: %s", s->real,
-				    strerror(errno),
-				    errno == ENOSPC || errno == EDQUOT ?
-				    "no room: make some, or give another file" :
-				    "give another file, or --store none");
+		return store_failed(
+			err, -errno, "%s.lock: %s: %s", s->real_path,
+			strerror(errno),
+			errno == ENOSPC || errno == EDQUOT ?
+				"no room: make some, or give another file" :
+				"give another file, or --store none");
 	return 0;
 }
 
@@ -350,8 +351,8 @@ static int check_kind(const struct sqlite *s, char *err)
 	static const char magic[] = "SQLite format 3";
 	char head[sizeof(magic)] = "";
 
-	if (S_ISREG(s->was.st_mode) &&
-	    (!s->was.st_size ||
+	if (S_ISREG(s->identity.st_mode) &&
+	    (!s->identity.st_size ||
 	     (pread(s->file, head, sizeof(head), 0) == sizeof(head) &&
 	      !memcmp(head, magic, sizeof(magic)))))
 		return 0;
@@ -366,12 +367,12 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	int ret;
 
 	s->file = open_or_make(s, path, MADE_FILE);
-	if (s->file >= 0 && !fstat(s->file, &s->was))
+	if (s->file >= 0 && !fstat(s->file, &s->identity))
 		real = realpath(path, NULL);
 	if (!real)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    path, strerror(errno));
-	snprintf(s->real, sizeof(s->real), "%s", real);
+	snprintf(s->real_path, sizeof(s->real_path), "%s", real);
 	free(real);
 	ret = check_kind(s, err);
 	if (!ret)
@@ -396,13 +397,14 @@ static void remove_made(const struct sqlite *s)
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(name, sizeof(name), "%s%s", s->real, files[i].end);
-		if (s->made & files[i].made)
+		snprintf(name, sizeof(name), "%s%s", s->real_path,
+			 files[i].end);
+		if (s->created & files[i].made)
 			unlink(name);
 	}
 	snprintf(name, sizeof(name), "%s", s->path);
 	*strrchr(name, '/') = '\0';
-	if (s->made & MADE_DIR)
+	if (s->created & MADE_DIR)
 		rmdir(name);
 }
 
@@ -481,7 +483,7 @@ static int check_owner(struct sqlite *s, int *version, char *err)
 				 &used, err);
 	if (ret)
 		return ret;
-	s->used = used;
+	s->used_before = used;
 	if (used && id != APP_ID)
 		return store_failed(err, -EINVAL, "it is a database of another program: give another file");
 	if (*version > SCHEMA)
@@ -553,8 +555,8 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 		ret = prepare_statement(s, "SELECT key, version, data FROM record WHERE"
 					" substr(key, 1, length(?1)) = ?1 ORDER BY key",
 					&s->list, err);
-	if (!ret && stat(log_of(s), &s->log))
-		s->log.st_ino = 0;
+	if (!ret && stat(log_of(s), &s->log_identity))
+		s->log_identity.st_ino = 0;
 	return ret;
 }
 
@@ -568,7 +570,7 @@ static int make_directory(struct sqlite *s, const char *path, char *err)
 	if (!dir[0])
 		return 0;
 	if (!mkdir(dir, 0700))
-		s->made |= MADE_DIR;
+		s->created |= MADE_DIR;
 	else if (errno != EEXIST)
 		return store_failed(err, -errno, "the directory %s is missing, and cannot be made: %s: give another file, or --store none",
 				    dir, strerror(errno));
@@ -620,7 +622,7 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 		close_db(&s->db);
 		return ret;
 	}
-	if (s->moved && s->used)
+	if (s->new_name && s->used_before)
 		log_info("store: %s was used by a manager elsewhere: if this is a copy, and the manager of the original is running, stop this one at once: both have the same groups and tree IDs, and each ends the other's groups",
 			path);
 	keep_log(s, false);

@@ -62,10 +62,12 @@ struct store_op {
  * @loop: main loop
  * @db: database
  * @lead: what the main loop knows of leadership
- * @why: the last error that was logged
- * @until: the same as @lead.until, for other threads; 0: it does not lead
+ * @last_error: the last error that was logged
+ * @lead_until: the same as @lead.valid_until, for other threads; 0: it does not
+ *	lead
  * @thread: thread
- * @again: of the thread: what could not be written, the oldest first; one of a key
+ * @retry: of the thread: what could not be written, the oldest first; one of a
+ *	key
  * @again_at: milliseconds; when it is tried again
  * @lock: guards the following
  * @wake: there is an operation, or @stop
@@ -77,10 +79,10 @@ struct store {
 	struct loop		*loop;
 	struct store_db		*db;
 	struct store_lead	lead;
-	char			why[STORE_ERROR_LEN];
-	_Atomic int64_t		until;
+	char			last_error[STORE_ERROR_LEN];
+	_Atomic int64_t		lead_until;
 	pthread_t		thread;
-	struct store_op		*again;
+	struct store_op		*retry;
 	int64_t			again_at;
 	pthread_mutex_t		lock;
 	pthread_cond_t		wake;
@@ -130,7 +132,7 @@ static bool is_write(const struct store_op *op)
 /* Give up what could not be written. @key: only that; NULL: all. */
 static void give_up(struct store *s, const char *key)
 {
-	struct store_op **link = &s->again, *op;
+	struct store_op **link = &s->retry, *op;
 
 	while ((op = *link)) {
 		if (key && strcmp(op->key, key)) {
@@ -157,9 +159,9 @@ static void try_later(struct store *s, const struct store_op *op)
 		free(copy);
 		return;
 	}
-	if (!s->again)
+	if (!s->retry)
 		s->again_at = now_ms() + AGAIN_MS;
-	for (link = &s->again; *link; link = &(*link)->next)
+	for (link = &s->retry; *link; link = &(*link)->next)
 		;
 	*link = copy;
 }
@@ -203,7 +205,7 @@ static void run_again(struct store *s)
 {
 	struct store_op *op;
 
-	while ((op = s->again)) {
+	while ((op = s->retry)) {
 		do_op(s, op);
 		if (op->ret == -ESTALE) {
 			give_up(s, NULL);
@@ -213,7 +215,7 @@ static void run_again(struct store *s)
 			s->again_at = now_ms() + AGAIN_MS;
 			return;
 		}
-		s->again = op->next;
+		s->retry = op->next;
 		op_free(op);
 	}
 	log_info("store: all that could not be written before is written now");
@@ -270,14 +272,14 @@ static void *run_thread(void *arg)
 			next = s->db->lead_ms ? now_ms() + s->db->lead_ms :
 			       INT64_MAX;
 		}
-		if (s->again && now_ms() >= s->again_at)
+		if (s->retry && now_ms() >= s->again_at)
 			run_again(s);
-		op = take_op(s, s->again && s->again_at < next ? s->again_at :
+		op = take_op(s, s->retry && s->again_at < next ? s->again_at :
 							      next);
 		if (op)
 			run_op(s, op);
 	}
-	if (s->again)
+	if (s->retry)
 		run_again(s);
 	give_up(s, NULL);
 	s->db->ops->close(s->db);
@@ -288,9 +290,9 @@ static void *run_thread(void *arg)
 
 static void report_error(struct store *s, const char *err)
 {
-	if (!strcmp(s->why, err))
+	if (!strcmp(s->last_error, err))
 		return;
-	snprintf(s->why, sizeof(s->why), "%s", err);
+	snprintf(s->last_error, sizeof(s->last_error), "%s", err);
 	if (*err)
 		log_info("store: %s", err);
 }
@@ -303,9 +305,9 @@ static void lead_done(struct store *s, struct store_op *op)
 		return;
 	/* It was said when this one took the lead. */
 	if (s->lead.leads)
-		op->lead.ended = s->lead.ended;
+		op->lead.prev_ended = s->lead.prev_ended;
 	s->lead = op->lead;
-	atomic_store(&s->until, s->lead.leads ? s->lead.until : 0);
+	atomic_store(&s->lead_until, s->lead.leads ? s->lead.valid_until : 0);
 }
 
 static void came_back(struct loop_work *work)
@@ -319,7 +321,7 @@ static void came_back(struct loop_work *work)
 		log_info("store: %s: %s", op->key, op->err);
 	if (op->ret == -ESTALE && s->lead.leads) {
 		s->lead.leads = false;
-		atomic_store(&s->until, 0);
+		atomic_store(&s->lead_until, 0);
 	}
 	if (op->done)
 		op->done(op->ctx, op->key, op->list,
@@ -472,7 +474,7 @@ void store_list(struct store *s, const char *prefix, store_done *done,
  */
 bool store_leads(const struct store *s)
 {
-	return !s || now_ms() < atomic_load(&s->until);
+	return !s || now_ms() < atomic_load(&s->lead_until);
 }
 
 /**
@@ -483,7 +485,7 @@ bool store_leads(const struct store *s)
  */
 int64_t store_until(const struct store *s)
 {
-	return s && s->lead.leads ? s->lead.until : INT64_MAX;
+	return s && s->lead.leads ? s->lead.valid_until : INT64_MAX;
 }
 
 /**
@@ -494,7 +496,7 @@ int64_t store_until(const struct store *s)
  */
 bool store_last_ended(const struct store *s)
 {
-	return s->lead.ended;
+	return s->lead.prev_ended;
 }
 
 /**
@@ -505,7 +507,7 @@ bool store_last_ended(const struct store *s)
  */
 const char *store_why(const struct store *s)
 {
-	return s->why;
+	return s->last_error;
 }
 
 /**
@@ -516,5 +518,5 @@ const char *store_why(const struct store *s)
  */
 const char *store_leader(const struct store *s)
 {
-	return s->lead.who;
+	return s->lead.leader;
 }

@@ -166,8 +166,8 @@ static int64_t deadline(void)
 	group_arm(&fake_manager);
 	if (reserve_deadline(&fake_manager) < next)
 		next = reserve_deadline(&fake_manager);
-	if (fake_manager.stats->at < next)
-		next = fake_manager.stats->at;
+	if (fake_manager.stats->sample_at < next)
+		next = fake_manager.stats->sample_at;
 	if (group_drain_deadline(&fake_manager) < next)
 		next = group_drain_deadline(&fake_manager);
 	if (fake_manager.state.phase == PHASE_ACTIVE && hosts_deadline(&fake_manager) < next)
@@ -214,7 +214,7 @@ static void check_group(const struct group *g)
 		fuzz_wrong("a group counts its ranks wrong");
 	if (g->events || g->is_raised)
 		fuzz_wrong("an event was not settled");
-	if (!g->busy && (is_made(g) ? !g->persisted.awaited :
+	if (!g->busy && (is_made(g) ? !g->persisted.raise_stored :
 			 !g->timer.place && !waits_for_ranks(g)))
 		fuzz_wrong("a group waits for nothing");
 	if (g->state == GROUP_OVER && !g->busy)

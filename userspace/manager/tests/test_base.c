@@ -337,7 +337,7 @@ static void test_pool(void)
 	ok(wait_for(&stuck_begun, STUCK) && wait_for(&quick_done, QUICK) &&
 	   wait_for(&again_done, QUICK), "jobs are done although others are stuck");
 	pthread_mutex_lock(&pool.lock);
-	ok(pool.n <= pool.most, "no more threads than allowed");
+	ok(pool.n <= pool.max_threads, "no more threads than allowed");
 	pthread_mutex_unlock(&pool.lock);
 	let_go = true;
 	for (i = 0; i < QUICK; i++)

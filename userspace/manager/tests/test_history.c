@@ -129,14 +129,14 @@ static void many_tasks(void)
 		first = first || (s && i < TASKS - ENDED_MAX);
 		last = last && (i < TASKS - ENDED_MAX || (s && s->ended));
 	}
-	check(h.n == ENDED_MAX && h.ended == ENDED_MAX && last && !first,
+	check(h.n == ENDED_MAX && h.n_ended == ENDED_MAX && last && !first,
 	      "the last tasks that have ended are kept, and no others");
 	s = history_get(&h, SERIES_TASK, "", name, TASKS / 100);
 	history_end(&h, s, false);
-	check(!s->ended && h.ended == ENDED_MAX - 1,
+	check(!s->ended && h.n_ended == ENDED_MAX - 1,
 	      "a task that comes again has not ended");
 	history_free(&h);
-	check(!h.n && !h.rings && !h.ended, "nothing is left");
+	check(!h.n && !h.rings && !h.n_ended, "nothing is left");
 }
 
 /* A tenant with many tasks displaces its own, not those of one who has few. */
@@ -159,7 +159,7 @@ static void tenants(void)
 		s = history_get(&h, SERIES_TASK, "many", name, 10 + i / 100);
 		history_end(&h, s, true);
 	}
-	check(h.ended == ENDED_MAX && h.rings == HISTORY_MAX,
+	check(h.n_ended == ENDED_MAX && h.rings == HISTORY_MAX,
 	      "many tasks: no more than there is room for");
 	check(s->ring && idle->ring, "their histories: both tenants have some");
 	for (i = 0; i < 3; i++) {
@@ -174,7 +174,7 @@ static void tenants(void)
 		s = history_get(&h, SERIES_TASK, "late", name, 100);
 		history_end(&h, s, true);
 	}
-	check(h.ended == ENDED_MAX && s->owner->ended >= ENDED_MAX / 2 - 2,
+	check(h.n_ended == ENDED_MAX && s->owner->n_ended >= ENDED_MAX / 2 - 2,
 	      "a third tenant gets half of the room");
 	history_free(&h);
 	check(LIST_EMPTY(&h.owners), "no owner is left");

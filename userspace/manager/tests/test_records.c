@@ -78,7 +78,7 @@ static int last_lead(struct store_db *db, struct store_lead *lead, char *err)
 	(void)db;
 	(void)err;
 	lead->leads = true;
-	lead->until = INT64_MAX;
+	lead->valid_until = INT64_MAX;
 	return 0;
 }
 

@@ -227,7 +227,7 @@ static void reach(enum group_state state, bool store, bool rebuild)
 		return;
 	}
 	go_until(GROUP_READY);
-	while (the_group()->persisted.awaited)
+	while (the_group()->persisted.raise_stored)
 		go_on();
 	if (state == GROUP_ENDING)
 		say_type(first_call(), INC_RDV_LEAVE);
@@ -252,7 +252,7 @@ static bool comes_to_rest(int64_t *ms)
 	const struct group *g;
 
 	while ((g = the_group()) &&
-	       (g->state != GROUP_READY || g->persisted.awaited)) {
+	       (g->state != GROUP_READY || g->persisted.raise_stored)) {
 		if (fake_ms - begin > BOUND_MS)
 			return false;
 		go_on();

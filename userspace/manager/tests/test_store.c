@@ -336,7 +336,7 @@ static int full_lead(struct store_db *db, struct store_lead *lead, char *why)
 	(void)db;
 	(void)why;
 	lead->leads = true;
-	lead->until = INT64_MAX;
+	lead->valid_until = INT64_MAX;
 	return 0;
 }
 

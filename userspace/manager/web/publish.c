@@ -162,7 +162,7 @@ static struct json_object *make_expiry(const struct stats *st)
 		if (!expiry_level(c, now))
 			continue;
 		expiry_text(c, now, text, sizeof(text));
-		put_alarm(out, c->of, c->name, text);
+		put_alarm(out, c->holder, c->name, text);
 	}
 	return out;
 }
