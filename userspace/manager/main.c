@@ -53,7 +53,7 @@ static void on_reload(struct loop_work *work)
 	event_log(&manager.events,
 		  tenants_reload(&manager.tenants, err, sizeof(err)) ?
 		  EVENT_LIMITS_WRONG : EVENT_LIMITS_READ,
-		  manager.o.advertise, "%s", manager.tenants.said);
+		  manager.o.advertise, "%s", manager.tenants.result);
 }
 
 static void post_reload(void)
@@ -262,7 +262,7 @@ static int start_tenants(struct manager *m)
 
 	if (!tenants_open(&m->tenants, m->o.tenants ? m->o.tenants : AM_TENANTS,
 			  !m->o.tenants, err, sizeof(err))) {
-		log_info("%s", m->tenants.said);
+		log_info("%s", m->tenants.result);
 		return 0;
 	}
 	log_error("%s", err);
@@ -287,7 +287,7 @@ static const struct group_ops group_ops = {
 	.store		= persist_store,
 	.changed	= persist_changed,
 	.unstore	= persist_delete,
-	.ends		= stats_group_ends,
+	.on_end		= stats_group_ends,
 };
 
 static int start_rpc(struct manager *m)

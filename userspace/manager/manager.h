@@ -137,7 +137,7 @@ STAILQ_HEAD(group_list, group);
  * @raised: groups of which something is to be settled
  * @group_ops: who hears of groups
  * @placing: how many groups are GROUP_PLACING or GROUP_REPLACING
- * @unlinked: how many of them need interfaces that are not known
+ * @nlinks_missing: how many of them need interfaces that are not known
  * @linked_in: generation of the topology in which those were looked for
  * @linked_at: milliseconds; when that was
  * @ids: IDs of trees
@@ -169,7 +169,7 @@ struct manager {
 	struct group_list raised;
 	const struct group_ops *group_ops;
 	uint32_t	placing;
-	uint32_t	unlinked;
+	uint32_t	nlinks_missing;
 	uint64_t	linked_in;
 	int64_t		linked_at;
 	struct ids	ids;

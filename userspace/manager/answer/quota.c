@@ -124,7 +124,7 @@ void answer_quotas(struct manager *m, const void *msg,
 		all.msg.n_limits = LIMIT_RANKS + 1;
 		out.all = own ? NULL : &all.msg;
 		if (!own) {
-			out.read = (char *)m->tenants.said;
+			out.read = (char *)m->tenants.result;
 			out.read_at = m->tenants.read_at;
 		}
 		out.n_quotas = t.n;

@@ -45,7 +45,7 @@ static void fill_reservation(RdmaInc__V1__Reservation *out,
 		out->seconds = (uint32_t)((r->until - now_ms() + 999) / 1000);
 	out->used_groups = r->used_groups;
 	out->used_ranks = r->used_ranks;
-	out->by = (char *)r->by;
+	out->by = (char *)r->requester;
 }
 
 static void reply_reservation(struct rpc_answer *a, const struct reservation *r)
@@ -72,7 +72,8 @@ static bool set_by(struct reservation *wish, const char *by,
 		answer_refuse(a, EINVAL, "by whom: %s", why);
 		return false;
 	}
-	snprintf(wish->by, sizeof(wish->by), "%s", *by ? by : own);
+	snprintf(wish->requester, sizeof(wish->requester), "%s",
+		 *by ? by : own);
 	return true;
 }
 

@@ -26,14 +26,14 @@
  * @managers: those that the user names, then the leader that they name
  * @addr: the one that was reached
  * @leader: where one of them has said that the leader is
- * @led: it has had its turn
+ * @asked_leader: it has had its turn
  * @why: what is wrong with managers that were reached, a line for each
  */
 struct search {
 	struct inc_reach	*managers;
 	const char		*addr;
 	char			leader[LEADER_LEN];
-	bool			led;
+	bool			asked_leader;
 	char			why[4096];
 };
 
@@ -138,8 +138,8 @@ static int next_manager(struct search *s)
 		return -1;
 	if (inc_reach_left(s->managers))
 		fd = inc_reach_next(s->managers, TIMEOUT_MS, NULL);
-	if (fd < 0 && s->leader[0] && !s->led) {
-		s->led = true;
+	if (fd < 0 && s->leader[0] && !s->asked_leader) {
+		s->asked_leader = true;
 		if (is_unreached(s, s->leader))
 			return -1;
 		add_manager(s, s->leader);

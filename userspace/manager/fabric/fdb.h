@@ -88,13 +88,13 @@ struct fdb_neigh {
  * @node: in the index
  * @addr: address
  * @neighs: who has it
- * @last: MAC address that was believed last
+ * @last_mac: MAC address that was believed last
  */
 struct fdb_addr {
 	struct index_node	node;
 	struct inc_rdv_addr	addr;
 	struct fdb_neigh	*neighs;
-	char			last[MAC_LEN];
+	char			last_mac[MAC_LEN];
 };
 
 /**

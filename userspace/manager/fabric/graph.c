@@ -259,7 +259,7 @@ struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
 		return NULL;
 	}
 	for (; w.c->nnodes < p->n; w.c->nnodes++)
-		w.c->nodes[w.c->nnodes] = p->nodes[w.c->nnodes].at;
+		w.c->nodes[w.c->nnodes] = p->nodes[w.c->nnodes].sw;
 	charge_all(m->topo, w.c, 1);
 	w.c->next = m->topo->charges;
 	if (w.c->next)

@@ -27,11 +27,11 @@
  * @addr: its address
  * @sw: its switch, or NULL: not known yet
  * @itf: interface there
- * @at: milliseconds; when it was seen there first
+ * @found_at: milliseconds; when it was seen there first
  * @rival: another switch that claims to have it, or NULL
  * @owner: a switch that has its address itself, or NULL
- * @owned: when that was so last, counted in turns
- * @turn: when it was seen last, likewise
+ * @owned_turn: when that was so last, counted in turns
+ * @seen_turn: when it was seen last, likewise
  */
 struct host {
 	struct index_node	node;
@@ -39,36 +39,36 @@ struct host {
 	struct inc_rdv_addr	addr;
 	const struct sw		*sw;
 	char			itf[32];
-	int64_t			at;
+	int64_t			found_at;
 	const struct sw		*rival;
 	const struct sw		*owner;
-	uint64_t		owned;
-	uint64_t		turn;
+	uint64_t		owned_turn;
+	uint64_t		seen_turn;
 };
 
 /**
  * struct hosts - all hosts
  * @index: hosts, by address
  * @list: all of them
- * @turn: how often they were looked up
- * @at: milliseconds; when to do so again
- * @not_before: milliseconds; @at is not less
+ * @turns: how often they were looked up
+ * @update_at: milliseconds; when to do so again
+ * @not_before: milliseconds; @update_at is not less
  * @m: during a turn: manager
  * @credit: how many events there may be
  * @credited_at: milliseconds; since when it has not grown
- * @untold: changes that were not
+ * @unlogged: changes that were not
  * @sum_at: milliseconds; not before is their number told
  */
 struct hosts {
 	struct index	index;
 	struct host	*list;
-	uint64_t	turn;
-	int64_t		at;
+	uint64_t	turns;
+	int64_t		update_at;
 	int64_t		not_before;
 	struct manager	*m;
 	uint32_t	credit;
 	int64_t		credited_at;
-	uint32_t	untold;
+	uint32_t	unlogged;
 	int64_t		sum_at;
 };
 
@@ -93,7 +93,7 @@ static void forget_gone(struct hosts *h)
 	struct host **link = &h->list, *host;
 
 	while ((host = *link)) {
-		if (host->turn + 1 >= h->turn) {
+		if (host->seen_turn + 1 >= h->turns) {
 			link = &host->next;
 			continue;
 		}
@@ -122,7 +122,7 @@ static struct host *add_host(struct hosts *h, const struct inc_rdv_addr *addr,
 static bool take_credit(struct hosts *h)
 {
 	if (!h->credit) {
-		h->untold++;
+		h->unlogged++;
 		return false;
 	}
 	h->credit--;
@@ -164,7 +164,7 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 	if (host->sw == sw && !strcmp(host->itf, itf->name))
 		return;
 	/* A switch that has not answered before may have had it all the time. */
-	if (!host->sw || sw->known_at > host->at) {
+	if (!host->sw || sw->known_at > host->found_at) {
 		if (take_credit(h))
 			event_log(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
@@ -175,7 +175,7 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 				  host->itf, sw_name(sw), itf->name);
 	}
 	host->sw = sw;
-	host->at = h->m->loop.now;
+	host->found_at = h->m->loop.now;
 	memcpy(host->itf, itf->name, sizeof(host->itf));
 }
 
@@ -195,7 +195,7 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 	if (sw)
 		look_for_move(h, host, text, sw, itf);
 	look_for_rival(h, host, text, sw, itf);
-	host->turn = h->turn;
+	host->seen_turn = h->turns;
 }
 
 /* Report one switch at a time: a host could alternate between two. */
@@ -209,9 +209,9 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 	char text[64];
 
 	if (!host || (host->owner && host->owner != sw &&
-		      host->owned + 1 >= h->turn))
+		      host->owned_turn + 1 >= h->turns))
 		return;
-	if (host->owner != sw || host->owned + 1 < h->turn) {
+	if (host->owner != sw || host->owned_turn + 1 < h->turns) {
 		if (!take_credit(h))
 			return;
 		event_log(&h->m->events, EVENT_HOST_CLAIMED,
@@ -220,7 +220,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 			  sw_name(at), itf->name, sw_name(sw));
 	}
 	host->owner = sw;
-	host->owned = h->turn;
+	host->owned_turn = h->turns;
 }
 
 /* Has a switch the address of a host? */
@@ -248,8 +248,8 @@ void hosts_changed(struct hosts *h, int64_t now)
 	int64_t at = now + SETTLE_MS > h->not_before ? now + SETTLE_MS :
 						       h->not_before;
 
-	if (at < h->at)
-		h->at = at;
+	if (at < h->update_at)
+		h->update_at = at;
 }
 
 /**
@@ -260,7 +260,7 @@ void hosts_changed(struct hosts *h, int64_t now)
  */
 int64_t hosts_deadline(const struct manager *m)
 {
-	return m->topo->hosts->at;
+	return m->topo->hosts->update_at;
 }
 
 /**
@@ -290,28 +290,28 @@ bool hosts_turn(struct manager *m)
 {
 	struct hosts *h = m->topo->hosts;
 
-	if (h->at > m->loop.now)
+	if (h->update_at > m->loop.now)
 		return false;
 	h->not_before = m->loop.now + GAP_MS;
 	/* A switch that has not been asked yet may be nearer to a host. */
-	h->at = hosts_all_asked(m) ? INT64_MAX : h->not_before;
-	if (h->at != INT64_MAX)
+	h->update_at = hosts_all_asked(m) ? INT64_MAX : h->not_before;
+	if (h->update_at != INT64_MAX)
 		return false;
 	h->m = m;
 	grant_credit(h, m->loop.now);
-	h->turn++;
+	h->turns++;
 	if (h->index.n >= HOSTS_MAX)
 		forget_gone(h);
 	topo_hosts(m, look_at, h);
 	look_at_owns(h);
-	if (h->untold && h->sum_at <= m->loop.now) {
+	if (h->unlogged && h->sum_at <= m->loop.now) {
 		event_log(&m->events, EVENT_HOST_SEEN, "",
-			  "%u more that are new, or have moved", h->untold);
-		h->untold = 0;
+			  "%u more that are new, or have moved", h->unlogged);
+		h->unlogged = 0;
 		h->sum_at = m->loop.now + SUM_MS;
 	}
-	if (h->untold)
-		h->at = h->sum_at;
+	if (h->unlogged)
+		h->update_at = h->sum_at;
 	return true;
 }
 
@@ -326,7 +326,7 @@ struct hosts *hosts_new(void)
 
 	if (!h)
 		return NULL;
-	h->at = INT64_MAX;
+	h->update_at = INT64_MAX;
 	/* However short a time ago the machine was started. */
 	h->credit = TOLD_MAX;
 	return h;

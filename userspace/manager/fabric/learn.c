@@ -90,18 +90,18 @@ void topo_changed(struct topo *t, struct sw *sw)
 	struct row *row = &t->rows[sw->index];
 	uint64_t self, neighbours;
 
-	if (row->known && sw->info->same)
+	if (row->has_data && sw->info->same_ifs)
 		return;
 	self = print_self(sw->info);
 	neighbours = print_neighbours(sw->info);
-	if (row->known && row->self == self && row->neighbours == neighbours)
+	if (row->has_data && row->self == self && row->neighbours == neighbours)
 		return;
-	if (!row->known || row->self != self) {
+	if (!row->has_data || row->self != self) {
 		t->links_old = true;
 		t->rows_old = true;
 	}
-	row->known = true;
-	row->old = true;
+	row->has_data = true;
+	row->stale = true;
 	row->self = self;
 	row->neighbours = neighbours;
 	t->generation++;
@@ -109,7 +109,7 @@ void topo_changed(struct topo *t, struct sw *sw)
 	fdb_forget(&t->fdb, sw->index);
 	if (!fdb_learn(&t->fdb, sw->index, sw->info)) {
 		log_info("switch %s: no memory for what it sees", sw_name(sw));
-		row->known = false;
+		row->has_data = false;
 	}
 }
 
@@ -210,7 +210,7 @@ void topo_leave(struct topo *t, const struct sw *sw)
 {
 	fdb_forget(&t->fdb, sw->index);
 	row_free(&t->rows[sw->index]);
-	t->rows[sw->index].known = false;
+	t->rows[sw->index].has_data = false;
 	topo_grow(t);
 }
 

@@ -127,7 +127,7 @@ static void add_adjacency(struct row *row, uint32_t itf, uint32_t sw,
 		return;
 	row->list = p;
 	p[row->n++] = (struct adjacency){ sw, itf, (uint16_t)how, 0 };
-	row->direct |= how > ADJ_FDB;
+	row->sees_direct |= how > ADJ_FDB;
 }
 
 static void add_neighbour(const struct topo *t, struct row *row,
@@ -228,8 +228,8 @@ static void make_row(struct topo *t, const struct sw *sw)
 
 	for (i = 0; i < before.n; i++)
 		before.list[i].is_void = 0;
-	row->old = false;
-	row->direct = false;
+	row->stale = false;
+	row->sees_direct = false;
 	row->n = 0;
 	row->list = NULL;
 	row->nifs = info ? info->nifs : 0;
@@ -361,7 +361,7 @@ static void judge_all(struct topo *t)
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++)
-		if (t->rows[i].direct)
+		if (t->rows[i].sees_direct)
 			judge_row(t, &t->rows[i], i);
 }
 
@@ -378,7 +378,7 @@ void graph_rows(struct topo *t)
 	if (t->rows_old)
 		sort_ids(t);
 	for (i = 0; i < t->n; i++)
-		if (t->rows[i].old || t->rows_old)
+		if (t->rows[i].stale || t->rows_old)
 			make_row(t, &t->m->switches[i]);
 	judge_all(t);
 	t->rows_old = false;

@@ -57,12 +57,12 @@ static uint32_t count_supporters(const struct topo *t,
 
 /**
  * struct claim - a switch has a MAC address at its edge
- * @at: its entry; NULL: there is no claim
+ * @entry: its entry; NULL: there is no claim
  * @supporters: how many agree
  * @rank: 2: the switch is nearer than all others; 1: it was found before; 0: neither
  */
 struct claim {
-	const struct fdb_entry	*at;
+	const struct fdb_entry	*entry;
 	uint32_t		supporters;
 	unsigned int		rank;
 };
@@ -91,28 +91,29 @@ static bool has_edge(const struct topo *t, const struct fdb_mac *mac)
  */
 static const struct fdb_entry *find_edge(struct topo *t, struct fdb_mac *mac)
 {
-	struct claim best = { .at = NULL }, c;
+	struct claim best = { .entry = NULL }, c;
 	bool sure = false;
 	int more;
 
 	mac->rival = PLACE_NONE;
-	for (c.at = mac->entries; c.at; c.at = c.at->of_mac) {
-		if (!at_edge(t, c.at))
+	for (c.entry = mac->entries; c.entry; c.entry = c.entry->of_mac) {
+		if (!at_edge(t, c.entry))
 			continue;
-		c.supporters = count_supporters(t, c.at);
-		c.rank = 2U * is_nearest(t, c.at) +
-			 (c.at->sw == mac->sw && c.at->itf == mac->itf);
-		more = best.at ? compare_claims(&c, &best) : 1;
-		if (best.at && best.at->sw != c.at->sw)
-			mac->rival = more > 0 || (!more && c.at->sw < best.at->sw) ?
-				     best.at->sw : c.at->sw;
+		c.supporters = count_supporters(t, c.entry);
+		c.rank = 2U * is_nearest(t, c.entry) +
+			 (c.entry->sw == mac->sw && c.entry->itf == mac->itf);
+		more = best.entry ? compare_claims(&c, &best) : 1;
+		if (best.entry && best.entry->sw != c.entry->sw)
+			mac->rival = more > 0 ||
+				     (!more && c.entry->sw < best.entry->sw) ?
+				     best.entry->sw : c.entry->sw;
 		sure = more > 0 ||
 		       (sure && (more < 0 ||
-				 (c.rank && c.at->sw == best.at->sw)));
-		if (more > 0 || (!more && c.at->sw < best.at->sw))
+				 (c.rank && c.entry->sw == best.entry->sw)));
+		if (more > 0 || (!more && c.entry->sw < best.entry->sw))
 			best = c;
 	}
-	return sure ? best.at : NULL;
+	return sure ? best.entry : NULL;
 }
 
 /**
@@ -154,9 +155,9 @@ static int compare_neighs(struct topo *t, const struct fdb_addr *a,
 
 	if (nx != ny)
 		return nx < ny ? -1 : 1;
-	if (!strcmp(x->mac->text, a->last))
+	if (!strcmp(x->mac->text, a->last_mac))
 		return 1;
-	if (!strcmp(y->mac->text, a->last))
+	if (!strcmp(y->mac->text, a->last_mac))
 		return -1;
 	locate_mac(t, x->mac);
 	locate_mac(t, y->mac);
@@ -173,12 +174,12 @@ static bool is_same_place(const struct fdb_neigh *x, const struct fdb_neigh *y)
 /**
  * struct owner - who has an IP address
  * @mac: its MAC address; NULL: none, or it is not known which
- * @sayer: a switch that says so, or PLACE_NONE
+ * @source: a switch that says so, or PLACE_NONE
  * @rival: another one, which says something else, or PLACE_NONE
  */
 struct owner {
 	struct fdb_mac	*mac;
-	uint32_t	sayer;
+	uint32_t	source;
 	uint32_t	rival;
 };
 
@@ -189,7 +190,7 @@ struct owner {
  */
 static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 {
-	struct owner o = { .sayer = PLACE_NONE, .rival = PLACE_NONE };
+	struct owner o = { .source = PLACE_NONE, .rival = PLACE_NONE };
 	struct fdb_addr *a = fdb_find_addr(&t->fdb, addr);
 	const struct fdb_neigh *best = a ? a->neighs : NULL, *n;
 	bool sure = true;
@@ -205,14 +206,14 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 		if (more > 0)
 			best = n;
 	}
-	o.sayer = best->sw;
+	o.source = best->sw;
 	for (n = a->neighs; n; n = n->of_addr)
 		if (n->mac != best->mac && n->sw != best->sw)
 			o.rival = n->sw;
 	if (!sure)
 		return o;
 	o.mac = best->mac;
-	memcpy(a->last, best->mac->text, MAC_LEN);
+	memcpy(a->last_mac, best->mac->text, MAC_LEN);
 	locate_mac(t, o.mac);
 	return o;
 }
@@ -276,7 +277,7 @@ const struct sw *topo_rival(const struct manager *m,
 			    const struct sw **other)
 {
 	const struct owner o = find_owner(m->topo, addr);
-	uint32_t rival = o.rival, with = o.sayer;
+	uint32_t rival = o.rival, with = o.source;
 
 	if (o.mac && rival == PLACE_NONE)
 		rival = o.mac->rival;
@@ -284,7 +285,7 @@ const struct sw *topo_rival(const struct manager *m,
 		return NULL;
 	if (o.mac)
 		with = o.mac->sw != PLACE_NONE ? o.mac->sw :
-		       o.rival != PLACE_NONE ? o.sayer :
+		       o.rival != PLACE_NONE ? o.source :
 		       other_edge(m->topo, o.mac);
 	*other = &m->switches[with];
 	return &m->switches[rival];

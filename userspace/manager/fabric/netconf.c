@@ -142,7 +142,7 @@ int netconf_target_cmp(const struct netconf_target *a,
  * @lock: guards @done
  * @wake: @done is set
  * @done: it is to end
- * @late: it has ended the connection
+ * @timed_out: it has ended the connection
  * @fd: connection
  */
 struct limit {
@@ -150,7 +150,7 @@ struct limit {
 	pthread_mutex_t	lock;
 	pthread_cond_t	wake;
 	bool		done;
-	bool		late;
+	bool		timed_out;
 	int		fd;
 };
 
@@ -160,8 +160,9 @@ static void *limit_run(void *arg)
 	int64_t until = now_ms() + OPEN_S * 1000;
 
 	pthread_mutex_lock(&l->lock);
-	while (!l->done && !l->late)
-		l->late = cond_wait(&l->wake, &l->lock, until) == ETIMEDOUT;
+	while (!l->done && !l->timed_out)
+		l->timed_out = cond_wait(&l->wake, &l->lock, until) ==
+			       ETIMEDOUT;
 	if (!l->done)
 		shutdown(l->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&l->lock);
@@ -224,7 +225,7 @@ static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 	if (session)
 		return session;
 	close(*fd);
-	snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path, l.late ?
+	snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path, l.timed_out ?
 		 "the agent does not answer" :
 		 "no NETCONF session: is it inc-agentd's socket?");
 	return NULL;

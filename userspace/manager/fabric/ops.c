@@ -20,12 +20,12 @@ static bool ensure_session(struct sw *sw, struct sw_op *op)
 		return true;
 	if (!sw->tried_at || now - sw->tried_at >= RETRY_MS) {
 		sw->tried_at = now;
-		sw->session = netconf_open(&sw->target, sw->tried);
+		sw->session = netconf_open(&sw->target, sw->connect_error);
 	}
 	if (sw->session)
 		return true;
 	op->ret = -EHOSTUNREACH;
-	snprintf(op->err, sizeof(op->err), "%s", sw->tried);
+	snprintf(op->err, sizeof(op->err), "%s", sw->connect_error);
 	return false;
 }
 
@@ -54,7 +54,7 @@ static struct sw_op *next_op(struct sw *sw, bool *stop)
 	pthread_mutex_lock(&sw->lock);
 	op = sw->head;
 	*stop = sw->stop;
-	sw->talking = op || sw->stop;
+	sw->op_job_active = op || sw->stop;
 	if (op) {
 		sw->head = op->next;
 		if (!sw->head)
@@ -66,7 +66,7 @@ static struct sw_op *next_op(struct sw *sw, bool *stop)
 
 static void run_ops(struct job *job)
 {
-	struct sw *sw = container_of(job, struct sw, talk);
+	struct sw *sw = container_of(job, struct sw, op_job);
 	struct sw_op *op;
 	bool stop;
 
@@ -77,7 +77,7 @@ static void run_ops(struct job *job)
 	netconf_close(sw->session);
 	sw->session = NULL;
 	pthread_mutex_lock(&sw->lock);
-	sw->over = true;
+	sw->session_ended = true;
 	pthread_mutex_unlock(&sw->lock);
 }
 
@@ -111,9 +111,9 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	pthread_mutex_lock(&sw->lock);
 	*sw->tail = op;
 	sw->tail = &op->next;
-	if (!sw->talking)
-		pool_submit(&sw->pool->pool, &sw->talk);
-	sw->talking = true;
+	if (!sw->op_job_active)
+		pool_submit(&sw->pool->pool, &sw->op_job);
+	sw->op_job_active = true;
 	pthread_mutex_unlock(&sw->lock);
 }
 
@@ -124,10 +124,10 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 void sw_ops_start(struct sw *sw)
 {
 	sw->tail = &sw->head;
-	sw->talk.run = run_ops;
-	if (!sw->locks)
+	sw->op_job.run = run_ops;
+	if (!sw->has_lock)
 		pthread_mutex_init(&sw->lock, NULL);
-	sw->locks = true;
+	sw->has_lock = true;
 }
 
 /**
@@ -138,8 +138,8 @@ void sw_ops_stop(struct sw *sw)
 {
 	pthread_mutex_lock(&sw->lock);
 	sw->stop = true;
-	if (!sw->talking)
-		pool_submit(&sw->pool->pool, &sw->talk);
-	sw->talking = true;
+	if (!sw->op_job_active)
+		pool_submit(&sw->pool->pool, &sw->op_job);
+	sw->op_job_active = true;
 	pthread_mutex_unlock(&sw->lock);
 }

@@ -21,7 +21,7 @@ static void set_timer(struct sw *sw, int64_t at)
 
 struct refresh {
 	struct sw_op		op;
-	char			known[SWITCH_ID_MAX + 1];
+	char			known_id[SWITCH_ID_MAX + 1];
 	struct sw_snapshot	*info;
 };
 
@@ -29,7 +29,7 @@ static int refresh_run(struct sw_op *op, struct netconf *n)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
 
-	r->info = sw_snapshot_get(n, r->known, op->err);
+	r->info = sw_snapshot_get(n, r->known_id, op->err);
 	return r->info ? 0 : -errno;
 }
 
@@ -37,7 +37,7 @@ static int refresh_run(struct sw_op *op, struct netconf *n)
 static void keep_interfaces(struct sw_snapshot *info,
 			    struct sw_snapshot *before)
 {
-	if (!info->same)
+	if (!info->same_ifs)
 		return;
 	info->ifs = before->ifs;
 	info->nifs = before->nifs;
@@ -113,8 +113,8 @@ static void refresh_done(struct sw_op *op)
 		keep_interfaces(sw->info, before);
 	}
 	sw->refreshing = false;
-	set_timer(sw, sw->loop->now + (sw->again ? 0 : sw->interval_ms));
-	sw->again = false;
+	set_timer(sw, sw->loop->now + (sw->ask_again ? 0 : sw->interval_ms));
+	sw->ask_again = false;
 	sw->on_snapshot(sw, before);
 	sw_snapshot_free(before);
 	free(r);
@@ -133,14 +133,14 @@ void sw_refresh(struct sw *sw)
 	if (sw->gone)
 		return;
 	if (sw->refreshing) {
-		sw->again = true;
+		sw->ask_again = true;
 		return;
 	}
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return;
 	if (sw->info)
-		memcpy(r->known, sw->info->version, sizeof(r->known));
+		memcpy(r->known_id, sw->info->version, sizeof(r->known_id));
 	r->op.run = refresh_run;
 	r->op.done = refresh_done;
 	r->op.reads = true;

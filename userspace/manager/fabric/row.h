@@ -40,25 +40,25 @@ struct adjacency {
 
 /**
  * struct row - what a switch sees of others
- * @known: the switch has told something
- * @old: it must be found again
+ * @has_data: the switch has told something
+ * @stale: it must be found again
  * @self: fingerprint of what it tells of itself
  * @neighbours: fingerprint of its neighbours
  * @n: number of @list
  * @list: switches that it sees, by number; the surest first
- * @direct: it sees one by LLDP or configuration
+ * @sees_direct: it sees one by LLDP or configuration
  * @leads: for each of its interfaces: it leads to a switch, mask of enum adjacency_how
  * @behind: for each of its interfaces a mask of the switches behind it
  * @nifs: number of its interfaces
  */
 struct row {
-	bool		known;
-	bool		old;
+	bool		has_data;
+	bool		stale;
 	uint64_t	self;
 	uint64_t	neighbours;
 	uint32_t	n;
 	struct adjacency	*list;
-	bool		direct;
+	bool		sees_direct;
 	uint8_t		*leads;
 	uint64_t	**behind;
 	uint32_t	nifs;

@@ -176,8 +176,8 @@ static int get_interfaces(struct netconf *n, const char *known,
 	struct lyd_node *data;
 	int ret;
 
-	info->same = info->version[0] && !strcmp(info->version, known);
-	if (info->same)
+	info->same_ifs = info->version[0] && !strcmp(info->version, known);
+	if (info->same_ifs)
 		return 0;
 	ret = netconf_get(n, ifs_filter, &data, err);
 	if (ret)
@@ -280,7 +280,7 @@ struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
 		  yang_text(data, "interfaces-version"));
 	info->max_slots = (uint32_t)yang_number(limits, "max-slots");
 	info->max_tree_memory = yang_number(limits, "max-tree-memory");
-	info->leaving = (uint32_t)yang_number(state, "leaving");
+	info->deleting = (uint32_t)yang_number(state, "leaving");
 	take_trees(data, info);
 	netconf_free(data);
 	ret = get_interfaces(n, known, info, err);

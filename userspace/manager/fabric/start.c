@@ -109,9 +109,9 @@ bool sw_is_over(struct sw *sw)
 	bool over;
 
 	pthread_mutex_lock(&sw->lock);
-	over = sw->over && sw->watch.state == SW_WATCH_OVER;
+	over = sw->session_ended && sw->watch.state == SW_WATCH_OVER;
 	pthread_mutex_unlock(&sw->lock);
-	return over && sw->gone && !sw->ops && !atomic_load(&sw->posted) &&
+	return over && sw->gone && !sw->ops && !atomic_load(&sw->n_posted) &&
 	       !sw->subtrees && LIST_EMPTY(&sw->groups);
 }
 

@@ -105,11 +105,11 @@ struct sw_tree {
  * @max_slots: that a tree may have; 0: no limit
  * @max_tree_memory: bytes that a tree may take; 0: no limit
  * @expires: when its certificate does, seconds since 1970; 0: it has none
- * @leaving: trees that were deleted, and still take memory
+ * @deleting: trees that were deleted, and still take memory
  * @ntrees: number of trees
  * @trees: trees
  * @version: of the interfaces; empty: the agent does not say it
- * @same: they are as they were before
+ * @same_ifs: they are as they were before
  * @ifs: interfaces
  * @nifs: their number
  * @by_name: numbers of all of them, ordered by name
@@ -129,11 +129,11 @@ struct sw_snapshot {
 	uint32_t	max_slots;
 	uint64_t	max_tree_memory;
 	int64_t		expires;
-	uint32_t	leaving;
+	uint32_t	deleting;
 	uint32_t	ntrees;
 	struct sw_tree	*trees;
 	char		version[SWITCH_ID_MAX + 1];
-	bool		same;
+	bool		same_ifs;
 	struct sw_if	*ifs;
 	unsigned int	nifs;
 	uint32_t	*by_name;
@@ -196,7 +196,7 @@ enum sw_notif_kind {
  * @tree: tree
  * @member: member, by its place; of SW_NOTIF_SLOT_FAILED the one whose request
  *	it was; -1: none, or the parent
- * @unlike: SW_NOTIF_SLOT_FAILED: member that it disagrees with, -1: none
+ * @other_member: SW_NOTIF_SLOT_FAILED: member that it disagrees with, -1: none
  * @status: enum inc_status that requests, or the message, are answered with
  * @msg_id: SW_NOTIF_SLOT_FAILED: message
  * @text: reason, or interface
@@ -207,7 +207,7 @@ struct sw_notif {
 	enum sw_notif_kind	kind;
 	uint32_t		tree;
 	int			member;
-	int			unlike;
+	int			other_member;
 	unsigned int		status;
 	uint32_t		msg_id;
 	char			text[64];
@@ -244,10 +244,10 @@ enum sw_watch_state {
 /**
  * struct sw_watch - how a switch's notifications are awaited
  * @job: connects, or reads what has come
- * @state: guarded by the switch's lock, as @on
- * @on: its notifications are wanted
+ * @state: guarded by the switch's lock, as @wanted
+ * @wanted: its notifications are wanted
  * @session: the job's; NULL: none
- * @known: it is known in the pool's epoll
+ * @in_epoll: it is known in the pool's epoll
  * @work: has the main loop set @timer
  * @later_ms: after how long
  * @timer: when to go on
@@ -255,9 +255,9 @@ enum sw_watch_state {
 struct sw_watch {
 	struct job		job;
 	enum sw_watch_state	state;
-	bool			on;
+	bool			wanted;
 	struct netconf		*session;
-	bool			known;
+	bool			in_epoll;
 	struct loop_work	work;
 	int			later_ms;
 	struct timer		timer;
@@ -282,10 +282,10 @@ struct sw_watch {
  * @refreshing: an operation asks for @info
  * @timer: when to ask next; or, while it is being asked, when the next answer
  *	counts as missed
- * @again: ask once more after that: something has changed
+ * @ask_again: ask once more after that: something has changed
  * @quiet: it is not to be asked again
  * @interval_ms: how often to ask
- * @told_up: the last event about it said that it is up
+ * @reported_up: the last event about it said that it is up
  * @missed: answers that were missed, one after another, as often as it is asked
  *	of itself: refreshes on demand do not make it lost earlier
  * @missed_at: milliseconds; when the last of them was
@@ -298,20 +298,22 @@ struct sw_watch {
  * @namesake: called with an identity that it did not have before; returns
  *	another switch that has it, or NULL
  * @may_change: called by a thread before an operation that changes something
- * @talk: does the operations
- * @talking: it runs, or is queued
+ * @op_job: does the operations
+ * @op_job_active: it runs, or is queued
  * @head: first operation
  * @tail: where the next one is appended
  * @stop: end the session when the queue is empty
- * @session: @talk's; NULL: none
- * @tried_at: when @talk last failed to connect
- * @tried: and why
+ * @session: @op_job's; NULL: none
+ * @tried_at: when @op_job last failed to connect
+ * @connect_error: and why
  * @watch: how its notifications are awaited
- * @over: its session has ended after @stop, as guarded by @lock
+ * @session_ended: its session has ended after @stop, as guarded by @lock
  * @ops: operations whose @done was not called yet
- * @posted: what the threads have posted besides, that the main loop has not taken
- * @lock: guards @head, @tail, @talking, @stop
- * @locks: it was made. Both outlive the switch: another one can take its place
+ * @n_posted: what the threads have posted besides, that the main loop has not
+ *	taken
+ * @lock: guards @head, @tail, @op_job_active, @stop
+ * @has_lock: it was made. Both outlive the switch: another one can take its
+ *	place
  */
 struct sw {
 	struct loop		*loop;
@@ -330,10 +332,10 @@ struct sw {
 	struct at_list		groups;
 	bool			refreshing;
 	struct timer		timer;
-	bool			again;
+	bool			ask_again;
 	bool			quiet;
 	uint32_t		interval_ms;
-	bool			told_up;
+	bool			reported_up;
 	unsigned int		missed;
 	int64_t			missed_at;
 	int64_t			known_at;
@@ -344,20 +346,20 @@ struct sw {
 	const struct sw		*(*namesake)(const struct sw *sw,
 					     const char *id);
 	bool			(*may_change)(void);
-	struct job		talk;
-	bool			talking;
+	struct job		op_job;
+	bool			op_job_active;
 	struct sw_op		*head;
 	struct sw_op		**tail;
 	bool			stop;
 	struct netconf		*session;
 	int64_t			tried_at;
-	char			tried[NETCONF_ERROR_LEN];
+	char			connect_error[NETCONF_ERROR_LEN];
 	struct sw_watch		watch;
-	bool			over;
+	bool			session_ended;
 	unsigned int		ops;
-	atomic_uint		posted;
+	atomic_uint		n_posted;
 	pthread_mutex_t		lock;
-	bool			locks;
+	bool			has_lock;
 };
 
 /**

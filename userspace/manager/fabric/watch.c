@@ -39,7 +39,7 @@ static void on_notif(struct loop_work *work)
 	struct sw_notif *n = container_of(work, struct sw_notif, work);
 
 	n->sw->on_notif(n);
-	atomic_fetch_sub(&n->sw->posted, 1);
+	atomic_fetch_sub(&n->sw->n_posted, 1);
 	free(n);
 }
 
@@ -53,13 +53,13 @@ static struct sw_notif *make_notif(struct sw *sw, enum sw_notif_kind kind)
 	n->sw = sw;
 	n->kind = kind;
 	n->member = -1;
-	n->unlike = -1;
+	n->other_member = -1;
 	return n;
 }
 
 static void post_work(struct sw *sw, struct loop_work *work)
 {
-	atomic_fetch_add(&sw->posted, 1);
+	atomic_fetch_add(&sw->n_posted, 1);
 	loop_post(sw->loop, work);
 }
 
@@ -90,7 +90,7 @@ static void take_notif(struct sw *sw, const struct lyd_node *notif)
 		return;
 	n->tree = (uint32_t)yang_number(notif, "tree-id");
 	n->member = member_of(notif, slot ? "wrong-rank" : "rank");
-	n->unlike = member_of(notif, "unlike-rank");
+	n->other_member = member_of(notif, "unlike-rank");
 	n->status = (unsigned int)yang_number(notif, slot ? "status" :
 							       "error");
 	n->msg_id = (uint32_t)yang_number(notif, "msg-id");
@@ -119,7 +119,7 @@ static void listen_to(struct sw *sw)
 		return;
 	netconf_close(w->session);
 	w->session = NULL;
-	w->known = false;
+	w->in_epoll = false;
 	post_notif(sw, SW_NOTIF_UNWATCHED);
 }
 
@@ -147,10 +147,10 @@ static bool arm_watch(struct sw *sw)
 	};
 	int fd = w->session ? netconf_fd(w->session) : -1;
 
-	if (fd < 0 || epoll_ctl(sw->pool->epoll, w->known ? EPOLL_CTL_MOD :
+	if (fd < 0 || epoll_ctl(sw->pool->epoll, w->in_epoll ? EPOLL_CTL_MOD :
 				EPOLL_CTL_ADD, fd, &ev))
 		return false;
-	w->known = true;
+	w->in_epoll = true;
 	return true;
 }
 
@@ -164,7 +164,7 @@ static bool await_event(struct sw *sw)
 	bool on;
 
 	pthread_mutex_lock(&sw->lock);
-	on = w->on;
+	on = w->wanted;
 	if (on && arm_watch(sw)) {
 		w->state = SW_WATCH_ARMED;
 	} else if (on) {
@@ -183,7 +183,7 @@ static void run_watch(struct job *job)
 	bool on;
 
 	pthread_mutex_lock(&sw->lock);
-	on = w->on;
+	on = w->wanted;
 	pthread_mutex_unlock(&sw->lock);
 	if (on && !w->session)
 		connect_to(sw);
@@ -243,8 +243,8 @@ static void retry_later(struct loop_work *work)
 	struct sw_watch *w = container_of(work, struct sw_watch, work);
 	struct sw *sw = container_of(w, struct sw, watch);
 
-	atomic_fetch_sub(&sw->posted, 1);
-	if (w->on)
+	atomic_fetch_sub(&sw->n_posted, 1);
+	if (w->wanted)
 		timer_set(&sw->loop->timers, &w->timer,
 			  sw->loop->now + w->later_ms);
 }
@@ -266,7 +266,7 @@ int sw_watch_start(struct sw *sw)
 
 	w->job.run = run_watch;
 	w->work.fn = retry_later;
-	w->on = true;
+	w->wanted = true;
 	w->state = SW_WATCH_LATER;
 	if (timer_add(&sw->loop->timers, &w->timer, on_timer))
 		return -ENOMEM;
@@ -284,7 +284,7 @@ void sw_watch_stop(struct sw *sw)
 
 	timer_remove(&sw->loop->timers, &w->timer);
 	pthread_mutex_lock(&sw->lock);
-	w->on = false;
+	w->wanted = false;
 	pthread_mutex_unlock(&sw->lock);
 	go_on(sw, SW_WATCH_ARMED);
 	go_on(sw, SW_WATCH_LATER);

@@ -31,11 +31,11 @@ static bool can_reach(struct group *g, const struct rank *r,
 	if (!r->join.cm)
 		return true;
 	if (!cm_offered(sw))
-		snprintf(g->refused, sizeof(g->refused),
+		snprintf(g->refusal, sizeof(g->refusal),
 			 "switch %s does not accept RDMA CM, by which rank %u connects: start its inc-agentd with --cm ADDR, or the ranks without INC_AM_CONNECT",
 			 sw_name(sw), (unsigned int)(r - g->ranks));
 	else if (!topo_cm_addr(sw, &r->join.addr, &addr))
-		snprintf(g->refused, sizeof(g->refused),
+		snprintf(g->refusal, sizeof(g->refusal),
 			 "switch %s accepts RDMA CM at no IPv%d address, which rank %u would need: see --cm of its inc-agentd",
 			 sw_name(sw), r->join.addr.len == 4 ? 4 : 6,
 			 (unsigned int)(r - g->ranks));
@@ -57,7 +57,7 @@ bool cm_placed(struct group *g, const struct place *p)
 	uint32_t i;
 
 	for (i = 0; i < g->request.ranks; i++) {
-		sw = &g->manager->switches[p->nodes[p->node_of[i]].at];
+		sw = &g->manager->switches[p->nodes[p->node_of[i]].sw];
 		if (!can_reach(g, &g->ranks[i], sw))
 			return false;
 	}
@@ -70,7 +70,7 @@ bool cm_placed(struct group *g, const struct place *p)
  *
  * An agent may have been started again since the tree was placed.
  *
- * Return: false if not; then its group's @refused says why.
+ * Return: false if not; then its group's @refusal says why.
  */
 bool cm_reached(struct rank *r)
 {

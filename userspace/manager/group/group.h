@@ -115,7 +115,7 @@ struct rank_qp {
  *	with that one until it gets "joined"
  * @subtree: tree that it is a member of, once that is known
  * @member: its place there
- * @home: switch of its host when the tree was made; NULL: unknown
+ * @home_switch: switch of its host when the tree was made; NULL: unknown
  * @home_at: milliseconds; when that was noted
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
  * @alive_at: milliseconds; when "alive" is sent to it next; 0: never
@@ -131,7 +131,7 @@ struct rank {
 	struct rank_qp		old_qp;
 	struct subtree		*subtree;
 	uint32_t		member;
-	const struct sw		*home;
+	const struct sw		*home_switch;
 	int64_t			home_at;
 	int64_t			heard_at;
 	int64_t			alive_at;
@@ -147,10 +147,10 @@ struct rank {
  * @count: number of its ranks
  * @parent: subtree of its parent, NULL: it is the root
  * @place: its place among the parent's members
- * @made: it exists
+ * @exists: its switch has it
  * @made_at: milliseconds; since when
- * @lost: member whose queue pair has failed, by its place; -1: none, or the
- *	parent
+ * @lost_member: member whose queue pair has failed, by its place; -1: none, or
+ *	the parent
  * @lost_why: why it failed; empty: none has
  */
 struct subtree {
@@ -162,9 +162,9 @@ struct subtree {
 	uint32_t	count;
 	struct subtree	*parent;
 	uint32_t	place;
-	bool		made;
+	bool		exists;
 	int64_t		made_at;
-	int		lost;
+	int		lost_member;
 	char		lost_why[64];
 };
 
@@ -259,22 +259,23 @@ struct group_undetermined {
  * @next: next group
  * @by_name: among all groups
  * @timer: when it is to be looked at
- * @touched: @timer is to be set anew
+ * @is_touched: @timer is to be set anew
  * @next_touched: next group of which that is so
  * @events: what was raised, and is to be settled: mask of enum group_event
  * @raised: among the groups that have some
  * @is_raised: it is among these
  * @fault: of one of @events, if it is GROUP_EV_MOVED or an earlier one
  * @tenant: who owns it; another tenant's groups may have the same name
- * @reserved: reservation that its room is from, until it ends; NULL: none
- * @born: milliseconds since 1970; when its first rank came; 0: unknown
+ * @reservation: reservation that its room is from, until it ends; NULL: none
+ * @born_ms: milliseconds since 1970; when its first rank came; 0: unknown
  * @overcommitted: all tenants have all they may have, but others will end for it
  * @preemptions: how often others were asked to make room for it
  * @preempt_until: milliseconds; when there must be that room; 0: it needs none
  * @freed_at: milliseconds; when it was no more in use by others; 0: it is
  * @tried_at: milliseconds; when it was tried last
- * @awaited: another group waits for its room
- * @from: address that its first rank connected from; none: it was in the store
+ * @room_wanted: another group waits for its room
+ * @first_addr: address that its first rank connected from; none: it was in the
+ *	store
  * @request: name, number of ranks, and the wishes so far; mtu is the lowest; uc
  *	if any rank's queue pair is
  * @state: its state
@@ -282,13 +283,13 @@ struct group_undetermined {
  * @core: its ranks, and what is due when
  * @loss_sent: its ranks know that one of them was lost
  * @nlost: ranks that were lost so far
- * @busy: operations on switches that are not done
+ * @pending_ops: operations on switches that are not done
  * @failed: error of the operations of this step, positive errno value
  * @why: and its message
  * @step: the next step when all operations of this one are done
  * @began_at: milliseconds; when the last rank had joined
- * @last: the stream of the last rank that has left, to be answered when all is
- *	gone; NULL: none
+ * @last_stream: the stream of the last rank that has left, to be answered when
+ *	all is gone; NULL: none
  * @is_cut: its tree has failed, and no packets pass where it did: ranks may not be
  *	reached, either
  * @round: how many trees have failed
@@ -308,16 +309,17 @@ struct group_undetermined {
  * @cause: why it ends; empty: it does not
  * @links: interfaces that its tree needs, as far as they are known
  * @nlinks: their number
- * @unlinked: there are more
- * @at: switches of its trees and links
- * @nat: their number
+ * @links_missing: there are more
+ * @switches: switches of its trees and links
+ * @nswitches: their number
  * @charge: its load on links
- * @full: switch that has just refused a tree for lack of room; NULL: none
+ * @full_switch: switch that has just refused a tree for lack of room; NULL:
+ *	none
  * @avoid: switches that have refused one before
  * @navoid: their number
- * @refused: what the last of them said
+ * @refusal: what the last of them said
  * @limited: it is the tenant that may not have more there
- * @no_cm: ranks cannot connect by RDMA CM where they have to; @refused says why
+ * @no_cm: ranks cannot connect by RDMA CM where they have to; @refusal says why
  * @subtrees: its trees, the root's first, children after their parents
  * @nsubtrees: their number
  * @persisted: what the store has of it
@@ -328,34 +330,34 @@ struct group {
 	struct group		*next;
 	struct index_node	by_name;
 	struct timer		timer;
-	bool			touched;
+	bool			is_touched;
 	struct group		*next_touched;
 	unsigned int		events;
 	STAILQ_ENTRY(group)	raised;
 	bool			is_raised;
 	struct group_fault	fault;
 	struct tenant		*tenant;
-	struct reservation	*reserved;
-	uint64_t		born;
+	struct reservation	*reservation;
+	uint64_t		born_ms;
 	bool			overcommitted;
 	unsigned int		preemptions;
 	int64_t			preempt_until;
 	int64_t			freed_at;
 	int64_t			tried_at;
-	bool			awaited;
-	struct inc_rdv_addr	from;
+	bool			room_wanted;
+	struct inc_rdv_addr	first_addr;
 	struct inc_rdv_join	request;
 	enum group_state	state;
 	enum group_state	ended_in;
 	struct inc_job		core;
 	bool			loss_sent;
 	uint32_t		nlost;
-	unsigned int		busy;
+	unsigned int		pending_ops;
 	int			failed;
 	char			why[INC_RDV_TEXT_MAX];
 	enum group_step		step;
 	int64_t			began_at;
-	struct rpc_stream	*last;
+	struct rpc_stream	*last_stream;
 	bool			is_cut;
 	uint32_t		round;
 	uint32_t		rejoined;
@@ -371,14 +373,14 @@ struct group {
 	char			cause[INC_RDV_TEXT_MAX];
 	struct group_link	*links;
 	unsigned int		nlinks;
-	bool			unlinked;
-	struct group_at		*at;
-	unsigned int		nat;
+	bool			links_missing;
+	struct group_at		*switches;
+	unsigned int		nswitches;
 	struct topo_charge	*charge;
-	const struct sw		*full;
+	const struct sw		*full_switch;
 	const struct sw		**avoid;
 	uint32_t		navoid;
-	char			refused[INC_RDV_TEXT_MAX];
+	char			refusal[INC_RDV_TEXT_MAX];
 	bool			limited;
 	bool			no_cm;
 	struct subtree		*subtrees;
@@ -393,13 +395,13 @@ struct group {
  *	once if there is no store
  * @changed: store a group again, if it is stored
  * @unstore: delete a group from the store
- * @ends: a group's trees are going to be deleted
+ * @on_end: a group's trees are going to be deleted
  */
 struct group_ops {
 	void	(*store)(struct group *g);
 	void	(*changed)(struct group *g);
 	void	(*unstore)(struct group *g);
-	void	(*ends)(struct group *g);
+	void	(*on_end)(struct group *g);
 };
 
 /**

@@ -81,7 +81,7 @@ bool limit_says(const struct group *g, char *why, size_t len)
 	unsigned int n;
 
 	if (g->limited) {
-		snprintf(why, len, "%s", g->refused);
+		snprintf(why, len, "%s", g->refusal);
 		return true;
 	}
 	n = limit_room(g);

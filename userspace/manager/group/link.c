@@ -82,10 +82,10 @@ static void add_at(struct group *g, const struct sw *sw)
 	struct group_at *at;
 	unsigned int i;
 
-	for (i = 0; i < g->nat; i++)
-		if (g->at[i].sw == sw)
+	for (i = 0; i < g->nswitches; i++)
+		if (g->switches[i].sw == sw)
 			return;
-	at = &g->at[g->nat++];
+	at = &g->switches[g->nswitches++];
 	at->sw = sw;
 	at->g = g;
 	LIST_INSERT_HEAD(&g->manager->switches[sw->index].groups, at, by_sw);
@@ -96,8 +96,9 @@ static void note_switches(struct group *g)
 {
 	uint32_t i;
 
-	g->at = calloc(g->nsubtrees + g->nlinks + 1, sizeof(*g->at));
-	if (!g->at)
+	g->switches = calloc(g->nsubtrees + g->nlinks + 1,
+			     sizeof(*g->switches));
+	if (!g->switches)
 		return;
 	for (i = 0; i < g->nsubtrees; i++)
 		add_at(g, g->subtrees[i].sw);
@@ -110,8 +111,8 @@ static void set_links(struct group *g, struct links l)
 	group_forget_links(g);
 	g->links = l.list;
 	g->nlinks = l.n;
-	g->unlinked = l.missing;
-	g->manager->unlinked += g->unlinked;
+	g->links_missing = l.missing;
+	g->manager->nlinks_missing += g->links_missing;
 	note_switches(g);
 }
 
@@ -137,13 +138,13 @@ void group_find_links(struct manager *m)
 	uint64_t generation = topo_generation(m);
 	struct group *g;
 
-	if (!m->unlinked || m->linked_in == generation ||
+	if (!m->nlinks_missing || m->linked_in == generation ||
 	    m->loop.now - m->linked_at < AGAIN_MS)
 		return;
 	m->linked_in = generation;
 	m->linked_at = m->loop.now;
 	for (g = m->groups; g; g = g->next)
-		if (g->unlinked)
+		if (g->links_missing)
 			set_links(g, find_links(g));
 }
 
@@ -175,7 +176,7 @@ void group_note_again(struct manager *m)
 		if (!group_is_joined(g->state))
 			continue;
 		l = find_links(g);
-		if (!l.missing || g->unlinked)
+		if (!l.missing || g->links_missing)
 			set_links(g, l);
 		else
 			free(l.list);

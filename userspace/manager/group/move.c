@@ -14,7 +14,7 @@
 
 static void note_home(struct rank *r, const struct sw *sw)
 {
-	r->home = sw;
+	r->home_switch = sw;
 	r->home_at = r->group->manager->loop.now;
 }
 
@@ -29,7 +29,7 @@ void move_begin(struct group *g)
 
 	g->moved_at = 0;
 	for (i = 0; i < g->request.ranks; i++)
-		g->ranks[i].home = NULL;
+		g->ranks[i].home_switch = NULL;
 	for (link = g->links; link < g->links + g->nlinks; link++)
 		if (link->rank >= 0)
 			note_home(&g->ranks[link->rank], link->sw);
@@ -42,7 +42,7 @@ void move_begin(struct group *g)
  */
 static bool was_guessed(const struct rank *r, const struct sw *now)
 {
-	return !r->home || now->known_at > r->home_at;
+	return !r->home_switch || now->known_at > r->home_at;
 }
 
 /* The first link of a rank whose host is elsewhere than it was. */
@@ -55,7 +55,7 @@ static const struct group_link *find_moved(struct group *g)
 		r = link->rank < 0 ? NULL : &g->ranks[link->rank];
 		if (r && was_guessed(r, link->sw))
 			note_home(r, link->sw);
-		if (r && r->home != link->sw)
+		if (r && r->home_switch != link->sw)
 			return link;
 	}
 	return NULL;

@@ -24,9 +24,9 @@ static uint64_t hash_name(const char *name)
  */
 void group_touch(struct group *g)
 {
-	if (g->touched)
+	if (g->is_touched)
 		return;
-	g->touched = true;
+	g->is_touched = true;
 	g->next_touched = g->manager->touched;
 	g->manager->touched = g;
 }
@@ -123,9 +123,9 @@ void group_take_out(struct group *g)
 	*link = g->next;
 	if (m->groups_end == &g->next)
 		m->groups_end = link;
-	for (link = &m->touched; g->touched && *link != g;)
+	for (link = &m->touched; g->is_touched && *link != g;)
 		link = &(*link)->next_touched;
-	if (g->touched)
+	if (g->is_touched)
 		*link = g->next_touched;
 	index_remove(&g->by_name);
 	timer_remove(&m->loop.timers, &g->timer);
@@ -157,8 +157,8 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 		return NULL;
 	}
 	g->tenant = tn;
-	g->reserved = reserved;
-	g->born = (uint64_t)unix_ms();
+	g->reservation = reserved;
+	g->born_ms = (uint64_t)unix_ms();
 	tenant_enter(&m->tenants, tn, reserved, join->ranks);
 	inc_job_init(&g->core, g->ranks, sizeof(g->ranks[0]), join->ranks);
 	g->core.until = m->loop.now + m->o.forming_ms;
@@ -410,14 +410,14 @@ void group_forget_links(struct group *g)
 {
 	struct group_at *at;
 
-	for (at = g->at; at < g->at + g->nat; at++)
+	for (at = g->switches; at < g->switches + g->nswitches; at++)
 		LIST_REMOVE(at, by_sw);
-	free(g->at);
+	free(g->switches);
 	free(g->links);
-	g->at = NULL;
-	g->nat = 0;
+	g->switches = NULL;
+	g->nswitches = 0;
 	g->links = NULL;
 	g->nlinks = 0;
-	g->manager->unlinked -= g->unlinked;
-	g->unlinked = false;
+	g->manager->nlinks_missing -= g->links_missing;
+	g->links_missing = false;
 }

@@ -48,18 +48,18 @@ struct room {
 /**
  * struct search - groups are chosen
  * @g: group that needs room
- * @at: for each of its ranks the switch
+ * @rank_switches: for each of its ranks the switch
  * @list: groups that may end, in the order of victims_order()
  * @n: their number
- * @gone: for each switch what the ending groups have there
+ * @freed: for each switch what the ending groups have there
  * @since: milliseconds; when it began
  */
 struct search {
 	struct group		*g;
-	const uint32_t		*at;
+	const uint32_t		*rank_switches;
 	struct candidate	*list;
 	size_t			n;
-	struct room		*gone;
+	struct room		*freed;
 	int64_t			since;
 };
 
@@ -102,7 +102,7 @@ static void put_group(struct room *gone, const struct group *g)
 static bool has_memory(const struct search *s, const struct sw *sw,
 		       uint32_t members)
 {
-	const struct room *gone = &s->gone[sw->index];
+	const struct room *gone = &s->freed[sw->index];
 	struct tree t = { .n = members };
 	struct room need = { 0 };
 
@@ -136,19 +136,19 @@ static bool has_place(const struct search *s)
 	bool ok;
 
 	for (i = 0; f && i < m->o.nswitches; i++)
-		if (s->gone[i].trees)
-			topo_gone(m, &m->switches[i], s->gone[i].trees);
+		if (s->freed[i].trees)
+			topo_gone(m, &m->switches[i], s->freed[i].trees);
 	if (!f)
 		return false;
 	limit_room(s->g);
 	for (i = 0; i < s->g->navoid; i++)
 		if (!has_memory(s, s->g->avoid[i], 1))
 			topo_avoid(m, s->g->avoid[i]);
-	if (!place_compute(f, s->g->request.ranks, s->at, &p))
+	if (!place_compute(f, s->g->request.ranks, s->rank_switches, &p))
 		return false;
 	ok = true;
 	for (i = 0; i < p.n && ok; i++) {
-		sw = &m->switches[p.nodes[i].at];
+		sw = &m->switches[p.nodes[i].sw];
 		ok = !is_avoided(s->g, sw) ||
 		     has_memory(s, sw, p.nodes[i].members);
 	}
@@ -165,12 +165,12 @@ static bool would_fit(void *ctx, const bool *ends)
 	size_t i;
 
 	for (i = 0; i < m->o.nswitches; i++)
-		s->gone[i] = (struct room){ 0 };
+		s->freed[i] = (struct room){ 0 };
 	for (i = 0; i < s->n; i++) {
 		if (!ends[i])
 			continue;
 		g = s->list[i].ctx;
-		put_group(s->gone, g);
+		put_group(s->freed, g);
 		/* The room of an overcommitted group is still that of others. */
 		ended.groups += !g->overcommitted;
 		ended.ranks += g->overcommitted ? 0 : g->request.ranks;
@@ -192,7 +192,8 @@ static bool has_taken_long(void *ctx)
 
 static bool may_end(const struct group *g, const struct group *for_g)
 {
-	return g->state < GROUP_ENDING && (!g->reserved || g->reserved->over) &&
+	return g->state < GROUP_ENDING &&
+	       (!g->reservation || g->reservation->ended) &&
 	       priority_of(g) < priority_of(for_g);
 }
 
@@ -204,14 +205,14 @@ static bool list_candidates(struct search *s)
 	for (g = m->groups; g; g = g->next)
 		s->n += may_end(g, s->g);
 	s->list = calloc(s->n + 1, sizeof(*s->list));
-	s->gone = calloc(m->o.nswitches + 1, sizeof(*s->gone));
-	if (!s->list || !s->gone)
+	s->freed = calloc(m->o.nswitches + 1, sizeof(*s->freed));
+	if (!s->list || !s->freed)
 		return false;
 	s->n = 0;
 	for (g = m->groups; g; g = g->next)
 		if (may_end(g, s->g))
 			s->list[s->n++] = (struct candidate){
-				priority_of(g), g->born, g,
+				priority_of(g), g->born_ms, g,
 			};
 	victims_order(s->list, s->n);
 	return true;
@@ -228,7 +229,7 @@ static void end_for(struct group *g, const struct group *for_g)
 		  priority_of(g), for_g->request.job,
 		  tenant_call(for_g->tenant, whose, sizeof(whose)),
 		  priority_of(for_g));
-	g->awaited = true;
+	g->room_wanted = true;
 	group_raise_fault(g, GROUP_EV_DISMANTLED, CAUSE_PREEMPTED, ECONNRESET,
 			  "a tenant with a higher priority needs its room");
 }
@@ -282,7 +283,7 @@ static bool is_dismantling(const struct manager *m)
 	const struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (g->awaited && gives_back(g))
+		if (g->room_wanted && gives_back(g))
 			return true;
 	return false;
 }
@@ -296,7 +297,7 @@ static bool await_ending(struct group *g)
 
 	for (o = m->groups; o; o = o->next)
 		if (gives_back(o)) {
-			o->awaited = true;
+			o->room_wanted = true;
 			some = true;
 		}
 	if (!some)
@@ -316,14 +317,14 @@ static bool await_ending(struct group *g)
  */
 bool group_preempts(struct group *g, const uint32_t *at)
 {
-	struct search s = { .g = g, .at = at, .since = now_ms() };
+	struct search s = { .g = g, .rank_switches = at, .since = now_ms() };
 	bool found = false;
 
 	if (g->preemptions < PREEMPTIONS_MAX && list_candidates(&s) && s.n)
 		found = (!g->preemptions && await_ending(g)) || choose_groups(&s);
 	g->preemptions += found;
 	free(s.list);
-	free(s.gone);
+	free(s.freed);
 	return found;
 }
 
@@ -378,18 +379,18 @@ bool group_waits(struct group *g)
  */
 bool group_awaits_memory(struct group *g)
 {
-	struct sw *sw = &g->manager->switches[g->full->index];
+	struct sw *sw = &g->manager->switches[g->full_switch->index];
 	int64_t now = g->manager->loop.now;
 	bool asked;
 
 	if (g->preempt_until <= now || g->limited || !sw->info)
 		return false;
 	asked = sw->info->asked_at > g->freed_at;
-	if (asked && !sw->info->leaving && sw->info->told_at <= g->tried_at)
+	if (asked && !sw->info->deleting && sw->info->told_at <= g->tried_at)
 		return false;
 	if (!asked)
 		sw_refresh(sw);
-	g->full = NULL;
+	g->full_switch = NULL;
 	g->failed = 0;
 	g->why[0] = '\0';
 	trees_drop(g);

@@ -67,7 +67,7 @@ void rank_leave(struct rank *r)
 	detach_stream(r, RANK_LEFT);
 	group_raise(g, GROUP_EV_LEFT);
 	if (!g->core.present && g->state != GROUP_GATHERING) {
-		g->last = stream;
+		g->last_stream = stream;
 		return;
 	}
 	r->stream = stream;

@@ -102,7 +102,7 @@ bool group_start_over(struct group *g, const char *why)
 	if (!g->request.rebuild || g->manager->stop || g->state != GROUP_MAKING)
 		return false;
 	/* Switches are at work: GROUP_EV_OP_DONE comes. */
-	if (g->busy) {
+	if (g->pending_ops) {
 		g->failed = ECONNRESET;
 		snprintf(g->why, sizeof(g->why), "%s", why);
 		return true;
@@ -161,7 +161,7 @@ void group_rebuild_step(struct group *g)
 {
 	uint32_t i;
 
-	if (g->busy)
+	if (g->pending_ops)
 		return;
 	g->failed = 0;
 	trees_drop(g);

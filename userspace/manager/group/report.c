@@ -66,7 +66,7 @@ static void note_tree_failed(struct subtree *subtree, unsigned int status)
 					subtree->tree.id, sw_name(subtree->sw));
 		return;
 	}
-	rank = describe_member(subtree, subtree->lost, who, sizeof(who));
+	rank = describe_member(subtree, subtree->lost_member, who, sizeof(who));
 	group_fail(subtree->group, CAUSE_TREE, rank, status,
 		   "switch %s has lost %s (%s%s)", sw_name(subtree->sw), who,
 		   subtree->lost_why, inc_job_hint(subtree->lost_why));
@@ -78,7 +78,7 @@ static void note_member_error(struct subtree *subtree,
 {
 	if (subtree->lost_why[0])
 		return;
-	subtree->lost = notif->member;
+	subtree->lost_member = notif->member;
 	snprintf(subtree->lost_why, sizeof(subtree->lost_why), "%s",
 		 notif->text[0] ? notif->text : "error");
 }
@@ -99,8 +99,9 @@ static void note_slot_failed(const struct subtree *subtree,
 	if (notif->status < sizeof(statuses) / sizeof(statuses[0]))
 		status = statuses[notif->status];
 	msg.rank = describe_member(subtree, notif->member, wrong, sizeof(wrong));
-	describe_member(subtree, notif->unlike, unlike, sizeof(unlike));
-	inc_job_say_wrong(&msg, wrong, notif->unlike >= 0 ? unlike : NULL, status);
+	describe_member(subtree, notif->other_member, unlike, sizeof(unlike));
+	inc_job_say_wrong(&msg, wrong, notif->other_member >= 0 ? unlike : NULL,
+			  status);
 	if (msg.rank < 0)
 		group_undetermined_message(subtree->group, &msg);
 	else
@@ -132,7 +133,7 @@ void group_on_notif(struct manager *m, const struct sw_notif *notif)
 		 * Its ID was free before its members had heard of it, so this
 		 * may be an earlier tree: the switch knows which there are.
 		 */
-		if (subtree && subtree->made && !m->stop)
+		if (subtree && subtree->exists && !m->stop)
 			sw_refresh(notif->sw);
 		return;
 	case SW_NOTIF_MEMBER_ERROR:
@@ -197,7 +198,7 @@ static struct subtree *find_bad_subtree(struct group *g, const struct sw *sw,
 
 	for (i = 0; i < g->nsubtrees; i++) {
 		subtree = &g->subtrees[i];
-		if (subtree->sw != sw || !subtree->made ||
+		if (subtree->sw != sw || !subtree->exists ||
 		    subtree->made_at >= sw->asked_at)
 			continue;
 		*tree = find_tree(sw->info, subtree->tree.id);
@@ -244,9 +245,9 @@ static void check_subtrees(struct group *g, const struct sw *sw)
 
 static void log_state(struct manager *m, struct sw *sw)
 {
-	if (sw->up == sw->told_up)
+	if (sw->up == sw->reported_up)
 		return;
-	sw->told_up = sw->up;
+	sw->reported_up = sw->up;
 	event_log(&m->events, sw->up ? EVENT_SWITCH_UP : EVENT_SWITCH_DOWN,
 		  sw_name(sw), "%s", sw->up ? sw->address : sw->why);
 }

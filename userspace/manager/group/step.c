@@ -127,9 +127,9 @@ static void begin_end(struct group *g)
 	g->ended_in = g->state;
 	inc_job_fail(&g->core, m->loop.now);
 	group_set_state(g, GROUP_ENDING);
-	tenant_leave(&m->tenants, g->tenant, g->reserved, g->request.ranks);
+	tenant_leave(&m->tenants, g->tenant, g->reservation, g->request.ranks);
 	group_has_room(g);
-	g->reserved = NULL;
+	g->reservation = NULL;
 }
 
 static void end_group(struct group *g)
@@ -140,31 +140,31 @@ static void end_group(struct group *g)
 	ops->unstore(g);
 	group_set_state(g, GROUP_OVER);
 	group_dismiss(g, ECONNRESET, "the group has ended");
-	ops->ends(g);
+	ops->on_end(g);
 	group_raise(g, GROUP_EV_OP_DONE);
 }
 
 static void say_bye(struct group *g)
 {
-	struct rank *r = g->last ? rpc_stream_get(g->last) : NULL;
+	struct rank *r = g->last_stream ? rpc_stream_get(g->last_stream) : NULL;
 
 	if (r) {
-		r->stream = g->last;
+		r->stream = g->last_stream;
 		group_tell(r, &(struct am_message){
 			.rdv = { .type = INC_RDV_BYE } });
 	}
-	rpc_stream_end(g->last, 0, "");
+	rpc_stream_end(g->last_stream, 0, "");
 }
 
 static void free_group(struct group *g)
 {
 	struct manager *m = g->manager;
-	bool awaited = g->awaited;
+	bool awaited = g->room_wanted;
 
 	/* Trees may have been made since the last ones were deleted. */
-	if (!g->busy)
+	if (!g->pending_ops)
 		trees_delete(g);
-	if (g->busy)
+	if (g->pending_ops)
 		return;
 	say_bye(g);
 	if (!g->persisted.foreign)
@@ -186,7 +186,7 @@ static void end_abandoned(struct group *g)
 	g->persisted.key[0] = '\0';
 	g->persisted.foreign = true;
 	for (i = 0; i < g->nsubtrees; i++)
-		g->subtrees[i].made = false;
+		g->subtrees[i].exists = false;
 	group_dismiss(g, g->fault.err, g->fault.text);
 	end_group(g);
 }
@@ -370,7 +370,7 @@ static bool try_elsewhere(struct group *g)
 {
 	const struct sw **list;
 
-	if (!g->full)
+	if (!g->full_switch)
 		return false;
 	if (group_awaits_memory(g)) {
 		begin_placing(g);
@@ -380,10 +380,10 @@ static bool try_elsewhere(struct group *g)
 	if (!list)
 		return false;
 	g->avoid = list;
-	list[g->navoid++] = g->full;
-	snprintf(g->refused, sizeof(g->refused), "%s", g->why);
+	list[g->navoid++] = g->full_switch;
+	snprintf(g->refusal, sizeof(g->refusal), "%s", g->why);
 	log_debug("group \"%s\": tried elsewhere: %s", g->request.job, g->why);
-	g->full = NULL;
+	g->full_switch = NULL;
 	g->failed = 0;
 	g->why[0] = '\0';
 	trees_drop(g);
@@ -429,7 +429,7 @@ static void end_steps(struct group *g)
 	if (!addrs_are_own(g))
 		return;
 	if (!cm_made(g)) {
-		group_refuse(g, EOPNOTSUPP, "%.400s", g->refused);
+		group_refuse(g, EOPNOTSUPP, "%.400s", g->refusal);
 		return;
 	}
 	group_has_room(g);
@@ -455,7 +455,7 @@ static void refuse_failed(struct group *g)
 
 static void make_on(struct group *g)
 {
-	if (g->busy)
+	if (g->pending_ops)
 		return;
 	if (!g->failed) {
 		if (!trees_step(g))
@@ -469,7 +469,7 @@ static void make_on(struct group *g)
 /* Ranks that are left wait for a tree that will not be. */
 static void end_making(struct group *g)
 {
-	if (!g->busy && g->failed)
+	if (!g->pending_ops && g->failed)
 		refuse_failed(g);
 }
 

@@ -145,7 +145,7 @@ void group_arm(struct manager *m)
 
 	while ((g = m->touched)) {
 		m->touched = g->next_touched;
-		g->touched = false;
+		g->is_touched = false;
 		timer_set(&m->loop.timers, &g->timer, find_deadline(g));
 	}
 }

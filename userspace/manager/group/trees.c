@@ -31,7 +31,7 @@ struct subtree_op {
 
 static void end_op(struct group *g)
 {
-	if (!--g->busy)
+	if (!--g->pending_ops)
 		group_raise(g, GROUP_EV_OP_DONE);
 }
 
@@ -55,15 +55,15 @@ static void subtree_done(struct sw_op *op)
 	if (!op->ret && p->tree == tree_make && !g->failed &&
 	    !limit_slots(p->subtree, g->why, sizeof(g->why))) {
 		g->failed = ENOBUFS;
-		g->full = op->sw;
+		g->full_switch = op->sw;
 		g->limited = true;
 	}
 	/* No room: EDQUOT, ENOBUFS and ENOMEM of the kernel. */
 	if (op->ret == -ENOBUFS)
-		g->full = op->sw;
+		g->full_switch = op->sw;
 	/* If the answer was lost, there may be a tree. */
 	if (p->tree == tree_make)
-		p->subtree->made = !op->ret || op->ret == -EHOSTUNREACH;
+		p->subtree->exists = !op->ret || op->ret == -EHOSTUNREACH;
 	p->subtree->made_at = g->manager->loop.now;
 	free(p);
 	end_op(g);
@@ -83,7 +83,7 @@ static void submit_subtree(struct subtree *subtree,
 	p->tree = tree;
 	p->op.run = run_subtree;
 	p->op.done = subtree_done;
-	subtree->group->busy++;
+	subtree->group->pending_ops++;
 	sw_submit(subtree->sw, &p->op);
 }
 
@@ -143,7 +143,7 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
 	d->op.run = run_del;
 	d->op.done = del_done;
 	if (g)
-		g->busy++;
+		g->pending_ops++;
 	sw_submit(sw, &d->op);
 }
 
@@ -153,7 +153,7 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
  */
 void trees_del_member(const struct rank *r)
 {
-	if (r->subtree && r->subtree->made)
+	if (r->subtree && r->subtree->exists)
 		submit_del(r->subtree->sw, r->group, r->subtree->tree.id,
 			   (int)r->member);
 }
@@ -167,8 +167,8 @@ void trees_delete(struct group *g)
 	uint32_t i;
 
 	for (i = 0; i < g->nsubtrees; i++)
-		if (g->subtrees[i].made) {
-			g->subtrees[i].made = false;
+		if (g->subtrees[i].exists) {
+			g->subtrees[i].exists = false;
 			submit_del(g->subtrees[i].sw, g,
 				   g->subtrees[i].tree.id, -1);
 		}
@@ -190,7 +190,7 @@ void trees_drop(struct group *g)
 	}
 	for (i = 0; i < g->nsubtrees; i++) {
 		subtree = &g->subtrees[i];
-		if (subtree->made)
+		if (subtree->exists)
 			submit_del(subtree->sw, NULL, subtree->tree.id, -1);
 		subtree->sw->subtrees--;
 		index_remove(&subtree->by_tree);
@@ -253,7 +253,7 @@ static bool init_subtree(struct group *g, struct subtree *subtree, uint32_t sw,
 			 uint32_t members)
 {
 	subtree->group = g;
-	subtree->lost = -1;
+	subtree->lost_member = -1;
 	subtree->sw = &g->manager->switches[sw];
 	subtree->sw->subtrees++;
 	subtree->tree.id = choose_id(g->manager);
@@ -314,7 +314,7 @@ static bool make_subtrees(struct group *g, const struct place *p)
 		g->nsubtrees++;
 		g->subtrees[i].first = p->nodes[i].first;
 		g->subtrees[i].count = p->nodes[i].count;
-		if (!init_subtree(g, &g->subtrees[i], p->nodes[i].at,
+		if (!init_subtree(g, &g->subtrees[i], p->nodes[i].sw,
 				  p->nodes[i].members))
 			return false;
 	}
@@ -446,7 +446,7 @@ bool trees_step(struct group *g)
 		return false;
 	}
 	/* Without memory there may be no operation that ends. */
-	if (!g->busy)
+	if (!g->pending_ops)
 		group_raise(g, GROUP_EV_OP_DONE);
 	return true;
 }

@@ -113,7 +113,7 @@ static bool judge_roots(const struct group *g, const struct place_fabric *f,
 	limit_room(g);
 	found = place_compute(f, g->request.ranks, at, &p) || g->nsubtrees;
 	if (found)
-		*root = g->nsubtrees ? g->subtrees[0].sw->index : p.nodes[0].at;
+		*root = g->nsubtrees ? g->subtrees[0].sw->index : p.nodes[0].sw;
 	place_free(&p);
 	return found && place_why(f, g->request.ranks, at, list);
 }
@@ -175,7 +175,7 @@ static const char *find_reason(const struct group *g, int *err)
 
 	*err = ENOBUFS;
 	if (g->navoid)
-		return g->refused;
+		return g->refusal;
 	for_each_switch(m, sw)
 		if (!sw->up) {
 			*err = EHOSTUNREACH;
@@ -258,7 +258,7 @@ void where_none(struct group *g, bool located, uint32_t lost)
 
 	if (located && g->no_cm) {
 		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
-			     g->refused);
+			     g->refusal);
 	} else if (located && g->overcommitted) {
 		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
 			     others);

@@ -50,14 +50,14 @@ void merge_start(struct place_work *w, uint32_t first, uint32_t count)
 	w->first = first;
 	w->count = count;
 	for (r = first; r < first + count; r++) {
-		if (s && s->at == w->at[r]) {
+		if (s && s->sw == w->rank_switches[r]) {
 			s->count++;
 			continue;
 		}
 		s = &w->start[n];
 		*s = (struct stream){
 			.first = r, .count = 1, .node = PLACE_NONE,
-			.at = w->at[r], .prev = n - 1, .next = n + 1,
+			.sw = w->rank_switches[r], .prev = n - 1, .next = n + 1,
 		};
 		n++;
 	}
@@ -85,7 +85,7 @@ static void add_stream(struct place_work *w, uint32_t stream, uint32_t sw)
 		for (i = f->first[sw]; i < f->first[sw + 1]; i++)
 			if (is_nearer(w, sw, &f->links[i]))
 				w->wanted[f->links[i].to]++;
-	w->streams[stream].at = sw;
+	w->streams[stream].sw = sw;
 	w->streams[stream].peer = w->head[sw];
 	w->head[sw] = stream;
 }
@@ -118,7 +118,7 @@ static void move_on(struct place_work *w, uint32_t sw)
 
 	for (i = w->head[sw]; i != PLACE_NONE; i = next) {
 		next = w->streams[i].peer;
-		if (w->streams[i].at != sw)
+		if (w->streams[i].sw != sw)
 			continue;
 		n = count_members(&w->streams[i]);
 		w->cost += (uint64_t)n * link->cost;
@@ -146,10 +146,10 @@ static uint32_t find_runs(struct place_work *w, uint32_t sw)
 
 	for (i = w->head[sw]; i != PLACE_NONE; i = w->streams[i].peer) {
 		s = &w->streams[i];
-		if (s->prev != PLACE_NONE && w->streams[s->prev].at == sw)
+		if (s->prev != PLACE_NONE && w->streams[s->prev].sw == sw)
 			continue;
 		w->runs[n] = (struct run){ .stream = i };
-		for (k = i; k != PLACE_NONE && w->streams[k].at == sw;
+		for (k = i; k != PLACE_NONE && w->streams[k].sw == sw;
 		     k = w->streams[k].next)
 			w->runs[n].members += count_members(&w->streams[k]);
 		n += w->runs[n].members > 1;
@@ -195,7 +195,7 @@ uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 		    uint32_t count, uint32_t m)
 {
 	w->nodes[w->ntried] = (struct place_node){
-		.at = sw, .parent = PLACE_NONE, .first = first, .count = count,
+		.sw = sw, .parent = PLACE_NONE, .first = first, .count = count,
 		.members = m,
 	};
 	w->used[sw]++;
@@ -215,7 +215,7 @@ static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 
 	for (i = stream; i != PLACE_NONE; i = s->next) {
 		s = &w->streams[i];
-		if (s->at != sw)
+		if (s->sw != sw)
 			break;
 		most = merge_limit(w->f, sw, nodes || s->node != PLACE_NONE);
 		if (n >= most)
@@ -227,7 +227,7 @@ static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 		count += s->count;
 		depth = s->depth > depth ? s->depth : depth;
 		if (s != head)
-			s->at = PLACE_NONE;
+			s->sw = PLACE_NONE;
 	}
 	if (n < 2)
 		return i;
@@ -250,7 +250,7 @@ static void become_one(struct place_work *w, uint32_t sw)
 	n = find_runs(w, sw);
 	for (i = 0; i < n; i++)
 		for (k = w->runs[i].stream;
-		     k != PLACE_NONE && w->streams[k].at == sw &&
+		     k != PLACE_NONE && w->streams[k].sw == sw &&
 		     w->room[sw] > w->used[sw];)
 			k = make_node(w, sw, k);
 }
@@ -263,7 +263,7 @@ static bool begin_trial(struct place_work *w)
 
 	/* Most roots are too far away. */
 	for (i = 0; i < w->nstart; i++)
-		if (w->way.dist[w->start[i].at] == PLACE_FAR)
+		if (w->way.dist[w->start[i].sw] == PLACE_FAR)
 			return false;
 	memset(w->head, 0xff, w->f->n * sizeof(*w->head));
 	memset(w->wanted, 0, w->f->n * sizeof(*w->wanted));
@@ -274,7 +274,7 @@ static bool begin_trial(struct place_work *w)
 	w->cost = 0;
 	w->load = 0;
 	for (i = 0; i < w->nstart; i++)
-		add_stream(w, i, w->start[i].at);
+		add_stream(w, i, w->start[i].sw);
 	return true;
 }
 

@@ -124,9 +124,9 @@ bool pack(struct place_work *w, uint32_t nranks)
 	bool found = false;
 
 	/* All that one rank reaches, any other of its tree reaches, too. */
-	way_find(&w->way, w->f, w->at[0], UINT64_MAX);
+	way_find(&w->way, w->f, w->rank_switches[0], UINT64_MAX);
 	for (i = 0; i < nranks; i++)
-		if (w->way.dist[w->at[i]] == PLACE_FAR)
+		if (w->way.dist[w->rank_switches[i]] == PLACE_FAR)
 			nranks = 0;
 	if (nranks && !is_enough(w, nranks))
 		nranks = 0;

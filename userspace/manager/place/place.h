@@ -75,14 +75,14 @@ struct place_fabric {
 
 /**
  * struct place_node - a node of a tree
- * @at: switch
+ * @sw: switch
  * @parent: the parent's place in the array; PLACE_NONE: it is the root
  * @first: first rank
  * @count: number of ranks
  * @members: number of members
  */
 struct place_node {
-	uint32_t	at;
+	uint32_t	sw;
 	uint32_t	parent;
 	uint32_t	first;
 	uint32_t	count;

@@ -90,15 +90,15 @@ static struct trial search_root(struct place_work *w, uint32_t below,
 	bool fits;
 
 	*wide = best;
-	way_find(&w->way, w->f, w->at[w->first], UINT64_MAX);
-	memcpy(w->near, w->way.dist, w->f->n * sizeof(*w->near));
+	way_find(&w->way, w->f, w->rank_switches[w->first], UINT64_MAX);
+	memcpy(w->distance, w->way.dist, w->f->n * sizeof(*w->distance));
 	w->limit = UINT64_MAX;
-	if (try_root(w, w->at[w->first], below, &t, &fits) && fits)
+	if (try_root(w, w->rank_switches[w->first], below, &t, &fits) && fits)
 		bound = t.cost;
 	for (r = 0; r < w->f->n; r++) {
 		w->limit = best.root == PLACE_NONE ? bound : best.cost;
 		/* The way of the first rank's stream alone would cost too much. */
-		if (w->near[r] > w->limit ||
+		if (w->distance[r] > w->limit ||
 		    !try_root(w, r, below, &t, &fits))
 			continue;
 		which = fits ? &best : wide;
@@ -123,7 +123,7 @@ static void keep_trial(struct place_work *w, uint32_t root, uint32_t first,
 {
 	merge_node(w, root, first, count, members);
 	for (; w->nnodes < w->ntried; w->nnodes++)
-		w->room[w->nodes[w->nnodes].at]--;
+		w->room[w->nodes[w->nnodes].sw]--;
 }
 
 static bool solve_ranks(struct place_work *w, uint32_t first, uint32_t count,
@@ -267,14 +267,14 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 
 	for (r = k->first; r < k->first + k->count;) {
 		member = place_member(p, node, r);
-		sw = member == PLACE_NONE ? at[r] : p->nodes[member].at;
+		sw = member == PLACE_NONE ? at[r] : p->nodes[member].sw;
 		r += member == PLACE_NONE ? 1 : p->nodes[member].count;
 		/* Mostly all are at their own switch. */
-		if (sw != k->at && !found) {
-			way_find(way, f, k->at, UINT64_MAX);
+		if (sw != k->sw && !found) {
+			way_find(way, f, k->sw, UINT64_MAX);
 			found = true;
 		}
-		for (; sw != k->at; sw = link->to) {
+		for (; sw != k->sw; sw = link->to) {
 			link = next_link(f, way->dist, sw);
 			cross(ctx, link);
 		}
@@ -332,7 +332,7 @@ static bool finish_place(const struct place_work *w, uint32_t nranks,
 			up = p->nodes[up].parent;
 		p->depth = depth > p->depth ? depth : p->depth;
 	}
-	return place_walk(w->f, p, w->at, add_cost, p);
+	return place_walk(w->f, p, w->rank_switches, add_cost, p);
 }
 
 /* --- All ----------------------------------------------------------------- */
@@ -341,7 +341,7 @@ static bool work_init(struct place_work *w, uint32_t n, uint32_t nranks)
 {
 	bool ok = way_init(&w->way, n);
 
-	w->near = calloc(n, sizeof(*w->near));
+	w->distance = calloc(n, sizeof(*w->distance));
 	w->room = calloc(n, sizeof(*w->room));
 	w->head = calloc(n, sizeof(*w->head));
 	w->wanted = calloc(n, sizeof(*w->wanted));
@@ -350,14 +350,14 @@ static bool work_init(struct place_work *w, uint32_t n, uint32_t nranks)
 	w->start = calloc(nranks, sizeof(*w->start));
 	w->runs = calloc(nranks, sizeof(*w->runs));
 	w->nodes = calloc(2 * (size_t)nranks + 1, sizeof(*w->nodes));
-	return ok && w->near && w->room && w->head && w->wanted && w->used &&
-	       w->streams && w->start && w->runs && w->nodes;
+	return ok && w->distance && w->room && w->head && w->wanted &&
+	       w->used && w->streams && w->start && w->runs && w->nodes;
 }
 
 static void work_free(struct place_work *w)
 {
 	way_free(&w->way);
-	free(w->near);
+	free(w->distance);
 	free(w->room);
 	free(w->head);
 	free(w->wanted);
@@ -404,7 +404,7 @@ static bool find_place(struct place_work *w, uint32_t nranks)
 bool place_compute(const struct place_fabric *f, uint32_t nranks,
 		   const uint32_t *at, struct place *p)
 {
-	struct place_work w = { .f = f, .at = at };
+	struct place_work w = { .f = f, .rank_switches = at };
 	bool ok;
 
 	*p = (struct place){ .n = 0 };
@@ -446,7 +446,9 @@ static void judge_root(struct place_work *w, uint32_t root,
 bool place_why(const struct place_fabric *f, uint32_t nranks,
 	       const uint32_t *at, struct place_why *list)
 {
-	struct place_work w = { .f = f, .at = at, .limit = UINT64_MAX };
+	struct place_work w = {
+		.f = f, .rank_switches = at, .limit = UINT64_MAX,
+	};
 	bool ok = work_init(&w, f->n, nranks);
 	uint32_t r;
 

@@ -20,7 +20,7 @@
  * @count: number of ranks
  * @node: their node; PLACE_NONE: they are hosts
  * @depth: levels of nodes
- * @at: switch where it is; PLACE_NONE: it is part of another one
+ * @sw: switch where it is; PLACE_NONE: it is part of another one
  * @prev: the stream of the ranks before these
  * @next: the stream of the ranks after these
  * @peer: another stream at the same switch
@@ -30,7 +30,7 @@ struct stream {
 	uint32_t	count;
 	uint32_t	node;
 	uint32_t	depth;
-	uint32_t	at;
+	uint32_t	sw;
 	uint32_t	prev;
 	uint32_t	next;
 	uint32_t	peer;
@@ -71,9 +71,9 @@ struct way {
 /**
  * struct place_work - a computation
  * @f: fabric
- * @at: for each rank its switch
+ * @rank_switches: for each rank its switch
  * @way: ways to the root that is being tried
- * @near: for each switch its distance from the first rank's
+ * @distance: for each switch its distance from the first rank's
  * @room: room that each switch has left
  * @streams: streams
  * @nstreams: their number
@@ -96,9 +96,9 @@ struct way {
  */
 struct place_work {
 	const struct place_fabric *f;
-	const uint32_t		*at;
+	const uint32_t		*rank_switches;
 	struct way		way;
-	uint32_t		*near;
+	uint32_t		*distance;
 	uint32_t		*room;
 	struct stream		*streams;
 	uint32_t		nstreams;

@@ -103,7 +103,8 @@ static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 	if (!addr_of_peer(rpc_stream_peer(stream), from))
 		*from = join->addr;
 	for (g = m->groups; g; g = g->next) {
-		if (g->state != GROUP_GATHERING || g->tenant != tn || !inc_rdv_addr_same(&g->from, from))
+		if (g->state != GROUP_GATHERING || g->tenant != tn ||
+		    !inc_rdv_addr_same(&g->first_addr, from))
 			continue;
 		n++;
 		ranks += g->request.ranks;
@@ -152,7 +153,7 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 		       join->job);
 		return NULL;
 	}
-	g->from = from;
+	g->first_addr = from;
 	g->overcommitted = overcommitted;
 	if (overcommitted)
 		tenant_overcommit(&m->tenants, join->ranks);
@@ -379,8 +380,8 @@ void session_closed(void *ctx, struct rpc_stream *stream)
 	if (!r)
 		return;
 	group_touch(r->group);
-	if (r->group->last == stream) {
-		r->group->last = NULL;
+	if (r->group->last_stream == stream) {
+		r->group->last_stream = NULL;
 	} else if (r->core.state == RANK_PRESENT && group_resume_ms(m) &&
 		   (group_is_rebuilding(r->group) || session_was_late(m))) {
 		/*

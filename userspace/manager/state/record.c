@@ -190,7 +190,7 @@ static int take_subtree(struct json_object *o, struct group *g,
 	size_t i;
 
 	subtree->group = g;
-	subtree->made = true;
+	subtree->exists = true;
 	subtree->first = get_u32(o, "first");
 	subtree->count = get_u32(o, "count");
 	subtree->place = get_u32(o, "place");
@@ -320,9 +320,9 @@ char *record_of(const struct group *g)
 
 	put_text(o, "name", g->request.job);
 	put_text(o, "tenant", g->tenant->name);
-	if (g->reserved && !g->reserved->over)
-		put_text(o, "reservation", g->reserved->name);
-	put_number(o, "born", g->born);
+	if (g->reservation && !g->reservation->ended)
+		put_text(o, "reservation", g->reservation->name);
+	put_number(o, "born", g->born_ms);
 	put_number(o, "ending", g->state >= GROUP_ENDING);
 	put_number(o, "mtu", g->request.mtu);
 	put_number(o, "uc", g->request.uc);
@@ -373,13 +373,13 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	g->ended_in = get_u64(o, "rebuilding") ? GROUP_REJOINING :
 		      get_u64(o, "connecting") ? GROUP_JOINED : GROUP_READY;
 	group_set_state(g, get_u64(o, "ending") ? GROUP_ENDING : g->ended_in);
-	g->born = get_u64(o, "born");
+	g->born_ms = get_u64(o, "born");
 	g->request.ranks = (uint32_t)n;
-	g->reserved = reservation_find(&m->tenants, g->tenant,
+	g->reservation = reservation_find(&m->tenants, g->tenant,
 				       text_of(o, "reservation"));
-	if (g->reserved && (g->state == GROUP_ENDING ||
-			    !reservation_fits(g->reserved, (uint32_t)n)))
-		g->reserved = NULL;
+	if (g->reservation && (g->state == GROUP_ENDING ||
+			    !reservation_fits(g->reservation, (uint32_t)n)))
+		g->reservation = NULL;
 	g->request.mtu = get_u32(o, "mtu");
 	g->request.uc = get_u64(o, "uc");
 	g->request.rebuild = get_u64(o, "rebuild");

@@ -39,7 +39,7 @@ static void persist_reservation(struct manager *m, const struct reservation *r)
 
 	put_text(o, "name", r->name);
 	put_text(o, "tenant", r->tenant->name);
-	put_text(o, "by", r->by);
+	put_text(o, "by", r->requester);
 	put_number(o, "groups", r->groups);
 	put_number(o, "ranks", r->ranks);
 	if (r->until != INT64_MAX) {
@@ -76,7 +76,8 @@ static void restore_reservation(struct manager *m,
 		return;
 	}
 	snprintf(wish.name, sizeof(wish.name), "%s", text_of(o, "name"));
-	snprintf(wish.by, sizeof(wish.by), "%s", text_of(o, "by"));
+	snprintf(wish.requester, sizeof(wish.requester), "%s",
+		 text_of(o, "by"));
 	wish.tenant = tenant_get(&m->tenants, text_of(o, "tenant"));
 	wish.groups = (uint32_t)get_number(o, "groups");
 	wish.ranks = (uint32_t)get_number(o, "ranks");
@@ -139,7 +140,7 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 	event_log_of(&m->events, EVENT_RESERVED, wish->tenant->name,
 		     wish->name, "%u group%s of %u ranks in all, by %s",
 		     wish->groups, wish->groups == 1 ? "" : "s", wish->ranks,
-		     wish->by);
+		     wish->requester);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 	}
 	snprintf(g->persisted.key, sizeof(g->persisted.key), "%s", rec->key);
 	for (i = 0; i < g->nsubtrees; i++)
-		g->subtrees[i].lost = -1;
+		g->subtrees[i].lost_member = -1;
 	if (group_enter(g))
 		abort();
 	for (i = 0; i < g->nsubtrees; i++) {
@@ -67,7 +67,7 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 	else if (g->nsubtrees)
 		group_note_links(g);
 	if (g->state != GROUP_ENDING)
-		tenant_enter(&m->tenants, g->tenant, g->reserved,
+		tenant_enter(&m->tenants, g->tenant, g->reservation,
 			     g->request.ranks);
 	group_log(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited",
 		  g->core.present, g->request.ranks);

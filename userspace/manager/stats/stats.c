@@ -183,7 +183,7 @@ void stats_group_ends(struct group *g)
 	uint32_t i;
 
 	for (i = 0; i < g->nsubtrees; i++)
-		if (g->subtrees[i].made)
+		if (g->subtrees[i].exists)
 			ask_switch(g->manager->stats, g->subtrees[i].sw);
 }
 

@@ -19,7 +19,7 @@
 /* Note what was read, for later requests. */
 static void note_source(struct tenants *t, const char *how, const char *what)
 {
-	snprintf(t->said, sizeof(t->said), "%s%s", how, what);
+	snprintf(t->result, sizeof(t->result), "%s%s", how, what);
 	t->read_at = unix_ms();
 }
 
@@ -462,12 +462,12 @@ void tenant_refused(struct tenant *tn, struct events *events,
 	int64_t now = now_ms();
 
 	tn->refused++;
-	tn->unsaid++;
+	tn->unlogged++;
 	if (tn->said_at && now - tn->said_at < PAUSE_MS)
 		return;
 	tn->said_at = now;
 	event_log_of(events, EVENT_OVER_QUOTA, tn->name, group,
 		     "%.180s (%u refused since the last such event)", why,
-		     tn->unsaid);
-	tn->unsaid = 0;
+		     tn->unlogged);
+	tn->unlogged = 0;
 }

@@ -140,7 +140,7 @@ void reservation_end(struct tenants *t, struct reservation *r)
 	t->nreservations--;
 	release_room(t, r, r->groups - r->used_groups,
 		     r->ranks - r->used_ranks);
-	r->over = true;
+	r->ended = true;
 	if (!r->used_groups)
 		free(r);
 }
@@ -181,7 +181,7 @@ void reservation_return(struct tenants *t, struct reservation *r,
 {
 	r->used_groups--;
 	r->used_ranks -= ranks;
-	if (!r->over)
+	if (!r->ended)
 		hold_room(t, r, 1, ranks);
 	else if (!r->used_groups)
 		free(r);

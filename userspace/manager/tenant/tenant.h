@@ -48,7 +48,7 @@ struct tenant_amount {
  * @use: what it has
  * @refused: ranks that were refused because of limits
  * @said_at: milliseconds; when an event has said so last; 0: never
- * @unsaid: how many were refused since
+ * @unlogged: how many were refused since
  */
 struct tenant {
 	struct tenant		*next;
@@ -57,7 +57,7 @@ struct tenant {
 	struct use		use;
 	uint64_t		refused;
 	int64_t			said_at;
-	unsigned int		unsaid;
+	unsigned int		unlogged;
 };
 
 /**
@@ -65,25 +65,25 @@ struct tenant {
  * @next: next one
  * @tenant: whose it is
  * @name: its name, among the tenant's
- * @by: who has made it
+ * @requester: who has made it
  * @groups: how many groups there may be
  * @ranks: ranks of all of them together
  * @used_groups: of these, existing ones
  * @used_ranks: and their ranks
  * @until: milliseconds; when it ends; INT64_MAX: when it is deleted
- * @over: it has ended, and is freed with its last group
+ * @ended: it has ended, and is freed with its last group
  */
 struct reservation {
 	struct reservation	*next;
 	struct tenant		*tenant;
 	char			name[RESERVATION_LEN];
-	char			by[IDENTITY_LEN];
+	char			requester[IDENTITY_LEN];
 	uint32_t		groups;
 	uint32_t		ranks;
 	uint32_t		used_groups;
 	uint32_t		used_ranks;
 	int64_t			until;
-	bool			over;
+	bool			ended;
 };
 
 /**
@@ -92,7 +92,7 @@ struct reservation {
  * @optional: it need not be there
  * @found: it was there
  * @read_at: milliseconds since 1970; when it was read, or that was tried
- * @said: and what came of it
+ * @result: and what came of it
  * @policy: what it says
  * @list: tenants that had a group
  * @use: what all of them have
@@ -105,7 +105,7 @@ struct tenants {
 	bool		optional;
 	bool		found;
 	int64_t		read_at;
-	char		said[512];
+	char		result[512];
 	struct policy	*policy;
 	struct tenant	*list;
 	struct use	use;

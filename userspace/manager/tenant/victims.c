@@ -12,8 +12,8 @@ static int by_worth(const void *a, const void *b)
 
 	if (x->priority != y->priority)
 		return x->priority < y->priority ? -1 : 1;
-	if (x->born != y->born)
-		return x->born > y->born ? -1 : 1;
+	if (x->born_ms != y->born_ms)
+		return x->born_ms > y->born_ms ? -1 : 1;
 	return 0;
 }
 

@@ -16,12 +16,12 @@
 /**
  * struct candidate - a group that may end for another one
  * @priority: its tenant's
- * @born: when it began; a later one ends first
+ * @born_ms: when it began; a later one ends first
  * @ctx: the group
  */
 struct candidate {
 	uint32_t	priority;
-	uint64_t	born;
+	uint64_t	born_ms;
 	void		*ctx;
 };
 

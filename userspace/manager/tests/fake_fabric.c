@@ -443,7 +443,7 @@ void fake_news(struct manager *m)
 		.sw = sw,
 		.kind = (enum sw_notif_kind)fuzz_any(SW_NOTIF_SLOT_FAILED + 1),
 		.member = (int)fuzz_any(6) - 1,
-		.unlike = (int)fuzz_any(6) - 1,
+		.other_member = (int)fuzz_any(6) - 1,
 		.status = fuzz_any(20),
 		.msg_id = fuzz_any(100),
 	};

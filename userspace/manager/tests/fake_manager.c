@@ -125,7 +125,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 		.store		= persist_store,
 		.changed	= persist_changed,
 		.unstore	= persist_delete,
-		.ends		= stats_group_ends,
+		.on_end		= stats_group_ends,
 	};
 	char err[640];
 	int port;
@@ -214,10 +214,10 @@ static void check_group(const struct group *g)
 		fuzz_wrong("a group counts its ranks wrong");
 	if (g->events || g->is_raised)
 		fuzz_wrong("an event was not settled");
-	if (!g->busy && (is_made(g) ? !g->persisted.raise_stored :
+	if (!g->pending_ops && (is_made(g) ? !g->persisted.raise_stored :
 			 !g->timer.place && !waits_for_ranks(g)))
 		fuzz_wrong("a group waits for nothing");
-	if (g->state == GROUP_OVER && !g->busy)
+	if (g->state == GROUP_OVER && !g->pending_ops)
 		fuzz_wrong("a group that is over stays");
 }
 

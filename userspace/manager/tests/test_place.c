@@ -197,20 +197,20 @@ static uint32_t check_node(const struct fabric *x, const struct place *p,
 	for (r = k->first; r < k->first + k->count; n++) {
 		member = place_member(p, node, r);
 		if (member == PLACE_NONE) {
-			cost += x->hops[x->at[r++]][k->at];
+			cost += x->hops[x->at[r++]][k->sw];
 			continue;
 		}
 		c = &p->nodes[member];
 		CHECK(member > node && c->first == r && c->parent == node);
-		CHECK(c->at != k->at);
-		cost += x->hops[c->at][k->at];
+		CHECK(c->sw != k->sw);
+		cost += x->hops[c->sw][k->sw];
 		r += c->count;
 		nodes = true;
 	}
 	CHECK(r == k->first + k->count && n == k->members);
 	CHECK(n > 1 || x->nranks == 1);
 	CHECK(n <= (nodes ? x->f.max_members : x->f.max_hosts));
-	CHECK(!x->sw[k->at].members || n <= x->sw[k->at].members);
+	CHECK(!x->sw[k->sw].members || n <= x->sw[k->sw].members);
 	return cost;
 }
 
@@ -222,7 +222,7 @@ static void check_tree(const struct fabric *x, const struct place *p)
 	      p->nodes[0].count == x->nranks);
 	for (i = 0; i < p->n && !failures; i++) {
 		cost += check_node(x, p, i);
-		CHECK(++used[p->nodes[i].at] <= x->sw[p->nodes[i].at].room);
+		CHECK(++used[p->nodes[i].sw] <= x->sw[p->nodes[i].sw].room);
 		CHECK(!i || p->nodes[i].parent < i);
 	}
 	CHECK(cost == p->cost);

@@ -422,7 +422,8 @@ static void known_order(void)
 
 	victims_order(list, 6);
 	for (i = 0; i < 6; i++)
-		check(list[i].born == order[i], "the youngest of the lowest first");
+		check(list[i].born_ms == order[i],
+		      "the youngest of the lowest first");
 }
 
 /* --- Random reservations ------------------------------------------------- */
@@ -448,7 +449,7 @@ struct job {
 /* Not those that are overcommitted, or have their room from a reservation. */
 static bool may_end(const struct job *job, const struct job *for_job)
 {
-	return job->tn && !job->overcommitted && (!job->r || job->r->over) &&
+	return job->tn && !job->overcommitted && (!job->r || job->r->ended) &&
 	       job->tn->limits->priority < for_job->tn->limits->priority;
 }
 

@@ -230,7 +230,8 @@ static void damaged(const char *key, const char *tenant, const char *subject,
 static void full(const char *tenant, const char *name)
 {
 	struct reservation wish = {
-		.groups = 1, .ranks = 4, .until = INT64_MAX, .by = "ruth",
+		.groups = 1, .ranks = 4, .until = INT64_MAX,
+		.requester = "ruth",
 	}, *made;
 	char why[256], what[80];
 
@@ -272,7 +273,8 @@ static void restored(int64_t set_s, const char *length, int64_t left_s,
 static void not_deleted(const char *tenant, const char *name)
 {
 	struct reservation wish = {
-		.groups = 1, .ranks = 4, .until = INT64_MAX, .by = "ruth",
+		.groups = 1, .ranks = 4, .until = INT64_MAX,
+		.requester = "ruth",
 	}, *made;
 	char why[256], what[96];
 

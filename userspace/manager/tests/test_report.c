@@ -55,12 +55,12 @@ static void begin(enum group_state state)
 		abort();
 	sw.info = &info;
 	sw.up = true;
-	sw.told_up = true;
+	sw.reported_up = true;
 	sw.refreshing = true;
 	sw.asked_at = 1000;
 	subtree = (struct subtree){
-		.group = g, .sw = &sw, .tree.id = TREE, .lost = -1,
-		.made = true, .made_at = 500,
+		.group = g, .sw = &sw, .tree.id = TREE, .lost_member = -1,
+		.exists = true, .made_at = 500,
 	};
 	g->manager = &m;
 	g->tenant = tenant_get(&m.tenants, "");
@@ -71,7 +71,7 @@ static void begin(enum group_state state)
 		g->ranks[i].group = g;
 	g->subtrees = &subtree;
 	g->nsubtrees = 1;
-	g->busy = 1;
+	g->pending_ops = 1;
 	if (group_enter(g))
 		abort();
 	group_set_state(g, state);
@@ -118,7 +118,7 @@ int main(void)
 
 	begin(GROUP_JOINED);
 	deleted();
-	ok(goes_on(GROUP_JOINED) && sw.again,
+	ok(goes_on(GROUP_JOINED) && sw.ask_again,
 	   "a tree is said to be deleted: the switch is asked");
 	seen(true);
 	ok(goes_on(GROUP_JOINED), "it was an earlier one of this ID");
@@ -145,9 +145,9 @@ int main(void)
 	end();
 
 	begin(GROUP_MAKING);
-	subtree.made = false;
+	subtree.exists = false;
 	deleted();
-	ok(goes_on(GROUP_MAKING) && !sw.again,
+	ok(goes_on(GROUP_MAKING) && !sw.ask_again,
 	   "it is not made yet: nobody is asked");
 	end();
 	printf("1..%u\n", number);

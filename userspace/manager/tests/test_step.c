@@ -372,7 +372,9 @@ static void fill_switches(void)
 static void tell_news(enum sw_notif_kind kind)
 {
 	const struct subtree *subtree = the_group()->subtrees;
-	struct sw_notif news = { .kind = kind, .member = -1, .unlike = -1 };
+	struct sw_notif news = { .kind = kind,
+				 .member = -1,
+				 .other_member = -1 };
 
 	if (!subtree)
 		return;

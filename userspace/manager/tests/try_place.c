@@ -72,7 +72,7 @@ int main(void)
 		at[i] = number();
 	if (place_compute(&f, nranks, at, &p))
 		for (i = 0; i < p.n; i++)
-			printf("%u %u %u\n", p.nodes[i].at, p.nodes[i].first,
+			printf("%u %u %u\n", p.nodes[i].sw, p.nodes[i].first,
 			       p.nodes[i].count);
 	place_free(&p);
 	free((void *)f.first);

@@ -49,14 +49,14 @@ struct text {
  * @next: next one
  * @fd: its socket
  * @since: milliseconds; when it began to be silent
- * @asked: it has sent a request that is not answered
+ * @has_request: it has sent a request that is not answered
  * @from: its host
  */
 struct http_conn {
 	struct http_conn	*next;
 	int		fd;
 	int64_t		since;
-	bool		asked;
+	bool		has_request;
 	struct in6_addr	from;
 };
 
@@ -69,7 +69,7 @@ struct http_conn {
  * @begin: bytes of the stream before it
  * @sent: serial number of what was sent last
  * @waits: it waits for something new
- * @over: another one has its place
+ * @replaced: another one has its place
  * @fd: its socket
  * @from: its host
  */
@@ -81,7 +81,7 @@ struct stream {
 	uint64_t		begin;
 	uint64_t		sent;
 	bool			waits;
-	bool			over;
+	bool			replaced;
 	int			fd;
 	struct in6_addr		from;
 };
@@ -215,7 +215,7 @@ static void note_request(struct http *h, struct MHD_Connection *conn,
 	if (!c)
 		return;
 	pthread_mutex_lock(&h->lock);
-	c->asked = asked;
+	c->has_request = asked;
 	c->since = now_ms();
 	pthread_mutex_unlock(&h->lock);
 }
@@ -234,7 +234,7 @@ static void close_slow(struct http *h)
 	struct http_conn *c;
 
 	for (c = h->conns; c; c = c->next)
-		if (!c->asked && c->fd >= 0 && now - c->since > limit)
+		if (!c->has_request && c->fd >= 0 && now - c->since > limit)
 			shutdown(c->fd, SHUT_RDWR);
 }
 
@@ -267,7 +267,7 @@ static ssize_t send_state(void *ctx, uint64_t pos, char *buf, size_t max)
 	}
 	if (!s->now)
 		s->begin = pos;
-	if (h->stop || s->over) {
+	if (h->stop || s->replaced) {
 		n = MHD_CONTENT_READER_END_OF_STREAM;
 	} else if (take_new(h, s)) {
 		from = (size_t)(pos - s->begin);
@@ -288,7 +288,7 @@ static void end_stream(void *ctx)
 	struct http *h = s->http;
 
 	pthread_mutex_lock(&h->lock);
-	if (!s->over) {
+	if (!s->replaced) {
 		list_remove(h->streams, s);
 		h->nstreams--;
 	}
@@ -330,7 +330,7 @@ static void make_room(struct http *h, const struct stream *for_it)
 		return;
 	list_remove(h->streams, found);
 	h->nstreams--;
-	found->over = true;
+	found->replaced = true;
 	shutdown(found->fd, SHUT_RDWR);
 	if (found->waits)
 		MHD_resume_connection(found->conn);

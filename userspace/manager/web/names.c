@@ -20,7 +20,7 @@
  * struct name - a host
  * @next: next in its bucket
  * @next_todo: next one to ask for
- * @todo: it is among those to ask for
+ * @queued: it is among those to ask for
  * @asked_at: milliseconds; when it became one of them last; 0: never
  * @addr: address, as text
  * @name: its name; empty: none, or not known yet
@@ -28,7 +28,7 @@
 struct name {
 	struct name	*next;
 	struct name	*next_todo;
-	bool		todo;
+	bool		queued;
 	int64_t		asked_at;
 	char		addr[INET6_ADDRSTRLEN];
 	char		name[64];
@@ -114,7 +114,7 @@ static void *run_names(void *arg)
 		ask_resolver(n->addr, name, sizeof(name));
 		pthread_mutex_lock(&all->lock);
 		memcpy(n->name, name, sizeof(name));
-		n->todo = false;
+		n->queued = false;
 	}
 	pthread_mutex_unlock(&all->lock);
 	free_names(all);
@@ -182,8 +182,8 @@ void names_get(struct names *all, const char *addr, char *buf, size_t len)
 		return;
 	pthread_mutex_lock(&all->lock);
 	n = find_name(all, addr);
-	if (n && !n->todo && (!n->asked_at || now - n->asked_at > AGAIN_MS)) {
-		n->todo = true;
+	if (n && !n->queued && (!n->asked_at || now - n->asked_at > AGAIN_MS)) {
+		n->queued = true;
 		n->asked_at = now;
 		n->next_todo = all->todo;
 		all->todo = n;
