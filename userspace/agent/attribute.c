@@ -17,12 +17,12 @@
 
 /**
  * struct level - an element of an edit
- * @up: the one that it is in, NULL: "config"
+ * @parent: the one that it is in, NULL: "config"
  * @node: the element
  * @schema: the node that it stands for
  */
 struct level {
-	const struct level	*up;
+	const struct level	*parent;
 	const struct lyd_node	*node;
 	const struct lysc_node	*schema;
 };
@@ -94,14 +94,14 @@ static const struct lysc_node *schema_of(const struct ly_ctx *ctx,
 /* Return: the length, which is @len or more if it does not fit. */
 static size_t put_path(const struct level *l, char *buf, size_t len)
 {
-	size_t n = l->up ? put_path(l->up, buf, len) : 0;
+	size_t n = l->parent ? put_path(l->parent, buf, len) : 0;
 	const struct lysc_node *key = lysc_node_child(l->schema);
 	const struct lyd_node *node;
 
 	if (n < len)
 		n += (size_t)snprintf(buf + n, len - n, "/%s%s%s",
-				      l->up ? "" : l->schema->module->name,
-				      l->up ? "" : ":", l->schema->name);
+				      l->parent ? "" : l->schema->module->name,
+				      l->parent ? "" : ":", l->schema->name);
 	for (; key && lysc_is_key(key) && n < len; key = key->next) {
 		node = find_child(l->node, key->name);
 		if (node && !strchr(lyd_get_value(node), '\''))
@@ -116,7 +116,7 @@ static bool look_into(const struct ly_ctx *ctx, const struct lyd_node *parent,
 		      const struct level *up)
 {
 	const struct lyd_attr *a;
-	struct level l = { .up = up };
+	struct level l = { .parent = up };
 
 	LY_LIST_FOR(lyd_child(parent), l.node) {
 		l.schema = schema_of(ctx, l.node, up);

@@ -22,12 +22,12 @@
 #define LOOK_MS		1000
 
 static struct {
-	uint64_t	at;		/* milliseconds: when to send; 0: at once */
-	uint64_t	last;		/* when it was sent */
+	uint64_t	send_at;	/* milliseconds: when to send; 0: now */
+	uint64_t	sent_at;	/* when it was sent */
 	uint64_t	gap;		/* until it is sent again */
-	uint64_t	wanted;		/* the gap that a change asks for, or 0 */
-	uint64_t	look;		/* when to ask bridges */
-	uint64_t	changing;	/* what they said */
+	uint64_t	wanted_gap;	/* that a change asks for, or 0 */
+	uint64_t	look_at;	/* when to ask bridges */
+	uint64_t	bridge_state;	/* what they said */
 } beacon;
 
 /**
@@ -40,23 +40,24 @@ void beacon_hurry(bool link)
 {
 	uint64_t gap = link ? GAP_LINK_MS : GAP_FORGOT_MS;
 
-	if (!beacon.wanted || gap < beacon.wanted)
-		beacon.wanted = gap;
+	if (!beacon.wanted_gap || gap < beacon.wanted_gap)
+		beacon.wanted_gap = gap;
 }
 
 static void look_at_bridges(uint64_t now)
 {
 	uint64_t changing = bridge_changing();
 
-	beacon.look = now + LOOK_MS;
-	if (changing != beacon.changing)
+	beacon.look_at = now + LOOK_MS;
+	if (changing != beacon.bridge_state)
 		beacon_hurry(true);
-	beacon.changing = changing;
+	beacon.bridge_state = changing;
 }
 
 static int next_turn(uint64_t now)
 {
-	uint64_t at = beacon.at < beacon.look ? beacon.at : beacon.look;
+	uint64_t at = beacon.send_at < beacon.look_at ? beacon.send_at :
+							beacon.look_at;
 
 	return (int)(at - now);
 }
@@ -71,23 +72,23 @@ int beacon_turn(uint64_t now)
 {
 	uint64_t soon = now + SETTLE_MS;
 
-	if (beacon.look <= now)
+	if (beacon.look_at <= now)
 		look_at_bridges(now);
-	if (beacon.wanted && beacon.at > soon) {
-		if (soon < beacon.last + beacon.wanted)
-			soon = beacon.last + beacon.wanted;
-		if (soon < beacon.at)
-			beacon.at = soon;
-		if (beacon.wanted < beacon.gap)
-			beacon.gap = beacon.wanted;
+	if (beacon.wanted_gap && beacon.send_at > soon) {
+		if (soon < beacon.sent_at + beacon.wanted_gap)
+			soon = beacon.sent_at + beacon.wanted_gap;
+		if (soon < beacon.send_at)
+			beacon.send_at = soon;
+		if (beacon.wanted_gap < beacon.gap)
+			beacon.gap = beacon.wanted_gap;
 	}
-	beacon.wanted = 0;
-	if (beacon.at > now)
+	beacon.wanted_gap = 0;
+	if (beacon.send_at > now)
 		return next_turn(now);
 	bridge_beacon();
 	beacon.gap = !beacon.gap ? GAP_LINK_MS :
 		     beacon.gap > GAP_MAX_MS / 2 ? GAP_MAX_MS : beacon.gap * 2;
-	beacon.last = now;
-	beacon.at = now + beacon.gap;
+	beacon.sent_at = now;
+	beacon.send_at = now + beacon.gap;
 	return next_turn(now);
 }

@@ -65,9 +65,9 @@ static struct {
 	struct cm_conn			*conns;
 	pthread_t			thread;
 	int				stop;
-	time_t				second;
+	time_t				log_second;
 	unsigned int			reports;
-	unsigned int			unsaid;
+	unsigned int			unlogged;
 } cm = { .stop = -1 };
 
 /* Strangers must not fill the log. */
@@ -77,16 +77,16 @@ static void report_refusal(struct rdma_cm_id *id, const char *text)
 	time_t now = time(NULL);
 	char host[64] = "?";
 
-	if (now != cm.second) {
-		if (cm.unsaid)
+	if (now != cm.log_second) {
+		if (cm.unlogged)
 			log_warn("RDMA CM: %u more requests refused",
-				 cm.unsaid);
-		cm.second = now;
+				 cm.unlogged);
+		cm.log_second = now;
 		cm.reports = 0;
-		cm.unsaid = 0;
+		cm.unlogged = 0;
 	}
 	if (cm.reports == REPORTS) {
-		cm.unsaid++;
+		cm.unlogged++;
 		return;
 	}
 	cm.reports++;

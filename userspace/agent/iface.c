@@ -79,7 +79,7 @@ struct entry {
  * @nlinks: how many
  * @entries: addresses, or neighbours
  * @n: how many
- * @before: how many there were before those that are being read
+ * @n_before: how many there were before those that are being read
  * @err: negative errno value; 0: none is missing
  * @fdb: entries of bridges' forwarding databases, by MAC address
  * @nfdb: how many
@@ -89,7 +89,7 @@ struct table {
 	size_t			nlinks;
 	struct entry		*entries;
 	size_t			n;
-	size_t			before;
+	size_t			n_before;
 	int			err;
 	const struct entry	**fdb;
 	size_t			nfdb;
@@ -194,7 +194,7 @@ static void on_addr(const void *head, struct nlattr **tb, void *arg)
 	struct entry e;
 
 	if (!ifa) {
-		t->n = t->before;
+		t->n = t->n_before;
 		return;
 	}
 	e = (struct entry){ (int)ifa->ifa_index, .family = ifa->ifa_family };
@@ -212,7 +212,7 @@ static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 	struct entry e;
 
 	if (!ndm) {
-		t->n = t->before;
+		t->n = t->n_before;
 		return;
 	}
 	e = (struct entry){ ndm->ndm_ifindex, .family = ndm->ndm_family };
@@ -466,7 +466,7 @@ static int read_all(struct nl_sock *sk, struct table *t, int type, int family,
 {
 	int rc;
 
-	t->before = t->n;
+	t->n_before = t->n;
 	rc = inc_rt_dump(sk, type, family, fn, t);
 	return rc ? rc : t->err;
 }

@@ -23,7 +23,7 @@
 #define SHARE		10
 
 static struct {
-	_Atomic int	news;
+	_Atomic int	change;
 	/* All under netconf_lock(). The container "switch", or NULL. */
 	struct lyd_node	*sw;
 	/* Microseconds: when it was read, how long that took, when to again. */
@@ -45,17 +45,17 @@ static uint64_t clock_us(clockid_t clock)
  */
 void ifcache_note(enum ifcache_news news)
 {
-	int old = atomic_load(&cache.news);
+	int old = atomic_load(&cache.change);
 
 	while (old < (int)news &&
-	       !atomic_compare_exchange_weak(&cache.news, &old, news))
+	       !atomic_compare_exchange_weak(&cache.change, &old, news))
 		;
 }
 
 /* Is it to be read (again)? */
 static bool is_due(uint64_t now)
 {
-	int news = atomic_load(&cache.news);
+	int news = atomic_load(&cache.change);
 
 	if (!cache.sw)
 		return true;
@@ -93,13 +93,13 @@ static void warn_unread(int rc)
 /* Half a list would look like links that went down, and hosts that went away. */
 static int read_again(const struct agent *a)
 {
-	int news = atomic_load(&cache.news), rc;
+	int news = atomic_load(&cache.change), rc;
 	struct lyd_node *sw;
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &sw))
 		return -ENOMEM;
 	/* What changes from now on may be in it, or not. */
-	atomic_store(&cache.news, IFCACHE_NOTHING);
+	atomic_store(&cache.change, IFCACHE_NOTHING);
 	rc = iface_add(sw);
 	warn_unread(rc);
 	if (rc) {

@@ -35,14 +35,14 @@
  * struct peer - who is at the other end of a port
  * @ifname: port
  * @mac: its MAC address
- * @who: what it says of itself
+ * @announce: what it says of itself
  * @naddrs: number of @addrs
  * @addrs: its management addresses, as text
  */
 struct peer {
 	char		ifname[16];
 	uint8_t		mac[6];
-	struct announce	who;
+	struct announce	announce;
 	unsigned int	naddrs;
 	char		addrs[ADDRS_MAX][46];
 };
@@ -72,7 +72,7 @@ static struct {
 	const char		*sock;
 	void			(*changed)(void);
 	int			stop;
-	bool			told;
+	bool			failure_logged;
 	uint64_t		lost_at;
 	pthread_t		thread;
 	pthread_mutex_t		lock;
@@ -281,14 +281,14 @@ static void take_neighbour(struct peers *all, const char *ifname,
 	chassis = lldpctl_atom_get(neighbour, lldpctl_k_port_chassis);
 	if (!chassis)
 		return;
-	if (read_announce(neighbour, &p->who) &&
+	if (read_announce(neighbour, &p->announce) &&
 	    (mac_of(neighbour, lldpctl_k_port_id_subtype,
 		    LLDP_PORTID_SUBTYPE_LLADDR, lldpctl_k_port_id, p->mac) ||
 	     mac_of(chassis, lldpctl_k_chassis_id_subtype,
 		    LLDP_CHASSISID_SUBTYPE_LLADDR, lldpctl_k_chassis_id,
 		    p->mac))) {
 		snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
-		if (!p->who.id[0])
+		if (!p->announce.id[0])
 			take_addrs(chassis, p);
 		all->n++;
 	}
@@ -393,7 +393,7 @@ static void follow_lldpd(void)
 		return;
 	}
 	log_info("LLDP: connected with lldpd");
-	lldp.told = false;
+	lldp.failure_logged = false;
 	while (read_neighbours()) {
 		lldp.lost_at = 0;
 		if (wait_for(-1, 0, GAP_MS) < 0)
@@ -413,10 +413,10 @@ static void *run_thread(void *arg)
 		follow_lldpd();
 		if (wait_for(-1, 0, 0) < 0)
 			break;
-		if (!lldp.told)
+		if (!lldp.failure_logged)
 			log_info("LLDP: no lldpd at %s: links are learnt from the forwarding database",
 				 lldp.sock);
-		lldp.told = true;
+		lldp.failure_logged = true;
 		if (!lldp.lost_at)
 			lldp.lost_at = now_ms();
 		none = now_ms() - lldp.lost_at > KEEP_MS ?
@@ -493,11 +493,12 @@ void lldp_add(struct lyd_node *sw)
 		node = iface_neighbour(sw, p->ifname, p->mac);
 		if (!node)
 			continue;
-		if (p->who.id[0]) {
-			lyd_new_path(node, NULL, "switch-id", p->who.id,
+		if (p->announce.id[0]) {
+			lyd_new_path(node, NULL, "switch-id", p->announce.id,
 				     LYD_NEW_PATH_UPDATE, NULL);
-			lyd_new_path(node, NULL, "switch-port", p->who.port,
-				     LYD_NEW_PATH_UPDATE, NULL);
+			lyd_new_path(node, NULL, "switch-port",
+				     p->announce.port, LYD_NEW_PATH_UPDATE,
+				     NULL);
 		}
 		for (k = 0; k < p->naddrs; k++)
 			lyd_new_path(node, NULL, "address", p->addrs[k],

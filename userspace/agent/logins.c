@@ -54,8 +54,8 @@ static struct {
 	int		busy[LOGINS_MAX];
 	unsigned int	nbusy;
 	/* When the log had a line, and how many have ended since. */
-	uint64_t	told;
-	unsigned int	untold;
+	uint64_t	logged_at;
+	unsigned int	unlogged;
 } logins = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct login *login_of(int fd)
@@ -126,13 +126,13 @@ void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
 /* Strangers do not fill the log: one message a second is enough. */
 static void end_login(int fd, uint64_t now, const char *why)
 {
-	if (!logins.told || now - logins.told >= 1000) {
+	if (!logins.logged_at || now - logins.logged_at >= 1000) {
 		log_warn("a client %s: its connection ends (%u more have ended since the last message)",
-			 why, logins.untold);
-		logins.told = now;
-		logins.untold = 0;
+			 why, logins.unlogged);
+		logins.logged_at = now;
+		logins.unlogged = 0;
 	} else {
-		logins.untold++;
+		logins.unlogged++;
 	}
 	logins.list[fd].done = true;
 	shutdown(fd, SHUT_RDWR);

@@ -70,7 +70,7 @@ static struct {
 	const struct netconf_ops	*ops;
 	unsigned int			max;
 	/* Places that only remote users get who may change something. */
-	unsigned int			kept;
+	unsigned int			reserved;
 	atomic_bool			stop;
 	/* Protects the members below. */
 	pthread_mutex_t			lock;
@@ -172,7 +172,7 @@ void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
  */
 void serve_keep_places(void)
 {
-	srv.kept = srv.max / 4;
+	srv.reserved = srv.max / 4;
 }
 
 /* libnetconf2 has an address as text only. */
@@ -212,7 +212,7 @@ static unsigned int readers_at(const char *host)
 bool serve_admit(const struct serve_guest *g)
 {
 	const bool first = g->remote && g->may_change;
-	const unsigned int max = first ? srv.max : srv.max - srv.kept;
+	const unsigned int max = first ? srv.max : srv.max - srv.reserved;
 	const unsigned int readers = srv.max / 4 + !(srv.max / 4);
 	bool enough, many;
 

@@ -37,17 +37,17 @@
  * @out_len: their number
  * @out_at: the first that was not written
  * @adopted: the connection was given for the next call
- * @deaf: nobody takes them any more
+ * @reader_gone: nobody takes them any more
  * @heard_at: milliseconds; when something came last
- * @asked: it was asked to say something since
- * @until: milliseconds; the call's time limit
- * @wake: event: @unsent, @half or @cancelled has changed
+ * @ping_sent: it was asked to say something since
+ * @deadline: milliseconds; the call's time limit
+ * @wake: event: @unsent, @half_closed or @cancelled has changed
  * @lock: guards what follows
  * @unsent: messages with their heads
  * @unsent_len: their length in bytes
  * @unsent_at: the first byte that was not taken
  * @unsent_room: room
- * @half: no more messages follow
+ * @half_closed: no more messages follow
  * @cancelled: the call is to end
  */
 struct channel {
@@ -59,17 +59,17 @@ struct channel {
 	size_t			out_len;
 	size_t			out_at;
 	bool			adopted;
-	bool			deaf;
+	bool			reader_gone;
 	int64_t			heard_at;
-	bool			asked;
-	int64_t			until;
+	bool			ping_sent;
+	int64_t			deadline;
 	int			wake;
 	pthread_mutex_t		lock;
 	uint8_t			*unsent;
 	size_t			unsent_len;
 	size_t			unsent_at;
 	size_t			unsent_room;
-	bool			half;
+	bool			half_closed;
 	bool			cancelled;
 };
 
@@ -89,7 +89,8 @@ static bool put_unsent(struct channel *c, const uint8_t *data, size_t len)
 	size_t need = c->unsent_len + WIRE_HEAD + len;
 	uint8_t *bytes;
 
-	if (c->half || c->cancelled || need - c->unsent_at > UNSENT_MAX + len)
+	if (c->half_closed || c->cancelled ||
+	    need - c->unsent_at > UNSENT_MAX + len)
 		return false;
 	if (c->unsent_at)
 		memmove(c->unsent, c->unsent + c->unsent_at,
@@ -139,7 +140,7 @@ bool channel_send(struct channel *c, const uint8_t *data, size_t len)
 void channel_half(struct channel *c)
 {
 	pthread_mutex_lock(&c->lock);
-	c->half = true;
+	c->half_closed = true;
 	pthread_mutex_unlock(&c->lock);
 	wake_up(c);
 }
@@ -171,7 +172,7 @@ static size_t pull_messages(void *ctx, uint8_t *buf, size_t len, bool *end)
 	c->unsent_at += n;
 	if (c->unsent_at == c->unsent_len) {
 		c->unsent_at = c->unsent_len = 0;
-		*end = c->half;
+		*end = c->half_closed;
 	}
 	pthread_mutex_unlock(&c->lock);
 	return n;
@@ -184,7 +185,8 @@ static bool take_wishes(struct channel *c)
 
 	pthread_mutex_lock(&c->lock);
 	cancelled = c->cancelled;
-	more = c->unsent_at < c->unsent_len || c->half != c->http2.half;
+	more = c->unsent_at < c->unsent_len ||
+	       c->half_closed != c->http2.half_closed;
 	pthread_mutex_unlock(&c->lock);
 	if (more)
 		http2_resume(&c->http2);
@@ -196,11 +198,11 @@ static bool take_wishes(struct channel *c)
 /* It has failed, and so has the call: @c->link says why. */
 static void lose_link(struct channel *c)
 {
-	if (c->http2.stranger || (c->link.heard && !c->http2.greeted))
+	if (c->http2.not_http2 || (c->link.got_data && !c->http2.has_settings))
 		link_fail(&c->link, FAULT_STRANGER, 0);
-	link_fail(&c->link, c->link.heard ? FAULT_LOST : FAULT_CUT, 0);
+	link_fail(&c->link, c->link.got_data ? FAULT_LOST : FAULT_CUT, 0);
 	http2_finish(&c->http2, WIRE_UNAVAILABLE, c->link.why);
-	c->http2.leaving = true;
+	c->http2.draining = true;
 }
 
 /* Write what there is. */
@@ -209,7 +211,7 @@ static void write_frames(struct channel *c)
 	const uint8_t *data;
 	ssize_t n = 1;
 
-	while (!c->deaf) {
+	while (!c->reader_gone) {
 		while (c->out_len < OUT_LEN &&
 		       (n = http2_give(&c->http2, &data)) > 0) {
 			memcpy(c->out + c->out_len, data, (size_t)n);
@@ -219,7 +221,7 @@ static void write_frames(struct channel *c)
 			return;
 		n = link_write(&c->link, c->out + c->out_at,
 			       c->out_len - c->out_at);
-		c->deaf = n < 0;
+		c->reader_gone = n < 0;
 		if (n <= 0)
 			return;
 		c->out_at += (size_t)n;
@@ -241,7 +243,7 @@ static bool read_frames(struct channel *c)
 		return true;
 	}
 	c->heard_at = now_ms();
-	c->asked = false;
+	c->ping_sent = false;
 	http2_take(&c->http2, buf, (size_t)n);
 	return true;
 }
@@ -253,22 +255,23 @@ static int64_t alarm_at(const struct channel *c)
 
 	if (c->how.ask_ms)
 		at = c->heard_at + c->how.ask_ms +
-		     (c->asked ? c->how.answer_ms : 0);
-	return at < c->until ? at : c->until;
+		     (c->ping_sent ? c->how.answer_ms : 0);
+	return at < c->deadline ? at : c->deadline;
 }
 
 /* It is time. */
 static void take_alarm(struct channel *c, int64_t now)
 {
-	if (now >= c->until) {
+	if (now >= c->deadline) {
 		link_fail(&c->link, FAULT_LATE, 0);
 		http2_cancel(&c->http2);
 		c->http2.status = WIRE_DEADLINE;
-	} else if (c->asked) {
-		link_fail(&c->link, c->link.heard ? FAULT_DEAD : FAULT_LATE, 0);
+	} else if (c->ping_sent) {
+		link_fail(&c->link, c->link.got_data ? FAULT_DEAD : FAULT_LATE,
+			  0);
 		lose_link(c);
 	} else {
-		c->asked = true;
+		c->ping_sent = true;
 		http2_ping(&c->http2);
 	}
 }
@@ -283,7 +286,7 @@ static void await_event(struct channel *c)
 	int64_t at = alarm_at(c), left = at - now_ms();
 	uint64_t count;
 
-	if (c->link.ready && c->out_at < c->out_len && !c->deaf)
+	if (c->link.has_handshake && c->out_at < c->out_len && !c->reader_gone)
 		pfd[1].events |= POLLOUT;
 	if (left > INT_MAX)
 		left = at == NEVER ? -1 : INT_MAX;
@@ -328,7 +331,7 @@ static void take_turn(struct channel *c)
 	if (ret)
 		write_frames(c);
 	if (ret && http2_has_ended(&c->http2)) {
-		c->http2.stranger = true;
+		c->http2.not_http2 = true;
 		lose_link(c);
 	} else if (!ret || !read_frames(c)) {
 		await_event(c);
@@ -340,7 +343,7 @@ static void drop_link(struct channel *c)
 	http2_close(&c->http2);
 	link_close(&c->link);
 	c->out_at = c->out_len = 0;
-	c->deaf = c->asked = false;
+	c->reader_gone = c->ping_sent = false;
 }
 
 /* Files are read again for each connection: they may have been renewed. */
@@ -393,10 +396,11 @@ static bool is_alive(struct channel *c)
 {
 	int i;
 
-	if (c->link.fd < 0 || c->link.fault || c->http2.leaving)
+	if (c->link.fd < 0 || c->link.fault || c->http2.draining)
 		return false;
 	/* It may have said that it ends; who says more than that is left, too. */
-	for (i = 0; i < IDLE_READS && c->link.ready && !c->http2.leaving; i++)
+	for (i = 0; i < IDLE_READS && c->link.has_handshake && !c->http2.draining;
+	     i++)
 		if (!read_frames(c))
 			return true;
 	return false;
@@ -422,7 +426,7 @@ static void reset_call(struct channel *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->unsent_at = c->unsent_len = 0;
-	c->half = c->cancelled = false;
+	c->half_closed = c->cancelled = false;
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -446,7 +450,7 @@ void channel_begin(struct channel *c, const char *path, int timeout_ms)
 		.timeout_ms = timeout_ms,
 	};
 
-	c->until = timeout_ms ? now_ms() + timeout_ms : NEVER;
+	c->deadline = timeout_ms ? now_ms() + timeout_ms : NEVER;
 	reset_call(c);
 	if (!c->adopted && !is_alive(c) && !connect_to(c, timeout_ms))
 		lose_link(c);
@@ -470,7 +474,7 @@ void channel_begin(struct channel *c, const char *path, int timeout_ms)
 bool channel_receive(struct channel *c, uint8_t **data, size_t *len)
 {
 	while (!http2_message(&c->http2, data, len)) {
-		if (c->http2.over)
+		if (c->http2.call_ended)
 			return false;
 		take_turn(c);
 	}
@@ -490,16 +494,16 @@ int channel_status(struct channel *c, const char **text, enum fault *fault)
 {
 	struct http2 *s = &c->http2;
 
-	if (!s->over) {
+	if (!s->call_ended) {
 		http2_cancel(s);
-		if (c->link.ready)
+		if (c->link.has_handshake)
 			write_frames(c);
 	}
 	/* Another server's gRPC. */
-	if (s->stranger || (s->given && s->status == WIRE_UNIMPLEMENTED &&
+	if (s->not_http2 || (s->has_status && s->status == WIRE_UNIMPLEMENTED &&
 			    s->text && strcasestr(s->text, "unknown service")))
 		link_fail(&c->link, FAULT_STRANGER, 0);
-	*fault = s->given && c->link.fault != FAULT_STRANGER ? FAULT_NONE :
+	*fault = s->has_status && c->link.fault != FAULT_STRANGER ? FAULT_NONE :
 							       c->link.fault;
 	*text = *fault ? c->link.why : s->text ? s->text : "";
 	return s->status;

@@ -28,9 +28,9 @@
  */
 void http2_finish(struct http2 *s, int status, const char *text)
 {
-	if (s->over)
+	if (s->call_ended)
 		return;
-	s->over = true;
+	s->call_ended = true;
 	s->status = status;
 	free(s->text);
 	s->text = strdup(text);
@@ -74,7 +74,7 @@ static ssize_t read_messages(nghttp2_session *h2, int32_t id, uint8_t *buf,
 	bool end = false;
 	size_t n = s->pull(s->ctx, buf, len, &end);
 
-	s->half = end;
+	s->half_closed = end;
 	if (end)
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
 	return n || end ? (ssize_t)n : NGHTTP2_ERR_DEFERRED;
@@ -90,12 +90,12 @@ static void forget_call(struct http2 *s)
 		free(m);
 	}
 	s->tail = &s->queue;
-	wire_reset(&s->in);
+	wire_reset(&s->message);
 	free(s->text);
 	s->text = NULL;
 	s->id = 0;
-	s->half = s->over = s->given = false;
-	s->said = -1;
+	s->half_closed = s->call_ended = s->has_status = false;
+	s->header_status = -1;
 	s->status = WIRE_UNKNOWN;
 }
 
@@ -143,7 +143,7 @@ int http2_begin(struct http2 *s, const struct http2_call *call)
  */
 void http2_resume(struct http2 *s)
 {
-	if (s->id > 0 && !s->over)
+	if (s->id > 0 && !s->call_ended)
 		nghttp2_session_resume_data(s->h2, s->id);
 }
 
@@ -162,7 +162,7 @@ void http2_ping(struct http2 *s)
  */
 void http2_cancel(struct http2 *s)
 {
-	if (s->id > 0 && !s->over)
+	if (s->id > 0 && !s->call_ended)
 		nghttp2_submit_rst_stream(s->h2, NGHTTP2_FLAG_NONE, s->id,
 					  NGHTTP2_CANCEL);
 	http2_finish(s, WIRE_CANCELLED, "cancelled");
@@ -192,7 +192,7 @@ static bool is_name(const uint8_t *name, size_t len, const char *text)
 /* It is no gRPC. Later ones of the same answer change nothing. */
 static void take_stranger(struct http2 *s)
 {
-	s->stranger = true;
+	s->not_http2 = true;
 	http2_finish(s, WIRE_UNAVAILABLE, "");
 }
 
@@ -213,7 +213,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	struct http2 *s = ctx;
 	const char *v = (const char *)value;
 
-	if (f->hd.stream_id != s->id || s->over)
+	if (f->hd.stream_id != s->id || s->call_ended)
 		return 0;
 	if (is_name(name, name_len, ":status") && *v != '1' &&
 	    !is_name(value, len, "200"))
@@ -223,7 +223,8 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	else if (!(f->hd.flags & NGHTTP2_FLAG_END_STREAM))
 		return 0;	/* not its end */
 	else if (is_name(name, name_len, "grpc-status"))
-		s->said = s->said < 0 ? read_status(v) : WIRE_UNKNOWN;
+		s->header_status = s->header_status < 0 ? read_status(v) :
+							  WIRE_UNKNOWN;
 	else if (is_name(name, name_len, "grpc-message")) {
 		free(s->text);
 		s->text = wire_decode(v, len);
@@ -234,17 +235,17 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 /* The server has said all: what is not sent yet, nobody will read. */
 static void take_end(struct http2 *s)
 {
-	if (!s->half && !s->over)
+	if (!s->half_closed && !s->call_ended)
 		nghttp2_submit_rst_stream(s->h2, NGHTTP2_FLAG_NONE, s->id,
 					  NGHTTP2_NO_ERROR);
-	if (s->in.have)
+	if (s->message.have)
 		http2_finish(s, WIRE_INTERNAL, "its answer is cut off");
-	if (s->said < 0 || s->over) {
+	if (s->header_status < 0 || s->call_ended) {
 		finish_by(s, NGHTTP2_NO_ERROR);
 		return;
 	}
-	s->status = s->said;
-	s->given = s->over = true;
+	s->status = s->header_status;
+	s->has_status = s->call_ended = true;
 }
 
 static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
@@ -252,9 +253,9 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 	struct http2 *s = ctx;
 
 	if (f->hd.type == NGHTTP2_SETTINGS)
-		s->greeted = true;
+		s->has_settings = true;
 	if (f->hd.type == NGHTTP2_GOAWAY)
-		s->leaving = true;
+		s->draining = true;
 	if ((f->hd.type == NGHTTP2_HEADERS || f->hd.type == NGHTTP2_DATA) &&
 	    f->hd.flags & NGHTTP2_FLAG_END_STREAM && f->hd.stream_id == s->id)
 		take_end(s);
@@ -266,20 +267,20 @@ static void queue_message(struct http2 *s)
 	struct http2_message *m = malloc(sizeof(*m));
 
 	/* An empty one is a message, too. */
-	if (m && !s->in.data)
-		s->in.data = malloc(1);
-	if (m && s->in.data) {
+	if (m && !s->message.data)
+		s->message.data = malloc(1);
+	if (m && s->message.data) {
 		*m = (struct http2_message) {
-			.data = s->in.data, .len = s->in.len,
+			.data = s->message.data, .len = s->message.len,
 		};
 		*s->tail = m;
 		s->tail = &m->next;
-		s->in.data = NULL;
+		s->message.data = NULL;
 	} else {
 		free(m);
 		http2_finish(s, WIRE_EXHAUSTED, "no memory");
 	}
-	wire_reset(&s->in);
+	wire_reset(&s->message);
 }
 
 static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
@@ -288,8 +289,8 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 	struct http2 *s = ctx;
 	int ret = 0;
 
-	while (id == s->id && len && !s->over && ret >= 0) {
-		ret = wire_take(&s->in, MESSAGE_MAX, &data, &len);
+	while (id == s->id && len && !s->call_ended && ret >= 0) {
+		ret = wire_take(&s->message, MESSAGE_MAX, &data, &len);
 		if (ret == 1)
 			queue_message(s);
 	}
@@ -322,7 +323,7 @@ static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx
  */
 void http2_take(struct http2 *s, const uint8_t *data, size_t len)
 {
-	s->stranger |= nghttp2_session_mem_recv(s->h2, data, len) < 0;
+	s->not_http2 |= nghttp2_session_mem_recv(s->h2, data, len) < 0;
 }
 
 /**
@@ -336,7 +337,7 @@ void http2_take(struct http2 *s, const uint8_t *data, size_t len)
  */
 bool http2_has_ended(const struct http2 *s)
 {
-	return s->stranger || (!nghttp2_session_want_read(s->h2) &&
+	return s->not_http2 || (!nghttp2_session_want_read(s->h2) &&
 			       !nghttp2_session_want_write(s->h2));
 }
 
@@ -408,5 +409,5 @@ void http2_close(struct http2 *s)
 	nghttp2_session_del(s->h2);
 	s->h2 = NULL;
 	forget_call(s);
-	s->greeted = s->leaving = s->stranger = false;
+	s->has_settings = s->draining = s->not_http2 = false;
 }

@@ -27,39 +27,39 @@ struct http2_message {
 /**
  * struct http2 - a connection's HTTP/2
  * @h2: nghttp2's
- * @greeted: the server speaks HTTP/2
- * @leaving: it takes no more calls
- * @stranger: it speaks something else
+ * @has_settings: the server speaks HTTP/2
+ * @draining: it takes no more calls
+ * @not_http2: it speaks something else
  * @pull: copies what is to be sent into @buf; sets @end behind the last message.
  *	Returns the number of bytes, 0: none now
  * @ctx: its first argument
  * @id: stream of the call; 0: there was none
- * @half: all was sent that is to be
- * @over: the call has ended
- * @said: status in the headers that are coming, if they end the call
+ * @half_closed: all was sent that is to be
+ * @call_ended: the call has ended
+ * @header_status: status in the headers that are coming, if they end the call
  * @status: its status, one of gRPC's
- * @given: the server gave it
+ * @has_status: the server gave it
  * @text: and its text, or NULL
- * @in: message that is coming
+ * @message: message that is coming
  * @queue: messages that have come
  * @tail: their end
  */
 struct http2 {
 	nghttp2_session		*h2;
-	bool			greeted;
-	bool			leaving;
-	bool			stranger;
+	bool			has_settings;
+	bool			draining;
+	bool			not_http2;
 	size_t			(*pull)(void *ctx, uint8_t *buf, size_t len,
 					bool *end);
 	void			*ctx;
 	int32_t			id;
-	bool			half;
-	bool			over;
-	int			said;
+	bool			half_closed;
+	bool			call_ended;
+	int			header_status;
 	int			status;
-	bool			given;
+	bool			has_status;
 	char			*text;
-	struct wire_message	in;
+	struct wire_message	message;
 	struct http2_message	*queue, **tail;
 };
 

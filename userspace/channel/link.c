@@ -28,7 +28,7 @@ void link_fail(struct link *l, enum fault fault, int err)
 	l->fault = fault;
 	if (fault == FAULT_TLS || fault == FAULT_BARE)
 		snprintf(l->why, sizeof(l->why), "%s", ops->why(l->tls));
-	else if (fault != FAULT_LATE || !l->tls || l->ready)
+	else if (fault != FAULT_LATE || !l->tls || l->has_handshake)
 		inc_fault_words(fault, err, l->program, l->why, sizeof(l->why));
 	else
 		snprintf(l->why, sizeof(l->why), "TLS: it does not answer in time: is this the port of %s, and does it use TLS?",
@@ -38,7 +38,7 @@ void link_fail(struct link *l, enum fault fault, int err)
 /* The server, or the network, has ended it. */
 static void note_cut(struct link *l)
 {
-	link_fail(l, l->heard ? FAULT_LOST : FAULT_CUT, 0);
+	link_fail(l, l->got_data ? FAULT_LOST : FAULT_CUT, 0);
 }
 
 static void note_tls(struct link *l)
@@ -67,7 +67,7 @@ bool link_adopt(struct link *l, int fd, const char *address)
 	l->events = POLLIN;
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	if (!l->ctx) {
-		l->ready = true;
+		l->has_handshake = true;
 		return true;
 	}
 	if (!inc_reach_is_path(address) &&
@@ -105,11 +105,11 @@ bool link_connect(struct link *l, const char *address, int port,
  */
 int link_shake(struct link *l)
 {
-	int ret = l->ready ? 0 : ops->shake(l->tls, &l->events);
+	int ret = l->has_handshake ? 0 : ops->shake(l->tls, &l->events);
 
 	if (ret == -EAGAIN)
 		return 0;
-	l->ready = !ret;
+	l->has_handshake = !ret;
 	if (ret == -ENOPROTOOPT)
 		link_fail(l, FAULT_STRANGER, 0);
 	else if (ret == -ECONNRESET)
@@ -148,7 +148,7 @@ ssize_t link_read(struct link *l, void *buf, size_t len)
 			     recv(l->fd, buf, len, MSG_DONTWAIT);
 
 	n = judge_result(l, n < 0 && !l->tls ? -errno : n);
-	l->heard |= n > 0;
+	l->got_data |= n > 0;
 	return n;
 }
 
@@ -183,8 +183,8 @@ void link_close(struct link *l)
 		close(l->fd);
 	l->tls = NULL;
 	l->fd = -1;
-	l->ready = false;
-	l->heard = false;
+	l->has_handshake = false;
+	l->got_data = false;
 	l->fault = FAULT_NONE;
 	l->why[0] = '\0';
 }

@@ -19,9 +19,9 @@
  * @ctx: how to speak TLS; NULL: it is not spoken
  * @fd: socket; -1: none
  * @tls: TLS, or NULL
- * @ready: hands were shaken
+ * @has_handshake: hands were shaken
  * @events: what to wait for at @fd
- * @heard: the server has said something, after the handshake
+ * @got_data: the server has said something, after the handshake
  * @fault: what has gone wrong
  * @why: and in words
  */
@@ -30,9 +30,9 @@ struct link {
 	struct inc_tls_ctx	*ctx;
 	int			fd;
 	struct inc_tls		*tls;
-	bool			ready;
+	bool			has_handshake;
 	short			events;
-	bool			heard;
+	bool			got_data;
 	enum fault		fault;
 	char			why[512];
 };

@@ -42,14 +42,14 @@
  * @addr: as it was given
  * @host: in it
  * @port: in it
- * @bad: it is none
+ * @invalid: it is none
  * @done: it was reached, or cannot be; until inc_reach_again()
  * @err: why not, a negative errno value, or 0
- * @met: it has had its turn, in this race, like all that follows
- * @to: its addresses
+ * @had_turn: it has had its turn, in this race, like all that follows
+ * @addrs: its addresses
  * @n: their number
- * @begun: of these
- * @open: connections that are being made
+ * @n_begun: of these
+ * @n_open: connections that are being made
  * @ask: questions about its name
  * @more_at: when there are to be more
  * @wait_until: it is nobody's turn before
@@ -58,14 +58,14 @@ struct server {
 	char			addr[INC_REACH_ADDR];
 	char			host[256];
 	int			port;
-	bool			bad;
+	bool			invalid;
 	bool			done;
 	int			err;
-	bool			met;
-	struct sockaddr_storage	to[ADDRS_MOST];
+	bool			had_turn;
+	struct sockaddr_storage	addrs[ADDRS_MOST];
 	unsigned int		n;
-	unsigned int		begun;
-	unsigned int		open;
+	unsigned int		n_begun;
+	unsigned int		n_open;
 	struct inc_question	*ask[ASKED];
 	int64_t			more_at;
 	int64_t			wait_until;
@@ -77,28 +77,28 @@ struct server {
  * @n: their number
  * @port: of those that name none
  * @tcp: paths are refused
- * @which: the one that was reached last, or @n
+ * @reached: the one that was reached last, or @n
  * @turn: whose turn it is
  * @next: when the next attempt is made
- * @until: time limit
+ * @deadline: time limit
  * @pfd: sockets, the oldest first; before them what tells of names
- * @of: their servers
- * @open: their number
- * @seen: where they are shown, or NULL
+ * @server_of: their servers
+ * @n_open: their number
+ * @shown: where they are shown, or NULL
  */
 struct inc_reach {
 	struct server			*servers;
 	unsigned int			n;
 	int				port;
 	bool				tcp;
-	unsigned int			which;
+	unsigned int			reached;
 	unsigned int			turn;
 	int64_t				next;
-	int64_t				until;
+	int64_t				deadline;
 	struct pollfd			pfd[1 + INC_REACH_MOST];
-	unsigned int			of[1 + INC_REACH_MOST];
-	unsigned int			open;
-	struct inc_reach_sockets	*seen;
+	unsigned int			server_of[1 + INC_REACH_MOST];
+	unsigned int			n_open;
+	struct inc_reach_sockets	*shown;
 };
 
 /* --- Addresses ----------------------------------------------------------- */
@@ -177,8 +177,8 @@ bool inc_reach_add(struct inc_reach *r, const char *addr)
 		s->err = -ENAMETOOLONG;
 	else
 		s->err = check_address(s, r->tcp);
-	s->bad = s->done = s->err;
-	r->which += r->which == r->n;
+	s->invalid = s->done = s->err;
+	r->reached += r->reached == r->n;
 	r->n++;
 	return true;
 }
@@ -229,8 +229,8 @@ static void show_sockets(struct inc_reach *r)
 {
 	unsigned int i;
 
-	for (i = 0; r->seen && i < INC_REACH_SEEN; i++)
-		r->seen->fd[i] = i <= r->open ? r->pfd[i].fd : -1;
+	for (i = 0; r->shown && i < INC_REACH_SEEN; i++)
+		r->shown->fd[i] = i <= r->n_open ? r->pfd[i].fd : -1;
 }
 
 /* Why a server is not reached: who refuses is there, whatever else is wrong. */
@@ -242,13 +242,13 @@ static void note_error(struct server *s, int err)
 
 static void drop_socket(struct inc_reach *r, unsigned int i, int err)
 {
-	struct server *s = &r->servers[r->of[i]];
+	struct server *s = &r->servers[r->server_of[i]];
 	int fd = r->pfd[i].fd;
 
-	s->open--;
+	s->n_open--;
 	if (err == EAGAIN) {
 		/* Others wait to be accepted, and poll() tells of no turn. */
-		s->begun--;
+		s->n_begun--;
 		s->wait_until = now_ms() + AGAIN_MS;
 		r->next = 0;
 	} else if (err) {
@@ -258,9 +258,10 @@ static void drop_socket(struct inc_reach *r, unsigned int i, int err)
 			r->next = 0;
 	}
 	memmove(&r->pfd[i], &r->pfd[i + 1],
-		(r->open - i) * sizeof(r->pfd[0]));
-	memmove(&r->of[i], &r->of[i + 1], (r->open - i) * sizeof(r->of[0]));
-	r->open--;
+		(r->n_open - i) * sizeof(r->pfd[0]));
+	memmove(&r->server_of[i], &r->server_of[i + 1],
+		(r->n_open - i) * sizeof(r->server_of[0]));
+	r->n_open--;
 	show_sockets(r);
 	close(fd);
 }
@@ -276,7 +277,7 @@ static socklen_t length_of(const struct sockaddr_storage *to)
 static void start_connection(struct inc_reach *r, unsigned int which)
 {
 	struct server *s = &r->servers[which];
-	const struct sockaddr_storage *to = &s->to[s->begun++];
+	const struct sockaddr_storage *to = &s->addrs[s->n_begun++];
 	int fd = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC |
 			SOCK_NONBLOCK, 0);
 
@@ -286,16 +287,16 @@ static void start_connection(struct inc_reach *r, unsigned int which)
 		return;
 	}
 	/* It has had as much time as all others together. */
-	if (r->open == INC_REACH_MOST)
+	if (r->n_open == INC_REACH_MOST)
 		drop_socket(r, 1, ETIMEDOUT);
-	r->open++;
-	r->pfd[r->open] = (struct pollfd){ .fd = fd, .events = POLLOUT };
-	r->of[r->open] = which;
-	s->open++;
+	r->n_open++;
+	r->pfd[r->n_open] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	r->server_of[r->n_open] = which;
+	s->n_open++;
 	show_sockets(r);
 	if (connect(fd, (const struct sockaddr *)to, length_of(to)) &&
 	    errno != EINPROGRESS)
-		drop_socket(r, r->open, errno);
+		drop_socket(r, r->n_open, errno);
 }
 
 /* Returns the place of the first socket that is connected, or 0. */
@@ -306,11 +307,11 @@ static unsigned int take_winner(struct inc_reach *r, int64_t wait_ms)
 	uint64_t count;
 	int err;
 
-	if (poll(r->pfd, 1 + r->open, (int)wait_ms) <= 0)
+	if (poll(r->pfd, 1 + r->n_open, (int)wait_ms) <= 0)
 		return 0;
 	if (r->pfd[0].revents)
 		(void)!read(r->pfd[0].fd, &count, sizeof(count));
-	while (i <= r->open) {
+	while (i <= r->n_open) {
 		err = 0;
 		if (!r->pfd[i].revents)
 			i++;
@@ -335,8 +336,8 @@ static void add_addresses(struct server *s, const struct addrinfo *list)
 		ai = at[side];
 		while (ai && (ai->ai_family == list->ai_family) == side)
 			ai = ai->ai_next;
-		if (ai && ai->ai_addrlen <= sizeof(s->to[0]))
-			memcpy(&s->to[s->n++], ai->ai_addr, ai->ai_addrlen);
+		if (ai && ai->ai_addrlen <= sizeof(s->addrs[0]))
+			memcpy(&s->addrs[s->n++], ai->ai_addr, ai->ai_addrlen);
 		at[side] = ai ? ai->ai_next : NULL;
 		side = !side;
 	}
@@ -344,7 +345,7 @@ static void add_addresses(struct server *s, const struct addrinfo *list)
 
 static void add_path(struct server *s)
 {
-	struct sockaddr_un *to = (struct sockaddr_un *)&s->to[s->n++];
+	struct sockaddr_un *to = (struct sockaddr_un *)&s->addrs[s->n++];
 
 	to->sun_family = AF_UNIX;
 	snprintf(to->sun_path, sizeof(to->sun_path), "%s",
@@ -384,7 +385,7 @@ static void meet_server(struct inc_reach *r, struct server *s, int64_t now)
 	struct addrinfo *list;
 	char service[8];
 
-	s->met = true;
+	s->had_turn = true;
 	s->more_at = NEVER;
 	if (inc_reach_is_path(s->addr)) {
 		add_path(s);
@@ -426,14 +427,14 @@ static void take_answers(struct inc_reach *r, struct server *s, int64_t now)
 		add_addresses(s, list);
 		freeaddrinfo(list);
 		leave_question(s, 0);
-		if (s->open)
+		if (s->n_open)
 			continue;
 		r->turn = (unsigned int)(s - r->servers);
 		r->next = 0;
-		if (r->until < now + LATE_MS)
-			r->until = now + LATE_MS;
+		if (r->deadline < now + LATE_MS)
+			r->deadline = now + LATE_MS;
 	}
-	if (s->met && !s->done && now >= s->more_at) {
+	if (s->had_turn && !s->done && now >= s->more_at) {
 		s->more_at = NEVER;
 		ask_name(r, s, 1, AF_INET6);
 		ask_name(r, s, 2, AF_INET);
@@ -444,7 +445,7 @@ static void take_answers(struct inc_reach *r, struct server *s, int64_t now)
 
 static bool is_racing(const struct server *s)
 {
-	return !s->done && (!s->met || s->begun < s->n || s->open ||
+	return !s->done && (!s->had_turn || s->n_begun < s->n || s->n_open ||
 			    is_asked(s));
 }
 
@@ -456,7 +457,7 @@ static struct server *next_server(const struct inc_reach *r, int64_t now)
 
 	for (i = 0; i < r->n; i++) {
 		s = &r->servers[(r->turn + i) % r->n];
-		if (!s->done && (!s->met || s->begun < s->n) &&
+		if (!s->done && (!s->had_turn || s->n_begun < s->n) &&
 		    s->wait_until <= now)
 			return s;
 	}
@@ -474,9 +475,9 @@ static bool take_turn(struct inc_reach *r, int64_t now)
 	which = (unsigned int)(s - r->servers);
 	r->turn = (which + 1) % r->n;
 	r->next = now + NEXT_MS;
-	if (!s->met)
+	if (!s->had_turn)
 		meet_server(r, s, now);
-	if (s->begun < s->n)
+	if (s->n_begun < s->n)
 		start_connection(r, which);
 	if (!is_racing(s))
 		r->next = 0;
@@ -486,7 +487,7 @@ static bool take_turn(struct inc_reach *r, int64_t now)
 /* When something is to be done though nothing happens. */
 static int64_t alarm_at(const struct inc_reach *r, int64_t now)
 {
-	int64_t at = r->until;
+	int64_t at = r->deadline;
 	const struct server *s;
 	unsigned int i;
 
@@ -494,9 +495,9 @@ static int64_t alarm_at(const struct inc_reach *r, int64_t now)
 		at = r->next;
 	for (i = 0; i < r->n; i++) {
 		s = &r->servers[i];
-		if (s->met && !s->done && s->more_at < at)
+		if (s->had_turn && !s->done && s->more_at < at)
 			at = s->more_at;
-		if (!s->done && s->begun < s->n && s->wait_until > now &&
+		if (!s->done && s->n_begun < s->n && s->wait_until > now &&
 		    s->wait_until < at)
 			at = s->wait_until;
 	}
@@ -507,17 +508,17 @@ static void begin_race(struct inc_reach *r, int timeout_ms)
 {
 	unsigned int i;
 
-	r->turn = r->which < r->n ? r->which + 1 : 0;
-	r->which = r->n;
+	r->turn = r->reached < r->n ? r->reached + 1 : 0;
+	r->reached = r->n;
 	r->next = 0;
-	r->until = now_ms() + timeout_ms;
+	r->deadline = now_ms() + timeout_ms;
 	r->pfd[0] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	for (i = 0; i < r->n; i++) {
 		if (r->servers[i].done)
 			continue;
 		r->servers[i].err = 0;
-		r->servers[i].met = false;
-		r->servers[i].n = r->servers[i].begun = 0;
+		r->servers[i].had_turn = false;
+		r->servers[i].n = r->servers[i].n_begun = 0;
 		r->servers[i].wait_until = 0;
 	}
 }
@@ -529,11 +530,11 @@ static void judge_server(struct server *s, bool won)
 
 	if (!s->done && (!won || !is_racing(s))) {
 		s->done = true;
-		if (!s->met)
+		if (!s->had_turn)
 			s->err = -ECANCELED;
 		else if (is_asked(s) && !s->n)
 			s->err = -ENONET;
-		else if (s->open || s->begun < s->n)
+		else if (s->n_open || s->n_begun < s->n)
 			note_error(s, ETIMEDOUT);
 	}
 	for (i = 0; i < ASKED; i++)
@@ -550,8 +551,8 @@ static int end_race(struct inc_reach *r, unsigned int at)
 		judge_server(&r->servers[i], at);
 	/* A child of fork() sees the winner at all times. */
 	if (at)
-		r->which = r->of[at];
-	for (i = r->open; i; i--)
+		r->reached = r->server_of[at];
+	for (i = r->n_open; i; i--)
 		if (i != at)
 			drop_socket(r, i, 0);
 	r->pfd[0].fd = -1;
@@ -560,9 +561,9 @@ static int end_race(struct inc_reach *r, unsigned int at)
 		close(wake);
 	if (!at)
 		return -1;
-	r->open = 0;
-	r->servers[r->which].done = true;
-	r->servers[r->which].err = 0;
+	r->n_open = 0;
+	r->servers[r->reached].done = true;
+	r->servers[r->reached].err = 0;
 	return r->pfd[1].fd;
 }
 
@@ -586,7 +587,7 @@ int inc_reach_next(struct inc_reach *r, int timeout_ms,
 	int64_t now;
 	int fd;
 
-	r->seen = seen;
+	r->shown = seen;
 	begin_race(r, timeout_ms);
 	for (now = now_ms(); !at && racing; now = now_ms()) {
 		for (i = 0; i < r->n; i++)
@@ -598,10 +599,10 @@ int inc_reach_next(struct inc_reach *r, int timeout_ms,
 			racing |= is_racing(&r->servers[i]);
 		if (racing)
 			at = take_winner(r, alarm_at(r, now));
-		racing &= now <= r->until;
+		racing &= now <= r->deadline;
 	}
 	fd = end_race(r, at);
-	if (fd >= 0 && !inc_reach_is_path(r->servers[r->which].addr))
+	if (fd >= 0 && !inc_reach_is_path(r->servers[r->reached].addr))
 		inc_set_keepalive(fd);
 	return fd;
 }
@@ -614,7 +615,7 @@ int inc_reach_next(struct inc_reach *r, int timeout_ms,
 void inc_reach_skip(struct inc_reach *r, unsigned int i)
 {
 	r->servers[i].done = true;
-	r->which = i;
+	r->reached = i;
 }
 
 /**
@@ -626,7 +627,7 @@ void inc_reach_again(struct inc_reach *r)
 	unsigned int i;
 
 	for (i = 0; i < r->n; i++)
-		r->servers[i].done = r->servers[i].bad;
+		r->servers[i].done = r->servers[i].invalid;
 }
 
 /**
@@ -665,7 +666,7 @@ unsigned int inc_reach_count(const struct inc_reach *r)
  */
 unsigned int inc_reach_which(const struct inc_reach *r)
 {
-	return r->which;
+	return r->reached;
 }
 
 /**

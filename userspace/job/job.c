@@ -49,7 +49,7 @@ void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
 	job->lost += state == RANK_LOST;
 	r->state = state;
 	if (state == RANK_PRESENT)
-		r->came = true;
+		r->arrived = true;
 	else
 		inc_job_set_rts(job, r, false);
 }
@@ -112,7 +112,7 @@ bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 {
 	if (job->phase >= INC_JOB_READY)
 		return false;
-	return !r->came || (told && r->state == RANK_PRESENT && !r->rts);
+	return !r->arrived || (told && r->state == RANK_PRESENT && !r->rts);
 }
 
 /**
@@ -149,7 +149,7 @@ bool inc_job_fail(struct inc_job *job, int64_t now)
 {
 	if (job->phase < INC_JOB_ENDING) {
 		job->phase = INC_JOB_ENDING;
-		job->until = now + INC_JOB_ENDING_MS;
+		job->deadline = now + INC_JOB_ENDING_MS;
 	}
 	return !job->present;
 }
@@ -183,7 +183,8 @@ int64_t inc_job_deadline(const struct inc_job *job)
 {
 	int64_t at = job->leave_at ? job->leave_at : INT64_MAX;
 
-	return job->phase != INC_JOB_READY && job->until < at ? job->until : at;
+	return job->phase != INC_JOB_READY && job->deadline < at ?
+	       job->deadline : at;
 }
 
 /**
@@ -196,7 +197,7 @@ int64_t inc_job_deadline(const struct inc_job *job)
  */
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 {
-	if (job->phase != INC_JOB_READY && job->until <= now)
+	if (job->phase != INC_JOB_READY && job->deadline <= now)
 		return job->phase == INC_JOB_ENDING ? INC_JOB_END : INC_JOB_LATE;
 	if (!job->leave_at || job->leave_at > now)
 		return INC_JOB_NOTHING;

@@ -60,12 +60,12 @@ enum rank_state {
  * struct inc_job_rank - a rank of a job
  * @state: its state; set by inc_job_set()
  * @rts: its queue pair can send and receive
- * @came: it is there, or was and did not want to wait
+ * @arrived: it is there, or was and did not want to wait
  */
 struct inc_job_rank {
 	enum rank_state	state;
 	bool		rts;
-	bool		came;
+	bool		arrived;
 };
 
 /**
@@ -75,7 +75,7 @@ struct inc_job_rank {
  * @present: number of these that are present
  * @rts: number of these that can send and receive
  * @lost: number of ranks that are RANK_LOST
- * @until: milliseconds; when it must be ready, or over
+ * @deadline: milliseconds; when it must be ready, or over
  * @leave_at: milliseconds; when members of ranks that left are deleted; 0: none
  *	has left
  * @change_at: milliseconds; when its ranks may be told again to change to UC
@@ -88,7 +88,7 @@ struct inc_job {
 	uint32_t		present;
 	uint32_t		rts;
 	uint32_t		lost;
-	int64_t			until;
+	int64_t			deadline;
 	int64_t			leave_at;
 	int64_t			change_at;
 	void			*ranks;

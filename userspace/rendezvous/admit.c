@@ -43,7 +43,7 @@ void admit_caller(struct server *s)
 	secure_accept(c);
 	if (!c->host)
 		client_close(c, "no memory");
-	else if (c->host->clients > s->max.host_clients && c->shaking)
+	else if (c->host->clients > s->max.host_clients && c->handshaking)
 		/* Without a handshake it could not read the reply. */
 		refuse_crowd(c);
 	else if (c->host->clients > s->max.host_clients)
@@ -53,7 +53,7 @@ void admit_caller(struct server *s)
 
 static void note_proof(struct client *c, const char *by, const char *name)
 {
-	c->proved = true;
+	c->authenticated = true;
 	client_wait_join(c);
 	log_info("%s: %s of %s", c->name, by, name);
 }
@@ -76,7 +76,7 @@ static bool begin_tls(struct client *c)
 		return false;
 	}
 	if (first != TLS_FIRST) {
-		c->shaking = false;
+		c->handshaking = false;
 		secure_refuse(c, "it does not speak TLS");
 		client_error(c, EACCES, "this daemon speaks TLS only: set INC_SERVER_CA or INC_SERVER_CERTS, see libinc(7)");
 		return false;
@@ -122,7 +122,7 @@ bool admit_step(struct client *c)
 		client_close(c, why);
 		return false;
 	}
-	c->shaking = false;
+	c->handshaking = false;
 	if (c->role == ROLE_UP) {
 		c->deadline = 0;
 		client_flush(c);
@@ -149,10 +149,10 @@ bool admit_line(struct client *c, const char *line)
 	bool shown;
 
 	/* A token precedes all else. */
-	if (c->proved && (c->role != ROLE_NEW || c->job))
+	if (c->authenticated && (c->role != ROLE_NEW || c->job))
 		return false;
 	shown = inc_rdv_token_parse(line, token);
-	if (!shown && c->proved)
+	if (!shown && c->authenticated)
 		return false;
 	if (shown && (!sec->tokens ||
 		      sec->ops->tokens_name(sec->tokens, token, name,

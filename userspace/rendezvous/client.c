@@ -123,7 +123,7 @@ void client_flush(struct client *c)
 {
 	ssize_t n;
 
-	if (c->shaking)
+	if (c->handshaking)
 		return;
 	while (c->out_len && c->fd >= 0) {
 		n = secure_send(c, c->out, c->out_len);

@@ -28,7 +28,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 	if (pmtu && pmtu < fits.mtu)
 		fits.mtu = pmtu;
 	c->role = ROLE_RANK;
-	c->wrong = join->wrong;
+	c->takes_wrong = join->wrong;
 	if (gather_wants(c->server, join))
 		gather_join(c, &fits);
 	else

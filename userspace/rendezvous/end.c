@@ -28,7 +28,7 @@ static void dismantle_job(struct job *job)
 				 job->request.job, job->tree.id, s->nl.error);
 	}
 	for (c = job->clients; c; c = c->job_next) {
-		if (c->bye)
+		if (c->leaving)
 			client_bye(c, job->missing);
 		client_end(c);
 	}
@@ -48,7 +48,7 @@ void job_end(struct job *job)
 	job->core.phase = INC_JOB_OVER;
 	for (c = job->clients; c; c = next) {
 		next = c->job_next;
-		if (c->bye)
+		if (c->leaving)
 			continue;
 		client_end(c);
 		job_del_client(c);
@@ -149,7 +149,7 @@ void job_leave(struct client *c)
 	snprintf(missing, sizeof(missing), "%s", job->missing);
 	open = detach_client(c, RANK_LEFT);
 	if (!open && inc_job_left(&job->core, s->now, job->child)) {
-		c->bye = true;
+		c->leaving = true;
 		job_end(job);
 		return;
 	}
@@ -201,7 +201,7 @@ void job_lost(struct client *c, const char *why)
 		 r->first, why);
 	if (detach_client(c, RANK_LOST)) {
 		/* The others wait for it, unlike for one that gave up. */
-		r->core.came = false;
+		r->core.arrived = false;
 		job_del_client(c);
 		go_on_open(job);
 		return;

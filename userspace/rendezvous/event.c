@@ -88,7 +88,7 @@ static void tree_has_failed(struct job *job, uint8_t error)
 	if (job->core.phase >= INC_JOB_ENDING)
 		return;
 	over = inc_job_fail(&job->core, s->now);
-	rank = describe_dead(job, &s->dead, text, sizeof(text));
+	rank = describe_dead(job, &s->dead_member, text, sizeof(text));
 	log_info("job \"%s\": tree failed: %s", job->request.job, text);
 	job_tell_failed(job, rank, error ? error : INC_STATUS_PEER_DEAD, "%s",
 			text);
@@ -115,7 +115,7 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 			  unlike : NULL, inc_nl_status_name(slot->status));
 	log_info("job \"%s\": %s", job->request.job, msg.text);
 	inc_job_for_each(&job->core, r, RANK_PRESENT)
-		if (r->client->wrong)
+		if (r->client->takes_wrong)
 			client_send(r->client, &msg);
 }
 
@@ -136,12 +136,13 @@ static struct job *job_by_tree(const struct server *s, uint32_t id,
  */
 static void note_dead(struct server *s, const struct inc_nl_event *ev)
 {
-	if (ev->cmd != RDMA_INC_CMD_MEMBER_ERROR_NTF)
-		s->dead.tree_id = ev->tree.id == s->dead.tree_id ? 0 :
-				  s->dead.tree_id;
-	else if (INC_NL_HAS(&ev->member, MEMBER_RANK) &&
-		 ev->member.tree_id != s->dead.tree_id)
-		s->dead = ev->member;
+	if (ev->cmd != RDMA_INC_CMD_MEMBER_ERROR_NTF) {
+		if (ev->tree.id == s->dead_member.tree_id)
+			s->dead_member.tree_id = 0;
+	} else if (INC_NL_HAS(&ev->member, MEMBER_RANK) &&
+		   ev->member.tree_id != s->dead_member.tree_id) {
+		s->dead_member = ev->member;
+	}
 }
 
 /**

@@ -137,7 +137,7 @@ void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n)
 	free(job->ranks);
 	job->ranks = ranks;
 	inc_job_init(&job->core, ranks, sizeof(*ranks), n);
-	job->core.until = s->now + s->max.forming_ms;
+	job->core.deadline = s->now + s->max.forming_ms;
 }
 
 /**
@@ -156,7 +156,7 @@ void job_free(struct job *job)
 	job->host->memory -= job->memory;
 	host_put(s, job->host);
 	s->njobs -= !job->extra;
-	s->made -= !job->gathers;
+	s->n_made -= !job->gathers;
 	free(job->ranks);
 	free(job);
 }

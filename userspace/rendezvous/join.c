@@ -164,7 +164,7 @@ void job_check_ready(struct job *job)
 	if (job->child && !job->parent_ready)
 		return;
 	job->core.phase = INC_JOB_READY;
-	job->server->begun++;
+	job->server->n_begun++;
 	log_info("job \"%s\": ready", job->request.job);
 	rails_choose(job, &ready);
 	job_tell_all(job, &ready);

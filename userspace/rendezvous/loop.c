@@ -54,7 +54,7 @@ enum { POLL_SIGNAL, POLL_LISTEN, POLL_EVENTS, POLL_CLIENTS };
 
 static short events_of(const struct client *c)
 {
-	if (c->shaking)
+	if (c->handshaking)
 		return c->wants ? c->wants : POLLIN;
 	return (short)((c->closing ? 0 : POLLIN) | (c->out_len ? POLLOUT : 0));
 }
@@ -92,7 +92,7 @@ static void shake_hands(const struct server *s, struct client *c)
 
 	for (; c && (first || server_may_work(s)); c = c->shake_next) {
 		/* What came with the end of it is invisible to poll(). */
-		if (c->shaking && admit_step(c))
+		if (c->handshaking && admit_step(c))
 			dispatch_input(c);
 		first = false;
 	}
@@ -107,7 +107,7 @@ static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 	for (i = POLL_CLIENTS; i < n; i++, c = c->next) {
 		if (c->fd < 0 || !pfd[i].revents)
 			continue;
-		if (c->shaking) {
+		if (c->handshaking) {
 			c->shake_next = shaking;
 			shaking = c;
 			continue;
@@ -148,13 +148,13 @@ static void check_deadlines(struct server *s)
 	for (c = s->clients; c; c = c->next) {
 		if (!c->deadline || c->deadline > s->now)
 			continue;
-		if (c->shaking) {
+		if (c->handshaking) {
 			secure_refuse(c, "TLS: it does not finish its handshake");
 			client_close(c, "TLS: no answer");
 		} else if (c->closing) {
 			client_close(c, "does not read");
 		} else {
-			client_error(c, ETIMEDOUT, c->proved ?
+			client_error(c, ETIMEDOUT, c->authenticated ?
 				     "no \"join\" within %u ms of connecting" :
 				     "no token within the time of %u ms to join",
 				     s->max.join_ms);
@@ -202,7 +202,7 @@ static int main_loop(struct server *s, int sig_fd)
 	size_t room = 0;
 	nfds_t n;
 
-	while (!s->once || !s->begun || s->made) {
+	while (!s->once || !s->n_begun || s->n_made) {
 		pfd = make_room(s, pfd, &room);
 		if (!pfd)
 			return -ENOMEM;

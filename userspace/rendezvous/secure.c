@@ -199,9 +199,9 @@ void secure_accept(struct client *c)
 	struct security *sec = &c->server->security;
 
 	read_again(c->server);
-	c->shaking = sec->down;
-	c->proved = !sec->down && !sec->tokens;
-	if (!c->proved && c->deadline > c->server->now + PROVE_MS)
+	c->handshaking = sec->down;
+	c->authenticated = !sec->down && !sec->tokens;
+	if (!c->authenticated && c->deadline > c->server->now + PROVE_MS)
 		c->deadline = c->server->now + PROVE_MS;
 }
 
@@ -216,11 +216,11 @@ bool secure_connect(struct client *c)
 	struct server *s = c->server;
 
 	read_again(s);
-	c->proved = true;
+	c->authenticated = true;
 	if (!s->security.up)
 		return true;
 	c->tls = s->security.ops->open(s->security.up, c->fd, s->parent_host);
-	c->shaking = true;
+	c->handshaking = true;
 	c->wants = POLLIN | POLLOUT;
 	c->deadline = s->now + PROVE_MS;
 	return c->tls;
@@ -271,5 +271,5 @@ void secure_close(struct client *c)
 	if (c->tls)
 		c->server->security.ops->close(c->tls);
 	c->tls = NULL;
-	c->shaking = false;
+	c->handshaking = false;
 }

@@ -79,12 +79,13 @@ enum role {
  * @alive_at: milliseconds; when to send the next "alive"
  * @alive_ms: interval of "alive"; 0: none
  * @tls: TLS on @fd; NULL: none, or not yet
- * @wants: if @shaking: events that it waits for; 0: input
- * @shaking: hands are being shaken
+ * @wants: if @handshaking: events that it waits for; 0: input
+ * @handshaking: hands are being shaken
  * @shake_next: next connection whose handshake goes on in this turn
- * @proved: it may speak: it has shown a certificate or a token, or need not
- * @wrong: it understands INC_RDV_WRONG
- * @bye: it has left; confirm that when its job's tree is deleted
+ * @authenticated: it may speak: it has shown a certificate or a token, or need
+ *	not
+ * @takes_wrong: it understands INC_RDV_WRONG
+ * @leaving: it has left; confirm that when its job's tree is deleted
  * @closing: close it when @out is sent
  * @in: received bytes
  * @out: bytes to send, NULL if there are none
@@ -107,11 +108,11 @@ struct client {
 	uint32_t		alive_ms;
 	struct inc_tls		*tls;
 	short			wants;
-	bool			shaking;
+	bool			handshaking;
 	struct client		*shake_next;
-	bool			proved;
-	bool			wrong;
-	bool			bye;
+	bool			authenticated;
+	bool			takes_wrong;
+	bool			leaving;
 	bool			closing;
 	struct inc_rdv_lines	in;
 	char			*out;
@@ -189,16 +190,16 @@ struct security {
  * @parent_len: its length
  * @levels: this switch may have others below it
  * @jobs: jobs
- * @made: number of these whose tree was made
- * @begun: number of jobs that were ready
+ * @n_made: number of these whose tree was made
+ * @n_begun: number of jobs that were ready
  * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window,
  *	hold, min_rto, dead_time, traffic_class ...), as far as given
  * @tree_id: tree that the administrator made, for one job; 0: each job gets
  *	a tree of its own
  * @has_psn: @psn is given
  * @psn: first PSN of all queue pairs
- * @dead: the last member whose QP the kernel reported to be in error; tree_id
- *	0: none
+ * @dead_member: the last member whose QP the kernel reported to be in error;
+ *	tree_id 0: none
  * @once: end after the first job
  * @verbose: print events
  * @now: milliseconds
@@ -221,13 +222,13 @@ struct server {
 	socklen_t		parent_len;
 	bool			levels;
 	struct job		*jobs;
-	unsigned int		made;
-	unsigned int		begun;
+	unsigned int		n_made;
+	unsigned int		n_begun;
 	struct inc_nl_tree	tree;
 	uint32_t		tree_id;
 	bool			has_psn;
 	uint32_t		psn;
-	struct inc_nl_member	dead;
+	struct inc_nl_member	dead_member;
 	bool			once;
 	bool			verbose;
 	int64_t			now;

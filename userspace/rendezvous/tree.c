@@ -111,7 +111,7 @@ void tree_take(struct job *job, const struct inc_nl_tree *tree)
 {
 	job->tree = *tree;
 	job->gathers = false;
-	job->server->made++;
+	job->server->n_made++;
 	log_info("job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
 		 job->request.job, tree->id, tree->ranks, tree->slots,
 		 tree->msg_size, tree->pmtu);

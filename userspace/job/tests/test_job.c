@@ -55,7 +55,7 @@ static void begin(uint32_t n, bool wide, bool members)
 	m.wide = wide;
 	m.members = members;
 	inc_job_init(&m.job, m.ranks, sizeof(m.ranks[0]), n);
-	m.job.until = m.now + FORMING_MS;
+	m.job.deadline = m.now + FORMING_MS;
 }
 
 /* What must be true whatever has happened. */
@@ -70,7 +70,7 @@ static void check(void)
 		lost += r->state == RANK_LOST;
 		rts += r->rts;
 		OK(!r->rts || r->state == RANK_PRESENT);
-		OK(r->state != RANK_PRESENT || r->came);
+		OK(r->state != RANK_PRESENT || r->arrived);
 		OK(m.job.phase < INC_JOB_READY || !inc_job_misses(&m.job, r, true));
 		OK(m.job.phase != INC_JOB_READY || r->rts);
 		OK(m.job.phase != INC_JOB_OPEN || r->state != RANK_LEFT);
@@ -86,7 +86,7 @@ static void check(void)
 	/* A job that ends needs somebody, or a moment for ranks elsewhere. */
 	if (m.job.phase == INC_JOB_ENDING) {
 		OK(m.job.present || (m.wide && m.job.leave_at));
-		OK(m.job.until <= m.ending_at + INC_JOB_ENDING_MS);
+		OK(m.job.deadline <= m.ending_at + INC_JOB_ENDING_MS);
 		OK(!m.first_left || !m.job.present || !m.job.leave_at ||
 		   m.job.leave_at <= m.now + INC_JOB_LEAVE_MS);
 	}
@@ -150,7 +150,7 @@ static void go(uint32_t i, enum rank_state state)
 	inc_job_set(&m.job, r, open ? RANK_LOST : state);
 	if (open) {
 		if (state == RANK_LOST)
-			r->came = false;
+			r->arrived = false;
 		end(!m.job.present);
 	} else if (state == RANK_LEFT) {
 		m.first_left = m.first_left ? m.first_left : m.now;

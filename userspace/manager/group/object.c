@@ -161,7 +161,7 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 	g->born_ms = (uint64_t)unix_ms();
 	tenant_enter(&m->tenants, tn, reserved, join->ranks);
 	inc_job_init(&g->core, g->ranks, sizeof(g->ranks[0]), join->ranks);
-	g->core.until = m->loop.now + m->o.forming_ms;
+	g->core.deadline = m->loop.now + m->o.forming_ms;
 	for (i = 0; i < join->ranks; i++)
 		g->ranks[i].group = g;
 	return g;

@@ -45,7 +45,7 @@ static void detach_stream(struct rank *r, enum rank_state state)
 		return;
 	/* It has no member, and may come again. */
 	inc_job_vacate(core, &r->core);
-	r->core.came = false;
+	r->core.arrived = false;
 }
 
 /**

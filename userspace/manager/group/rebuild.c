@@ -48,7 +48,7 @@ static void forget_tree(struct group *g)
 		r->alive_at = 0;
 	}
 	group_set_state(g, GROUP_REJOINING);
-	g->core.until = INT64_MAX;
+	g->core.deadline = INT64_MAX;
 	g->place_at = 0;
 	g->probe_until = 0;
 }
@@ -173,7 +173,7 @@ void group_rebuild_step(struct group *g)
 		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
 			g->resume = g->ranks[i].done;
 	g->began_at = g->manager->loop.now;
-	g->core.until = g->began_at + g->manager->o.rebuild_ms;
+	g->core.deadline = g->began_at + g->manager->o.rebuild_ms;
 	/* The first time at once. */
 	g->place_at = g->began_at + (g->began_at - g->failed_at < AGAIN_MS ?
 				     1 : AGAIN_MS);

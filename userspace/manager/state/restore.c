@@ -35,7 +35,7 @@ static void await_ranks(struct group *g)
 	g->began_at = now;
 	if (!g->core.present)
 		group_set_state(g, GROUP_ENDING);
-	g->core.until = now + (g->state == GROUP_JOINED ? m->o.forming_ms :
+	g->core.deadline = now + (g->state == GROUP_JOINED ? m->o.forming_ms :
 				INC_JOB_ENDING_MS);
 }
 
