@@ -9,6 +9,7 @@ A repetition is TURNS turns of some milliseconds. Its value is the lowest of
 their medians, for a machine is not busy with other things all the time.
 """
 import json
+import os
 import subprocess
 import sys
 
@@ -24,6 +25,7 @@ RANKS_PER_HOST = 8
 FRAG = 2048             # half a page
 ODD_FRAG = 333          # ends in the middle of elements
 TURNS = 10
+ONE, BY_RANK, BY_TREE = range(3)        # enum pg_split
 
 
 def ip_batch(lines):
@@ -48,11 +50,15 @@ def control(*words):
 
 
 class Case:
-    """What is measured: payload of a message, in a tree of so many ranks."""
+    """
+    What is measured: payload of a message, in a tree of so many ranks. With a
+    split, so many messages at a time, whose packets one or two CPUs receive.
+    """
 
     def __init__(self, name, kind='tree', ranks=8, trees=1, pmtu=1024,
-                 size=None, frag=0, nic=False, uc=False):
+                 size=None, frag=0, nic=False, uc=False, split=None, at_once=1):
         self.name, self.kind, self.frag, self.nic = name, kind, frag, nic
+        self.split = split
         # Short messages have a tree of their own: how soon they are
         # acknowledged depends on those before.
         self.form = (ranks, trees, pmtu, bool(size), uc)
@@ -63,6 +69,11 @@ class Case:
         else:
             self.messages = max(1, WINDOW // (ranks * count))
             self.rounds = max(10, -(-trees // self.messages))
+        self.ahead = AHEAD
+        if split is not None:
+            self.messages = at_once
+            self.ahead = at_once * ranks * count
+            self.rounds = 100
 
 
 CASES = [
@@ -85,6 +96,16 @@ CASES = [
     Case('1k-trees', ranks=2, trees=1024),
     Case('1k-uc', uc=True),
     Case('1k-uc-64', ranks=64, uc=True),
+]
+
+# Only with two CPUs.
+CASES_SMP = [
+    Case('one-1', split=ONE),
+    Case('one-2', split=BY_RANK),
+    Case('eight-1', split=ONE, at_once=8),
+    Case('eight-2', split=BY_RANK, at_once=8),
+    Case('trees-1', ranks=2, trees=8, split=ONE, at_once=8),
+    Case('trees-2', ranks=2, trees=8, split=BY_TREE, at_once=8),
 ]
 
 # Only if they are named: these test, and nobody wonders how long they take.
@@ -169,7 +190,8 @@ class Bench:
         self.as_nic(case.nic)
         first = self.trees[case.form]
         control('run', case.kind, first, case.form[1], case.size,
-                case.messages, case.rounds, case.frag, AHEAD)
+                case.messages, case.rounds, case.frag, case.ahead,
+                case.split or ONE)
         with open(CONTROL) as f:
             found = json.load(f)
         if found['late'] > found['rounds']:
@@ -182,8 +204,11 @@ def main():
     out, reps, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     with open('/sys/module/inc_pktgen/parameters/ports') as f:
         ports = int(f.read())
-    cases = [c for c in CASES + TESTS
-             if c.name in names or not names and c in CASES]
+    cpus = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cpus[:1])
+    usual = CASES + (CASES_SMP if len(cpus) > 1 else [])
+    cases = [c for c in CASES + CASES_SMP + TESTS
+             if c.name in names or not names and c in usual]
     bench = Bench(cases, ports)
     for rep in range(reps + 1):
         turns = [{c.name: bench.run(c) for c in cases} for _ in range(TURNS)]

@@ -239,6 +239,12 @@ PKTGEN_BARS = (
     ('1 KiB, N=1024, over N=8', '1k-1024', '1k', 2.0),
     ('1 KiB, N=2, 1024 active trees, over one', '1k-trees', '1k-2', 1.35))
 
+# Least of the speed of one CPU that two have.
+PKTGEN_TWO = (
+    ('one message in flight', 'one', 1.6),
+    ('eight messages in flight', 'eight', 1.85),
+    ('eight trees of two', 'trees', 1.85))
+
 
 def pktgen(rep):
     """A request packet with its result and ACKs, by the receive path alone."""
@@ -256,6 +262,11 @@ def pktgen(rep):
             rep.ratio('Request packet, ' + what,
                       [r[above] for r in runs],
                       [r[below] for r in runs], bar)
+    for what, name, bar in PKTGEN_TWO:
+        if name + '-1' in names and name + '-2' in names:
+            rep.ratio('Requests of two CPUs over one, 1 KiB, ' + what,
+                      [r[name + '-1'] for r in runs],
+                      [r[name + '-2'] for r in runs], bar, most=False)
 
 
 class Account:

@@ -3,10 +3,11 @@
 #
 # The receive path, fed by inc_pktgen (../bench/pktgen), which checks each result:
 # packets as drivers give them, in a buffer and in page fragments; large trees and
-# many. It measures, too: the figures are shown, and not judged.
+# many; on two CPUs at the same time. It measures, too: the figures are shown, and not
+# judged.
 #
 #   pktgen.sh [VAR=VALUE]... [PART...]
-#	PART: linear frags many
+#	PART: linear frags many two
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -49,6 +50,12 @@ part_frags()
 part_many()
 {
 	feed 1k-64 1k-256 1k-trees
+}
+
+# PKTGEN is that of a kernel with two CPUs.
+part_two()
+{
+	feed one-2 eight-2 trees-2
 }
 
 suite "linear frags many" "$@"

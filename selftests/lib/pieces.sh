@@ -41,7 +41,9 @@ make_piece()
 			$LAB modules rxe build/rxe &&
 			$LAB modules pktgen build/mod/pktgen &&
 			kselftests ;;
-	uml-*)		$LAB prepare "$1" && $LAB modules "$1" "build/$1" ;;
+	uml-*)		$LAB prepare "$1" && $LAB modules "$1" "build/$1" &&
+			{ [ "$1" != uml-smp ] ||
+				$LAB modules pktgen-smp build/mod-smp/pktgen; } ;;
 	+vm)		$LAB prepare vm ;;
 	+fabric)	export LAB_WITH=fabric
 			$LAB exec true && fabric ;;

@@ -11,7 +11,7 @@
  *	member ID RANK PORT ADDR LOCAL QPN PSN RKEY
  *		a member's port and host, and its QP on the switch; addresses in
  *		hexadecimal
- *	run tree|forward|crc ID TREES LEN MSGS ROUNDS FRAG AHEAD
+ *	run tree|forward|crc ID TREES LEN MSGS ROUNDS FRAG AHEAD SPLIT
  *		measure: see struct pg_run
  *
  * Reading the file tells, in JSON, what the last run has found.
@@ -209,16 +209,19 @@ static int start_run(const char *args)
 	struct pg_run run = {};
 	char kind[8];
 	int err, n;
+	u32 split;
 
-	if (sscanf(args, "%7s %u %u %u %u %u %u %u", kind, &run.first,
+	if (sscanf(args, "%7s %u %u %u %u %u %u %u %u", kind, &run.first,
 		   &run.trees, &run.len, &run.msgs, &run.rounds, &run.frag,
-		   &run.ahead) != 8)
+		   &run.ahead, &split) != 9)
 		return -EINVAL;
 	n = match_string(kinds, ARRAY_SIZE(kinds), kind);
 	if (n < 0 || !run.trees || !run.len || run.len % 4 || !run.msgs ||
-	    !run.rounds || run.rounds > ROUNDS_MAX || run.frag > PAGE_SIZE)
+	    !run.rounds || run.rounds > ROUNDS_MAX || run.frag > PAGE_SIZE ||
+	    split >= PG_SPLITS)
 		return -EINVAL;
 	run.kind = n;
+	run.split = split;
 	err = check_trees(&run);
 	if (err)
 		return err;

@@ -143,6 +143,20 @@ enum pg_kind {
 };
 
 /**
+ * enum pg_split - which CPU receives a packet
+ * @PG_ONE: the one that measures
+ * @PG_BY_RANK: a second one those of the upper half of the ranks
+ * @PG_BY_TREE: a second one those of every other tree
+ * @PG_SPLITS: how many there are
+ */
+enum pg_split {
+	PG_ONE,
+	PG_BY_RANK,
+	PG_BY_TREE,
+	PG_SPLITS,
+};
+
+/**
  * struct pg_run - a measurement
  * @kind: what is measured
  * @first: first tree
@@ -152,6 +166,7 @@ enum pg_kind {
  * @rounds: number of rounds
  * @frag: as in struct pg_request
  * @ahead: packets prepared at a time
+ * @split: which CPU receives them
  * @next: messages made
  * @late: times that results did not come at once
  * @due: bytes of results that should have come
@@ -168,6 +183,7 @@ struct pg_run {
 	u32			rounds;
 	u32			frag;
 	u32			ahead;
+	enum pg_split		split;
 	u32			next;
 	u32			late;
 	u64			due;
@@ -175,6 +191,12 @@ struct pg_run {
 	u32			*sample;
 	struct pg_counts	counts;
 };
+
+int pg_second_start(void);
+void pg_second_stop(void);
+void pg_second_owns(struct sk_buff *skb);
+void pg_second_call(struct list_head *calls, unsigned int n);
+void pg_second_wait(void);
 
 int pg_run(struct pg_run *run);
 u64 pg_cycles(void);

@@ -18,10 +18,15 @@
 #define WAITS		100
 #define SETTLES		10
 
-/* Calls that are prepared, and then timed together. */
-struct batch {
+/* Calls of a CPU. */
+struct share {
 	struct list_head	*call;
 	unsigned int		calls;
+};
+
+/* Calls that are prepared, and then timed together; the second CPU's are behind. */
+struct batch {
+	struct share		of[2];
 	unsigned int		room;
 	unsigned int		packets;
 };
@@ -61,24 +66,43 @@ static u32 crc_skb(const struct sk_buff *skb)
 /* Make the prepared calls. Returns the cycles that they took. */
 static u64 receive_calls(const struct pg_run *run, struct batch *b)
 {
+	const struct share *mine = &b->of[0], *second = &b->of[1];
 	u64 start = pg_cycles();
 	struct sk_buff *skb;
 	unsigned int i;
 
-	for (i = 0; i < b->calls; i++) {
+	if (second->calls)
+		pg_second_call(second->call, second->calls);
+	for (i = 0; i < mine->calls; i++) {
 		if (run->kind == PG_CRC)
-			list_for_each_entry(skb, &b->call[i], list)
+			list_for_each_entry(skb, &mine->call[i], list)
 				crc_sink ^= crc_skb(skb);
-		netif_receive_skb_list(&b->call[i]);
+		netif_receive_skb_list(&mine->call[i]);
 	}
-	b->calls = 0;
+	if (second->calls)
+		pg_second_wait();
+	b->of[0].calls = 0;
+	b->of[1].calls = 0;
 	b->packets = 0;
 	return pg_cycles() - start;
 }
 
-static struct list_head *start_call(struct batch *b)
+/* Whose packets the second CPU receives. */
+static unsigned int cpu_of(const struct pg_run *run, const struct pg_member *m)
 {
-	struct list_head *call = &b->call[b->calls++];
+	switch (run->split) {
+	case PG_BY_RANK:
+		return 2 * m->rank / m->tree->ranks;
+	case PG_BY_TREE:
+		return m->tree->id % 2;
+	default:
+		return 0;
+	}
+}
+
+static struct list_head *start_call(struct share *s)
+{
+	struct list_head *call = &s->call[s->calls++];
 
 	INIT_LIST_HEAD(call);
 	return call;
@@ -90,7 +114,8 @@ static bool prepare_call(const struct pg_run *run, struct batch *b,
 {
 	struct pg_request r = { msg_id, run->len, 0, run->frag };
 	const struct pg_member *next = &t->members[(rank + 1) % t->ranks];
-	struct list_head *call = start_call(b);
+	unsigned int cpu = cpu_of(run, &t->members[rank]);
+	struct list_head *call = start_call(&b->of[cpu]);
 	u32 count = pg_packet_count(t, run->len);
 	struct sk_buff *skb;
 
@@ -100,30 +125,38 @@ static bool prepare_call(const struct pg_run *run, struct batch *b,
 			return false;
 		if (run->kind != PG_TREE)
 			pg_packet_address(skb, next);
+		if (cpu)
+			pg_second_owns(skb);
 		list_add_tail(&skb->list, call);
 		b->packets++;
 	}
 	return true;
 }
 
-static void free_batch(struct batch *b)
+static void free_share(struct share *s)
 {
 	struct sk_buff *skb, *next;
 	unsigned int i;
 
-	for (i = 0; i < b->calls; i++) {
-		list_for_each_entry_safe(skb, next, &b->call[i], list) {
+	for (i = 0; i < s->calls; i++) {
+		list_for_each_entry_safe(skb, next, &s->call[i], list) {
 			skb_list_del_init(skb);
 			kfree_skb(skb);
 		}
 	}
-	b->calls = 0;
+	s->calls = 0;
+}
+
+static void free_batch(struct batch *b)
+{
+	free_share(&b->of[0]);
+	free_share(&b->of[1]);
 	b->packets = 0;
 }
 
-/* Check a packet; if it has to be acknowledged, add that to @call. */
+/* Check a packet; if it has to be acknowledged, add that to its CPU's call. */
 static void check_packet(struct sk_buff *skb, struct pg_run *run,
-			 struct list_head *call)
+			 struct list_head **call)
 {
 	struct pg_member *m;
 	struct sk_buff *ack;
@@ -136,13 +169,16 @@ static void check_packet(struct sk_buff *skb, struct pg_run *run,
 	if (!pg_packet_check(skb, &run->counts, &m, &psn))
 		run->counts.wrong++;
 	ack = m ? pg_packet_ack(m, psn) : NULL;
-	if (ack)
-		list_add_tail(&ack->list, call);
+	if (!ack)
+		return;
+	if (cpu_of(run, m))
+		pg_second_owns(ack);
+	list_add_tail(&ack->list, call[cpu_of(run, m)]);
 }
 
 /* Take apart what is still a burst here, as the host's device would. */
 static void collect_packet(struct sk_buff *skb, struct pg_run *run,
-			   struct list_head *call)
+			   struct list_head **call)
 {
 	struct sk_buff *segs, *next;
 
@@ -164,21 +200,32 @@ static void collect_packet(struct sk_buff *skb, struct pg_run *run,
 	}
 }
 
-/* Collect what all ports have sent. Prepares a call of ACKs for each port. */
-static void collect_all(struct pg_run *run, struct batch *b)
+static void drop_empty(struct share *s, const struct list_head *call)
 {
+	if (list_empty(call))
+		s->calls--;
+}
+
+/*
+ * Collect what all ports have sent. Prepares a call of ACKs for each port and CPU.
+ * Returns whether there are any.
+ */
+static bool collect_all(struct pg_run *run, struct batch *b)
+{
+	struct list_head *call[2];
 	struct net_device *dev;
-	struct list_head *call;
 	struct sk_buff *skb;
 	unsigned int i;
 
 	for (i = 0; (dev = pg_port(i)); i++) {
-		call = start_call(b);
+		call[0] = start_call(&b->of[0]);
+		call[1] = start_call(&b->of[1]);
 		while ((skb = pg_port_sent(dev)))
 			collect_packet(skb, run, call);
-		if (list_empty(call))
-			b->calls--;
+		drop_empty(&b->of[0], call[0]);
+		drop_empty(&b->of[1], call[1]);
 	}
+	return b->of[0].calls || b->of[1].calls;
 }
 
 /*
@@ -189,12 +236,14 @@ static u64 answer_results(struct pg_run *run, struct batch *b)
 {
 	u64 cycles = 0;
 
-	for (;;) {
-		collect_all(run, b);
-		if (!b->calls)
-			return cycles;
+	while (collect_all(run, b))
 		cycles += receive_calls(run, b);
-	}
+	return cycles;
+}
+
+static bool is_full(const struct batch *b)
+{
+	return b->of[0].calls == b->room || b->of[1].calls == b->room;
 }
 
 /* Make and receive the requests of a message. Returns false without memory. */
@@ -211,7 +260,7 @@ static bool request_message(struct pg_run *run, struct batch *b, u64 *cycles)
 	for (rank = 0; rank < t->ranks; rank++) {
 		if (!prepare_call(run, b, t, rank, msg_id))
 			return false;
-		if (b->packets >= run->ahead || b->calls == b->room)
+		if (b->packets >= run->ahead || is_full(b))
 			*cycles += receive_calls(run, b);
 	}
 	return true;
@@ -279,6 +328,22 @@ static int run_rounds(struct pg_run *run, struct batch *b)
 	return 0;
 }
 
+/* Measure; then acknowledge everything, so that nothing disturbs the next run. */
+static int run_on_cpus(struct pg_run *run, struct batch *b)
+{
+	int err = run->split == PG_ONE ? 0 : pg_second_start();
+	int i;
+
+	if (err)
+		return err;
+	err = run_rounds(run, b);
+	for (i = 0; i < SETTLES; i++)
+		wait_a_little(run, b);
+	if (run->split != PG_ONE)
+		pg_second_stop();
+	return err;
+}
+
 /* PSNs of requests that went elsewhere were not used. */
 static void restore_psns(const struct pg_run *run, u32 *psn, bool save)
 {
@@ -301,29 +366,27 @@ static void restore_psns(const struct pg_run *run, u32 *psn, bool save)
  * @run: what; its trees exist and have their members
  *
  * Context: process.
- * Return: 0; -ENOMEM; -EIO if a packet was wrong; -ETIMEDOUT if some did not
- * come.
+ * Return: 0; -ENOMEM; -ENODEV without a second CPU; -EIO if a packet was wrong;
+ * -ETIMEDOUT if some did not come.
  */
 int pg_run(struct pg_run *run)
 {
 	const struct pg_tree *t = pg_tree_member(run->first, 0)->tree;
 	struct batch b = { .room = max(run->ahead, PG_PORTS_MAX) };
-	int err = -ENOMEM, i;
+	int err = -ENOMEM;
 	u32 *psn;
 
 	run->packets = run->msgs * t->ranks * pg_packet_count(t, run->len);
 	psn = kvcalloc(run->trees * t->ranks, sizeof(*psn), GFP_KERNEL);
-	b.call = kvcalloc(b.room, sizeof(*b.call), GFP_KERNEL);
-	if (psn && b.call) {
+	b.of[0].call = kvcalloc(2 * b.room, sizeof(*b.of[0].call), GFP_KERNEL);
+	if (psn && b.of[0].call) {
+		b.of[1].call = b.of[0].call + b.room;
 		restore_psns(run, psn, true);
-		err = run_rounds(run, &b);
-		/* Acknowledge everything, so that nothing disturbs the next. */
-		for (i = 0; i < SETTLES; i++)
-			wait_a_little(run, &b);
+		err = run_on_cpus(run, &b);
 		if (run->kind != PG_TREE)
 			restore_psns(run, psn, false);
 	}
-	kvfree(b.call);
+	kvfree(b.of[0].call);
 	kvfree(psn);
 	return err;
 }
