@@ -11,7 +11,6 @@
 #include "control/netns.h"
 #include "core/icrc.h"
 #include "core/reduce/reduce.h"
-#include "datapath/recycle.h"
 #include "object/switch.h"
 #include "report/debugfs.h"
 
@@ -24,12 +23,9 @@ static int __init inc_init(void)
 	inc_wq = alloc_workqueue("rdma_inc", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	if (!inc_wq)
 		return -ENOMEM;
-	err = inc_recycle_init();
-	if (err)
-		goto err_wq;
 	err = inc_member_cache_init();
 	if (err)
-		goto err_recycle;
+		goto err_wq;
 	inc_debugfs_init();
 	err = inc_netns_init();
 	if (err)
@@ -46,8 +42,6 @@ err_net:
 err_debugfs:
 	inc_debugfs_exit();
 	inc_member_cache_exit();
-err_recycle:
-	inc_recycle_exit();
 err_wq:
 	destroy_workqueue(inc_wq);
 	return err;
@@ -62,7 +56,6 @@ static void __exit inc_exit(void)
 	/* Trees are freed by RCU. */
 	rcu_barrier();
 	inc_member_cache_exit();
-	inc_recycle_exit();
 }
 
 /* Built in, it comes after IPv6, of which each switch has a socket. */

@@ -9,7 +9,6 @@
 #include "compat.h"
 #include "control/tree_mem.h"
 #include "core/rank_range.h"
-#include "datapath/recycle.h"
 #include "object/budget.h"
 #include "object/mem.h"
 #include "object/slot_mem.h"
@@ -61,7 +60,6 @@ void inc_tree_put(struct inc_tree *tree)
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);
 	inc_tree_free(tree);
-	inc_recycle_drain();
 	if (atomic_dec_and_test(&sw->live))
 		wake_up_var(&sw->live);
 }

@@ -24,7 +24,6 @@
 #include "datapath/fanout.h"
 #include "datapath/fault.h"
 #include "datapath/missing.h"
-#include "datapath/recycle.h"
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
@@ -377,17 +376,14 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
  * inc_part_free() - release a packet's payload
  * @part: part in the packet's control block
  *
- * The buffer becomes that of a packet to send (recycle.c), or its sk_buff goes to
- * the cache that others are taken from (napi_build_skb()).
+ * The sk_buff goes to the cache that the next packet to send is taken from
+ * (napi_build_skb()).
  *
  * Context: BH off.
  */
 void inc_part_free(struct inc_part *part)
 {
-	struct sk_buff *skb = inc_cb_skb(part);
-
-	if (!inc_recycle_put(skb))
-		napi_consume_skb(skb, 1);
+	napi_consume_skb(inc_cb_skb(part), 1);
 }
 
 /**

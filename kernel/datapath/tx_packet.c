@@ -19,7 +19,6 @@
 #include "core/payload.h"
 #include "core/wire.h"
 #include "datapath/flow.h"
-#include "datapath/recycle.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_mtu.h"
 #include "datapath/tx_packet.h"
@@ -33,8 +32,6 @@
 #define TX_COPY_MAX	256
 /* Pad and ICRC. */
 #define TX_TRAILER_MAX	8
-/* A short packet may have a buffer of this size. */
-#define TX_WASTE_MIN	1024u
 
 /* The next hop that the administrator has set for a route's device. */
 static const struct fib_nh_common *find_hop(const struct fib_result *res,
@@ -403,7 +400,8 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 #define SHINFO_SIZE	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
 
 /*
- * Allocate a packet whose payload is in shared pages: its own are the headers.
+ * Allocate a packet whose payload is in shared pages: its own are the headers,
+ * and a trailer of pad and ICRC, which lies after the end of its buffer.
  * @room: of the buffer for the payload, if the allocator does not care.
  */
 static struct sk_buff *alloc_paged(unsigned int size, unsigned int room)
@@ -412,9 +410,9 @@ static struct sk_buff *alloc_paged(unsigned int size, unsigned int room)
 	struct sk_buff *skb;
 	void *buf;
 
-	if (end > PAGE_SIZE)
+	if (end + TX_TRAILER_MAX > PAGE_SIZE)
 		end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
-	buf = napi_alloc_frag(end);
+	buf = napi_alloc_frag(end + TX_TRAILER_MAX);
 	if (!buf)
 		return NULL;
 	skb = napi_build_skb(buf, end);
@@ -439,18 +437,15 @@ static struct page *slot_page(const void *mem)
 }
 
 /*
- * Add the payload by reference, and a trailer of pad and ICRC. Returns the
- * trailer, or NULL without memory. A payload that only one member gets may cross
- * a page boundary.
+ * Add the payload by reference, and the trailer. Returns the trailer. A payload
+ * that only one member gets may cross a page boundary.
  */
 static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 		     unsigned int trailer_len)
 {
-	u8 *trailer = napi_alloc_frag(TX_TRAILER_MAX);
+	u8 *trailer = (u8 *)skb_shinfo(skb) + SHINFO_SIZE;
 	struct page *page;
 
-	if (!trailer)
-		return NULL;
 	while (len) {
 		unsigned int off = offset_in_page(payload);
 		unsigned int part = min_t(unsigned int, len, PAGE_SIZE - off);
@@ -460,9 +455,9 @@ static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 		len -= part;
 	}
 	page = virt_to_head_page(trailer);
-	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
-			trailer - (u8 *)page_address(page), trailer_len,
-			SKB_DATA_ALIGN(TX_TRAILER_MAX));
+	add_page(skb, page, trailer - (u8 *)page_address(page), trailer_len);
+	/* Anyone that changes the payload has to copy it. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	return trailer;
 }
 
@@ -486,19 +481,6 @@ static unsigned int linear_room(const struct dst_entry *dst, unsigned int len)
 	return dst->dev->features & NETIF_F_FRAGLIST ? len : 0;
 }
 
-/* A packet of @len bytes, @paged_len of which will be in pages. */
-static struct sk_buff *get_buffer(const struct dst_entry *dst, unsigned int len,
-				  unsigned int paged_len)
-{
-	unsigned int size = len - paged_len, room = linear_room(dst, paged_len);
-	struct sk_buff *skb;
-
-	skb = inc_recycle_get(size + room, max(2 * len, TX_WASTE_MIN));
-	if (skb)
-		return skb;
-	return paged_len ? alloc_paged(size, room) : alloc_skb(size, GFP_ATOMIC);
-}
-
 /*
  * Build one more packet of a burst, except its pad and ICRC. Returns where they
  * belong, or NULL. @crc takes the CRC of the headers.
@@ -514,7 +496,6 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 	unsigned int reserve, len;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
-	u8 *trailer;
 
 	if (!b->dst)
 		b->dst = find_route(qp);
@@ -526,19 +507,15 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
 	len += reserve + dst->dev->needed_tailroom;
-	skb = get_buffer(dst, len, paged ? payload_len : 0);
+	skb = paged ? alloc_paged(len - payload_len, linear_room(dst, payload_len)) :
+		      alloc_skb(len, GFP_ATOMIC);
 	if (!skb)
 		goto err_mem;
 	skb_reserve(skb, reserve);
 	*crc = put_headers(qp, pkt, skb, skb_queue_len(&b->packets));
-	trailer = paged ? ref_pages(skb, payload, payload_len, trailer_len) :
-			  add_copy(skb, payload, payload_len, trailer_len);
-	if (!trailer) {
-		kfree_skb(skb);
-		goto err_mem;
-	}
 	__skb_queue_tail(&b->packets, skb);
-	return trailer;
+	return paged ? ref_pages(skb, payload, payload_len, trailer_len) :
+		       add_copy(skb, payload, payload_len, trailer_len);
 
 err_mem:
 	inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY);
