@@ -363,10 +363,18 @@ reason()
 
 part_reasons()
 {
+	local daemon
+
 	# 2-5, and for the second of both the first one, too: it has left.
 	reason "ranks are missing" ETIMEDOUT "-5" INC_NRANKS=6
 	reason "nobody listens" ECONNREFUSED refused \
 		"INC_SERVER=$(topo_ip4 sw):1"
+	sw python3 "$ROOT/selftests/libinc/alive.py" 18800 >"$LAB_OUT/alive" &
+	daemon=$!
+	wait_for 5 grep -q there "$LAB_OUT/alive"
+	reason "the daemon says that it lives, and no more" ETIMEDOUT "not all" \
+		"INC_SERVER=$(topo_ip4 sw):18800" INC_JOIN_TIMEOUT_MS=2000
+	kill "$daemon" && wait "$daemon" 2>/dev/null
 	reason "no device" ENODEV "no verbs device" INC_DEV=nothing
 	reason "an odd number of ranks" EINVAL "1024" INC_NRANKS=2000
 	sw inc-tool switch set memory-limit 1M

@@ -4,7 +4,9 @@
  * socket pair; there is no device.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -198,6 +200,39 @@ static void daemon_says_who(void)
 	end();
 }
 
+/* Faster than it is heard. */
+static void *talk(void *unused)
+{
+	static const char line[] = "{\"event\":\"alive\"}\n";
+	static char lines[1000 * sizeof(line)];
+	size_t i;
+
+	(void)unused;
+	for (i = 0; i < 1000; i++)
+		memcpy(lines + i * strlen(line), line, strlen(line));
+	while (send(daemon_fd, lines, 1000 * strlen(line), MSG_NOSIGNAL) > 0)
+		;
+	return NULL;
+}
+
+/* There is always another line: that stops no time limit. */
+static void never_stops_talking(void)
+{
+	pthread_t thread;
+	int queued = 0;
+
+	begin();
+	OK(!pthread_create(&thread, NULL, talk, NULL));
+	while (queued < 20000)
+		OK(!ioctl(w.conn.fd, FIONREAD, &queued));
+	inc_watchdog_count(&w.calls);
+	run(LIMIT + 200);
+	EQ(inc_watchdog_error(&w), -ETIMEDOUT);
+	inc_conn_close(&w.conn);
+	OK(!pthread_join(thread, NULL));
+	end();
+}
+
 static unsigned int lines_said(void)
 {
 	char text[512];
@@ -278,6 +313,7 @@ static const struct test_case cases[] = {
 	{ "watch: turns of others", turns_of_others },
 	{ "watch: hangs up", hangs_up },
 	{ "watch: what the daemon says", daemon_says },
+	{ "watch: the daemon never stops talking", never_stops_talking },
 	{ "watch: whose fault it was", daemon_says_who },
 	{ "watch: a port is down", port_down },
 	{ "watch: packets are lost", says_that_packets_are_lost },
