@@ -5,7 +5,8 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota reserve switch reload hide names host priority preempt memory slow restart
+#	PART: quota reserve switch reload hide names host priority preempt memory ending
+#	slow restart
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -706,6 +707,73 @@ part_memory()
 	gone "memory"
 }
 
+# linger WHO N: N groups of WHO end while one of their ranks stays.
+linger()
+{
+	# Not the last one's.
+	: >"$LAB_OUT/linger.log"
+	# No function here: the PID has to be the program's.
+	INC_AM_CERTS=$CA/$1 ip netns exec "$TOPO-h0" python3 \
+		"$ROOT/selftests/fabric/linger.py" "$(topo_ip4 sw):18790" \
+		"$(topo_ip4 0)" "$2" >"$LAB_OUT/linger.log" 2>&1 &
+	LINGER=$!
+	wait_for 20 grep -q lingering "$LAB_OUT/linger.log"
+	ktap $? "$2 groups of $1 are ending" "$(cat "$LAB_OUT/linger.log")"
+}
+
+linger_no_more()
+{
+	kill "$LINGER"
+	wait "$LINGER" 2>/dev/null
+	gone "$1"
+}
+
+trees_are()
+{
+	[ "$(sw inc-tool tree | grep -c "^tree ")" = "$1" ]
+}
+
+# Groups that have ended, with a rank that stays: who needs their room gets it, and a
+# tenant has no more of them than of others.
+part_ending()
+{
+	limits "tenant = green" "priority = 2" "tenant = red" "switch-trees = 2"
+	reload
+	max_trees 2
+	linger ruth 2
+	as nina am_job "their room is anyone's" 2 --check --count 100
+	linger_no_more "room"
+	linger ruth 2
+	as gina am_job "and a higher priority's" 2 --check --count 100
+	linger_no_more "room for a priority"
+	low bob old 2
+	linger ruth 1
+	as gina am_job "nobody else ends if that is enough" 2 --check --count 100
+	goes_on old
+	end old
+	linger_no_more "room of one"
+	sw inc-tool switch set max-trees 0
+	linger ruth 2
+	as rita am_job "it is room within the limit of a switch" 2 --check --count 100
+	linger_no_more "limit of a switch"
+
+	limits "tenant = red" "groups = 2" "ranks = 4"
+	reload
+	linger ruth 6
+	wait_for 10 trees_are 2
+	ktap $? "a tenant has as many as it may have groups" "$(sw inc-tool tree)"
+	as ruth am_job "and no job waits for them" 2 --check --count 100
+	linger_no_more "groups of a tenant"
+	limits "tenant = red" "ranks = 2"
+	reload
+	linger ruth 3
+	wait_for 10 trees_are 1
+	ktap $? "the same by ranks" "$(sw inc-tool tree)"
+	linger_no_more "ranks of a tenant"
+	limits
+	reload
+}
+
 # Groups end for another one, and their trees do not: a leaf takes three seconds
 # for each deletion. It counts as silent after ten, but all groups have trees at
 # the other leaf, too.
@@ -793,4 +861,4 @@ part_restart()
 	amd_up
 }
 
-suite "quota reserve switch reload hide names host priority preempt memory slow restart" "$@"
+suite "quota reserve switch reload hide names host priority preempt memory ending slow restart" "$@"

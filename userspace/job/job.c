@@ -174,6 +174,22 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide)
 }
 
 /**
+ * inc_job_hurry() - have a job that is ending be over soon, whoever is there
+ * @job: job that is ending: others need the room of its tree
+ * @now: milliseconds
+ *
+ * Members of ranks that have just left in order stay for as long as always. After
+ * that nobody can use the tree: the ranks that are there know that it is over.
+ */
+void inc_job_hurry(struct inc_job *job, int64_t now)
+{
+	int64_t at = job->leave_at ? job->leave_at : now;
+
+	if (at < job->deadline)
+		job->deadline = at;
+}
+
+/**
  * inc_job_deadline() - get the time when inc_job_due() has an answer
  * @job: job that is not over
  *

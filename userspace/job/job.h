@@ -121,6 +121,7 @@ bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 		    bool told);
 bool inc_job_fail(struct inc_job *job, int64_t now);
 bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
+void inc_job_hurry(struct inc_job *job, int64_t now);
 int64_t inc_job_deadline(const struct inc_job *job);
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
 bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what);

@@ -33,6 +33,7 @@ static struct model {
 	int64_t		ending_at;	/* 0: not yet */
 	int64_t		first_left;	/* 0: none */
 	bool		wide;
+	bool		hurried;
 	bool		members;	/* of lost ranks are deleted later */
 } m;
 
@@ -162,6 +163,18 @@ static void go(uint32_t i, enum rank_state state)
 		delete_members(RANK_LOST);
 }
 
+/* Only who has left just now is waited for. */
+static void hurry(void)
+{
+	if (m.job.phase != INC_JOB_ENDING)
+		return;
+	m.hurried = true;
+	inc_job_hurry(&m.job, m.now);
+	OK(inc_job_deadline(&m.job) <= m.now + INC_JOB_LEAVE_MS);
+	if (!m.job.leave_at)
+		EQ(inc_job_due(&m.job, m.now), INC_JOB_END);
+}
+
 static void wait_ms(int64_t ms)
 {
 	m.now += ms;
@@ -183,14 +196,15 @@ static void wait_ms(int64_t ms)
 		break;
 	case INC_JOB_END:
 		OK(m.job.phase == INC_JOB_ENDING);
-		OK(m.now >= m.ending_at + INC_JOB_ENDING_MS ||
+		OK(m.now >= m.ending_at + INC_JOB_ENDING_MS || m.hurried ||
 		   (m.wide && !m.job.present));
 		end(true);
 		break;
 	}
 }
 
-enum event { JOIN, RTS, LEAVE, LOSE, RANK_EVENTS, FAIL = RANK_EVENTS, WAIT, EVENTS };
+enum event { JOIN, RTS, LEAVE, LOSE, RANK_EVENTS, FAIL = RANK_EVENTS, HURRY,
+	     WAIT, EVENTS };
 
 static void take(enum event event, uint32_t i, int64_t ms)
 {
@@ -211,6 +225,9 @@ static void take(enum event event, uint32_t i, int64_t ms)
 		break;
 	case FAIL:
 		end(inc_job_fail(&m.job, m.now));
+		break;
+	case HURRY:
+		hurry();
 		break;
 	default:
 		wait_ms(ms);
@@ -281,16 +298,20 @@ static void test_events(void)
 	/* Of an open job, with one rank: it is over without it. */
 	static const enum inc_job_phase after[INC_JOB_OVER][EVENTS] = {
 		[INC_JOB_OPEN] = { INC_JOB_OPEN, INC_JOB_OPEN, INC_JOB_OVER,
-				   INC_JOB_OVER, INC_JOB_ENDING, INC_JOB_OPEN },
+				   INC_JOB_OVER, INC_JOB_ENDING, INC_JOB_OPEN,
+				   INC_JOB_OPEN },
 		[INC_JOB_FORMING] = { INC_JOB_FORMING, INC_JOB_FORMING,
 				      INC_JOB_ENDING, INC_JOB_ENDING,
-				      INC_JOB_ENDING, INC_JOB_FORMING },
+				      INC_JOB_ENDING, INC_JOB_FORMING,
+				      INC_JOB_FORMING },
 		[INC_JOB_READY] = { INC_JOB_READY, INC_JOB_READY,
 				    INC_JOB_ENDING, INC_JOB_ENDING,
-				    INC_JOB_ENDING, INC_JOB_READY },
+				    INC_JOB_ENDING, INC_JOB_READY,
+				    INC_JOB_READY },
 		[INC_JOB_ENDING] = { INC_JOB_ENDING, INC_JOB_ENDING,
 				     INC_JOB_ENDING, INC_JOB_ENDING,
-				     INC_JOB_ENDING, INC_JOB_ENDING },
+				     INC_JOB_ENDING, INC_JOB_ENDING,
+				     INC_JOB_ENDING },
 	};
 	unsigned int phase, event;
 
@@ -354,6 +375,16 @@ static void test_times(void)
 	EQ(m.job.phase, INC_JOB_ENDING);
 	EQ(inc_job_deadline(&m.job), m.now + INC_JOB_CHILD_MS);
 	wait_ms(INC_JOB_CHILD_MS);
+	EQ(m.job.phase, INC_JOB_OVER);
+
+	bring_to(INC_JOB_READY, false);
+	go(0, RANK_LEFT);
+	wait_ms(1000);
+	hurry();
+	EQ(inc_job_deadline(&m.job), m.now + INC_JOB_LEAVE_MS - 1000);
+	go(1, RANK_LEFT);
+	EQ(inc_job_deadline(&m.job), m.now + INC_JOB_LEAVE_MS - 1000);
+	wait_ms(INC_JOB_LEAVE_MS - 1000);
 	EQ(m.job.phase, INC_JOB_OVER);
 
 	bring_to(INC_JOB_OPEN, false);
@@ -427,7 +458,8 @@ static void test_random(void)
 	for (i = 0; i < steps && !test_errors; i++) {
 		event = any(100);
 		event = event < 45 ? JOIN : event < 80 ? RTS : event < 90 ? WAIT :
-			event < 95 ? LEAVE : event < 99 ? LOSE : FAIL;
+			event < 94 ? LEAVE : event < 98 ? LOSE :
+			event < 99 ? FAIL : HURRY;
 		take((enum event)event, any(m.job.n), ms[any(8)]);
 		if (m.job.phase < INC_JOB_OVER && any(1000))
 			continue;

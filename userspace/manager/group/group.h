@@ -457,6 +457,7 @@ int group_enter(struct group *g);
 void group_set_state(struct group *g, enum group_state state);
 void group_take_out(struct group *g);
 void group_touch(struct group *g);
+void group_hurry(struct group *g);
 void group_raise(struct group *g, enum group_event event);
 struct group *group_named(const struct manager *m, const char *name);
 struct group *group_named_next(const struct group *g);
@@ -584,7 +585,8 @@ int64_t group_undetermined_at(const struct group *g);
 void group_undetermined_due(struct group *g);
 
 /* limit.c */
-unsigned int limit_room(const struct group *g);
+unsigned int limit_room(const struct group *g, bool ending);
+void limit_ending(const struct group *new);
 bool limit_says(const struct group *g, char *why, size_t len);
 bool limit_slots(const struct subtree *subtree, char *why, size_t len);
 

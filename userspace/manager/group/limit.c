@@ -25,14 +25,18 @@ static uint32_t count_slots(const struct group *but, const struct sw *sw)
 	return slots;
 }
 
-/* Trees of a tenant at each switch, without one group's. */
-static void count_trees(const struct group *but, uint32_t *trees)
+/*
+ * Trees of a tenant at each switch, without one group's; @ending: and with those of
+ * groups that are ending.
+ */
+static void count_trees(const struct group *but, bool ending, uint32_t *trees)
 {
 	const struct group *g;
 	uint32_t i;
 
 	for (g = but->manager->groups; g; g = g->next)
-		if (g != but && g->tenant == but->tenant)
+		if (g != but && g->tenant == but->tenant &&
+		    (ending || g->state < GROUP_ENDING))
 			for (i = 0; i < g->nsubtrees; i++)
 				trees[g->subtrees[i].sw->index]++;
 }
@@ -40,11 +44,12 @@ static void count_trees(const struct group *but, uint32_t *trees)
 /**
  * limit_room() - take what the tenant may not use from the switches' room
  * @g: group that is to be placed, after topo_fabric()
+ * @ending: groups that are ending count; else it is as if they had ended
  *
  * Return: number of switches where the tenant has all the trees that it may
  * have.
  */
-unsigned int limit_room(const struct group *g)
+unsigned int limit_room(const struct group *g, bool ending)
 {
 	uint32_t most = g->tenant->limits->max[LIMIT_SWITCH_TREES];
 	struct manager *m = g->manager;
@@ -55,7 +60,7 @@ unsigned int limit_room(const struct group *g)
 		return 0;
 	trees = calloc(m->o.nswitches, sizeof(*trees));
 	if (trees)
-		count_trees(g, trees);
+		count_trees(g, ending, trees);
 	for (i = 0; i < m->o.nswitches; i++) {
 		/* Without memory to count, nothing is allowed. */
 		has = trees ? trees[i] : most;
@@ -84,7 +89,7 @@ bool limit_says(const struct group *g, char *why, size_t len)
 		snprintf(why, len, "%s", g->refusal);
 		return true;
 	}
-	n = limit_room(g);
+	n = limit_room(g, true);
 	if (!n)
 		return false;
 	snprintf(why, len, "%s may have %u trees at each switch, and has as many at %u of %u",
@@ -117,4 +122,41 @@ bool limit_slots(const struct subtree *subtree, char *why, size_t len)
 		 tenant_call(g->tenant, who, sizeof(who)), most, slots,
 		 sw_name(subtree->sw), own);
 	return false;
+}
+
+/* Is it ending, and not about to be dismantled? */
+static bool is_ending(const struct group *g, const struct tenant *tn)
+{
+	return g->state == GROUP_ENDING && g->tenant == tn;
+}
+
+/**
+ * limit_ending() - have groups of a tenant be over soon that would be too many
+ * @new: its group that has just begun
+ *
+ * A job may begin while ranks of one before it are still there, so groups that are
+ * ending count for no limit of groups and ranks. But if they and the others
+ * together are more than that, those that began first are over soon.
+ */
+void limit_ending(const struct group *new)
+{
+	const struct tenant *tn = new->tenant;
+	const uint32_t *max = tn->limits->max;
+	uint64_t groups = tn->use.groups, ranks = tn->use.ranks;
+	struct group *g;
+
+	for (g = new->manager->groups; g; g = g->next)
+		if (is_ending(g, tn)) {
+			groups++;
+			ranks += g->request.ranks;
+		}
+	for (g = new->manager->groups; g; g = g->next) {
+		if (groups <= max[LIMIT_GROUPS] && ranks <= max[LIMIT_RANKS])
+			return;
+		if (!is_ending(g, tn))
+			continue;
+		group_hurry(g);
+		groups--;
+		ranks -= g->request.ranks;
+	}
 }

@@ -32,6 +32,16 @@ void group_touch(struct group *g)
 }
 
 /**
+ * group_hurry() - have a group be over soon, since others need its room
+ * @g: group that is ending; ranks that have not left get an error
+ */
+void group_hurry(struct group *g)
+{
+	inc_job_hurry(&g->core, g->manager->loop.now);
+	group_touch(g);
+}
+
+/**
  * group_raise() - have an event of a group be settled
  * @g: group; it stays as it is until group_settle()
  * @event: event, without a fault

@@ -6,11 +6,15 @@
  * end only if that is enough. The group then waits until their trees are gone.
  * Until it has its own, no group is placed whose priority is not higher.
  *
+ * Groups that are ending anyway come first, whoever needs room: their ranks know that
+ * it is over, and what they still have is of no use to them.
+ *
  * A group that has its room from a reservation does not end for another one, nor
  * does what a reservation holds become anyone else's.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "group/group.h"
 #include "place/place.h"
@@ -51,7 +55,10 @@ struct room {
  * @rank_switches: for each of its ranks the switch
  * @list: groups that may end, in the order of victims_order()
  * @n: their number
- * @freed: for each switch what the ending groups have there
+ * @ending: for each switch what groups have there that are ending anyway
+ * @some_end: there are such groups
+ * @hope: any memory that they free at a switch may be enough
+ * @freed: for each switch what these and the chosen groups have there
  * @since: milliseconds; when it began
  */
 struct search {
@@ -59,6 +66,9 @@ struct search {
 	const uint32_t		*rank_switches;
 	struct candidate	*list;
 	size_t			n;
+	struct room		*ending;
+	bool			some_end;
+	bool			hope;
 	struct room		*freed;
 	int64_t			since;
 };
@@ -106,6 +116,8 @@ static bool has_memory(const struct search *s, const struct sw *sw,
 	struct tree t = { .n = members };
 	struct room need = { 0 };
 
+	if (s->hope)
+		return gone->trees;
 	group_wishes(s->g, &t);
 	count_tree(&need, &t);
 	/* These are not for all trees together. */
@@ -140,7 +152,7 @@ static bool has_place(const struct search *s)
 			topo_gone(m, &m->switches[i], s->freed[i].trees);
 	if (!f)
 		return false;
-	limit_room(s->g);
+	limit_room(s->g, false);
 	for (i = 0; i < s->g->navoid; i++)
 		if (!has_memory(s, s->g->avoid[i], 1))
 			topo_avoid(m, s->g->avoid[i]);
@@ -156,6 +168,7 @@ static bool has_place(const struct search *s)
 	return ok;
 }
 
+/* @ends: for each candidate; NULL: none does. */
 static bool would_fit(void *ctx, const bool *ends)
 {
 	struct search *s = ctx;
@@ -164,10 +177,9 @@ static bool would_fit(void *ctx, const bool *ends)
 	const struct group *g;
 	size_t i;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		s->freed[i] = (struct room){ 0 };
+	memcpy(s->freed, s->ending, m->o.nswitches * sizeof(*s->freed));
 	for (i = 0; i < s->n; i++) {
-		if (!ends[i])
+		if (!ends || !ends[i])
 			continue;
 		g = s->list[i].ctx;
 		put_group(s->freed, g);
@@ -190,6 +202,23 @@ static bool has_taken_long(void *ctx)
 
 /* --- Who ends ------------------------------------------------------------ */
 
+/* A switch that does not answer has no room anyway. */
+static bool has_trees(const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nsubtrees; i++)
+		if (g->subtrees[i].sw->up)
+			return true;
+	return false;
+}
+
+/* Has it ended, and is there something that it gives back? */
+static bool gives_back(const struct group *g)
+{
+	return g->state >= GROUP_ENDING && has_trees(g);
+}
+
 static bool may_end(const struct group *g, const struct group *for_g)
 {
 	return g->state < GROUP_ENDING &&
@@ -205,15 +234,20 @@ static bool list_candidates(struct search *s)
 	for (g = m->groups; g; g = g->next)
 		s->n += may_end(g, s->g);
 	s->list = calloc(s->n + 1, sizeof(*s->list));
+	s->ending = calloc(m->o.nswitches + 1, sizeof(*s->ending));
 	s->freed = calloc(m->o.nswitches + 1, sizeof(*s->freed));
-	if (!s->list || !s->freed)
+	if (!s->list || !s->ending || !s->freed)
 		return false;
 	s->n = 0;
 	for (g = m->groups; g; g = g->next)
-		if (may_end(g, s->g))
+		if (may_end(g, s->g)) {
 			s->list[s->n++] = (struct candidate){
 				priority_of(g), g->born_ms, g,
 			};
+		} else if (gives_back(g)) {
+			put_group(s->ending, g);
+			s->some_end = true;
+		}
 	victims_order(s->list, s->n);
 	return true;
 }
@@ -234,6 +268,49 @@ static void end_for(struct group *g, const struct group *for_g)
 			  "a tenant with a higher priority needs its room");
 }
 
+/* The ones that are ending anyway. */
+static void hurry_ending(struct manager *m)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next) {
+		if (!gives_back(g))
+			continue;
+		g->room_wanted = true;
+		if (g->state == GROUP_ENDING)
+			group_hurry(g);
+	}
+}
+
+/* It is placed again when they are gone, and those that end for it. */
+static void await_room(struct group *g)
+{
+	g->preempt_until = g->manager->loop.now + PREEMPT_MS;
+	g->freed_at = 0;
+	g->navoid = 0;
+	g->limited = false;
+	place_later(g, g->manager->loop.now);
+	if (g->overcommitted)
+		tenant_end_overcommit(&g->manager->tenants, g->request.ranks);
+	g->overcommitted = false;
+	hurry_ending(g->manager);
+}
+
+/* How much memory they free is only known then, so nobody else ends before that. */
+static bool await_ending(struct search *s)
+{
+	bool found;
+
+	if (s->g->preemptions || !s->some_end)
+		return false;
+	s->hope = true;
+	found = would_fit(s, NULL);
+	s->hope = false;
+	if (found)
+		await_room(s->g);
+	return found;
+}
+
 static bool choose_groups(struct search *s)
 {
 	bool *ends = calloc(s->n + 1, sizeof(*ends));
@@ -243,40 +320,16 @@ static bool choose_groups(struct search *s)
 
 	found = ends &&
 		victims_choose(ends, s->n, would_fit, has_taken_long, s);
-	if (found) {
-		g->preempt_until = g->manager->loop.now + PREEMPT_MS;
-		g->freed_at = 0;
-		g->navoid = 0;
-		place_later(g, g->manager->loop.now);
-		if (g->overcommitted)
-			tenant_end_overcommit(&g->manager->tenants, g->request.ranks);
-		g->overcommitted = false;
-		for (i = 0; i < s->n; i++)
-			if (ends[i])
-				end_for(s->list[i].ctx, g);
-	}
+	if (found)
+		await_room(g);
+	for (i = 0; found && i < s->n; i++)
+		if (ends[i])
+			end_for(s->list[i].ctx, g);
 	free(ends);
 	return found;
 }
 
 /* --- Waiting ------------------------------------------------------------- */
-
-/* A switch that does not answer has no room anyway. */
-static bool has_trees(const struct group *g)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->nsubtrees; i++)
-		if (g->subtrees[i].sw->up)
-			return true;
-	return false;
-}
-
-/* Is it about to end, and is there something that it gives back? */
-static bool gives_back(const struct group *g)
-{
-	return (g->state == GROUP_OVER || g->core.leave_at) && has_trees(g);
-}
 
 static bool is_dismantling(const struct manager *m)
 {
@@ -286,26 +339,6 @@ static bool is_dismantling(const struct manager *m)
 		if (g->room_wanted && gives_back(g))
 			return true;
 	return false;
-}
-
-/* Groups that end anyway: their room may be enough. */
-static bool await_ending(struct group *g)
-{
-	struct manager *m = g->manager;
-	bool some = false;
-	struct group *o;
-
-	for (o = m->groups; o; o = o->next)
-		if (gives_back(o)) {
-			o->room_wanted = true;
-			some = true;
-		}
-	if (!some)
-		return false;
-	g->preempt_until = m->loop.now + PREEMPT_MS;
-	g->freed_at = 0;
-	place_later(g, g->preempt_until);
-	return true;
 }
 
 /**
@@ -320,10 +353,12 @@ bool group_preempts(struct group *g, const uint32_t *at)
 	struct search s = { .g = g, .rank_switches = at, .since = now_ms() };
 	bool found = false;
 
-	if (g->preemptions < PREEMPTIONS_MAX && list_candidates(&s) && s.n)
-		found = (!g->preemptions && await_ending(g)) || choose_groups(&s);
+	if (g->preemptions < PREEMPTIONS_MAX && list_candidates(&s) &&
+	    (s.n || s.some_end))
+		found = await_ending(&s) || choose_groups(&s);
 	g->preemptions += found;
 	free(s.list);
+	free(s.ending);
 	free(s.freed);
 	return found;
 }

@@ -65,7 +65,7 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 
 	if (!f)
 		return false;
-	limit_room(g);
+	limit_room(g, true);
 	for (i = 0; i < g->navoid; i++)
 		topo_avoid(m, g->avoid[i]);
 	for (i = 0; cm && i < m->o.nswitches; i++)
@@ -110,7 +110,7 @@ static bool judge_roots(const struct group *g, const struct place_fabric *f,
 
 	if (!where_locate(g, true, at, &lost))
 		return false;
-	limit_room(g);
+	limit_room(g, true);
 	found = place_compute(f, g->request.ranks, at, &p) || g->nsubtrees;
 	if (found)
 		*root = g->nsubtrees ? g->subtrees[0].sw->index : p.nodes[0].sw;
@@ -155,7 +155,7 @@ bool group_fits(struct group *g)
 		return false;
 	fits = where_locate(g, true, at, &lost);
 	if (fits) {
-		limit_room(g);
+		limit_room(g, true);
 		fits = place_compute(f, g->request.ranks, at, &p) &&
 		       cm_placed(g, &p);
 		place_free(&p);

@@ -153,6 +153,7 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 		       join->job);
 		return NULL;
 	}
+	limit_ending(g);
 	g->first_addr = from;
 	g->overcommitted = overcommitted;
 	if (overcommitted)
