@@ -100,8 +100,11 @@ for name, code, text, kw in (
         ("loopback", Code.INVALID_ARGUMENT, "a loopback address",
          {"addr": bytes([127, 0, 0, 1])}),
         ("QPN 1", Code.INVALID_ARGUMENT, "qpn", {"qpn": 1}),
-        ("an unknown mapping", Code.UNIMPLEMENTED, "mapping",
-         {"mapping": 99})):
+        ("an unknown mapping", Code.UNIMPLEMENTED,
+         'group "rpc": this manager knows mapping 1 only, not 99',
+         {"mapping": 99}),
+        ("an unknown transport", Code.INVALID_ARGUMENT, "transport must be",
+         {"transport": 7})):
     refused_join("join: " + name, code, text, join(**kw))
 refused_join("rts first", Code.FAILED_PRECONDITION, "join",
              pb.RankMessage(rts=empty))
@@ -158,6 +161,13 @@ ktap(one.next() == "ready", "rts, ready")
 group = call("GetGroup", pb.GetGroupRequest(name="one"), pb.Group)
 ktap(group.state == "ready" and [list(t.ranks) for t in group.tree] == [[0]],
      "GetGroup: a group that is ready", group)
+asked = {"group": "one", "tree": pb.TreeWishes(slots=8, first_msg_id=0)}
+for name, tree, wrong in (("tree", msg.joined.tree_id + 1, {}),
+                          ("QPN", msg.joined.tree_id, {"qpn": 18})):
+    refused_join(f"resume with a wrong {name}", Code.NOT_FOUND,
+                 'group "one" goes on, and has no rank 0 of 1 with this',
+                 pb.RankMessage(resume=pb.ResumeRequest(
+                     join=join(**asked, **wrong).join, tree_id=tree)))
 for beat in pb.RankMessage(heartbeat=empty), pb.RankMessage():
     one.out.put(beat)
 one.out.put(pb.RankMessage(leave=empty))
@@ -170,5 +180,16 @@ except grpc.RpcError as e:
     ktap(False, "the stream ends in order", e)
 ktap(not call("ListGroups", pb.ListGroupsRequest(),
               pb.ListGroupsResponse).groups, "no group is left")
+again = join(ranks=2)
+refused_join("resume after join", Code.ABORTED, 'it said "resume"', again,
+             pb.RankMessage(resume=pb.ResumeRequest(join=again.join)))
+one = Stream(join(ranks=2, rank=0)), Stream(
+    join(ranks=2, rank=1, qpn=18, tree=pb.TreeWishes(slots=4, msg_size=4096, pmtu=256)))
+msg = next(one[0].call)
+ktap((msg.joined.slots, msg.joined.msg_size, msg.joined.pmtu) == (4, 4096, 256),
+     "what only the second rank wishes", msg)
+for stream in one:
+    stream.out.put(pb.RankMessage(leave=empty))
+    list(stream.call)
 plan()
 leave()

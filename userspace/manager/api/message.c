@@ -274,9 +274,15 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 				 "join: addr must have 4 or 16 bytes");
 	if (req->qpn < 2 || req->qpn > 0xfffffe || req->psn > 0xffffff)
 		return set_error(err, len, -EINVAL, "join: qpn must be 2 to 0xfffffe, psn 24 bits");
-	if (req->mapping > INC_RDV_MAPPING)
-		return set_error(err, len, -EPROTONOSUPPORT,
-				 "join: this manager knows mapping 1 only");
+	if (req->mapping > INC_RDV_MAPPING) {
+		snprintf(err, len, "join: group \"%s\": this manager knows mapping 1 only, not %u",
+			 req->group, req->mapping);
+		return -EPROTONOSUPPORT;
+	}
+	if (req->transport != RDMA_INC__V1__TRANSPORT__RC &&
+	    req->transport != RDMA_INC__V1__TRANSPORT__UC)
+		return set_error(err, len, -EINVAL,
+				 "join: transport must be 0 (RC) or 1 (UC)");
 	snprintf(join->job, sizeof(join->job), "%s", req->group);
 	join->ranks = req->ranks;
 	join->rank = req->rank;

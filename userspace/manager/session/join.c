@@ -330,6 +330,8 @@ static void handle_member(struct rank *r, const struct am_message *msg)
 		return;
 	if (msg->failure)
 		rank_lost(r, msg->rdv.text);
+	else if (msg->resume)
+		rank_lost(r, "it said \"resume\" on a stream that is a rank's already");
 	else
 		handle_rank(r, &msg->rdv);
 }

@@ -68,6 +68,14 @@ static const char *why_lost(const struct manager *m, const char *tenant,
 	return "it has ended";
 }
 
+/* Does a group of that name and tenant go on? */
+static bool goes_on(const struct manager *m, const char *tenant, const char *name)
+{
+	const struct group *g = group_of_tenant(m, tenant, name);
+
+	return g && g->state < GROUP_ENDING;
+}
+
 static void set_stream(struct rank *r, struct rpc_stream *stream)
 {
 	if (r->stream) {
@@ -182,8 +190,12 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		rpc_stream_end(stream, 0, "");
 		return;
 	}
-	snprintf(text, sizeof(text), "group \"%s\" does not go on: %s: start the job again",
-		 join->job, r ? "nothing was heard of this rank for too long" :
-		 why_lost(m, tenant, join->job));
+	if (!r && goes_on(m, tenant, join->job))
+		snprintf(text, sizeof(text), "group \"%s\" goes on, and has no rank %u of %u with this address, QPN, PSN and tree: if it is another one with the name, start the job again",
+			 join->job, join->rank, join->ranks);
+	else
+		snprintf(text, sizeof(text), "group \"%s\" does not go on: %s: start the job again",
+			 join->job, r ? "nothing was heard of this rank for too long" :
+			 why_lost(m, tenant, join->job));
 	rpc_stream_end(stream, ENOENT, text);
 }
