@@ -358,6 +358,7 @@ test_validity()
 		$got == *"notAfter=Mar 20 12:00:00 2030"* ]]
 	ktap $? "--days count from --from; a name's / and + are its own" "$got"
 	rm -r "$CA"
+	says "--days: too many" 2 "must be 1 to 999999 days" -n 99999999 init
 	says "--from: no date" 2 "no date" --from 20301399120000Z init
 	[ ! -e "$CA" ]
 	ktap $? "nothing is left of it"

@@ -239,6 +239,13 @@ part_ctl()
 	# There is no network for name servers here.
 	says "no such host, in words" 2 "no name server has answered" \
 		-m nohost.invalid topology
+	says "a time of nothing" 1 "more than 0, and 366 days at most" \
+		reservation add x ranks 2 for 0
+	says "a time that is too long" 1 "for 200000d: must be more than 0" \
+		reservation add x ranks 2 for 200000d
+	says "a tenant with a space" 2 "the tenant may have 63 printable" \
+		reservation add x ranks 2 tenant "a b"
+	says "from twice" 1 '"from" is there twice' event from 1 from 2
 	says "a time that is none" 1 "as in 90, 15m" \
 		reservation add x ranks 2 for 1x
 	says "sizes with units" 0 "of 1 GiB used" switch l1

@@ -11,12 +11,12 @@
 #include "api/message.h"
 #include "rdma_inc.pb-c.h"
 
-#define SECONDS_MAX	(366U * 86400)
-
 /* Whose reservations is it about? NULL after an error. */
 static const char *tenant_of(const char *name, struct rpc_answer *a)
 {
 	const char *own = a->who ? a->who->tenant : "";
+	struct identity id;
+	char why[128];
 
 	if (!*name)
 		name = own;
@@ -26,10 +26,10 @@ static const char *tenant_of(const char *name, struct rpc_answer *a)
 		answer_refuse(a, EACCES, "reservations of other tenants are for operators");
 		return NULL;
 	}
-	if (strlen(name) < IDENTITY_LEN)
+	/* As in certificates; the user's name does not matter. */
+	if (!identity_set(&id, "any", name, "client", why, sizeof(why)))
 		return name;
-	answer_refuse(a, EINVAL, "a tenant's name has %d characters at most",
-		      IDENTITY_LEN - 1);
+	answer_refuse(a, EINVAL, "%s", why);
 	return NULL;
 }
 
@@ -122,9 +122,9 @@ void answer_reserve(struct manager *m, const void *msg,
 			      sizeof(wish.name) - 1);
 		return;
 	}
-	if (req->seconds > SECONDS_MAX) {
+	if (req->seconds > AM_RESERVE_MAX_S) {
 		answer_refuse(a, EINVAL, "a reservation lasts %u seconds at most",
-			      SECONDS_MAX);
+			      AM_RESERVE_MAX_S);
 		return;
 	}
 	tenant = tenant_of(req->tenant, a);

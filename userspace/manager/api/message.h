@@ -27,6 +27,7 @@
 /* So it has noticed by then, and reached another one. */
 #define AM_NOTICE_MS	(AM_ASK_MS + AM_ANSWER_MS + 2000)
 #define AM_RANKS_MAX	1024U		/* of a group */
+#define AM_RESERVE_MAX_S (366U * 86400)	/* that a reservation lasts */
 #define AM_ID_MAX	63		/* characters of a switch's identity */
 
 /**

@@ -41,7 +41,7 @@ static void print_events(const ProtobufCMessage *msg)
 static int run_event(int argc, char **argv)
 {
 	RdmaInc__V1__EventsRequest req = RDMA_INC__V1__EVENTS_REQUEST__INIT;
-	bool follow = false;
+	bool follow = false, has_from = false;
 	char *end;
 	int i;
 
@@ -49,6 +49,9 @@ static int run_event(int argc, char **argv)
 		if (!strcmp(argv[i], "--follow") || !strcmp(argv[i], "-f")) {
 			follow = true;
 		} else if (!strcmp(argv[i], "from") && i + 1 < argc) {
+			if (has_from)
+				return ctl_wrong("event: \"from\" is there twice");
+			has_from = true;
 			errno = 0;
 			req.from = strtoull(argv[++i], &end, 10);
 			if (errno || *end || *argv[i] == '-' || !*argv[i])

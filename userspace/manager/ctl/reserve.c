@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
@@ -84,9 +85,12 @@ static int read_time(const char *text, uint32_t *seconds)
 {
 	uint64_t ms;
 
-	if (!unit_msec(text, 1000, &ms) || !ms || ms > UINT32_MAX * 1000ULL)
+	if (!unit_msec(text, 1000, &ms))
 		return ctl_wrong("reservation add: for %s: must be a time, as in 90, 15m, 2h or 1h30m",
 				 text);
+	if (!ms || ms > AM_RESERVE_MAX_S * 1000ULL)
+		return ctl_wrong("reservation add: for %s: must be more than 0, and %u days at most",
+				 text, AM_RESERVE_MAX_S / 86400);
 	*seconds = (uint32_t)((ms + 999) / 1000);
 	return CTL_OK;
 }
