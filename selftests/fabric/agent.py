@@ -17,8 +17,8 @@ from ncclient import manager
 from ncclient.operations import RPCError
 from ncclient.xml_ import to_ele
 
-from agentbase import (NC, NS, SOCKET, SW, attributes, below, case, clear,
-                       config, connect, data, edit, error, ids, member,
+from agentbase import (NC, NS, SOCKET, SW, app_tags, attributes, below, case,
+                       clear, config, connect, data, edit, error, ids, member,
                        only_served, refused, run, same, subtree, tool,
                        tool_ids, tree, until)
 
@@ -204,6 +204,8 @@ def part_wrong():
     refused(m, "an address without a route",
             tree(6, 2, member(0, "192.0.2.1")), "operation-failed",
             "peer-addr", "no route")
+    same("it has a tag of its own",
+         app_tags(m, tree(6, 2, member(0, "192.0.2.1"))), ["no-route"])
     several_members(m)
     refused(m, "a tree's slots cannot be changed",
             "<tree><id>5</id><slots>8</slots></tree>", "invalid-value",

@@ -56,6 +56,15 @@ def error(m, xml, **more):
     return []
 
 
+def app_tags(m, xml):
+    """The error-app-tags of an edit's errors."""
+    try:
+        edit(m, xml)
+    except RPCError as e:
+        return [x.text for x in e.xml.iter("{*}error-app-tag")]
+    return []
+
+
 def refused(m, name, xml, tag, path="", text="", **more):
     got = error(m, xml, **more)
     case(name, bool(got) and got[0][0] == tag and

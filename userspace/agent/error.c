@@ -102,6 +102,8 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 
 	fault_set(f, tag, node, "%s", nl->error[0] ? nl->error :
 		  strerror(-err));
+	if (err == -ENETUNREACH)
+		snprintf(f->app_tag, sizeof(f->app_tag), "no-route");
 	/* The keys' names differ: a tree's is "id", a member's "tree-id". */
 	if (node && leaf &&
 	    lys_find_child(node->schema, node->schema->module, leaf, 0,

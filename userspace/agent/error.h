@@ -20,7 +20,8 @@ struct lyd_node;
  * @path: of the node that it concerns, or empty
  * @elem: name of the element that is bad, missing or unknown, or empty
  * @other: name of the attribute, or the namespace, that is
- * @app_tag: which rule of YANG it breaks, or empty (RFC 7950, section 15)
+ * @app_tag: which rule of YANG it breaks (RFC 7950, section 15); "no-route"; or
+ *	empty
  * @msg: what is wrong
  */
 struct fault {
