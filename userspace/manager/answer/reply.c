@@ -94,7 +94,7 @@ const char *answer_drain(const struct sw *sw)
 		return "leaving";
 	if (!sw->drain)
 		return "";
-	return sw->subtrees ? "draining" : "drained";
+	return sw->subtrees || sw->returning ? "draining" : "drained";
 }
 
 /**

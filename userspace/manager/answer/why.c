@@ -48,6 +48,8 @@ static void compare_roots(const struct place_why *c,
 {
 	if (c->cost == UINT64_MAX)
 		snprintf(text, len, "unreachable: a rank's switch has no way to it");
+	else if (c->apart)
+		snprintf(text, len, "no route to one of its members, or back: a switch has refused that");
 	else if (c->cost > root->cost)
 		snprintf(text, len, "more links: %llu, the root %llu",
 			 (unsigned long long)c->cost,

@@ -308,12 +308,12 @@ static bool build_graph(struct topo *t)
 }
 
 /* Trees that other programs have made there count, too; @gone of ours do not. */
-static uint32_t room_of(const struct manager *m, const struct sw *sw,
-			uint32_t gone)
+static uint32_t free_room(const struct manager *m, const struct sw *sw,
+			  uint32_t gone)
 {
 	uint32_t i, id, n = sw->subtrees - gone;
 
-	if (!sw->up || sw_closed(sw) || !sw->info->collectives)
+	if (!sw->up || !sw->info->collectives)
 		return 0;
 	if (!sw->info->max_trees)
 		return UINT32_MAX;
@@ -322,6 +322,12 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
 		n += id < m->ids.first || id > m->ids.last;
 	}
 	return n < sw->info->max_trees ? sw->info->max_trees - n : 0;
+}
+
+static uint32_t room_of(const struct manager *m, const struct sw *sw,
+			uint32_t gone)
+{
+	return sw_closed(sw) ? 0 : free_room(m, sw, gone);
 }
 
 /**
@@ -345,6 +351,8 @@ struct place_fabric *topo_fabric(const struct manager *m)
 		t->switches[i].members = sw->info ? sw->info->max_ranks : 0;
 		t->switches[i].load = sw->subtrees;
 	}
+	t->fabric.apart = NULL;
+	t->fabric.naparts = 0;
 	return &t->fabric;
 }
 
@@ -358,6 +366,19 @@ struct place_fabric *topo_fabric(const struct manager *m)
 void topo_avoid(const struct manager *m, const struct sw *sw)
 {
 	m->topo->switches[sw->index].room = 0;
+}
+
+/**
+ * topo_reopen() - do as if a switch were not drained
+ * @m: manager
+ * @sw: switch
+ *
+ * Until topo_fabric() is called again.
+ */
+void topo_reopen(const struct manager *m, const struct sw *sw)
+{
+	if (!sw->gone)
+		m->topo->switches[sw->index].room = free_room(m, sw, 0);
 }
 
 /**

@@ -40,11 +40,14 @@
 #define OPEN_S		9	/* libnetconf2 would wait for a minute */
 #define SSH_PORT	830	/* RFC 6242 */
 #define TLS_PORT	6513	/* RFC 7589 */
+/* Of error-app-tag, see rdma-inc-switch.yang. */
+#define NO_ROUTE	"no-route"
 #define TLS_PREFIX	"tls://"
 
 struct netconf {
 	struct nc_session	*session;
 	int			fd;	/* -1: it is libnetconf2's */
+	char			path[256];	/* error-path of the last error */
 };
 
 static const struct {
@@ -376,12 +379,26 @@ static const char *child_text(const struct lyd_node *node, const char *name)
 	return NULL;
 }
 
+static int errno_of(const struct lyd_node *error)
+{
+	const char *tag = child_text(error, "error-tag");
+	const char *app_tag = child_text(error, "error-app-tag");
+	size_t i;
+
+	/* NETCONF has no tag of its own for it. */
+	if (app_tag && !strcmp(app_tag, NO_ROUTE))
+		return -ENETUNREACH;
+	for (i = 0; tag && i < ARRAY_SIZE(tags); i++)
+		if (!strcmp(tag, tags[i].tag))
+			return -tags[i].err;
+	return -EIO;
+}
+
 /* Find the first <rpc-error> of a reply: 0 if there is none. */
-static int error_of(const struct lyd_node *envp, char *err)
+static int error_of(struct netconf *n, const struct lyd_node *envp, char *err)
 {
 	const struct lyd_node *child;
 	const char *tag, *text;
-	size_t i;
 
 	LY_LIST_FOR(lyd_child(envp), child) {
 		if (strcmp(LYD_NAME(child), "rpc-error"))
@@ -389,10 +406,9 @@ static int error_of(const struct lyd_node *envp, char *err)
 		tag = child_text(child, "error-tag");
 		text = child_text(child, "error-message");
 		set_error(err, 0, text && *text ? text : tag ? tag : "refused");
-		for (i = 0; tag && i < ARRAY_SIZE(tags); i++)
-			if (!strcmp(tag, tags[i].tag))
-				return -tags[i].err;
-		return -EIO;
+		text = child_text(child, "error-path");
+		snprintf(n->path, sizeof(n->path), "%s", text ? text : "");
+		return errno_of(child);
 	}
 	return 0;
 }
@@ -426,7 +442,7 @@ static int ask_agent(struct netconf *n, struct nc_rpc *rpc, size_t max,
 	else if (type == NC_MSG_WOULDBLOCK)
 		ret = set_error(err, -ENOTCONN, "the agent does not answer");
 	else if (type == NC_MSG_REPLY)
-		ret = error_of(envp, err);
+		ret = error_of(n, envp, err);
 	else
 		ret = set_error(err, -ENOTCONN,
 				"the agent's connection is lost");
@@ -464,6 +480,17 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
 					 NC_PARAMTYPE_CONST);
 
 	return order_agent(n, rpc, err);
+}
+
+/**
+ * netconf_error_path() - tell what the agent's last error is about
+ * @n: session
+ *
+ * Return: path of a node of YANG; empty: the agent has not said.
+ */
+const char *netconf_error_path(const struct netconf *n)
+{
+	return n->path;
 }
 
 /**

@@ -49,6 +49,7 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err);
 void netconf_close(struct netconf *n);
 int netconf_fd(const struct netconf *n);
 int netconf_edit(struct netconf *n, const char *config, char *err);
+const char *netconf_error_path(const struct netconf *n);
 int netconf_act(struct netconf *n, const char *action, char *err);
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 		char *err);

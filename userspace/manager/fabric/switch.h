@@ -278,6 +278,7 @@ struct sw_watch {
  * @gone: nor has it any: it is not talked with
  * @gone_at: milliseconds; since when
  * @subtrees: trees that groups have there
+ * @returning: groups that may return there, although it is drained
  * @groups: groups that need it, or one of its interfaces
  * @refreshing: an operation asks for @info
  * @timer: when to ask next; or, while it is being asked, when the next answer
@@ -329,6 +330,7 @@ struct sw {
 	bool			gone;
 	int64_t			gone_at;
 	unsigned int		subtrees;
+	unsigned int		returning;
 	struct at_list		groups;
 	bool			refreshing;
 	struct timer		timer;

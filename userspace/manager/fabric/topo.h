@@ -120,6 +120,7 @@ void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
 struct place_fabric *topo_fabric(const struct manager *m);
 void topo_avoid(const struct manager *m, const struct sw *sw);
+void topo_reopen(const struct manager *m, const struct sw *sw);
 void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees);
 void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees);
 struct place_fabric *topo_without(const struct manager *m,

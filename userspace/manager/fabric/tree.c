@@ -229,13 +229,27 @@ static int send_edit(FILE *f, char **xml, struct netconf *n, char *err)
 	return ret;
 }
 
+/* Which member does an error speak of? -1: none. */
+static int find_member(const struct tree *t, const char *path)
+{
+	static const char before[] = "member[rank='";
+	const char *at = strstr(path, before);
+	unsigned long member;
+
+	if (!at)
+		return -1;
+	member = strtoul(at + sizeof(before) - 1, NULL, 10);
+	return member < t->n ? (int)member : -1;
+}
+
 /* Create the members that are known; @make: and the tree. */
-static int send_members(const struct tree *t, bool make, struct netconf *n,
+static int send_members(struct tree *t, bool make, struct netconf *n,
 			char *err)
 {
 	char *xml = NULL;
 	size_t len;
 	FILE *f = open_memstream(&xml, &len);
+	int ret;
 
 	if (!f)
 		return -ENOMEM;
@@ -245,7 +259,10 @@ static int send_members(const struct tree *t, bool make, struct netconf *n,
 		put_settings(f, t);
 	put_members(f, t);
 	fputs("</tree>" CLOSE, f);
-	return send_edit(f, &xml, n, err);
+	ret = send_edit(f, &xml, n, err);
+	if (ret == -ENETUNREACH)
+		t->unrouted = find_member(t, netconf_error_path(n));
+	return ret;
 }
 
 /**
@@ -254,7 +271,8 @@ static int send_members(const struct tree *t, bool make, struct netconf *n,
  * @n: session
  * @err: error message
  *
- * Return: 0 or a negative errno value; then there is no tree.
+ * Return: 0 or a negative errno value; then there is no tree. -ENETUNREACH: the
+ * switch has no route to the member @t->unrouted.
  */
 int tree_make(struct tree *t, struct netconf *n, char *err)
 {
@@ -275,7 +293,7 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
  * @n: session
  * @err: error message
  *
- * Return: 0 or a negative errno value.
+ * Return: 0 or a negative errno value, as of tree_make().
  */
 int tree_add(struct tree *t, struct netconf *n, char *err)
 {
@@ -290,7 +308,8 @@ int tree_add(struct tree *t, struct netconf *n, char *err)
  * @n: session
  * @err: error message
  *
- * Return: 0 or a negative errno value.
+ * Return: 0 or a negative errno value. -ENETUNREACH: the switch has no route to the
+ * parent.
  */
 int tree_link(const struct tree *t, struct netconf *n, char *err)
 {

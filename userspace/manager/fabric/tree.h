@@ -57,6 +57,8 @@ struct tree_member {
  * @has_first_msg_id: @settings.first_msg_id is a wish
  * @n: number of members
  * @members: members
+ * @unrouted: after -ENETUNREACH: member that the switch has no route to; -1: the
+ *	agent has not said which
  * @up: if it is a child: its own end of the queue pair to the parent; the
  *	address is chosen by the caller
  * @parent_id: and the parent's tree
@@ -70,6 +72,7 @@ struct tree {
 	bool			has_first_msg_id;
 	uint32_t		n;
 	struct tree_member	*members;
+	int			unrouted;
 	struct tree_end		up;
 	uint32_t		parent_id;
 	struct tree_end		parent;

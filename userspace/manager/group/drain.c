@@ -5,9 +5,11 @@
  * other, since each takes room that the next one cannot have, and a group that
  * is moved without room would end. One whose ranks do not come back at once is
  * not waited for: a rank that computes comes at its next call of libinc,
- * whenever that is.
+ * whenever that is. If all others refuse its tree it returns, so that its ranks see
+ * no error.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "group/group.h"
 
@@ -30,6 +32,9 @@ bool group_may_move(struct group *g, char *why, size_t len)
 		snprintf(why, len, "it is about to end");
 	else if (!g->request.rebuild)
 		snprintf(why, len, "it did not ask to be rebuilt (INC_AM_ON_FAILURE=rebuild)");
+	else if (!group_fits(g) && g->naparts)
+		snprintf(why, len, "no other switch can serve it: %s",
+			 g->refusal);
 	else if (!group_fits(g))
 		snprintf(why, len, "no other switch has the capability and room");
 	else
@@ -45,6 +50,48 @@ static const struct sw *drained_of(const struct group *g)
 		if (sw_closed(g->subtrees[i].sw))
 			return g->subtrees[i].sw;
 	return NULL;
+}
+
+static void leave_switch(struct group *g, struct sw *sw)
+{
+	struct sw **list;
+	uint32_t i;
+
+	for (i = 0; i < g->nleft; i++)
+		if (g->left[i] == sw)
+			return;
+	list = realloc(g->left, (g->nleft + 1) * sizeof(*list));
+	if (!list)
+		return;
+	g->left = list;
+	list[g->nleft++] = sw;
+	sw->returning++;
+}
+
+/**
+ * group_note_left() - note the drained switches that a group leaves
+ * @g: group that is to have another tree
+ *
+ * It returns there if others refuse its tree.
+ */
+void group_note_left(struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nsubtrees; i++)
+		if (sw_closed(g->subtrees[i].sw))
+			leave_switch(g, g->subtrees[i].sw);
+}
+
+/**
+ * group_forget_left() - end what group_note_left() began
+ * @g: group that has another tree, or does not need one
+ */
+void group_forget_left(struct group *g)
+{
+	while (g->nleft)
+		g->left[--g->nleft]->returning--;
+	g->goes_back = false;
 }
 
 /* Returns whether it gets another tree. */
@@ -98,7 +145,7 @@ static void tell_empty(struct manager *m)
 	struct sw *sw;
 
 	for_each_switch(m, sw) {
-		if (sw->subtrees) {
+		if (sw->subtrees || sw->returning) {
 			continue;
 		} else if (sw->leaving) {
 			let_go(m, sw);

@@ -317,7 +317,14 @@ struct group_undetermined {
  *	none
  * @avoid: switches that have refused one before
  * @navoid: their number
- * @refusal: what the last of them said
+ * @apart: nodes and members between which a switch had no route
+ * @naparts: their number
+ * @unrouted: another one was just found
+ * @refusal: what the last of these switches said
+ * @refusal_err: and its error, positive errno value
+ * @left: drained switches that it leaves: if it has no place elsewhere, it goes back
+ * @nleft: their number
+ * @goes_back: it does
  * @limited: it is the tenant that may not have more there
  * @no_cm: ranks cannot connect by RDMA CM where they have to; @refusal says why
  * @subtrees: its trees, the root's first, children after their parents
@@ -380,7 +387,14 @@ struct group {
 	const struct sw		*full_switch;
 	const struct sw		**avoid;
 	uint32_t		navoid;
+	struct place_apart	*apart;
+	uint32_t		naparts;
+	bool			unrouted;
 	char			refusal[INC_RDV_TEXT_MAX];
+	int			refusal_err;
+	struct sw		**left;
+	uint32_t		nleft;
+	bool			goes_back;
 	bool			limited;
 	bool			no_cm;
 	struct subtree		*subtrees;
@@ -561,6 +575,13 @@ void group_wake(struct manager *m);
 
 /* drain.c */
 bool group_may_move(struct group *g, char *why, size_t len);
+void group_note_left(struct group *g);
+void group_forget_left(struct group *g);
+
+/* route.c */
+struct place_fabric;
+void route_missing(const struct subtree *subtree, bool up);
+void route_leave_out(const struct group *g, struct place_fabric *f);
 
 /* move.c */
 void move_begin(struct group *g);

@@ -156,6 +156,7 @@ static bool has_place(const struct search *s)
 	for (i = 0; i < s->g->navoid; i++)
 		if (!has_memory(s, s->g->avoid[i], 1))
 			topo_avoid(m, s->g->avoid[i]);
+	route_leave_out(s->g, f);
 	if (!place_compute(f, s->g->request.ranks, s->rank_switches, &p))
 		return false;
 	ok = true;

@@ -147,6 +147,8 @@ bool group_try_again(struct group *g, const char *why)
 	log_debug("group \"%s\": no other tree yet: %s", g->request.job, why);
 	g->failed = 0;
 	g->why[0] = '\0';
+	/* Routers may find other ways meanwhile. */
+	g->naparts = 0;
 	group_yield(g);
 	forget_tree(g);
 	group_rebuild_step(g);

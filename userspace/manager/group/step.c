@@ -174,6 +174,9 @@ static void free_group(struct group *g)
 	STAILQ_REMOVE_HEAD(&m->raised, raised);
 	group_take_out(g);
 	free(g->avoid);
+	free(g->apart);
+	group_forget_left(g);
+	free(g->left);
 	free(g);
 	if (awaited)
 		group_wake(m);
@@ -286,6 +289,7 @@ static void move_tree(struct group *g)
 {
 	if (!group_may_rebuild(g))
 		return;
+	group_note_left(g);
 	group_rebuild(g, g->fault.text);
 	group_log(g, EVENT_GROUP_MOVES, "%s", g->fault.text);
 }
@@ -361,29 +365,41 @@ static void place_group(struct group *g)
 
 /* --- The tree is made ---------------------------------------------------- */
 
-/*
- * Try again without a switch that has refused a tree. What it has room for is only
- * known when it is asked: that depends on slots and message sizes, and on who else
- * is there. Returns false if none has refused one for lack of room.
- */
-static bool try_elsewhere(struct group *g)
+/* Avoid the switch that has had no room, if there is one. */
+static bool avoid_full(struct group *g)
 {
 	const struct sw **list;
 
 	if (!g->full_switch)
 		return false;
-	if (group_awaits_memory(g)) {
-		begin_placing(g);
-		return true;
-	}
 	list = realloc(g->avoid, (g->navoid + 1) * sizeof(*list));
 	if (!list)
 		return false;
 	g->avoid = list;
 	list[g->navoid++] = g->full_switch;
+	return true;
+}
+
+/*
+ * Try again without a switch that has refused a tree, or without a pair of a node and
+ * its member between which there is no route. What it has room for is only
+ * known when it is asked: that depends on slots and message sizes, and on who else
+ * is there. Returns false if none has refused one for these reasons.
+ */
+static bool try_elsewhere(struct group *g)
+{
+	if (g->full_switch && group_awaits_memory(g)) {
+		begin_placing(g);
+		return true;
+	}
+	if (!avoid_full(g) && !g->unrouted)
+		return false;
+	g->refusal_err = g->full_switch ? ENOBUFS : EPROTO;
+	g->limited &= !!g->full_switch;
 	snprintf(g->refusal, sizeof(g->refusal), "%s", g->why);
 	log_debug("group \"%s\": tried elsewhere: %s", g->request.job, g->why);
 	g->full_switch = NULL;
+	g->unrouted = false;
 	g->failed = 0;
 	g->why[0] = '\0';
 	trees_drop(g);
@@ -493,6 +509,11 @@ static void tell_ready(struct group *g)
 		  g->nsubtrees == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	g->is_cut = false;
+	if (g->goes_back)
+		group_log(g, EVENT_GROUP_MOVES, "back to a switch that is drained: %s",
+			  g->refusal[0] ? g->refusal :
+			  "no other has the capability and room");
+	group_forget_left(g);
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
 }
 

@@ -42,12 +42,23 @@ static int run_subtree(struct sw_op *op, struct netconf *n)
 	return p->tree(&p->subtree->tree, n, op->err);
 }
 
+static int link_subtree(struct tree *t, struct netconf *n, char *err)
+{
+	return tree_link(t, n, err);
+}
+
 static void subtree_done(struct sw_op *op)
 {
 	struct subtree_op *p = container_of(op, struct subtree_op, op);
 	struct group *g = p->subtree->group;
 
-	if (op->ret && !g->failed) {
+	if (op->ret == -ENETUNREACH) {
+		if (!g->failed)
+			snprintf(g->why, sizeof(g->why), "switch %s: %.300s",
+				 sw_name(op->sw), op->err);
+		route_missing(p->subtree, p->tree == link_subtree);
+		g->failed = g->failed ? g->failed : EPROTO;
+	} else if (op->ret && !g->failed) {
 		g->failed = -op->ret;
 		snprintf(g->why, sizeof(g->why), "switch %s: %.300s",
 			 sw_name(op->sw), op->err);
@@ -85,11 +96,6 @@ static void submit_subtree(struct subtree *subtree,
 	p->op.done = subtree_done;
 	subtree->group->pending_ops++;
 	sw_submit(subtree->sw, &p->op);
-}
-
-static int link_subtree(struct tree *t, struct netconf *n, char *err)
-{
-	return tree_link(t, n, err);
 }
 
 /**
@@ -431,6 +437,7 @@ bool trees_step(struct group *g)
 {
 	switch (g->step) {
 	case STEP_MAKE:
+		g->unrouted = false;
 		g->step = g->nsubtrees > 1 ? STEP_ADD : STEP_DONE;
 		begin_make(g);
 		break;

@@ -26,6 +26,9 @@
 #define REPEAT_MS	1000	/* asked for again, 64 of them at a time */
 #define LOOK_MS		100	/* what the switches see then */
 
+/* What to do if there are none. */
+#define ROUTES	": a switch needs routes to its members and its parent"
+
 /**
  * where_locate() - find the switches of all ranks
  * @g: group
@@ -55,6 +58,17 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 	return true;
 }
 
+/* Leave out what has refused a tree, or what the tenant may not use. */
+static void leave_out(const struct group *g, struct place_fabric *f)
+{
+	uint32_t i;
+
+	limit_room(g, true);
+	for (i = 0; i < g->navoid; i++)
+		topo_avoid(g->manager, g->avoid[i]);
+	route_leave_out(g, f);
+}
+
 /* @cm: leave out all switches without RDMA CM. */
 static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 			 struct place *p)
@@ -65,25 +79,16 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 
 	if (!f)
 		return false;
-	limit_room(g, true);
-	for (i = 0; i < g->navoid; i++)
-		topo_avoid(m, g->avoid[i]);
+	for (i = 0; g->goes_back && i < g->nleft; i++)
+		topo_reopen(m, g->left[i]);
+	leave_out(g, f);
 	for (i = 0; cm && i < m->o.nswitches; i++)
 		if (!cm_offered(&m->switches[i]))
 			topo_avoid(m, &m->switches[i]);
 	return place_compute(f, g->request.ranks, at, p);
 }
 
-/**
- * where_compute() - compute the tree of a group
- * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set, and
- *	@g->refused says why
- * @at: for each of its ranks the switch
- * @p: result, to be freed
- *
- * Return: false if there is no place.
- */
-bool where_compute(struct group *g, const uint32_t *at, struct place *p)
+static bool compute(struct group *g, const uint32_t *at, struct place *p)
 {
 	g->no_cm = false;
 	if (!compute_with(g, at, false, p))
@@ -100,8 +105,28 @@ bool where_compute(struct group *g, const uint32_t *at, struct place *p)
 	return false;
 }
 
+/**
+ * where_compute() - compute the tree of a group
+ * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set, and
+ *	@g->refused says why
+ * @at: for each of its ranks the switch
+ * @p: result, to be freed
+ *
+ * A group that has left a drained switch returns there rather than end.
+ *
+ * Return: false if there is no place.
+ */
+bool where_compute(struct group *g, const uint32_t *at, struct place *p)
+{
+	g->goes_back = false;
+	if (compute(g, at, p))
+		return true;
+	g->goes_back = g->nleft;
+	return g->goes_back && compute(g, at, p);
+}
+
 /* Judge all switches as the group's root, in a fabric without its tree. */
-static bool judge_roots(const struct group *g, const struct place_fabric *f,
+static bool judge_roots(const struct group *g, struct place_fabric *f,
 			struct place_why *list, uint32_t *root)
 {
 	uint32_t at[g->request.ranks], lost;
@@ -111,6 +136,7 @@ static bool judge_roots(const struct group *g, const struct place_fabric *f,
 	if (!where_locate(g, true, at, &lost))
 		return false;
 	limit_room(g, true);
+	route_leave_out(g, f);
 	found = place_compute(f, g->request.ranks, at, &p) || g->nsubtrees;
 	if (found)
 		*root = g->nsubtrees ? g->subtrees[0].sw->index : p.nodes[0].sw;
@@ -128,7 +154,7 @@ static bool judge_roots(const struct group *g, const struct place_fabric *f,
  */
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 {
-	const struct place_fabric *f = topo_without(g->manager, g->charge);
+	struct place_fabric *f = topo_without(g->manager, g->charge);
 	bool found;
 
 	if (!f)
@@ -146,7 +172,7 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
  */
 bool group_fits(struct group *g)
 {
-	const struct place_fabric *f = topo_without(g->manager, g->charge);
+	struct place_fabric *f = topo_without(g->manager, g->charge);
 	uint32_t at[g->request.ranks], lost;
 	struct place p = { .n = 0 };
 	bool fits;
@@ -155,7 +181,7 @@ bool group_fits(struct group *g)
 		return false;
 	fits = where_locate(g, true, at, &lost);
 	if (fits) {
-		limit_room(g, true);
+		leave_out(g, f);
 		fits = place_compute(f, g->request.ranks, at, &p) &&
 		       cm_placed(g, &p);
 		place_free(&p);
@@ -174,8 +200,10 @@ static const char *find_reason(const struct group *g, int *err)
 	const struct sw *sw;
 
 	*err = ENOBUFS;
-	if (g->navoid)
+	if (g->navoid || g->naparts) {
+		*err = g->refusal_err;
 		return g->refusal;
+	}
 	for_each_switch(m, sw)
 		if (!sw->up) {
 			*err = EHOSTUNREACH;
@@ -268,8 +296,8 @@ void where_none(struct group *g, bool located, uint32_t lost)
 		group_refuse(g, ENOBUFS, "%s", text);
 	} else if (located) {
 		why = find_reason(g, &err);
-		group_refuse(g, err, "no switch can serve it: %.300s%s", why,
-			     others);
+		group_refuse(g, err, "no switch can serve it: %.300s%s%s", why,
+			     err == EPROTO ? ROUTES : "", others);
 	} else {
 		say_down(g->manager, text, sizeof(text));
 		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it does not answer any of them: is its leaf among the manager's switches, and is the host up?%s",

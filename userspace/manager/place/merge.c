@@ -30,6 +30,38 @@ uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
 	return own && own < most ? own : most;
 }
 
+/**
+ * merge_apart() - check whether a node may not have a member
+ * @f: fabric
+ * @sw: the node's switch
+ * @below: the member's switch
+ * @hosts: the member is a host, else a node
+ *
+ * Return: true if it may not.
+ */
+bool merge_apart(const struct place_fabric *f, uint32_t sw, uint32_t below,
+		 bool hosts)
+{
+	const struct place_apart *a;
+
+	for (a = f->apart; a < f->apart + f->naparts; a++)
+		if (a->hosts == hosts &&
+		    ((a->sw == sw && a->below == below) ||
+		     (!hosts && a->sw == below && a->below == sw)))
+			return true;
+	return false;
+}
+
+static bool is_apart(const struct place_work *w, const struct stream *s,
+		     uint32_t sw)
+{
+	bool hosts = s->node == PLACE_NONE;
+
+	return w->f->naparts &&
+	       merge_apart(w->f, sw, hosts ? w->rank_switches[s->first] :
+					     w->nodes[s->node].sw, hosts);
+}
+
 static uint32_t count_members(const struct stream *s)
 {
 	return s->node == PLACE_NONE ? s->count : 1;
@@ -205,7 +237,7 @@ uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 
 /*
  * Make a node of as many members as it may have, from a stream on. Returns the
- * stream after them.
+ * stream after them, or after one that may not be a member.
  */
 static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 {
@@ -215,7 +247,7 @@ static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 
 	for (i = stream; i != PLACE_NONE; i = s->next) {
 		s = &w->streams[i];
-		if (s->sw != sw)
+		if (s->sw != sw || is_apart(w, s, sw))
 			break;
 		most = merge_limit(w->f, sw, nodes || s->node != PLACE_NONE);
 		if (n >= most)
@@ -230,7 +262,7 @@ static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 			s->sw = PLACE_NONE;
 	}
 	if (n < 2)
-		return i;
+		return i == stream ? s->next : i;
 	head->count = count;
 	head->depth = depth + 1;
 	head->node = merge_node(w, sw, head->first, count, n);
@@ -321,4 +353,21 @@ uint32_t merge_members(struct place_work *w, bool *nodes)
 			w->depth = w->streams[i].depth + 1;
 	}
 	return n;
+}
+
+/**
+ * merge_fits() - check whether the root may have its members
+ * @w: computation, after merge_to()
+ * @root: root
+ *
+ * Return: true if it may, however many they are.
+ */
+bool merge_fits(const struct place_work *w, uint32_t root)
+{
+	uint32_t i;
+
+	for (i = 0; i != PLACE_NONE && w->f->naparts; i = w->streams[i].next)
+		if (is_apart(w, &w->streams[i], root))
+			return false;
+	return true;
 }

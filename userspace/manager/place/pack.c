@@ -36,6 +36,14 @@ struct member {
 	uint32_t	sw;
 };
 
+static bool is_apart(const struct place_work *w, const struct member *m,
+		     uint32_t sw)
+{
+	bool hosts = m->sw == PLACE_NONE;
+
+	return merge_apart(w->f, sw, hosts ? w->rank_switches[m->first] : m->sw, hosts);
+}
+
 /* Members from @from on that may be in one node at a switch. */
 static uint32_t fit_window(const struct place_work *w,
 			   const struct member *list, uint32_t n, uint32_t from,
@@ -46,7 +54,7 @@ static uint32_t fit_window(const struct place_work *w,
 
 	for (k = 0; from + k < n; k++) {
 		nodes |= list[from + k].sw != PLACE_NONE;
-		if (list[from + k].sw == sw ||
+		if (list[from + k].sw == sw || is_apart(w, &list[from + k], sw) ||
 		    k >= merge_limit(w->f, sw, nodes))
 			break;
 	}
@@ -68,6 +76,9 @@ static uint32_t make_node(struct place_work *w, struct member *list, uint32_t n,
 		}
 	}
 	w->room[sw]--;
+	/* Room may be endless. */
+	if (most < 2 && w->f->naparts)
+		w->room[sw] = 0;
 	if (most < 2)
 		return n;
 	for (i = 1; i < most; i++)

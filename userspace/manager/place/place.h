@@ -56,6 +56,19 @@ struct place_link {
 };
 
 /**
+ * struct place_apart - what a node may not have as its member
+ * @sw: the node's switch
+ * @below: the switch of a node; or that of hosts
+ * @hosts: hosts that are there, else a node. Of nodes, neither may be the other's
+ *	member
+ */
+struct place_apart {
+	uint32_t	sw;
+	uint32_t	below;
+	bool		hosts;
+};
+
+/**
  * struct place_fabric - the switches and their links
  * @n: number of switches
  * @switches: switches
@@ -63,6 +76,8 @@ struct place_link {
  * @links: links, each of them from both of its ends
  * @max_hosts: members that a node may have
  * @max_members: members that a node may have if nodes are among them
+ * @apart: what has no route to each other; mostly nothing
+ * @naparts: its number
  */
 struct place_fabric {
 	uint32_t			n;
@@ -71,6 +86,8 @@ struct place_fabric {
 	const struct place_link		*links;
 	uint32_t			max_hosts;
 	uint32_t			max_members;
+	const struct place_apart	*apart;
+	uint32_t			naparts;
 };
 
 /**
@@ -113,6 +130,7 @@ struct place {
  * @depth: see above
  * @nodes: see above
  * @cost: see above; UINT64_MAX: there is a rank that has no way to it
+ * @apart: it would have a member that it may not have
  */
 struct place_why {
 	bool		usable;
@@ -120,6 +138,7 @@ struct place_why {
 	uint32_t	depth;
 	uint32_t	nodes;
 	uint64_t	cost;
+	bool		apart;
 };
 
 bool place_compute(const struct place_fabric *f, uint32_t nranks,

@@ -53,13 +53,14 @@ static bool try_root(struct place_work *w, uint32_t r, uint32_t below,
 	uint32_t n;
 	bool nodes;
 
-	if (!w->room[r] || r == below)
+	if (!w->room[r] || r == below ||
+	    (below != PLACE_NONE && merge_apart(w->f, below, r, false)))
 		return false;
 	/* A stream at a switch that is farther away would cost too much. */
 	way_find(&w->way, w->f, r, w->limit);
 	if (below != PLACE_NONE && w->way.dist[below] == PLACE_FAR)
 		return false;
-	if (!merge_to(w, r))
+	if (!merge_to(w, r) || !merge_fits(w, r))
 		return false;
 	n = merge_members(w, &nodes);
 	/* A single node would do without a root above it. */
@@ -425,7 +426,9 @@ static void judge_root(struct place_work *w, uint32_t root,
 	why->usable = w->room[root];
 	why->load = w->f->switches[root].load;
 	why->cost = UINT64_MAX;
+	why->apart = false;
 	if (merge_to(w, root)) {
+		why->apart = !merge_fits(w, root);
 		why->load += w->load;
 		why->cost = w->cost;
 		merge_members(w, &nodes);

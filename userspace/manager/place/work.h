@@ -127,10 +127,13 @@ void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 	      uint64_t limit);
 
 /* merge.c */
+bool merge_apart(const struct place_fabric *f, uint32_t sw, uint32_t below,
+		 bool hosts);
 uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes);
 void merge_start(struct place_work *w, uint32_t first, uint32_t count);
 bool merge_to(struct place_work *w, uint32_t root);
 uint32_t merge_members(struct place_work *w, bool *nodes);
+bool merge_fits(const struct place_work *w, uint32_t root);
 uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 		    uint32_t count, uint32_t members);
 

@@ -103,6 +103,7 @@ bool fake_run(void);
 const char *fake_address(unsigned int sw);
 void fake_break(unsigned int sw, bool broken);
 void fake_refuse(int err);
+void fake_unroute(bool none);
 void fake_forget(unsigned int sw, uint32_t id);
 void fake_news(struct manager *m);
 void fake_fabric_free(void);

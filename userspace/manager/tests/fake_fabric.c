@@ -32,6 +32,7 @@ static struct {
 
 static struct job *jobs;
 static int refusal;
+static bool unrouted;
 
 /* --- Threads ------------------------------------------------------------- */
 
@@ -99,6 +100,15 @@ void fake_break(unsigned int sw, bool broken)
 void fake_refuse(int err)
 {
 	refusal = err;
+}
+
+/**
+ * fake_unroute() - have leaves have no routes to each other, or have them again
+ * @none: they have none
+ */
+void fake_unroute(bool none)
+{
+	unrouted = none;
 }
 
 int netconf_target_parse(struct netconf_target *t, const char *text)
@@ -245,6 +255,30 @@ static void make_ends(struct tree *t)
 	}
 }
 
+/* The switch that has an address, or the host that has it; see put_if(). */
+static unsigned int switch_at(const struct inc_rdv_addr *addr)
+{
+	unsigned int last = addr->bytes[3];
+
+	return last > 100 ? (last - 101) / 10 : (last - 1) / FAKE_HOSTS;
+}
+
+/* Is a member at another leaf, and are there no routes? */
+static bool lacks_route(struct tree *t, const struct netconf *n)
+{
+	const struct tree_member *m;
+	uint32_t i;
+
+	for (i = 0; i < t->n && unrouted && n->sw < 2; i++) {
+		m = &t->members[i];
+		if (m->known && !m->waits && switch_at(&m->peer.addr) == !n->sw) {
+			t->unrouted = (int)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 int tree_make(struct tree *t, struct netconf *n, char *err)
 {
 	static const uint32_t times[] = { 0, 3, 10, 700 };
@@ -252,6 +286,8 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
 
 	if (ret && (ret != -ENOTCONN || fuzz_any(2)))
 		return ret;
+	if (lacks_route(t, n))
+		return -ENETUNREACH;
 	if (find(n->sw, t->id) < switches[n->sw].n)
 		return -EEXIST;
 	if (switches[n->sw].n == TREES)
@@ -269,10 +305,13 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
 	return 0;
 }
 
+
 int tree_add(struct tree *t, struct netconf *n, char *err)
 {
 	int ret = trouble(n, err);
 
+	if (!ret && lacks_route(t, n))
+		return -ENETUNREACH;
 	if (!ret)
 		make_ends(t);
 	return ret;

@@ -17,6 +17,7 @@
 
 #define SWITCHES	7
 #define RANKS		9
+#define APARTS		6
 #define FABRICS		4000
 #define PLENTY		1000
 #define FAR		1000000U
@@ -51,6 +52,7 @@ static uint32_t least(uint32_t a, uint32_t b)
  * @hops: distances
  * @nranks: number of ranks
  * @at: their switches
+ * @apart: pairs without a route
  */
 struct fabric {
 	struct place_fabric	f;
@@ -61,6 +63,7 @@ struct fabric {
 	uint32_t		hops[SWITCHES][SWITCHES];
 	uint32_t		nranks;
 	uint32_t		at[RANKS];
+	struct place_apart	apart[APARTS];
 };
 
 static void set_links(struct fabric *x)
@@ -184,6 +187,24 @@ static uint32_t optimum(const struct fabric *x)
 	return best;
 }
 
+/* --- Routes ------------------------------------------------------------- */
+
+static bool is_apart(const struct fabric *x, uint32_t at, uint32_t below,
+		     bool hosts)
+{
+	const struct place_apart *a;
+	uint32_t i;
+
+	for (i = 0; i < x->f.naparts; i++) {
+		a = &x->apart[i];
+		if (a->hosts == hosts &&
+		    ((a->sw == at && a->below == below) ||
+		     (!hosts && a->sw == below && a->below == at)))
+			return true;
+	}
+	return false;
+}
+
 /* --- Checks -------------------------------------------------------------- */
 
 /* Returns the cost of the node's members. */
@@ -197,12 +218,13 @@ static uint32_t check_node(const struct fabric *x, const struct place *p,
 	for (r = k->first; r < k->first + k->count; n++) {
 		member = place_member(p, node, r);
 		if (member == PLACE_NONE) {
+			CHECK(!is_apart(x, k->sw, x->at[r], true));
 			cost += x->hops[x->at[r++]][k->sw];
 			continue;
 		}
 		c = &p->nodes[member];
 		CHECK(member > node && c->first == r && c->parent == node);
-		CHECK(c->sw != k->sw);
+		CHECK(c->sw != k->sw && !is_apart(x, k->sw, c->sw, false));
 		cost += x->hops[c->sw][k->sw];
 		r += c->count;
 		nodes = true;
@@ -290,6 +312,63 @@ static bool narrow(void)
 	return true;
 }
 
+/* Pairs without a route: none of them is in the tree. */
+static bool unrouted(void)
+{
+	struct fabric x;
+	struct place p;
+	uint32_t i;
+
+	make(&x, rnd(2));
+	/* Room without end, too. */
+	for (i = 0; i < x.f.n; i++)
+		x.sw[i].room = rnd(3) ? UINT32_MAX : rnd(3);
+	x.f.apart = x.apart;
+	x.f.naparts = 1 + rnd(APARTS);
+	for (i = 0; i < x.f.naparts; i++)
+		x.apart[i] = (struct place_apart){
+			rnd(x.f.n), rnd(x.f.n), rnd(2) };
+	if (!place_compute(&x.f, x.nranks, x.at, &p))
+		return false;
+	check_tree(&x, &p);
+	place_free(&p);
+	return true;
+}
+
+/* Two leaves below a spine, 0: a leaf is the root, unless they have no routes. */
+static void two_leaves(void)
+{
+	struct place_apart apart[] = {
+		{ .sw = 2, .below = 1 }, { .sw = 0, .below = 1 },
+	};
+	struct place_why why[3];
+	struct fabric x = { .f = {
+		.n = 3, .switches = x.sw, .first = x.first, .links = x.links,
+		.max_hosts = 1024, .max_members = 256, .apart = apart,
+	}, .nranks = 4, .at = { 1, 1, 2, 2 } };
+	struct place p;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++)
+		x.sw[i].room = UINT32_MAX;
+	for (i = 1; i < 3; i++)
+		x.cost[0][i] = x.cost[i][0] = 1;
+	set_links(&x);
+	CHECK(place_compute(&x.f, 4, x.at, &p) && p.nodes[0].sw && p.n == 2);
+	place_free(&p);
+	x.f.naparts = 1;
+	CHECK(place_compute(&x.f, 4, x.at, &p) && !p.nodes[0].sw && p.n == 3);
+	place_free(&p);
+	CHECK(place_why(&x.f, 4, x.at, why) && !why[0].apart && why[1].apart &&
+	      why[2].apart);
+	/* The spine is below the other leaf then, and all others at the root. */
+	x.f.naparts = 2;
+	CHECK(place_compute(&x.f, 4, x.at, &p));
+	for (i = 0; i < p.n; i++)
+		CHECK(p.nodes[i].sw != 1);
+	place_free(&p);
+}
+
 static void say(const char *name)
 {
 	static unsigned int n;
@@ -304,7 +383,7 @@ int main(int argc, char **argv)
 	struct gap tree = { 0 }, any = { 0 };
 	unsigned int i, placed = 0;
 
-	printf("# seed %u\n1..3\n", seed);
+	printf("# seed %u\n1..5\n", seed);
 	srandom(seed);
 	for (i = 0; i < FABRICS && !failures; i++)
 		compare(true, &tree);
@@ -324,5 +403,12 @@ int main(int argc, char **argv)
 	CHECK(placed > FABRICS / 4 || failures);
 	printf("# little room: %u of %u groups placed\n", placed, i);
 	say("little room: all limits kept");
+	for (i = 0, placed = 0; i < FABRICS && !failures; i++)
+		placed += unrouted();
+	CHECK(placed > FABRICS / 4 || failures);
+	printf("# no routes: %u of %u groups placed\n", placed, i);
+	say("pairs without a route are in no tree");
+	two_leaves();
+	say("two leaves without routes to each other: the spine");
 	return failures != 0;
 }

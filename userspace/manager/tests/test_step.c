@@ -364,6 +364,11 @@ static void refuse_trees(void)
 	fake_refuse(-EINVAL);
 }
 
+static void unroute_leaves(void)
+{
+	fake_unroute(true);
+}
+
 static void fill_switches(void)
 {
 	fake_refuse(-ENOBUFS);
@@ -428,6 +433,7 @@ static const struct fault {
 	{ "switches are not reached",	lose_switches },
 	{ "switches refuse trees",	refuse_trees },
 	{ "switches have no room",	fill_switches },
+	{ "leaves have no routes",	unroute_leaves },
 	{ "a tree fails",		fail_tree },
 	{ "a tree fails by a member",	fail_member },
 	{ "a tree is deleted",		delete_tree },
@@ -443,28 +449,28 @@ static const struct fault {
  * ready; -: it is another manager's.
  */
 static const char *const fates[GROUP_STATES] = {
-	[GROUP_GATHERING]	= "RRRRRRRRRRRH-",
-	[GROUP_PLACING]		= "CLCCCRRR+++H-",
-	[GROUP_MAKING]		= "CLCCCRRRTT+H-",
-	[GROUP_JOINED]		= "CLCCCS++TTTH-",
-	[GROUP_READY]		= "CLCCCS++TTTH-",
-	[GROUP_ENDING]		= "LLLLLLLLLLLL-",
-	[GROUP_OVER]		= "HHHHHHHHHHHHH",
+	[GROUP_GATHERING]	= "RRRRRRRRRRRRH-",
+	[GROUP_PLACING]		= "CLCCCRRR++++H-",
+	[GROUP_MAKING]		= "CLCCCRRR+TT+H-",
+	[GROUP_JOINED]		= "CLCCCS+++TTTH-",
+	[GROUP_READY]		= "CLCCCS+++TTTH-",
+	[GROUP_ENDING]		= "LLLLLLLLLLLLL-",
+	[GROUP_OVER]		= "HHHHHHHHHHHHHH",
 };
 
 /* Of one that is to have another tree if its own fails. */
 static const char *const again[GROUP_STATES] = {
-	[GROUP_GATHERING]	= "RRRRRRRRRRRH-",
-	[GROUP_PLACING]		= "CLCCCRRR+++H-",
-	[GROUP_MAKING]		= "CLCCCRRR+++H-",
-	[GROUP_JOINED]		= "CLC+CR+++++H-",
-	[GROUP_READY]		= "CLC+CR+++++H-",
-	[GROUP_REJOINING]	= "CLC+CRRR+++H-",
-	[GROUP_REPLACING]	= "CLCCCRRR+++H-",
-	[GROUP_REMAKING]	= "CLCCCRRR+++H-",
-	[GROUP_REJOINED]	= "CLC+CR+++++H-",
-	[GROUP_ENDING]		= "LLLLLLLLLLLL-",
-	[GROUP_OVER]		= "HHHHHHHHHHHHH",
+	[GROUP_GATHERING]	= "RRRRRRRRRRRRH-",
+	[GROUP_PLACING]		= "CLCCCRRR++++H-",
+	[GROUP_MAKING]		= "CLCCCRRR++++H-",
+	[GROUP_JOINED]		= "CLC+CR++++++H-",
+	[GROUP_READY]		= "CLC+CR++++++H-",
+	[GROUP_REJOINING]	= "CLC+CRRR++++H-",
+	[GROUP_REPLACING]	= "CLCCCRRR++++H-",
+	[GROUP_REMAKING]	= "CLCCCRRR++++H-",
+	[GROUP_REJOINED]	= "CLC+CR++++++H-",
+	[GROUP_ENDING]		= "LLLLLLLLLLLLL-",
+	[GROUP_OVER]		= "HHHHHHHHHHHHHH",
 };
 
 static const char *last_end(void)
@@ -518,6 +524,7 @@ static char fate_of(enum group_state state, const struct fault *fault,
 	fate = the_group() ? '+' : cause_letter();
 	break_all(false);
 	fake_refuse(0);
+	fake_unroute(false);
 	fake_stop();
 	return fate;
 }
@@ -566,6 +573,34 @@ static void compare_faults(void)
 /* --- Random steps -------------------------------------------------------- */
 
 static bool raised[GROUP_STATES][GROUP_EVENTS];
+
+/* Leaves have no routes to each other: the spine is the root, and is drained. */
+static void drain_spine(void)
+{
+	const struct group *g;
+	struct sw *spine;
+	int64_t until, ms;
+
+	fake_unroute(true);
+	reach(GROUP_READY, true, true);
+	spine = &fake_manager.switches[FAKE_SWITCHES - 1];
+	g = the_group();
+	ok(g->nsubtrees == 3 && g->subtrees[0].sw == spine, "no routes",
+	   "the root is a spine, which has some");
+	drain_add(&fake_manager, spine, "a test");
+	while (the_group() && the_group()->round == 0)
+		go_on();
+	ok(comes_to_rest(&ms) && the_group() && g->nsubtrees == 3 &&
+	   g->subtrees[0].sw == spine && !spine->drain->reported_empty, "no routes",
+	   "a group returns to a drained spine that nothing can replace");
+	until = fake_ms + NOTICE_MS;
+	while (the_group() && fake_ms < until)
+		go_on();
+	ok(the_group() && g->round == 1 && !spine->returning, "no routes",
+	   "it stays there");
+	fake_unroute(false);
+	fake_stop();
+}
 
 static void join_group(void)
 {
@@ -631,6 +666,8 @@ static void do_anything(void)
 		fake_news(&fake_manager);
 	else if (what < 99)
 		fake_break(fuzz_any(FAKE_AGENTS), fuzz_any(2));
+	else if (fuzz_any(2))
+		fake_unroute(fuzz_any(2));
 	else
 		fake_store_lead(fuzz_any(4));
 	fake_settle();
@@ -678,6 +715,7 @@ int main(int argc, char **argv)
 		walk_faults(state, true);
 	}
 	compare_faults();
+	drain_spine();
 	walk_randomly(steps);
 	printf("1..%u\n", number);
 	return failures != 0;

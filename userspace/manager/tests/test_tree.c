@@ -21,6 +21,7 @@ static const char *const good[] = {
 
 static unsigned int number, failures, deleted;
 static const char *instead;
+static const char *unrouted;	/* error-path, if there is no route */
 
 static void ok(bool passed, const char *what)
 {
@@ -35,7 +36,13 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
 	(void)n;
 	(void)err;
 	deleted += strstr(config, "\"remove\"") != NULL;
-	return 0;
+	return unrouted ? -ENETUNREACH : 0;
+}
+
+const char *netconf_error_path(const struct netconf *n)
+{
+	(void)n;
+	return unrouted;
 }
 
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
@@ -98,6 +105,20 @@ static bool made(const char *says, bool wished)
 	return false;
 }
 
+/* Which member has the agent no route to, by the path of its error? */
+static int without_route(const char *path)
+{
+	struct tree_member members[12] = { { .known = true } };
+	char err[NETCONF_ERROR_LEN] = "";
+	struct tree t = { .id = 3, .n = 12, .members = members };
+	int ret;
+
+	unrouted = path;
+	ret = tree_make(&t, NULL, err);
+	unrouted = NULL;
+	return ret == -ENETUNREACH ? t.unrouted : ret;
+}
+
 int main(void)
 {
 	static const char *const wrong[] = {
@@ -126,6 +147,11 @@ int main(void)
 		ok(!made(wrong[i], false), wrong[i]);
 	for (i = 0; i < sizeof(unlike) / sizeof(unlike[0]); i++)
 		ok(made(unlike[i], false) && !made(unlike[i], true), unlike[i]);
+	ok(without_route("/incs:switch/tree[id='3']/member[rank='11']/peer-addr") == 11 &&
+	   without_route("/incs:switch/tree[id='3']/member[rank='12']") == -1 &&
+	   without_route("/incs:switch/tree[id='3']/member[rank='99999999999']") == -1 &&
+	   without_route("/incs:switch/tree[id='3']/parent") == -1 &&
+	   without_route("") == -1, "a member without a route");
 	printf("1..%u\n", number);
 	return failures != 0;
 }
