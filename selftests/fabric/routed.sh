@@ -5,7 +5,7 @@
 # demo: no leaf has a route to another one.
 #
 #   routed.sh [VAR=VALUE]... [PART...]
-#	PART: leaves drained
+#	PART: links leaves drained flap
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -102,7 +102,7 @@ suite_up()
 	for ((r = 0; r < 4; r++)); do
 		host "$r" ping -qc 1 "10.48.$((r / 2)).1" >/dev/null
 	done
-	amd_up && wait_for 30 ctl_up && greet && clock_up
+	amd_up && wait_for 30 ctl_up && clock_up
 }
 
 suite_down()
@@ -127,17 +127,38 @@ links()
 	[ "$(ctl topology | grep -c ^link)" = "$1" ]
 }
 
-# Spines and leaves hear of each other.
-greet()
+# Nobody has sent anything between spines and leaves: agents ask for each other.
+part_links()
 {
-	local l s
+	wait_for 15 links 4
+	ktap $? "all links are known" "$(ctl topology)"
+}
 
-	for l in 0 1; do
-		for s in 0 1; do
-			at "l$l" ping -qc 1 "10.48.$((100 + 10 * l + s)).1" \
-				>/dev/null
-		done
+# A routed link's neighbours are forgotten when it goes down.
+part_flap()
+{
+	local s t
+
+	for t in 1 6; do
+		ip -n "$TOPO-l0" link set up0 down
+		wait_for 10 links 3
+		ktap $? "down: it is not known any more" "$(ctl topology)"
+		sleep "$t"
+		ip -n "$TOPO-l0" link set up0 up
+		wait_for 10 links 4
+		ktap $? "up after $t s: it is known again" "$(ctl topology)"
 	done
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000
+	event "group-ready $JOB_NAME" 20
+	s=$(root)
+	ip -n "$TOPO-l0" link set "up${s#s}" down
+	event "group-failed $JOB_NAME: a link failed: (l0:up|s.:leaf0)" 10 &&
+		event "group-rebuilt $JOB_NAME" 20
+	ktap $? "a group needs it, and moves" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l0" link set "up${s#s}" up
+	job_wait
+	ktap $? "no rank sees an error" "$(job_why)"
 	wait_for 10 links 4
 }
 
@@ -205,4 +226,4 @@ part_drained()
 	wait_for 10 no_group
 }
 
-suite "leaves drained" "$@"
+suite "links leaves drained flap" "$@"

@@ -20,8 +20,8 @@
 #include "nl/rtnl.h"
 
 /* Interfaces, networks and neighbours that are looked at. */
-#define IFS_MAX		64
-#define NETS_MAX	256
+#define IFS_MAX		256
+#define NETS_MAX	512
 #define KNOWN_MAX	(PROBE_MAX * 4)
 
 /**

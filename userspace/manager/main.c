@@ -145,6 +145,15 @@ static int catch_signals(const sigset_t *set)
 
 /* --- Run ----------------------------------------------------------------- */
 
+static void look_at_fabric(struct manager *m)
+{
+	bool changed = hosts_turn(m);
+
+	if (changed)
+		group_note_again(m);
+	meet_turn(m, changed);
+}
+
 static void run_turn(struct manager *m, int64_t until)
 {
 	int64_t next = state_deadline(m);
@@ -159,6 +168,8 @@ static void run_turn(struct manager *m, int64_t until)
 		next = group_drain_deadline(m);
 	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
 		next = hosts_deadline(m);
+	if (m->state.phase == PHASE_ACTIVE && meet_deadline(m) < next)
+		next = meet_deadline(m);
 	if (m->refresh_at < next)
 		next = m->refresh_at;
 	loop_turn(&m->loop, next < until ? next : until);
@@ -169,8 +180,8 @@ static void run_turn(struct manager *m, int64_t until)
 	}
 	reserve_expire(m);
 	group_drain_turn(m);
-	if (m->state.phase == PHASE_ACTIVE && hosts_turn(m))
-		group_note_again(m);
+	if (m->state.phase == PHASE_ACTIVE)
+		look_at_fabric(m);
 	state_turn(m);
 	answer_health_turn(m);
 	stats_expire(m->stats);

@@ -69,7 +69,13 @@ void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
 	}
 }
 
-static bool link_local(const struct inc_rdv_addr *addr)
+/**
+ * addr_is_link_local() - check whether an address is of use on one link only
+ * @addr: address
+ *
+ * Return: true if so; of IPv6.
+ */
+bool addr_is_link_local(const struct inc_rdv_addr *addr)
 {
 	return addr->len == 16 && addr->bytes[0] == 0xfe &&
 	       (addr->bytes[1] & 0xc0) == 0x80;
@@ -115,7 +121,7 @@ bool topo_addr(const struct manager *m, const struct sw *sw,
 	for (i = 0; i < sw->info->nifs; i++) {
 		itf = &sw->info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
-			if (link_local(&itf->addrs[k]) ||
+			if (addr_is_link_local(&itf->addrs[k]) ||
 			    topo_is_host(m, &itf->addrs[k]))
 				continue;
 			like = rate_likeness(&itf->addrs[k], to);
@@ -164,7 +170,7 @@ bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
-			like = link_local(&itf->addrs[k]) ? -1 :
+			like = addr_is_link_local(&itf->addrs[k]) ? -1 :
 			       common_bits(&itf->addrs[k], to);
 			if (like > best) {
 				best = like;

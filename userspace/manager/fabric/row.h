@@ -67,6 +67,22 @@ struct row {
 #define LEADS(how)	((uint8_t)(1U << (how)))
 
 /**
+ * struct meet - routed interfaces where no switch is seen, see meet.c
+ * @at: milliseconds; when to look again
+ * @due: milliseconds; when to ask again, if they are the same
+ * @not_before: milliseconds; if they are others
+ * @gap: milliseconds; between the last attempt and the next
+ * @sum: fingerprint of those that were asked for; 0: there were none
+ */
+struct meet {
+	int64_t		at;
+	int64_t		due;
+	int64_t		not_before;
+	int64_t		gap;
+	uint64_t	sum;
+};
+
+/**
  * struct topo - the fabric
  * @m: manager
  * @n: number of switches
@@ -86,6 +102,7 @@ struct row {
  * @places: for @fabric
  * @charges: loads
  * @hosts: where hosts were
+ * @meet: where no switch is seen
  */
 struct topo {
 	struct manager		*m;
@@ -106,6 +123,7 @@ struct topo {
 	struct place_link	*places;
 	struct topo_charge	*charges;
 	struct hosts		*hosts;
+	struct meet		meet;
 };
 
 /* links.c */
@@ -113,6 +131,9 @@ const struct adjacency *row_towards(const struct row *row, uint32_t to);
 void row_free(struct row *row);
 void graph_rows(struct topo *t);
 bool graph_links(struct topo *t);
+
+/* reach.c */
+bool addr_is_link_local(const struct inc_rdv_addr *addr);
 
 /* graph.c */
 void graph_free(struct topo *t);

@@ -87,6 +87,10 @@ int64_t hosts_deadline(const struct manager *m);
 bool hosts_turn(struct manager *m);
 bool hosts_all_asked(const struct manager *m);
 
+/* meet.c */
+int64_t meet_deadline(const struct manager *m);
+void meet_turn(struct manager *m, bool changed);
+
 int topo_cable_parse(struct topo_cable *c, const char *text);
 struct topo *topo_new(struct manager *m);
 void topo_grow(struct topo *t);

@@ -172,19 +172,27 @@ static int64_t deadline(void)
 		next = group_drain_deadline(&fake_manager);
 	if (fake_manager.state.phase == PHASE_ACTIVE && hosts_deadline(&fake_manager) < next)
 		next = hosts_deadline(&fake_manager);
+	if (fake_manager.state.phase == PHASE_ACTIVE && meet_deadline(&fake_manager) < next)
+		next = meet_deadline(&fake_manager);
 	return timers_next(&fake_manager.loop.timers) < next ?
 	       timers_next(&fake_manager.loop.timers) : next;
 }
 
 static void turn_loop(void)
 {
+	bool changed;
+
 	deadline();
 	loop_turn(&fake_manager.loop, 0);
 	group_settle(&fake_manager);
 	reserve_expire(&fake_manager);
 	group_drain_turn(&fake_manager);
-	if (fake_manager.state.phase == PHASE_ACTIVE && hosts_turn(&fake_manager))
-		group_note_again(&fake_manager);
+	if (fake_manager.state.phase == PHASE_ACTIVE) {
+		changed = hosts_turn(&fake_manager);
+		if (changed)
+			group_note_again(&fake_manager);
+		meet_turn(&fake_manager, changed);
+	}
 	state_turn(&fake_manager);
 	stats_expire(fake_manager.stats);
 }

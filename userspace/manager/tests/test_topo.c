@@ -830,6 +830,77 @@ static void claimed_as_own(void)
 	end();
 }
 
+/* Of requests to a switch, which nobody takes. */
+static unsigned int asked(unsigned int sw)
+{
+	unsigned int n = 0;
+	struct sw_op *op;
+
+	for (op = m.switches[sw].head; op; op = op->next)
+		n++;
+	return n;
+}
+
+static void forget_asked(unsigned int sw)
+{
+	struct sw_op *op;
+
+	while ((op = m.switches[sw].head)) {
+		m.switches[sw].head = op->next;
+		free(op);
+	}
+}
+
+/* Two switches with a routed link, and one without. */
+static void meetings(void)
+{
+	struct sw_if *itf;
+	unsigned int i;
+
+	begin(3);
+	for (i = 0; i < 3; i++) {
+		sw_ops_start(&m.switches[i]);
+		m.switches[i].op_job_active = true;
+		itf = add_if(i, "up");
+		itf->port = i == 2;
+		itf->addrs = addr_of(i);
+		itf->naddrs = 1;
+	}
+	told();
+	m.loop.now = 1000000;
+	meet_turn(&m, false);
+	check(asked(0) == 1 && asked(1) == 1 && !asked(2),
+	      "routed link: both ends are asked, at once");
+	m.loop.now += 999;
+	meet_turn(&m, true);
+	check(asked(0) == 1 && meet_deadline(&m) == 1001000,
+	      "routed link: not again if something else changes");
+	m.loop.now++;
+	meet_turn(&m, false);
+	check(asked(0) == 2 && meet_deadline(&m) == 1003000,
+	      "routed link: again, after 1 and 2 s");
+	sees(if_of(0, "up"), MAC_PORT, 1, 1);
+	sees(if_of(1, "up"), MAC_PORT, 0, 1);
+	told();
+	m.loop.now += 100;
+	meet_turn(&m, true);
+	check(asked(0) == 2 && meet_deadline(&m) == INT64_MAX,
+	      "routed link: not if it is known");
+	if_of(0, "up")->nneighs = 0;
+	if_of(1, "up")->nneighs = 0;
+	told();
+	meet_turn(&m, true);
+	check(asked(0) == 2 && meet_deadline(&m) == 1002000,
+	      "routed link: once a second at most");
+	m.loop.now = 1002000;
+	meet_turn(&m, false);
+	check(asked(0) == 3 && asked(1) == 3 && !asked(2),
+	      "routed link: asked again when it is unknown again");
+	for (i = 0; i < 3; i++)
+		forget_asked(i);
+	end();
+}
+
 /* Three switches in a row, two links between the first ones. */
 static void narrowest(void)
 {
@@ -901,6 +972,7 @@ int main(int argc, char **argv)
 	ring_by_lldp();
 	local_address();
 	claimed_as_own();
+	meetings();
 	narrowest();
 	random_trees(fabrics);
 	return failed > 0;

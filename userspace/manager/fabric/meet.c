@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Links of interfaces that are no port of a bridge. Nothing that an agent sends to
+ * everyone shows these: the kernel knows such a neighbour when they have spoken with
+ * each other only, and forgets it when the link goes down. So agents ask there for the
+ * other switches' addresses, but for those that are in another network. An address is
+ * likely to be at the other end if there is none between it and the interface's own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+#include "fabric/row.h"
+
+#define GAP_MS		1000	/* of the first two attempts; then twice as much */
+#define GAP_MAX_MS	60000	/* there may be no switch at the other end */
+#define ASKED_MAX	64	/* addresses that an agent takes at a time */
+
+/**
+ * struct end - an address of a routed interface
+ * @addr: address
+ * @sw: its switch
+ * @lonely: no switch is seen there
+ */
+struct end {
+	const struct inc_rdv_addr	*addr;
+	uint32_t			sw;
+	bool				lonely;
+};
+
+/**
+ * struct ends - addresses of all routed interfaces
+ * @list: addresses, in their order
+ * @n: their number
+ * @sum: fingerprint of interfaces where no switch is seen; 0: there are none
+ */
+struct ends {
+	struct end	*list;
+	uint32_t	n;
+	uint64_t	sum;
+};
+
+static bool is_routed(const struct sw_if *itf)
+{
+	return itf->up && !itf->bridge && !itf->port && !itf->member;
+}
+
+/* No address of a link tells more than others do of who is at its other end. */
+static bool has_network(const struct sw_if *itf)
+{
+	unsigned int i;
+
+	for (i = 0; i < itf->naddrs; i++)
+		if (!addr_is_link_local(&itf->addrs[i]))
+			return true;
+	return false;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	if (x->addr->len != y->addr->len)
+		return x->addr->len < y->addr->len ? -1 : 1;
+	return memcmp(x->addr->bytes, y->addr->bytes, x->addr->len);
+}
+
+static bool add_ends(struct ends *e, const struct topo *t, uint32_t sw)
+{
+	const struct sw_snapshot *info = t->m->switches[sw].info;
+	const struct row *row = &t->rows[sw];
+	const struct sw_if *itf;
+	bool lonely;
+	uint32_t i, k;
+	void *p;
+
+	for (i = 0; i < info->nifs && row->leads && i < row->nifs; i++) {
+		itf = &info->ifs[i];
+		if (!is_routed(itf) || !has_network(itf))
+			continue;
+		lonely = !row->leads[i];
+		if (lonely)
+			e->sum += index_hash(sw, &itf->index, sizeof(itf->index)) | 1;
+		p = realloc(e->list, (e->n + itf->naddrs) * sizeof(*e->list));
+		if (!p)
+			return false;
+		e->list = p;
+		for (k = 0; k < itf->naddrs; k++)
+			if (!addr_is_link_local(&itf->addrs[k]))
+				e->list[e->n++] = (struct end){
+					&itf->addrs[k], sw, lonely };
+	}
+	return true;
+}
+
+static bool find_ends(struct ends *e, struct topo *t)
+{
+	const struct sw *sw;
+	uint32_t i;
+
+	graph_rows(t);
+	for (i = 0; i < t->n; i++) {
+		sw = &t->m->switches[i];
+		if (sw->up && !sw->gone && sw->info && !add_ends(e, t, i))
+			return false;
+	}
+	if (e->n)
+		qsort(e->list, e->n, sizeof(*e->list), by_addr);
+	return true;
+}
+
+/* The next address of another switch, before @at or after it; NULL: none. */
+static const struct inc_rdv_addr *find_next(const struct ends *e, uint32_t at,
+					    uint32_t step)
+{
+	uint32_t i;
+
+	for (i = at + step; i < e->n; i += step)
+		if (e->list[i].sw != e->list[at].sw)
+			return e->list[i].addr;
+	return NULL;
+}
+
+/**
+ * struct asked - what the agent of a switch is asked for
+ * @addrs: addresses
+ * @n: their number
+ */
+struct asked {
+	const struct inc_rdv_addr	*addrs[ASKED_MAX];
+	unsigned int			n;
+};
+
+static void ask_for(struct sw *sw, struct asked *asked,
+		    const struct inc_rdv_addr *addr)
+{
+	if (addr)
+		asked->addrs[asked->n++] = addr;
+	if (!asked->n || (addr && asked->n < ASKED_MAX))
+		return;
+	sw_probe(sw, asked->addrs, asked->n);
+	asked->n = 0;
+}
+
+static void ask_all(const struct topo *t, const struct ends *e)
+{
+	struct asked *asked = calloc(t->n, sizeof(*asked));
+	const struct inc_rdv_addr *addr[2];
+	uint32_t i, k, sw;
+
+	for (i = 0; asked && i < e->n; i++) {
+		sw = e->list[i].sw;
+		addr[0] = find_next(e, i, UINT32_MAX);
+		addr[1] = find_next(e, i, 1);
+		for (k = 0; k < 2; k++)
+			if (e->list[i].lonely && addr[k])
+				ask_for(&t->m->switches[sw], &asked[sw],
+					addr[k]);
+	}
+	for (i = 0; asked && i < t->n; i++)
+		ask_for(&t->m->switches[i], &asked[i], NULL);
+	free(asked);
+}
+
+static void set_next(struct meet *meet, int64_t now, bool others)
+{
+	if (others || !meet->gap)
+		meet->gap = GAP_MS;
+	else
+		meet->gap = meet->gap > GAP_MAX_MS / 2 ? GAP_MAX_MS :
+							 2 * meet->gap;
+	meet->due = now + meet->gap;
+	meet->at = meet->due;
+	/* Whatever changes. */
+	meet->not_before = now + GAP_MS;
+}
+
+/**
+ * meet_deadline() - get the time when meet_turn() must be called
+ * @m: manager
+ *
+ * Return: milliseconds, INT64_MAX if never.
+ */
+int64_t meet_deadline(const struct manager *m)
+{
+	return m->topo->meet.at;
+}
+
+static void look_for_ends(struct topo *t, int64_t now)
+{
+	struct meet *meet = &t->meet;
+	struct ends e = { .n = 0 };
+	bool others;
+
+	meet->at = INT64_MAX;
+	if (!find_ends(&e, t))
+		e.sum = 0;
+	others = e.sum != meet->sum;
+	if (e.sum && others && now < meet->not_before) {
+		meet->at = meet->not_before;
+	} else if (e.sum && (others || now >= meet->due)) {
+		ask_all(t, &e);
+		set_next(meet, now, others);
+		meet->sum = e.sum;
+	} else if (e.sum) {
+		meet->at = meet->due;
+	} else {
+		meet->sum = 0;
+	}
+	free(e.list);
+}
+
+/**
+ * meet_turn() - have agents ask for each other, if it is time
+ * @m: manager
+ * @changed: something has changed
+ */
+void meet_turn(struct manager *m, bool changed)
+{
+	if (changed || m->topo->meet.at <= m->loop.now)
+		look_for_ends(m->topo, m->loop.now);
+}
