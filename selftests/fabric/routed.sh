@@ -5,7 +5,7 @@
 # demo: no leaf has a route to another one.
 #
 #   routed.sh [VAR=VALUE]... [PART...]
-#	PART: links leaves drained flap
+#	PART: links leaves drained flap unseen
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -160,6 +160,33 @@ part_flap()
 	job_wait
 	ktap $? "no rank sees an error" "$(job_why)"
 	wait_for 10 links 4
+	! grep -q group-unwatched "$LAB_OUT/amd.log"
+	ktap $? "nothing is unwatched" "$(grep unwatched "$LAB_OUT/amd.log")"
+}
+
+# Links without ARP, where both ends have one MAC address: nobody sees anybody.
+part_unseen()
+{
+	local s
+
+	for s in 0 1; do
+		ip -n "$TOPO-l1" link set "up$s" address "02:00:0a:00:00:0$s" \
+			arp off
+		ip -n "$TOPO-l1" neigh flush dev "up$s"
+		ip -n "$TOPO-s$s" link set leaf1 address "02:00:0a:00:00:0$s" \
+			arp off
+		ip -n "$TOPO-s$s" neigh flush dev leaf1
+	done
+	wait_for 10 links 2
+	ktap $? "links are forgotten" "$(ctl topology)"
+	long_job 4
+	event "group-unwatched $JOB_NAME: no link is known between (l1 and s0|s0 and l1)" 5
+	ktap $? "a group crosses one: a warning" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ctl why "$JOB_NAME" | grep -q "counts as 250 links"
+	ktap $? "why: what 252 links are" "$(ctl why "$JOB_NAME")"
+	ctl group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+	wait_for 10 no_group
 }
 
 # A leaf could be the root, with the other one below, if there were routes.
@@ -226,4 +253,4 @@ part_drained()
 	wait_for 10 no_group
 }
 
-suite "links leaves drained flap" "$@"
+suite "links leaves drained flap unseen" "$@"

@@ -80,6 +80,8 @@ static void fill_candidates(const struct manager *m,
 
 	w->msg.candidates = w->list;
 	w->msg.root = (char *)sw_name(&m->switches[root]);
+	if (!topo_is_whole(m))
+		snprintf(w->text, sizeof(w->text), "some links are unknown: a way without a known link counts as 250 links");
 	for (i = 0; i < m->o.nswitches; i++) {
 		if (m->switches[i].gone)
 			continue;

@@ -175,10 +175,10 @@ static void print_why(const ProtobufCMessage *msg)
 	const RdmaInc__V1__Candidate *c;
 	size_t i;
 
+	if (w->n_candidates || !w->text[0])
+		printf("group %s: the root is %s\n", w->name, w->root);
 	if (w->text[0])
 		printf("group %s: %s\n", w->name, w->text);
-	else
-		printf("group %s: the root is %s\n", w->name, w->root);
 	for (i = 0; i < w->n_candidates; i++) {
 		c = w->candidates[i];
 		printf("  %s: %llu links, load %llu: %s\n", c->switch_id,

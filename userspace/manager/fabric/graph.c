@@ -452,6 +452,42 @@ void topo_with(const struct manager *m, const struct topo_charge *c)
 }
 
 /**
+ * topo_is_whole() - check whether all switches are connected by links that are seen
+ * @m: manager, after topo_fabric()
+ *
+ * Return: false if there are parts without a known link between them.
+ */
+bool topo_is_whole(const struct manager *m)
+{
+	const struct topo *t = m->topo;
+
+	return t->first[t->n] == t->first[t->n + 1];
+}
+
+/**
+ * topo_unseen() - check whether a tree crosses links that nobody has seen
+ * @m: manager
+ * @c: its load, or NULL
+ * @ends: result: a switch in each of two parts that it connects
+ *
+ * Return: true if so.
+ */
+bool topo_unseen(const struct manager *m, const struct topo_charge *c,
+		 const struct sw *ends[2])
+{
+	uint32_t i, sw, n = 0;
+
+	for (i = 0; c && i < c->n && n < 2; i++) {
+		if (c->pairs[i][0] != m->topo->n && c->pairs[i][1] != m->topo->n)
+			continue;
+		sw = c->pairs[i][c->pairs[i][0] == m->topo->n];
+		if (!n || ends[0] != &m->switches[sw])
+			ends[n++] = &m->switches[sw];
+	}
+	return n == 2;
+}
+
+/**
  * topo_links() - list the links
  * @m: manager
  * @n: result: their number

@@ -121,6 +121,9 @@ void topo_narrow(struct topo_port *port, const struct topo_charge *c,
 		 const struct sw *sw, const struct sw_if *itf);
 void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 		    struct topo_port *port);
+bool topo_is_whole(const struct manager *m);
+bool topo_unseen(const struct manager *m, const struct topo_charge *c,
+		 const struct sw *ends[2]);
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
 struct place_fabric *topo_fabric(const struct manager *m);
 void topo_avoid(const struct manager *m, const struct sw *sw);

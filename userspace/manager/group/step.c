@@ -499,6 +499,16 @@ static void check_ready(struct group *g)
 	g->manager->group_ops->store(g);
 }
 
+/* A failure is noticed where it is known which interfaces the tree needs. */
+static void warn_unseen(struct group *g)
+{
+	const struct sw *ends[2];
+
+	if (topo_unseen(g->manager, g->charge, ends))
+		group_log(g, EVENT_GROUP_UNWATCHED, "no link is known between %s and %s, or what is behind them: should it fail, nobody tells; LLDP makes it known, or --link",
+			  sw_name(ends[0]), sw_name(ends[1]));
+}
+
 /* The ranks may begin. */
 static void tell_ready(struct group *g)
 {
@@ -509,6 +519,7 @@ static void tell_ready(struct group *g)
 		  g->nsubtrees == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	g->is_cut = false;
+	warn_unseen(g);
 	if (g->goes_back)
 		group_log(g, EVENT_GROUP_MOVES, "back to a switch that is drained: %s",
 			  g->refusal[0] ? g->refusal :
