@@ -8,7 +8,8 @@
 
 #include "fabric/switch.h"
 
-#define RETRY_MS	500	/* between attempts to connect */
+#define RETRY_MS	500	/* between attempts to connect, */
+#define QUICK_MS	50	/* unless they fail as soon as this */
 
 /* --- Threads ------------------------------------------------------------- */
 
@@ -19,8 +20,9 @@ static bool ensure_session(struct sw *sw, struct sw_op *op)
 	if (sw->session)
 		return true;
 	if (!sw->tried_at || now - sw->tried_at >= RETRY_MS) {
-		sw->tried_at = now;
 		sw->session = netconf_open(&sw->target, sw->connect_error);
+		/* An agent that has just started listens for the next one. */
+		sw->tried_at = now_ms() - now < QUICK_MS ? 0 : now;
 	}
 	if (sw->session)
 		return true;

@@ -305,7 +305,7 @@ struct sw_watch {
  * @tail: where the next one is appended
  * @stop: end the session when the queue is empty
  * @session: @op_job's; NULL: none
- * @tried_at: when @op_job last failed to connect
+ * @tried_at: when @op_job last failed to connect, if that took long
  * @connect_error: and why
  * @watch: how its notifications are awaited
  * @session_ended: its session has ended after @stop, as guarded by @lock
