@@ -636,11 +636,14 @@ static double learn(bool colliding)
 
 static void many_colliding(void)
 {
+	unsigned int tries = 5;
 	double any, chosen;
 
-	learn(false);
-	any = learn(false);
-	chosen = learn(true);
+	/* As in test_base.c. */
+	do {
+		any = learn(false);
+		chosen = learn(true);
+	} while (chosen >= 8 * any && --tries);
 	printf("# %u MAC addresses: %.1f ms, chosen ones %.1f ms\n", CHOSEN,
 	       any * 1e3, chosen * 1e3);
 	check(chosen < 8 * any, "chosen MAC addresses take no longer");
