@@ -284,11 +284,20 @@ def headers(path, more=()):
     return out
 
 
-def by_hand(address, data, want, piece=0):
-    """What comes, until that has come."""
+def connect(address):
     host, port = address.rsplit(":", 1)
+    if host == "unix":
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(port)
+        return s
     s = socket.create_connection((host.strip("[]"), int(port)))
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return s
+
+
+def by_hand(address, data, want, piece=0):
+    """What comes, until that has come."""
+    s = connect(address)
     data = PREFACE + frame(4, 0, 0) + data
     for i in range(0, len(data), piece or len(data)):
         s.sendall(data[i:i + (piece or len(data))])
@@ -321,6 +330,40 @@ def frames(address):
              b"too_many_pings", 0)):
         got = by_hand(address, data, want, piece)
         ktap(want in got, name, got[-200:])
+
+
+def early(address):
+    """
+    As gRPC's core gives up a call that has a stream, and no HEADERS yet: by
+    RST_STREAM of an idle stream. It is no HTTP/2, and hurts no other call.
+    """
+    def ask(stream):
+        return frame(1, 4, stream, headers("ListGroups")) + frame(
+            0, 1, stream, bytes(5))
+
+    def reset(stream):
+        return frame(3, 0, stream, struct.pack(">I", 8))
+
+    for piece in 0, 1:
+        for name, data, stream in (
+                ("before the first call", reset(1) + ask(3), 3),
+                ("between two", ask(1) + reset(3) + reset(5) + ask(7), 7)):
+            want = frame(0, 0, stream, bytes(5))
+            got = by_hand(address, data, want, piece)
+            ktap(want in got, f"a reset of an idle stream, {name}, {piece}",
+                 got[-200:])
+    if not address.startswith("unix:"):
+        return  # a host that was cut has to wait
+    for name, data, err in (
+            ("a long one", frame(3, 0, 3, bytes(5)), 6),
+            ("of the server's", frame(3, 0, 2, bytes(4)), 1)):
+        want = struct.pack(">BBIII", 7, 0, 0, 0, err)
+        got = by_hand(address, data, want)
+        ktap(want in got, f"a reset that is wrong: {name}", got)
+    got = by_hand(address, b"".join(
+        reset(i) for i in range(1, 2201, 2)), b"frames of no call")
+    ktap(b"frames of no call" in got, "too many resets of idle streams",
+         got[-200:])
 
 
 def command(address):
@@ -366,6 +409,7 @@ def main():
                 reflection(channel)
                 streams(channel)
             command(real)
+            early(real)
             if not address.startswith("unix:"):
                 frames(real)
             amd.terminate()

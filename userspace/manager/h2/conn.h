@@ -39,6 +39,24 @@ enum conn_state {
 	CONN_DEAD,
 };
 
+#define FRAME_HEAD	9	/* bytes before a frame of HTTP/2 */
+
+/**
+ * struct h2_input - where a connection's frames begin and end
+ * @head: of the next frame
+ * @have: bytes of it
+ * @left: bytes of this frame, or of the client's preface, that are to come
+ * @skip: it is not shown to nghttp2
+ * @newest: stream of the newest call
+ */
+struct h2_input {
+	uint8_t		head[FRAME_HEAD];
+	size_t		have;
+	uint32_t	left;
+	bool		skip;
+	uint32_t	newest;
+};
+
 /**
  * struct h2_conn - a connection
  * @next: next one
@@ -51,6 +69,7 @@ enum conn_state {
  * @ssl: TLS, or NULL
  * @read_limit: bytes that may have come, including TLS, by the end of the turn
  * @h2: HTTP/2, once it is CONN_OPEN
+ * @input: what comes to it
  * @share: whose it is
  * @idle_node: among its host's connections without a call
  * @shake_node: among the connections that wait to shake hands, or shake hands
@@ -80,6 +99,7 @@ struct h2_conn {
 	SSL			*ssl;
 	uint64_t		read_limit;
 	nghttp2_session		*h2;
+	struct h2_input		input;
 	struct share_set	share;
 	struct hostq_node	idle_node, shake_node, ready_node;
 	struct timer		timer;
@@ -162,6 +182,10 @@ void conn_arm(struct h2_conn *c);
 struct hostq *conn_hostq(struct h2_conn *c, enum hostq_kind kind);
 void conn_enter(struct h2_conn *c, enum conn_state state);
 void conn_idle(struct h2_conn *c, bool idle);
+
+/* input.c */
+void input_open(struct h2_input *in);
+int input_take(struct h2_conn *c, const uint8_t *data, size_t len);
 
 /* session.c */
 int session_prepare(struct h2_server *s);

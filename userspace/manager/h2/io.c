@@ -230,13 +230,14 @@ static void read_some(struct h2_conn *c)
 	static uint8_t buf[CONN_READ];
 	size_t calls = c->share.by_kind[SHARE_CONNECTION]->used[SHARE_CALLS];
 	size_t all;
-	ssize_t n = tls_read(c, buf, sizeof(buf), &all), ret = 0;
+	ssize_t n = tls_read(c, buf, sizeof(buf), &all);
+	int ret = 0;
 
 	if (all && !allowance_take(&c->bytes, c->server->now, (int64_t)all,
 				   BYTES, BYTES_S * (1 + (int64_t)calls)))
 		conn_cut(c, "it sends more than its calls and messages have");
 	if (n > 0 && !c->cut_reason)
-		ret = nghttp2_session_mem_recv(c->h2, buf, (size_t)n);
+		ret = input_take(c, buf, (size_t)n);
 	if (n < 0 || ret == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
 		conn_die(c);
 		return;

@@ -687,6 +687,7 @@ int session_open(struct h2_conn *c)
 		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADERS_MAX },
 	};
 
+	input_open(&c->input);
 	if (nghttp2_session_server_new2(&c->h2, c->server->session, c,
 					c->server->option) ||
 	    nghttp2_submit_settings(c->h2, NGHTTP2_FLAG_NONE, settings, 2))
