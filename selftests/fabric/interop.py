@@ -21,6 +21,8 @@ from rpcbase import SERVICE, bindings, ktap, leave, now, pack, plan
 PB = bindings()
 # Values of grpc-status, as HPACK has them.
 UNIMPLEMENTED, INTERNAL = b"\x0212", b"\x0213"
+# And with its name.
+DEADLINE = b"\x40\x88\x9a\xca\xc8\xb2\x12\x34\xda\x8f\x014"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -295,12 +297,15 @@ def connect(address):
     return s
 
 
-def by_hand(address, data, want, piece=0):
-    """What comes, until that has come."""
+def by_hand(address, data, want, piece=0, later=b""):
+    """What comes, until that has come; @later is sent after a second."""
     s = connect(address)
     data = PREFACE + frame(4, 0, 0) + data
     for i in range(0, len(data), piece or len(data)):
         s.sendall(data[i:i + (piece or len(data))])
+    if later:
+        time.sleep(1)
+        s.sendall(later)
     s.settimeout(30)
     got = b""
     try:
@@ -330,6 +335,17 @@ def frames(address):
              b"too_many_pings", 0)):
         got = by_hand(address, data, want, piece)
         ktap(want in got, name, got[-200:])
+
+
+def late(address):
+    """Its time is over while its answer cannot be sent: it was not answered."""
+    for method in "ListGroups", "GetTopology":
+        got = by_hand(
+            address, frame(4, 0, 0, struct.pack(">HI", 4, 0)) +
+            frame(1, 4, 1, headers(method, (("grpc-timeout", "300m"),))) +
+            frame(0, 1, 1, bytes(5)), DEADLINE,
+            later=frame(8, 0, 1, struct.pack(">I", 100000)))
+        ktap(DEADLINE in got, f"{method} that is read too late", got[-200:])
 
 
 def early(address):
@@ -409,6 +425,7 @@ def main():
                 reflection(channel)
                 streams(channel)
             command(real)
+            late(real)
             early(real)
             if not address.startswith("unix:"):
                 frames(real)

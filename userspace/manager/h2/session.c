@@ -203,6 +203,24 @@ void h2_finish(struct h2_call *call, int status, const char *text)
 	go_on(call);
 }
 
+/*
+ * Whoever waited for a call's messages does so no more: they are dropped, unless a
+ * part was sent. If it had ended, that was after them, so it ends otherwise now.
+ */
+static void give_up(struct h2_call *call, int status, const char *text)
+{
+	bool lost = call->queue && !call->queue->sent;
+
+	while (call->queue && !call->queue->sent)
+		drop_chunk(call);
+	if (lost) {
+		call->ending = false;
+		free(call->text);
+		call->text = NULL;
+	}
+	h2_finish(call, status, text);
+}
+
 /**
  * h2_cancel() - end a call at once
  * @call: call
@@ -361,9 +379,7 @@ static void call_timer(struct timer *timer)
 		h2_cancel(call);
 	} else if (call->deadline <= now) {
 		call->deadline = TIMER_NEVER;
-		while (call->queue && !call->queue->sent)
-			drop_chunk(call);
-		h2_finish(call, WIRE_DEADLINE, "the call's time is over");
+		give_up(call, WIRE_DEADLINE, "the call's time is over");
 	} else if (call->silent && !call->ending) {
 		h2_finish(call, WIRE_DEADLINE,
 			  "the first message did not come within 10 s");
