@@ -329,8 +329,14 @@ def wrong():
              LATE, TOO_LATE, "in time"),
             *((f"grpc-status {word.decode()}",
                answers(HEADERS, ANSWER, trailers((b"grpc-status", word))),
-               UNKNOWN, NONE, "")
+               UNKNOWN, NONE, "UNKNOWN, without a reason")
               for word in (b"abc", b"", b"0x0", b"-1", b"17", b"4294967296")),
+            *((f"{word}, without a text",
+               answers(HEADERS, trailers((b"grpc-status", b"%d" % number))),
+               number, NONE, f"{word}, without a reason")
+              for number, word in ((INVALID, "INVALID_ARGUMENT"),
+                                   (12, "UNIMPLEMENTED"),
+                                   (16, "UNAUTHENTICATED"))),
             ("a status in front, and a cut",
              lambda raw, conn: (conn.recv(65536), conn.sendall(
                  SETTINGS + frame(1, 4, 1, HEADERS[9:] +

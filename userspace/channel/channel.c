@@ -505,7 +505,8 @@ int channel_status(struct channel *c, const char **text, enum fault *fault)
 		link_fail(&c->link, FAULT_STRANGER, 0);
 	*fault = s->has_status && c->link.fault != FAULT_STRANGER ? FAULT_NONE :
 							       c->link.fault;
-	*text = *fault ? c->link.why : s->text ? s->text : "";
+	*text = *fault ? c->link.why :
+		s->text && *s->text ? s->text : wire_unexplained(s->status);
 	return s->status;
 }
 

@@ -215,3 +215,28 @@ char *wire_decode(const char *text, size_t len)
 		out[n] = '\0';
 	return out;
 }
+
+/**
+ * wire_unexplained() - say how a call has ended that has no text
+ * @status: one of gRPC's
+ *
+ * Return: text; of a call that succeeded, an empty one.
+ */
+const char *wire_unexplained(int status)
+{
+#define ALONE(name) name ", without a reason"
+	static const char *const texts[WIRE_STATUS_MAX + 1] = {
+		"", ALONE("CANCELLED"), ALONE("UNKNOWN"),
+		ALONE("INVALID_ARGUMENT"), ALONE("DEADLINE_EXCEEDED"),
+		ALONE("NOT_FOUND"), ALONE("ALREADY_EXISTS"),
+		ALONE("PERMISSION_DENIED"), ALONE("RESOURCE_EXHAUSTED"),
+		ALONE("FAILED_PRECONDITION"), ALONE("ABORTED"),
+		ALONE("OUT_OF_RANGE"), ALONE("UNIMPLEMENTED"),
+		ALONE("INTERNAL"), ALONE("UNAVAILABLE"), ALONE("DATA_LOSS"),
+		ALONE("UNAUTHENTICATED"),
+	};
+#undef ALONE
+
+	return texts[status >= 0 && status <= WIRE_STATUS_MAX ? status :
+								WIRE_UNKNOWN];
+}

@@ -51,5 +51,6 @@ int64_t wire_timeout(const char *text, size_t len);
 bool wire_is_grpc(const char *type);
 size_t wire_encode(char *out, size_t size, const char *text);
 char *wire_decode(const char *text, size_t len);
+const char *wire_unexplained(int status);
 
 #endif /* INC_CHANNEL_WIRE_H */

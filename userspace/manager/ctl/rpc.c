@@ -92,8 +92,6 @@ static int finish_request(struct request *r, char *err, size_t err_len)
 	const char *text;
 	int status = channel_status(r->channel, &text, &fault);
 
-	if (!*text)
-		text = "it gives no reason";
 	snprintf(err, err_len, "%s%s", status ? text : "",
 		 am_hint(&r->auth, fault));
 	text_clean(err);

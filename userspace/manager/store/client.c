@@ -125,8 +125,7 @@ int client_call(struct client *s, const char *path, int timeout_ms,
 		return store_failed(err, -EPROTO, "etcd: %s: it sends no answer: is it etcd 3?",
 				    s->address);
 	/* A status with etcd's own text is said as it is. */
-	store_failed(err, 0, "etcd: %s: %s%s", s->address,
-		     *text ? text : "it gives no reason",
+	store_failed(err, 0, "etcd: %s: %s%s", s->address, text,
 		     fault == FAULT_CUT ? get_hint(s) : "");
 	text_clean(err);
 	return status == WIRE_NOT_FOUND ? -ENOENT : -EHOSTUNREACH;
