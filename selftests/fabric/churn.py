@@ -10,7 +10,6 @@
 
 import ipaddress
 import os
-import queue
 import random
 import signal
 import subprocess
@@ -19,7 +18,7 @@ import time
 
 import grpc
 
-from rpcbase import SERVICE, bindings, leave, pack
+from rpcbase import Rank, bindings, leave
 
 pb = bindings()
 own = ipaddress.ip_address(sys.argv[2]).packed
@@ -27,30 +26,14 @@ what, count, seed = sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 PROCESSES = 4
 
 
-class Rank:
-    def __init__(self, channel, group, rank, ranks):
-        self.out = queue.Queue()
-        self.put(join=pb.JoinRequest(group=group, ranks=ranks, rank=rank,
-                                     addr=own, qpn=17 + rank, psn=1))
-        self.call = channel.stream_stream(
-            SERVICE + "Join", request_serializer=pack,
-            response_deserializer=pb.ManagerMessage.FromString)(
-                iter(self.out.get, None), timeout=120)
-
-    def put(self, **kw):
-        self.out.put(pb.RankMessage(**kw))
-
-    def until(self, kind):
-        for msg in self.call:
-            if msg.WhichOneof("kind") == kind:
-                return
-        raise SystemExit(f"no {kind}")
+def join(channel, group, rank, ranks):
+    return Rank(pb, channel, group, rank, ranks, own, timeout=120)
 
 
 def make(channel, name, number):
     """Groups, ten at a time."""
     for first in range(0, number, 10):
-        groups = [[Rank(channel, f"{name}.{first + i}", r, 2) for r in (0, 1)]
+        groups = [[join(channel, f"{name}.{first + i}", r, 2) for r in (0, 1)]
                   for i in range(min(10, number - first))]
         for kind, answer in (("joined", "rts"), ("ready", "leave"),
                              ("bye", None)):
@@ -85,7 +68,7 @@ def hold(channel):
     """Clients of groups of their own, and of one that is never complete."""
     ranks = []
     for i in range(count):
-        ranks.append(Rank(channel, f"hold.{os.getpid()}.{i}", 0, 1 + i % 2))
+        ranks.append(join(channel, f"hold.{os.getpid()}.{i}", 0, 1 + i % 2))
         time.sleep(0.02)
     time.sleep(60)
 

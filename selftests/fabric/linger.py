@@ -11,7 +11,6 @@
 
 import ipaddress
 import os
-import queue
 import signal
 import sys
 import threading
@@ -19,7 +18,7 @@ import time
 
 import grpc
 
-from rpcbase import SERVICE, bindings, pack
+from rpcbase import Rank, bindings
 
 pb = bindings()
 own = ipaddress.ip_address(sys.argv[2]).packed
@@ -31,38 +30,19 @@ def read(name):
         return f.read()
 
 
-class Rank:
-    def __init__(self, channel, group, rank):
-        self.out = queue.Queue()
-        self.put(join=pb.JoinRequest(group=group, ranks=2, rank=rank, addr=own,
-                                     qpn=17 + rank, psn=1))
-        self.call = channel.stream_stream(
-            SERVICE + "Join", request_serializer=pack,
-            response_deserializer=pb.ManagerMessage.FromString)(
-                iter(self.out.get, None))
-
-    def put(self, **kw):
-        self.out.put(pb.RankMessage(**kw))
-
-    def until(self, kind):
-        for msg in self.call:
-            if msg.WhichOneof("kind") == kind:
-                return
-        sys.exit(f"no {kind}")
-
-    def beat(self):
-        while self.call.is_active():
-            time.sleep(0.5)
-            self.put(heartbeat=pb.Empty())
+def beat(rank):
+    while rank.call.is_active():
+        time.sleep(0.5)
+        rank.put(heartbeat=pb.Empty())
 
 
 def end(channel, name):
-    ranks = [Rank(channel, name, r) for r in (0, 1)]
+    ranks = [Rank(pb, channel, name, r, 2, own) for r in (0, 1)]
     for kind, answer in (("joined", "rts"), ("ready", "heartbeat")):
         for rank in ranks:
             rank.until(kind)
             rank.put(**{answer: pb.Empty()})
-    threading.Thread(target=ranks[1].beat, daemon=True).start()
+    threading.Thread(target=beat, args=(ranks[1],), daemon=True).start()
     ranks[0].put(leave=pb.Empty())
     ranks[0].until("bye")
     return ranks

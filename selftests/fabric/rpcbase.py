@@ -3,6 +3,7 @@
 # What tests that speak gRPC with the manager have in common.
 
 import os
+import queue
 import subprocess
 import sys
 import tempfile
@@ -63,3 +64,25 @@ def now():
 
 def pack(msg):
     return msg if isinstance(msg, bytes) else msg.SerializeToString()
+
+
+class Rank:
+    """A rank of a group, whose queue pair does not exist."""
+
+    def __init__(self, pb, channel, group, rank, ranks, addr, timeout=None):
+        self.pb, self.out = pb, queue.Queue()
+        self.put(join=pb.JoinRequest(group=group, ranks=ranks, rank=rank,
+                                     addr=addr, qpn=17 + rank, psn=1))
+        self.call = channel.stream_stream(
+            SERVICE + "Join", request_serializer=pack,
+            response_deserializer=pb.ManagerMessage.FromString)(
+                iter(self.out.get, None), timeout=timeout)
+
+    def put(self, **kw):
+        self.out.put(self.pb.RankMessage(**kw))
+
+    def until(self, kind):
+        for msg in self.call:
+            if msg.WhichOneof("kind") == kind:
+                return
+        raise SystemExit(f"no {kind}")

@@ -379,20 +379,21 @@ static void hold_dialogue(struct h2_server *s)
 	h2_turn(s, 0);
 }
 
+static const struct h2_handler plain = {
+	.tls = no_tls,
+	.arrived = arrived,
+	.message = message,
+	.half_closed = half,
+	.drained = drained,
+	.gone = gone,
+	.work = work,
+	.refused = refused,
+	.cut = was_cut,
+};
+
 static void test_dialogues(unsigned long n)
 {
-	static const struct h2_handler handler = {
-		.tls = no_tls,
-		.arrived = arrived,
-		.message = message,
-		.half_closed = half,
-		.drained = drained,
-		.gone = gone,
-		.work = work,
-		.refused = refused,
-		.cut = refused,
-	};
-	struct h2_server *s = new_server(&handler);
+	struct h2_server *s = new_server(&plain);
 
 	while (n--)
 		hold_dialogue(s);
@@ -452,18 +453,6 @@ static void test_queues(size_t top)
 }
 
 /* --- Connections without a call ------------------------------------------ */
-
-static const struct h2_handler plain = {
-	.tls = no_tls,
-	.arrived = arrived,
-	.message = message,
-	.half_closed = half,
-	.drained = drained,
-	.gone = gone,
-	.work = work,
-	.refused = refused,
-	.cut = was_cut,
-};
 
 /* Headers that have no end are no call. */
 static void test_half_headers(void)
