@@ -30,7 +30,7 @@ struct end {
 
 /**
  * struct ends - addresses of all routed interfaces
- * @list: addresses, in their order
+ * @list: addresses; in their order when agents are asked
  * @n: their number
  * @sum: fingerprint of interfaces where no switch is seen; 0: there are none
  */
@@ -104,8 +104,6 @@ static bool find_ends(struct ends *e, struct topo *t)
 		if (sw->up && !sw->gone && sw->info && !add_ends(e, t, i))
 			return false;
 	}
-	if (e->n)
-		qsort(e->list, e->n, sizeof(*e->list), by_addr);
 	return true;
 }
 
@@ -142,12 +140,13 @@ static void ask_for(struct sw *sw, struct asked *asked,
 	asked->n = 0;
 }
 
-static void ask_all(const struct topo *t, const struct ends *e)
+static void ask_all(const struct topo *t, struct ends *e)
 {
 	struct asked *asked = calloc(t->n, sizeof(*asked));
 	const struct inc_rdv_addr *addr[2];
 	uint32_t i, k, sw;
 
+	qsort(e->list, e->n, sizeof(*e->list), by_addr);
 	for (i = 0; asked && i < e->n; i++) {
 		sw = e->list[i].sw;
 		addr[0] = find_next(e, i, UINT32_MAX);

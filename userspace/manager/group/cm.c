@@ -22,7 +22,7 @@ bool cm_offered(const struct sw *sw)
 	return sw->info && sw->info->cm_port;
 }
 
-/* Can a rank connect to its switch? If not, @g->refused says why. */
+/* Can a rank connect to its switch? If not, @g->refusal says why. */
 static bool can_reach(struct group *g, const struct rank *r,
 		      const struct sw *sw)
 {
@@ -49,7 +49,7 @@ static bool can_reach(struct group *g, const struct rank *r,
  * @g: group
  * @p: where its tree would be
  *
- * Return: false if not; then @g->refused says why.
+ * Return: false if not; then @g->refusal says why.
  */
 bool cm_placed(struct group *g, const struct place *p)
 {
@@ -81,7 +81,7 @@ bool cm_reached(struct rank *r)
  * cm_made() - the same for all ranks, when the tree has been made
  * @g: group
  *
- * Return: false if not; then @g->refused says why.
+ * Return: false if not; then @g->refusal says why.
  */
 bool cm_made(struct group *g)
 {

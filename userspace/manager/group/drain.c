@@ -32,13 +32,13 @@ bool group_may_move(struct group *g, char *why, size_t len)
 		snprintf(why, len, "it is about to end");
 	else if (!g->request.rebuild)
 		snprintf(why, len, "it did not ask to be rebuilt (INC_AM_ON_FAILURE=rebuild)");
-	else if (!group_fits(g) && g->naparts)
+	else if (group_fits(g))
+		return true;
+	else if (g->naparts)
 		snprintf(why, len, "no other switch can serve it: %s",
 			 g->refusal);
-	else if (!group_fits(g))
-		snprintf(why, len, "no other switch has the capability and room");
 	else
-		return true;
+		snprintf(why, len, "no other switch has the capability and room");
 	return false;
 }
 

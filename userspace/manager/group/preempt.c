@@ -406,7 +406,7 @@ bool group_waits(struct group *g)
 
 /**
  * group_awaits_memory() - wait if a switch still frees memory
- * @g: group that @g->full had no room for, with no operation on a switch
+ * @g: group that @g->full_switch had no room for, with no operation on a switch
  *
  * What the switch told before the others' trees were gone, or while it was
  * tried, does not count.

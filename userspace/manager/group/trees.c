@@ -52,17 +52,13 @@ static void subtree_done(struct sw_op *op)
 	struct subtree_op *p = container_of(op, struct subtree_op, op);
 	struct group *g = p->subtree->group;
 
-	if (op->ret == -ENETUNREACH) {
-		if (!g->failed)
-			snprintf(g->why, sizeof(g->why), "switch %s: %.300s",
-				 sw_name(op->sw), op->err);
-		route_missing(p->subtree, p->tree == link_subtree);
-		g->failed = g->failed ? g->failed : EPROTO;
-	} else if (op->ret && !g->failed) {
-		g->failed = -op->ret;
+	if (op->ret && !g->failed)
 		snprintf(g->why, sizeof(g->why), "switch %s: %.300s",
 			 sw_name(op->sw), op->err);
-	}
+	if (op->ret == -ENETUNREACH)
+		route_missing(p->subtree, p->tree == link_subtree);
+	if (op->ret && !g->failed)
+		g->failed = op->ret == -ENETUNREACH ? EPROTO : -op->ret;
 	if (!op->ret && p->tree == tree_make && !g->failed &&
 	    !limit_slots(p->subtree, g->why, sizeof(g->why))) {
 		g->failed = ENOBUFS;

@@ -108,7 +108,7 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 /**
  * where_compute() - compute the tree of a group
  * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set, and
- *	@g->refused says why
+ *	@g->refusal says why
  * @at: for each of its ranks the switch
  * @p: result, to be freed
  *
@@ -168,7 +168,7 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
  * group_fits() - check whether a group could have another tree
  * @g: group, all ranks of which were present
  *
- * Return: true if it could, were its own tree gone. @g->refused may have changed.
+ * Return: true if it could, were its own tree gone. @g->refusal may have changed.
  */
 bool group_fits(struct group *g)
 {
