@@ -728,10 +728,10 @@ part_spines()
 	ktap $? "two spines: all links but the one that is blocked" \
 		"${blocked[*]}; $(ctl topology)"
 	export INC_AM_ON_FAILURE=rebuild
-	am_start 4 mix --check="$((CHECKS * 3))" --count 5000 -i 1
+	am_start 4 mix --check="$CHECKS" --count 5000 -i 1 --pause 20000
 	event "group-ready $JOB_NAME" 20
 	ktap $? "two spines: the job begins" "$(ctl topology)"
-	sleep 1
+	wait_for 20 busy 50
 	ctl group show "$JOB_NAME" | sed 's/^/# before: /'
 	ip -n "$TOPO-sw" link set down1 down
 	event "group-rebuilt $JOB_NAME" 40

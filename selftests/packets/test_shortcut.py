@@ -259,8 +259,13 @@ def out_hooked(lab, family, hook, bridge):
             check(seen >= sent >= MANY, "it has seen %d of %d" % (seen, sent))
 
 
+def is_udp(packet):
+    return packet[9 if packet[0] >> 4 == 4 else 6] == socket.IPPROTO_UDP
+
+
 def sent_to(lab, dev, send):
-    """The MAC addresses of frames that leave by a device meanwhile, in order."""
+    """The MAC addresses of UDP's frames that leave by a device meanwhile, in order:
+    ARP asks an old neighbour whenever it likes."""
     seen = []
     with lab.sniffer(dev) as sock:
         sock.setblocking(False)
@@ -268,7 +273,7 @@ def sent_to(lab, dev, send):
         with contextlib.suppress(BlockingIOError):
             while True:
                 frame, addr = sock.recvfrom(65536)
-                if addr[2] == PACKET_OUTGOING:
+                if addr[2] == PACKET_OUTGOING and is_udp(frame[14:]):
                     seen.append(frame[:6])
     return seen
 
