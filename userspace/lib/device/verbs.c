@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "rdma_inc_proto.h"
 #include "verbs.h"
 
 #define RETRY_CNT	7	/* rxe: forever; the watchdog ends it */
@@ -398,59 +397,38 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 	}
 }
 
-/* A UDP socket whose packets take the way of the queue pair's; -1 if there is none. */
-static int open_route(const struct inc_dev *dev, const struct inc_rdv_addr *peer,
-		      uint16_t port)
-{
-	struct sockaddr_storage from, to;
-	socklen_t to_len = inc_rdv_addr_to_sockaddr(peer, port, &to);
-	socklen_t from_len = inc_rdv_addr_to_sockaddr(&dev->addr, 0, &from);
-	int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	if ((dev->addr.len != peer->len ||
-	     !bind(fd, (struct sockaddr *)&from, from_len)) &&
-	    !connect(fd, (struct sockaddr *)&to, to_len))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /*
  * Ask the kernel for the MTU of its route to the peer, which an ICMP error may
  * have made smaller than that of the device. Returns 0 if it is unknown.
+ *
+ * An empty packet has the kernel resolve the peer's address before ib_core does:
+ * where the reply is there before ib_core's own request is queued, as over a veth,
+ * that would wait for a second.
  */
-static unsigned int route_mtu(const struct inc_dev *dev,
-			      const struct inc_rdv_addr *peer)
+static unsigned int probe_route(const struct inc_dev *dev,
+				const struct inc_rdv_addr *peer)
 {
-	int fd = open_route(dev, peer, INC_UDP_PORT);
 	bool v4 = peer->len == 4;
+	struct sockaddr_storage from, to;
+	socklen_t to_len = inc_rdv_addr_to_sockaddr(peer, DISCARD_PORT, &to);
+	socklen_t from_len = inc_rdv_addr_to_sockaddr(&dev->addr, 0, &from);
 	socklen_t len = sizeof(int);
 	int mtu = 0;
+	int fd;
 
+	fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
-	if (getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+	if ((dev->addr.len == peer->len &&
+	     bind(fd, (struct sockaddr *)&from, from_len)) ||
+	    connect(fd, (struct sockaddr *)&to, to_len) ||
+	    getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
 		       v4 ? IP_MTU : IPV6_MTU, &mtu, &len) || mtu < 0)
 		mtu = 0;
+	else
+		send(fd, NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 	return (unsigned int)mtu;
-}
-
-/*
- * Have the kernel resolve the peer's address before ib_core does. Where the reply
- * comes before ib_core's request is queued, as over a veth, it would wait a second.
- */
-static void find_neighbour(const struct inc_dev *dev,
-			   const struct inc_rdv_addr *peer)
-{
-	int fd = open_route(dev, peer, DISCARD_PORT);
-
-	if (fd < 0)
-		return;
-	send(fd, NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL);
-	close(fd);
 }
 
 /**
@@ -461,7 +439,7 @@ static void find_neighbour(const struct inc_dev *dev,
  * @err: error message
  * @err_len: size of @err in bytes
  *
- * rxe drops those that do not.
+ * rxe drops those that do not. The peer's address is resolved meanwhile.
  *
  * Return: 0, or -EMSGSIZE if they do not.
  */
@@ -480,7 +458,7 @@ int inc_dev_check_mtu(const struct inc_dev *dev,
 			 pmtu, dev->mtu);
 		return -EMSGSIZE;
 	}
-	mtu = route_mtu(dev, peer);
+	mtu = probe_route(dev, peer);
 	if (!mtu || need <= mtu)
 		return 0;
 	snprintf(err, err_len,
@@ -519,7 +497,6 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 	ret = inc_dev_check_mtu(dev, &rc->addr, rc->pmtu, err, err_len);
 	if (ret)
 		return ret;
-	find_neighbour(dev, &rc->addr);
 	ret = to_rtr(qp, dev, rc);
 	if (!ret)
 		ret = -ibv_modify_qp(qp, &attr, mask);
