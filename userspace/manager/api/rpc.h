@@ -135,6 +135,7 @@ bool rpc_stream_idle(const struct rpc_stream *stream);
 void rpc_stream_end(struct rpc_stream *stream, int err, const char *text);
 const struct identity *rpc_stream_identity(const struct rpc_stream *stream);
 const char *rpc_stream_revoked(const struct rpc_stream *stream);
+bool rpc_stream_vanished(const struct rpc_stream *stream);
 int64_t rpc_stream_beat_at(const struct rpc_stream *stream);
 const char *rpc_stream_peer(const struct rpc_stream *stream);
 void rpc_stream_set(struct rpc_stream *stream, void *data);

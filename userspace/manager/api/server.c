@@ -457,6 +457,7 @@ static void on_gone(struct h2_call *call)
 	}
 	pthread_mutex_lock(&s->rpc->lock);
 	s->gone = true;
+	s->vanished = h2_vanished(call);
 	post_stream(s);
 	pthread_mutex_unlock(&s->rpc->lock);
 }

@@ -191,6 +191,23 @@ const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
 }
 
 /**
+ * rpc_stream_vanished() - ask how a stream has ended
+ * @stream: stream that has
+ *
+ * Return: true: its client is not heard of; false: the client has ended it, or has
+ * ended itself, which its kernel says.
+ */
+bool rpc_stream_vanished(const struct rpc_stream *stream)
+{
+	bool vanished;
+
+	pthread_mutex_lock(&stream->rpc->lock);
+	vanished = stream->vanished;
+	pthread_mutex_unlock(&stream->rpc->lock);
+	return vanished;
+}
+
+/**
  * rpc_stream_beat_at() - get when a rank's last heartbeat came
  * @stream: stream
  *

@@ -81,6 +81,7 @@ struct rpc_inbox {
  * @inbox_full: the client waits until they are taken
  * @half_closed: the client says no more
  * @gone: the call is over
+ * @vanished: not by the client's word
  * @next_called: next one for which the main loop has something
  * @is_called: it is one of them
  * @out: messages to be sent
@@ -121,6 +122,7 @@ struct rpc_stream {
 	bool			inbox_full;
 	bool			half_closed;
 	bool			gone;
+	bool			vanished;
 	struct rpc_stream	*next_called;
 	bool			is_called;
 	struct h2_chunk		*out, **out_end;

@@ -119,6 +119,8 @@ struct rank_qp {
  * @home_at: milliseconds; when that was noted
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
  * @alive_at: milliseconds; when "alive" is sent to it next; 0: never
+ * @until: milliseconds; until when it is awaited, if it has ended its stream; 0: as
+ *	long as others
  */
 struct rank {
 	struct inc_job_rank	core;
@@ -135,6 +137,7 @@ struct rank {
 	int64_t			home_at;
 	int64_t			heard_at;
 	int64_t			alive_at;
+	int64_t			until;
 };
 
 /**
@@ -324,6 +327,8 @@ struct group_undetermined {
  * @refusal_err: and its error, positive errno value
  * @left: drained switches that it leaves: if it has no place elsewhere, it goes back
  * @nleft: their number
+ * @kept: switches of the tree that has failed, until there is another one
+ * @nkept: their number
  * @goes_back: it does
  * @limited: it is the tenant that may not have more there
  * @no_cm: ranks cannot connect by RDMA CM where they have to; @refusal says why
@@ -394,6 +399,8 @@ struct group {
 	int			refusal_err;
 	struct sw		**left;
 	uint32_t		nleft;
+	struct sw		**kept;
+	uint32_t		nkept;
 	bool			goes_back;
 	bool			limited;
 	bool			no_cm;
@@ -577,6 +584,11 @@ void group_wake(struct manager *m);
 bool group_may_move(struct group *g, char *why, size_t len);
 void group_note_left(struct group *g);
 void group_forget_left(struct group *g);
+
+/* keep.c */
+void keep_places(struct group *g);
+void keep_release(struct group *g);
+bool keep_others(const struct group *g);
 
 /* route.c */
 struct place_fabric;

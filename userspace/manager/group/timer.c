@@ -43,6 +43,8 @@ static int64_t silent_at(const struct rank *r)
 	int64_t at = beat_due_at(r);
 	int64_t until = g->failed_at + g->manager->o.rebuild_ms;
 
+	if (r->until)
+		return r->until;
 	return group_is_rebuilding(g) && g->is_cut && until > at ? until : at;
 }
 

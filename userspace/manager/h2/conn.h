@@ -85,6 +85,7 @@ struct h2_input {
  * @junk: frames that carry no call
  * @bytes: bytes that are no call's
  * @cut_reason: why it is to be cut, or NULL
+ * @vanished: it ends, and not by the client's word
  * @idle: it is one of SHARE_IDLE
  * @dirty: it is in the list by @next_dirty
  * @peer: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:"
@@ -109,6 +110,7 @@ struct h2_conn {
 	size_t			out_len;
 	struct allowance	words, junk, bytes;
 	const char		*cut_reason;
+	bool			vanished;
 	bool			idle, dirty;
 	char			peer[INET6_ADDRSTRLEN + 16];
 };

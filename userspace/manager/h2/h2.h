@@ -133,6 +133,7 @@ uint64_t h2_drops(void);
 int64_t h2_now(const struct h2_server *s);
 
 const char *h2_peer(const struct h2_call *call);
+bool h2_vanished(const struct h2_call *call);
 X509 *h2_cert(const struct h2_call *call);
 bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len);
 void h2_begin(struct h2_call *call);

@@ -105,6 +105,7 @@ void conn_timer(struct timer *timer)
 {
 	struct h2_conn *c = container_of(timer, struct h2_conn, timer);
 
+	c->vanished = true;
 	if (c->state == CONN_OPEN && !c->out_len) {
 		conn_end(c);
 		c->since = c->idle_at = c->server->now;
@@ -176,6 +177,7 @@ static void cut_conn(struct h2_conn *c)
 	size_t total = 0;
 
 	cuts++;
+	c->vanished = true;
 	if (c->h2) {
 		nghttp2_submit_goaway(
 			c->h2, NGHTTP2_FLAG_NONE,

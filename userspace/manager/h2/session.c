@@ -259,6 +259,17 @@ const char *h2_peer(const struct h2_call *call)
 }
 
 /**
+ * h2_vanished() - ask how a call has ended
+ * @call: call that is over
+ *
+ * Return: true: its connection has, and not by the client's word.
+ */
+bool h2_vanished(const struct h2_call *call)
+{
+	return call->conn->vanished;
+}
+
+/**
  * h2_cert() - get the certificate of a call's client
  * @call: call
  *

@@ -53,6 +53,13 @@ bool tls_open(struct h2_conn *c, SSL_CTX *ctx)
 	return true;
 }
 
+/* The client has closed it, or its kernel, if it was killed; or nobody answers. */
+static ssize_t note_end(struct h2_conn *c)
+{
+	c->vanished = errno && errno != ECONNRESET && errno != EPIPE;
+	return -1;
+}
+
 /**
  * tls_transfer() - read or write
  * @c: connection
@@ -60,17 +67,18 @@ bool tls_open(struct h2_conn *c, SSL_CTX *ctx)
  * @len: their number
  * @out: write
  *
- * Return: number of bytes; 0: not now; -1: the end.
+ * Return: number of bytes; 0: not now; -1: the end, and @c->vanished is set.
  */
 ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out)
 {
 	ssize_t n;
 	int err;
 
+	errno = 0;
 	if (!c->ssl) {
 		n = out ? send(c->fd, buf, len, MSG_NOSIGNAL) :
 			  recv(c->fd, buf, len, 0);
-		return n > 0 ? n : n < 0 && errno == EAGAIN ? 0 : -1;
+		return n > 0 ? n : n < 0 && errno == EAGAIN ? 0 : note_end(c);
 	}
 	ERR_clear_error();
 	n = out ? SSL_write(c->ssl, buf, (int)len) :
@@ -79,7 +87,7 @@ ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out)
 		return n;
 	err = SSL_get_error(c->ssl, (int)n);
 	return err == SSL_ERROR_WANT_READ || err == SSL_ERROR_WANT_WRITE ?
-	       0 : -1;
+	       0 : note_end(c);
 }
 
 /**

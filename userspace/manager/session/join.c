@@ -17,6 +17,9 @@
 #define FORMING_MAX	256	/* groups that wait for ranks, of a host */
 #define FORMING_RANKS_MAX (16 * AM_RANKS_MAX)	/* and the ranks of these */
 
+/* For a rank to resume that has ended its stream while another tree is made. */
+#define BACK_MS		4000
+
 /* --- Joining ------------------------------------------------------------- */
 
 static void refuse_rank(struct rpc_stream *stream, int err, const char *fmt, ...)
@@ -368,6 +371,25 @@ void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 	group_settle(m);
 }
 
+/*
+ * What has failed may have led to the rank, or the rank may have taken us for lost:
+ * it is awaited. One that has been killed has said so, by its kernel.
+ */
+static bool await_rank(struct rank *r, const struct rpc_stream *stream)
+{
+	struct manager *m = r->group->manager;
+	bool late = session_was_late(m);
+
+	if (r->group->state >= GROUP_ENDING || !group_resume_ms(m) ||
+	    (!late && !group_is_rebuilding(r->group)))
+		return false;
+	r->stream = NULL;
+	r->heard_at = m->loop.now;
+	r->until = late || rpc_stream_vanished(stream) ? 0 :
+		   m->loop.now + BACK_MS;
+	return true;
+}
+
 /**
  * session_closed() - handle the end of a stream
  * @ctx: manager
@@ -383,20 +405,12 @@ void session_closed(void *ctx, struct rpc_stream *stream)
 	if (!r)
 		return;
 	group_touch(r->group);
-	if (r->group->last_stream == stream) {
+	if (r->group->last_stream == stream)
 		r->group->last_stream = NULL;
-	} else if (r->core.state == RANK_PRESENT && group_resume_ms(m) &&
-		   (group_is_rebuilding(r->group) || session_was_late(m))) {
-		/*
-		 * What has failed may have led to the rank, or the rank may have
-		 * taken us for lost: await it.
-		 */
+	else if (r->core.state == RANK_PRESENT && await_rank(r, stream))
 		rpc_stream_set(stream, NULL);
-		r->stream = NULL;
-		r->heard_at = m->loop.now;
-	} else {
+	else
 		rank_lost(r, "connection lost");
-	}
 	group_settle(m);
 }
 

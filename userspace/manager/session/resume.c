@@ -86,6 +86,7 @@ static void set_stream(struct rank *r, struct rpc_stream *stream)
 	group_touch(r->group);
 	r->joined_sent = false;
 	r->stream = stream;
+	r->until = 0;
 	r->heard_at = r->group->manager->loop.now;
 	rpc_stream_set(stream, r);
 }

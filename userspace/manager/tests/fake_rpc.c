@@ -357,6 +357,11 @@ const char *rpc_stream_revoked(const struct rpc_stream *stream)
 	return stream && !fuzz_any(2) ? "the caller's token has been revoked" : NULL;
 }
 
+bool rpc_stream_vanished(const struct rpc_stream *stream)
+{
+	return !stream->cancelled && !fuzz_any(2);
+}
+
 int64_t rpc_stream_beat_at(const struct rpc_stream *stream)
 {
 	return stream->beat_at;
