@@ -6,7 +6,7 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
-#	early late killed clock restored module spines moved lossy; by hand: many
+#	early late killed clock restored module kept dead spines moved lossy; by hand: many
 #	(MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -703,6 +703,76 @@ three_links()
 	[ "$(ctl topology | grep -c "^link")" = 3 ]
 }
 
+# cut_off: a job of four that waits for another tree, which cannot be: the leaf of
+# ranks 2 and 3 is cut off.
+cut_off()
+{
+	fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000
+	event "group-ready $JOB_NAME" 20
+	wait_for 20 busy 50
+	ip -n "$TOPO-l1" link set uplink down
+	event "group-failed $JOB_NAME: a link failed: (l1:uplink|sw:down2)"
+	wait_for 10 no_tree_at l0
+}
+
+no_tree_at()
+{
+	[ -z "$(tree_of "$1")" ]
+}
+
+# The manager knows that leaves may have no more.
+one_tree_each()
+{
+	[ "$(ctl -j topology | grep -o '"max-trees":1,' | wc -l)" = 2 ]
+}
+
+# Nobody else gets the place of a group that is being rebuilt, at leaves with room for
+# one tree each, where no other switch has any.
+part_kept()
+{
+	local first pids log
+
+	ctl switch drain sw >/dev/null
+	at l0 inc-tool switch set max-trees 1
+	at l1 inc-tool switch set max-trees 1
+	wait_for 10 one_tree_each
+	ktap $? "kept: each leaf may have one tree" "$(ctl -j topology)"
+	cut_off
+	ktap $? "kept: a job is being rebuilt" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	first=$JOB_NAME pids=("${JOB_PIDS[@]}") log=$JOB_LOG
+	am_start 1 --count 10
+	job_wait
+	[ $? != 0 ] && grep -q "some is kept for groups that are being rebuilt" \
+		"$JOB_LOG.0"
+	ktap $? "kept: a job that comes meanwhile is refused, and told why" \
+		"$(job_why)"
+	ip -n "$TOPO-l1" link set uplink up
+	JOB_NAME=$first JOB_PIDS=("${pids[@]}") JOB_LOG=$log
+	job_wait
+	ktap $? "kept: the job goes on" "$(job_why)"
+	event "group-rebuilt $JOB_NAME"
+	ktap $? "kept: there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	gone "kept"
+	am_job "kept: then there is room again" 1 --count 10
+	at l0 inc-tool switch set max-trees 0
+	at l1 inc-tool switch set max-trees 0
+	ctl switch resume sw >/dev/null
+}
+
+# A rank is killed while another tree is awaited: its kernel says so.
+part_dead()
+{
+	cut_off
+	kill -9 "${JOB_PIDS[0]}"
+	ip -n "$TOPO-l1" link set uplink up
+	others_fail "dead while rebuilt" 0 "rank 0: connection lost" 7000
+	wait_for 2 no_tree
+	ktap $? "dead while rebuilt: no tree is left" "$(ctl group show)"
+	ended "dead while rebuilt" "a rank was lost: rank 0"
+}
+
 # Two spines, and the spanning tree protocol: a link is cut, and after seconds
 # there is another way.
 part_spines()
@@ -886,4 +956,4 @@ part_lossy()
 }
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
-	early late killed clock restored module spines moved lossy" "$@"
+	early late killed clock restored module kept dead spines moved lossy" "$@"

@@ -398,6 +398,21 @@ void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
 }
 
 /**
+ * topo_take() - do as if a switch had one tree more
+ * @m: manager
+ * @sw: switch
+ *
+ * Until topo_fabric() is called again.
+ */
+void topo_take(const struct manager *m, const struct sw *sw)
+{
+	struct place_switch *p = &m->topo->switches[sw->index];
+
+	if (p->room && p->room != UINT32_MAX)
+		p->room--;
+}
+
+/**
  * topo_gone() - do as if some of a switch's trees were gone
  * @m: manager
  * @sw: switch

@@ -129,6 +129,7 @@ struct place_fabric *topo_fabric(const struct manager *m);
 void topo_avoid(const struct manager *m, const struct sw *sw);
 void topo_reopen(const struct manager *m, const struct sw *sw);
 void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees);
+void topo_take(const struct manager *m, const struct sw *sw);
 void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees);
 struct place_fabric *topo_without(const struct manager *m,
 				  const struct topo_charge *c);

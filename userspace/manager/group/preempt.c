@@ -152,6 +152,7 @@ static bool has_place(const struct search *s)
 			topo_gone(m, &m->switches[i], s->freed[i].trees);
 	if (!f)
 		return false;
+	keep_others(s->g);
 	limit_room(s->g, false);
 	for (i = 0; i < s->g->navoid; i++)
 		if (!has_memory(s, s->g->avoid[i], 1))
@@ -456,6 +457,7 @@ void group_has_room(struct group *g)
 		tenant_end_overcommit(&g->manager->tenants, g->request.ranks);
 	g->overcommitted = false;
 	g->preemptions = 0;
+	keep_release(g);
 	group_yield(g);
 }
 

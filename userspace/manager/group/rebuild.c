@@ -75,6 +75,7 @@ void group_rebuild(struct group *g, const char *text)
 	struct rank *r;
 	uint32_t i;
 
+	keep_places(g);
 	g->failed_at = failing_since(g);
 	g->asked_at = g->manager->loop.now;
 	g->persisted.raise_stored = false;

@@ -177,6 +177,7 @@ static void free_group(struct group *g)
 	free(g->apart);
 	group_forget_left(g);
 	free(g->left);
+	keep_release(g);
 	free(g);
 	if (awaited)
 		group_wake(m);

@@ -63,6 +63,7 @@ static void leave_out(const struct group *g, struct place_fabric *f)
 {
 	uint32_t i;
 
+	keep_others(g);
 	limit_room(g, true);
 	for (i = 0; i < g->navoid; i++)
 		topo_avoid(g->manager, g->avoid[i]);
@@ -135,6 +136,7 @@ static bool judge_roots(const struct group *g, struct place_fabric *f,
 
 	if (!where_locate(g, true, at, &lost))
 		return false;
+	keep_others(g);
 	limit_room(g, true);
 	route_leave_out(g, f);
 	found = place_compute(f, g->request.ranks, at, &p) || g->nsubtrees;
@@ -209,6 +211,8 @@ static const char *find_reason(const struct group *g, int *err)
 			*err = EHOSTUNREACH;
 			return sw->why;
 		}
+	if (topo_fabric(m) && keep_others(g))
+		return "none has the capability and room for another tree: some is kept for groups that are being rebuilt";
 	if (m->drains)
 		return "none has the capability and room for another tree, and is not drained";
 	return "none has the capability and room for another tree";

@@ -84,6 +84,7 @@ static void end(void)
 {
 	index_remove(&subtree.by_tree);
 	group_take_out(g);
+	keep_release(g);
 	free(g);
 	tenants_close(&m.tenants);
 	events_free(&m.events);
