@@ -12,7 +12,6 @@
 #include "base/event.h"
 #include "base/index.h"
 #include "base/loop.h"
-#include "conf/list.h"
 #include "conf/text.h"
 
 /* journald takes only so much of a service: a tenant must not use that up. */
@@ -245,8 +244,8 @@ static void publish_event(struct events *e, const char *kind,
 	if (!tenant || count_line(ev->owner))
 		log_info(*ev->tenant ? "%s %s: %s (tenant %s)" : "%s %s: %s",
 			kind, ev->subject, ev->text, ev->tenant);
-	for (l = e->listeners; l; l = next) {
-		next = l->next;
+	for (l = LIST_FIRST(&e->listeners); l; l = next) {
+		next = LIST_NEXT(l, entry);
 		l->on_event(l, ev);
 	}
 }
@@ -343,8 +342,7 @@ size_t event_recent(const struct events *e, const struct event **list,
  */
 void event_listen(struct events *e, struct event_listener *l)
 {
-	l->next = e->listeners;
-	e->listeners = l;
+	LIST_INSERT_HEAD(&e->listeners, l, entry);
 }
 
 /**
@@ -354,5 +352,5 @@ void event_listen(struct events *e, struct event_listener *l)
  */
 void event_ignore(struct events *e, struct event_listener *l)
 {
-	list_remove(e->listeners, l);
+	LIST_REMOVE(l, entry);
 }

@@ -93,14 +93,16 @@ TAILQ_HEAD(event_list, event);
 
 /**
  * struct event_listener - gets each new event
- * @next: next listener
+ * @entry: among all listeners
  * @on_event: called with each
  */
 struct event_listener {
-	struct event_listener	*next;
-	void			(*on_event)(struct event_listener *l,
-					 const struct event *ev);
+	LIST_ENTRY(event_listener)	entry;
+	void				(*on_event)(struct event_listener *l,
+						    const struct event *ev);
 };
+
+LIST_HEAD(event_listeners, event_listener);
 
 /**
  * struct events - the last events
@@ -113,7 +115,7 @@ struct events {
 	struct event_store	*store;
 	struct event_list	list;
 	uint64_t		last;
-	struct event_listener	*listeners;
+	struct event_listeners	listeners;
 };
 
 int events_init(struct events *e);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/list.h"
 #include "group/group.h"
 #include "stats/stats.h"
 
@@ -207,8 +206,8 @@ void stats_expire(struct stats *st)
 		if (!st->switches[i].asks)
 			ask_switch(st, &m->switches[i]);
 	expiry_turn(&st->expiry);
-	for (w = st->watches; w; w = next) {
-		next = w->next;
+	for (w = LIST_FIRST(&st->watches); w; w = next) {
+		next = LIST_NEXT(w, entry);
 		w->tick(w);
 	}
 }
@@ -306,8 +305,7 @@ static void on_event(struct event_listener *l, const struct event *ev)
  */
 void stats_watch(struct stats *st, struct stats_watch *w)
 {
-	w->next = st->watches;
-	st->watches = w;
+	LIST_INSERT_HEAD(&st->watches, w, entry);
 }
 
 /**
@@ -317,7 +315,7 @@ void stats_watch(struct stats *st, struct stats_watch *w)
  */
 void stats_ignore(struct stats *st, struct stats_watch *w)
 {
-	list_remove(st->watches, w);
+	LIST_REMOVE(w, entry);
 }
 
 /**

@@ -46,13 +46,15 @@ struct stats_switch {
 
 /**
  * struct stats_watch - is called each second
- * @next: next one
+ * @entry: among all of them
  * @tick: when there are new samples
  */
 struct stats_watch {
-	struct stats_watch	*next;
+	LIST_ENTRY(stats_watch)	entry;
 	void			(*tick)(struct stats_watch *w);
 };
+
+LIST_HEAD(stats_watches, stats_watch);
 
 /**
  * struct stats - all statistics
@@ -81,7 +83,7 @@ struct stats {
 	int64_t			sample_at;
 	int64_t			sampled_at;
 	struct event_listener	listener;
-	struct stats_watch	*watches;
+	struct stats_watches	watches;
 	struct stats_histogram	size;
 	struct stats_histogram	levels;
 	struct stats_histogram	ready;

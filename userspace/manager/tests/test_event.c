@@ -21,6 +21,7 @@
 #define STEPS	12000
 #define OWNERS	3000
 #define KINDS	4
+#define LISTENERS	100000
 
 static const char *const kinds[KINDS] = {
 	EVENT_SWITCH_UP, EVENT_SWITCH_DOWN, EVENT_HOST_MOVED, EVENT_REFUSED
@@ -247,6 +248,39 @@ static bool random_events(unsigned int owners)
 	return i == STEPS;
 }
 
+/* --- Listeners ----------------------------------------------------------- */
+
+static void hear(struct event_listener *l, const struct event *ev)
+{
+	clock_ms++;
+}
+
+/* Clients that follow the events go all at once when the manager ends. */
+static void listeners(void)
+{
+	struct event_listener *l = calloc(LISTENERS, sizeof(*l));
+	int64_t before = clock_ms;
+	clock_t start;
+	unsigned int i;
+
+	if (!l)
+		abort();
+	begin();
+	for (i = 0; i < LISTENERS; i++) {
+		l[i].on_event = hear;
+		event_listen(&e, &l[i]);
+	}
+	event_log(&e, EVENT_SWITCH_UP, "s0", "there");
+	start = clock();
+	for (i = 0; i < LISTENERS; i++)
+		event_ignore(&e, &l[i]);
+	ok(clock() - start < CLOCKS_PER_SEC, "many listeners go in no time");
+	event_log(&e, EVENT_SWITCH_UP, "s0", "there");
+	ok(clock_ms - before == LISTENERS, "each has heard of what was before");
+	events_free(&e);
+	free(l);
+}
+
 /* --- The log ------------------------------------------------------------- */
 
 static FILE *err;
@@ -317,6 +351,7 @@ int main(int argc, char **argv)
 	ok(random_events(40), "random events: 40 tenants");
 	ok(random_events(OWNERS), "random events: more tenants than events");
 	log_lines();
+	listeners();
 	printf("1..%u\n", number);
 	return failures ? 1 : 0;
 }
