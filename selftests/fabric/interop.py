@@ -23,6 +23,7 @@ PB = bindings()
 UNIMPLEMENTED, INTERNAL = b"\x0212", b"\x0213"
 # And with its name.
 DEADLINE = b"\x40\x88\x9a\xca\xc8\xb2\x12\x34\xda\x8f\x014"
+EXHAUSTED = DEADLINE[:-1] + b"8"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -382,6 +383,24 @@ def early(address):
          got[-200:])
 
 
+def large(address):
+    """
+    Large messages of many calls, a piece of each at a time: of what is not whole, a
+    connection has 1 MiB.
+    """
+    message = struct.pack(">BI", 0, 65536) + bytes(65536)
+    for name, count, pieces, want in (
+            ("15 large messages side by side", 15, 6, b"12345678"),
+            ("17 that are not whole", 17, 5, EXHAUSTED)):
+        ids = range(1, 2 * count, 2)
+        got = by_hand(address, b"".join(
+            frame(1, 4, i, headers("ListGroups")) for i in ids) + b"".join(
+                frame(0, 0, i, message[12000 * n:12000 * (n + 1)])
+                for n in range(pieces) for i in ids) +
+            frame(6, 0, 0, b"12345678"), want)
+        ktap(want in got, name, got[-200:])
+
+
 def command(address):
     """inc-amctl, first of one that is not there."""
     got = subprocess.run(
@@ -427,6 +446,7 @@ def main():
             command(real)
             late(real)
             early(real)
+            large(real)
             if not address.startswith("unix:"):
                 frames(real)
             amd.terminate()

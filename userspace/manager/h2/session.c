@@ -585,6 +585,16 @@ static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
 	return 0;
 }
 
+/*
+ * What a message has so far accounts for itself: SHARE_HELD limits it, and each
+ * call has one. Once it is whole, the handler decides.
+ */
+static void account_bytes(struct h2_call *call, int64_t n)
+{
+	allowance_take(&call->conn->bytes, call->conn->server->now, -n,
+		       INT32_MAX, 0);
+}
+
 /* A whole message is there. */
 static void take_message(struct h2_call *call)
 {
@@ -592,6 +602,7 @@ static void take_message(struct h2_call *call)
 	uint8_t *data = call->message.data;
 	size_t len = call->message.len;
 
+	account_bytes(call, -(int64_t)call->message.have);
 	call->message.data = NULL;
 	wire_reset(&call->message);
 	if (call->silent)
@@ -616,13 +627,15 @@ static void refuse_message(struct h2_call *call, int err)
 /* Messages cross frames, and several lie in one. */
 static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 {
-	size_t room;
+	size_t room, left;
 	char why[160];
 	int ret;
 
 	while (len && !call->ending && call->user) {
 		room = call->message.room;
+		left = len;
 		ret = wire_take(&call->message, MESSAGE_MAX, &data, &len);
+		account_bytes(call, (int64_t)(left - len));
 		if (call->message.room > room &&
 		    share_take(&call->share, SHARE_HELD,
 			       call->message.room - room, why,
