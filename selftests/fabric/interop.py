@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import grpc
@@ -24,6 +25,7 @@ UNIMPLEMENTED, INTERNAL = b"\x0212", b"\x0213"
 # And with its name.
 DEADLINE = b"\x40\x88\x9a\xca\xc8\xb2\x12\x34\xda\x8f\x014"
 EXHAUSTED = DEADLINE[:-1] + b"8"
+CONTENT = b"\0\x0ccontent-type\x10application/grpc"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -415,6 +417,37 @@ def command(address):
          "inc-amctl, no socket", got)
 
 
+def answered(*what, data=b""):
+    """What inc-amctl makes of a manager that answers this, and status 0."""
+    def serve():
+        s = server.accept()[0]
+        s.recv(65536)
+        s.sendall(frame(4, 0, 0) + frame(1, 4, 1, b"\x88" + CONTENT) +
+                  frame(0, 0, 1, data) + frame(1, 5, 1, DEADLINE[:-1] + b"0"))
+        while s.recv(65536):
+            pass
+        s.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, daemon=True).start()
+        return subprocess.run(
+            [pathlib.Path(sys.argv[1]) / "inc-amctl", "-m",
+             f"127.0.0.1:{server.getsockname()[1]}", *what],
+            capture_output=True, text=True, timeout=60, check=False)
+
+
+def strange():
+    """Managers that do what ours do not."""
+    for what, data, code, text in (
+            (("event", "--follow"), b"", 2, "it has ended the stream"),
+            (("event", "--follow"), bytes(5), 2, "it has ended the stream"),
+            (("event", "--follow"), b"\0\0\0\0\1\x0a", 2, "not understood"),
+            (("group",), bytes(5), 0, "")):
+        got = answered(*what, data=data)
+        ktap(got.returncode == code and text in got.stderr,
+             f"inc-amctl {what[0]}: {data}", got)
+
+
 def any_address(where):
     """All addresses of both families, whichever one was named."""
     for address in "0.0.0.0:0", "[::]:0":
@@ -452,6 +485,7 @@ def main():
             amd.terminate()
             ktap(amd.wait(60) == 0, "it ends in order")
         any_address(where)
+    strange()
     plan()
     leave()
 

@@ -20,6 +20,7 @@
 
 #define TIMEOUT_MS	5000	/* of a request, and before it to reach a manager */
 #define LEADER_LEN	264	/* a name of DNS, and a port */
+#define STRANGE	"its answer is not understood; is it of the same version?"
 
 /**
  * struct search - for the manager that leads
@@ -329,7 +330,7 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 		ret = amctl_call(s.addr, fd, method, TIMEOUT_MS, in, n, &out,
 				 &len, err, sizeof(err));
 		if (!ret && out) {
-			snprintf(err, sizeof(err), "its answer is not understood; is it of the same version?");
+			snprintf(err, sizeof(err), STRANGE);
 			msg = unpack_message(type, out, len);
 		}
 		free(out);
@@ -355,7 +356,7 @@ void ctl_free(ProtobufCMessage *msg)
 struct follow {
 	const ProtobufCMessageDescriptor	*type;
 	void (*print)(const ProtobufCMessage *msg);
-	bool					begun;
+	bool					begun, strange;
 };
 
 static bool on_answer(void *ctx, const uint8_t *data, size_t len)
@@ -364,6 +365,7 @@ static bool on_answer(void *ctx, const uint8_t *data, size_t len)
 	ProtobufCMessage *msg = unpack_message(f->type, data, len);
 
 	f->begun = true;
+	f->strange = !msg;
 	if (!msg)
 		return false;
 	f->print(msg);
@@ -399,6 +401,10 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	while (ret && in && more && (fd = next_manager(&s)) >= 0) {
 		ret = amctl_stream(s.addr, fd, method, in, n, on_answer, &f,
 				   err, sizeof(err));
+		if (f.strange) {
+			snprintf(err, sizeof(err), STRANGE);
+			ret = -EPROTO;
+		}
 		/* What was printed must not come again. */
 		more = ret && note_failure(&s, ret, err[0] ? err :
 					   "the connection was lost") &&

@@ -143,7 +143,7 @@ int amctl_call(const char *manager, int fd, const char *method,
  * @err: error message
  * @err_len: size of @err in bytes
  *
- * Return: 0 or a negative errno value.
+ * Return: 0 if @got has ended it, or a negative errno value.
  */
 int amctl_stream(const char *manager, int fd, const char *method,
 		 const uint8_t *in, size_t in_len,
@@ -166,5 +166,9 @@ int amctl_stream(const char *manager, int fd, const char *method,
 		free(data);
 	}
 	ret = finish_request(&r, err, err_len);
+	if (more && !ret) {
+		snprintf(err, err_len, "it has ended the stream");
+		return -EPIPE;
+	}
 	return more ? ret : 0;
 }
