@@ -442,7 +442,8 @@ def strange():
             (("event", "--follow"), b"", 2, "it has ended the stream"),
             (("event", "--follow"), bytes(5), 2, "it has ended the stream"),
             (("event", "--follow"), b"\0\0\0\0\1\x0a", 2, "not understood"),
-            (("group",), bytes(5), 0, "")):
+            (("group",), bytes(5), 0, ""),
+            (("group",), bytes(10), 2, "more than one answer")):
         got = answered(*what, data=data)
         ktap(got.returncode == code and text in got.stderr,
              f"inc-amctl {what[0]}: {data}", got)

@@ -520,7 +520,8 @@ int channel_status(struct channel *c, const char **text, enum fault *fault)
  * @out: result: the answer's, to be freed; NULL: none
  * @out_len: their number
  *
- * Return: false if there was none; channel_status() tells more in any case.
+ * Return: false if there was none, or more; channel_status() tells more in any
+ * case.
  */
 bool channel_call(struct channel *c, const char *path, int timeout_ms,
 		  const uint8_t *in, size_t in_len, uint8_t **out,
@@ -536,9 +537,14 @@ bool channel_call(struct channel *c, const char *path, int timeout_ms,
 	channel_send(c, in, in_len);
 	channel_half(c);
 	got = channel_receive(c, out, out_len);
-	while (got && channel_receive(c, &more, &n))
-		free(more);
-	return got;
+	if (!got || !channel_receive(c, &more, &n))
+		return got;
+	free(more);
+	free(*out);
+	*out = NULL;
+	*out_len = 0;
+	http2_reject(&c->http2, "it sends more than one answer");
+	return false;
 }
 
 /* --- Channels ------------------------------------------------------------ */

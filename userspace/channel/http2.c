@@ -169,6 +169,18 @@ void http2_cancel(struct http2 *s)
 }
 
 /**
+ * http2_reject() - give up a call whose answer is wrong, whatever its status
+ * @s: session
+ * @text: what is wrong
+ */
+void http2_reject(struct http2 *s, const char *text)
+{
+	http2_cancel(s);
+	s->call_ended = false;
+	http2_finish(s, WIRE_INTERNAL, text);
+}
+
+/**
  * http2_give() - get what is to be sent
  * @s: session
  * @data: result: bytes, until it is called again

@@ -85,6 +85,7 @@ int http2_begin(struct http2 *s, const struct http2_call *call);
 void http2_resume(struct http2 *s);
 void http2_ping(struct http2 *s);
 void http2_cancel(struct http2 *s);
+void http2_reject(struct http2 *s, const char *text);
 void http2_take(struct http2 *s, const uint8_t *data, size_t len);
 bool http2_has_ended(const struct http2 *s);
 ssize_t http2_give(struct http2 *s, const uint8_t **data);
