@@ -321,11 +321,18 @@ def by_hand(address, data, want, piece=0, later=b""):
 
 
 def frames(address):
-    ask = frame(1, 4, 1, headers("ListGroups"))
+    block = headers("ListGroups")
+    ask = frame(1, 4, 1, block)
+    three = (frame(1, 0, 1, block[:30]) + frame(9, 0, 1, block[30:40]) +
+             frame(9, 4, 1, block[40:]))
     for name, data, want, piece in (
             ("no message on a call that needs one", ask + frame(0, 1, 1),
              INTERNAL, 0),
             ("a call byte by byte", ask + frame(0, 1, 1, bytes(5)),
+             frame(0, 0, 1, bytes(5)), 1),
+            ("headers in three frames", three + frame(0, 1, 1, bytes(5)),
+             frame(0, 0, 1, bytes(5)), 0),
+            ("byte by byte", three + frame(0, 1, 1, bytes(5)),
              frame(0, 0, 1, bytes(5)), 1),
             ("a message that is cut off", ask + frame(0, 1, 1, bytes(3)),
              INTERNAL, 0),

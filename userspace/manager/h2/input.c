@@ -78,6 +78,9 @@ int input_take(struct h2_conn *c, const uint8_t *data, size_t len)
 			in->left -= (uint32_t)n;
 		}
 	}
+	/* nghttp2 would take nothing for one more CONTINUATION. */
+	if (!used)
+		return 0;
 	ret = nghttp2_session_mem_recv(c->h2, buf, used);
 	return ret < 0 ? (int)ret : 0;
 }
