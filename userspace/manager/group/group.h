@@ -219,12 +219,15 @@ struct group_fault {
  * @name: its name
  * @index: its number; 0: unknown
  * @rank: rank at the other end; -1: a switch is
+ * @old: it is not needed any more, but still counts, for so many answers of @sw; 0:
+ *	it is needed
  */
 struct group_link {
 	const struct sw	*sw;
 	char		name[32];
 	uint32_t	index;
 	int		rank;
+	unsigned int	old;
 };
 
 /**

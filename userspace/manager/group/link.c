@@ -5,6 +5,9 @@
  * noticed by the switches whose packets are lost, if it goes down; but its MTU
  * is looked at. Whenever the fabric has changed they are found anew: a host may
  * have moved, or a spanning tree may have opened another way.
+ *
+ * Of a link that goes down one end is known first. The way is another one then, and
+ * what it no longer needs still counts, for some more answers of its switch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +16,8 @@
 #include "rdma_inc_proto.h"
 
 #define AGAIN_MS	500
+/* An agent that is busy tells what its interfaces were a while ago. */
+#define OLD_ANSWERS	10
 
 /**
  * struct links - interfaces that a tree needs
@@ -40,6 +45,7 @@ static void add_link(struct links *l, const struct sw *sw,
 	link += l->n++;
 	link->sw = sw;
 	link->rank = rank;
+	link->old = 0;
 	link->index = itf->index;
 	snprintf(link->name, sizeof(link->name), "%s", itf->name);
 }
@@ -106,8 +112,50 @@ static void note_switches(struct group *g)
 		add_at(g, g->links[i].sw);
 }
 
+static bool has_link(const struct links *l, const struct group_link *link)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->list[i].sw == link->sw && l->list[i].index == link->index)
+			return true;
+	return false;
+}
+
+/* Between switches; a host that moves leaves its port behind. */
+static void keep_old(struct links *l, const struct group *g)
+{
+	const struct group_link *link = g->links;
+	struct group_link *list;
+
+	for (; link < g->links + g->nlinks; link++) {
+		if (link->rank >= 0 || has_link(l, link))
+			continue;
+		list = realloc(l->list, (l->n + 1) * sizeof(*list));
+		if (!list)
+			return;
+		l->list = list;
+		list[l->n] = *link;
+		if (!link->old)
+			list[l->n].old = OLD_ANSWERS;
+		l->n++;
+	}
+}
+
+static void drop_old(struct group *g, const struct sw *sw)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < g->nlinks; i++)
+		if (g->links[i].sw != sw || !g->links[i].old ||
+		    --g->links[i].old)
+			g->links[n++] = g->links[i];
+	g->nlinks = n;
+}
+
 static void set_links(struct group *g, struct links l)
 {
+	keep_old(&l, g);
 	group_forget_links(g);
 	g->links = l.list;
 	g->nlinks = l.n;
@@ -122,6 +170,7 @@ static void set_links(struct group *g, struct links l)
  */
 void group_note_links(struct group *g)
 {
+	group_forget_links(g);
 	set_links(g, find_links(g));
 	move_begin(g);
 }
@@ -216,4 +265,5 @@ void group_check_links(struct group *g, const struct sw *sw)
 				   "%s:%s is down", sw_name(sw), link->name);
 		return;
 	}
+	drop_old(g, sw);
 }
