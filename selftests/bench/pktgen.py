@@ -22,6 +22,7 @@ UC_SLOTS = 1024
 WINDOW = 768            # packets of all ranks in flight, a message at least
 AHEAD = 128             # packets that are prepared, and so in the cache
 RANKS_PER_HOST = 8
+MIN_RTO = 1000          # ms: nobody is asked whose CPU others have for a while
 FRAG = 2048             # half a page
 ODD_FRAG = 333          # ends in the middle of elements
 TURNS = 10
@@ -104,8 +105,12 @@ CASES_SMP = [
     Case('one-2', split=BY_RANK),
     Case('eight-1', split=ONE, at_once=8),
     Case('eight-2', split=BY_RANK, at_once=8),
+    Case('many-1', ranks=64, split=ONE, at_once=4),
+    Case('many-2', ranks=64, split=BY_RANK, at_once=4),
     Case('trees-1', ranks=2, trees=8, split=ONE, at_once=8),
     Case('trees-2', ranks=2, trees=8, split=BY_TREE, at_once=8),
+    Case('forward-1', 'forward', split=ONE, at_once=8),
+    Case('forward-2', 'forward', split=BY_RANK, at_once=8),
 ]
 
 # Only if they are named: these test, and nobody wonders how long they take.
@@ -146,14 +151,16 @@ class Bench:
         first, self.made = self.made + 1, self.made + trees
         slots = UC_SLOTS if uc else SLOTS if trees == 1 else FEW_SLOTS
         size = pmtu if uc else FULL * pmtu
+        # Short results would share an acknowledgment for as long.
+        patience = '' if short else ' min-rto %d' % MIN_RTO
         self.trees[ranks, trees, pmtu, short, uc] = first
         lines = []
         qpn = self.next_qpn = getattr(self, 'next_qpn', 16)
         for tree in range(first, first + trees):
             control('tree', ranks, slots, size, pmtu, int(uc))
             lines.append('tree add id %d ranks %d slots %d msg-size %d '
-                         'pmtu %d dead-time 5000' %
-                         (tree, ranks, slots, size, pmtu))
+                         'pmtu %d dead-time 5000%s' %
+                         (tree, ranks, slots, size, pmtu, patience))
             for rank in range(ranks):
                 lines.append('member add tree %d rank %d addr %s qpn %d psn 0'
                              ' transport %s' %

@@ -425,6 +425,22 @@ static bool is_udp(const struct sk_buff *skb)
 }
 
 /**
+ * pg_packet_member() - find out whom a packet is for
+ * @skb: packet, skb->data at its Ethernet header
+ *
+ * Context: BH off.
+ * Return: the member, or NULL.
+ */
+struct pg_member *pg_packet_member(const struct sk_buff *skb)
+{
+	struct ib_other_headers oh;
+
+	if (!is_udp(skb) || skb_copy_bits(skb, HEAD_LEN, &oh, IB_BTH_BYTES))
+		return NULL;
+	return pg_member_by_qpn(ib_bth_get_qpn(&oh));
+}
+
+/**
  * pg_packet_check() - check a packet that a host would receive
  * @skb: packet, skb->data at its Ethernet header; not GSO
  * @c: counted here

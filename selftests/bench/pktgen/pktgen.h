@@ -17,6 +17,8 @@
 #include <linux/udp.h>
 
 #define PG_PORTS_MAX	256
+/* CPUs that receive at most. */
+#define PG_CPUS		2
 #define PG_PMTU_MAX	4096
 /* BTH, RETH, Immediate. */
 #define PG_TRANSPORT_MAX 32
@@ -121,6 +123,7 @@ u32 pg_packet_count(const struct pg_tree *tree, u32 len);
 struct sk_buff *pg_packet_request(struct pg_member *m,
 				  const struct pg_request *r);
 struct sk_buff *pg_packet_ack(struct pg_member *m, u32 psn);
+struct pg_member *pg_packet_member(const struct sk_buff *skb);
 void pg_packet_address(struct sk_buff *skb, const struct pg_member *to);
 bool pg_packet_check(const struct sk_buff *skb, struct pg_counts *c,
 		     struct pg_member **ack, u32 *psn);
@@ -194,8 +197,8 @@ struct pg_run {
 
 int pg_second_start(void);
 void pg_second_stop(void);
-void pg_second_owns(struct sk_buff *skb);
-void pg_second_call(struct list_head *calls, unsigned int n);
+bool pg_second_is_here(void);
+void pg_second_call(void (*fn)(void *arg), void *arg);
 void pg_second_wait(void);
 
 int pg_run(struct pg_run *run);

@@ -2,7 +2,7 @@
 /*
  * Ports: network devices that keep what they are given to send until it is
  * asked for. They take bursts whole, like veth; with gso_max_segs 1, like a NIC
- * that segments nothing.
+ * that segments nothing. Each CPU has a queue, as drivers have it.
  */
 #include <linux/etherdevice.h>
 #include <linux/nsproxy.h>
@@ -11,7 +11,7 @@
 #include "pktgen.h"
 
 struct port {
-	struct sk_buff_head	sent;
+	struct sk_buff_head	sent[PG_CPUS];
 };
 
 static struct net_device *ports[PG_PORTS_MAX];
@@ -21,24 +21,34 @@ static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct port *p = netdev_priv(dev);
 
-	__skb_queue_tail(&p->sent, skb);
+	skb->tstamp = pg_cycles();
+	__skb_queue_tail(&p->sent[skb_get_queue_mapping(skb)], skb);
 	return NETDEV_TX_OK;
+}
+
+static u16 select_queue(struct net_device *dev, struct sk_buff *skb,
+			struct net_device *sb_dev)
+{
+	return pg_second_is_here();
 }
 
 static const struct net_device_ops port_ops = {
 	.ndo_start_xmit		= port_xmit,
+	.ndo_select_queue	= select_queue,
 	.ndo_set_mac_address	= eth_mac_addr,
 };
 
 static struct net_device *make_port(unsigned int i)
 {
-	struct net_device *dev = alloc_etherdev(sizeof(struct port));
+	struct net_device *dev = alloc_etherdev_mq(sizeof(struct port), PG_CPUS);
 	struct port *p;
+	int q;
 
 	if (!dev)
 		return NULL;
 	p = netdev_priv(dev);
-	__skb_queue_head_init(&p->sent);
+	for (q = 0; q < PG_CPUS; q++)
+		__skb_queue_head_init(&p->sent[q]);
 	snprintf(dev->name, sizeof(dev->name), "pg%u", i);
 	dev_net_set(dev, current->nsproxy->net_ns);
 	eth_hw_addr_random(dev);
@@ -110,6 +120,39 @@ struct net_device *pg_port(unsigned int i)
 	return i < PG_PORTS_MAX ? ports[i] : NULL;
 }
 
+/* Of the packets that the queues send next, the one that was there first. */
+static struct sk_buff_head *find_oldest(struct port *p)
+{
+	struct sk_buff_head *oldest = &p->sent[0];
+	struct sk_buff *a, *b;
+	int q;
+
+	for (q = 1; q < PG_CPUS; q++) {
+		a = skb_peek(oldest);
+		b = skb_peek(&p->sent[q]);
+		if (b && (!a || b->tstamp < a->tstamp))
+			oldest = &p->sent[q];
+	}
+	return oldest;
+}
+
+/* netif_tx_lock() does not keep those out who send without a qdisc. */
+static void lock_queues(struct net_device *dev)
+{
+	unsigned int q;
+
+	for (q = 0; q < PG_CPUS; q++)
+		spin_lock_nested(&netdev_get_tx_queue(dev, q)->_xmit_lock, q);
+}
+
+static void unlock_queues(struct net_device *dev)
+{
+	unsigned int q;
+
+	for (q = 0; q < PG_CPUS; q++)
+		spin_unlock(&netdev_get_tx_queue(dev, q)->_xmit_lock);
+}
+
 /**
  * pg_port_sent() - take a packet that a port was given to send
  * @dev: port
@@ -119,12 +162,10 @@ struct net_device *pg_port(unsigned int i)
  */
 struct sk_buff *pg_port_sent(struct net_device *dev)
 {
-	struct netdev_queue *q = netdev_get_tx_queue(dev, 0);
-	struct port *p = netdev_priv(dev);
 	struct sk_buff *skb;
 
-	__netif_tx_lock(q, smp_processor_id());
-	skb = __skb_dequeue(&p->sent);
-	__netif_tx_unlock(q);
+	lock_queues(dev);
+	skb = __skb_dequeue(find_oldest(netdev_priv(dev)));
+	unlock_queues(dev);
 	return skb;
 }

@@ -18,15 +18,16 @@
 #define WAITS		100
 #define SETTLES		10
 
-/* Calls of a CPU. */
+/* Calls of a CPU, and whether it computes the packets' CRCs as well. */
 struct share {
 	struct list_head	*call;
 	unsigned int		calls;
+	bool			crc;
 };
 
 /* Calls that are prepared, and then timed together; the second CPU's are behind. */
 struct batch {
-	struct share		of[2];
+	struct share		of[PG_CPUS];
 	unsigned int		room;
 	unsigned int		packets;
 };
@@ -63,26 +64,49 @@ static u32 crc_skb(const struct sk_buff *skb)
 	return crc;
 }
 
-/* Make the prepared calls. Returns the cycles that they took. */
-static u64 receive_calls(const struct pg_run *run, struct batch *b)
+/* Do something on a CPU, and wait for it. */
+static void on_cpu(unsigned int cpu, void (*fn)(void *arg), void *arg)
 {
-	const struct share *mine = &b->of[0], *second = &b->of[1];
-	u64 start = pg_cycles();
+	if (!cpu) {
+		fn(arg);
+		return;
+	}
+	pg_second_call(fn, arg);
+	pg_second_wait();
+}
+
+static void receive_share(void *arg)
+{
+	struct share *s = arg;
 	struct sk_buff *skb;
 	unsigned int i;
 
-	if (second->calls)
-		pg_second_call(second->call, second->calls);
-	for (i = 0; i < mine->calls; i++) {
-		if (run->kind == PG_CRC)
-			list_for_each_entry(skb, &mine->call[i], list)
+	for (i = 0; i < s->calls; i++) {
+		if (s->crc)
+			list_for_each_entry(skb, &s->call[i], list)
 				crc_sink ^= crc_skb(skb);
-		netif_receive_skb_list(&mine->call[i]);
+		netif_receive_skb_list(&s->call[i]);
 	}
-	if (second->calls)
+	s->calls = 0;
+}
+
+/*
+ * Make the prepared calls. Returns the cycles that they took, and what they left to
+ * softirqs.
+ */
+static u64 receive_calls(struct batch *b)
+{
+	struct share *second = &b->of[1];
+	bool both = second->calls;
+	u64 start = pg_cycles();
+
+	if (both)
+		pg_second_call(receive_share, second);
+	receive_share(&b->of[0]);
+	local_bh_enable();
+	local_bh_disable();
+	if (both)
 		pg_second_wait();
-	b->of[0].calls = 0;
-	b->of[1].calls = 0;
 	b->packets = 0;
 	return pg_cycles() - start;
 }
@@ -108,29 +132,38 @@ static struct list_head *start_call(struct share *s)
 	return call;
 }
 
-/* Prepare one rank's packets of a message as one call. */
-static bool prepare_call(const struct pg_run *run, struct batch *b,
-			 const struct pg_tree *t, u32 rank, u32 msg_id)
+/* What a CPU is to prepare: a rank's packets of a message as one call. */
+struct order {
+	const struct pg_run	*run;
+	struct batch		*b;
+	const struct pg_tree	*tree;
+	u32			rank;
+	u32			msg_id;
+	unsigned int		cpu;
+	bool			done;
+};
+
+static void prepare_call(void *arg)
 {
-	struct pg_request r = { msg_id, run->len, 0, run->frag };
-	const struct pg_member *next = &t->members[(rank + 1) % t->ranks];
-	unsigned int cpu = cpu_of(run, &t->members[rank]);
-	struct list_head *call = start_call(&b->of[cpu]);
+	struct order *o = arg;
+	const struct pg_run *run = o->run;
+	const struct pg_tree *t = o->tree;
+	struct pg_request r = { o->msg_id, run->len, 0, run->frag };
+	const struct pg_member *next = &t->members[(o->rank + 1) % t->ranks];
+	struct list_head *call = start_call(&o->b->of[o->cpu]);
 	u32 count = pg_packet_count(t, run->len);
 	struct sk_buff *skb;
 
 	for (r.index = 0; r.index < count; r.index++) {
-		skb = pg_packet_request(&t->members[rank], &r);
+		skb = pg_packet_request(&t->members[o->rank], &r);
 		if (!skb)
-			return false;
+			return;
 		if (run->kind != PG_TREE)
 			pg_packet_address(skb, next);
-		if (cpu)
-			pg_second_owns(skb);
 		list_add_tail(&skb->list, call);
-		b->packets++;
+		o->b->packets++;
 	}
-	return true;
+	o->done = true;
 }
 
 static void free_share(struct share *s)
@@ -154,9 +187,16 @@ static void free_batch(struct batch *b)
 	b->packets = 0;
 }
 
-/* Check a packet; if it has to be acknowledged, add that to its CPU's call. */
+/* What a CPU is to answer: packets from a port. */
+struct answer {
+	struct pg_run		*run;
+	struct share		*share;
+	struct sk_buff_head	packets;
+};
+
+/* Check a packet; if it has to be acknowledged, add that to the call. */
 static void check_packet(struct sk_buff *skb, struct pg_run *run,
-			 struct list_head **call)
+			 struct list_head *call)
 {
 	struct pg_member *m;
 	struct sk_buff *ack;
@@ -169,16 +209,13 @@ static void check_packet(struct sk_buff *skb, struct pg_run *run,
 	if (!pg_packet_check(skb, &run->counts, &m, &psn))
 		run->counts.wrong++;
 	ack = m ? pg_packet_ack(m, psn) : NULL;
-	if (!ack)
-		return;
-	if (cpu_of(run, m))
-		pg_second_owns(ack);
-	list_add_tail(&ack->list, call[cpu_of(run, m)]);
+	if (ack)
+		list_add_tail(&ack->list, call);
 }
 
 /* Take apart what is still a burst here, as the host's device would. */
 static void collect_packet(struct sk_buff *skb, struct pg_run *run,
-			   struct list_head **call)
+			   struct list_head *call)
 {
 	struct sk_buff *segs, *next;
 
@@ -200,30 +237,45 @@ static void collect_packet(struct sk_buff *skb, struct pg_run *run,
 	}
 }
 
-static void drop_empty(struct share *s, const struct list_head *call)
+/* Prepares a call of ACKs, if there are any. */
+static void answer_packets(void *arg)
 {
+	struct answer *a = arg;
+	struct list_head *call = start_call(a->share);
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&a->packets)))
+		collect_packet(skb, a->run, call);
 	if (list_empty(call))
-		s->calls--;
+		a->share->calls--;
 }
 
 /*
- * Collect what all ports have sent. Prepares a call of ACKs for each port and CPU.
- * Returns whether there are any.
+ * Collect what all ports have sent: each CPU answers for its hosts. Returns whether
+ * there is any answer.
  */
 static bool collect_all(struct pg_run *run, struct batch *b)
 {
-	struct list_head *call[2];
+	struct answer a[PG_CPUS];
+	struct pg_member *m;
 	struct net_device *dev;
 	struct sk_buff *skb;
-	unsigned int i;
+	unsigned int i, cpu;
 
+	for (cpu = 0; cpu < PG_CPUS; cpu++) {
+		a[cpu].run = run;
+		a[cpu].share = &b->of[cpu];
+		__skb_queue_head_init(&a[cpu].packets);
+	}
 	for (i = 0; (dev = pg_port(i)); i++) {
-		call[0] = start_call(&b->of[0]);
-		call[1] = start_call(&b->of[1]);
-		while ((skb = pg_port_sent(dev)))
-			collect_packet(skb, run, call);
-		drop_empty(&b->of[0], call[0]);
-		drop_empty(&b->of[1], call[1]);
+		while ((skb = pg_port_sent(dev))) {
+			m = pg_packet_member(skb);
+			cpu = m ? cpu_of(run, m) : 0;
+			__skb_queue_tail(&a[cpu].packets, skb);
+		}
+		for (cpu = 0; cpu < PG_CPUS; cpu++)
+			if (!skb_queue_empty(&a[cpu].packets))
+				on_cpu(cpu, answer_packets, &a[cpu]);
 	}
 	return b->of[0].calls || b->of[1].calls;
 }
@@ -237,7 +289,7 @@ static u64 answer_results(struct pg_run *run, struct batch *b)
 	u64 cycles = 0;
 
 	while (collect_all(run, b))
-		cycles += receive_calls(run, b);
+		cycles += receive_calls(b);
 	return cycles;
 }
 
@@ -249,19 +301,22 @@ static bool is_full(const struct batch *b)
 /* Make and receive the requests of a message. Returns false without memory. */
 static bool request_message(struct pg_run *run, struct batch *b, u64 *cycles)
 {
-	u32 index = run->first + run->next++ % run->trees, rank;
+	u32 index = run->first + run->next++ % run->trees;
 	struct pg_tree *t = pg_tree_member(index, 0)->tree;
-	u32 msg_id = t->msg_id;
+	struct order o = { run, b, t, 0, t->msg_id };
 
 	if (run->kind == PG_TREE) {
 		t->msg_id++;
 		run->due += (u64)t->ranks * run->len;
 	}
-	for (rank = 0; rank < t->ranks; rank++) {
-		if (!prepare_call(run, b, t, rank, msg_id))
+	for (o.rank = 0; o.rank < t->ranks; o.rank++) {
+		o.cpu = cpu_of(run, &t->members[o.rank]);
+		o.done = false;
+		on_cpu(o.cpu, prepare_call, &o);
+		if (!o.done)
 			return false;
 		if (b->packets >= run->ahead || is_full(b))
-			*cycles += receive_calls(run, b);
+			*cycles += receive_calls(b);
 	}
 	return true;
 }
@@ -278,7 +333,7 @@ static u64 run_round(struct pg_run *run, struct batch *b)
 			return 0;
 		}
 	}
-	cycles += receive_calls(run, b);
+	cycles += receive_calls(b);
 	return cycles + answer_results(run, b);
 }
 
@@ -381,6 +436,8 @@ int pg_run(struct pg_run *run)
 	b.of[0].call = kvcalloc(2 * b.room, sizeof(*b.of[0].call), GFP_KERNEL);
 	if (psn && b.of[0].call) {
 		b.of[1].call = b.of[0].call + b.room;
+		b.of[0].crc = run->kind == PG_CRC;
+		b.of[1].crc = b.of[0].crc;
 		restore_psns(run, psn, true);
 		err = run_on_cpus(run, &b);
 		if (run->kind != PG_TREE)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A second CPU, which receives calls at the same time as the one that measures, as
- * if a NIC spread the hosts over two of its queues. It waits without sleeping, so
- * that it begins at once.
+ * A second CPU, with the packets of half of the hosts, as if a NIC spread them over
+ * two of its queues: it prepares, receives and frees them. It waits without sleeping,
+ * so that it begins at once.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -18,25 +18,24 @@ static unsigned int cpu;
 
 /* What is to be done, and what is done: numbers that count up. */
 static unsigned int asked, done;
-static struct list_head *work;
-static unsigned int work_len;
+static void (*work)(void *arg);
+static void *work_arg;
 
 static int work_thread(void *unused)
 {
-	unsigned int next = 1, i;
+	unsigned int next = 1;
 
 	while (!kthread_should_stop()) {
-		/* The calls were put down before. */
+		/* What is to be done was put down before. */
 		if (smp_load_acquire(&asked) != next) {
 			cond_resched();
 			cpu_relax();
 			continue;
 		}
 		local_bh_disable();
-		for (i = 0; i < work_len; i++)
-			netif_receive_skb_list(&work[i]);
+		work(work_arg);
 		local_bh_enable();
-		/* What they have sent is seen by who waits. */
+		/* What it has done is seen by who waits. */
 		smp_store_release(&done, next++);
 	}
 	return 0;
@@ -50,17 +49,20 @@ static int work_thread(void *unused)
  */
 int pg_second_start(void)
 {
+	struct task_struct *thread;
+
 	cpu = cpumask_any_but(cpu_online_mask, get_cpu());
 	put_cpu();
 	if (cpu >= nr_cpu_ids)
 		return -ENODEV;
 	asked = 0;
 	done = 0;
-	task = kthread_create(work_thread, NULL, "inc_pktgen");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	kthread_bind(task, cpu);
-	wake_up_process(task);
+	thread = kthread_create(work_thread, NULL, "inc_pktgen");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	kthread_bind(thread, cpu);
+	wake_up_process(thread);
+	WRITE_ONCE(task, thread);
 	return 0;
 }
 
@@ -70,30 +72,31 @@ int pg_second_start(void)
 void pg_second_stop(void)
 {
 	kthread_stop(task);
+	task = NULL;
 }
 
 /**
- * pg_second_owns() - have a packet look as if the second CPU had allocated it
- * @skb: packet that it will receive
+ * pg_second_is_here() - is the caller on the second CPU?
  *
- * As that of a driver would be. Else it would be sent back to be freed.
+ * Context: BH off.
+ * Return: true if so, and pg_second_stop() was not called.
  */
-void pg_second_owns(struct sk_buff *skb)
+bool pg_second_is_here(void)
 {
-	skb->alloc_cpu = cpu;
+	return READ_ONCE(task) && cpu == raw_smp_processor_id();
 }
 
 /**
- * pg_second_call() - have the second CPU receive calls now
- * @calls: lists of packets
- * @n: number of them
+ * pg_second_call() - have the second CPU do something now
+ * @fn: what, with BH off
+ * @arg: its argument
  *
  * Context: BH off.
  */
-void pg_second_call(struct list_head *calls, unsigned int n)
+void pg_second_call(void (*fn)(void *arg), void *arg)
 {
-	work = calls;
-	work_len = n;
+	work = fn;
+	work_arg = arg;
 	/* See work_thread(). */
 	smp_store_release(&asked, asked + 1);
 }
