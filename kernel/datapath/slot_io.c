@@ -291,9 +291,10 @@ static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
 {
 	const struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
 
-	prefetchw(ts);
-	prefetchw((const u8 *)ts + SMP_CACHE_BYTES);
-	prefetchw((const u8 *)ts + 2 * SMP_CACHE_BYTES);
+	prefetchw(&ts->lock);
+	prefetchw(&ts->m);
+	prefetchw((const u8 *)&ts->m + SMP_CACHE_BYTES);
+	prefetchw((const u8 *)&ts->m + 2 * SMP_CACHE_BYTES);
 }
 
 /**

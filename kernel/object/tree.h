@@ -74,7 +74,7 @@ struct inc_tree_cfg {
 /**
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; no lock
- *	nests in it
+ *	nests in it. Who waits for it reads a line that its owner does not write
  * @m: the slot
  * @ended: newest message that has ended, its results or statuses queued
  * @forwarded: chunks of the message that were passed on
@@ -90,7 +90,7 @@ struct inc_tree_cfg {
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
-	struct inc_slot		m;
+	struct inc_slot		m ____cacheline_aligned_in_smp;
 	u32			ended;
 	u16			forwarded;
 	u8			quick;
