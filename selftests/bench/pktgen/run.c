@@ -373,7 +373,7 @@ static int run_rounds(struct pg_run *run, struct batch *b)
 		cycles = run_round(run, b);
 		local_bh_enable();
 		if (!cycles)
-			return false;
+			return -ENOMEM;
 		err = wait_for_results(run, b);
 		if (err)
 			return err;
