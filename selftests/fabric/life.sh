@@ -385,7 +385,8 @@ part_late()
 	others_fail "rank killed" 2 "rank 2: " 6000
 	ended "rank killed" "a rank was lost: rank 2"
 
-	no_other_tree "no other tree" "no switch can serve it" 5000 \
+	no_other_tree "no other tree" \
+		"; there was no other tree in time: no switch can serve it" 5000 \
 		--rebuild-time 3
 	INC_JOIN_TIMEOUT_MS=8000 no_other_tree "no time" \
 		"no other one was ready within 8000 ms" 9500
@@ -728,12 +729,18 @@ one_tree_each()
 	[ "$(ctl -j topology | grep -o '"max-trees":1,' | wc -l)" = 2 ]
 }
 
+told_why()
+{
+	ctl why "$JOB_NAME" | grep -q "no other tree yet: \|another one is made when"
+}
+
 # Nobody else gets the place of a group that is being rebuilt, at leaves with room for
 # one tree each, where no other switch has any.
 part_kept()
 {
 	local first pids log
 
+	wait_for 10 ctl_up
 	ctl switch drain sw >/dev/null
 	at l0 inc-tool switch set max-trees 1
 	at l1 inc-tool switch set max-trees 1
@@ -742,6 +749,8 @@ part_kept()
 	cut_off
 	ktap $? "kept: a job is being rebuilt" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	first=$JOB_NAME pids=("${JOB_PIDS[@]}") log=$JOB_LOG
+	wait_for 10 told_why
+	ktap $? "kept: why: what fails" "$(ctl why "$JOB_NAME")"
 	am_start 1 --count 10
 	job_wait
 	[ $? != 0 ] && grep -q "some is kept for groups that are being rebuilt" \

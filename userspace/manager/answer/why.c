@@ -38,9 +38,11 @@ static void explain_unusable(const struct sw *sw, char *text, size_t len)
 		snprintf(text, len, "it is not among --switch any more");
 	else if (!sw->info->collectives)
 		snprintf(text, len, "no capability: it offers no collective");
-	else
+	else if (sw->info->max_trees && sw->subtrees >= sw->info->max_trees)
 		snprintf(text, len, "no room: it has %u of %u trees",
 			 sw->subtrees, sw->info->max_trees);
+	else
+		snprintf(text, len, "no room for this group: its tenant may have no more there, or a group that is being rebuilt keeps its place");
 }
 
 static void compare_roots(const struct place_why *c,
@@ -119,6 +121,9 @@ static void explain_root(const struct manager *m, const struct group *g,
 			 g->core.present, g->request.ranks);
 	else if (g->preempt_until)
 		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
+	else if (!g->nsubtrees && g->attempt[0])
+		snprintf(w->text, sizeof(w->text), "no other tree yet: %s",
+			 g->attempt);
 	else if (list && group_why(g, list, &root))
 		fill_candidates(m, list, root, w);
 	else

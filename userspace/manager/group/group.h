@@ -300,6 +300,8 @@ struct group_undetermined {
  *	reached, either
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
+ * @broken: why there is to be another tree, the first time of several
+ * @attempt: why the last attempt to make it has failed; empty: none has
  * @resume: operations whose results all of them have, modulo 2^32
  * @failed_at: milliseconds; when the tree failed, the first time of several, plus
  *	the time in which ranks were awaited since
@@ -376,6 +378,8 @@ struct group {
 	bool			is_cut;
 	uint32_t		round;
 	uint32_t		rejoined;
+	char			broken[192];
+	char			attempt[256];
 	uint32_t		resume;
 	int64_t			failed_at;
 	int64_t			asked_at;

@@ -76,7 +76,10 @@ void group_rebuild(struct group *g, const char *text)
 	uint32_t i;
 
 	keep_places(g);
+	if (failing_since(g) != g->failed_at)
+		snprintf(g->broken, sizeof(g->broken), "%s", text);
 	g->failed_at = failing_since(g);
+	g->attempt[0] = '\0';
 	g->asked_at = g->manager->loop.now;
 	g->persisted.raise_stored = false;
 	g->moved_at = 0;
@@ -146,6 +149,7 @@ bool group_try_again(struct group *g, const char *why)
 	if (!in_time(g, g->failed_at))
 		return false;
 	log_debug("group \"%s\": no other tree yet: %s", g->request.job, why);
+	snprintf(g->attempt, sizeof(g->attempt), "%s", why);
 	g->failed = 0;
 	g->why[0] = '\0';
 	/* Routers may find other ways meanwhile. */

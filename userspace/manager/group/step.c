@@ -198,15 +198,19 @@ static void end_abandoned(struct group *g)
 static void end_refused(struct group *g)
 {
 	const struct group_fault *f = &g->fault;
-	char text[INC_RDV_TEXT_MAX];
+	char text[INC_RDV_TEXT_MAX], why[400];
 
-	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->request.job,
-		 f->text);
+	if (group_is_rebuilding(g) && g->broken[0])
+		snprintf(why, sizeof(why), "%.160s; there was no other tree in time: %.200s",
+			 g->broken, f->text);
+	else
+		snprintf(why, sizeof(why), "%s", f->text);
+	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->request.job, why);
 	/* These would try to resume, or not learn more than that they cannot. */
 	if (group_is_rebuilding(g))
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
-	group_blame(g, f->cause, "%s", f->text);
-	group_log(g, EVENT_GROUP_REFUSED, "%s", f->text);
+	group_blame(g, f->cause, "%s", why);
+	group_log(g, EVENT_GROUP_REFUSED, "%s", why);
 	group_dismiss(g, f->err, text);
 	end_group(g);
 }
