@@ -11,6 +11,8 @@ if [[ -n ${LAB_KVER:-} ]]; then
 	ok) echo "to stdout"; echo "to stderr" >&2; touch "$LAB_OUT/result" ;;
 	status) exit 7 ;;
 	report) echo "BUG: this is a drill" >/dev/kmsg ;;
+	stock)	echo "BUG: KASAN: slab-use-after-free in rxe_pool_get_index+0x1" \
+			>/dev/kmsg ;;
 	crash)	cp "$(readlink -f /usr/bin/python3)" /tmp/inc-drill
 		/tmp/inc-drill -c 'import ctypes; ctypes.string_at(0)'
 		true ;;
@@ -77,6 +79,7 @@ rm -rf "$scratch"
 try 0 ok
 try 7 status
 try 99 report
+try 0 stock
 try 99 crash
 try 124 hang
 try 0 argument "two words"
