@@ -6,8 +6,8 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
-#	early late killed clock restored module kept dead spines moved lossy; by hand: many
-#	(MANY=1000)
+#	early late killed clock restored module kept outage dead spines moved lossy;
+#	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -770,6 +770,19 @@ part_kept()
 	ctl switch resume sw >/dev/null
 }
 
+# Ranks are cut off for longer than the kernel keeps a connection that nobody answers.
+part_outage()
+{
+	cut_off
+	sleep 14
+	ip -n "$TOPO-l1" link set uplink up
+	job_wait
+	ktap $? "cut off for 14 s: the job goes on" "$(job_why)"
+	! grep -q "rank-lost $JOB_NAME" "$LAB_OUT/amd.log"
+	ktap $? "cut off for 14 s: nobody is lost" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	gone "cut off for 14 s"
+}
+
 # A rank is killed while another tree is awaited: its kernel says so.
 part_dead()
 {
@@ -965,4 +978,4 @@ part_lossy()
 }
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
-	early late killed clock restored module kept dead spines moved lossy" "$@"
+	early late killed clock restored module kept outage dead spines moved lossy" "$@"

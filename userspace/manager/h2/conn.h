@@ -85,7 +85,7 @@ struct h2_input {
  * @junk: frames that carry no call
  * @bytes: bytes that are no call's
  * @cut_reason: why it is to be cut, or NULL
- * @vanished: it ends, and not by the client's word
+ * @hung_up: the client has closed it, or its kernel
  * @idle: it is one of SHARE_IDLE
  * @dirty: it is in the list by @next_dirty
  * @peer: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:"
@@ -110,7 +110,7 @@ struct h2_conn {
 	size_t			out_len;
 	struct allowance	words, junk, bytes;
 	const char		*cut_reason;
-	bool			vanished;
+	bool			hung_up;
 	bool			idle, dirty;
 	char			peer[INET6_ADDRSTRLEN + 16];
 };
@@ -199,6 +199,7 @@ void session_forget(struct h2_conn *c);
 /* tls.c */
 bool tls_open(struct h2_conn *c, SSL_CTX *ctx);
 ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all);
+void tls_note_error(struct h2_conn *c);
 ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out);
 int tls_shake(struct h2_conn *c);
 

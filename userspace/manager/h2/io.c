@@ -105,7 +105,6 @@ void conn_timer(struct timer *timer)
 {
 	struct h2_conn *c = container_of(timer, struct h2_conn, timer);
 
-	c->vanished = true;
 	if (c->state == CONN_OPEN && !c->out_len) {
 		conn_end(c);
 		c->since = c->idle_at = c->server->now;
@@ -177,7 +176,6 @@ static void cut_conn(struct h2_conn *c)
 	size_t total = 0;
 
 	cuts++;
-	c->vanished = true;
 	if (c->h2) {
 		nghttp2_submit_goaway(
 			c->h2, NGHTTP2_FLAG_NONE,
@@ -360,6 +358,7 @@ void conn_event(struct h2_conn *c, uint32_t events)
 {
 	if (events & EPOLLERR ||
 	    (events & EPOLLHUP && c->state != CONN_OPEN)) {
+		tls_note_error(c);
 		conn_die(c);
 		return;
 	}

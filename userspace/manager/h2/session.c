@@ -266,7 +266,7 @@ const char *h2_peer(const struct h2_call *call)
  */
 bool h2_vanished(const struct h2_call *call)
 {
-	return call->conn->vanished;
+	return !call->conn->hung_up;
 }
 
 /**

@@ -56,8 +56,21 @@ bool tls_open(struct h2_conn *c, SSL_CTX *ctx)
 /* The client has closed it, or its kernel, if it was killed; or nobody answers. */
 static ssize_t note_end(struct h2_conn *c)
 {
-	c->vanished = errno && errno != ECONNRESET && errno != EPIPE;
+	c->hung_up = !errno || errno == ECONNRESET || errno == EPIPE;
 	return -1;
+}
+
+/**
+ * tls_note_error() - note why a connection ends that has an error
+ * @c: connection
+ */
+void tls_note_error(struct h2_conn *c)
+{
+	socklen_t len = sizeof(int);
+	int err = ETIMEDOUT;
+
+	getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	c->hung_up = err == ECONNRESET || err == EPIPE;
 }
 
 /**
@@ -67,7 +80,7 @@ static ssize_t note_end(struct h2_conn *c)
  * @len: their number
  * @out: write
  *
- * Return: number of bytes; 0: not now; -1: the end, and @c->vanished is set.
+ * Return: number of bytes; 0: not now; -1: the end, and @c->hung_up says whose.
  */
 ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out)
 {
