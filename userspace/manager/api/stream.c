@@ -194,8 +194,8 @@ const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
  * rpc_stream_vanished() - ask how a stream has ended
  * @stream: stream that has
  *
- * Return: true: its client is not heard of; false: the client has ended it, or has
- * ended itself, which its kernel says.
+ * Return: false: the client has closed the stream or the connection, or was killed,
+ * which its kernel says; true: the connection is lost, or the stream was reset.
  */
 bool rpc_stream_vanished(const struct rpc_stream *stream)
 {

@@ -119,7 +119,7 @@ struct rank_qp {
  * @home_at: milliseconds; when that was noted
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
  * @alive_at: milliseconds; when "alive" is sent to it next; 0: never
- * @until: milliseconds; until when it is awaited, if it has ended its stream; 0: as
+ * @until: milliseconds; until when it is awaited, if it has hung up; 0: as
  *	long as others
  */
 struct rank {
@@ -595,7 +595,8 @@ void group_forget_left(struct group *g);
 /* keep.c */
 void keep_places(struct group *g);
 void keep_release(struct group *g);
-bool keep_others(const struct group *g);
+void keep_others(const struct group *g);
+bool keep_any(const struct group *g);
 
 /* route.c */
 struct place_fabric;

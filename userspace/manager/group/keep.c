@@ -46,19 +46,29 @@ static bool keeps(const struct group *o, const struct group *g)
 /**
  * keep_others() - take what others keep from the switches' room
  * @g: group that is to be placed, after topo_fabric()
- *
- * Return: true if there is any.
  */
-bool keep_others(const struct group *g)
+void keep_others(const struct group *g)
 {
 	const struct group *o;
-	bool any = false;
 	uint32_t i;
 
 	for (o = g->manager->groups; o; o = o->next)
-		for (i = 0; keeps(o, g) && i < o->nkept; i++) {
+		for (i = 0; keeps(o, g) && i < o->nkept; i++)
 			topo_take(g->manager, o->kept[i]);
-			any = true;
-		}
-	return any;
+}
+
+/**
+ * keep_any() - check whether others keep places
+ * @g: group that could not be placed
+ *
+ * Return: true if one does.
+ */
+bool keep_any(const struct group *g)
+{
+	const struct group *o;
+
+	for (o = g->manager->groups; o; o = o->next)
+		if (keeps(o, g))
+			return true;
+	return false;
 }

@@ -72,13 +72,14 @@ bool group_may_rebuild(const struct group *g)
  */
 void group_rebuild(struct group *g, const char *text)
 {
+	int64_t since = failing_since(g);
 	struct rank *r;
 	uint32_t i;
 
 	keep_places(g);
-	if (failing_since(g) != g->failed_at)
+	if (since != g->failed_at)
 		snprintf(g->broken, sizeof(g->broken), "%s", text);
-	g->failed_at = failing_since(g);
+	g->failed_at = since;
 	g->attempt[0] = '\0';
 	g->asked_at = g->manager->loop.now;
 	g->persisted.raise_stored = false;

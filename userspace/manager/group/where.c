@@ -211,7 +211,7 @@ static const char *find_reason(const struct group *g, int *err)
 			*err = EHOSTUNREACH;
 			return sw->why;
 		}
-	if (topo_fabric(m) && keep_others(g))
+	if (keep_any(g))
 		return "none has the capability and room for another tree: some is kept for groups that are being rebuilt";
 	if (m->drains)
 		return "none has the capability and room for another tree, and is not drained";

@@ -262,7 +262,8 @@ const char *h2_peer(const struct h2_call *call)
  * h2_vanished() - ask how a call has ended
  * @call: call that is over
  *
- * Return: true: its connection has, and not by the client's word.
+ * Return: false: the client has closed the connection, or its kernel has; true: it
+ * ended otherwise, or was reset while the connection lasts.
  */
 bool h2_vanished(const struct h2_call *call)
 {
