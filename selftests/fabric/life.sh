@@ -734,8 +734,18 @@ told_why()
 	ctl why "$JOB_NAME" | grep -q "no other tree yet: \|another one is made when"
 }
 
+# refused_kept NAME: a job that comes while another one is being rebuilt.
+refused_kept()
+{
+	am_start 1 --count 10
+	job_wait
+	[ $? != 0 ] && grep -q "some is kept for groups that are being rebuilt" \
+		"$JOB_LOG.0"
+	ktap $? "kept: $1 is refused, and told why" "$(job_why)"
+}
+
 # Nobody else gets the place of a group that is being rebuilt, at leaves with room for
-# one tree each, where no other switch has any.
+# one tree each, where no other switch has any; not from the next manager either.
 part_kept()
 {
 	local first pids log
@@ -751,12 +761,10 @@ part_kept()
 	first=$JOB_NAME pids=("${JOB_PIDS[@]}") log=$JOB_LOG
 	wait_for 10 told_why
 	ktap $? "kept: why: what fails" "$(ctl why "$JOB_NAME")"
-	am_start 1 --count 10
-	job_wait
-	[ $? != 0 ] && grep -q "some is kept for groups that are being rebuilt" \
-		"$JOB_LOG.0"
-	ktap $? "kept: a job that comes meanwhile is refused, and told why" \
-		"$(job_why)"
+	refused_kept "a job that comes meanwhile"
+	kill_amd
+	amd_up || return
+	refused_kept "one that comes to the next manager"
 	ip -n "$TOPO-l1" link set uplink up
 	JOB_NAME=$first JOB_PIDS=("${pids[@]}") JOB_LOG=$log
 	job_wait

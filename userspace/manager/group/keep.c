@@ -3,7 +3,8 @@
  * Places of groups that are being rebuilt. Between a tree that has failed, or is
  * moved, and the next one a group has none; no other group gets what it needs to go
  * on, unless its tenant has a higher priority, for which it would end anyway. What
- * is kept are trees: how much memory there must be is known to the switch only.
+ * is kept are trees: how much memory there must be is known to the switch only. The
+ * store has them, too: a manager that comes after this one keeps them.
  */
 #include <stdlib.h>
 

@@ -109,6 +109,53 @@ static uint32_t *setting_of(struct inc_rdv_joined *s, size_t i)
 	return (uint32_t *)((char *)s + settings[i].offset);
 }
 
+/* --- Switches ------------------------------------------------------------ */
+
+static void put_switch(struct json_object *o, const struct sw *sw)
+{
+	put_text(o, "switch", sw_name(sw));
+	put_text(o, "address", sw->address);
+}
+
+/* By identity, else by address: the agent may not have answered yet. */
+static struct sw *find_switch(struct manager *m, struct json_object *o)
+{
+	const char *address = text_of(o, "address");
+	const char *id = text_of(o, "switch");
+	struct sw *sw, *found = NULL;
+
+	for_each_switch(m, sw) {
+		if (sw->info && !strcmp(sw->info->id, id))
+			return sw;
+		if (!sw->info && !strcmp(sw->address, address))
+			found = sw;
+	}
+	return found;
+}
+
+static void put_kept(struct json_object *list, const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nkept; i++)
+		put_switch(append_object(list), g->kept[i]);
+}
+
+/* A switch that is this manager's no more has no room to keep. */
+static void take_kept(struct json_object *list, struct group *g)
+{
+	size_t i, n = json_object_is_type(list, json_type_array) ?
+		      json_object_array_length(list) : 0;
+	struct sw *sw;
+
+	g->kept = n && n <= SUBTREES_MAX ? calloc(n, sizeof(*g->kept)) : NULL;
+	for (i = 0; g->kept && i < n; i++) {
+		sw = find_switch(g->manager, json_object_array_get_idx(list, i));
+		if (sw)
+			g->kept[g->nkept++] = sw;
+	}
+}
+
 /* --- Parts --------------------------------------------------------------- */
 
 static void put_subtree(struct json_object *o, const struct group *g,
@@ -119,8 +166,7 @@ static void put_subtree(struct json_object *o, const struct group *g,
 	struct json_object *list, *m;
 	size_t i;
 
-	put_text(o, "switch", sw_name(subtree->sw));
-	put_text(o, "address", subtree->sw->address);
+	put_switch(o, subtree->sw);
 	put_number(o, "tree", t->id);
 	put_number(o, "first", subtree->first);
 	put_number(o, "count", subtree->count);
@@ -141,21 +187,6 @@ static void put_subtree(struct json_object *o, const struct group *g,
 		put_number(m, "uc", t->members[i].uc);
 		put_end(m, &t->members[i].own);
 	}
-}
-
-/* By identity, else by address: the agent may not have answered yet. */
-static struct sw *find_switch(struct manager *m, const char *id,
-			      const char *address)
-{
-	struct sw *sw, *found = NULL;
-
-	for_each_switch(m, sw) {
-		if (sw->info && !strcmp(sw->info->id, id))
-			return sw;
-		if (!sw->info && !strcmp(sw->address, address))
-			found = sw;
-	}
-	return found;
 }
 
 static int take_members(struct json_object *list, struct tree *t)
@@ -184,7 +215,6 @@ static int take_subtree(struct json_object *o, struct group *g,
 			struct subtree *subtree, char *err)
 {
 	struct json_object *list = json_object_object_get(o, "members");
-	const char *id = text_of(o, "switch");
 	uint32_t parent = get_u32(o, "parent");
 	struct tree *t = &subtree->tree;
 	size_t i;
@@ -208,10 +238,10 @@ static int take_subtree(struct json_object *o, struct group *g,
 				    g->request.ranks);
 	if (!json_object_is_type(list, json_type_array) || take_members(list, t))
 		return store_failed(err, -EPROTO, "its members cannot be read");
-	subtree->sw = find_switch(g->manager, id, text_of(o, "address"));
+	subtree->sw = find_switch(g->manager, o);
 	if (!subtree->sw)
 		return store_failed(err, -ENOENT, "switch %s is none of this manager's any more",
-				    id);
+				    text_of(o, "switch"));
 	subtree->sw->subtrees++;
 	if (!parent)
 		return 0;
@@ -335,6 +365,8 @@ char *record_of(const struct group *g)
 	list = put_list(o, "parts");
 	for (i = 0; i < g->nsubtrees && !has_no_tree(g); i++)
 		put_subtree(append_object(list), g, &g->subtrees[i]);
+	if (has_no_tree(g))
+		put_kept(put_list(o, "kept"), g);
 	list = put_list(o, "ranks");
 	for (i = 0; i < g->request.ranks; i++)
 		put_rank(append_object(list), g, &g->ranks[i]);
@@ -398,6 +430,8 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		if (take_rank(json_object_array_get_idx(ranks, i), g,
 			      (uint32_t)i))
 			return g;
+	if (has_no_tree(g))
+		take_kept(json_object_object_get(o, "kept"), g);
 	err[0] = '\0';
 	return g;
 }
