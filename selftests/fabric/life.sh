@@ -76,6 +76,10 @@ part_beat()
 	others_fail "rank stopped" 2 "rank 2: no heartbeat" 4500
 	wait $!
 	ended "rank stopped" "a rank was lost: rank 2: no heartbeat"
+	[ "$(grep "rank-lost $JOB_NAME" "$LAB_OUT/amd.log" |
+	     grep -vc "after it was told of another's loss")" = 1 ]
+	ktap $? "rank stopped: the events tell it from the ranks that end for it" \
+		"$(grep "rank-lost $JOB_NAME" "$LAB_OUT/amd.log")"
 }
 
 part_link()
