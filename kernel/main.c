@@ -11,6 +11,8 @@
 #include "control/netns.h"
 #include "core/icrc.h"
 #include "core/reduce/reduce.h"
+#include "datapath/engine.h"
+#include "datapath/turn.h"
 #include "object/switch.h"
 #include "report/debugfs.h"
 
@@ -26,6 +28,9 @@ static int __init inc_init(void)
 	err = inc_member_cache_init();
 	if (err)
 		goto err_wq;
+	err = inc_turn_init(inc_engine_end_turn);
+	if (err)
+		goto err_cache;
 	inc_debugfs_init();
 	err = inc_netns_init();
 	if (err)
@@ -41,6 +46,8 @@ err_net:
 	inc_netns_exit();
 err_debugfs:
 	inc_debugfs_exit();
+	inc_turn_exit();
+err_cache:
 	inc_member_cache_exit();
 err_wq:
 	destroy_workqueue(inc_wq);
@@ -55,6 +62,7 @@ static void __exit inc_exit(void)
 	destroy_workqueue(inc_wq);
 	/* Trees are freed by RCU. */
 	rcu_barrier();
+	inc_turn_exit();
 	inc_member_cache_exit();
 }
 

@@ -20,6 +20,7 @@
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_rc.h"
 #include "datapath/solicit.h"
+#include "datapath/turn.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
@@ -192,6 +193,7 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->rx.beyond = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
 	qp->rx.silent_since = jiffies;
+	qp->rx.turn_cpu = -1;
 	if (!cfg->has_psn)
 		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
 
@@ -536,6 +538,7 @@ static void end_qp(struct inc_parting *p)
 	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->rx.more);
+	inc_turn_leave(qp);
 	cancel_work_sync(&qp->tx.more);
 	cancel_work_sync(&qp->lazy.work);
 	inc_ooo_purge(qp);

@@ -26,6 +26,7 @@ struct inc_piece {
  * @piece: instead, the pieces in which they lie, if @pieces
  * @lo: part with the lower 16 bits of the sums, if they are wide (see struct
  *	inc_operand), else NULL; belongs to this part
+ * @next: instead, the next part of a message, before its slot has them
  * @len: bytes
  * @level: its height in the binary tree; it covers the ranks first ... first +
  *	2^level - 1, as many of them as exist; in order of arrival, number of
@@ -37,7 +38,10 @@ struct inc_part {
 		void			*data;
 		struct inc_piece	*piece;
 	};
-	struct inc_part	*lo;
+	union {
+		struct inc_part	*lo;
+		struct inc_part	*next;
+	};
 	u16		len;
 	u16		level;
 	bool		pieces;

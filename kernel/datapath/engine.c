@@ -22,6 +22,7 @@
 #include "datapath/rx_rc.h"
 #include "datapath/rx_response.h"
 #include "datapath/rx_uc.h"
+#include "datapath/slot_io.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_queue.h"
 #include "object/qp.h"
@@ -86,4 +87,31 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 	}
 	spin_unlock(&qp->rx.lock);
 	inc_reply_flush(&reply, qp);
+}
+
+/**
+ * inc_engine_end_turn() - put into its slot what a QP has kept for it
+ * @qp: QP, in the turn of a CPU, which ends
+ *
+ * The QP may be freed when its lock is dropped for the last time.
+ *
+ * Context: softirq, RCU read side, no lock held.
+ */
+void inc_engine_end_turn(struct inc_qp *qp)
+{
+	bool more = true;
+
+	while (more) {
+		struct inc_reply reply = {};
+
+		spin_lock(&qp->rx.lock);
+		more = qp->rx.nwaiting;
+		if (more)
+			inc_slot_io_flush(qp, &reply);
+		else
+			qp->rx.turn_cpu = -1;
+		spin_unlock(&qp->rx.lock);
+		if (more)
+			inc_reply_flush(&reply, qp);
+	}
 }

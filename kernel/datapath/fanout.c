@@ -175,12 +175,14 @@ void inc_fanout_begin(struct inc_tree_slot *ts)
 	ts->done_at = 0;
 }
 
-/* Another chunk of a message is complete: will the next one be soon? */
-static bool may_wait(const struct inc_tree *tree, struct inc_tree_slot *ts)
+/* @n more chunks of a message are complete: will the next one be soon? */
+static bool may_wait(const struct inc_tree *tree, struct inc_tree_slot *ts, u16 n)
 {
 	const struct inc_slot *s = &ts->m;
 	u64 now, since;
 
+	if (n > 1)
+		ts->quick = QUICK_RUN;
 	if (s->geom->child || s->gathered == s->msg.nchunks)
 		return false;
 	now = inc_now();
@@ -222,16 +224,17 @@ static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
  * inc_fanout_due() - decide whether to pass on gathered chunks now
  * @tree: tree
  * @ts: its slot
+ * @n: chunks that have been gathered just now
  * @p: filled with what inc_fanout_gathered() is to pass on
  *
  * Context: softirq, the slot's lock is held.
  * Return: false if they wait for more chunks, or for the timer.
  */
-bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
+bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts, u16 n,
 		    struct inc_progress *p)
 {
 	lockdep_assert_held(&ts->lock);
-	if (may_wait(tree, ts)) {
+	if (may_wait(tree, ts, n)) {
 		defer_chunks(tree, ts);
 		return false;
 	}

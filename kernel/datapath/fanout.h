@@ -40,7 +40,7 @@ struct inc_begun {
 };
 
 void inc_fanout_begin(struct inc_tree_slot *ts);
-bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
+bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts, u16 n,
 		    struct inc_progress *p);
 void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 			 const struct inc_progress *p);

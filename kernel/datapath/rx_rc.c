@@ -4,15 +4,17 @@
  *
  *   inc_rx_rc()              a request is new, a duplicate, beyond a gap, wrong
  *     accept_packet()          the expected one: begin the message if it opens
- *                              one, then put its payload into the slot
+ *                              one, then put its payload into the slot, or keep
+ *                              it for it
  *       accept_result()        the same for a parent's packet
  *       acknowledge_packet()          now or later
  *     drain_ooo()              it has closed a gap: accept what is queued, in
  *                              turns (inc_rx_more())
  *     refuse_packet()          answer with a NAK
  *
- * A request is acknowledged only after its payload is in the slot: the member
- * does not retransmit an acknowledged packet, so it must not be lost here.
+ * A request is acknowledged only after its payload is in the slot, or kept for it:
+ * the member does not retransmit an acknowledged packet, so it must not be lost
+ * here.
  */
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>

@@ -8,7 +8,8 @@
  *       take_memory()             what a message needs is taken when it begins
  *       open_result()             remember where the result goes
  *       join_slot()               the member has begun it
- *   inc_slot_io_contribute()  put a packet's payload into the slot
+ *   inc_slot_io_contribute()  keep a packet's payload for the slot
+ *   inc_slot_io_flush()       put what is kept into the slot
  *     forward_gathered()        it was the last one: send what is complete
  *
  * Chunks that are complete in the slot go to the members (fanout.c), or at a
@@ -27,6 +28,8 @@
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
+#include "datapath/turn.h"
+#include "datapath/tx_gso.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_tx.h"
 #include "object/blame.h"
@@ -35,6 +38,9 @@
 #include "object/qp.h"
 #include "object/tree.h"
 #include "report/trace.h"
+
+/* Payloads that are kept for a slot: as many as a batch has that is sent. */
+#define KEPT_MAX	INC_GSO_MAX
 
 static void forward_gathered(struct inc_tree *tree, u16 slot,
 			     const struct inc_progress *p,
@@ -128,7 +134,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		}
 		/* Others' chunks may have waited for the last rank to begin. */
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->forwarded)
-			due = inc_fanout_due(tree, ts, &p);
+			due = inc_fanout_due(tree, ts, 1, &p);
 	}
 	if (verdict == INC_SLOT_FAIL)
 		inc_fanout_note_begun(&ts->m, reply->begun);
@@ -333,6 +339,55 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	return start_message(qp, &msg, &hdr, status, pkt, reply);
 }
 
+/* Put chunks of the message in progress into the slot. */
+static void add_parts(struct inc_qp *qp, struct inc_part *part,
+		      struct inc_reply *reply)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx.msg_id);
+	struct inc_progress p;
+	struct inc_part *next;
+	bool due = false;
+	u16 gathered;
+
+	spin_lock(&ts->lock);
+	gathered = ts->m.gathered;
+	for (; part; part = next) {
+		next = part->next;
+		due |= inc_slot_add(&ts->m, qp->cfg.index, qp->rx.msg_id, part);
+	}
+	due = due && inc_fanout_due(qp->tree, ts, ts->m.gathered - gathered, &p);
+	spin_unlock(&ts->lock);
+
+	if (due)
+		forward_gathered(qp->tree, ts - qp->tree->slot, &p, reply);
+}
+
+/**
+ * inc_slot_io_flush() - put chunks that are kept into the slot
+ * @qp: QP of the member, with one at least
+ * @reply: what is left to do
+ *
+ * Context: softirq, RCU read side, qp->rx.lock held.
+ */
+void inc_slot_io_flush(struct inc_qp *qp, struct inc_reply *reply)
+{
+	lockdep_assert_held(&qp->rx.lock);
+	qp->rx.nwaiting = 0;
+	add_parts(qp, qp->rx.waiting, reply);
+}
+
+/* Keep a chunk for the slot. Returns false if the slot should get it now. */
+static bool keep_part(struct inc_qp *qp, struct inc_part *part, bool last)
+{
+	if (qp->rx.nwaiting)
+		qp->rx.waiting_last->next = part;
+	else
+		qp->rx.waiting = part;
+	qp->rx.waiting_last = part;
+	qp->rx.nwaiting++;
+	return !last && qp->rx.nwaiting < KEPT_MAX && inc_turn_goes_on(qp);
+}
+
 /**
  * inc_slot_io_contribute() - put a packet's payload into the slot
  * @qp: QP of the member
@@ -340,18 +395,17 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
  * @pkt: the packet, parsed, of the message in progress
  * @reply: what is left to do
  *
- * The payload is discarded if the slot does not take the message's chunks.
+ * It is kept if more packets of the message are likely to come in this CPU's turn.
+ * It is discarded if the slot does not take the message's chunks.
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  */
 void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 			    const struct inc_pkt *pkt, struct inc_reply *reply)
 {
-	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx.msg_id);
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
+	bool last = pkt->flags & INC_PKT_LAST;
 	struct inc_part *part;
-	struct inc_progress p;
-	bool due;
 
 	lockdep_assert_held(&qp->rx.lock);
 	if (!qp->rx.to_slot) {
@@ -364,13 +418,11 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 		inc_hold_more(qp, qp->rx.msg_id,
 			      skb->truesize - qp->rx.truesize);
 
-	spin_lock(&ts->lock);
-	due = inc_slot_add(&ts->m, qp->cfg.index, qp->rx.msg_id, part) &&
-	      inc_fanout_due(qp->tree, ts, &p);
-	spin_unlock(&ts->lock);
-
-	if (due)
-		forward_gathered(qp->tree, ts - qp->tree->slot, &p, reply);
+	part->next = NULL;
+	if (last && !qp->rx.nwaiting)
+		add_parts(qp, part, reply);
+	else if (!keep_part(qp, part, last))
+		inc_slot_io_flush(qp, reply);
 }
 
 /**

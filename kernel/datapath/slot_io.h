@@ -40,5 +40,6 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 				struct inc_reply *reply);
 void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 			    const struct inc_pkt *pkt, struct inc_reply *reply);
+void inc_slot_io_flush(struct inc_qp *qp, struct inc_reply *reply);
 
 #endif /* _INC_SLOT_IO_H */

@@ -94,6 +94,7 @@ struct inc_member_cfg {
  * @rx.msg_len: its length in bytes, header included, as the header says
  * @rx.to_slot: its chunks go to the slot; otherwise they are discarded
  * @rx.truesize: memory that its first packet takes
+ * @rx.nwaiting: number of its chunks that the slot gets next, all at once
  * @rx.acks_delayed: number of delayed acknowledgments
  * @rx.ack_eager: number of lone messages still to acknowledge at once
  * @rx.ack_waits: times in a row that the member waited for @rx.ack_timer
@@ -111,6 +112,9 @@ struct inc_member_cfg {
  * @rx.more: accepts more packets of @rx.ooo after a turn
  * @rx.beyond: UC: no message from this one on has begun
  * @rx.loss: UC: messages that have not arrived
+ * @rx.waiting: the first of @rx.nwaiting chunks
+ * @rx.waiting_last: the last of them
+ * @rx.turn_cpu: CPU in whose turn the QP is, see turn.c; -1: in none
  * @tx: the send half
  * @tx.lock: guards @tx and @uplink; innermost
  * @tx.busy: a CPU is transmitting for this QP; others queue and leave it to
@@ -221,6 +225,7 @@ struct inc_qp {
 		u32			msg_len;
 		bool			to_slot;
 		u32			truesize;
+		u8			nwaiting;
 		u8			acks_delayed;
 		u8			ack_eager;
 		u8			ack_waits;
@@ -236,6 +241,9 @@ struct inc_qp {
 		struct timer_list	solicit_timer;
 		struct work_struct	more;
 		struct inc_msg_loss	loss;
+		struct inc_part		*waiting;
+		struct inc_part		*waiting_last;
+		int			turn_cpu;
 	} rx ____cacheline_aligned_in_smp;
 
 	struct {

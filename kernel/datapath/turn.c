@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The turn of a CPU: the packets that it receives before it does anything else.
+ *
+ * A member's packets arrive in bursts. What a burst brings for a message is put
+ * into its slot at once, at the end of the message, or else of the turn: the
+ * slot's lock, and what it guards, is in use by the CPUs of all members.
+ *
+ * Drivers don't say when their turn ends. So each CPU has a NAPI context, as
+ * gro_cells have: once scheduled, it is polled behind the ones that are now.
+ */
+#include <linux/delay.h>
+#include <linux/local_lock.h>
+#include <linux/lockdep.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+
+#include "datapath/turn.h"
+#include "object/qp.h"
+
+/* QPs that may put something off. */
+#define TURN_QPS	16
+
+/**
+ * struct inc_turn - a CPU's turn
+ * @lock: guards what follows where softirqs can be preempted
+ * @newest: QP of the last request; may be gone: to compare only
+ * @qp: QPs in the turn
+ * @n: their number
+ * @napi: is polled when the turn ends
+ */
+struct inc_turn {
+	local_lock_t		lock;
+	const struct inc_qp	*newest;
+	struct inc_qp		*qp[TURN_QPS];
+	unsigned int		n;
+	struct napi_struct	napi;
+};
+
+static struct inc_turn __percpu *turns;
+static struct net_device *turn_dev;
+static void (*end_turn)(struct inc_qp *qp);
+
+/* The QP is in this CPU's turn. Returns false if there is no room. */
+static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
+{
+	if (turn->n == TURN_QPS)
+		return false;
+	turn->qp[turn->n++] = qp;
+	qp->rx.turn_cpu = smp_processor_id();
+	napi_schedule(&turn->napi);
+	return true;
+}
+
+/**
+ * inc_turn_goes_on() - check whether a member's next packet may be next
+ * @qp: QP of the member, one of whose requests is accepted
+ *
+ * Another one has just been, so this is a burst.
+ *
+ * Context: softirq, qp->rx.lock held.
+ * Return: true if the QP is in this CPU's turn.
+ */
+bool inc_turn_goes_on(struct inc_qp *qp)
+{
+	struct inc_turn *turn;
+	bool joined;
+
+	lockdep_assert_held(&qp->rx.lock);
+	if (qp->rx.turn_cpu >= 0)
+		return qp->rx.turn_cpu == smp_processor_id();
+	local_lock_nested_bh(&turns->lock);
+	turn = this_cpu_ptr(turns);
+	joined = turn->newest == qp &&
+		 qp->state == RDMA_INC_MEMBER_STATE_RTS && join_turn(turn, qp);
+	turn->newest = qp;
+	local_unlock_nested_bh(&turns->lock);
+	return joined;
+}
+
+static int poll_turn(struct napi_struct *napi, int budget)
+{
+	struct inc_turn *turn = container_of(napi, struct inc_turn, napi);
+	struct inc_qp *qp[TURN_QPS];
+	unsigned int i, n;
+
+	/* It is polled elsewhere if its CPU goes offline. */
+	local_lock_nested_bh(&turns->lock);
+	n = turn->n;
+	memcpy(qp, turn->qp, n * sizeof(*qp));
+	turn->n = 0;
+	local_unlock_nested_bh(&turns->lock);
+	rcu_read_lock();
+	for (i = 0; i < n; i++)
+		end_turn(qp[i]);
+	rcu_read_unlock();
+	napi_complete_done(napi, 0);
+	return 0;
+}
+
+/**
+ * inc_turn_leave() - wait until no CPU has a QP in its turn
+ * @qp: unpublished QP, in error and without readers
+ *
+ * Context: process.
+ */
+void inc_turn_leave(struct inc_qp *qp)
+{
+	bool in_turn = true;
+
+	while (in_turn) {
+		spin_lock_bh(&qp->rx.lock);
+		in_turn = qp->rx.turn_cpu >= 0;
+		spin_unlock_bh(&qp->rx.lock);
+		if (in_turn)
+			fsleep(1000);
+	}
+}
+
+/**
+ * inc_turn_init() - prepare for packets
+ * @end: called at the end of its turn for each QP there, in a softirq's RCU read
+ *	side, without a lock; takes it from the turn (inc_qp.rx.turn_cpu)
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int inc_turn_init(void (*end)(struct inc_qp *qp))
+{
+	struct inc_turn *turn;
+	int cpu;
+
+	end_turn = end;
+	turn_dev = alloc_netdev_dummy(0);
+	if (!turn_dev)
+		return -ENOMEM;
+	turns = alloc_percpu(struct inc_turn);
+	if (!turns) {
+		free_netdev(turn_dev);
+		return -ENOMEM;
+	}
+	for_each_possible_cpu(cpu) {
+		turn = per_cpu_ptr(turns, cpu);
+		local_lock_init(&turn->lock);
+		netif_napi_add(turn_dev, &turn->napi, poll_turn);
+		napi_enable(&turn->napi);
+	}
+	return 0;
+}
+
+/**
+ * inc_turn_exit() - undo inc_turn_init()
+ *
+ * Context: module exit, when there are no QPs.
+ */
+void inc_turn_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		napi_disable(&per_cpu_ptr(turns, cpu)->napi);
+		__netif_napi_del(&per_cpu_ptr(turns, cpu)->napi);
+	}
+	/* Whoever looks NAPI contexts up does so by RCU. */
+	synchronize_net();
+	free_netdev(turn_dev);
+	free_percpu(turns);
+}
