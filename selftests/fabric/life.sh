@@ -6,7 +6,8 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
-#	early late killed clock restored module kept outage dead spines moved lossy;
+#	early late killed clock restored module kept outage cut unnamed dead spines
+#	moved lossy;
 #	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -767,8 +768,11 @@ part_kept()
 	ktap $? "kept: why: what fails" "$(ctl why "$JOB_NAME")"
 	refused_kept "a job that comes meanwhile"
 	kill_amd
+	amd_up --switch "$(sock_of sw)" || return
+	sleep 1
+	kill_amd
 	amd_up || return
-	refused_kept "one that comes to the next manager"
+	refused_kept "one that comes to the manager after one that knew no leaf"
 	ip -n "$TOPO-l1" link set uplink up
 	JOB_NAME=$first JOB_PIDS=("${pids[@]}") JOB_LOG=$log
 	job_wait
@@ -793,6 +797,44 @@ part_outage()
 	! grep -q "rank-lost $JOB_NAME" "$LAB_OUT/amd.log"
 	ktap $? "cut off for 14 s: nobody is lost" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	gone "cut off for 14 s"
+}
+
+# The next manager knows that ranks may be cut off, and for how long they are awaited.
+part_cut()
+{
+	cut_off
+	sleep 2
+	kill_amd
+	amd_up || return
+	sleep 14
+	ip -n "$TOPO-l1" link set uplink up
+	job_wait
+	ktap $? "cut off, and another manager: the job goes on" "$(job_why)"
+	gone "cut off, and another manager"
+}
+
+# The next manager has lost a switch that a job's tree needs.
+part_unnamed()
+{
+	fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000
+	event "group-ready $JOB_NAME" 20
+	wait_for 20 busy 50
+	kill_amd
+	amd_up --switch "$(sock_of sw)" --switch "$(sock_of l0)" || return
+	event "group-restored $JOB_NAME.*another tree is made: switch l1 is none"
+	ktap $? "a switch is not named any more: an event says so" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	job_wait
+	ktap $? "a switch is not named any more: the job goes on without" \
+		"$(job_why)"
+	event "group-rebuilt $JOB_NAME"
+	ktap $? "a switch is not named any more: it has another tree" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	kill_amd
+	amd_up
+	gone "a switch is not named any more"
 }
 
 # A rank is killed while another tree is awaited: its kernel says so.
@@ -990,4 +1032,5 @@ part_lossy()
 }
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
-	early late killed clock restored module kept outage dead spines moved lossy" "$@"
+	early late killed clock restored module kept outage cut unnamed dead spines moved
+	lossy" "$@"

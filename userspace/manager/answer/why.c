@@ -105,6 +105,21 @@ static void fill_candidates(const struct manager *m,
 	}
 }
 
+/* Ranks compute, or cannot be reached. */
+static void explain_waiting(const struct group *g, const char *missing,
+			    struct why *w)
+{
+	const struct rank *r;
+	bool away = false;
+
+	inc_job_for_each(&g->core, r, RANK_PRESENT)
+		away |= !r->stream;
+	snprintf(w->text, sizeof(w->text), "no tree: %s; another one is made when %s %s",
+		 g->broken[0] ? g->broken : "it has failed, or was moved",
+		 missing, away ? "are connected again" :
+		 "call libinc again, and make a new queue pair");
+}
+
 static void explain_root(const struct manager *m, const struct group *g,
 			 struct why *w)
 {
@@ -114,8 +129,7 @@ static void explain_root(const struct manager *m, const struct group *g,
 
 	group_missing(g, NULL, missing, sizeof(missing));
 	if (g->state == GROUP_REJOINING && missing[0])
-		snprintf(w->text, sizeof(w->text), "no tree: its tree has failed, or was moved; another one is made when %s call libinc again, and make a new queue pair",
-			 missing);
+		explain_waiting(g, missing, w);
 	else if (g->core.present < g->request.ranks && !g->nsubtrees)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->core.present, g->request.ranks);

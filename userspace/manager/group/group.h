@@ -260,6 +260,16 @@ struct group_undetermined {
 };
 
 /**
+ * struct kept_place - place of a tree that a group waits with, see keep.c
+ * @id: identity of the switch
+ * @address: address of its agent
+ */
+struct kept_place {
+	char	*id;
+	char	*address;
+};
+
+/**
  * struct group - a group
  * @manager: manager
  * @next: next group
@@ -332,7 +342,7 @@ struct group_undetermined {
  * @refusal_err: and its error, positive errno value
  * @left: drained switches that it leaves: if it has no place elsewhere, it goes back
  * @nleft: their number
- * @kept: switches of the tree that has failed, until there is another one
+ * @kept: places of the tree that has failed, until there is another one
  * @nkept: their number
  * @goes_back: it does
  * @limited: it is the tenant that may not have more there
@@ -406,7 +416,7 @@ struct group {
 	int			refusal_err;
 	struct sw		**left;
 	uint32_t		nleft;
-	struct sw		**kept;
+	struct kept_place	*kept;
 	uint32_t		nkept;
 	bool			goes_back;
 	bool			limited;
@@ -593,6 +603,8 @@ void group_note_left(struct group *g);
 void group_forget_left(struct group *g);
 
 /* keep.c */
+struct sw *keep_find(const struct manager *m, const char *id, const char *address);
+void keep_place(struct group *g, const char *id, const char *address);
 void keep_places(struct group *g);
 void keep_release(struct group *g);
 void keep_others(const struct group *g);

@@ -4,27 +4,75 @@
  * moved, and the next one a group has none; no other group gets what it needs to go
  * on, unless its tenant has a higher priority, for which it would end anyway. What
  * is kept are trees: how much memory there must be is known to the switch only. The
- * store has them, too: a manager that comes after this one keeps them.
+ * store has them, too: a manager that comes after this one keeps them. They are
+ * kept by name: a switch may be let go of, and come back as another struct sw.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "group/group.h"
 
 /**
- * keep_places() - keep a group's places at its switches
- * @g: group whose tree is to be replaced, and is still known
+ * keep_find() - find a switch that may have been let go of, and come back
+ * @m: manager
+ * @id: its identity
+ * @address: address of its agent, which may not have answered yet
  *
- * Until keep_release(), and whenever the group has no trees. Without memory, others
- * may take them.
+ * Return: the switch, or NULL: it is none of the manager's now.
+ */
+struct sw *keep_find(const struct manager *m, const char *id, const char *address)
+{
+	struct sw *sw, *found = NULL;
+
+	for_each_switch(m, sw) {
+		if (sw->info && !strcmp(sw->info->id, id))
+			return sw;
+		if (!sw->info && !strcmp(sw->address, address))
+			found = sw;
+	}
+	return found;
+}
+
+/**
+ * keep_place() - keep a place for a group
+ * @g: group
+ * @id: identity of the switch
+ * @address: address of its agent
+ *
+ * Without memory, others may take it.
+ */
+void keep_place(struct group *g, const char *id, const char *address)
+{
+	struct kept_place *list = realloc(g->kept, (g->nkept + 1) * sizeof(*list));
+	struct kept_place k = { strdup(id), strdup(address) };
+
+	if (list)
+		g->kept = list;
+	if (list && k.id && k.address) {
+		list[g->nkept++] = k;
+		return;
+	}
+	free(k.id);
+	free(k.address);
+}
+
+/**
+ * keep_places() - keep a group's places at its switches
+ * @g: group whose trees are to be replaced; if it has none yet, it keeps what it did
+ *
+ * Until keep_release(), and whenever the group has no trees.
  */
 void keep_places(struct group *g)
 {
+	const struct sw *sw;
 	uint32_t i;
 
-	keep_release(g);
-	g->kept = calloc(g->nsubtrees + 1, sizeof(*g->kept));
-	for (i = 0; g->kept && i < g->nsubtrees; i++)
-		g->kept[g->nkept++] = g->subtrees[i].sw;
+	if (g->nsubtrees)
+		keep_release(g);
+	for (i = 0; i < g->nsubtrees; i++) {
+		sw = g->subtrees[i].sw;
+		keep_place(g, sw_name(sw), sw->address);
+	}
 }
 
 /**
@@ -33,9 +81,13 @@ void keep_places(struct group *g)
  */
 void keep_release(struct group *g)
 {
+	while (g->nkept) {
+		g->nkept--;
+		free(g->kept[g->nkept].id);
+		free(g->kept[g->nkept].address);
+	}
 	free(g->kept);
 	g->kept = NULL;
-	g->nkept = 0;
 }
 
 static bool keeps(const struct group *o, const struct group *g)
@@ -50,12 +102,17 @@ static bool keeps(const struct group *o, const struct group *g)
  */
 void keep_others(const struct group *g)
 {
+	const struct manager *m = g->manager;
 	const struct group *o;
+	struct sw *sw;
 	uint32_t i;
 
-	for (o = g->manager->groups; o; o = o->next)
-		for (i = 0; keeps(o, g) && i < o->nkept; i++)
-			topo_take(g->manager, o->kept[i]);
+	for (o = m->groups; o; o = o->next)
+		for (i = 0; keeps(o, g) && i < o->nkept; i++) {
+			sw = keep_find(m, o->kept[i].id, o->kept[i].address);
+			if (sw)
+				topo_take(g->manager, sw);
+		}
 }
 
 /**

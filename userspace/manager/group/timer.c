@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "group/group.h"
 
@@ -48,6 +49,21 @@ static int64_t silent_at(const struct rank *r)
 	return group_is_rebuilding(g) && g->is_cut && until > at ? until : at;
 }
 
+/* Is it silent because of what has failed? Nobody can tell. */
+static void lose_silent(struct rank *r)
+{
+	const struct group *g = r->group;
+	char text[INC_RDV_TEXT_MAX];
+
+	if (group_is_rebuilding(g) && g->is_cut && g->broken[0] && !r->until)
+		snprintf(text, sizeof(text), "not heard of for %u s, since the tree has failed: %.200s",
+			 g->manager->o.rebuild_ms / 1000, g->broken);
+	else
+		snprintf(text, sizeof(text), "%s", r->stream ? "no heartbeat" :
+			 "connection lost");
+	rank_lost(r, text);
+}
+
 /* Does it wait for the time to look at the fabric? */
 static bool awaits_look(const struct group *g)
 {
@@ -84,8 +100,7 @@ static void look_at_ranks(struct group *g)
 
 	inc_job_for_each(&g->core, r, RANK_PRESENT) {
 		if (silent_at(r) <= now) {
-			rank_lost(r, r->stream ? "no heartbeat" :
-				  "connection lost");
+			lose_silent(r);
 			continue;
 		}
 		if (r->alive_at && r->alive_at <= now) {

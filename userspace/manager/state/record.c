@@ -117,42 +117,28 @@ static void put_switch(struct json_object *o, const struct sw *sw)
 	put_text(o, "address", sw->address);
 }
 
-/* By identity, else by address: the agent may not have answered yet. */
-static struct sw *find_switch(struct manager *m, struct json_object *o)
-{
-	const char *address = text_of(o, "address");
-	const char *id = text_of(o, "switch");
-	struct sw *sw, *found = NULL;
-
-	for_each_switch(m, sw) {
-		if (sw->info && !strcmp(sw->info->id, id))
-			return sw;
-		if (!sw->info && !strcmp(sw->address, address))
-			found = sw;
-	}
-	return found;
-}
-
 static void put_kept(struct json_object *list, const struct group *g)
 {
+	struct json_object *o;
 	uint32_t i;
 
-	for (i = 0; i < g->nkept; i++)
-		put_switch(append_object(list), g->kept[i]);
+	for (i = 0; i < g->nkept; i++) {
+		o = append_object(list);
+		put_text(o, "switch", g->kept[i].id);
+		put_text(o, "address", g->kept[i].address);
+	}
 }
 
-/* A switch that is this manager's no more has no room to keep. */
+/* @list: of switches, or of parts. */
 static void take_kept(struct json_object *list, struct group *g)
 {
 	size_t i, n = json_object_is_type(list, json_type_array) ?
 		      json_object_array_length(list) : 0;
-	struct sw *sw;
+	struct json_object *o;
 
-	g->kept = n && n <= SUBTREES_MAX ? calloc(n, sizeof(*g->kept)) : NULL;
-	for (i = 0; g->kept && i < n; i++) {
-		sw = find_switch(g->manager, json_object_array_get_idx(list, i));
-		if (sw)
-			g->kept[g->nkept++] = sw;
+	for (i = 0; i < n && i < SUBTREES_MAX; i++) {
+		o = json_object_array_get_idx(list, i);
+		keep_place(g, text_of(o, "switch"), text_of(o, "address"));
 	}
 }
 
@@ -238,7 +224,8 @@ static int take_subtree(struct json_object *o, struct group *g,
 				    g->request.ranks);
 	if (!json_object_is_type(list, json_type_array) || take_members(list, t))
 		return store_failed(err, -EPROTO, "its members cannot be read");
-	subtree->sw = find_switch(g->manager, o);
+	subtree->sw = keep_find(g->manager, text_of(o, "switch"),
+				text_of(o, "address"));
 	if (!subtree->sw)
 		return store_failed(err, -ENOENT, "switch %s is none of this manager's any more",
 				    text_of(o, "switch"));
@@ -319,6 +306,21 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 
 /* --- Groups -------------------------------------------------------------- */
 
+/* Of a group that waits for another tree. */
+static void put_waiting(struct json_object *o, const struct group *g)
+{
+	put_number(o, "cut", g->is_cut);
+	put_text(o, "broken", g->broken);
+	put_kept(put_list(o, "kept"), g);
+}
+
+static void take_waiting(struct json_object *o, struct group *g)
+{
+	g->is_cut = get_u64(o, "cut");
+	snprintf(g->broken, sizeof(g->broken), "%s", text_of(o, "broken"));
+	take_kept(json_object_object_get(o, "kept"), g);
+}
+
 static void put_wishes(struct json_object *o, const struct inc_rdv_tree *t)
 {
 	put_number(o, "slots", t->slots);
@@ -366,11 +368,40 @@ char *record_of(const struct group *g)
 	for (i = 0; i < g->nsubtrees && !has_no_tree(g); i++)
 		put_subtree(append_object(list), g, &g->subtrees[i]);
 	if (has_no_tree(g))
-		put_kept(put_list(o, "kept"), g);
+		put_waiting(o, g);
 	list = put_list(o, "ranks");
 	for (i = 0; i < g->request.ranks; i++)
 		put_rank(append_object(list), g, &g->ranks[i]);
 	return end_text(o);
+}
+
+static void drop_subtrees(struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nsubtrees; i++) {
+		if (g->subtrees[i].sw)
+			g->subtrees[i].sw->subtrees--;
+		free(g->subtrees[i].tree.members);
+	}
+	g->nsubtrees = 0;
+}
+
+/*
+ * A switch that it needs is not the manager's any more, which is as if it were lost.
+ * Returns false if that ends the group.
+ */
+static bool lose_switch(struct group *g, int ret, struct json_object *subtrees,
+			const char *err)
+{
+	if (ret != -ENOENT || !g->request.rebuild || g->state >= GROUP_ENDING)
+		return false;
+	drop_subtrees(g);
+	g->ended_in = GROUP_REJOINING;
+	group_set_state(g, GROUP_REJOINING);
+	snprintf(g->broken, sizeof(g->broken), "%s", err);
+	take_kept(subtrees, g);
+	return true;
 }
 
 static struct group *take_group(struct manager *m, struct json_object *o,
@@ -379,6 +410,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	struct json_object *subtrees = json_object_object_get(o, "parts");
 	struct json_object *ranks = json_object_object_get(o, "ranks");
 	struct group *g;
+	int ret = 0;
 	size_t n, i;
 
 	if (!json_object_is_type(subtrees, json_type_array) ||
@@ -422,16 +454,17 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	take_wishes(o, &g->request.tree);
 	n = json_object_array_length(subtrees);
 	g->subtrees = calloc(n + 1, sizeof(*g->subtrees));
-	for (i = 0; g->subtrees && i < n; i++)
-		if (take_subtree(json_object_array_get_idx(subtrees, i), g,
-				 &g->subtrees[g->nsubtrees++], err))
-			return g;
+	for (i = 0; g->subtrees && i < n && !ret; i++)
+		ret = take_subtree(json_object_array_get_idx(subtrees, i), g,
+				   &g->subtrees[g->nsubtrees++], err);
+	if (ret && !lose_switch(g, ret, subtrees, err))
+		return g;
+	if (has_no_tree(g) && !ret)
+		take_waiting(o, g);
 	for (i = 0; i < g->request.ranks; i++)
 		if (take_rank(json_object_array_get_idx(ranks, i), g,
 			      (uint32_t)i))
 			return g;
-	if (has_no_tree(g))
-		take_kept(json_object_object_get(o, "kept"), g);
 	err[0] = '\0';
 	return g;
 }
@@ -448,7 +481,6 @@ struct group *record_group(struct manager *m, const char *text, char *err)
 {
 	struct json_object *o = NULL;
 	struct group *g;
-	uint32_t i;
 
 	if (strlen(text) > RECORD_MAX) {
 		store_failed(err, 0, "its record has %zu bytes: one of %u ranks has less than %u",
@@ -461,11 +493,8 @@ struct group *record_group(struct manager *m, const char *text, char *err)
 	json_object_put(o);
 	if (!g || !err[0])
 		return g;
-	for (i = 0; i < g->nsubtrees; i++) {
-		if (g->subtrees[i].sw)
-			g->subtrees[i].sw->subtrees--;
-		free(g->subtrees[i].tree.members);
-	}
+	drop_subtrees(g);
+	keep_release(g);
 	free(g->subtrees);
 	free(g);
 	return NULL;

@@ -69,8 +69,9 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 	if (g->state != GROUP_ENDING)
 		tenant_enter(&m->tenants, g->tenant, g->reservation,
 			     g->request.ranks);
-	group_log(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited",
-		  g->core.present, g->request.ranks);
+	group_log(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited%s%s",
+		  g->core.present, g->request.ranks,
+		  g->broken[0] ? "; another tree is made: " : "", g->broken);
 	if (!g->core.present && !g->core.leave_at)
 		group_raise(g, GROUP_EV_ENDED);
 }

@@ -54,6 +54,7 @@ static void begin(enum group_state state)
 	if (events_init(&m.events) || !m.tenants.policy || !g)
 		abort();
 	sw.info = &info;
+	sw.address = "agent";
 	sw.up = true;
 	sw.reported_up = true;
 	sw.refreshing = true;
