@@ -62,6 +62,10 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 		else
 			prefetch(part);
 	}
+	/* It will be the last one, and be reduced to there. */
+	if (data)
+		prefetch_bytes(s->partial + inc_chunk_off(s->geom, chunk),
+			       s->geom->pmtu);
 }
 
 /**
