@@ -88,7 +88,7 @@ static const struct {
 	{ ECONNRESET, "a rank died or left" },
 	{ EHOSTUNREACH, "the switch does not answer" },
 	{ EOPNOTSUPP, "not offered by this tree" },
-	{ ENOTCONN, "connection to the rendezvous daemon lost" },
+	{ ENOTCONN, "connection to the rendezvous daemon or the manager lost" },
 	{ ESHUTDOWN, "the tree was dismantled" },
 	{ ESTALE, "the communicator is that of the parent process" },
 	{ ETIMEDOUT, "time limit exceeded" },

@@ -103,7 +103,8 @@ static bool leave_drained(struct group *g)
 	if (!sw || g->state != GROUP_READY || !group_may_rebuild(g) ||
 	    !group_may_move(g, why, sizeof(why)))
 		return false;
-	snprintf(why, sizeof(why), "switch %s is drained", sw_name(sw));
+	snprintf(why, sizeof(why), "switch %s is %s", sw_name(sw),
+		 sw->leaving ? "not named any more" : "drained");
 	group_raise_fault(g, GROUP_EV_MOVED, CAUSE_SWITCH, 0, "%s", why);
 	return true;
 }
