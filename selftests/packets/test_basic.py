@@ -98,3 +98,24 @@ def barrier(lab, family):
                 m.send(*m.request(n, coll=peer.BARRIER))
                 lab.quiet()
             t.check(n, [])
+
+
+@test("AllReduce of many packets: all but the last are answered before it comes")
+def stream(lab, family):
+    with lab.tree(ranks=3, family=family, pmtu=256, msg_size=16384) as t:
+        sums = peer.ints([3 * i for i in range(600)])
+        for count in (1, 2, 9):         # of ten
+            msg_id = t.take_id()
+            pkts = [m.request(msg_id, peer.ints(range(600))) for m in t.m]
+            for m, p in zip(t.m, pkts):
+                m.send(*p[:count])
+            size = 256 * count - 32
+            check(lab.until(lambda: all(m.result(msg_id, size) == sums[:size]
+                                        for m in t.m)), "first %d" % count)
+            expect("results", [m.results for m in t.m], [[]] * 3)
+            for m, p in zip(t.m, pkts):
+                m.send(*p[count:])
+            t.check(msg_id, [3 * i for i in range(600)])
+            for m in t.m:
+                m.results.clear()
+                m.mem[:] = bytes(len(m.mem))
