@@ -187,7 +187,7 @@ static bool may_wait(const struct inc_tree *tree, struct inc_tree_slot *ts, u16 
 		return false;
 	now = inc_now();
 	since = max(ts->done_at, READ_ONCE(tree->kicked_at));
-	if (ts->done_at)
+	if (n == 1 && ts->done_at)
 		ts->quick = (s64)(now - since) > QUICK_US ? 0 :
 			    min(ts->quick + 1, QUICK_RUN);
 	ts->done_at = now;

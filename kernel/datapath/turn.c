@@ -10,10 +10,10 @@
  * gro_cells have: once scheduled, it is polled behind the ones that are now.
  */
 #include <linux/delay.h>
-#include <linux/local_lock.h>
 #include <linux/lockdep.h>
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
+#include <linux/spinlock.h>
 
 #include "datapath/turn.h"
 #include "object/qp.h"
@@ -23,15 +23,16 @@
 
 /**
  * struct inc_turn - a CPU's turn
- * @lock: guards what follows where softirqs can be preempted
  * @newest: QP of the last request; may be gone: to compare only
+ * @lock: guards @qp and @n; inside inc_qp.rx.lock. If the CPU goes offline, another
+ *	one polls
  * @qp: QPs in the turn
  * @n: their number
  * @napi: is polled when the turn ends
  */
 struct inc_turn {
-	local_lock_t		lock;
 	const struct inc_qp	*newest;
+	spinlock_t		lock;	/* see above */
 	struct inc_qp		*qp[TURN_QPS];
 	unsigned int		n;
 	struct napi_struct	napi;
@@ -44,9 +45,15 @@ static void (*end_turn)(struct inc_qp *qp);
 /* The QP is in this CPU's turn. Returns false if there is no room. */
 static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
 {
-	if (turn->n == TURN_QPS)
+	bool room;
+
+	spin_lock(&turn->lock);
+	room = turn->n < TURN_QPS;
+	if (room)
+		turn->qp[turn->n++] = qp;
+	spin_unlock(&turn->lock);
+	if (!room)
 		return false;
-	turn->qp[turn->n++] = qp;
 	qp->rx.turn_cpu = smp_processor_id();
 	napi_schedule(&turn->napi);
 	return true;
@@ -63,18 +70,15 @@ static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
  */
 bool inc_turn_goes_on(struct inc_qp *qp)
 {
-	struct inc_turn *turn;
+	struct inc_turn *turn = this_cpu_ptr(turns);
 	bool joined;
 
 	lockdep_assert_held(&qp->rx.lock);
 	if (qp->rx.turn_cpu >= 0)
 		return qp->rx.turn_cpu == smp_processor_id();
-	local_lock_nested_bh(&turns->lock);
-	turn = this_cpu_ptr(turns);
 	joined = turn->newest == qp &&
 		 qp->state == RDMA_INC_MEMBER_STATE_RTS && join_turn(turn, qp);
 	turn->newest = qp;
-	local_unlock_nested_bh(&turns->lock);
 	return joined;
 }
 
@@ -84,12 +88,11 @@ static int poll_turn(struct napi_struct *napi, int budget)
 	struct inc_qp *qp[TURN_QPS];
 	unsigned int i, n;
 
-	/* It is polled elsewhere if its CPU goes offline. */
-	local_lock_nested_bh(&turns->lock);
+	spin_lock(&turn->lock);
 	n = turn->n;
 	memcpy(qp, turn->qp, n * sizeof(*qp));
 	turn->n = 0;
-	local_unlock_nested_bh(&turns->lock);
+	spin_unlock(&turn->lock);
 	rcu_read_lock();
 	for (i = 0; i < n; i++)
 		end_turn(qp[i]);
@@ -141,7 +144,9 @@ int inc_turn_init(void (*end)(struct inc_qp *qp))
 	}
 	for_each_possible_cpu(cpu) {
 		turn = per_cpu_ptr(turns, cpu);
-		local_lock_init(&turn->lock);
+		spin_lock_init(&turn->lock);
+		/* Without that, anybody may poll it, by its ID, at any time. */
+		set_bit(NAPI_STATE_NO_BUSY_POLL, &turn->napi.state);
 		netif_napi_add(turn_dev, &turn->napi, poll_turn);
 		napi_enable(&turn->napi);
 	}
