@@ -12,7 +12,7 @@ from net import Lab
 # Each adds its tests when it is imported, in this order.
 MODULES = ("basic", "border", "ingress", "shortcut", "responder", "header",
            "requester", "life", "memory", "hold", "luck", "uc", "child",
-           "trust", "work", "random")
+           "trust", "work", "turn", "random")
 
 
 class TestLab(Lab):
