@@ -6,8 +6,8 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
-#	early late killed clock restored module kept outage cut unnamed dead spines
-#	moved lossy;
+#	early late killed clock restored module kept outage cut give_up late_word
+#	unnamed dead spines moved lossy;
 #	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -21,7 +21,8 @@
 CHECKS=${CHECKS:-300}
 # Groups, and clients that are killed.
 MANY=${MANY:-100}
-AMD_ARGS=(--heartbeat 250 --misses 12 --agent-interval 500 --agent-misses 16)
+LIFE_ARGS=(--heartbeat 250 --misses 12 --agent-interval 500 --agent-misses 16)
+AMD_ARGS=("${LIFE_ARGS[@]}")
 
 suite_up()
 {
@@ -813,6 +814,57 @@ part_cut()
 	gone "cut off, and another manager"
 }
 
+# Ranks that the cut leaves connected give up by themselves: nobody awaits them.
+part_give_up()
+{
+	fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000 --timeout 3000
+	event "group-ready $JOB_NAME" 20
+	wait_for 20 busy 50
+	ip -n "$TOPO-l1" link set uplink down
+	event "group-ended $JOB_NAME: a rank was lost: rank [01]: connection lost" 12
+	ktap $? "ranks give up while rebuilt: the group ends" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	job_wait
+	ip -n "$TOPO-l1" link set uplink up
+	gone "ranks give up while rebuilt"
+}
+
+# A rank has made its new queue pair when it is cut off, and its group ends meanwhile.
+part_late_word()
+{
+	local AMD_ARGS=(--agent-interval 500 --agent-misses 16) begun
+
+	amd_down
+	amd_up && fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000 --timeout 600000
+	event "group-ready $JOB_NAME" 20
+	wait_for 20 busy 50
+	kill -STOP "${JOB_PIDS[2]}"
+	at l0 inc-tool tree del "$(tree_of l0)"
+	event "group-failed $JOB_NAME"
+	sleep 1
+	ip -n "$TOPO-l1" link set uplink down
+	kill -CONT "${JOB_PIDS[2]}"
+	sleep 5
+	kill -9 "${JOB_PIDS[0]}"
+	sleep 10
+	ip -n "$TOPO-l1" link set uplink up
+	begun=$SECONDS
+	job_wait
+	((SECONDS - begun <= $(scaled 8)))
+	ktap $? "cut off with a new queue pair: all are told in $((SECONDS - begun)) s" \
+		"$(job_why)"
+	grep -q "rank 0: connection lost" "$JOB_LOG.3"
+	ktap $? "cut off with a new queue pair: told of what" "$(cat "$JOB_LOG.3")"
+	gone "cut off with a new queue pair"
+	amd_down
+	AMD_ARGS=("${LIFE_ARGS[@]}")
+	amd_up
+}
+
 # The next manager has lost a switch that a job's tree needs.
 part_unnamed()
 {
@@ -823,7 +875,7 @@ part_unnamed()
 	wait_for 20 busy 50
 	kill_amd
 	amd_up --switch "$(sock_of sw)" --switch "$(sock_of l0)" || return
-	event "group-restored $JOB_NAME.*another tree is made: switch l1 is none"
+	event "group-restored $JOB_NAME.*another tree is made: .* without switch l1"
 	ktap $? "a switch is not named any more: an event says so" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	job_wait
@@ -1032,5 +1084,5 @@ part_lossy()
 }
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
-	early late killed clock restored module kept outage cut unnamed dead spines moved
-	lossy" "$@"
+	early late killed clock restored module kept outage cut give_up late_word unnamed
+	dead spines moved lossy" "$@"

@@ -105,19 +105,11 @@ static void fill_candidates(const struct manager *m,
 	}
 }
 
-/* Ranks compute, or cannot be reached. */
 static void explain_waiting(const struct group *g, const char *missing,
 			    struct why *w)
 {
-	const struct rank *r;
-	bool away = false;
-
-	inc_job_for_each(&g->core, r, RANK_PRESENT)
-		away |= !r->stream;
-	snprintf(w->text, sizeof(w->text), "no tree: %s; another one is made when %s %s",
-		 g->broken[0] ? g->broken : "it has failed, or was moved",
-		 missing, away ? "are connected again" :
-		 "call libinc again, and make a new queue pair");
+	snprintf(w->text, sizeof(w->text), "no tree: %s; another one is made when %s, which compute or are cut off, have a new queue pair",
+		 g->broken[0] ? g->broken : "it has failed, or was moved", missing);
 }
 
 static void explain_root(const struct manager *m, const struct group *g,

@@ -123,7 +123,7 @@ void rank_lost(struct rank *r, const char *reason)
 	g->nlost++;
 	if (g->nlost <= LOST_SAID)
 		group_log(g, EVENT_RANK_LOST, "rank %u: %s%s%s", rank, why,
-			  g->loss_sent ? ", after it was told of another's loss" : "",
+			  g->loss_sent && stream ? ", after it was told of another's loss" : "",
 			  g->nlost < LOST_SAID ? "" :
 			  "; no further losses of this group are logged");
 	if (is_end(g))

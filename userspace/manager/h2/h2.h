@@ -56,6 +56,7 @@ struct h2_chunk {
  * @begun: headers were sent
  * @ending: the status is to be sent after @queue
  * @ended: it was
+ * @reset: by the client
  * @born_at: milliseconds; when it came
  * @deadline: likewise; when it is over, TIMER_NEVER: it has none
  * @progress_at: likewise; when the client took something last
@@ -80,7 +81,7 @@ struct h2_call {
 	size_t			headers;
 	bool			has_headers, post, grpc, packed, bad_time;
 	bool			counted, silent, half_closed;
-	bool			begun, ending, ended;
+	bool			begun, ending, ended, reset;
 	int64_t			born_at, deadline, progress_at;
 	struct wire_message	message;
 	size_t			unopened;

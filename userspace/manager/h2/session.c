@@ -262,12 +262,12 @@ const char *h2_peer(const struct h2_call *call)
  * h2_vanished() - ask how a call has ended
  * @call: call that is over
  *
- * Return: false: the client has closed the connection, or its kernel has; true: it
- * ended otherwise, or was reset while the connection lasts.
+ * Return: false: the client has reset it, or closed the connection, or its kernel
+ * has; true: it ended otherwise.
  */
 bool h2_vanished(const struct h2_call *call)
 {
-	return !call->conn->hung_up;
+	return !call->reset && !call->conn->hung_up;
 }
 
 /**
@@ -569,6 +569,8 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 	struct h2_call *call = call_of(h2, f->hd.stream_id);
 
 	weigh_frame(ctx, f);
+	if (call && f->hd.type == NGHTTP2_RST_STREAM)
+		call->reset = true;
 	if (call && f->hd.type == NGHTTP2_HEADERS &&
 	    f->headers.cat == NGHTTP2_HCAT_REQUEST)
 		take_call(call);

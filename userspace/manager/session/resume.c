@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rdma_inc_proto.h"
 #include "session/session.h"
 
 /**
@@ -91,6 +92,19 @@ static void set_stream(struct rank *r, struct rpc_stream *stream)
 	rpc_stream_set(stream, r);
 }
 
+/* What the others were told while it was cut off. */
+static void tell_loss(struct rank *r)
+{
+	struct am_message msg = { .rdv = {
+		.type	= INC_RDV_FAILED,
+		.rank	= -1,
+		.status	= INC_STATUS_MEMBER_LEFT,
+	} };
+
+	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", r->group->cause);
+	group_tell(r, &msg);
+}
+
 static void take_stream(struct rank *r, struct rpc_stream *stream)
 {
 	struct group *g = r->group;
@@ -107,6 +121,8 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 	group_tell(r, &msg);
 	if (g->state == GROUP_REJOINING && !r->rejoined)
 		group_tell_rebuild(r, "the tree has failed");
+	if (g->loss_sent)
+		tell_loss(r);
 }
 
 /**

@@ -391,15 +391,19 @@ static void drop_subtrees(struct group *g)
  * A switch that it needs is not the manager's any more, which is as if it were lost.
  * Returns false if that ends the group.
  */
-static bool lose_switch(struct group *g, int ret, struct json_object *subtrees,
-			const char *err)
+static bool lose_switch(struct group *g, int ret, struct json_object *subtrees)
 {
+	struct json_object *last;
+
 	if (ret != -ENOENT || !g->request.rebuild || g->state >= GROUP_ENDING)
 		return false;
+	last = json_object_array_get_idx(subtrees, g->nsubtrees - 1);
+	snprintf(g->broken, sizeof(g->broken), "the manager was started without switch %s",
+		 text_of(last, "switch"));
+	g->is_cut = true;
 	drop_subtrees(g);
 	g->ended_in = GROUP_REJOINING;
 	group_set_state(g, GROUP_REJOINING);
-	snprintf(g->broken, sizeof(g->broken), "%s", err);
 	take_kept(subtrees, g);
 	return true;
 }
@@ -457,7 +461,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	for (i = 0; g->subtrees && i < n && !ret; i++)
 		ret = take_subtree(json_object_array_get_idx(subtrees, i), g,
 				   &g->subtrees[g->nsubtrees++], err);
-	if (ret && !lose_switch(g, ret, subtrees, err))
+	if (ret && !lose_switch(g, ret, subtrees))
 		return g;
 	if (has_no_tree(g) && !ret)
 		take_waiting(o, g);
