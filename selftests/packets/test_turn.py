@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Packets that a CPU receives in one turn."""
 import contextlib
+import os
 import random
 from unittest import mock
 
@@ -17,11 +18,19 @@ KEPT_QPS = 16           # in a turn; others keep nothing
 
 @contextlib.contextmanager
 def one_tree(lab, ranks):
-    """Ranks of a host share its address, so that a burst can have packets of all."""
+    """
+    Ranks of a host share its address, so that a burst can have packets of all. All
+    is sent by one CPU: veth has a queue for each, in which others' results may wait.
+    """
+    cpus = os.sched_getaffinity(0)
     addrs = [lab.new_addr(6, n) for n in range(3)]
+    os.sched_setaffinity(0, [min(cpus)])
     with mock.patch.object(lab, "new_addr", lambda family, n: addrs[n]):
         with lab.tree(family=6, ranks=ranks, pmtu=PMTU, **peer.PATIENT) as t:
-            yield t
+            try:
+                yield t
+            finally:
+                os.sched_setaffinity(0, cpus)
 
 
 def ports(lab):
