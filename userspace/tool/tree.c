@@ -24,8 +24,9 @@ static const char usage[] =
 
 /* Time that the kernel may take apart from waiting for members. */
 #define DEL_SLACK_MS	10000
-/* Interval of polling if events were lost. */
+/* Interval of polling if events were lost, or when there may be none any more. */
 #define DEL_ASK_MS	20
+#define DEL_LATE_MS	1000
 
 #define KW_NAMES(_name, _takes, _parse, _names, _ATTR, _member)		\
 	KEYWORD(struct inc_nl_tree, _name, NULL, _takes, _parse,	\
@@ -141,11 +142,15 @@ static int is_gone(const struct inc_nl_event *ev, void *arg)
 	       ev->tree.id == tree->id && ev->tree.epoch == tree->epoch;
 }
 
-/* Wait for the event or, if it was lost, until no tree is being dismantled. */
+/*
+ * Wait for the event or, if it was lost, until no tree is being dismantled. If the module
+ * is unloaded meanwhile, there may be no event.
+ */
 static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
 		     struct inc_nl_tree *tree)
 {
 	struct pollfd pfd = { .fd = inc_nl_fd(events), .events = POLLIN };
+	int64_t late = now_ms() + DEL_LATE_MS;
 	int64_t until = now_ms() + tree->dead_time + DEL_SLACK_MS;
 	struct inc_nl_switch sw = { .leaving = 1 };
 	bool lost = false;
@@ -161,7 +166,7 @@ static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
 			lost = true;
 		else if (rc)
 			return tool_nl_fail(events);
-		if (lost && inc_nl_switch_get(nl, &sw))
+		if ((lost || now_ms() >= late) && inc_nl_switch_get(nl, &sw))
 			return tool_nl_fail(nl);
 		if (!sw.leaving)
 			return TOOL_OK;
