@@ -4,8 +4,7 @@
  *
  *   inc_rx_rc()              a request is new, a duplicate, beyond a gap, wrong
  *     accept_packet()          the expected one: begin the message if it opens
- *                              one, then put its payload into the slot, or keep
- *                              it for it
+ *                              one, then slot_io.c has its payload
  *       accept_result()        the same for a parent's packet
  *       acknowledge_packet()          now or later
  *     drain_ooo()              it has closed a gap: accept what is queued, in

@@ -63,7 +63,7 @@ static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
  * inc_turn_goes_on() - check whether a member's next packet may be next
  * @qp: QP of the member, one of whose requests is accepted
  *
- * Another one has just been, so this is a burst.
+ * If the last request that this CPU has seen was the member's, too, it is a burst.
  *
  * Context: softirq, qp->rx.lock held.
  * Return: true if the QP is in this CPU's turn.
@@ -77,7 +77,8 @@ bool inc_turn_goes_on(struct inc_qp *qp)
 	if (qp->rx.turn_cpu >= 0)
 		return qp->rx.turn_cpu == smp_processor_id();
 	joined = turn->newest == qp &&
-		 qp->state == RDMA_INC_MEMBER_STATE_RTS && join_turn(turn, qp);
+		 READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_RTS &&
+		 join_turn(turn, qp);
 	turn->newest = qp;
 	return joined;
 }

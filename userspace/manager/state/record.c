@@ -111,22 +111,19 @@ static uint32_t *setting_of(struct inc_rdv_joined *s, size_t i)
 
 /* --- Switches ------------------------------------------------------------ */
 
-static void put_switch(struct json_object *o, const struct sw *sw)
+static void put_switch(struct json_object *o, const char *id, const char *address)
 {
-	put_text(o, "switch", sw_name(sw));
-	put_text(o, "address", sw->address);
+	put_text(o, "switch", id);
+	put_text(o, "address", address);
 }
 
 static void put_kept(struct json_object *list, const struct group *g)
 {
-	struct json_object *o;
 	uint32_t i;
 
-	for (i = 0; i < g->nkept; i++) {
-		o = append_object(list);
-		put_text(o, "switch", g->kept[i].id);
-		put_text(o, "address", g->kept[i].address);
-	}
+	for (i = 0; i < g->nkept; i++)
+		put_switch(append_object(list), g->kept[i].id,
+			   g->kept[i].address);
 }
 
 /* @list: of switches, or of parts. */
@@ -152,7 +149,7 @@ static void put_subtree(struct json_object *o, const struct group *g,
 	struct json_object *list, *m;
 	size_t i;
 
-	put_switch(o, subtree->sw);
+	put_switch(o, sw_name(subtree->sw), subtree->sw->address);
 	put_number(o, "tree", t->id);
 	put_number(o, "first", subtree->first);
 	put_number(o, "count", subtree->count);
