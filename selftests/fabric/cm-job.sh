@@ -278,7 +278,7 @@ part_never()
 	wait_for 10 ctl_up
 	stranger --check --count 1000
 	others_fail "a rank never connects" -1 \
-		"4 of 4 ranks came, 3 are ready.* waited for ranks 3 to connect" \
+		"4 of 4 ranks came, 3 are ready.* waited for rank 3 to connect" \
 		20000
 	stranger_away
 	left "a rank never connects"

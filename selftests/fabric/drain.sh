@@ -186,7 +186,7 @@ part_computes()
 			group show "$name"
 		says "computes: whom it waits for" 0 "waits for ranks 0-3" \
 			task show "$name"
-		says "computes: why it has no tree" 0 "when ranks 0-3, which compute" \
+		says "computes: why it has no tree" 0 "new queue pairs of ranks 0-3: computing" \
 			why "$name"
 	done
 	wait_for 5 in_metrics 'inc_am_groups{state="rebuilding"} 2'

@@ -6,8 +6,8 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
-#	early late killed clock restored module kept outage cut give_up late_word
-#	unnamed dead spines moved lossy;
+#	early late killed clock restored module kept outage cut give_up said_again
+#	late_word told unnamed dead spines moved lossy;
 #	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -737,7 +737,7 @@ one_tree_each()
 
 told_why()
 {
-	ctl why "$JOB_NAME" | grep -q "no other tree yet: \|another one is made when"
+	ctl why "$JOB_NAME" | grep -q "no other tree yet: \|another one waits for"
 }
 
 # refused_kept NAME: a job that comes while another one is being rebuilt.
@@ -814,6 +814,22 @@ part_cut()
 	gone "cut off, and another manager"
 }
 
+# Who is cut off learns what has ended its group, and not only what has cut it off.
+part_told()
+{
+	cut_off
+	sleep 2
+	kill -9 "${JOB_PIDS[1]}"
+	sleep 12
+	ip -n "$TOPO-l1" link set uplink up
+	job_wait
+	grep -q "rank 1: connection lost" "$JOB_LOG.2" &&
+		grep -q "rank 1: connection lost" "$JOB_LOG.3"
+	ktap $? "a rank is killed while others are cut off: they are told" \
+		"$(cat "$JOB_LOG.2" "$JOB_LOG.3")"
+	gone "a rank is killed while others are cut off"
+}
+
 # Ranks that the cut leaves connected give up by themselves: nobody awaits them.
 part_give_up()
 {
@@ -831,13 +847,10 @@ part_give_up()
 	gone "ranks give up while rebuilt"
 }
 
-# A rank has made its new queue pair when it is cut off, and its group ends meanwhile.
-part_late_word()
+# A rank is cut off when it has made its new queue pair: what it says is not heard.
+cut_off_late()
 {
-	local AMD_ARGS=(--agent-interval 500 --agent-misses 16) begun
-
-	amd_down
-	amd_up && fabric_known
+	fabric_known
 	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
 		--pause 5000 --timeout 600000
 	event "group-ready $JOB_NAME" 20
@@ -848,6 +861,31 @@ part_late_word()
 	sleep 1
 	ip -n "$TOPO-l1" link set uplink down
 	kill -CONT "${JOB_PIDS[2]}"
+}
+
+# Longer than its heartbeats may be missed; it says all again over another stream.
+part_said_again()
+{
+	cut_off_late
+	sleep 8
+	ip -n "$TOPO-l1" link set uplink up
+	job_wait
+	ktap $? "cut off with a new queue pair for 8 s: the job goes on" \
+		"$(job_why)"
+	event "group-rebuilt $JOB_NAME"
+	ktap $? "cut off with a new queue pair for 8 s: it has another tree" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	gone "cut off with a new queue pair for 8 s"
+}
+
+# Its group ends meanwhile.
+part_late_word()
+{
+	local AMD_ARGS=(--agent-interval 500 --agent-misses 16) begun
+
+	amd_down
+	amd_up
+	cut_off_late
 	sleep 5
 	kill -9 "${JOB_PIDS[0]}"
 	sleep 10
@@ -1084,5 +1122,6 @@ part_lossy()
 }
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
-	early late killed clock restored module kept outage cut give_up late_word unnamed
+	early late killed clock restored module kept outage cut give_up said_again late_word \
+	told unnamed \
 	dead spines moved lossy" "$@"

@@ -116,21 +116,28 @@ bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 }
 
 /**
- * inc_job_name_ranks() - add ranks to a list for people: "ranks 0, 2-3"
+ * inc_job_name_ranks() - add ranks to a list for people: "ranks 0, 2-3", "rank 0"
  * @list: list; empty at first
  * @len: its size in bytes
  * @first: first rank
  * @last: last rank, or @first
  *
- * Return: false without room for them; the list is as before.
+ * Return: false without room for them; the list names the same as before.
  */
 bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last)
 {
+	const char *begin = last > first ? "ranks " : "rank ";
 	size_t used = strlen(list);
 	int n;
 
+	if (used && list[strlen("rank")] == ' ' && used + 1 < len) {
+		memmove(list + strlen("ranks"), list + strlen("rank"),
+			used - strlen("rank") + 1);
+		list[strlen("rank")] = 's';
+		used++;
+	}
 	n = snprintf(list + used, len - used,
-		     last > first ? "%s%u-%u" : "%s%u", used ? ", " : "ranks ",
+		     last > first ? "%s%u-%u" : "%s%u", used ? ", " : begin,
 		     first, last);
 	if (n >= 0 && (size_t)n < len - used)
 		return true;

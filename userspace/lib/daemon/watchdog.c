@@ -112,6 +112,9 @@ void inc_watchdog_note_tree(struct inc_watchdog *w,
 	pthread_mutex_lock(&w->lock);
 	switch (msg->type) {
 	case INC_RDV_REBUILD:
+		/* It is said again, to a rank that has resumed. */
+		if (w->rebuild.round == msg->msg_id)
+			break;
 		inc_warn(w->who, "%s: another tree is made", msg->text);
 		w->rebuild.round = msg->msg_id;
 		w->rebuild.joined = false;

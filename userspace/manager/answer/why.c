@@ -108,7 +108,7 @@ static void fill_candidates(const struct manager *m,
 static void explain_waiting(const struct group *g, const char *missing,
 			    struct why *w)
 {
-	snprintf(w->text, sizeof(w->text), "no tree: %s; another one is made when %s, which compute or are cut off, have a new queue pair",
+	snprintf(w->text, sizeof(w->text), "no tree: %s; another one waits for new queue pairs of %s: computing, or cut off",
 		 g->broken[0] ? g->broken : "it has failed, or was moved", missing);
 }
 

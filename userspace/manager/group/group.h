@@ -306,8 +306,6 @@ struct kept_place {
  * @began_at: milliseconds; when the last rank had joined
  * @last_stream: the stream of the last rank that has left, to be answered when
  *	all is gone; NULL: none
- * @is_cut: its tree has failed, and no packets pass where it did: ranks may not be
- *	reached, either
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
  * @broken: why there is to be another tree, the first time of several
@@ -385,7 +383,6 @@ struct group {
 	enum group_step		step;
 	int64_t			began_at;
 	struct rpc_stream	*last_stream;
-	bool			is_cut;
 	uint32_t		round;
 	uint32_t		rejoined;
 	char			broken[192];

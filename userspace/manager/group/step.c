@@ -258,24 +258,17 @@ static void release_rank(struct group *g)
 
 /* --- The tree fails ------------------------------------------------------ */
 
-static void note_fault(struct group *g)
-{
-	group_log_fault(g);
-	g->is_cut = g->fault.status == INC_STATUS_PEER_DEAD ||
-		    g->fault.cause == CAUSE_SWITCH;
-}
-
 /* Here, and in the next two: if there can be no other tree, the group ends. */
 static void remake_tree(struct group *g)
 {
-	note_fault(g);
+	group_log_fault(g);
 	if (!group_start_over(g, g->fault.text))
 		end_refused(g);
 }
 
 static void rebuild_tree(struct group *g)
 {
-	note_fault(g);
+	group_log_fault(g);
 	if (group_may_rebuild(g))
 		group_rebuild(g, g->fault.text);
 	else
@@ -285,7 +278,7 @@ static void rebuild_tree(struct group *g)
 static void retry_tree(struct group *g)
 {
 	if (g->fault.event == GROUP_EV_FAILED)
-		note_fault(g);
+		group_log_fault(g);
 	if (!group_try_again(g, g->fault.text))
 		end_refused(g);
 }
@@ -523,7 +516,6 @@ static void tell_ready(struct group *g)
 		  g->request.ranks, cm_count(g), g->nsubtrees,
 		  g->nsubtrees == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
-	g->is_cut = false;
 	warn_unseen(g);
 	if (g->goes_back)
 		group_log(g, EVENT_GROUP_MOVES, "back to a switch that is drained: %s",

@@ -17,36 +17,48 @@ static int64_t earlier_time(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t later_time(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* When a rank was last heard, or could have been. */
+static int64_t heard_at(const struct rank *r)
+{
+	int64_t beat_at = r->stream ? rpc_stream_beat_at(r->stream) : 0;
+
+	/* Nobody has listened before the manager was late. */
+	return later_time(later_time(beat_at, r->heard_at),
+			  r->group->manager->loop.late_at);
+}
+
 /* INT64_MAX: it sends no heartbeats. */
 static int64_t beat_due_at(const struct rank *r)
 {
 	const struct amd_options *o = &r->group->manager->o;
-	int64_t beat_at = r->stream ? rpc_stream_beat_at(r->stream) : 0;
-	int64_t heard_at = beat_at > r->heard_at ? beat_at : r->heard_at;
-	int64_t late_at = r->group->manager->loop.late_at;
 
-	/* Nobody has listened before that. */
-	if (late_at > heard_at)
-		heard_at = late_at;
 	if (!r->stream && !o->heartbeat_ms)
-		return heard_at + AWAIT_MS;
+		return heard_at(r) + AWAIT_MS;
 	/* Ranks learn the interval when the tree is there. */
 	if (!o->heartbeat_ms ||
 	    group_is_forming(r->group))
 		return INT64_MAX;
-	return heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
+	return heard_at(r) + (int64_t)o->heartbeat_ms * (o->misses + 1);
 }
 
-/* What has failed may lead to the rank, too: it has as long as another tree has. */
+/*
+ * Where a tree has failed, or fails meanwhile, may be the only way to the rank: it
+ * has as long as another tree has.
+ */
 static int64_t silent_at(const struct rank *r)
 {
 	const struct group *g = r->group;
 	int64_t at = beat_due_at(r);
-	int64_t until = g->failed_at + g->manager->o.rebuild_ms;
 
 	if (r->until)
 		return r->until;
-	return group_is_rebuilding(g) && g->is_cut && until > at ? until : at;
+	return !group_is_rebuilding(g) ? at :
+	       later_time(at, heard_at(r) + g->manager->o.rebuild_ms);
 }
 
 /* Is it silent because of what has failed? Nobody can tell. */
@@ -55,7 +67,7 @@ static void lose_silent(struct rank *r)
 	const struct group *g = r->group;
 	char text[INC_RDV_TEXT_MAX];
 
-	if (group_is_rebuilding(g) && g->is_cut && g->broken[0] && !r->until)
+	if (group_is_rebuilding(g) && g->broken[0] && !r->until)
 		snprintf(text, sizeof(text), "not heard of for %u s, since the tree has failed: %.200s",
 			 g->manager->o.rebuild_ms / 1000, g->broken);
 	else

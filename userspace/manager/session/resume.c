@@ -55,18 +55,18 @@ static struct rank *find_rank(const struct manager *m, const char *tenant,
 }
 
 /* Why is it gone? Another tenant's reason is not shown. */
-static const char *why_lost(const struct manager *m, const char *tenant,
-			    const char *name)
+static const char *why_ended(const struct manager *m, const char *tenant,
+			     const char *name)
 {
 	const struct event *ev;
 
 	TAILQ_FOREACH_REVERSE(ev, &m->events.list, event_list, by_seq)
 		if ((!strcmp(ev->kind, EVENT_GROUP_LOST) ||
-		     !strcmp(ev->kind, EVENT_GROUP_FAILED)) &&
+		     !strcmp(ev->kind, EVENT_GROUP_ENDED)) &&
 		    !strcmp(ev->tenant, tenant) &&
 		    !strncmp(ev->subject, name, sizeof(ev->subject) - 1))
 			return ev->text;
-	return "it has ended";
+	return "this manager does not know it: it may have ended before this manager began";
 }
 
 /* Does a group of that name and tenant go on? */
@@ -207,12 +207,13 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		rpc_stream_end(stream, 0, "");
 		return;
 	}
-	if (!r && goes_on(m, tenant, join->job))
+	if (!r && goes_on(m, tenant, join->job)) {
 		snprintf(text, sizeof(text), "group \"%s\" goes on, and has no rank %u of %u with this address, QPN, PSN and tree: if it is another one with the name, start the job again",
 			 join->job, join->rank, join->ranks);
-	else
-		snprintf(text, sizeof(text), "group \"%s\" does not go on: %s: start the job again",
-			 join->job, r ? "nothing was heard of this rank for too long" :
-			 why_lost(m, tenant, join->job));
-	rpc_stream_end(stream, ENOENT, text);
+		rpc_stream_end(stream, ENOENT, text);
+		return;
+	}
+	snprintf(text, sizeof(text), "group \"%s\" does not go on: %.400s: start the job again",
+		 join->job, r ? r->group->cause : why_ended(m, tenant, join->job));
+	rpc_stream_end(stream, ECONNRESET, text);
 }

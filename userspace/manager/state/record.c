@@ -306,14 +306,12 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 /* Of a group that waits for another tree. */
 static void put_waiting(struct json_object *o, const struct group *g)
 {
-	put_number(o, "cut", g->is_cut);
 	put_text(o, "broken", g->broken);
 	put_kept(put_list(o, "kept"), g);
 }
 
 static void take_waiting(struct json_object *o, struct group *g)
 {
-	g->is_cut = get_u64(o, "cut");
 	snprintf(g->broken, sizeof(g->broken), "%s", text_of(o, "broken"));
 	take_kept(json_object_object_get(o, "kept"), g);
 }
@@ -397,7 +395,6 @@ static bool lose_switch(struct group *g, int ret, struct json_object *subtrees)
 	last = json_object_array_get_idx(subtrees, g->nsubtrees - 1);
 	snprintf(g->broken, sizeof(g->broken), "the manager was started without switch %s",
 		 text_of(last, "switch"));
-	g->is_cut = true;
 	drop_subtrees(g);
 	g->ended_in = GROUP_REJOINING;
 	group_set_state(g, GROUP_REJOINING);

@@ -601,8 +601,8 @@ static void who_was_lost(void)
 	j.rts = true;
 	say_join(&c, &j);
 	EQ(hear_type(&c), INC_RDV_JOINED);
-	leave_without(&a, "ranks 2");
-	leave_without(&b, "ranks 2");
+	leave_without(&a, "rank 2");
+	leave_without(&b, "rank 2");
 	close(c.fd);
 	wait_trees(0);
 	EQ(daemon_end(), 0);
