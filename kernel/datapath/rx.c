@@ -183,6 +183,17 @@ static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 		kfree_skb(skb);
 }
 
+/* Who sends to the member, on any CPU, reads the same cache lines. */
+static void note_arrival(struct inc_qp *qp)
+{
+	u16 cpu = smp_processor_id();
+
+	if (time_after(jiffies, READ_ONCE(qp->last_rx)))
+		WRITE_ONCE(qp->last_rx, jiffies);
+	if (READ_ONCE(qp->cpu) != cpu)
+		WRITE_ONCE(qp->cpu, cpu);
+}
+
 /* One plain packet from the member of @qp. */
 static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 {
@@ -199,7 +210,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 		return;
 	}
 
-	WRITE_ONCE(qp->last_rx, jiffies);
+	note_arrival(qp);
 	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);

@@ -482,6 +482,17 @@ static unsigned int linear_room(const struct dst_entry *dst, unsigned int len)
 }
 
 /*
+ * The CPU by which a device chooses one of its queues (XPS). Any CPU may send to a
+ * member, but what the queues of several do at a time may arrive in any order.
+ */
+static void set_sender(struct sk_buff *skb, const struct inc_qp *qp)
+{
+#ifdef CONFIG_XPS
+	skb->sender_cpu = READ_ONCE(qp->cpu) + 1;
+#endif
+}
+
+/*
  * Build one more packet of a burst, except its pad and ICRC. Returns where they
  * belong, or NULL. @crc takes the CRC of the headers.
  */
@@ -512,6 +523,7 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 	if (!skb)
 		goto err_mem;
 	skb_reserve(skb, reserve);
+	set_sender(skb, qp);
 	*crc = put_headers(qp, pkt, skb, skb_queue_len(&b->packets));
 	__skb_queue_tail(&b->packets, skb);
 	return paged ? ref_pages(skb, payload, payload_len, trailer_len) :

@@ -130,6 +130,7 @@ struct inc_member_cfg {
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
  * @sport: UDP source port
+ * @cpu: CPU that its last packet has arrived on
  * @traffic_class: that of the tree
  * @iif: device over which the route to the member goes
  * @genid: generation of the routes and addresses, see flow.h, that @iif is of
@@ -175,6 +176,7 @@ struct inc_qp {
 	bool				heard;
 	u8				traffic_class;
 	__be16				sport;
+	u16				cpu;
 	struct inc_switch		*sw;
 	struct inc_tree			*tree;
 	struct inc_uplink_queue		*uplink;
