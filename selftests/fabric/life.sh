@@ -7,7 +7,7 @@
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
 #	early late killed clock restored module kept outage cut give_up said_again
-#	late_word told unnamed dead spines moved lossy;
+#	late_word told unnamed unheard dead spines moved lossy;
 #	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -878,6 +878,49 @@ part_said_again()
 	gone "cut off with a new queue pair for 8 s"
 }
 
+# uplink add|del: all packets between l1 and the others are lost, or no more.
+uplink()
+{
+	local args=()
+
+	[ "$1" = del ] || args=(netem loss 100%)
+	tc -n "$TOPO-l1" qdisc "$1" dev uplink root "${args[@]}"
+	tc -n "$TOPO-sw" qdisc "$1" dev down2 root "${args[@]}"
+}
+
+# Ranks 2 and 3 do not hear of the tree that they have new queue pairs for.
+unheard()
+{
+	fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000 --timeout 600000
+	event "group-ready $JOB_NAME" 20
+	wait_for 20 busy 50
+	kill -STOP "${AGENT[l1]}"
+	at l0 inc-tool tree del "$(tree_of l0)"
+	rejoined "$1" 4
+	sleep "$2"
+	uplink add
+	kill -CONT "${AGENT[l1]}"
+	wait_for 10 made 2
+	ktap $? "$1: it is made" "$(tail -n 5 "$LAB_OUT/amd.log")"
+}
+
+# Of the 30 s for another tree, 6 have passed when it is there.
+part_unheard()
+{
+	unheard "cut off from a new tree" 5
+	sleep 26
+	uplink del
+	goes_on "cut off from a new tree"
+	unheard "killed behind a new tree" 1
+	kill -9 "${JOB_PIDS[2]}"
+	sleep 8
+	uplink del
+	others_fail "killed behind a new tree" 2 "rank 2: " 24000
+	ended "killed behind a new tree" "a rank was lost: rank 2: "
+}
+
 # Its group ends meanwhile.
 part_late_word()
 {
@@ -1123,5 +1166,5 @@ part_lossy()
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
 	early late killed clock restored module kept outage cut give_up said_again late_word \
-	told unnamed \
+	told unnamed unheard \
 	dead spines moved lossy" "$@"

@@ -122,6 +122,9 @@ static void explain_root(const struct manager *m, const struct group *g,
 	group_missing(g, NULL, missing, sizeof(missing));
 	if (g->state == GROUP_REJOINING && missing[0])
 		explain_waiting(g, missing, w);
+	else if (g->state == GROUP_REJOINED)
+		snprintf(w->text, sizeof(w->text), "another tree is made, and waits for %s to connect: computing, or cut off",
+			 missing);
 	else if (g->core.present < g->request.ranks && !g->nsubtrees)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->core.present, g->request.ranks);

@@ -308,12 +308,13 @@ struct kept_place {
  *	all is gone; NULL: none
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
- * @broken: why there is to be another tree, the first time of several
+ * @broken: why there is to be another tree
  * @attempt: why the last attempt to make it has failed; empty: none has
  * @resume: operations whose results all of them have, modulo 2^32
  * @failed_at: milliseconds; when the tree failed, the first time of several, plus
  *	the time in which ranks were awaited since
- * @asked_at: milliseconds; when the ranks were told "rebuild"
+ * @asked_at: milliseconds; when the ranks were told "rebuild", or what is to be
+ *	connected then
  * @ready_at: milliseconds; when the last one was ready
  * @place_at: milliseconds; when to compute the next one, or to look at the
  *	fabric again; 0: not yet

@@ -25,16 +25,19 @@
 /* When its tree has failed, the first time of several, if it does now. */
 static int64_t failing_since(const struct group *g)
 {
-	int64_t now = g->manager->loop.now;
+	int64_t now = g->manager->loop.now, there_at = now;
 
-	return !g->failed_at || (g->state == GROUP_READY &&
-				 now - g->ready_at > REBUILD_SETTLED_MS) ?
+	if (g->state == GROUP_READY)
+		there_at = g->ready_at;
+	else if (g->state == GROUP_REJOINED)
+		there_at = g->asked_at;
+	return !g->failed_at || now - there_at > REBUILD_SETTLED_MS ?
 	       now : g->failed_at;
 }
 
 static bool in_time(const struct group *g, int64_t since)
 {
-	return g->manager->loop.now - since <= g->manager->o.rebuild_ms;
+	return g->manager->loop.now - since < g->manager->o.rebuild_ms;
 }
 
 static void forget_tree(struct group *g)
@@ -77,8 +80,7 @@ void group_rebuild(struct group *g, const char *text)
 	uint32_t i;
 
 	keep_places(g);
-	if (since != g->failed_at)
-		snprintf(g->broken, sizeof(g->broken), "%s", text);
+	snprintf(g->broken, sizeof(g->broken), "%s", text);
 	g->failed_at = since;
 	g->attempt[0] = '\0';
 	g->asked_at = g->manager->loop.now;

@@ -407,10 +407,15 @@ static bool try_elsewhere(struct group *g)
 
 static void tell_joined(struct group *g)
 {
+	bool again = group_is_rebuilding(g);
 	struct rank *r;
 
-	group_set_state(g, group_is_rebuilding(g) ? GROUP_REJOINED :
-						    GROUP_JOINED);
+	/* As for its new queue pair, a rank may compute before it connects that. */
+	if (again) {
+		g->core.deadline = INT64_MAX;
+		g->asked_at = g->manager->loop.now;
+	}
+	group_set_state(g, again ? GROUP_REJOINED : GROUP_JOINED);
 	inc_job_for_each(&g->core, r, RANK_PRESENT)
 		group_tell_joined(r);
 }

@@ -128,7 +128,9 @@ void group_tell_joined(struct rank *r)
 	cm_tell(r, &msg);
 	snprintf(msg.switch_id, sizeof(msg.switch_id), "%s",
 		 sw_name(r->subtree->sw));
-	r->heard_at = r->group->manager->loop.now;
+	/* It learns now that it is to send heartbeats, unless it had a tree before. */
+	if (!group_is_rebuilding(r->group))
+		r->heard_at = r->group->manager->loop.now;
 	r->joined_sent = r->stream;
 	r->alive_at = rank_next_alive(r);
 	group_tell(r, &msg);

@@ -126,6 +126,11 @@ static void refuse_late(struct group *g)
 {
 	char missing[128];
 
+	if (group_is_rebuilding(g)) {
+		group_refuse(g, ETIMEDOUT, "the switches have not made it within %u s (--rebuild-time)",
+			     g->manager->o.rebuild_ms / 1000);
+		return;
+	}
 	group_missing(g, NULL, missing, sizeof(missing));
 	group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time; waited for %s%s",
 		     g->core.present, g->request.ranks, g->core.rts,

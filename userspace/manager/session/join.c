@@ -373,18 +373,23 @@ void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 
 /*
  * What has failed may have led to the rank, or the rank may have taken us for lost:
- * it is awaited. One that has been killed has said so, by its kernel.
+ * it is awaited, from its last word on. One that has been killed has said so, by its
+ * kernel.
  */
 static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 {
 	struct manager *m = r->group->manager;
+	int64_t beat_at = rpc_stream_beat_at(stream);
 	bool late = session_was_late(m);
 
 	if (r->group->state >= GROUP_ENDING || !group_resume_ms(m) ||
 	    (!late && !group_is_rebuilding(r->group)))
 		return false;
 	r->stream = NULL;
-	r->heard_at = m->loop.now;
+	if (late || !m->o.heartbeat_ms)
+		r->heard_at = m->loop.now;
+	else if (beat_at > r->heard_at)
+		r->heard_at = beat_at;
 	r->until = late || rpc_stream_vanished(stream) ? 0 :
 		   m->loop.now + BACK_MS;
 	return true;

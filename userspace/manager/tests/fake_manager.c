@@ -200,7 +200,7 @@ static void turn_loop(void)
 /* Without heartbeats, as long as their connections are there. */
 static bool waits_for_ranks(const struct group *g)
 {
-	return g->state == GROUP_READY ||
+	return g->state == GROUP_READY || g->state == GROUP_REJOINED ||
 	       (g->state == GROUP_REJOINING && g->rejoined < g->request.ranks);
 }
 
