@@ -18,6 +18,7 @@
 #include "datapath/fanout.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_queue.h"
+#include "datapath/turn.h"
 #include "datapath/uplink_tx.h"
 #include "object/qp.h"
 #include "object/tree.h"
@@ -108,7 +109,7 @@ void inc_fanout_kick(struct inc_tree *tree)
 	inc_tree_for_each_member(tree, qp)
 		/* See above: another CPU's entries are that CPU's to send. */
 		if (!data_race(inc_resultq_empty(&qp->tx.results)))
-			inc_txq_kick(qp, now);
+			inc_turn_send(qp, now);
 	WRITE_ONCE(tree->kicked_at, inc_now());
 }
 

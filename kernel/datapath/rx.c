@@ -183,7 +183,7 @@ static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 		kfree_skb(skb);
 }
 
-/* Who sends to the member, on any CPU, reads the same cache lines. */
+/* The CPUs that send to the member read the same cache lines. */
 static void note_arrival(struct inc_qp *qp)
 {
 	u16 cpu = smp_processor_id();

@@ -6,6 +6,11 @@
  * into its slot at once, at the end of the message, or else of the turn: the
  * slot's lock, and what it guards, is in use by the CPUs of all members.
  *
+ * The CPU that completes a chunk has results for all members. What it takes to send
+ * to one is in the cache of the CPU that receives from it. If that one is in its turn,
+ * it sends, too, when the turn ends. It is not interrupted for that: otherwise the CPU
+ * that has the result sends it.
+ *
  * Drivers don't say when their turn ends. So each CPU has a NAPI context, as
  * gro_cells have: once scheduled, it is polled behind the ones that are now.
  */
@@ -16,25 +21,38 @@
 #include <linux/spinlock.h>
 
 #include "datapath/turn.h"
+#include "datapath/tx_queue.h"
 #include "object/qp.h"
+#include "object/wait.h"
 
-/* QPs that may put something off. */
+/* QPs that may put something off, and that may be passed on to a CPU. */
 #define TURN_QPS	16
+#define TURN_SENDS	64
+
+/* In inc_qp.tx.passed_on: it waits for a turn's end; for each CPU that sends. */
+#define PASSED_ON	1
+#define SENDING		2
 
 /**
  * struct inc_turn - a CPU's turn
  * @newest: QP of the last request; may be gone: to compare only
- * @lock: guards @qp and @n; inside inc_qp.rx.lock. If the CPU goes offline, another
+ * @lock: guards the rest; inside inc_qp.rx.lock. If the CPU goes offline, another
  *	one polls
+ * @goes_on: @napi will be polled; read without the lock, too
  * @qp: QPs in the turn
  * @n: their number
+ * @send: QPs that are passed on to this CPU
+ * @nsend: their number
  * @napi: is polled when the turn ends
  */
 struct inc_turn {
 	const struct inc_qp	*newest;
 	spinlock_t		lock;	/* see above */
+	bool			goes_on;
 	struct inc_qp		*qp[TURN_QPS];
 	unsigned int		n;
+	struct inc_qp		*send[TURN_SENDS];
+	unsigned int		nsend;
 	struct napi_struct	napi;
 };
 
@@ -49,8 +67,10 @@ static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
 
 	spin_lock(&turn->lock);
 	room = turn->n < TURN_QPS;
-	if (room)
+	if (room) {
 		turn->qp[turn->n++] = qp;
+		WRITE_ONCE(turn->goes_on, true);
+	}
 	spin_unlock(&turn->lock);
 	if (!room)
 		return false;
@@ -83,6 +103,83 @@ bool inc_turn_goes_on(struct inc_qp *qp)
 	return joined;
 }
 
+static bool add_send(struct inc_turn *turn, struct inc_qp *qp)
+{
+	bool added;
+
+	spin_lock_bh(&turn->lock);
+	added = turn->goes_on && turn->nsend < TURN_SENDS;
+	if (added)
+		turn->send[turn->nsend++] = qp;
+	spin_unlock_bh(&turn->lock);
+	return added;
+}
+
+/* Returns true if another CPU will see what is queued, and send it. */
+static bool pass_on(struct inc_qp *qp)
+{
+	unsigned int cpu = READ_ONCE(qp->cpu);
+	struct inc_turn *turn = per_cpu_ptr(turns, cpu);
+
+	if (cpu == raw_smp_processor_id() || !READ_ONCE(turn->goes_on))
+		return false;
+	/* Full barriers: the queue is looked at after the bit was taken away. */
+	if (atomic_fetch_or(PASSED_ON, &qp->tx.passed_on) & PASSED_ON)
+		return true;
+	if (add_send(turn, qp))
+		return true;
+	atomic_sub_return(PASSED_ON, &qp->tx.passed_on);
+	return false;
+}
+
+/**
+ * inc_turn_send() - send what is ready, or have the CPU do it that is to
+ * @qp: QP
+ * @now: time, from inc_now() not long ago
+ *
+ * Context: any but hard interrupt, RCU read side, no lock held.
+ */
+void inc_turn_send(struct inc_qp *qp, u64 now)
+{
+	if (!pass_on(qp))
+		inc_txq_kick(qp, now);
+}
+
+/* Send what was passed on to this CPU. */
+static void send_all(struct inc_turn *turn)
+{
+	struct inc_qp *qp[TURN_SENDS];
+	unsigned int i, n;
+	u64 now;
+
+	spin_lock(&turn->lock);
+	n = turn->nsend;
+	memcpy(qp, turn->send, n * sizeof(*qp));
+	turn->nsend = 0;
+	spin_unlock(&turn->lock);
+	if (!n)
+		return;
+	now = inc_now();
+	for (i = 0; i < n; i++) {
+		/* From here on it may be passed on again. */
+		atomic_add_return(SENDING - PASSED_ON, &qp[i]->tx.passed_on);
+		inc_txq_kick(qp[i], now);
+		atomic_fetch_sub_release(SENDING, &qp[i]->tx.passed_on);
+	}
+}
+
+/* Returns true if there is no more to do for this CPU. */
+static bool stop_turn(struct inc_turn *turn)
+{
+	bool more;
+
+	spin_lock(&turn->lock);
+	more = turn->n || turn->nsend;
+	WRITE_ONCE(turn->goes_on, more);
+	spin_unlock(&turn->lock);
+	return !more;
+}
+
 static int poll_turn(struct napi_struct *napi, int budget)
 {
 	struct inc_turn *turn = container_of(napi, struct inc_turn, napi);
@@ -97,13 +194,16 @@ static int poll_turn(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	for (i = 0; i < n; i++)
 		end_turn(qp[i]);
+	send_all(turn);
 	rcu_read_unlock();
+	if (!stop_turn(turn))
+		return budget;
 	napi_complete_done(napi, 0);
 	return 0;
 }
 
 /**
- * inc_turn_leave() - wait until no CPU has a QP in its turn
+ * inc_turn_leave() - wait until no CPU has a QP in its turn, or is to send for it
  * @qp: unpublished QP, in error and without readers
  *
  * Context: process.
@@ -116,6 +216,7 @@ void inc_turn_leave(struct inc_qp *qp)
 		spin_lock_bh(&qp->rx.lock);
 		in_turn = qp->rx.turn_cpu >= 0;
 		spin_unlock_bh(&qp->rx.lock);
+		in_turn |= !!atomic_read_acquire(&qp->tx.passed_on);
 		if (in_turn)
 			fsleep(1000);
 	}

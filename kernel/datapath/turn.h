@@ -12,6 +12,7 @@ struct inc_qp;
 int inc_turn_init(void (*end)(struct inc_qp *qp));
 void inc_turn_exit(void);
 bool inc_turn_goes_on(struct inc_qp *qp);
+void inc_turn_send(struct inc_qp *qp, u64 now);
 void inc_turn_leave(struct inc_qp *qp);
 
 #endif /* _INC_TURN_H */

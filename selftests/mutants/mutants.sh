@@ -70,6 +70,8 @@ build()
 {
 	case $2 in
 	kunit)	$LAB modules uml "$TREE/build/mod-kunit" INC_KUNIT=1 ;;
+	s-pktgen) $LAB modules uml-smp "$TREE/build/uml-smp" &&
+		$LAB modules pktgen-smp "$TREE/build/mod-smp/pktgen" ;;
 	*)	$LAB modules "${1%-tt}" "$TREE/build/${1%-tt}" ;;
 	esac
 }
