@@ -57,12 +57,13 @@ class Case:
     """
 
     def __init__(self, name, kind='tree', ranks=8, trees=1, pmtu=1024,
-                 size=None, frag=0, nic=False, uc=False, split=None, at_once=1):
+                 size=None, frag=0, nic=False, uc=False, child=False,
+                 split=None, at_once=1):
         self.name, self.kind, self.frag, self.nic = name, kind, frag, nic
         self.split = split
         # Short messages have a tree of their own: how soon they are
         # acknowledged depends on those before.
-        self.form = (ranks, trees, pmtu, bool(size), uc)
+        self.form = (ranks, trees, pmtu, bool(size), uc, child)
         count = 1 if uc else FULL
         self.size = size or count * pmtu - 32
         if size:
@@ -97,6 +98,8 @@ CASES = [
     Case('1k-trees', ranks=2, trees=1024),
     Case('1k-uc', uc=True),
     Case('1k-uc-64', ranks=64, uc=True),
+    Case('1k-child', child=True),
+    Case('1k-child-uc', uc=True, child=True),
 ]
 
 # Only with two CPUs.
@@ -137,7 +140,8 @@ class Bench:
             lines.append('link set pg%d mtu 9000' % port)
             lines.append('link set pg%d master br0 up' % port)
         ip_batch(lines + ['link set br0 up'])
-        hosts = max(self.hosts(c.form[0]) for c in self.cases)
+        # A parent is behind the next one.
+        hosts = max(self.hosts(c.form[0]) for c in self.cases) + 1
         ip_batch('neigh replace %s lladdr 02:70:%s dev br0 nud permanent' %
                  (address(h), ':'.join('%02x' % int(x)
                                        for x in address(h).split('.')))
@@ -147,25 +151,30 @@ class Bench:
     def hosts(ranks):
         return min(ranks, max(8, ranks // RANKS_PER_HOST))
 
-    def make_trees(self, ranks, trees, pmtu, short, uc):
+    def make_trees(self, ranks, trees, pmtu, short, uc, child):
         first, self.made = self.made + 1, self.made + trees
         slots = UC_SLOTS if uc else SLOTS if trees == 1 else FEW_SLOTS
         size = pmtu if uc else FULL * pmtu
         # Short results would share an acknowledgment for as long.
         patience = '' if short else ' min-rto %d' % MIN_RTO
-        self.trees[ranks, trees, pmtu, short, uc] = first
+        self.trees[ranks, trees, pmtu, short, uc, child] = first
+        ends = ' job-ranks %d first-rank 0' % (ranks + 1) if child else ''
         lines = []
         qpn = self.next_qpn = getattr(self, 'next_qpn', 16)
         for tree in range(first, first + trees):
             control('tree', ranks, slots, size, pmtu, int(uc))
             lines.append('tree add id %d ranks %d slots %d msg-size %d '
-                         'pmtu %d dead-time 5000%s' %
-                         (tree, ranks, slots, size, pmtu, patience))
+                         'pmtu %d dead-time 5000%s%s' %
+                         (tree, ranks, slots, size, pmtu, patience, ends))
             for rank in range(ranks):
                 lines.append('member add tree %d rank %d addr %s qpn %d psn 0'
                              ' transport %s' %
                              (tree, rank, address(rank % self.hosts(ranks)),
                               qpn, 'uc' if uc else 'rc'))
+                qpn += 1
+            if child:
+                lines.append('parent set tree %d peer-tree 1 addr %s qpn %d psn 0'
+                             ' rkey 1' % (tree, address(self.hosts(ranks)), qpn))
                 qpn += 1
         self.next_qpn = qpn
         done = subprocess.run(['inc-tool', '-j', '-batch', '-'],
@@ -175,11 +184,13 @@ class Bench:
             self.connect(json.loads(line), ranks)
 
     def connect(self, m, ranks):
-        if 'rank' not in m:
+        if 'rkey' not in m:
             return
-        host = m['rank'] % self.hosts(ranks)
-        control('member', m['tree-id'], m['rank'], host % self.ports,
-                '%x' % number(address(host)),
+        who, host = ['parent', m['tree-id']], self.hosts(ranks)
+        if 'rank' in m:
+            who = ['member', m['tree-id'], m['rank']]
+            host = m['rank'] % host
+        control(*who, host % self.ports, '%x' % number(address(host)),
                 '%x' % number('%s.0.1' % NET), m['qpn'], m['psn'], m['rkey'])
 
     def as_nic(self, nic):

@@ -39,7 +39,7 @@ feed()
 
 part_linear()
 {
-	feed 1k 4k 8b 1k-nic 1k-uc
+	feed 1k 4k 8b 1k-nic 1k-uc 1k-child 1k-child-uc
 }
 
 part_frags()

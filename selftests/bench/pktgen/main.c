@@ -11,6 +11,9 @@
  *	member ID RANK PORT ADDR LOCAL QPN PSN RKEY
  *		a member's port and host, and its QP on the switch; addresses in
  *		hexadecimal
+ *	parent ID PORT ADDR LOCAL QPN PSN RKEY
+ *		the newest tree is a child's: its parent, as a member; its QPN is the
+ *		next one, too
  *	run tree|forward|crc ID TREES LEN MSGS ROUNDS FRAG AHEAD SPLIT
  *		measure: see struct pg_run
  *
@@ -78,6 +81,7 @@ struct pg_member *pg_member_by_qpn(u32 qpn)
 static void free_tree(struct pg_tree *t)
 {
 	kvfree(t->members);
+	kfree(t->parent);
 	kfree(t->sum);
 	kfree(t);
 }
@@ -157,16 +161,15 @@ int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc)
 	return pg_packet_sums(t) ?: add_members(t);
 }
 
-static int set_member(const char *args)
+/* @args: from the port on */
+static int set_qp(struct pg_member *m, const char *args)
 {
-	u32 tree, rank, port, addr, local, qpn, psn, rkey;
-	struct pg_member *m;
+	u32 port, addr, local, qpn, psn, rkey;
 
-	if (sscanf(args, "%u %u %u %x %x %u %u %u", &tree, &rank, &port, &addr,
-		   &local, &qpn, &psn, &rkey) != 8)
+	if (sscanf(args, "%u %x %x %u %u %u", &port, &addr, &local, &qpn, &psn,
+		   &rkey) != 6)
 		return -EINVAL;
-	m = pg_tree_member(tree, rank);
-	if (!m || !pg_port(port))
+	if (!pg_port(port))
 		return -ENOENT;
 	m->dev = pg_port(port);
 	m->addr = cpu_to_be32(addr);
@@ -175,6 +178,39 @@ static int set_member(const char *args)
 	m->epsn = psn;
 	m->rkey = rkey;
 	return 0;
+}
+
+static int set_member(const char *args)
+{
+	struct pg_member *m;
+	u32 tree, rank;
+	int n;
+
+	if (sscanf(args, "%u %u %n", &tree, &rank, &n) != 2)
+		return -EINVAL;
+	m = pg_tree_member(tree, rank);
+	return m ? set_qp(m, args + n) : -ENOENT;
+}
+
+static int set_parent(const char *args)
+{
+	struct pg_member *first, *m;
+	u32 tree;
+	int n;
+
+	if (sscanf(args, "%u %n", &tree, &n) != 1)
+		return -EINVAL;
+	first = pg_tree_member(tree, 0);
+	if (!first || tree != tree_count || first->tree->parent)
+		return -ENOENT;
+	m = kzalloc_obj(*m);
+	if (!m)
+		return -ENOMEM;
+	m->tree = first->tree;
+	m->tree->parent = m;
+	m->qpn = next_qpn++;
+	return xa_err(xa_store(&members, m->qpn, m, GFP_KERNEL)) ?:
+	       set_qp(m, args + n);
 }
 
 static int compare(const void *a, const void *b)
@@ -248,6 +284,8 @@ static int command(const char *line)
 		return pg_tree_add(ranks, slots, size, pmtu, uc);
 	if (str_has_prefix(line, "member "))
 		return set_member(line + strlen("member "));
+	if (str_has_prefix(line, "parent "))
+		return set_parent(line + strlen("parent "));
 	if (str_has_prefix(line, "run "))
 		return start_run(line + strlen("run "));
 	return -EINVAL;

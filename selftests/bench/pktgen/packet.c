@@ -339,6 +339,35 @@ struct sk_buff *pg_packet_ack(struct pg_member *m, u32 psn)
 }
 
 /**
+ * pg_packet_result() - build a packet of the result that a parent answers with
+ * @r: which part
+ * @frag: as in struct pg_request
+ *
+ * Only its child's members have anything but zeros.
+ *
+ * Context: BH off.
+ * Return: as pg_packet_request().
+ */
+struct sk_buff *pg_packet_result(const struct pg_reply *r, u32 frag)
+{
+	u8 *p = frame + HEAD_LEN + IB_BTH_BYTES;
+	struct pg_member *m = r->m;
+	__be32 imm = cpu_to_be32(m->up.msg_id & INC_IMM_MSG_ID_MASK);
+
+	put_bth(m, r->last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
+		IB_OPCODE_RC_RDMA_WRITE_ONLY, m->psn, r->last);
+	m->psn = (m->psn + 1) & PSN_MASK;
+	p = put_reth(p, m->up.va + r->off, m->up.rkey, r->len);
+	if (r->last) {
+		memcpy(p, &imm, sizeof(imm));
+		p += sizeof(imm);
+	}
+	memcpy(p, m->tree->sum + find_place(0, m->up.msg_id, r->off / 4), r->len);
+	p += r->len;
+	return receive_frame(m, finish_frame(m, p - frame), frag);
+}
+
+/**
  * pg_packet_address() - address a packet to another host instead of the bridge
  * @skb: packet
  * @to: member on that host
@@ -377,45 +406,89 @@ static bool check_result(struct pg_member *m, const u8 *bth, unsigned int len,
 	       !memcmp(bth + hdr, m->tree->sum + find_place(0, msg_id, off / 4), len);
 }
 
-/* Returns whether the packet is in order, or not the first of its kind. */
-static bool take_result(struct pg_member *m, const u8 *bth, unsigned int len,
-			struct pg_counts *c)
+/* A packet of a child's request, as check_result(). */
+static bool check_request(struct pg_member *m, const u8 *bth, unsigned int len,
+			  struct pg_reply *r)
 {
-	u32 psn = ib_bth_get_psn((struct ib_other_headers *)bth) & PSN_MASK;
+	u8 opcode = ib_bth_get_opcode((struct ib_other_headers *)bth);
+	bool only = opcode == IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE;
+	bool first = only || opcode == IB_OPCODE_RC_RDMA_WRITE_FIRST;
+	const u8 *p = bth + IB_BTH_BYTES;
+	struct inc_hdr hdr;
 
-	if (psn != m->epsn) {
+	r->last = only || opcode == IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE;
+	p += (first ? sizeof(struct ib_reth) : 0) + (r->last ? sizeof(__be32) : 0);
+	if (first) {
+		memcpy(&hdr, p, sizeof(hdr));
+		p += sizeof(hdr);
+		m->up.msg_id = be32_to_cpu(hdr.msg_id);
+		m->up.va = be64_to_cpu(hdr.result_va);
+		m->up.rkey = be32_to_cpu(hdr.result_rkey);
+		m->up.off = 0;
+	}
+	r->off = m->up.off;
+	r->len = bth + len - p;
+	m->up.off += r->len;
+	return p < bth + len && r->len <= PG_PMTU_MAX &&
+	       !memcmp(p, m->tree->sum + find_place(0, m->up.msg_id, r->off / 4),
+		       r->len);
+}
+
+/* Returns whether the packet is in order, or not the first of its kind. */
+static bool take_write(struct pg_member *m, const u8 *bth, unsigned int len,
+		       struct pg_counts *c, struct pg_reply *r)
+{
+	struct ib_other_headers *oh = (struct ib_other_headers *)bth;
+
+	r->psn = ib_bth_get_psn(oh) & PSN_MASK;
+	r->ack = ib_bth_get_ackreq(oh);
+	if (r->psn != m->epsn) {
 		c->repeats++;
-		return ((m->epsn - psn) & PSN_MASK) < PSN_MASK / 2;
+		return ((m->epsn - r->psn) & PSN_MASK) < PSN_MASK / 2;
 	}
 	m->epsn = (m->epsn + 1) & PSN_MASK;
 	m->msn = (m->msn + 1) & PSN_MASK;
+	if (m == m->tree->parent)
+		return check_request(m, bth, len, r);
 	c->results++;
 	return check_result(m, bth, len, c);
 }
 
+static bool is_write(const struct pg_member *m, u8 opcode)
+{
+	switch (opcode) {
+	case IB_OPCODE_RC_RDMA_WRITE_ONLY:
+		return m != m->tree->parent;
+	case IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE:
+		return true;
+	case IB_OPCODE_RC_RDMA_WRITE_FIRST:
+	case IB_OPCODE_RC_RDMA_WRITE_MIDDLE:
+	case IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE:
+		return m == m->tree->parent;
+	}
+	return false;
+}
+
 /* @bth: BTH and what follows, @len bytes without ICRC */
 static bool check_transport(const u8 *bth, unsigned int len,
-			    struct pg_counts *c, struct pg_member **ack,
-			    u32 *psn)
+			    struct pg_counts *c, struct pg_reply *r)
 {
 	struct ib_other_headers *oh = (struct ib_other_headers *)bth;
 	struct pg_member *m = pg_member_by_qpn(ib_bth_get_qpn(oh));
+	u8 opcode;
 
 	if (!m)
 		return false;
-	switch (ib_bth_get_opcode(oh) ^ (m->tree->uc ? IB_OPCODE_UC : 0)) {
-	case IB_OPCODE_RC_ACKNOWLEDGE:
+	r->m = m;
+	/* Children and their parents have RC QPs. */
+	opcode = ib_bth_get_opcode(oh) ^
+		 (m->tree->uc && m != m->tree->parent ? IB_OPCODE_UC : 0);
+	if (opcode == IB_OPCODE_RC_ACKNOWLEDGE) {
 		c->acks++;
 		return be32_to_cpu(oh->u.aeth) >> IB_AETH_CREDIT_SHIFT <=
 		       AETH_ACK;
-	case IB_OPCODE_RC_RDMA_WRITE_ONLY:
-	case IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE:
-		*psn = ib_bth_get_psn(oh) & PSN_MASK;
-		if (ib_bth_get_ackreq(oh))
-			*ack = m;
-		return take_result(m, bth, len, c);
 	}
-	return false;
+	return is_write(m, opcode) && take_write(m, bth, len, c, r);
 }
 
 static bool is_udp(const struct sk_buff *skb)
@@ -444,21 +517,20 @@ struct pg_member *pg_packet_member(const struct sk_buff *skb)
  * pg_packet_check() - check a packet that a host would receive
  * @skb: packet, skb->data at its Ethernet header; not GSO
  * @c: counted here
- * @ack: set to the member that acknowledges it, if one has to
- * @psn: PSN of that acknowledgment
+ * @r: set to what it is answered with
  *
  * Context: BH off.
  * Return: true if it is what was expected.
  */
 bool pg_packet_check(const struct sk_buff *skb, struct pg_counts *c,
-		     struct pg_member **ack, u32 *psn)
+		     struct pg_reply *r)
 {
 	const struct iphdr *ih = (struct iphdr *)(frame + ETH_HLEN);
 	const unsigned int least = HEAD_LEN + IB_BTH_BYTES + 4 + 4;
 	unsigned int len = skb->len;
 	__le32 crc;
 
-	*ack = NULL;
+	*r = (struct pg_reply) {};
 	/* The bridge host speaks for itself, too. */
 	if (!is_udp(skb))
 		return true;
@@ -469,5 +541,5 @@ bool pg_packet_check(const struct sk_buff *skb, struct pg_counts *c,
 	len -= sizeof(crc);
 	memcpy(&crc, frame + len, sizeof(crc));
 	return le32_to_cpu(crc) == compute_icrc(frame + ETH_HLEN, len - ETH_HLEN) &&
-	       check_transport(frame + HEAD_LEN, len - HEAD_LEN, c, ack, psn);
+	       check_transport(frame + HEAD_LEN, len - HEAD_LEN, c, r);
 }

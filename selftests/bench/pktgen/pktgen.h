@@ -31,6 +31,7 @@
 /**
  * struct pg_tree - an aggregation tree whose members the module plays
  * @members: by rank
+ * @parent: of a child switch: the parent, which the module plays, too; else NULL
  * @sum: the pattern's sum over all ranks, and enough of it again
  * @id: tree ID on the wire
  * @msg_id: next message
@@ -42,6 +43,7 @@
  */
 struct pg_tree {
 	struct pg_member	*members;
+	struct pg_member	*parent;
 	__le32			*sum;
 	u32			id;
 	u32			msg_id;
@@ -65,6 +67,11 @@ struct pg_tree {
  * @epsn: PSN expected next
  * @msn: messages received
  * @rank: rank
+ * @up: a parent: the request that it receives
+ * @up.msg_id: its message
+ * @up.off: bytes of its data so far
+ * @up.va: where the result goes
+ * @up.rkey: and its R_Key
  */
 struct pg_member {
 	struct pg_tree		*tree;
@@ -78,6 +85,12 @@ struct pg_member {
 	u32			epsn;
 	u32			msn;
 	u32			rank;
+	struct {
+		u32		msg_id;
+		u32		off;
+		u64		va;
+		u32		rkey;
+	} up;
 };
 
 /**
@@ -112,6 +125,24 @@ struct pg_request {
 	u32	frag;
 };
 
+/**
+ * struct pg_reply - what a packet is answered with
+ * @m: the host's QP
+ * @ack: it is acknowledged
+ * @psn: with this PSN
+ * @off: from a parent: part of the result, which begins there
+ * @len: and has so many bytes; 0: there is none
+ * @last: it is the last one
+ */
+struct pg_reply {
+	struct pg_member	*m;
+	bool			ack;
+	u32			psn;
+	u32			off;
+	u32			len;
+	bool			last;
+};
+
 int pg_ports_make(unsigned int n);
 void pg_ports_remove(void);
 struct net_device *pg_port(unsigned int i);
@@ -123,10 +154,11 @@ u32 pg_packet_count(const struct pg_tree *tree, u32 len);
 struct sk_buff *pg_packet_request(struct pg_member *m,
 				  const struct pg_request *r);
 struct sk_buff *pg_packet_ack(struct pg_member *m, u32 psn);
+struct sk_buff *pg_packet_result(const struct pg_reply *r, u32 frag);
 struct pg_member *pg_packet_member(const struct sk_buff *skb);
 void pg_packet_address(struct sk_buff *skb, const struct pg_member *to);
 bool pg_packet_check(const struct sk_buff *skb, struct pg_counts *c,
-		     struct pg_member **ack, u32 *psn);
+		     struct pg_reply *r);
 
 int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc);
 struct pg_member *pg_tree_member(u32 tree, u32 rank);

@@ -194,23 +194,28 @@ struct answer {
 	struct sk_buff_head	packets;
 };
 
-/* Check a packet; if it has to be acknowledged, add that to the call. */
+static void add_answer(struct list_head *call, struct sk_buff *skb)
+{
+	if (skb)
+		list_add_tail(&skb->list, call);
+}
+
+/* Check a packet; what it is answered with is added to the call. */
 static void check_packet(struct sk_buff *skb, struct pg_run *run,
 			 struct list_head *call)
 {
-	struct pg_member *m;
-	struct sk_buff *ack;
-	u32 psn;
+	struct pg_reply r;
 
 	if (run->kind != PG_TREE) {
 		run->counts.forwarded++;
 		return;
 	}
-	if (!pg_packet_check(skb, &run->counts, &m, &psn))
+	if (!pg_packet_check(skb, &run->counts, &r))
 		run->counts.wrong++;
-	ack = m ? pg_packet_ack(m, psn) : NULL;
-	if (ack)
-		list_add_tail(&ack->list, call);
+	if (r.ack)
+		add_answer(call, pg_packet_ack(r.m, r.psn));
+	if (r.len)
+		add_answer(call, pg_packet_result(&r, run->frag));
 }
 
 /* Take apart what is still a burst here, as the host's device would. */
