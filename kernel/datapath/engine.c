@@ -24,6 +24,7 @@
 #include "datapath/rx_uc.h"
 #include "datapath/slot_io.h"
 #include "datapath/solicit.h"
+#include "datapath/turn.h"
 #include "datapath/tx_queue.h"
 #include "object/qp.h"
 
@@ -78,6 +79,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		return;
 	}
 
+	inc_turn_note(qp);
 	spin_lock(&qp->rx.lock);
 	if (pkt->uc) {
 		inc_rx_uc(qp, skb, pkt, &reply);

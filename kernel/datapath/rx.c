@@ -186,10 +186,11 @@ static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 /* The CPUs that send to the member read the same cache lines. */
 static void note_arrival(struct inc_qp *qp)
 {
+	unsigned long now = jiffies;
 	u16 cpu = smp_processor_id();
 
-	if (time_after(jiffies, READ_ONCE(qp->last_rx)))
-		WRITE_ONCE(qp->last_rx, jiffies);
+	if (READ_ONCE(qp->last_rx) != now)
+		WRITE_ONCE(qp->last_rx, now);
 	if (READ_ONCE(qp->cpu) != cpu)
 		WRITE_ONCE(qp->cpu, cpu);
 }

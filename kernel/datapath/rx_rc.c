@@ -31,6 +31,7 @@
 #include "datapath/rx_port.h"
 #include "datapath/rx_rc.h"
 #include "datapath/slot_io.h"
+#include "datapath/turn.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_rx.h"
@@ -83,7 +84,12 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 		inc_reply_ack(reply, qp, pkt->psn);
-	reply->kick_parent = true;
+	if (pkt->flags & INC_PKT_IMM)
+		/* The slot may have its next message. */
+		reply->kick_parent = true;
+	else
+		/* What comes together leaves together. */
+		inc_turn_goes_on(qp);
 	consume_skb(skb);
 	return INC_TAKE_OK;
 }

@@ -8,8 +8,9 @@
  *
  * The CPU that completes a chunk has results for all members. What it takes to send
  * to one is in the cache of the CPU that receives from it. If that one is in its turn,
- * it sends, too, when the turn ends. It is not interrupted for that: otherwise the CPU
- * that has the result sends it.
+ * it sends when the turn ends, all that there is. It is not interrupted for that:
+ * otherwise the CPU that has the result sends it. At a child switch, where a burst of
+ * the parent brings the results, that holds for one CPU, too.
  *
  * Drivers don't say when their turn ends. So each CPU has a NAPI context, as
  * gro_cells have: once scheduled, it is polled behind the ones that are now.
@@ -23,37 +24,52 @@
 #include "datapath/turn.h"
 #include "datapath/tx_queue.h"
 #include "object/qp.h"
+#include "object/tree.h"
 #include "object/wait.h"
 
-/* QPs that may put something off, and that may be passed on to a CPU. */
+/* QPs that may put something off, and for which the CPU may send. */
 #define TURN_QPS	16
 #define TURN_SENDS	64
 
-/* In inc_qp.tx.passed_on: it waits for a turn's end; for each CPU that sends. */
+/*
+ * Microseconds after which nothing is passed on to a CPU: it may not run, but be kept
+ * from it by a hypervisor, or by other softirqs. It is far more than a NIC's packets of
+ * a poll take.
+ */
+#define TURN_US		500
+/* Times that a turn's end is looked for in a poll. */
+#define TURN_ENDS	4
+
+/* In inc_qp.tx.passed_on: it waits for a turn's end; for each end that sends. */
 #define PASSED_ON	1
 #define SENDING		2
 
 /**
  * struct inc_turn - a CPU's turn
  * @newest: QP of the last request; may be gone: to compare only
+ * @follows: the request before that was its, too
+ * @napi: is polled when the turn ends
  * @lock: guards the rest; inside inc_qp.rx.lock. If the CPU goes offline, another
  *	one polls
- * @goes_on: @napi will be polled; read without the lock, too
+ * @goes_on: @napi will be polled; this and the next one are read without the lock, too
+ * @seen_at: when that was so at first, or last found to be so by @napi
  * @qp: QPs in the turn
  * @n: their number
- * @send: QPs that are passed on to this CPU
+ * @send: QPs that are to send then
  * @nsend: their number
- * @napi: is polled when the turn ends
  */
 struct inc_turn {
 	const struct inc_qp	*newest;
-	spinlock_t		lock;	/* see above */
+	bool			follows;
+	struct napi_struct	napi;
+	/* Other CPUs use these. */
+	spinlock_t		lock ____cacheline_aligned_in_smp;	/* see above */
 	bool			goes_on;
+	u64			seen_at;
 	struct inc_qp		*qp[TURN_QPS];
 	unsigned int		n;
 	struct inc_qp		*send[TURN_SENDS];
 	unsigned int		nsend;
-	struct napi_struct	napi;
 };
 
 static struct inc_turn __percpu *turns;
@@ -69,6 +85,8 @@ static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
 	room = turn->n < TURN_QPS;
 	if (room) {
 		turn->qp[turn->n++] = qp;
+		if (!turn->goes_on)
+			WRITE_ONCE(turn->seen_at, inc_now());
 		WRITE_ONCE(turn->goes_on, true);
 	}
 	spin_unlock(&turn->lock);
@@ -80,10 +98,24 @@ static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
 }
 
 /**
+ * inc_turn_note() - note a request
+ * @qp: QP of the member whose request it is
+ *
+ * Context: softirq.
+ */
+void inc_turn_note(const struct inc_qp *qp)
+{
+	struct inc_turn *turn = this_cpu_ptr(turns);
+
+	turn->follows = turn->newest == qp;
+	turn->newest = qp;
+}
+
+/**
  * inc_turn_goes_on() - check whether a member's next packet may be next
  * @qp: QP of the member, one of whose requests is accepted
  *
- * If the last request that this CPU has seen was the member's, too, it is a burst.
+ * If the request before was the member's, too, it is a burst.
  *
  * Context: softirq, qp->rx.lock held.
  * Return: true if the QP is in this CPU's turn.
@@ -91,49 +123,39 @@ static bool join_turn(struct inc_turn *turn, struct inc_qp *qp)
 bool inc_turn_goes_on(struct inc_qp *qp)
 {
 	struct inc_turn *turn = this_cpu_ptr(turns);
-	bool joined;
 
 	lockdep_assert_held(&qp->rx.lock);
 	if (qp->rx.turn_cpu >= 0)
 		return qp->rx.turn_cpu == smp_processor_id();
-	joined = turn->newest == qp &&
-		 READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_RTS &&
-		 join_turn(turn, qp);
-	turn->newest = qp;
-	return joined;
+	return turn->follows &&
+	       READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_RTS &&
+	       join_turn(turn, qp);
 }
 
-static bool add_send(struct inc_turn *turn, struct inc_qp *qp)
-{
-	bool added;
-
-	spin_lock_bh(&turn->lock);
-	added = turn->goes_on && turn->nsend < TURN_SENDS;
-	if (added)
-		turn->send[turn->nsend++] = qp;
-	spin_unlock_bh(&turn->lock);
-	return added;
-}
-
-/* Returns true if another CPU will see what is queued, and send it. */
-static bool pass_on(struct inc_qp *qp)
+/* Returns true if the end of a turn will see what is queued, and send it. */
+static bool pass_on(struct inc_qp *qp, u64 now)
 {
 	unsigned int cpu = READ_ONCE(qp->cpu);
 	struct inc_turn *turn = per_cpu_ptr(turns, cpu);
+	bool room;
 
-	if (cpu == raw_smp_processor_id() || !READ_ONCE(turn->goes_on))
+	/* A root has several chunks at a time, a child what each packet brings. */
+	if (cpu == raw_smp_processor_id() && !qp->tree->geom.child)
 		return false;
-	/* Full barriers: the queue is looked at after the bit was taken away. */
-	if (atomic_fetch_or(PASSED_ON, &qp->tx.passed_on) & PASSED_ON)
-		return true;
-	if (add_send(turn, qp))
-		return true;
-	atomic_sub_return(PASSED_ON, &qp->tx.passed_on);
-	return false;
+	if (!READ_ONCE(turn->goes_on) ||
+	    (s64)(now - READ_ONCE(turn->seen_at)) > TURN_US)
+		return false;
+	spin_lock_bh(&turn->lock);
+	room = turn->goes_on && turn->nsend < TURN_SENDS;
+	/* A full barrier, as in send_all(): who takes the bit away sees the queue. */
+	if (room && !(atomic_fetch_or(PASSED_ON, &qp->tx.passed_on) & PASSED_ON))
+		turn->send[turn->nsend++] = qp;
+	spin_unlock_bh(&turn->lock);
+	return room;
 }
 
 /**
- * inc_turn_send() - send what is ready, or have the CPU do it that is to
+ * inc_turn_send() - send what is ready, now or at the end of a turn
  * @qp: QP
  * @now: time, from inc_now() not long ago
  *
@@ -141,11 +163,11 @@ static bool pass_on(struct inc_qp *qp)
  */
 void inc_turn_send(struct inc_qp *qp, u64 now)
 {
-	if (!pass_on(qp))
+	if (!pass_on(qp, now))
 		inc_txq_kick(qp, now);
 }
 
-/* Send what was passed on to this CPU. */
+/* Send what was left to this CPU's turn. */
 static void send_all(struct inc_turn *turn)
 {
 	struct inc_qp *qp[TURN_SENDS];
@@ -175,14 +197,15 @@ static bool stop_turn(struct inc_turn *turn)
 
 	spin_lock(&turn->lock);
 	more = turn->n || turn->nsend;
+	if (more)
+		WRITE_ONCE(turn->seen_at, inc_now());
 	WRITE_ONCE(turn->goes_on, more);
 	spin_unlock(&turn->lock);
 	return !more;
 }
 
-static int poll_turn(struct napi_struct *napi, int budget)
+static void end_all(struct inc_turn *turn)
 {
-	struct inc_turn *turn = container_of(napi, struct inc_turn, napi);
 	struct inc_qp *qp[TURN_QPS];
 	unsigned int i, n;
 
@@ -191,12 +214,25 @@ static int poll_turn(struct napi_struct *napi, int budget)
 	memcpy(qp, turn->qp, n * sizeof(*qp));
 	turn->n = 0;
 	spin_unlock(&turn->lock);
-	rcu_read_lock();
 	for (i = 0; i < n; i++)
 		end_turn(qp[i]);
-	send_all(turn);
+}
+
+static int poll_turn(struct napi_struct *napi, int budget)
+{
+	struct inc_turn *turn = container_of(napi, struct inc_turn, napi);
+	int left = TURN_ENDS;
+	bool stopped = false;
+
+	rcu_read_lock();
+	while (!stopped && left--) {
+		/* Others wait for it. */
+		send_all(turn);
+		end_all(turn);
+		stopped = stop_turn(turn);
+	}
 	rcu_read_unlock();
-	if (!stop_turn(turn))
+	if (!stopped)
 		return budget;
 	napi_complete_done(napi, 0);
 	return 0;

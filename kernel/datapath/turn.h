@@ -11,6 +11,7 @@ struct inc_qp;
 
 int inc_turn_init(void (*end)(struct inc_qp *qp));
 void inc_turn_exit(void);
+void inc_turn_note(const struct inc_qp *qp);
 bool inc_turn_goes_on(struct inc_qp *qp);
 void inc_turn_send(struct inc_qp *qp, u64 now);
 void inc_turn_leave(struct inc_qp *qp);

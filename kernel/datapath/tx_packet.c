@@ -483,7 +483,8 @@ static unsigned int linear_room(const struct dst_entry *dst, unsigned int len)
 
 /*
  * The CPU by which a device chooses one of its queues (XPS). Any CPU may send to a
- * member, but what the queues of several do at a time may arrive in any order.
+ * member, but what the queues of several do at a time may arrive in any order. So it
+ * is the one that receives from the member, as long as that is the same one.
  */
 static void set_sender(struct sk_buff *skb, const struct inc_qp *qp)
 {

@@ -127,7 +127,7 @@ struct inc_member_cfg {
  * @tx.requester: packets in flight
  * @tx.first: room for the first packets in flight
  * @tx.more: continues when a CPU has had its turn
- * @tx.passed_on: it is left to another CPU to send, see turn.c
+ * @tx.passed_on: it is left to the end of a CPU's turn to send, see turn.c
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
  * @sport: UDP source port
