@@ -7,7 +7,7 @@
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
 #	early late killed clock restored module kept outage cut give_up said_again
-#	late_word told unnamed unheard dead spines moved lossy;
+#	late_word told unnamed unheard quiet dead spines moved lossy;
 #	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -921,6 +921,25 @@ part_unheard()
 	ended "killed behind a new tree" "a rank was lost: rank 2: "
 }
 
+# Nobody sends anything that the cut could lose, so no tree fails.
+part_quiet()
+{
+	fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 2 -x 0 \
+		--reps 1 --pause 12000000 --timeout 600000
+	event "group-ready $JOB_NAME" 20
+	sleep 1
+	uplink add
+	sleep 9
+	uplink del
+	job_wait
+	ktap $? "cut off while all compute: the job goes on" "$(job_why)"
+	! grep -q "rank-lost $JOB_NAME" "$LAB_OUT/amd.log"
+	ktap $? "cut off while all compute: nobody is lost" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	gone "cut off while all compute"
+}
+
 # Its group ends meanwhile.
 part_late_word()
 {
@@ -1166,5 +1185,5 @@ part_lossy()
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
 	early late killed clock restored module kept outage cut give_up said_again late_word \
-	told unnamed unheard \
+	told unnamed unheard quiet \
 	dead spines moved lossy" "$@"

@@ -40,36 +40,42 @@ static int64_t beat_due_at(const struct rank *r)
 	if (!r->stream && !o->heartbeat_ms)
 		return heard_at(r) + AWAIT_MS;
 	/* Ranks learn the interval when the tree is there. */
-	if (!o->heartbeat_ms ||
-	    group_is_forming(r->group))
+	if (!o->heartbeat_ms || (r->stream && group_is_forming(r->group)))
 		return INT64_MAX;
 	return heard_at(r) + (int64_t)o->heartbeat_ms * (o->misses + 1);
 }
 
 /*
- * Where a tree has failed, or fails meanwhile, may be the only way to the rank: it
- * has as long as another tree has.
+ * May it be cut off, and come back? Nobody knows of the cut while no packet is lost
+ * there that a switch has sent.
  */
+static bool may_be_cut_off(const struct rank *r)
+{
+	return r->group->request.rebuild && r->group->state < GROUP_ENDING &&
+	       !r->until;
+}
+
+/* One that may be cut off has as long as another tree has. */
 static int64_t silent_at(const struct rank *r)
 {
-	const struct group *g = r->group;
 	int64_t at = beat_due_at(r);
 
 	if (r->until)
 		return r->until;
-	return !group_is_rebuilding(g) ? at :
-	       later_time(at, heard_at(r) + g->manager->o.rebuild_ms);
+	return !may_be_cut_off(r) ? at :
+	       later_time(at, heard_at(r) + r->group->manager->o.rebuild_ms);
 }
 
-/* Is it silent because of what has failed? Nobody can tell. */
 static void lose_silent(struct rank *r)
 {
-	const struct group *g = r->group;
+	int64_t now = r->group->manager->loop.now;
+	const char *broken = group_is_rebuilding(r->group) ? r->group->broken : "";
 	char text[INC_RDV_TEXT_MAX];
 
-	if (group_is_rebuilding(g) && g->broken[0] && !r->until)
-		snprintf(text, sizeof(text), "not heard of for %u s, since the tree has failed: %.200s",
-			 g->manager->o.rebuild_ms / 1000, g->broken);
+	if (may_be_cut_off(r))
+		snprintf(text, sizeof(text), "not heard of for %lld s%s%.200s",
+			 (long long)(now - heard_at(r)) / 1000,
+			 *broken ? ", since the tree has failed: " : "", broken);
 	else
 		snprintf(text, sizeof(text), "%s", r->stream ? "no heartbeat" :
 			 "connection lost");

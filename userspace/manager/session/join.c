@@ -372,26 +372,27 @@ void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 }
 
 /*
- * What has failed may have led to the rank, or the rank may have taken us for lost:
- * it is awaited, from its last word on. One that has been killed has said so, by its
- * kernel.
+ * The rank may be cut off, if it is one for which another tree would be made, or may
+ * have taken us for lost: it is awaited, from its last word on. One that has been
+ * killed has said so, by its kernel; while a tree is rebuilt it may have given up.
  */
 static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 {
 	struct manager *m = r->group->manager;
 	int64_t beat_at = rpc_stream_beat_at(stream);
-	bool late = session_was_late(m);
+	bool late = session_was_late(m), vanished = rpc_stream_vanished(stream);
+	bool rebuild = vanished ? r->group->request.rebuild :
+				  group_is_rebuilding(r->group);
 
 	if (r->group->state >= GROUP_ENDING || !group_resume_ms(m) ||
-	    (!late && !group_is_rebuilding(r->group)))
+	    (!late && !rebuild))
 		return false;
 	r->stream = NULL;
 	if (late || !m->o.heartbeat_ms)
 		r->heard_at = m->loop.now;
 	else if (beat_at > r->heard_at)
 		r->heard_at = beat_at;
-	r->until = late || rpc_stream_vanished(stream) ? 0 :
-		   m->loop.now + BACK_MS;
+	r->until = late || vanished ? 0 : m->loop.now + BACK_MS;
 	return true;
 }
 

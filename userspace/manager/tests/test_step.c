@@ -24,7 +24,7 @@
 #define RUN		2000	/* steps of one manager */
 #define RANKS		4
 #define GROUPS		4
-#define NOTICE_MS	15000	/* of what is missed, at most */
+#define NOTICE_MS	40000	/* more than --rebuild-time */
 #define BOUND_MS	90000	/* for a group to be ready, or to have ended */
 
 /* As letters, in the order of enum group_state. */

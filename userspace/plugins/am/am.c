@@ -39,6 +39,7 @@
 #define EACH_MS		250
 #define AGAIN_MS	100	/* between attempts to find a manager */
 #define JOIN_MS		10000	/* to find one that leads, without a tree yet */
+#define REJOIN_MS	30000	/* the same, if one has accepted us before */
 #define WORKED_MS	500	/* a stream that lasts so long has worked */
 
 /**
@@ -526,8 +527,9 @@ static int64_t get_patience(const struct inc_am *am)
 {
 	if (am->tree_id)
 		return am->resume_ms;
-	return am->several || am->worked || am->opened < 2 ?
-	       JOIN_MS : 0;
+	if (am->worked)
+		return REJOIN_MS;
+	return am->several || am->opened < 2 ? JOIN_MS : 0;
 }
 
 /* Does a manager say that it, or another one, will soon take the stream? */
