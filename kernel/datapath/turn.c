@@ -167,6 +167,20 @@ void inc_turn_send(struct inc_qp *qp, u64 now)
 		inc_txq_kick(qp, now);
 }
 
+/* Take the QPs of one of a turn's lists. Returns their number. */
+static unsigned int take_qps(struct inc_turn *turn, struct inc_qp **list,
+			     unsigned int *len, struct inc_qp **qp)
+{
+	unsigned int n;
+
+	spin_lock(&turn->lock);
+	n = *len;
+	memcpy(qp, list, n * sizeof(*qp));
+	*len = 0;
+	spin_unlock(&turn->lock);
+	return n;
+}
+
 /* Send what was left to this CPU's turn. */
 static void send_all(struct inc_turn *turn)
 {
@@ -174,11 +188,7 @@ static void send_all(struct inc_turn *turn)
 	unsigned int i, n;
 	u64 now;
 
-	spin_lock(&turn->lock);
-	n = turn->nsend;
-	memcpy(qp, turn->send, n * sizeof(*qp));
-	turn->nsend = 0;
-	spin_unlock(&turn->lock);
+	n = take_qps(turn, turn->send, &turn->nsend, qp);
 	if (!n)
 		return;
 	now = inc_now();
@@ -209,11 +219,7 @@ static void end_all(struct inc_turn *turn)
 	struct inc_qp *qp[TURN_QPS];
 	unsigned int i, n;
 
-	spin_lock(&turn->lock);
-	n = turn->n;
-	memcpy(qp, turn->qp, n * sizeof(*qp));
-	turn->n = 0;
-	spin_unlock(&turn->lock);
+	n = take_qps(turn, turn->qp, &turn->n, qp);
 	for (i = 0; i < n; i++)
 		end_turn(qp[i]);
 }

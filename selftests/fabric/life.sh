@@ -710,15 +710,21 @@ three_links()
 	[ "$(ctl topology | grep -c "^link")" = 3 ]
 }
 
+# rebuilt_job ARGS...: a job of four that gets another tree if its own fails. It runs.
+rebuilt_job()
+{
+	fabric_known
+	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
+		--pause 5000 "$@"
+	event "group-ready $JOB_NAME" 20
+	wait_for 20 busy 50
+}
+
 # cut_off: a job of four that waits for another tree, which cannot be: the leaf of
 # ranks 2 and 3 is cut off.
 cut_off()
 {
-	fabric_known
-	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
-		--pause 5000
-	event "group-ready $JOB_NAME" 20
-	wait_for 20 busy 50
+	rebuilt_job
 	ip -n "$TOPO-l1" link set uplink down
 	event "group-failed $JOB_NAME: a link failed: (l1:uplink|sw:down2)"
 	wait_for 10 no_tree_at l0
@@ -833,11 +839,7 @@ part_told()
 # Ranks that the cut leaves connected give up by themselves: nobody awaits them.
 part_give_up()
 {
-	fabric_known
-	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
-		--pause 5000 --timeout 3000
-	event "group-ready $JOB_NAME" 20
-	wait_for 20 busy 50
+	rebuilt_job --timeout 3000
 	ip -n "$TOPO-l1" link set uplink down
 	event "group-ended $JOB_NAME: a rank was lost: rank [01]: connection lost" 12
 	ktap $? "ranks give up while rebuilt: the group ends" \
@@ -850,11 +852,7 @@ part_give_up()
 # A rank is cut off when it has made its new queue pair: what it says is not heard.
 cut_off_late()
 {
-	fabric_known
-	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
-		--pause 5000 --timeout 600000
-	event "group-ready $JOB_NAME" 20
-	wait_for 20 busy 50
+	rebuilt_job --timeout 600000
 	kill -STOP "${JOB_PIDS[2]}"
 	at l0 inc-tool tree del "$(tree_of l0)"
 	event "group-failed $JOB_NAME"
@@ -891,11 +889,7 @@ uplink()
 # Ranks 2 and 3 do not hear of the tree that they have new queue pairs for.
 unheard()
 {
-	fabric_known
-	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
-		--pause 5000 --timeout 600000
-	event "group-ready $JOB_NAME" 20
-	wait_for 20 busy 50
+	rebuilt_job --timeout 600000
 	kill -STOP "${AGENT[l1]}"
 	at l0 inc-tool tree del "$(tree_of l0)"
 	rejoined "$1" 4
@@ -968,11 +962,7 @@ part_late_word()
 # The next manager has lost a switch that a job's tree needs.
 part_unnamed()
 {
-	fabric_known
-	INC_AM_ON_FAILURE=rebuild am_start 4 --check --count 1000 -i 1500 \
-		--pause 5000
-	event "group-ready $JOB_NAME" 20
-	wait_for 20 busy 50
+	rebuilt_job
 	kill_amd
 	amd_up --switch "$(sock_of sw)" --switch "$(sock_of l0)" || return
 	event "group-restored $JOB_NAME.*another tree is made: .* without switch l1"

@@ -624,6 +624,7 @@ void group_note_links(struct group *g);
 void group_check_links(struct group *g, const struct sw *sw);
 
 /* timer.c */
+int64_t rank_heard_at(const struct rank *r);
 void group_expire(struct group *g);
 
 /* undetermined.c */

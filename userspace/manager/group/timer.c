@@ -22,8 +22,13 @@ static int64_t later_time(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* When a rank was last heard, or could have been. */
-static int64_t heard_at(const struct rank *r)
+/**
+ * rank_heard_at() - get when a rank was last heard, or could have been
+ * @r: rank, with or without a stream
+ *
+ * Return: milliseconds.
+ */
+int64_t rank_heard_at(const struct rank *r)
 {
 	int64_t beat_at = r->stream ? rpc_stream_beat_at(r->stream) : 0;
 
@@ -38,11 +43,11 @@ static int64_t beat_due_at(const struct rank *r)
 	const struct amd_options *o = &r->group->manager->o;
 
 	if (!r->stream && !o->heartbeat_ms)
-		return heard_at(r) + AWAIT_MS;
+		return rank_heard_at(r) + AWAIT_MS;
 	/* Ranks learn the interval when the tree is there. */
 	if (!o->heartbeat_ms || (r->stream && group_is_forming(r->group)))
 		return INT64_MAX;
-	return heard_at(r) + (int64_t)o->heartbeat_ms * (o->misses + 1);
+	return rank_heard_at(r) + (int64_t)o->heartbeat_ms * (o->misses + 1);
 }
 
 /*
@@ -63,7 +68,7 @@ static int64_t silent_at(const struct rank *r)
 	if (r->until)
 		return r->until;
 	return !may_be_cut_off(r) ? at :
-	       later_time(at, heard_at(r) + r->group->manager->o.rebuild_ms);
+	       later_time(at, rank_heard_at(r) + r->group->manager->o.rebuild_ms);
 }
 
 static void lose_silent(struct rank *r)
@@ -74,7 +79,7 @@ static void lose_silent(struct rank *r)
 
 	if (may_be_cut_off(r))
 		snprintf(text, sizeof(text), "not heard of for %lld s%s%.200s",
-			 (long long)(now - heard_at(r)) / 1000,
+			 (long long)(now - rank_heard_at(r)) / 1000,
 			 *broken ? ", since the tree has failed: " : "", broken);
 	else
 		snprintf(text, sizeof(text), "%s", r->stream ? "no heartbeat" :

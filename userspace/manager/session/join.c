@@ -379,7 +379,6 @@ void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 {
 	struct manager *m = r->group->manager;
-	int64_t beat_at = rpc_stream_beat_at(stream);
 	bool late = session_was_late(m), vanished = rpc_stream_vanished(stream);
 	bool rebuild = vanished ? r->group->request.rebuild :
 				  group_is_rebuilding(r->group);
@@ -387,11 +386,10 @@ static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 	if (r->group->state >= GROUP_ENDING || !group_resume_ms(m) ||
 	    (!late && !rebuild))
 		return false;
+	/* While a group is formed, its ranks send no heartbeats. */
+	r->heard_at = late || !m->o.heartbeat_ms || group_is_forming(r->group) ?
+		      m->loop.now : rank_heard_at(r);
 	r->stream = NULL;
-	if (late || !m->o.heartbeat_ms)
-		r->heard_at = m->loop.now;
-	else if (beat_at > r->heard_at)
-		r->heard_at = beat_at;
 	r->until = late || vanished ? 0 : m->loop.now + BACK_MS;
 	return true;
 }
