@@ -109,12 +109,18 @@ static bool leave_drained(struct group *g)
 	return true;
 }
 
+/* A rank may compute. */
+static bool waits_for_ranks(const struct group *g)
+{
+	return g->state == GROUP_REJOINED || (g->state == GROUP_REJOINING &&
+					      g->rejoined < g->request.ranks);
+}
+
 /* Does it take room now, or soon? */
 static bool is_moving(const struct group *g)
 {
 	return g->state < GROUP_ENDING && group_is_rebuilding(g) &&
-	       (g->state != GROUP_REJOINING ||
-		g->rejoined == g->request.ranks ||
+	       (!waits_for_ranks(g) ||
 		g->manager->loop.now - g->asked_at < BACK_MS);
 }
 
