@@ -109,6 +109,8 @@ u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 member)
  */
 void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 {
+	unsigned long last_rx;
+
 	spin_lock_bh(&qp->rx.lock);
 	v->epsn = qp->rx.responder.epsn;
 	v->in_msg = qp->rx.responder.in_msg;
@@ -136,7 +138,9 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 	spin_unlock_bh(&qp->tx.lock);
 
 	v->pending = inc_psn_diff(v->max, v->una);
-	v->last_rx_ms = jiffies_to_msecs(jiffies - READ_ONCE(qp->last_rx));
+	/* Before the clock: a packet may arrive in between. */
+	last_rx = READ_ONCE(qp->last_rx);
+	v->last_rx_ms = jiffies_to_msecs(jiffies - last_rx);
 }
 
 /**
