@@ -7,7 +7,7 @@
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away absent hung
 #	early late killed clock restored module kept outage cut give_up said_again
-#	late_word told unnamed unheard quiet dead spines moved lossy;
+#	late_word told unnamed unheard quiet stands dead spines moved lossy;
 #	by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
@@ -934,6 +934,18 @@ part_quiet()
 	gone "cut off while all compute"
 }
 
+# For longer than its manager may be silent, which it may not be.
+part_stands()
+{
+	rebuilt_job
+	kill -STOP "${JOB_PIDS[2]}"
+	sleep 14
+	kill -CONT "${JOB_PIDS[2]}"
+	job_wait
+	ktap $? "a rank stands still for 14 s: the job goes on" "$(job_why)"
+	gone "a rank stands still for 14 s"
+}
+
 # Its group ends meanwhile.
 part_late_word()
 {
@@ -1175,5 +1187,5 @@ part_lossy()
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away absent hung \
 	early late killed clock restored module kept outage cut give_up said_again late_word \
-	told unnamed unheard quiet \
+	told unnamed unheard quiet stands \
 	dead spines moved lossy" "$@"

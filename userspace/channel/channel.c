@@ -40,6 +40,7 @@
  * @reader_gone: nobody takes them any more
  * @heard_at: milliseconds; when something came last
  * @ping_sent: it was asked to say something since
+ * @asked_at: milliseconds; when it was
  * @deadline: milliseconds; the call's time limit
  * @wake: event: @unsent, @half_closed or @cancelled has changed
  * @lock: guards what follows
@@ -62,6 +63,7 @@ struct channel {
 	bool			reader_gone;
 	int64_t			heard_at;
 	bool			ping_sent;
+	int64_t			asked_at;
 	int64_t			deadline;
 	int			wake;
 	pthread_mutex_t		lock;
@@ -254,8 +256,8 @@ static int64_t alarm_at(const struct channel *c)
 	int64_t at = NEVER;
 
 	if (c->how.ask_ms)
-		at = c->heard_at + c->how.ask_ms +
-		     (c->ping_sent ? c->how.answer_ms : 0);
+		at = c->ping_sent ? c->asked_at + c->how.answer_ms :
+				    c->heard_at + c->how.ask_ms;
 	return at < c->deadline ? at : c->deadline;
 }
 
@@ -272,6 +274,7 @@ static void take_alarm(struct channel *c, int64_t now)
 		lose_link(c);
 	} else {
 		c->ping_sent = true;
+		c->asked_at = now;
 		http2_ping(&c->http2);
 	}
 }
@@ -321,7 +324,10 @@ static void take_turn(struct channel *c)
 		return;
 	}
 	if (now >= alarm_at(c)) {
-		take_alarm(c, now);
+		/* Its answer may be here, if this process has stood still. */
+		if (ret <= 0 || !c->ping_sent || now >= c->deadline ||
+		    !read_frames(c))
+			take_alarm(c, now);
 		return;
 	}
 	if (ret < 0) {
