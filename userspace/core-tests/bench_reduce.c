@@ -11,6 +11,9 @@
  * result and does next to nothing in between, which is the limit of the memory
  * system; "scalar" is the integer-only code. The columns of a row take turns,
  * and the figure is the median of the turns, with minimum and maximum.
+ *
+ * Then eight packets: at once, and by seven calls for two, whose results between lie
+ * in memory that is reused.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,9 +28,8 @@
 
 #define COLD_BYTES	(64u << 20)
 #define TURNS		7
-#define MAX_COLUMNS	6
 
-/* A column of the table; @impl is NULL for the first ones. */
+/* A column of a table; @impl is NULL for the first ones. */
 struct column {
 	const char			*name;
 	const struct inc_reduce_impl	*impl;
@@ -37,8 +39,11 @@ struct figure {
 	double	median, min, max;
 };
 
-/* The first columns; implementations with vector registers follow. */
-enum { MEMCPY, SCALAR, LIMIT, SIMD };
+/*
+ * The first columns, those of implementations with vector registers, of which there are
+ * two at most, and those of the second table.
+ */
+enum { MEMCPY, SCALAR, LIMIT, SIMD, EIGHT = SIMD + 2, PAIRS, MAX_COLUMNS };
 
 static struct column columns[MAX_COLUMNS];
 static unsigned int nr_columns;
@@ -91,6 +96,39 @@ static void reduce_packet(const struct column *c,
 		inc_reduce_by(c->impl, ops, dst, a, b, packet / ops->size);
 }
 
+/* Reduce eight packets from @at on: at once, or by pairs. */
+static void reduce_eight(const struct column *c, const struct inc_reduce_ops *ops,
+			 size_t at)
+{
+	const unsigned int nelem = packet / ops->size;
+	struct inc_operand v[INC_REDUCE_EIGHT], to;
+	void *src[INC_REDUCE_EIGHT];
+	char *next = bufs[0];
+
+	for (int i = 0; i < INC_REDUCE_EIGHT; i++) {
+		src[i] = bufs[1] + at + i * (packet + 64);
+		v[i] = (struct inc_operand){ src[i], NULL };
+	}
+	to = (struct inc_operand){ next, NULL };
+	if (c == &columns[EIGHT]) {
+		inc_reduce_eight_by(c->impl, ops, to, src, nelem, 1);
+		return;
+	}
+	for (int n = INC_REDUCE_EIGHT; n > 1; n /= 2)
+		for (int i = 0; i < n / 2; i++, next += 2 * packet) {
+			to = (struct inc_operand){ next, NULL };
+			if (ops->wide && n > 2)
+				to.lo = next + packet;
+			if (ops->wide)
+				inc_reduce_wide_by(c->impl, ops, to, v[2 * i],
+						   v[2 * i + 1], nelem, 1);
+			else
+				inc_reduce_by(c->impl, ops, to.hi, v[2 * i].hi,
+					      v[2 * i + 1].hi, nelem);
+			v[i] = to;
+		}
+}
+
 /* Measure GB/s, for some 10 ms. */
 static double one_turn(const struct column *c, const struct inc_reduce_ops *ops,
 		       bool cold)
@@ -101,9 +139,12 @@ static double one_turn(const struct column *c, const struct inc_reduce_ops *ops,
 
 	do {
 		for (int i = 0; i < 64; i++) {
-			reduce_packet(c, ops, cold ? at : 0);
-			at += packet;
-			if (at + packet > COLD_BYTES)
+			if (c >= &columns[EIGHT])
+				reduce_eight(c, ops, cold ? at : 0);
+			else
+				reduce_packet(c, ops, cold ? at : 0);
+			at += c >= &columns[EIGHT] ? 9 * packet : packet;
+			if (at + 9 * packet > COLD_BYTES)
 				at = 0;
 		}
 		bytes += 64 * (size_t)packet;
@@ -119,17 +160,18 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void measure(const struct inc_reduce_ops *ops, bool cold,
-		    struct figure *figs)
+/* Measure the columns from @c0 to before @end. */
+static void measure(const struct inc_reduce_ops *ops, bool cold, unsigned int c0,
+		    unsigned int end, struct figure *figs)
 {
 	double turns[MAX_COLUMNS][TURNS];
 
 	for (int t = -1; t < TURNS; t++)	/* the first one warms up */
-		for (unsigned int c = 0; c < nr_columns; c++)
+		for (unsigned int c = c0; c < end; c++)
 			if (has(&columns[c], ops))
 				turns[c][t < 0 ? 0 : t] =
 					one_turn(&columns[c], ops, cold);
-	for (unsigned int c = 0; c < nr_columns; c++) {
+	for (unsigned int c = c0; c < end; c++) {
 		figs[c] = (struct figure){ 0 };
 		if (!has(&columns[c], ops))
 			continue;
@@ -238,8 +280,32 @@ static void bench(const char *name, u8 dtype, u8 op)
 	fill(bufs[1], dtype);
 	fill(bufs[2], dtype);
 	for (int cold = 0; cold < 2; cold++) {
-		measure(ops, cold, figs);
+		measure(ops, cold, 0, nr_columns, figs);
 		report(name, ops->wide, plain, cold, figs);
+	}
+}
+
+/* Eight operands, by the fastest implementation. */
+static void bench_eight(const char *name, u8 dtype, u8 op)
+{
+	const struct inc_reduce_ops *ops = inc_reduce_lookup(dtype, op);
+	const struct inc_reduce_impl *best = columns[nr_columns - 1].impl;
+	struct figure figs[MAX_COLUMNS], ratio;
+	char what[64];
+
+	if (!best || !best->eight[dtype][op])
+		return;
+	columns[EIGHT] = (struct column){ "at once", best };
+	columns[PAIRS] = (struct column){ "pairs", best };
+	fill(bufs[1], dtype);
+	for (int cold = 0; cold < 2; cold++) {
+		measure(ops, cold, EIGHT, MAX_COLUMNS, figs);
+		ratio = over(figs[EIGHT], figs[PAIRS]);
+		printf("%-16s %-5s %8.2f %8.2f %8.2fx\n", name, cold ? "cold" : "hot",
+		       figs[EIGHT].median, figs[PAIRS].median, ratio.median);
+		snprintf(what, sizeof(what), "%s eight at once over pairs",
+			 cold ? "cold" : "hot");
+		write_json(name, what, ratio, "ratio", 0);
 	}
 }
 
@@ -270,7 +336,7 @@ static bool set_up(int argc, char **argv)
 	columns[LIMIT].name = "limit";
 	nr_columns = SIMD;
 	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++)
-		if (impl->fpu && nr_columns < MAX_COLUMNS)
+		if (impl->fpu && nr_columns < EIGHT)
 			columns[nr_columns++] =
 				(struct column){ impl->name, impl };
 	return true;
@@ -338,6 +404,11 @@ int main(int argc, char **argv)
 		bench(rows[r].name, rows[r].dtype, rows[r].op);
 		fflush(stdout);
 	}
+	printf("\nGB/s of result of eight packets\n%-22s %8s %8s %9s\n", "", "at once",
+	       "pairs", "/pairs");
+	for (size_t r = 0; r < ARRAY_SIZE(rows); r++)
+		if (rows[r].op == INC_OP_SUM)
+			bench_eight(rows[r].name, rows[r].dtype, rows[r].op);
 	if (json) {
 		fprintf(json, "\n]\n");
 		return fclose(json) ? 1 : 0;

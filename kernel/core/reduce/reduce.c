@@ -71,6 +71,7 @@ static void add_row(struct inc_reduce_ops *ops,
 				      impl->div[ops->dtype] : NULL;
 
 	if (impl->fpu) {
+		ops->eight = impl->eight[ops->dtype][ops->op] ?: ops->eight;
 		ops->simd = fn ?: ops->simd;
 		ops->wide_simd = wide ?: ops->wide_simd;
 		ops->div_simd = div ?: ops->div_simd;
@@ -227,13 +228,14 @@ static u32 wide_div(const struct inc_reduce_ops *ops, unsigned int ranks)
 }
 
 /**
- * inc_reduce_begin() - begin to reduce two vectors that lie in pieces
+ * inc_reduce_begin() - begin to reduce vectors that may lie in pieces
  * @ops: type and operation
  * @nelem: number of elements of all pieces
  *
  * Context: Any that may touch the buffers; does not sleep, nor until
  * inc_reduce_end().
- * Return: what inc_reduce_some() and inc_reduce_end() take as @simd.
+ * Return: what inc_reduce_some(), inc_reduce_eight() and inc_reduce_end() take as
+ * @simd.
  */
 bool inc_reduce_begin(const struct inc_reduce_ops *ops, unsigned int nelem)
 {
@@ -274,6 +276,48 @@ void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
 						    wide_div(ops, ranks));
 	else
 		(simd ? ops->simd : ops->generic)(dst.hi, a.hi, b.hi, nelem);
+}
+
+/* As an inc_reduce_eight_fn, with two operands in a call, in the left ones' places. */
+static void reduce_pairs(const struct inc_reduce_ops *ops, struct inc_operand dst,
+			 void *const src[], unsigned int nelem,
+			 unsigned int ranks)
+{
+	unsigned int i, n;
+
+	for (n = 1; n < INC_REDUCE_EIGHT; n *= 2) {
+		for (i = 0; i < INC_REDUCE_EIGHT; i += 2 * n) {
+			const bool was_wide = ops->wide && n > 1;
+			struct inc_operand a = { src[i], was_wide ? src[i + 1] : NULL };
+			struct inc_operand b = {
+				src[i + n], was_wide ? src[i + n + 1] : NULL
+			};
+			struct inc_operand to = { src[i], ops->wide ? src[i + 1] : NULL };
+
+			if (2 * n == INC_REDUCE_EIGHT)
+				to = dst;
+			inc_reduce_some(ops, false, to, a, b, nelem, ranks);
+		}
+	}
+}
+
+/**
+ * inc_reduce_eight() - reduce elements of eight vectors that may lie in pieces
+ * @ops: type and operation, a row whose @eight is set
+ * @simd: from inc_reduce_begin()
+ * @dst: as for an inc_reduce_eight_fn; in a row that is not wide only @hi
+ * @src: the same; what is not @dst is undefined afterwards
+ * @nelem: number of elements, from 0
+ * @ranks: as for inc_reduce_wide()
+ */
+void inc_reduce_eight(const struct inc_reduce_ops *ops, bool simd,
+		      struct inc_operand dst, void *const src[],
+		      unsigned int nelem, unsigned int ranks)
+{
+	if (simd)
+		ops->eight(dst, src, nelem, wide_div(ops, ranks));
+	else
+		reduce_pairs(ops, dst, src, nelem, ranks);
 }
 
 /**
@@ -389,6 +433,27 @@ void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
 	fn(dst, a, b, nelem, wide_div(ops, ranks));
 	if (impl->fpu)
 		kernel_fpu_end();
+}
+
+/**
+ * inc_reduce_eight_by() - reduce eight vectors by a given implementation
+ * @impl: implementation that has an @eight for @ops
+ * @ops: type and operation
+ * @dst: see inc_reduce_eight()
+ * @src: see inc_reduce_eight()
+ * @nelem: number of elements, from 0
+ * @ranks: see inc_reduce_wide()
+ *
+ * Context: Where irq_fpu_usable() holds; does not sleep. For tests.
+ */
+void inc_reduce_eight_by(const struct inc_reduce_impl *impl,
+			 const struct inc_reduce_ops *ops, struct inc_operand dst,
+			 void *const src[], unsigned int nelem,
+			 unsigned int ranks)
+{
+	kernel_fpu_begin();
+	impl->eight[ops->dtype][ops->op](dst, src, nelem, wide_div(ops, ranks));
+	kernel_fpu_end();
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Element-wise reduction of two vectors, the arithmetic of a collective.
+ * Element-wise reduction of two vectors, or of eight, the arithmetic of a collective.
  *
  * Core layer: no locks, no allocation, no skb. Also compiled in user space.
  */
@@ -101,6 +101,23 @@ typedef void (*inc_reduce_wide_fn)(struct inc_operand dst, struct inc_operand a,
 				   struct inc_operand b, unsigned int nelem,
 				   u32 div);
 
+/* Vectors that are reduced at once, if a CPU has the registers for that. */
+#define INC_REDUCE_EIGHT	8
+
+/**
+ * typedef inc_reduce_eight_fn - reduction kernel of eight vectors, of any row
+ * @dst: result; its @lo is NULL, but in a wide row whose result is to stay wide
+ * @src: operands, narrow ones in a wide row, each nelem elements; @dst's planes may be
+ *	any of them, else overlap none
+ * @nelem: number of elements, from 0
+ * @div: divisor of a wide row's narrow result before it is rounded, or 1
+ *
+ * Neighbours are paired, then pairs, then pairs of pairs. So the result has the bits of
+ * seven calls for two vectors, but what these store and load again stays in registers.
+ */
+typedef void (*inc_reduce_eight_fn)(struct inc_operand dst, void *const src[],
+				    unsigned int nelem, u32 div);
+
 /**
  * typedef inc_reduce_div_fn - kernel that divides a sum
  * @dst: nelem elements, divided in place
@@ -116,6 +133,7 @@ typedef void (*inc_reduce_div_fn)(void *dst, unsigned int nelem, u32 div);
  * @simd: fastest kernel of this CPU, or NULL; only inside an FPU section
  * @wide: as @generic, of a wide row; NULL in others
  * @wide_simd: as @simd, of a wide row
+ * @eight: as @simd, of either row, for eight vectors, or NULL
  * @div: integer instructions only; NULL in rows whose sums are not divided,
  *	and in wide ones
  * @div_simd: fastest of this CPU, or NULL; only inside an FPU section
@@ -131,6 +149,7 @@ struct inc_reduce_ops {
 	inc_reduce_fn		simd;
 	inc_reduce_wide_fn	wide;
 	inc_reduce_wide_fn	wide_simd;
+	inc_reduce_eight_fn	eight;
 	inc_reduce_div_fn	div;
 	inc_reduce_div_fn	div_simd;
 	unsigned int		simd_min;
@@ -152,6 +171,9 @@ void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
 		     struct inc_operand dst, struct inc_operand a,
 		     struct inc_operand b, unsigned int nelem,
 		     unsigned int ranks);
+void inc_reduce_eight(const struct inc_reduce_ops *ops, bool simd,
+		      struct inc_operand dst, void *const src[],
+		      unsigned int nelem, unsigned int ranks);
 void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
 		     struct inc_operand a, struct inc_operand b,
 		     unsigned int nelem, unsigned int ranks);

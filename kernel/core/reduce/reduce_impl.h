@@ -22,6 +22,7 @@
  * @fpu: its kernels use vector registers: only inside an FPU section
  * @fn: kernels by enum inc_dtype and enum inc_op, NULL where there is none
  * @wide: kernels of wide rows
+ * @eight: kernels for eight vectors, of both
  * @div: kernels that divide, for the rows of INC_OP_AVG that are not wide
  */
 struct inc_reduce_impl {
@@ -29,6 +30,7 @@ struct inc_reduce_impl {
 	bool			fpu;
 	inc_reduce_fn		fn[INC_DTYPE_COUNT][INC_OP_COUNT];
 	inc_reduce_wide_fn	wide[INC_DTYPE_COUNT][INC_OP_COUNT];
+	inc_reduce_eight_fn	eight[INC_DTYPE_COUNT][INC_OP_COUNT];
 	inc_reduce_div_fn	div[INC_DTYPE_COUNT];
 };
 
@@ -92,6 +94,10 @@ void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
 			struct inc_operand dst, struct inc_operand a,
 			struct inc_operand b, unsigned int nelem,
 			unsigned int ranks);
+void inc_reduce_eight_by(const struct inc_reduce_impl *impl,
+			 const struct inc_reduce_ops *ops, struct inc_operand dst,
+			 void *const src[], unsigned int nelem,
+			 unsigned int ranks);
 void inc_reduce_finish_by(const struct inc_reduce_impl *impl,
 			  const struct inc_reduce_ops *ops, void *dst,
 			  unsigned int nelem, unsigned int ranks);

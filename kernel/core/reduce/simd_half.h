@@ -190,14 +190,19 @@ static __always_inline struct vec2 wide_load(const struct half_ops *ops,
 	return x.lo ? interleave(hi, load(x.lo + at)) : ops->widen(hi);
 }
 
-/* Load one vector of each plane; x[1] of the result is unused if narrow. */
-static __always_inline struct vec2 wide_vec(const struct half_ops *ops,
-					    bool narrow, struct inc_operand a,
-					    struct inc_operand b, size_t at,
-					    u32 div)
+static __always_inline struct vec2 wide_op(const struct half_ops *ops,
+					   struct vec2 a, struct vec2 b)
 {
-	const struct vec2 x = wide_load(ops, a, at), y = wide_load(ops, b, at);
-	struct vec2 r = {{ ops->op(x.x[0], y.x[0]), ops->op(x.x[1], y.x[1]) }};
+	return (struct vec2) {{
+		ops->op(a.x[0], b.x[0]), ops->op(a.x[1], b.x[1])
+	}};
+}
+
+/* Make binary32 one vector of each plane; x[1] of the result is unused if narrow. */
+static __always_inline struct vec2 wide_planes(const struct half_ops *ops,
+					       bool narrow, struct vec2 r,
+					       u32 div)
+{
 	const vec by = f32_from(div);
 
 	if (!narrow)
@@ -207,6 +212,16 @@ static __always_inline struct vec2 wide_vec(const struct half_ops *ops,
 		r.x[1] = f32_insn_div(r.x[1], by);
 	}
 	return (struct vec2) {{ ops->narrow(r), r.x[1] }};
+}
+
+static __always_inline struct vec2 wide_vec(const struct half_ops *ops,
+					    bool narrow, struct inc_operand a,
+					    struct inc_operand b, size_t at,
+					    u32 div)
+{
+	struct vec2 r = wide_op(ops, wide_load(ops, a, at), wide_load(ops, b, at));
+
+	return wide_planes(ops, narrow, r, div);
 }
 
 static __always_inline void wide_store(struct inc_operand dst, size_t at,
@@ -258,17 +273,61 @@ static __always_inline void wide_loop(const struct half_ops *ops,
 	wide_store(dst, len, last);
 }
 
+/* As eight_loop(). */
+static __always_inline size_t wide_eight_loop(const struct half_ops *ops,
+					      struct inc_operand dst,
+					      void *const src[], size_t len,
+					      u32 div)
+{
+	const struct eight s = eight_operands(src);
+	struct vec2 v[INC_REDUCE_EIGHT / 2];
+	size_t at;
+
+	for (at = 0; at + INC_VEC_BYTES <= len; at += INC_VEC_BYTES) {
+#pragma GCC unroll 4
+		for (int i = 0; i < INC_REDUCE_EIGHT / 2; i++) {
+			v[i] = wide_op(ops, ops->widen(load(s.src[2 * i] + at)),
+				       ops->widen(load(s.src[2 * i + 1] + at)));
+			if (i % 2)
+				v[i - 1] = wide_op(ops, v[i - 1], v[i]);
+		}
+		wide_store(dst, at, wide_planes(ops, !dst.lo,
+						wide_op(ops, v[0], v[2]), div));
+	}
+	return at;
+}
+
+static __always_inline void wide_eight_row(inc_reduce_eight_fn fn,
+					   const struct half_ops *ops,
+					   struct inc_operand dst,
+					   void *const src[], size_t nelem,
+					   u32 div)
+{
+	size_t at = wide_eight_loop(ops, dst, src, 2 * nelem, div);
+
+	if (at < 2 * nelem)
+		eight_rest(fn, dst, src, at, 2 * nelem - at, 2, div);
+}
+
 #define WIDE_ROW(t, how)						\
+static const struct half_ops t ## _ ## how ## _ops = {			\
+	.widen	= t ## _widen,						\
+	.narrow	= t ## _narrow,						\
+	.op	= f32_ ## how ## _vec,					\
+};									\
+									\
 static void t ## _ ## how(struct inc_operand dst, struct inc_operand a,	\
 			  struct inc_operand b, unsigned int nelem, u32 div) \
 {									\
-	static const struct half_ops ops = {				\
-		.widen	= t ## _widen,					\
-		.narrow	= t ## _narrow,					\
-		.op	= f32_ ## how ## _vec,				\
-	};								\
+	wide_loop(&t ## _ ## how ## _ops, dst, a, b, (size_t)nelem * 2, div); \
+}									\
 									\
-	wide_loop(&ops, dst, a, b, (size_t)nelem * 2, div);		\
+static void __maybe_unused						\
+eight_ ## t ## _ ## how(struct inc_operand dst, void *const src[],	\
+			unsigned int nelem, u32 div)			\
+{									\
+	wide_eight_row(eight_ ## t ## _ ## how, &t ## _ ## how ## _ops, dst, \
+		       src, nelem, div);				\
 }
 
 WIDE_ROW(f16, sum)

@@ -86,9 +86,77 @@ static __always_inline void vec_loop(void *dst, const void *a, const void *b,
 }
 
 /*
- * The operation @name on two vectors, and the kernel @name itself, for elements
- * of @size bytes; @expr is of a and b, vectors of @type. The compiler inlines
- * the former into the loop of the latter, so there is no indirect call.
+ * Eight vectors at once: operands are read once, and only the result is stored. Pairs,
+ * and pairs of pairs, stay in registers.
+ */
+
+/* Have the last bytes at @at, less than a vector, reduced by @fn in a copy. */
+static noinline void eight_rest(inc_reduce_eight_fn fn, struct inc_operand dst,
+				void *const src[], size_t at, size_t len,
+				unsigned int size, u32 div)
+{
+	vec v[INC_REDUCE_EIGHT] = {}, r[2];
+	struct inc_operand to = { &r[0], dst.lo ? &r[1] : NULL };
+	void *copy[INC_REDUCE_EIGHT];
+
+	for (int i = 0; i < INC_REDUCE_EIGHT; i++) {
+		copy[i] = &v[i];
+		memcpy(copy[i], src[i] + at, len);
+	}
+	fn(to, copy, INC_VEC_BYTES / size, div);
+	memcpy(dst.hi + at, to.hi, len);
+	if (dst.lo)
+		memcpy(dst.lo + at, to.lo, len);
+}
+
+/* Operands: copies of pointers, which no store changes, as the compiler sees then. */
+struct eight {
+	const void	*src[INC_REDUCE_EIGHT];
+};
+
+static __always_inline struct eight eight_operands(void *const src[])
+{
+	return (struct eight) {{
+		src[0], src[1], src[2], src[3], src[4], src[5], src[6], src[7]
+	}};
+}
+
+/* Reduce all whole vectors of @len bytes. Returns the bytes that are done. */
+static __always_inline size_t eight_loop(void *dst, void *const src[], size_t len,
+					 vec (*op)(vec a, vec b))
+{
+	const struct eight s = eight_operands(src);
+	vec v[INC_REDUCE_EIGHT / 2];
+	size_t at;
+
+	for (at = 0; at + INC_VEC_BYTES <= len; at += INC_VEC_BYTES) {
+#pragma GCC unroll 4
+		for (int i = 0; i < INC_REDUCE_EIGHT / 2; i++) {
+			v[i] = op(load(s.src[2 * i] + at),
+				  load(s.src[2 * i + 1] + at));
+			if (i % 2)
+				v[i - 1] = op(v[i - 1], v[i]);
+		}
+		store(dst + at, op(v[0], v[2]));
+	}
+	return at;
+}
+
+static __always_inline void eight_row(inc_reduce_eight_fn fn,
+				      struct inc_operand dst, void *const src[],
+				      size_t nelem, unsigned int size, u32 div,
+				      vec (*op)(vec a, vec b))
+{
+	size_t at = eight_loop(dst.hi, src, nelem * size, op);
+
+	if (at < nelem * size)
+		eight_rest(fn, dst, src, at, nelem * size - at, size, div);
+}
+
+/*
+ * The operation @name on two vectors, and the kernels @name itself and eight_@name,
+ * for elements of @size bytes; @expr is of a and b, vectors of @type. The compiler
+ * inlines the first into the loops of the others, so there is no indirect call.
  */
 #define ROW_OF(size, name, type, expr)					\
 name ## _vec(vec va, vec vb)						\
@@ -98,10 +166,20 @@ name ## _vec(vec va, vec vb)						\
 	return (vec)(expr);						\
 }									\
 									\
+enum { name ## _size = size };						\
+									\
 static void name(void *dst, const void *a, const void *b,		\
 		 unsigned int nelem)					\
 {									\
-	vec_loop(dst, a, b, (size_t)nelem * (size), name ## _vec);	\
+	vec_loop(dst, a, b, (size_t)nelem * name ## _size, name ## _vec); \
+}									\
+									\
+static void __maybe_unused						\
+eight_ ## name(struct inc_operand dst, void *const src[],		\
+	       unsigned int nelem, u32 div)				\
+{									\
+	eight_row(eight_ ## name, dst, src, nelem, name ## _size, div,	\
+		  name ## _vec);					\
 }
 
 /* An element is a lane of the vectors. */
@@ -293,6 +371,26 @@ const struct inc_reduce_impl INC_VEC_IMPL = {
 		[INC_DTYPE_FP16]	= { INC_REDUCE_WIDE_ROWS(f16) },
 		[INC_DTYPE_BF16]	= { INC_REDUCE_WIDE_ROWS(bf16) },
 	},
+#if INC_VEC_BYTES > 16
+	.eight	= {
+		[INC_DTYPE_INT8]	= { INC_REDUCE_INT_ROWS(eight_w8, eight_s8) },
+		[INC_DTYPE_INT16]	= { INC_REDUCE_INT_ROWS(eight_w16, eight_s16) },
+		[INC_DTYPE_INT32]	= { INC_REDUCE_INT_ROWS(eight_w32, eight_s32) },
+		[INC_DTYPE_INT64]	= { INC_REDUCE_INT_ROWS(eight_w64, eight_s64) },
+		[INC_DTYPE_UINT8]	= { INC_REDUCE_INT_ROWS(eight_w8, eight_u8) },
+		[INC_DTYPE_UINT16]	= { INC_REDUCE_INT_ROWS(eight_w16, eight_u16) },
+		[INC_DTYPE_UINT32]	= { INC_REDUCE_INT_ROWS(eight_w32, eight_u32) },
+		[INC_DTYPE_UINT64]	= { INC_REDUCE_INT_ROWS(eight_w64, eight_u64) },
+		[INC_DTYPE_FP16]	= {
+			INC_REDUCE_HALF_ROWS(eight_f16), INC_REDUCE_WIDE_ROWS(eight_f16)
+		},
+		[INC_DTYPE_BF16]	= {
+			INC_REDUCE_HALF_ROWS(eight_bf16), INC_REDUCE_WIDE_ROWS(eight_bf16)
+		},
+		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(eight_f32) },
+		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(eight_f64) },
+	},
+#endif
 	.div	= {
 		[INC_DTYPE_FP32]	= f32_div,
 		[INC_DTYPE_FP64]	= f64_div,

@@ -4,6 +4,7 @@
 
 #undef __always_inline
 #define __always_inline	inline __attribute__((__always_inline__))
+#define __maybe_unused	__attribute__((__unused__))
 #define noinline	__attribute__((__noinline__))
 #define __aligned(x)	__attribute__((__aligned__(x)))
 #define __packed	__attribute__((__packed__))
