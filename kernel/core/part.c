@@ -15,8 +15,11 @@
 /* Bytes of the largest element. */
 #define ELEMENT_MAX	16
 
-/* Vectors of a reduction; the lower halves are behind the upper ones. */
-enum { DST, LEFT, RIGHT, LO, VECTORS = 2 * LO };
+/* Vectors of a reduction: the result's upper and lower halves, ... */
+enum { HI, LO, SRC };
+
+/* ... and operands: two with the lower halves that they may have, or eight. */
+enum { LEFT = SRC, RIGHT, LEFT_LO, RIGHT_LO, PAIR, EIGHT = SRC + INC_REDUCE_EIGHT };
 
 /**
  * struct cursor - a place in a vector
@@ -122,42 +125,51 @@ void inc_part_copy(const struct inc_part *part, u32 off, void *to, u32 len)
 	copy_on(&c, to, NULL, len);
 }
 
-/* Reduce what lies at the cursors, @len bytes of each. */
+/* Reduce what lies at @n cursors, @len bytes of each. */
 static void reduce_run(const struct inc_reduce_ops *ops, bool simd,
-		       const struct cursor c[VECTORS], u32 len, u16 ranks)
+		       const struct cursor c[], int n, u32 len, u16 ranks)
 {
-	struct inc_operand dst = { c[DST].at, c[LO + DST].at };
-	struct inc_operand left = { c[LEFT].at, c[LO + LEFT].at };
-	struct inc_operand right = { c[RIGHT].at, c[LO + RIGHT].at };
+	struct inc_operand dst = { c[HI].at, c[LO].at };
+	void *src[INC_REDUCE_EIGHT];
+	int i;
 
-	inc_reduce_some(ops, simd, dst, left, right, len / ops->size, ranks);
+	if (n == PAIR) {
+		inc_reduce_some(ops, simd, dst,
+				(struct inc_operand){ c[LEFT].at, c[LEFT_LO].at },
+				(struct inc_operand){ c[RIGHT].at, c[RIGHT_LO].at },
+				len / ops->size, ranks);
+		return;
+	}
+	for (i = 0; i < INC_REDUCE_EIGHT; i++)
+		src[i] = c[SRC + i].at;
+	inc_reduce_eight(ops, simd, dst, src, len / ops->size, ranks);
 }
 
 /* The next element, which lies in two pieces of one of the vectors. */
 static void reduce_divided(const struct inc_reduce_ops *ops, bool simd,
-			   struct cursor c[VECTORS], u16 ranks)
+			   struct cursor c[], int n, u16 ranks)
 {
-	u8 buf[VECTORS][ELEMENT_MAX];
-	struct cursor copy[VECTORS];
+	u8 buf[EIGHT][ELEMENT_MAX];
+	struct cursor copy[EIGHT];
 	int i;
 
-	for (i = 0; i < VECTORS; i++) {
+	for (i = 0; i < n; i++) {
 		copy[i] = whole(c[i].at ? buf[i] : NULL);
-		if (c[i].at && i % LO != DST)
+		if (c[i].at && i >= SRC)
 			copy_on(&c[i], buf[i], NULL, ops->size);
 	}
-	reduce_run(ops, simd, copy, ops->size, ranks);
-	for (i = DST; i < VECTORS; i += LO)
+	reduce_run(ops, simd, copy, n, ops->size, ranks);
+	for (i = 0; i < SRC; i++)
 		if (c[i].at)
 			copy_on(&c[i], NULL, buf[i], ops->size);
 }
 
-static void reduce_pieces(const struct inc_reduce_ops *ops,
-			  struct cursor c[VECTORS], u32 len, u16 ranks)
+static void reduce_pieces(const struct inc_reduce_ops *ops, struct cursor c[],
+			  int n, u32 len, u16 ranks)
 {
 	bool simd = inc_reduce_begin(ops, len / ops->size);
-	int i, n = ops->wide ? VECTORS : LO;
 	u32 run;
+	int i;
 
 	for (; len; len -= run) {
 		run = len;
@@ -165,11 +177,11 @@ static void reduce_pieces(const struct inc_reduce_ops *ops,
 			run = find_run(&c[i], run);
 		if (unlikely(run < ops->size)) {
 			run = ops->size;
-			reduce_divided(ops, simd, c, ranks);
+			reduce_divided(ops, simd, c, n, ranks);
 			continue;
 		}
 		run -= run % ops->size;
-		reduce_run(ops, simd, c, run, ranks);
+		reduce_run(ops, simd, c, n, run, ranks);
 		for (i = 0; i < n; i++)
 			advance(&c[i], run);
 	}
@@ -185,18 +197,18 @@ static void reduce_parts(const struct inc_reduce_ops *ops, struct cursor hi,
 			 struct cursor lo, const struct inc_part *left,
 			 const struct inc_part *right, u16 ranks)
 {
-	struct cursor c[VECTORS] = {
-		hi, start_of(left), start_of(right),
-		lo, start_of(left->lo), start_of(right->lo),
+	struct cursor c[PAIR] = {
+		hi, lo, start_of(left), start_of(right),
+		start_of(left->lo), start_of(right->lo),
 	};
 
 	if (in_pieces(left) || in_pieces(right))
-		reduce_pieces(ops, c, left->len, ranks);
+		reduce_pieces(ops, c, PAIR, left->len, ranks);
 	else
 		inc_reduce_wide(ops,
 				(struct inc_operand){ hi.at, lo.at },
-				(struct inc_operand){ c[LEFT].at, c[LO + LEFT].at },
-				(struct inc_operand){ c[RIGHT].at, c[LO + RIGHT].at },
+				(struct inc_operand){ c[LEFT].at, c[LEFT_LO].at },
+				(struct inc_operand){ c[RIGHT].at, c[RIGHT_LO].at },
 				left->len / ops->size, ranks);
 }
 
@@ -249,4 +261,47 @@ void inc_part_finish(const struct inc_reduce_ops *ops, void *hi, void *lo,
 			   left->len / ops->size);
 	else
 		reduce_parts(ops, whole(hi), whole(lo), left, right, ranks);
+}
+
+static void reduce_eight(const struct inc_reduce_ops *ops, struct cursor hi,
+			 struct cursor lo, struct inc_part *const part[], u16 ranks)
+{
+	struct cursor c[EIGHT] = { hi, lo };
+	int i;
+
+	for (i = 0; i < INC_REDUCE_EIGHT; i++)
+		c[SRC + i] = start_of(part[i]);
+	reduce_pieces(ops, c, EIGHT, part[0]->len, ranks);
+}
+
+/**
+ * inc_part_merge_eight() - reduce eight parts element by element, in the first one's
+ *	place
+ * @ops: type and operation, a row whose @eight is set
+ * @part: operands in the order of their ranks, none of them with lower halves; the
+ *	first one, if @ops is wide with the second one, has the result, the others are
+ *	undefined
+ *
+ * Context: any that may touch the parts; does not sleep.
+ */
+void inc_part_merge_eight(const struct inc_reduce_ops *ops,
+			  struct inc_part *const part[])
+{
+	reduce_eight(ops, start_of(part[0]), start_of(ops->wide ? part[1] : NULL),
+		     part, 1);
+}
+
+/**
+ * inc_part_finish_eight() - reduce eight parts element by element, to somewhere else
+ * @ops: as for inc_part_merge_eight()
+ * @to: memory for the result
+ * @part: as for inc_part_merge_eight(); all are undefined afterwards
+ * @ranks: as for inc_reduce_wide()
+ *
+ * Context: any that may touch the parts; does not sleep.
+ */
+void inc_part_finish_eight(const struct inc_reduce_ops *ops, void *to,
+			   struct inc_part *const part[], u16 ranks)
+{
+	reduce_eight(ops, whole(to), whole(NULL), part, ranks);
 }

@@ -6,6 +6,8 @@
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
 
@@ -36,6 +38,29 @@ static void prefetch_data(const struct inc_part *part)
 		prefetch_bytes(piece->at, min(left, piece->len));
 }
 
+/* Prefetch the description or the data of a part. */
+static void prefetch_part(const struct inc_part *part, bool data)
+{
+	if (data)
+		prefetch_data(part);
+	else
+		prefetch(part);
+}
+
+/* The same of the other ones of the eight that @member is one of. Are they there? */
+static bool prefetch_eight(struct inc_part *const parked[], u16 member, bool data)
+{
+	u32 i, first = round_down(member, INC_REDUCE_EIGHT);
+
+	for (i = first; i < first + INC_REDUCE_EIGHT; i++)
+		if (i != member && !parked[i])
+			return false;
+	for (i = first; i < first + INC_REDUCE_EIGHT; i++)
+		if (i != member)
+			prefetch_part(parked[i], data);
+	return true;
+}
+
 /*
  * Prefetch the descriptions or the data that a packet of @member needs in a
  * chunk.
@@ -44,11 +69,17 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 			   bool data)
 {
 	struct inc_part **parked = s->parked + (size_t)chunk * inc_geom_parts(s->geom);
-	u32 idx = s->geom->by_arrival ? 1 : member, level;
+	u32 idx = s->geom->by_arrival ? 1 : member, level = 0;
 
 	if (chunk >= s->msg.nchunks)
 		return;
-	for (level = 0; 1U << level < s->geom->members; level++, idx >>= 1) {
+	if (s->eights && (member | (INC_REDUCE_EIGHT - 1)) < s->geom->members) {
+		if (!prefetch_eight(parked, member, data))
+			return;
+		idx /= INC_REDUCE_EIGHT;
+		level = ilog2(INC_REDUCE_EIGHT);
+	}
+	for (; 1U << level < s->geom->members; level++, idx >>= 1) {
 		u32 sibling = (idx ^ 1) << level;
 		const struct inc_part *part;
 
@@ -57,10 +88,7 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 		part = parked[sibling];
 		if (!part)
 			return;
-		if (data)
-			prefetch_data(part);
-		else
-			prefetch(part);
+		prefetch_part(part, data);
 	}
 	/* It will be the last one, and be reduced to there. */
 	if (data)

@@ -10,6 +10,11 @@
  * each payload byte. So as long as a rank is missing, the slot's previous
  * result stays whole, and can be resent to a rank that lost it.
  *
+ * Of ranks that are all here, eight in a row that fill a subtree wait for each other
+ * where a CPU can reduce them at once: in registers, and to the first one's place. Not
+ * where several CPUs receive them: the last one would have to fetch the others from
+ * their caches, and the pairs that a CPU has are reduced there.
+ *
  * A tree may use the order of arrival instead; then one part at a time waits
  * per chunk.
  *
@@ -25,7 +30,10 @@
  * The planes are stored apart from the result, which the parent sends: ranks may
  * still need the previous one.
  */
+#include <linux/log2.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 
 #include "core/rank_range.h"
 #include "core/reduce/reduce.h"
@@ -179,6 +187,76 @@ static bool block_done(struct inc_slot *s, const struct span *t,
 }
 
 /**
+ * inc_reduce_by_eights() - may eight ranks in a row be reduced at once?
+ * @s: slot that begins a reduction, with what it knows of the last one
+ *
+ * Context: the slot's lock is held.
+ * Return: what its @eights is until the next one.
+ */
+bool inc_reduce_by_eights(const struct inc_slot *s)
+{
+	return s->ops->eight && !s->geom->by_arrival && !inc_slot_by_rank(s) &&
+	       s->geom->members >= INC_REDUCE_EIGHT && s->cpu != INC_SLOT_CPUS;
+}
+
+/* Is a part of one of eight ranks that are reduced at once, and worth it? */
+static bool in_eight(const struct inc_slot *s, u16 member,
+		     const struct inc_part *part)
+{
+	return s->eights && (member | (INC_REDUCE_EIGHT - 1)) < s->geom->members &&
+	       part->len >= s->ops->simd_min * s->ops->size;
+}
+
+/*
+ * Park a part at the other ones of its eight. If that completes them, take all to
+ * @eight. Returns whether it does.
+ */
+static bool take_eight(struct inc_slot *s, u16 member, u16 chunk,
+		       struct inc_part *part, struct inc_part *eight[])
+{
+	struct inc_part **first;
+	int i;
+
+	first = &s->parked[(size_t)chunk * inc_geom_parts(s->geom) +
+			   round_down(member, INC_REDUCE_EIGHT)];
+	first[member % INC_REDUCE_EIGHT] = part;
+	/* From the last one on: it is missing if they come in order. */
+	for (i = INC_REDUCE_EIGHT; i--;) {
+		eight[i] = first[i];
+		if (!eight[i])
+			return false;
+	}
+	memset(first, 0, INC_REDUCE_EIGHT * sizeof(*first));
+	return true;
+}
+
+/* Reduce eight parts to the first one. */
+static void merge_eight(struct inc_slot *s, struct inc_part *eight[])
+{
+	int i = 1;
+
+	inc_part_merge_eight(s->ops, eight);
+	if (s->ops->wide)
+		eight[0]->lo = eight[i++];
+	while (i < INC_REDUCE_EIGHT)
+		inc_part_free(eight[i++]);
+}
+
+/* Reduce the only eight: they make the result, as in merge_last(). */
+static void finish_eight(struct inc_slot *s, u16 chunk, struct inc_part *eight[])
+{
+	u8 *to = s->partial + inc_chunk_off(s->geom, chunk);
+	u16 all = inc_geom_all(s->geom);
+	int i;
+
+	inc_part_finish_eight(s->ops, to, eight, all);
+	if (!s->geom->child)
+		inc_reduce_finish(s->ops, to, eight[0]->len / s->ops->size, all);
+	for (i = 0; i < INC_REDUCE_EIGHT; i++)
+		inc_part_free(eight[i]);
+}
+
+/**
  * inc_reduce_pairwise() - reduce a part in the order of the ranks
  * @s: slot that has begun a reduction
  * @member: index of the member that sent it
@@ -186,7 +264,8 @@ static bool block_done(struct inc_slot *s, const struct span *t,
  * @chunk: its chunk
  * @part: the part; consumed
  *
- * The part is paired with its sibling, the pair with its sibling, and so on.
+ * The part is reduced with the other ones of its eight when these are there. Else, and
+ * then, it is paired with its sibling, the pair with its sibling, and so on.
  *
  * Context: the slot's lock is held.
  * Return: true when all ranks are gathered, false when the part now waits.
@@ -195,7 +274,7 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 			 struct inc_rank_range from, u16 chunk,
 			 struct inc_part *part)
 {
-	struct inc_part **sibling, *left, *right;
+	struct inc_part **sibling, *left, *right, *eight[INC_REDUCE_EIGHT];
 	struct span t = span_of(s);
 	struct node n = { .idx = member };
 
@@ -203,6 +282,17 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 		while (1U << n.level < from.n)
 			n.level++;
 		n.idx = from.first >> n.level;
+	} else if (in_eight(s, member, part)) {
+		if (!take_eight(s, member, chunk, part, eight))
+			return false;
+		if (s->geom->members == INC_REDUCE_EIGHT) {
+			finish_eight(s, chunk, eight);
+			return true;
+		}
+		merge_eight(s, eight);
+		part = eight[0];
+		n.idx = member / INC_REDUCE_EIGHT;
+		n.level = ilog2(INC_REDUCE_EIGHT);
 	}
 	if (!find_sibling(&t, &n)) {
 		take_only(s, block_off(s, &t, &n, chunk), part);

@@ -163,6 +163,8 @@ static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg)
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
 	for (i = 0; i < msg->gather_chunks && (!s->ops || s->geom->child); i++)
 		s->chunk[i].filled = 0;
+	s->eights = s->ops && inc_reduce_by_eights(s);
+	s->cpu = INC_SLOT_NO_CPU;
 }
 
 /* The newest message of the slot that a rank has begun; false if there is none. */

@@ -80,6 +80,17 @@ static inline bool inc_slot_placed(const struct inc_slot *s)
 	return READ_ONCE(s->result);
 }
 
+/*
+ * A CPU brings parts of the message in progress; the slot's lock is held. It writes
+ * twice in a message at most: all of them read that line.
+ */
+static inline void inc_slot_note_cpu(struct inc_slot *s, int cpu)
+{
+	if (likely(s->cpu == cpu || s->cpu == INC_SLOT_CPUS))
+		return;
+	s->cpu = s->cpu == INC_SLOT_NO_CPU ? cpu : INC_SLOT_CPUS;
+}
+
 static inline bool inc_slot_begun(const struct inc_slot *s, u16 member)
 {
 	return s->got[member];

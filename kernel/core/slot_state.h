@@ -15,6 +15,10 @@
 /* No rank. */
 #define INC_SLOT_NOBODY	U16_MAX
 
+/* No CPU yet, and several of them. */
+#define INC_SLOT_NO_CPU	(-1)
+#define INC_SLOT_CPUS	(-2)
+
 /**
  * struct inc_chunk - result of a chunk, one packet's worth of a message
  * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
@@ -35,7 +39,10 @@ struct inc_chunk {
  * @last_status: enum inc_status that @last has ended with
  * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
  * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
+ * @cpu: CPU that has brought all parts of @msg so far, or INC_SLOT_NO_CPU or
+ *	INC_SLOT_CPUS; see inc_slot_note_cpu()
  * @ops: how to reduce @msg, NULL if it is not reduced
+ * @eights: parts of eight ranks in a row are reduced at once
  * @result_wanted: some rank wants elements of the result
  * @last_wanted: some rank wanted some of that of @last
  * @parent_answered: the parent has sent the message's final status
@@ -75,8 +82,10 @@ struct inc_slot {
 	bool				last_wanted;
 	bool				parent_answered;
 	bool				uplink_busy;
+	bool				eights;
 	u16				wrong;
 	u16				unlike;
+	int				cpu;
 	const struct inc_reduce_ops	*ops;
 	u16				begun;
 	u16				gathered;

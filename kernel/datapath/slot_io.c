@@ -19,6 +19,7 @@
 #include <linux/lockdep.h>
 #include <linux/prefetch.h>
 #include <linux/skbuff.h>
+#include <linux/smp.h>
 
 #include "core/wire.h"
 #include "datapath/cb.h"
@@ -350,6 +351,7 @@ static void add_parts(struct inc_qp *qp, struct inc_part *part,
 	u16 gathered;
 
 	spin_lock(&ts->lock);
+	inc_slot_note_cpu(&ts->m, smp_processor_id());
 	gathered = ts->m.gathered;
 	for (; part; part = next) {
 		next = part->next;

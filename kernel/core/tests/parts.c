@@ -86,6 +86,7 @@ int slot_test_init(struct kunit *test)
 	if (!t)
 		return -ENOMEM;
 	test->priv = t;
+	t->cpus = 1;
 	test_parts_live = 0;
 	inc_rng_init(&t->rng, test);
 	return 0;
@@ -281,6 +282,7 @@ bool test_add(struct slot_test *t, u16 rank, const struct inc_msg *msg)
 	u32 off = inc_chunk_off(&t->geom, chunk);
 	u32 len = inc_chunk_len(&t->geom, chunk, msg->data_len);
 
+	inc_slot_note_cpu(&t->s, inc_rnd_below(&t->rng, t->cpus));
 	return inc_slot_add(&t->s, rank, msg->msg_id,
 			    test_part(test_data(t, rank) + off, len));
 }

@@ -22,6 +22,7 @@
  * @halves: scratch memory of the reference
  * @old: result of the previous message
  * @sent: for each rank, chunks that it sent + 1; 0 before it began
+ * @cpus: CPUs that bring parts, each time a random one
  */
 struct slot_test {
 	struct inc_slot_geom	geom;
@@ -33,6 +34,7 @@ struct slot_test {
 	u8			*halves;
 	u8			*old;
 	u16			*sent;
+	u32			cpus;
 };
 
 /* Parts allocated and not freed yet. */

@@ -80,12 +80,13 @@ static void balanced_tree(struct kunit *test)
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u32 msg_id = 3;
 
-		slot_test_tree(test, sizes[i], 256, 6, msg_id);
+		slot_test_tree(test, sizes[i], i % 2 ? 1024 : 256, 6, msg_id);
 		for (unsigned int k = 0; k < n; k++, msg_id += 4) {
 			struct inc_msg msg = some_msg(test, msg_id, 1 + (i + k) % 6,
 						      dtypes[k % 4],
 						      ops[(i + k / 4) % 3]);
 
+			t->cpus = 1 + k / 2 % 2;
 			test_fill(t, &msg);
 			test_reference(t, &msg, t->want);
 			any_order(test, &msg);
@@ -228,6 +229,60 @@ static void parked_parts(struct kunit *test)
 	}
 }
 
+/* How many parts wait when all ranks but the last one have sent. */
+static int waiting(struct kunit *test, u32 msg_id, u32 nelem, u32 cpus)
+{
+	struct slot_test *t = test->priv;
+	struct inc_msg msg = test_msg(test, INC_COLL_ALLREDUCE, INC_DTYPE_FP32,
+				      INC_OP_SUM, msg_id, nelem);
+	int live = 0;
+
+	test_fill(t, &msg);
+	test_reference(t, &msg, t->want);
+	for (u16 rank = 0; rank < t->geom.members; rank++) {
+		test_begin(t, rank, &msg);
+		live = test_parts_live;
+		inc_slot_note_cpu(&t->s, rank % cpus);
+		test_add(t, rank, &msg);
+	}
+	test_expect_chunk(test, &msg, 0, t->want);
+	KUNIT_EXPECT_EQ(test, test_parts_live, 0);
+	return live;
+}
+
+/*
+ * Where one CPU brings them, long parts of eight ranks in a row wait for each other;
+ * the seven last ones of fifteen, short parts, and those after a message that several
+ * CPUs have brought are paired.
+ */
+static void eights(struct kunit *test)
+{
+	static const struct {
+		u16	ranks;
+		u32	nelem, cpus;
+		int	all, pairs;
+	} rows[] = {
+		{ 7, 48, 1, 2, 2 }, { 8, 48, 1, 7, 3 }, { 8, 4, 1, 3, 3 },
+		{ 15, 48, 1, 3, 3 }, { 16, 48, 1, 8, 4 }, { 24, 48, 1, 8, 4 },
+		{ 8, 48, 2, 7, 3 },
+	};
+	bool can = inc_reduce_lookup(INC_DTYPE_FP32, INC_OP_SUM)->eight;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		int all = can ? rows[i].all : rows[i].pairs;
+		bool several = rows[i].cpus > 1;
+		int next = several ? rows[i].pairs : all;
+
+		slot_test_tree(test, rows[i].ranks, 256, 1, 0);
+		KUNIT_EXPECT_EQ_MSG(test, waiting(test, 0, rows[i].nelem, rows[i].cpus),
+				    all, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, waiting(test, 4, rows[i].nelem, 1), next,
+				    "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, waiting(test, 8, rows[i].nelem, 1), all,
+				    "%u", i);
+	}
+}
+
 /* In order of arrival: a chain of the parts, of any ranks. */
 static void by_arrival(struct kunit *test)
 {
@@ -274,6 +329,7 @@ static struct kunit_case slot_order_cases[] = {
 	KUNIT_CASE(left_is_lower),
 	KUNIT_CASE(two_levels),
 	KUNIT_CASE(parked_parts),
+	KUNIT_CASE(eights),
 	KUNIT_CASE(by_arrival),
 	{}
 };

@@ -14,7 +14,7 @@
 #include "parts.h"
 #include "reduce_ref.h"
 
-#define MAX_RANKS	9
+#define MAX_RANKS	17
 #define PMTU		256
 #define MAX_CHUNKS	3
 #define MAX_SIZE	16
@@ -118,7 +118,9 @@ static void every_type(struct kunit *test)
 		if (!inc_reduce_lookup(dtype, op))
 			continue;
 		size = ref_size(dtype);
-		slot_test_tree(test, 1 + inc_rnd_below(&t->rng, MAX_RANKS), PMTU,
+		/* Long packets too: integers are reduced in registers from 512 bytes on. */
+		slot_test_tree(test, 1 + inc_rnd_below(&t->rng, MAX_RANKS),
+			       inc_rnd_chance(&t->rng, 500) ? PMTU : 4 * PMTU,
 			       MAX_CHUNKS, 0);
 		msg = test_msg(test, INC_COLL_ALLREDUCE, dtype, op, 0,
 			       1 + inc_rnd_below(&t->rng, 700 / size));

@@ -13,4 +13,6 @@ static inline unsigned int rounddown_pow_of_two(unsigned int n)
 	return 1U << (31 - __builtin_clz(n));
 }
 
+#define ilog2(n)	(31 - __builtin_clz(n))
+
 #endif
