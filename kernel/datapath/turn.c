@@ -15,6 +15,7 @@
  * Drivers don't say when their turn ends. So each CPU has a NAPI context, as
  * gro_cells have: once scheduled, it is polled behind the ones that are now.
  */
+#include <linux/bitfield.h>
 #include <linux/delay.h>
 #include <linux/lockdep.h>
 #include <linux/netdevice.h>
@@ -40,9 +41,12 @@
 /* Times that a turn's end is looked for in a poll. */
 #define TURN_ENDS	4
 
-/* In inc_qp.tx.passed_on: it waits for a turn's end; for each end that sends. */
-#define PASSED_ON	1
-#define SENDING		2
+/*
+ * In inc_qp.tx.passed_on: one for each turn's end that sends, and the number of the CPU
+ * for the end of whose turn the QP waits, from 1 on, or 0. No kernel has 65,535 CPUs.
+ */
+#define SENDING		1
+#define PASSED_TO	GENMASK(31, 16)
 
 /**
  * struct inc_turn - a CPU's turn
@@ -132,12 +136,32 @@ bool inc_turn_goes_on(struct inc_qp *qp)
 	       join_turn(turn, qp);
 }
 
+/*
+ * Have the QP wait for the end of the CPU's turn, whose lock is held. Returns false if
+ * it waits for another one's.
+ */
+static bool pass_to(struct inc_qp *qp, struct inc_turn *turn, unsigned int cpu)
+{
+	u32 to = FIELD_PREP(PASSED_TO, cpu + 1);
+	int old;
+
+	/* As in send_all(): who takes the number away sees the queue. */
+	smp_mb();
+	old = atomic_read(&qp->tx.passed_on);
+	do {
+		if (old & PASSED_TO)
+			return (old & PASSED_TO) == to;
+	} while (!atomic_try_cmpxchg(&qp->tx.passed_on, &old, old | to));
+	turn->send[turn->nsend++] = qp;
+	return true;
+}
+
 /* Returns true if the end of a turn will see what is queued, and send it. */
 static bool pass_on(struct inc_qp *qp, u64 now)
 {
 	unsigned int cpu = READ_ONCE(qp->cpu);
 	struct inc_turn *turn = per_cpu_ptr(turns, cpu);
-	bool room;
+	bool passed;
 
 	/* A root has several chunks at a time, a child what each packet brings. */
 	if (cpu == raw_smp_processor_id() && !qp->tree->geom.child)
@@ -146,12 +170,9 @@ static bool pass_on(struct inc_qp *qp, u64 now)
 	    (s64)(now - READ_ONCE(turn->seen_at)) > TURN_US)
 		return false;
 	spin_lock_bh(&turn->lock);
-	room = turn->goes_on && turn->nsend < TURN_SENDS;
-	/* A full barrier, as in send_all(): who takes the bit away sees the queue. */
-	if (room && !(atomic_fetch_or(PASSED_ON, &qp->tx.passed_on) & PASSED_ON))
-		turn->send[turn->nsend++] = qp;
+	passed = turn->goes_on && turn->nsend < TURN_SENDS && pass_to(qp, turn, cpu);
 	spin_unlock_bh(&turn->lock);
-	return room;
+	return passed;
 }
 
 /**
@@ -193,8 +214,9 @@ static void send_all(struct inc_turn *turn)
 		return;
 	now = inc_now();
 	for (i = 0; i < n; i++) {
-		/* From here on it may be passed on again. */
-		atomic_add_return(SENDING - PASSED_ON, &qp[i]->tx.passed_on);
+		/* From here on it may be passed on again; a full barrier. */
+		atomic_sub_return((atomic_read(&qp[i]->tx.passed_on) & PASSED_TO) -
+				  SENDING, &qp[i]->tx.passed_on);
 		inc_txq_kick(qp[i], now);
 		atomic_fetch_sub_release(SENDING, &qp[i]->tx.passed_on);
 	}
