@@ -219,6 +219,8 @@ static bool take_eight(struct inc_slot *s, u16 member, u16 chunk,
 
 	first = &s->parked[(size_t)chunk * inc_geom_parts(s->geom) +
 			   round_down(member, INC_REDUCE_EIGHT)];
+	/* The sibling of an eight looks whether its first rank's is one, too. */
+	part->level = 0;
 	first[member % INC_REDUCE_EIGHT] = part;
 	/* From the last one on: it is missing if they come in order. */
 	for (i = INC_REDUCE_EIGHT; i--;) {

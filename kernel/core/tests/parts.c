@@ -52,8 +52,8 @@ struct inc_part *test_part(const void *data, u16 len)
 		part->pieces = true;
 	}
 	part->len = len;
-	/* The slot has to set it. */
-	part->level = 0xdead;
+	/* The slot has to set it, to whatever it is at first. */
+	part->level = made % 7;
 	for (i = 0; i < n; i++, at += size + GAP) {
 		piece[i].at = at;
 		piece[i].len = min(size, len - i * size);
