@@ -73,7 +73,8 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 
 	if (chunk >= s->msg.nchunks)
 		return;
-	if (s->eights && (member | (INC_REDUCE_EIGHT - 1)) < s->geom->members) {
+	if (inc_slot_in_eight(s, member,
+			      inc_chunk_len(s->geom, chunk, s->msg.gather_len))) {
 		if (!prefetch_eight(parked, member, data))
 			return;
 		idx /= INC_REDUCE_EIGHT;

@@ -199,14 +199,6 @@ bool inc_reduce_by_eights(const struct inc_slot *s)
 	       s->geom->members >= INC_REDUCE_EIGHT && s->cpu != INC_SLOT_CPUS;
 }
 
-/* Is a part of one of eight ranks that are reduced at once, and worth it? */
-static bool in_eight(const struct inc_slot *s, u16 member,
-		     const struct inc_part *part)
-{
-	return s->eights && (member | (INC_REDUCE_EIGHT - 1)) < s->geom->members &&
-	       part->len >= s->ops->simd_min * s->ops->size;
-}
-
 /*
  * Park a part at the other ones of its eight. If that completes them, take all to
  * @eight. Returns whether it does.
@@ -284,7 +276,7 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 		while (1U << n.level < from.n)
 			n.level++;
 		n.idx = from.first >> n.level;
-	} else if (in_eight(s, member, part)) {
+	} else if (inc_slot_in_eight(s, member, part->len)) {
 		if (!take_eight(s, member, chunk, part, eight))
 			return false;
 		if (s->geom->members == INC_REDUCE_EIGHT) {

@@ -68,6 +68,7 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g, u32 msg_id
 	memset(s, 0, sizeof(*s));
 	s->geom = g;
 	s->state = RDMA_INC_SLOT_STATE_IDLE;
+	s->cpu = INC_SLOT_NO_CPU;
 	s->msg.msg_id = msg_id;
 	s->owner = msg_id - g->slots;
 	s->uplink_msg_id = msg_id - g->slots;

@@ -39,10 +39,10 @@ struct inc_chunk {
  * @last_status: enum inc_status that @last has ended with
  * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
  * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
- * @cpu: CPU that has brought all parts of @msg so far, or INC_SLOT_NO_CPU or
+ * @cpu: CPU that has brought parts since @msg began, or INC_SLOT_NO_CPU or
  *	INC_SLOT_CPUS; see inc_slot_note_cpu()
  * @ops: how to reduce @msg, NULL if it is not reduced
- * @eights: parts of eight ranks in a row are reduced at once
+ * @eights: parts of eight ranks in a row are reduced at once if they are long enough
  * @result_wanted: some rank wants elements of the result
  * @last_wanted: some rank wanted some of that of @last
  * @parent_answered: the parent has sent the message's final status
@@ -64,8 +64,8 @@ struct inc_chunk {
  * @done: for each rank that is a switch, how many of its ranks have arrived of
  *	its next chunk: a request may have a part for each block of them
  * @parked: for each chunk and rank, or block of ranks, a part that waits for its
- *	sibling, or for the last rank to begin; parts that cover several are at
- *	the first
+ *	sibling, the others of its eight, or for the last rank to begin; parts that
+ *	cover several are at the first
  * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
  * @result: result buffer
@@ -112,6 +112,13 @@ static inline bool inc_slot_by_rank(const struct inc_slot *s)
 {
 	return s->geom->job_ranks && !s->geom->by_arrival && s->ops &&
 	       s->ops->ordered;
+}
+
+/* Is a part of @len bytes reduced together with those of its eight? */
+static inline bool inc_slot_in_eight(const struct inc_slot *s, u16 member, u32 len)
+{
+	return s->eights && (member | (INC_REDUCE_EIGHT - 1)) < s->geom->members &&
+	       len >= s->ops->simd_min * s->ops->size;
 }
 
 #endif /* _INC_SLOT_STATE_H */

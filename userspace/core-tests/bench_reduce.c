@@ -28,6 +28,9 @@
 
 #define COLD_BYTES	(64u << 20)
 #define TURNS		7
+/* Eight packets, a cache line apart. */
+#define EIGHT_STEP	(packet + 64)
+#define EIGHT_BYTES	(INC_REDUCE_EIGHT * EIGHT_STEP)
 
 /* A column of a table; @impl is NULL for the first ones. */
 struct column {
@@ -106,7 +109,7 @@ static void reduce_eight(const struct column *c, const struct inc_reduce_ops *op
 	char *next = bufs[0];
 
 	for (int i = 0; i < INC_REDUCE_EIGHT; i++) {
-		src[i] = bufs[1] + at + i * (packet + 64);
+		src[i] = bufs[1] + at + i * EIGHT_STEP;
 		v[i] = (struct inc_operand){ src[i], NULL };
 	}
 	to = (struct inc_operand){ next, NULL };
@@ -143,8 +146,8 @@ static double one_turn(const struct column *c, const struct inc_reduce_ops *ops,
 				reduce_eight(c, ops, cold ? at : 0);
 			else
 				reduce_packet(c, ops, cold ? at : 0);
-			at += c >= &columns[EIGHT] ? 9 * packet : packet;
-			if (at + 9 * packet > COLD_BYTES)
+			at += c >= &columns[EIGHT] ? EIGHT_BYTES : packet;
+			if (at + EIGHT_BYTES > COLD_BYTES)
 				at = 0;
 		}
 		bytes += 64 * (size_t)packet;

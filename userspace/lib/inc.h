@@ -55,7 +55,8 @@ struct inc_request;
  * @INC_REG_EACH: register for each operation; always safe
  * @INC_REG_CACHE: cache registrations and evict the least recently used. The
  *	caller must call inc_mem_invalidate() before memory used in a collective
- *	is returned to the system (by munmap(), or free() of a mapped chunk).
+ *	is returned to the system (by munmap(), or a free() that does so: of a mapped
+ *	chunk, or at the heap's end).
  *	Otherwise a later buffer at the same address would silently use the old
  *	pages
  *

@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -144,7 +145,8 @@ static void call(const struct eight_call *c, struct inc_operand dst, void *const
 	} else if (!c->simd) {
 		inc_reduce_eight(c->ops, false, dst, src, c->nelem, c->ranks);
 	} else {
-		bool simd = inc_reduce_begin(c->ops, c->nelem);
+		/* As if these were a piece of longer vectors. */
+		bool simd = inc_reduce_begin(c->ops, max(c->nelem, c->ops->simd_min));
 
 		inc_reduce_eight(c->ops, simd, dst, src, c->nelem, c->ranks);
 		inc_reduce_end(simd);

@@ -534,6 +534,8 @@ static void searches_little(struct kunit *test)
 		struct inc_part *bait = test_part(NULL, 0);
 		struct inc_msg msg;
 
+		/* No rank's part, nor a node of the tree. */
+		bait->level = U16_MAX;
 		slot_test_tree(test, 3, 256, 4, 0);
 		msg = test_msg(test, colls[i], INC_DTYPE_FP32, INC_OP_SUM, 0, 70);
 		test_fill(t, &msg);

@@ -15,7 +15,7 @@
 #include "core/slot.h"
 #include "fuzz.h"
 
-#define MAX_RANKS	9
+#define MAX_RANKS	17
 #define MAX_CHUNKS	3
 #define PMTU		64
 #define TREE_ID		5
@@ -327,6 +327,8 @@ static struct inc_part *part(const struct oracle *o, int rank, int chunk)
 	struct inc_part *p = calloc(1, sizeof(*p));
 	uint32_t from = chunk_start(chunk);
 
+	/* The slot has to set it. */
+	p->level = rank % 5;
 	p->len = chunk_bytes(&o->msg, chunk);
 	/* The exact size, so that AddressSanitizer guards the end. */
 	p->data = malloc(p->len);
