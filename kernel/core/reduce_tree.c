@@ -203,14 +203,14 @@ bool inc_reduce_by_eights(const struct inc_slot *s)
  * Park a part at the other ones of its eight. If that completes them, take all to
  * @eight. Returns whether it does.
  */
-static bool take_eight(struct inc_slot *s, u16 member, u16 chunk,
-		       struct inc_part *part, struct inc_part *eight[])
+static bool take_eight(struct inc_slot *s, const struct span *t, u16 member,
+		       u16 chunk, struct inc_part *part,
+		       struct inc_part *eight[])
 {
 	struct inc_part **first;
 	int i;
 
-	first = &s->parked[(size_t)chunk * inc_geom_parts(s->geom) +
-			   round_down(member, INC_REDUCE_EIGHT)];
+	first = find_parked(s, t, chunk, round_down(member, INC_REDUCE_EIGHT), 0);
 	/* The sibling of an eight looks whether its first rank's is one, too. */
 	part->level = 0;
 	first[member % INC_REDUCE_EIGHT] = part;
@@ -277,7 +277,7 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 			n.level++;
 		n.idx = from.first >> n.level;
 	} else if (inc_slot_in_eight(s, member, part->len)) {
-		if (!take_eight(s, member, chunk, part, eight))
+		if (!take_eight(s, &t, member, chunk, part, eight))
 			return false;
 		if (s->geom->members == INC_REDUCE_EIGHT) {
 			finish_eight(s, chunk, eight);
