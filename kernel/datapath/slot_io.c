@@ -374,6 +374,7 @@ static void add_parts(struct inc_qp *qp, struct inc_part *part,
 void inc_slot_io_flush(struct inc_qp *qp, struct inc_reply *reply)
 {
 	lockdep_assert_held(&qp->rx.lock);
+	qp->rx.bursts = qp->rx.nwaiting > 1;
 	qp->rx.nwaiting = 0;
 	add_parts(qp, qp->rx.waiting, reply);
 }

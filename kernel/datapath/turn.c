@@ -119,7 +119,7 @@ void inc_turn_note(const struct inc_qp *qp)
  * inc_turn_goes_on() - check whether a member's next packet may be next
  * @qp: QP of the member, one of whose requests is accepted
  *
- * If the request before was the member's, too, it is a burst.
+ * If the request before was the member's, too, it is a burst; or if the last one was.
  *
  * Context: softirq, qp->rx.lock held.
  * Return: true if the QP is in this CPU's turn.
@@ -131,7 +131,7 @@ bool inc_turn_goes_on(struct inc_qp *qp)
 	lockdep_assert_held(&qp->rx.lock);
 	if (qp->rx.turn_cpu >= 0)
 		return qp->rx.turn_cpu == smp_processor_id();
-	return turn->follows &&
+	return (turn->follows || qp->rx.bursts) &&
 	       READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_RTS &&
 	       join_turn(turn, qp);
 }

@@ -95,6 +95,7 @@ struct inc_member_cfg {
  * @rx.to_slot: its chunks go to the slot; otherwise they are discarded
  * @rx.truesize: memory that its first packet takes
  * @rx.nwaiting: number of its chunks that the slot gets next, all at once
+ * @rx.bursts: the slot has got several of them the last time
  * @rx.acks_delayed: number of delayed acknowledgments
  * @rx.ack_eager: number of lone messages still to acknowledge at once
  * @rx.ack_waits: times in a row that the member waited for @rx.ack_timer
@@ -229,6 +230,7 @@ struct inc_qp {
 		bool			to_slot;
 		u32			truesize;
 		u8			nwaiting;
+		bool			bursts;
 		u8			acks_delayed;
 		u8			ack_eager;
 		u8			ack_waits;
