@@ -399,6 +399,32 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 
 #define SHINFO_SIZE	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
 
+/* A packet whose buffer has @size bytes, and @behind after its end. */
+static struct sk_buff *alloc_frag(unsigned int size, unsigned int behind)
+{
+	unsigned int end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
+	void *buf = napi_alloc_frag(end + behind);
+	struct sk_buff *skb;
+
+	if (!buf)
+		return NULL;
+	skb = napi_build_skb(buf, end);
+	if (!skb)
+		skb_free_frag(buf);
+	return skb;
+}
+
+static bool fits_frag(unsigned int size, unsigned int behind)
+{
+	return SKB_DATA_ALIGN(size) + SHINFO_SIZE + behind <= PAGE_SIZE;
+}
+
+/* Allocate a packet that has its payload. */
+static struct sk_buff *alloc_whole(unsigned int size)
+{
+	return fits_frag(size, 0) ? alloc_frag(size, 0) : alloc_skb(size, GFP_ATOMIC);
+}
+
 /*
  * Allocate a packet whose payload is in shared pages: its own are the headers,
  * and a trailer of pad and ICRC, which lies after the end of its buffer.
@@ -406,19 +432,8 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
  */
 static struct sk_buff *alloc_paged(unsigned int size, unsigned int room)
 {
-	unsigned int end = SKB_DATA_ALIGN(size + room) + SHINFO_SIZE;
-	struct sk_buff *skb;
-	void *buf;
-
-	if (end + TX_TRAILER_MAX > PAGE_SIZE)
-		end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
-	buf = napi_alloc_frag(end + TX_TRAILER_MAX);
-	if (!buf)
-		return NULL;
-	skb = napi_build_skb(buf, end);
-	if (!skb)
-		skb_free_frag(buf);
-	return skb;
+	return alloc_frag(fits_frag(size + room, TX_TRAILER_MAX) ? size + room : size,
+			  TX_TRAILER_MAX);
 }
 
 static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
@@ -520,7 +535,7 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 	reserve = LL_RESERVED_SPACE(dst->dev);
 	len += reserve + dst->dev->needed_tailroom;
 	skb = paged ? alloc_paged(len - payload_len, linear_room(dst, payload_len)) :
-		      alloc_skb(len, GFP_ATOMIC);
+		      alloc_whole(len);
 	if (!skb)
 		goto err_mem;
 	skb_reserve(skb, reserve);
