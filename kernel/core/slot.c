@@ -75,7 +75,7 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g, u32 msg_id
 }
 
 /**
- * inc_slot_place() - give a slot its memory, before its first message begins
+ * inc_slot_place() - give a slot memory, before a message begins there
  * @s: slot
  * @mem: inc_slot_size() bytes, aligned to the path MTU, with any contents
  *
@@ -135,6 +135,26 @@ static void expect_message(struct inc_slot *s, u32 msg_id)
 	s->arrived = 0;
 	memset(s->got, 0, s->geom->members * sizeof(*s->got));
 	memset(s->done, 0, s->geom->members * sizeof(*s->done));
+}
+
+/**
+ * inc_slot_give_back() - take the memory of a slot whose result nobody needs
+ * @s: slot of a root; its message is done, and all members have had their results
+ *
+ * The slot goes on to its next message. It needs inc_slot_place() before that begins.
+ *
+ * Context: the slot's lock is held.
+ * Return: the memory.
+ */
+void *inc_slot_give_back(struct inc_slot *s)
+{
+	void *mem = s->result - INC_HDR_LEN;
+
+	expect_message(s, s->msg.msg_id + s->geom->slots);
+	/* What is retransmitted nevertheless has other bytes: inc_slot_has(). */
+	WRITE_ONCE(s->owner, s->msg.msg_id);
+	WRITE_ONCE(s->result, NULL);
+	return mem;
 }
 
 /* A child's parent has to know of a failure, and to have told the others. */

@@ -54,6 +54,7 @@ size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id);
 void inc_slot_place(struct inc_slot *s, void *mem);
+void *inc_slot_give_back(struct inc_slot *s);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status);
 enum inc_slot_past inc_slot_recall(const struct inc_slot *s, u16 member,
@@ -74,7 +75,7 @@ static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
 	return (s32)(READ_ONCE(s->owner) - msg_id) <= 0;
 }
 
-/* Has it memory? Needs no lock, as it keeps it; to use it, the lock. */
+/* Has it memory? Without the slot's lock that may change: see slot_mem.c. */
 static inline bool inc_slot_placed(const struct inc_slot *s)
 {
 	return READ_ONCE(s->result);

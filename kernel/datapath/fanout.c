@@ -21,6 +21,7 @@
 #include "datapath/turn.h"
 #include "datapath/uplink_tx.h"
 #include "object/qp.h"
+#include "object/slot_mem.h"
 #include "object/tree.h"
 #include "report/trace.h"
 
@@ -208,7 +209,8 @@ static void defer_chunks(struct inc_tree *tree, struct inc_tree_slot *ts)
 		mod_timer(&tree->delay_timer, jiffies + 1);
 }
 
-static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
+static void copy_progress(struct inc_tree *tree, struct inc_tree_slot *ts,
+			  struct inc_progress *p)
 {
 	const struct inc_slot *s = &ts->m;
 
@@ -219,6 +221,8 @@ static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 	p->to = s->gathered;
 	ts->forwarded = s->gathered;
 	ts->delayed = false;
+	if (s->state == RDMA_INC_SLOT_STATE_DONE)
+		inc_slot_mem_unread(tree, ts);
 }
 
 /**
@@ -239,7 +243,7 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts, u16 n,
 		defer_chunks(tree, ts);
 		return false;
 	}
-	copy_progress(ts, p);
+	copy_progress(tree, ts, p);
 	return true;
 }
 
@@ -299,7 +303,7 @@ void inc_fanout_timer(struct timer_list *t)
 		ts->listed = false;
 		due = ts->delayed && ts->m.state == RDMA_INC_SLOT_STATE_BUSY;
 		if (due)
-			copy_progress(ts, &p);
+			copy_progress(tree, ts, &p);
 		spin_unlock(&ts->lock);
 		if (due)
 			inc_fanout_gathered(tree, ts - tree->slot, &p);

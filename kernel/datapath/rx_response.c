@@ -11,6 +11,7 @@
 #include "datapath/rx_response.h"
 #include "datapath/tx_queue.h"
 #include "object/qp.h"
+#include "object/slot_mem.h"
 
 static u8 nak_error(u8 syndrome)
 {
@@ -22,6 +23,16 @@ static u8 nak_error(u8 syndrome)
 	default:
 		return RDMA_INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST;
 	}
+}
+
+/* Take the messages whose results all members have acknowledged now. */
+static unsigned int take_read(struct inc_qp *qp, u32 *read)
+{
+	unsigned int n = 0;
+
+	while (inc_ends_take(&qp->tx.ends, qp->tx.requester.una, &read[n]))
+		n += inc_slot_mem_read(qp->tree, read[n]);
+	return n;
 }
 
 /**
@@ -37,6 +48,8 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	unsigned int cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
 	enum inc_requester_verdict verdict = INC_REQ_BAD;
 	u8 error = RDMA_INC_MEMBER_ERROR_NONE;
+	u32 read[INC_ENDS_MAX];
+	unsigned int nread;
 	u64 now = inc_now();
 
 	/* An acknowledgment has nothing after its AETH. */
@@ -69,8 +82,11 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 						now);
 		break;
 	}
+	nread = take_read(qp, read);
 	spin_unlock(&qp->tx.lock);
 
+	while (nread--)
+		inc_slot_mem_put(qp->tree, read[nread]);
 	if (verdict == INC_REQ_BAD)
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
 	inc_qp_count(qp, cnt);

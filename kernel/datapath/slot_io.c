@@ -37,6 +37,7 @@
 #include "object/hold.h"
 #include "object/lazy.h"
 #include "object/qp.h"
+#include "object/slot_mem.h"
 #include "object/tree.h"
 #include "report/trace.h"
 
@@ -113,7 +114,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			       u8 status, struct inc_reply *reply)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
-	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
+	enum inc_slot_verdict verdict = INC_SLOT_WAIT;
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
 	struct inc_progress p;
@@ -123,8 +124,9 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
 	if (READ_ONCE(tree->error)) {
+		verdict = INC_SLOT_FAILED;
 		status = READ_ONCE(tree->error);
-	} else {
+	} else if (likely(inc_slot_mem_take(tree, ts))) {
 		verdict = inc_slot_begin(&ts->m, qp->cfg.index, msg, status);
 		status = ts->m.status;
 		if (opens_slot(&ts->m, verdict)) {
@@ -235,7 +237,8 @@ bool inc_slot_io_room(struct inc_qp *qp, u32 msg_id)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
 
-	if (likely(!inc_lazy_cramped(qp) && inc_slot_placed(&ts->m)))
+	if (likely(!inc_lazy_cramped(qp) &&
+		   (inc_slot_placed(&ts->m) || inc_slot_mem_spare(qp->tree))))
 		return true;
 	return take_memory(qp, msg_id);
 }

@@ -296,6 +296,7 @@ static void fill_request(struct inc_qp *qp, struct inc_uplink_queue *q,
 static void push_next(struct inc_qp *qp)
 {
 	struct inc_uplink_queue *requests = requests_of(qp);
+	enum inc_resultq_item item;
 	struct inc_wqe *w;
 
 	if (!anything_queued(qp))
@@ -303,11 +304,16 @@ static void push_next(struct inc_qp *qp)
 	w = inc_requester_push(&qp->tx.requester);
 	if (!w)
 		return;
-	if (requests)
+	if (requests) {
 		fill_request(qp, requests, w);
-	else
-		count_item(qp, inc_resultq_next(&qp->tx.results, w,
-						&qp->tx.end));
+	} else {
+		item = inc_resultq_next(&qp->tx.results, w, &qp->tx.end);
+		count_item(qp, item);
+		if (item == INC_RESULTQ_LAST)
+			inc_ends_add(&qp->tx.ends,
+				     inc_psn_add(qp->tx.requester.max, -1),
+				     w->msg_id);
+	}
 	/* Without memory for a larger ring, the window is smaller. */
 	if (unlikely(inc_requester_cramped(&qp->tx.requester)) &&
 	    !inc_fault_memory_tx(qp))

@@ -19,8 +19,8 @@
  * A desk doubles as well when it is full: what a member has in progress at a time is
  * mostly much less than the tree has slots.
  *
- * Nothing is given back before the member or the tree is freed. So nothing is
- * allocated in a steady state.
+ * Nothing is freed before the member or the tree is; slots leave their memory to each
+ * other. So nothing is allocated in a steady state.
  */
 #include <linux/lockdep.h>
 #include <linux/memcontrol.h>

@@ -16,6 +16,7 @@
 #include <net/dst_cache.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
+#include "core/ends.h"
 #include "core/lost_place.h"
 #include "core/message.h"
 #include "core/msg_loss.h"
@@ -127,6 +128,7 @@ struct inc_member_cfg {
  * @tx.timer: retransmission and RNR timer; runs lazily, re-arms itself
  * @tx.requester: packets in flight
  * @tx.first: room for the first packets in flight
+ * @tx.ends: last packets of results in flight
  * @tx.more: continues when a CPU has had its turn
  * @tx.passed_on: it is left to the end of a CPU's turn to send, see turn.c
  * @wait: how long others have waited for it; used by the tree's scan timer
@@ -261,6 +263,7 @@ struct inc_qp {
 		struct timer_list	timer;
 		struct inc_requester	requester;
 		struct inc_wqe		first[INC_QP_RING];
+		struct inc_ends		ends;
 		struct work_struct	more;
 		atomic_t		passed_on;
 	} tx ____cacheline_aligned_in_smp;

@@ -4,8 +4,13 @@
  *
  * It is in blocks. Memory in a piece is quicker to get and to find the page of than
  * vmalloc()'s, but there may be no large piece. Many small slots share a block, so
- * that little of its last page is wasted. A block is taken when a message begins in
- * one of its slots, see lazy.c.
+ * that little of its last page is wasted. A block is taken when a message begins and no
+ * memory is spare, see lazy.c.
+ *
+ * A slot gives its memory back when all members have acknowledged their results, if
+ * none of them has begun its next message by then. What was given back last is in the
+ * caches, and is taken first. Members over UC acknowledge nothing, and a child's
+ * request and result may be needed at different times: their slots keep theirs.
  */
 #include <linux/gfp.h>
 #include <linux/kmemleak.h>
@@ -86,7 +91,7 @@ void inc_slot_mem_free(struct inc_tree *tree)
 
 	if (!tree->slot_mem)
 		return;
-	for (i = 0; i < tree->nblocks; i++)
+	for (i = 0; i < tree->blocks; i++)
 		inc_pages_free(tree->slot_mem[i], tree->block_size);
 	kvfree(tree->slot_mem);
 }
@@ -141,28 +146,68 @@ u64 inc_slot_mem_blocks(const struct inc_tree_cfg *cfg, size_t slot_size)
 	       (cfg->slots / per_block);
 }
 
-/* The block of a slot, allocated by one of those that need it first. */
-static void *get_block(struct inc_tree *tree, u16 block, gfp_t gfp)
+/* @mem is not any slot's any more. */
+static void push_spare(struct inc_tree *tree, void *mem)
 {
-	void *mem = READ_ONCE(tree->slot_mem[block]), *other;
+	lockdep_assert_held(&tree->spare_lock);
+	*(void **)mem = tree->spare_mem;
+	WRITE_ONCE(tree->spare_mem, mem);
+}
 
-	if (mem)
-		return mem;
-	mem = inc_pages_alloc(tree->block_size, gfp);
+/* One more block for slots. Returns false without memory. */
+static bool add_block(struct inc_tree *tree, gfp_t gfp)
+{
+	void *mem = inc_pages_alloc(tree->block_size, gfp);
+	bool added;
+	u16 i;
+
 	if (!mem)
-		return NULL;
-	other = cmpxchg(&tree->slot_mem[block], NULL, mem);
-	if (other) {
-		inc_pages_free(mem, tree->block_size);
-		return other;
+		return false;
+	spin_lock_bh(&tree->spare_lock);
+	/* Others may have been faster. */
+	added = tree->blocks < tree->nblocks;
+	if (added) {
+		tree->slot_mem[tree->blocks++] = mem;
+		for (i = tree->block_slots; i--;)
+			push_spare(tree, mem + i * tree->slot_size);
 	}
-	inc_budget_spare(tree->sw, &tree->spare,
-			 -(s64)inc_mem_vmalloc(tree->block_size));
-	return mem;
+	spin_unlock_bh(&tree->spare_lock);
+	if (added)
+		inc_budget_spare(tree->sw, &tree->spare,
+				 -(s64)inc_mem_vmalloc(tree->block_size));
+	else
+		inc_pages_free(mem, tree->block_size);
+	return true;
 }
 
 /**
- * inc_slot_mem_get() - give a slot its memory
+ * inc_slot_mem_take() - give a slot memory that is spare
+ * @tree: tree
+ * @ts: slot
+ *
+ * Context: BH off, the slot's lock is held.
+ * Return: false if there is none.
+ */
+bool inc_slot_mem_take(struct inc_tree *tree, struct inc_tree_slot *ts)
+{
+	void *mem;
+
+	lockdep_assert_held(&ts->lock);
+	if (inc_slot_placed(&ts->m))
+		return true;
+	spin_lock(&tree->spare_lock);
+	mem = tree->spare_mem;
+	if (mem)
+		WRITE_ONCE(tree->spare_mem, *(void **)mem);
+	spin_unlock(&tree->spare_lock);
+	if (!mem)
+		return false;
+	inc_slot_place(&ts->m, mem);
+	return true;
+}
+
+/**
+ * inc_slot_mem_get() - give a slot memory
  * @tree: tree
  * @slot: slot
  * @gfp: GFP_NOWAIT or GFP_KERNEL, with modifiers
@@ -173,17 +218,72 @@ static void *get_block(struct inc_tree *tree, u16 block, gfp_t gfp)
 bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp)
 {
 	struct inc_tree_slot *ts = &tree->slot[slot];
-	void *mem;
+	bool got;
 
-	if (inc_slot_placed(&ts->m))
-		return true;
-	mem = get_block(tree, slot / tree->block_slots, gfp);
-	if (!mem)
-		return false;
-	mem += slot % tree->block_slots * tree->slot_size;
-	spin_lock_bh(&ts->lock);
-	if (!inc_slot_placed(&ts->m))
-		inc_slot_place(&ts->m, mem);
-	spin_unlock_bh(&ts->lock);
-	return true;
+	do {
+		spin_lock_bh(&ts->lock);
+		got = inc_slot_mem_take(tree, ts);
+		spin_unlock_bh(&ts->lock);
+	} while (!got && add_block(tree, gfp));
+	return got;
+}
+
+/**
+ * inc_slot_mem_unread() - note that the result of a slot's message is complete
+ * @tree: tree
+ * @ts: slot; its message is done, and no result of it has been queued yet
+ *
+ * Context: the slot's lock is held.
+ */
+void inc_slot_mem_unread(struct inc_tree *tree, struct inc_tree_slot *ts)
+{
+	/* What a message of one packet needs is not worth it. */
+	if (!tree->geom.child && ts->m.msg.nchunks > 1)
+		atomic64_set(&ts->unread, (u64)ts->m.msg.msg_id << 32 |
+			     tree->cfg.members);
+}
+
+/**
+ * inc_slot_mem_read() - note that a member has acknowledged all of its result
+ * @tree: tree
+ * @msg_id: message
+ *
+ * Context: any, once for each member over RC and message at most.
+ * Return: true if it was the last one: inc_slot_mem_put() is due.
+ */
+bool inc_slot_mem_read(struct inc_tree *tree, u32 msg_id)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
+	s64 old = atomic64_read(&ts->unread);
+
+	do {
+		/* The slot has gone on, and has kept its memory. */
+		if (upper_32_bits(old) != msg_id || !lower_32_bits(old))
+			return false;
+	} while (!atomic64_try_cmpxchg(&ts->unread, &old, old - 1));
+	return lower_32_bits(old) == 1;
+}
+
+/**
+ * inc_slot_mem_put() - take the memory of a slot back for the next message
+ * @tree: tree
+ * @msg_id: message whose result all members have acknowledged
+ *
+ * A member that has its result may have begun the slot's next message already, then
+ * the slot keeps its memory.
+ *
+ * Context: BH off, no lock of the data path held but inc_qp.rx.lock.
+ */
+void inc_slot_mem_put(struct inc_tree *tree, u32 msg_id)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
+
+	spin_lock(&ts->lock);
+	if (ts->m.msg.msg_id == msg_id &&
+	    ts->m.state == RDMA_INC_SLOT_STATE_DONE) {
+		spin_lock(&tree->spare_lock);
+		push_spare(tree, inc_slot_give_back(&ts->m));
+		spin_unlock(&tree->spare_lock);
+	}
+	spin_unlock(&ts->lock);
 }

@@ -73,10 +73,12 @@ struct inc_tree_cfg {
 
 /**
  * struct inc_tree_slot - a slot and its lock
- * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; no lock
- *	nests in it. Who waits for it reads a line that its owner does not write
+ * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; only
+ *	inc_tree.spare_lock nests in it. Who waits for it reads a line that its owner does not write
  * @m: the slot
  * @ended: newest message that has ended, its results or statuses queued
+ * @unread: its newest message with several chunks whose result is complete, and how
+ *	many members have yet to acknowledge theirs, see slot_mem.c
  * @forwarded: chunks of the message that were passed on
  * @quick: number of its chunks that followed each other quickly
  * @delayed: some chunks wait to be passed on
@@ -92,6 +94,7 @@ struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
 	struct inc_slot		m ____cacheline_aligned_in_smp;
 	u32			ended;
+	atomic64_t		unread;
 	u16			forwarded;
 	u8			quick;
 	bool			delayed;
@@ -135,12 +138,15 @@ struct inc_tree_slot {
  * @scan_all: the scan solicits all members
  * @member_qp: QP of each member; written under inc_switch.lock, read under RCU
  * @slot: slots
- * @slot_mem: memory of the slots, in blocks, or NULL as long as they are not used;
- *	pages may outlive it, in packets
+ * @slot_mem: memory for slots, in blocks; pages may outlive it, in packets
  * @slot_size: bytes of a slot
  * @block_size: bytes of a block
- * @block_slots: number of slots in a block
- * @nblocks: number of blocks
+ * @block_slots: number of slots that a block is for
+ * @nblocks: number of blocks that there may be
+ * @blocks: number of those in @slot_mem; under @spare_lock
+ * @spare_mem: memory of slots that none has, the last given back first; each one
+ *	begins with a pointer to the next
+ * @spare_lock: guards @spare_mem; nests in a slot's lock
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
  * @spare: those of them that slots have not taken yet
  * @memcg: memory cgroup of who made the tree, which all memory is charged to that
@@ -196,6 +202,9 @@ struct inc_tree {
 	size_t				block_size;
 	u16				block_slots;
 	u16				nblocks;
+	u16				blocks;
+	void				*spare_mem;
+	spinlock_t			spare_lock;	/* see above */
 	u64				memory;
 	atomic64_t			spare;
 	struct mem_cgroup		*memcg;

@@ -86,6 +86,46 @@ def first_use(lab, family):
                     10), "something is taken after the end")
 
 
+@test("memory: what a result has taken, the next message takes", families=(4,))
+def given_back(lab, family):
+    alone(lab)
+    with lab.tree(family=family, ranks=2, slots=8, min_rto=50) as t:
+        size, idle = t.msg_size, taken(lab)
+
+        def messages(n, last):
+            """Messages of three packets, at the same time or not."""
+            for _ in range(n):
+                msg_id, data = t.take_id(), [t.next_id + i for i in range(600)]
+                for m in t.m:
+                    m.allreduce(msg_id, data)
+                if not last:
+                    t.check(msg_id, [2 * v for v in data])
+                yield msg_id, [2 * v for v in data]
+
+        list(messages(40, False))
+        lab.wait(0.05)
+        one = taken(lab)
+        check(one - idle < 4 * size, "%d bytes for one at a time" % (one - idle))
+        states = [lab.sw.do("slot-get", tree_id=t.id, index=i)["state"]
+                  for i in range(8)]
+        expect("slots", states, 8 * ["idle"])
+
+        # Who acknowledges nothing may have to get it again.
+        b = deaf(t.m[1])
+        late = list(messages(4, True))
+        check(lab.until(lambda: len(t.m[0].results) == 44), "too few results")
+        check(taken(lab) - one >= 2 * size, "memory of results in flight is gone")
+        b.hook = None
+        for msg_id, sums in late:
+            t.check(msg_id, sums)
+        four = taken(lab)
+        list(messages(40, False))
+        check(taken(lab) - four < size, "%d bytes more" % (taken(lab) - four))
+        # The last four came back last: a slot has another's memory now.
+        for msg_id, sums in list(messages(8, True)):
+            t.check(msg_id, sums)
+
+
 def rounds(t, first, count, step):
     """All messages from the first one on, so many at a time at each member."""
     for begin in range(first, first + count, step):

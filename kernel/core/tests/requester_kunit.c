@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
+#include "core/ends.h"
 #include "requester_test.h"
 
 static void window(struct kunit *test)
@@ -27,6 +28,29 @@ static void window(struct kunit *test)
 				INC_REQ_PROGRESS);
 		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 		KUNIT_EXPECT_NULL(test, inc_requester_push(r));
+	}
+}
+
+/* Last packets of results, by PSNs that wrap; more than there is room for are not noted. */
+static void ends(struct kunit *test)
+{
+	const u32 first = 0xfffff8;
+	struct inc_ends e = {};
+	u32 msg_id, n = 0, taken = 0;
+
+	for (u32 round = 0; round < 5; round++) {
+		for (; n < taken + INC_ENDS_MAX; n++)
+			inc_ends_add(&e, inc_psn_add(first, 3 * n), n);
+		inc_ends_add(&e, inc_psn_add(first, 3 * n), 1000);
+		KUNIT_EXPECT_FALSE(test, inc_ends_take(&e, inc_psn_add(first, 3 * taken),
+						       &msg_id));
+		for (u32 until = taken + 7; taken < until; taken++) {
+			KUNIT_EXPECT_TRUE(test, inc_ends_take(&e, inc_psn_add(first, 3 * until - 2),
+							      &msg_id));
+			KUNIT_EXPECT_EQ(test, msg_id, taken);
+		}
+		KUNIT_EXPECT_FALSE(test, inc_ends_take(&e, inc_psn_add(first, 3 * taken - 2),
+						       &msg_id));
 	}
 }
 
@@ -526,6 +550,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(rnr_acknowledges),
 	KUNIT_CASE(rnr_then_nak),
 	KUNIT_CASE(window_of_one),
+	KUNIT_CASE(ends),
 	KUNIT_CASE(ring_reuse),
 	KUNIT_CASE(loss_shrinks),
 	KUNIT_CASE(window_recovers),

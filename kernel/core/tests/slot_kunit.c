@@ -622,6 +622,38 @@ static void old_result_stays(struct kunit *test)
 	}
 }
 
+/* The memory of a result that all have serves another slot, and other memory this one. */
+static void gives_back(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	size_t size;
+	void *mem;
+
+	slot_test_tree(test, 3, 256, 4, 0);
+	size = inc_slot_size(&t->geom);
+	for (u32 id = 0; id < 40; id += 4) {
+		struct inc_msg msg = floats(test, id, 1 + inc_rnd_below(&t->rng, 248));
+
+		test_fill(t, &msg);
+		test_reference(t, &msg, t->want);
+		finish(test, &msg);
+		for (u16 c = 0; c < msg.nchunks; c++)
+			test_expect_chunk(test, &msg, c, t->want);
+		KUNIT_EXPECT_TRUE(test, inc_slot_has(&t->s, id));
+		mem = inc_slot_give_back(&t->s);
+		memset(mem, 0x5a, size);
+		KUNIT_EXPECT_FALSE(test, inc_slot_placed(&t->s));
+		KUNIT_EXPECT_FALSE(test, inc_slot_has(&t->s, id));
+		KUNIT_EXPECT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_IDLE);
+		for (u16 rank = 0; rank < 3; rank++) {
+			expect_past(test, rank, id, INC_SLOT_ENDED, 0);
+			expect_past(test, rank, id + 4, INC_SLOT_UNKNOWN, 0);
+		}
+		inc_slot_place(&t->s, mem);
+		expect_repeat(test, inc_rnd_below(&t->rng, 3), &msg);
+	}
+}
+
 /* Message IDs wrap at 2^32, their part in the Immediate at 2^24. */
 static void message_id_wrap(struct kunit *test)
 {
@@ -660,6 +692,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(searches_little),
 	KUNIT_CASE(without_data),
 	KUNIT_CASE(old_result_stays),
+	KUNIT_CASE(gives_back),
 	KUNIT_CASE(message_id_wrap),
 	{}
 };

@@ -17,6 +17,7 @@
 
 #include <linux/kernel.h>
 
+#include "core/ends.h"
 #include "core/lost_place.h"
 #include "core/msg_loss.h"
 #include "core/payload.h"
@@ -99,6 +100,7 @@ struct qp {
 	struct inc_wqe		first[4];
 	struct inc_wqe		ring[WINDOW_MAX];
 	enum inc_requester_end end;
+	struct inc_ends	ends;
 	u32		rx_msg_id;
 	u32		rx_msg_len;
 	bool		rx_take;
@@ -131,6 +133,11 @@ struct up {
 struct sw {
 	struct inc_slot_geom geom;
 	struct inc_slot	slots[SLOTS];
+	void		*spare[SLOTS];		/* memory of slots that none has */
+	int		nspare;
+	/* By slot: a message, and how many members have not acknowledged its result. */
+	u32		unread_msg[SLOTS];
+	int		unread[SLOTS];
 	struct qp	qps[MAX_RANKS];		/* by member */
 	struct sw *child[MAX_RANKS]; /* that is the member, or NULL */
 	int		first;			/* rank of the first member, a host */
@@ -214,6 +221,7 @@ struct sw *place_of(int rank);
 
 /* sim_switch.c; at_sw: switch of the current event, at_rank: its member. */
 extern struct sw *at_sw;
+extern uint64_t n_given_back;
 extern uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);

@@ -587,9 +587,9 @@ int main(void)
 			printf("# seed %" PRIu64 ": %d ranks, %u over UC, %d switches, loss %u, dup %u, rnr %u, held back %u permille, %" PRIu64 " us\n",
 			       seed, ranks, uc, nsw, loss, dup, rnr, held_back, now);
 	}
-	printf("# %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost, %" PRIu64 " places lost, %" PRIu64 " noticed, %" PRIu64 " ends asked for again\n",
+	printf("# %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost, %" PRIu64 " places lost, %" PRIu64 " noticed, %" PRIu64 " ends asked for again, %" PRIu64 " results given back\n",
 	       n_sent, n_again, n_timeouts, n_lost, n_lost_place, n_noticed,
-	       n_asked);
+	       n_asked, n_given_back);
 	printf("ok 1 - sim.runs\n1..1\n");
 	return 0;
 }

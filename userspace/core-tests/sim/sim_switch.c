@@ -6,6 +6,7 @@
 #include "sim.h"
 
 struct sw *at_sw;
+uint64_t n_given_back;
 uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 
 /* Half of the time there is memory for a larger ring. */
@@ -22,9 +23,33 @@ static void fill_one(struct qp *q)
 	if (inc_resultq_empty(&q->results))
 		return;
 	w = inc_requester_push(&q->req);
-	if (w)
-		inc_resultq_next(&q->results, w, &q->end);
+	if (w && inc_resultq_next(&q->results, w, &q->end) == INC_RESULTQ_LAST)
+		inc_ends_add(&q->ends, inc_psn_add(q->req.max, -1), w->msg_id);
 	widen(q);
+}
+
+/* As inc_slot_mem_put(): the next owner finds nothing that it could rely on. */
+static void give_back(struct inc_slot *s)
+{
+	void *mem = inc_slot_give_back(s);
+
+	memset(mem, 0x5a, inc_slot_size(&at_sw->geom));
+	at_sw->spare[at_sw->nspare++] = mem;
+	n_given_back++;
+}
+
+/* As take_read(). */
+static void sw_read(struct qp *q)
+{
+	u32 msg_id, slot;
+
+	while (inc_ends_take(&q->ends, q->req.una, &msg_id)) {
+		slot = msg_id % SLOTS;
+		if (at_sw->unread_msg[slot] == msg_id && at_sw->unread[slot] &&
+		    !--at_sw->unread[slot] &&
+		    at_sw->slots[slot].msg.msg_id == msg_id)
+			give_back(&at_sw->slots[slot]);
+	}
 }
 
 /* The payload; its part tells the receiver whether the bytes are valid. */
@@ -155,6 +180,8 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	}
 	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0,
 			 false);
+	if (!inc_slot_placed(&at_sw->slots[slot]))
+		inc_slot_place(&at_sw->slots[slot], at_sw->spare[--at_sw->nspare]);
 	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status)) {
 	case INC_SLOT_TAKE:
 		q->rx_take = true;
@@ -195,8 +222,11 @@ void sw_deliver(u16 slot)
 {
 	struct inc_slot *s = &at_sw->slots[slot];
 
-	if (s->state == RDMA_INC_SLOT_STATE_DONE)
+	if (s->state == RDMA_INC_SLOT_STATE_DONE) {
 		uc_ended(s->msg.msg_id);
+		at_sw->unread_msg[slot] = s->msg.msg_id;
+		at_sw->unread[slot] = at_sw->up ? 0 : at_sw->geom.members;
+	}
 	for (int r = 0; r < at_sw->geom.members; r++) {
 		struct inc_result_queue *q = &at_sw->qps[r].results;
 
@@ -512,6 +542,8 @@ void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 		sw_request(q, pkt, b);
 	else
 		answered(&q->req, pkt);
+	if (!q->uc)
+		sw_read(q);
 	sw_kick_all();
 }
 

@@ -95,7 +95,7 @@ enum rdma_inc_member_state {
  * @RDMA_INC_SLOT_STATE_BUSY: At least one rank's request has arrived; at least
  *   one is missing.
  * @RDMA_INC_SLOT_STATE_DONE: All requests have arrived; the result is kept
- *   until the next message.
+ *   until the next message, or until all ranks have acknowledged it.
  * @RDMA_INC_SLOT_STATE_FAILED: The message ended with an error status.
  */
 enum rdma_inc_slot_state {
