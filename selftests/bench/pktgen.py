@@ -18,9 +18,11 @@ NET = '10.49'
 FULL = 16               # packets of a message, as libinc's
 SLOTS = 64              # the default
 FEW_SLOTS = 8           # of many trees
+MANY = 1024             # more have one slot each: their results take memory
 UC_SLOTS = 1024
 WINDOW = 768            # packets of all ranks in flight, a message at least
 AHEAD = 128             # packets that are prepared, and so in the cache
+COLD = 3072             # which no second-level cache of today has room for
 RANKS_PER_HOST = 8
 MIN_RTO = 1000          # ms: nobody is asked whose CPU others have for a while
 FRAG = 2048             # half a page
@@ -58,9 +60,9 @@ class Case:
 
     def __init__(self, name, kind='tree', ranks=8, trees=1, pmtu=1024,
                  size=None, frag=0, nic=False, uc=False, child=False,
-                 split=None, at_once=1):
+                 split=None, at_once=1, ahead=AHEAD, turns=TURNS):
         self.name, self.kind, self.frag, self.nic = name, kind, frag, nic
-        self.split = split
+        self.split, self.turns = split, turns
         # Short messages have a tree of their own: how soon they are
         # acknowledged depends on those before.
         self.form = (ranks, trees, pmtu, bool(size), uc, child)
@@ -69,9 +71,9 @@ class Case:
         if size:
             self.messages, self.rounds = 1, 200
         else:
-            self.messages = max(1, WINDOW // (ranks * count))
+            self.messages = max(1, max(WINDOW, ahead) // (ranks * count))
             self.rounds = max(10, -(-trees // self.messages))
-        self.ahead = AHEAD
+        self.ahead = ahead
         if split is not None:
             self.messages = at_once
             self.ahead = at_once * ranks * count
@@ -86,6 +88,11 @@ CASES = [
     Case('4k-forward', 'forward', pmtu=4096),
     Case('4k-crc', 'crc', pmtu=4096),
     Case('8b', size=8),
+    Case('8b-last', 'last', size=8),
+    Case('8b-last-64', 'last', size=8, ranks=64),
+    Case('8b-last-1024', 'last', size=8, ranks=1024),
+    Case('1k-cold', trees=4, ahead=COLD),
+    Case('1k-cold-crc', 'crc', trees=4, ahead=COLD),
     Case('1k-nic', nic=True),
     Case('1k-frag', frag=FRAG),
     Case('1k-frag-crc', 'crc', frag=FRAG),
@@ -95,7 +102,7 @@ CASES = [
     Case('1k-64', ranks=64),
     Case('1k-256', ranks=256),
     Case('1k-1024', ranks=1024),
-    Case('1k-trees', ranks=2, trees=1024),
+    Case('1k-trees', ranks=2, trees=MANY),
     Case('1k-uc', uc=True),
     Case('1k-uc-64', ranks=64, uc=True),
     Case('1k-child', child=True),
@@ -116,9 +123,12 @@ CASES_SMP = [
     Case('forward-2', 'forward', split=BY_RANK, at_once=8),
 ]
 
-# Only if they are named: these test, and nobody wonders how long they take.
-TESTS = [
+# Only if they are named: the first one tests, and nobody wonders how long it takes;
+# the others would leave less of the caches to all.
+NAMED = [
     Case('1k-odd', frag=ODD_FRAG),
+    Case('1k-qps', trees=4096, turns=2),
+    Case('1k-qps-131072', trees=16384, turns=2),
 ]
 
 
@@ -153,7 +163,8 @@ class Bench:
 
     def make_trees(self, ranks, trees, pmtu, short, uc, child):
         first, self.made = self.made + 1, self.made + trees
-        slots = UC_SLOTS if uc else SLOTS if trees == 1 else FEW_SLOTS
+        slots = (UC_SLOTS if uc else SLOTS if trees < FEW_SLOTS else
+                 FEW_SLOTS if trees <= MANY else 1)
         size = pmtu if uc else FULL * pmtu
         # Short results would share an acknowledgment for as long.
         patience = '' if short else ' min-rto %d' % MIN_RTO
@@ -218,6 +229,14 @@ class Bench:
         return found['median'] * 1e6 / found['khz']
 
 
+def no_limits():
+    """Members and trees are charged all that they may ever take."""
+    with open('/sys/module/rdma_inc/parameters/memory_ceiling', 'w') as f:
+        f.write('65536')
+    subprocess.run(['inc-tool', 'switch', 'set', 'memory-limit', '64G'],
+                   check=True)
+
+
 def main():
     out, reps, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     with open('/sys/module/inc_pktgen/parameters/ports') as f:
@@ -225,16 +244,23 @@ def main():
     cpus = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cpus[:1])
     usual = CASES + (CASES_SMP if len(cpus) > 1 else [])
-    cases = [c for c in CASES + CASES_SMP + TESTS
+    cases = [c for c in CASES + CASES_SMP + NAMED
              if c.name in names or not names and c in usual]
+    unknown = set(names) - {c.name for c in cases}
+    if unknown:
+        sys.exit('pktgen: no such case: ' + ', '.join(sorted(unknown)))
+    no_limits()
     bench = Bench(cases, ports)
     for rep in range(reps + 1):
-        turns = [{c.name: bench.run(c) for c in cases} for _ in range(TURNS)]
+        turns = {c.name: [] for c in cases}
+        for turn in range(TURNS):
+            for c in cases:
+                if turn < c.turns:
+                    turns[c.name].append(bench.run(c))
         if not rep:
             continue            # warming up
         with open('%s.%d' % (out, rep), 'w') as f:
-            json.dump({c.name: min(t[c.name] for t in turns) for c in cases},
-                      f)
+            json.dump({name: min(found) for name, found in turns.items()}, f)
 
 
 if __name__ == '__main__':

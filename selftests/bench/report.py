@@ -237,7 +237,14 @@ PKTGEN_BARS = (
     ('1 KiB, N=64, over N=8', '1k-64', '1k', 1.15),
     ('1 KiB, N=256, over N=8', '1k-256', '1k', 1.35),
     ('1 KiB, N=1024, over N=8', '1k-1024', '1k', 2.0),
-    ('1 KiB, N=2, 1024 active trees, over one', '1k-trees', '1k-2', 1.35))
+    ('1 KiB, N=2, 1024 active trees, over one', '1k-trees', '1k-2', 1.35),
+    ('1 KiB, N=8, 32768 active QPs, over 8', '1k-qps', '1k', 1.35),
+    ('1 KiB, out of the caches, over forwarding and a CRC', '1k-cold',
+     '1k-cold-crc', None))
+
+# At most so many microseconds.
+PKTGEN_LAST = (('8b-last', 8, None), ('8b-last-64', 64, 10),
+               ('8b-last-1024', 1024, 200))
 
 # Least of the speed of one CPU that two have.
 PKTGEN_TWO = (
@@ -251,8 +258,13 @@ def pktgen(rep):
     runs = rep.take('pktgen')
     names = [n for n in runs[0] if all(n in r for r in runs)]
     for name in names:
-        rep.add('Request packet, %s' % name,
-                [r[name] for r in runs], 'ns')
+        if 'last' not in name:
+            rep.add('Request packet, %s' % name,
+                    [r[name] for r in runs], 'ns')
+    for name, n, bar in PKTGEN_LAST:
+        if name in names:
+            rep.add('8 B, N=%d, last request in to last result out' % n,
+                    [r[name] / 1000 for r in runs], 'us', bar)
     for name, payload in (('1k', 1024), ('4k', 4096)):
         if name in names:
             rep.add('Requests of one CPU, %s' % name,

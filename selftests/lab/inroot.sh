@@ -56,8 +56,12 @@ mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/tmp"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
 mkdir -p "$root/run/lock"
 # A /dev/shm of its own, large and executable: User-Mode Linux keeps its memory
-# there, and a container's /dev/shm is often neither.
-mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/dev/shm"
+# there, and a container's /dev/shm is often neither. With LAB_LARGE_PAGES in large
+# pages, as kernels map theirs, if this kernel has any.
+shm=mode=1777,size=100%
+[[ -n ${LAB_LARGE_PAGES:-} ]] &&
+	mount -t tmpfs -o "$shm,huge=always" tmpfs "$root/dev/shm" 2>/dev/null ||
+	mount -t tmpfs -o "$shm" tmpfs "$root/dev/shm"
 [[ ! -e /etc/resolv.conf ]] ||
 	bind "$(realpath /etc/resolv.conf):/etc/resolv.conf"
 

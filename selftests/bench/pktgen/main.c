@@ -14,8 +14,8 @@
  *	parent ID PORT ADDR LOCAL QPN PSN RKEY
  *		the newest tree is a child's: its parent, as a member; its QPN is the
  *		next one, too
- *	run tree|forward|crc ID TREES LEN MSGS ROUNDS FRAG AHEAD SPLIT
- *		measure: see struct pg_run
+ *	run tree|forward|crc|last ID TREES LEN MSGS ROUNDS FRAG AHEAD SPLIT
+ *		measure: see struct pg_run; last: MSGS is 1
  *
  * Reading the file tells, in JSON, what the last run has found.
  */
@@ -241,7 +241,7 @@ static int check_trees(const struct pg_run *run)
 
 static int start_run(const char *args)
 {
-	static const char * const kinds[] = { "tree", "forward", "crc" };
+	static const char * const kinds[] = { "tree", "forward", "crc", "last" };
 	struct pg_run run = {};
 	char kind[8];
 	int err, n;
@@ -254,7 +254,7 @@ static int start_run(const char *args)
 	n = match_string(kinds, ARRAY_SIZE(kinds), kind);
 	if (n < 0 || !run.trees || !run.len || run.len % 4 || !run.msgs ||
 	    !run.rounds || run.rounds > ROUNDS_MAX || run.frag > PAGE_SIZE ||
-	    split >= PG_SPLITS)
+	    split >= PG_SPLITS || (n == PG_LAST && run.msgs > 1))
 		return -EINVAL;
 	run.kind = n;
 	run.split = split;

@@ -170,11 +170,14 @@ void pg_trees_remove(void);
  * @PG_TREE: requests to a tree
  * @PG_FORWARD: the same packets to the next host instead
  * @PG_CRC: the same, and a CRC of each
+ * @PG_LAST: requests to a tree, and only the time from the last rank's of a message
+ * until its last result is sent
  */
 enum pg_kind {
 	PG_TREE,
 	PG_FORWARD,
 	PG_CRC,
+	PG_LAST,
 };
 
 /**
@@ -206,7 +209,9 @@ enum pg_split {
  * @late: times that results did not come at once
  * @due: bytes of results that should have come
  * @packets: packets of a round
- * @sample: cycles per packet of each round
+ * @began: PG_LAST: when the last rank's request was received
+ * @ended: when the last packet was sent that has been taken from a port
+ * @sample: cycles per packet of each round; PG_LAST: of the time of each message
  * @counts: what came back
  */
 struct pg_run {
@@ -223,6 +228,8 @@ struct pg_run {
 	u32			late;
 	u64			due;
 	u32			packets;
+	u64			began;
+	u64			ended;
 	u32			*sample;
 	struct pg_counts	counts;
 };

@@ -111,6 +111,11 @@ static u64 receive_calls(struct batch *b)
 	return pg_cycles() - start;
 }
 
+static bool is_for_tree(const struct pg_run *run)
+{
+	return run->kind == PG_TREE || run->kind == PG_LAST;
+}
+
 /* Whose packets the second CPU receives. */
 static unsigned int cpu_of(const struct pg_run *run, const struct pg_member *m)
 {
@@ -158,7 +163,7 @@ static void prepare_call(void *arg)
 		skb = pg_packet_request(&t->members[o->rank], &r);
 		if (!skb)
 			return;
-		if (run->kind != PG_TREE)
+		if (!is_for_tree(run))
 			pg_packet_address(skb, next);
 		list_add_tail(&skb->list, call);
 		o->b->packets++;
@@ -206,7 +211,7 @@ static void check_packet(struct sk_buff *skb, struct pg_run *run,
 {
 	struct pg_reply r;
 
-	if (run->kind != PG_TREE) {
+	if (!is_for_tree(run)) {
 		run->counts.forwarded++;
 		return;
 	}
@@ -224,6 +229,7 @@ static void collect_packet(struct sk_buff *skb, struct pg_run *run,
 {
 	struct sk_buff *segs, *next;
 
+	run->ended = max_t(u64, run->ended, skb->tstamp);
 	if (!skb_is_gso(skb)) {
 		check_packet(skb, run, call);
 		napi_consume_skb(skb, NAPI_POLL_WEIGHT);
@@ -310,11 +316,13 @@ static bool request_message(struct pg_run *run, struct batch *b, u64 *cycles)
 	struct pg_tree *t = pg_tree_member(index, 0)->tree;
 	struct order o = { run, b, t, 0, t->msg_id };
 
-	if (run->kind == PG_TREE) {
+	if (is_for_tree(run)) {
 		t->msg_id++;
 		run->due += (u64)t->ranks * run->len;
 	}
 	for (o.rank = 0; o.rank < t->ranks; o.rank++) {
+		if (run->kind == PG_LAST && o.rank == t->ranks - 1)
+			*cycles += receive_calls(b);
 		o.cpu = cpu_of(run, &t->members[o.rank]);
 		o.done = false;
 		on_cpu(o.cpu, prepare_call, &o);
@@ -338,6 +346,7 @@ static u64 run_round(struct pg_run *run, struct batch *b)
 			return 0;
 		}
 	}
+	run->began = pg_cycles();
 	cycles += receive_calls(b);
 	return cycles + answer_results(run, b);
 }
@@ -382,7 +391,8 @@ static int run_rounds(struct pg_run *run, struct batch *b)
 		err = wait_for_results(run, b);
 		if (err)
 			return err;
-		run->sample[i] = div_u64(cycles, run->packets);
+		run->sample[i] = run->kind == PG_LAST ? run->ended - run->began :
+				 div_u64(cycles, run->packets);
 		cond_resched();
 	}
 	return 0;
@@ -445,7 +455,7 @@ int pg_run(struct pg_run *run)
 		b.of[1].crc = b.of[0].crc;
 		restore_psns(run, psn, true);
 		err = run_on_cpus(run, &b);
-		if (run->kind != PG_TREE)
+		if (!is_for_tree(run))
 			restore_psns(run, psn, false);
 	}
 	kvfree(b.of[0].call);
