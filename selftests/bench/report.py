@@ -16,6 +16,7 @@ import statistics
 import sys
 
 import plot
+import ratios
 
 RATE = 20e6                     # bit/s of the shaped links
 MSG_DATA = 65536 - 32           # payload of a message
@@ -225,23 +226,6 @@ def loss(rep):
                               LOSS_BARS[transport].get(p), most=False)
 
 
-# Most of the figure that it is compared with.
-PKTGEN_BARS = (
-    ('1 KiB, over forwarding and a CRC', '1k', '1k-crc', 2.5),
-    ('1 KiB, ports like a NIC\'s, over forwarding and a CRC', '1k-nic',
-     '1k-crc', 3.0),
-    ('4 KiB, over forwarding and a CRC', '4k', '4k-crc', 2.4),
-    ('8 B, over forwarding 1 KiB and a CRC', '8b', '1k-crc', 4.2),
-    ('1 KiB in page fragments, over linear', '1k-frag', '1k', 1.15),
-    ('4 KiB in page fragments, over linear', '4k-frag', '4k', 1.15),
-    ('1 KiB, N=64, over N=8', '1k-64', '1k', 1.15),
-    ('1 KiB, N=256, over N=8', '1k-256', '1k', 1.35),
-    ('1 KiB, N=1024, over N=8', '1k-1024', '1k', 2.0),
-    ('1 KiB, N=2, 1024 active trees, over one', '1k-trees', '1k-2', 1.35),
-    ('1 KiB, N=8, 32768 active QPs, over 8', '1k-qps', '1k', 1.35),
-    ('1 KiB, out of the caches, over forwarding and a CRC', '1k-cold',
-     '1k-cold-crc', None))
-
 # At most so many microseconds.
 PKTGEN_LAST = (('8b-last', 8, None), ('8b-last-64', 64, 10),
                ('8b-last-1024', 1024, 200))
@@ -269,7 +253,7 @@ def pktgen(rep):
         if name in names:
             rep.add('Requests of one CPU, %s' % name,
                     [payload * 8 / r[name] for r in runs], 'Gb/s')
-    for what, above, below, bar in PKTGEN_BARS:
+    for what, above, below, bar, _ in ratios.RATIOS:
         if above in names and below in names:
             rep.ratio('Request packet, ' + what,
                       [r[above] for r in runs],
