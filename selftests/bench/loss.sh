@@ -10,9 +10,11 @@
 #		as auto, one operation after another
 #   LOSS_RANKS	numbers of ranks
 #   LOSS_RATES	per cent, on each link and in each direction
+#   LOSS_SHAPED	0: links that only the CPU limits
 
 LOSS_RATES=${LOSS_RATES:-0 0.1 1 2 5}
 LOSS_RANKS=${LOSS_RANKS:-2 4 8}
+LOSS_SHAPED=${LOSS_SHAPED:-1}
 LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-auto rc uc rxe}
 # Bytes and operations of a run. RC loses much more time, UC has much less to
 # lose. At 0.1 % it takes some ten seconds to see that packets are lost.
@@ -20,6 +22,11 @@ declare -A LOSS_RUN=([auto]="-s 1048576 -i 1 -x 6 --outstanding 6"
 	[rc]="-s 1048576 -i 3 -x 1"
 	[alone]="-s 1048576 -i 4 -x 12"
 	[uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
+
+# There, one that is retransmitted late would be all of so short a run.
+[ "$LOSS_SHAPED" != 0 ] || LOSS_RUN=([auto]="-s 1048576 -i 20 -x 6 --outstanding 6"
+	[rc]="-s 1048576 -i 40 -x 1" [alone]="-s 1048576 -i 40 -x 12"
+	[uc]="-s 1048576 -i 20 -x 6 --outstanding 6")
 
 # at_ends CMD: run CMD for both ends of each link, with DEV and IFB set; its
 # arguments run a program at that end.
@@ -87,7 +94,7 @@ part_loss()
 {
 	local rep=$1 transport n
 
-	shape
+	[ "$LOSS_SHAPED" = 0 ] || shape
 	at_ends lossy_end || die "no lossy links"
 	for transport in $LOSS_TRANSPORTS; do
 		[ "$transport" != rxe ] || { lossy_rxe "$rep"; continue; }
@@ -106,5 +113,5 @@ part_loss()
 		unset INC_TRANSPORT
 	done
 	at_ends lossless_end
-	unshape
+	[ "$LOSS_SHAPED" = 0 ] || unshape
 }
