@@ -10,8 +10,11 @@
 
 #include "core/psn.h"
 
-/* A power of two. Results beyond that are not noted, and stay until they are replaced. */
-#define INC_ENDS_MAX	16
+/*
+ * A power of two; libinc has as many messages in flight. Results beyond that are not
+ * noted, and stay until their slots' next ones.
+ */
+#define INC_ENDS_MAX	32
 
 /**
  * struct inc_ends - last packets of results in flight to a member, over RC

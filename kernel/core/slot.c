@@ -75,9 +75,24 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g, u32 msg_id
 }
 
 /**
+ * inc_slot_clear() - prepare memory for its first slot
+ * @g: geometry of the tree
+ * @mem: inc_slot_size() bytes, with any contents
+ *
+ * Context: any.
+ */
+void inc_slot_clear(const struct inc_slot_geom *g, void *mem)
+{
+	size_t state = ALIGN(state_size(g), g->pmtu);
+
+	memset(mem + inc_slot_size(g) - state, 0, state);
+}
+
+/**
  * inc_slot_place() - give a slot memory, before a message begins there
  * @s: slot
- * @mem: inc_slot_size() bytes, aligned to the path MTU, with any contents
+ * @mem: memory, aligned to the path MTU, from inc_slot_clear() or
+ *	inc_slot_give_back()
  *
  * Each chunk's result lies within one multiple of the path MTU, and so within
  * a page. The buffers are not touched before their message comes, and packets
@@ -97,7 +112,6 @@ void inc_slot_place(struct inc_slot *s, void *mem)
 		mem += (size_t)inc_geom_buffer(g) *
 		       inc_msg_max_planes(g, inc_geom_own(g));
 	}
-	memset(mem, 0, state_size(g));
 	s->parked = mem;
 	mem += parked_size(g);
 	s->half = mem;
@@ -142,6 +156,7 @@ static void expect_message(struct inc_slot *s, u32 msg_id)
  * @s: slot of a root; its message is done, and all members have had their results
  *
  * The slot goes on to its next message. It needs inc_slot_place() before that begins.
+ * No part is parked, as each was used up.
  *
  * Context: the slot's lock is held.
  * Return: the memory.
@@ -154,6 +169,7 @@ void *inc_slot_give_back(struct inc_slot *s)
 	/* What is retransmitted nevertheless has other bytes: inc_slot_has(). */
 	WRITE_ONCE(s->owner, s->msg.msg_id);
 	WRITE_ONCE(s->result, NULL);
+	s->got = NULL;
 	return mem;
 }
 
@@ -364,7 +380,8 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
  *	of the result
  * @status: if INC_SLOT_ENDED, set to the enum inc_status that it has ended with
  *
- * The result stays in the slot until this rank begins the slot's next message.
+ * The result stays in the slot until this rank begins the slot's next message, or has
+ * acknowledged it.
  *
  * Context: the slot's lock is held.
  * Return: enum inc_slot_past.
@@ -469,7 +486,7 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part)
 {
 	struct inc_rank_range from = inc_geom_ranks(s->geom, member);
-	u16 chunk = s->got[member] - 1;
+	u16 chunk;
 
 	part->lo = NULL;
 	/* The message failed after it began, or needs nothing of this rank. */
@@ -478,6 +495,7 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		return false;
 	}
 
+	chunk = s->got[member] - 1;
 	if (s->ops && from.n > 1) {
 		part = take_plane(s, member, part, &from);
 		if (!part)

@@ -53,6 +53,7 @@ enum inc_slot_past {
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id);
+void inc_slot_clear(const struct inc_slot_geom *g, void *mem);
 void inc_slot_place(struct inc_slot *s, void *mem);
 void *inc_slot_give_back(struct inc_slot *s);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
@@ -68,7 +69,8 @@ bool inc_slot_answer(struct inc_slot *s, u8 status);
 /*
  * Are the bytes of a message that was sent, a result or a child's request,
  * still there to be resent? Needs no lock: if they change at this moment, all
- * ranks have begun the slot's next message, so no rank needs them.
+ * ranks have begun the slot's next message, or have acknowledged this one, so no rank
+ * needs them.
  */
 static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
 {

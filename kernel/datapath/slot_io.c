@@ -138,6 +138,9 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		/* Others' chunks may have waited for the last rank to begin. */
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->forwarded)
 			due = inc_fanout_due(tree, ts, 1, &p);
+	} else {
+		/* Another slot was faster. */
+		inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
 	}
 	if (verdict == INC_SLOT_FAIL)
 		inc_fanout_note_begun(&ts->m, reply->begun);
@@ -217,7 +220,8 @@ static bool take_memory(struct inc_qp *qp, u32 msg_id)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
 
-	if (inc_slot_placed(&ts->m) && inc_lazy_reserved(qp, msg_id))
+	if ((inc_slot_placed(&ts->m) || inc_slot_mem_spare(qp->tree)) &&
+	    inc_lazy_reserved(qp, msg_id))
 		return true;
 	if (inc_lazy_take(qp, ts - qp->tree->slot, !inc_fault_memory_rx(qp)))
 		return true;

@@ -9,8 +9,9 @@
  *
  * A slot gives its memory back when all members have acknowledged their results, if
  * none of them has begun its next message by then. What was given back last is in the
- * caches, and is taken first. Members over UC acknowledge nothing, and a child's
- * request and result may be needed at different times: their slots keep theirs.
+ * caches, and is taken first. For a result of one packet that is not worth it, unless
+ * there is no memory for another slot. Members over UC acknowledge nothing, and a
+ * child's request and result may be needed at different times: their slots keep theirs.
  */
 #include <linux/gfp.h>
 #include <linux/kmemleak.h>
@@ -168,8 +169,10 @@ static bool add_block(struct inc_tree *tree, gfp_t gfp)
 	added = tree->blocks < tree->nblocks;
 	if (added) {
 		tree->slot_mem[tree->blocks++] = mem;
-		for (i = tree->block_slots; i--;)
+		for (i = tree->block_slots; i--;) {
+			inc_slot_clear(&tree->geom, mem + i * tree->slot_size);
 			push_spare(tree, mem + i * tree->slot_size);
+		}
 	}
 	spin_unlock_bh(&tree->spare_lock);
 	if (added)
@@ -206,6 +209,41 @@ bool inc_slot_mem_take(struct inc_tree *tree, struct inc_tree_slot *ts)
 	return true;
 }
 
+/* Is the slot's message done, and do all members have their results? */
+static bool is_read(const struct inc_tree_slot *ts)
+{
+	lockdep_assert_held(&ts->lock);
+	return ts->m.state == RDMA_INC_SLOT_STATE_DONE &&
+	       atomic64_read(&ts->unread) == (u64)ts->m.msg.msg_id << 32;
+}
+
+static void give_back(struct inc_tree *tree, struct inc_tree_slot *ts)
+{
+	spin_lock(&tree->spare_lock);
+	push_spare(tree, inc_slot_give_back(&ts->m));
+	spin_unlock(&tree->spare_lock);
+}
+
+/*
+ * There is no memory. Some slot may keep some that it does not need: short results
+ * stay where they are. Returns false if there is none.
+ */
+static bool reclaim(struct inc_tree *tree)
+{
+	struct inc_tree_slot *ts = tree->slot;
+	u16 i;
+
+	for (i = 0; i < tree->cfg.slots && !inc_slot_mem_spare(tree); i++, ts++) {
+		if (!inc_slot_placed(&ts->m))
+			continue;
+		spin_lock_bh(&ts->lock);
+		if (is_read(ts))
+			give_back(tree, ts);
+		spin_unlock_bh(&ts->lock);
+	}
+	return inc_slot_mem_spare(tree);
+}
+
 /**
  * inc_slot_mem_get() - give a slot memory
  * @tree: tree
@@ -224,21 +262,20 @@ bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp)
 		spin_lock_bh(&ts->lock);
 		got = inc_slot_mem_take(tree, ts);
 		spin_unlock_bh(&ts->lock);
-	} while (!got && add_block(tree, gfp));
+	} while (!got && (add_block(tree, gfp) || reclaim(tree)));
 	return got;
 }
 
 /**
  * inc_slot_mem_unread() - note that the result of a slot's message is complete
  * @tree: tree
- * @ts: slot; its message is done, and no result of it has been queued yet
+ * @ts: slot; its message is done, and no result's last packet has been queued yet
  *
  * Context: the slot's lock is held.
  */
 void inc_slot_mem_unread(struct inc_tree *tree, struct inc_tree_slot *ts)
 {
-	/* What a message of one packet needs is not worth it. */
-	if (!tree->geom.child && ts->m.msg.nchunks > 1)
+	if (!tree->geom.child)
 		atomic64_set(&ts->unread, (u64)ts->m.msg.msg_id << 32 |
 			     tree->cfg.members);
 }
@@ -249,7 +286,8 @@ void inc_slot_mem_unread(struct inc_tree *tree, struct inc_tree_slot *ts)
  * @msg_id: message
  *
  * Context: any, once for each member over RC and message at most.
- * Return: true if it was the last one: inc_slot_mem_put() is due.
+ * Return: true if it was the last one and the result is worth it:
+ * inc_slot_mem_put() is due.
  */
 bool inc_slot_mem_read(struct inc_tree *tree, u32 msg_id)
 {
@@ -261,7 +299,8 @@ bool inc_slot_mem_read(struct inc_tree *tree, u32 msg_id)
 		if (upper_32_bits(old) != msg_id || !lower_32_bits(old))
 			return false;
 	} while (!atomic64_try_cmpxchg(&ts->unread, &old, old - 1));
-	return lower_32_bits(old) == 1;
+	/* Only a hint: another message may have begun. */
+	return lower_32_bits(old) == 1 && data_race(ts->m.msg.nchunks) > 1;
 }
 
 /**
@@ -279,11 +318,7 @@ void inc_slot_mem_put(struct inc_tree *tree, u32 msg_id)
 	struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
 
 	spin_lock(&ts->lock);
-	if (ts->m.msg.msg_id == msg_id &&
-	    ts->m.state == RDMA_INC_SLOT_STATE_DONE) {
-		spin_lock(&tree->spare_lock);
-		push_spare(tree, inc_slot_give_back(&ts->m));
-		spin_unlock(&tree->spare_lock);
-	}
+	if (ts->m.msg.msg_id == msg_id && is_read(ts))
+		give_back(tree, ts);
 	spin_unlock(&ts->lock);
 }

@@ -75,10 +75,10 @@ struct inc_tree_cfg {
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; only
  *	inc_tree.spare_lock nests in it. Who waits for it reads a line that its owner does not write
+ * @unread: its newest message whose result is complete, and how many members have yet
+ *	to acknowledge theirs, see slot_mem.c
  * @m: the slot
  * @ended: newest message that has ended, its results or statuses queued
- * @unread: its newest message with several chunks whose result is complete, and how
- *	many members have yet to acknowledge theirs, see slot_mem.c
  * @forwarded: chunks of the message that were passed on
  * @quick: number of its chunks that followed each other quickly
  * @delayed: some chunks wait to be passed on
@@ -92,9 +92,9 @@ struct inc_tree_cfg {
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
+	atomic64_t		unread;
 	struct inc_slot		m ____cacheline_aligned_in_smp;
 	u32			ended;
-	atomic64_t		unread;
 	u16			forwarded;
 	u8			quick;
 	bool			delayed;

@@ -126,6 +126,35 @@ def given_back(lab, family):
             t.check(msg_id, sums)
 
 
+@test("memory: without any more, slots give theirs to others", families=(4,))
+def reclaimed(lab, family):
+    """Short results stay in their slots, until they have to go."""
+    def comes(t, msg_id, pkts):
+        """Members retransmit what is refused for now."""
+        for _ in range(40):
+            if lab.until(lambda: all((peer.OK, msg_id) in m.results for m in t.m),
+                         0.05):
+                break
+            for m, p in zip(t.m, pkts):
+                m.send(*p)
+        t.check(msg_id, [2])
+
+    with cgroup("inc-reclaim") as group, \
+            lab.tree(family=family, ranks=2, slots=64) as t:
+        for _ in range(20):
+            t.good(600)
+        lab.wait(0.05)
+        now = taken(lab)
+        (group / "memory.max").write_text((group / "memory.current").read_text())
+        try:
+            for _ in range(3 * 64):
+                msg_id = t.take_id()
+                comes(t, msg_id, [m.allreduce(msg_id, [1]) for m in t.m])
+        finally:
+            (group / "memory.max").write_text("max")
+        check(taken(lab) - now < 40 * t.msg_size, "there was memory")
+
+
 def rounds(t, first, count, step):
     """All messages from the first one on, so many at a time at each member."""
     for begin in range(first, first + count, step):

@@ -203,6 +203,7 @@ static void sw_init(struct job *j, u16 node)
 	mem = vmalloc(inc_slot_size(g));
 	KUNIT_ASSERT_NOT_NULL(j->test, mem);
 	memset(mem, 0xa5, inc_slot_size(g));
+	inc_slot_clear(g, mem);
 	sw->mem = mem;
 	inc_slot_init(&sw->s, g, 0);
 	inc_slot_place(&sw->s, mem);

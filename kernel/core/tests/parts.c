@@ -159,6 +159,7 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 	memset(t->mem, 0xa5, room);
 	memset(t->sent, 0, ranks * sizeof(*t->sent));
 	inc_slot_init(&t->s, &t->geom, msg_id);
+	inc_slot_clear(&t->geom, t->mem + room - size);
 	inc_slot_place(&t->s, t->mem + room - size);
 }
 

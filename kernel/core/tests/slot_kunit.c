@@ -626,11 +626,9 @@ static void old_result_stays(struct kunit *test)
 static void gives_back(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
-	size_t size;
 	void *mem;
 
 	slot_test_tree(test, 3, 256, 4, 0);
-	size = inc_slot_size(&t->geom);
 	for (u32 id = 0; id < 40; id += 4) {
 		struct inc_msg msg = floats(test, id, 1 + inc_rnd_below(&t->rng, 248));
 
@@ -641,7 +639,7 @@ static void gives_back(struct kunit *test)
 			test_expect_chunk(test, &msg, c, t->want);
 		KUNIT_EXPECT_TRUE(test, inc_slot_has(&t->s, id));
 		mem = inc_slot_give_back(&t->s);
-		memset(mem, 0x5a, size);
+		memset(mem, 0x5a, inc_geom_buffer(&t->geom));
 		KUNIT_EXPECT_FALSE(test, inc_slot_placed(&t->s));
 		KUNIT_EXPECT_FALSE(test, inc_slot_has(&t->s, id));
 		KUNIT_EXPECT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_IDLE);

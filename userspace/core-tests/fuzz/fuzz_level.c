@@ -96,6 +96,7 @@ static void sw_init(struct sw *sw, const struct inc_slot_geom *geom)
 	size = inc_slot_size(&sw->geom);
 	sw->mem = aligned_alloc(PMTU, size);
 	memset(sw->mem, 0xa5, size);
+	inc_slot_clear(&sw->geom, sw->mem);
 	inc_slot_init(&sw->s, &sw->geom, j.id);
 	inc_slot_place(&sw->s, sw->mem);
 }

@@ -298,6 +298,7 @@ static void setup_sw(struct sw *sw)
 
 		sw_mem[sw - sws][i] = mem;
 		memset(mem, 0xa5, inc_slot_size(&sw->geom));
+		inc_slot_clear(&sw->geom, mem);
 		inc_slot_init(&sw->slots[(first_msg + i) % SLOTS], &sw->geom,
 			      first_msg + i);
 		inc_slot_place(&sw->slots[(first_msg + i) % SLOTS], mem);

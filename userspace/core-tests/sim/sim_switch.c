@@ -28,12 +28,12 @@ static void fill_one(struct qp *q)
 	widen(q);
 }
 
-/* As inc_slot_mem_put(): the next owner finds nothing that it could rely on. */
+/* As inc_slot_mem_put(): the next owner finds no result that it could rely on. */
 static void give_back(struct inc_slot *s)
 {
 	void *mem = inc_slot_give_back(s);
 
-	memset(mem, 0x5a, inc_slot_size(&at_sw->geom));
+	memset(mem, 0x5a, inc_geom_buffer(&at_sw->geom));
 	at_sw->spare[at_sw->nspare++] = mem;
 	n_given_back++;
 }
