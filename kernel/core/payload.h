@@ -11,9 +11,9 @@
 /*
  * The payload of a packet of this slot, or NULL for zeros. It is the slot's own
  * memory, which stays as it is until all ranks have begun the slot's next
- * message or acknowledged this one, or the next request to the parent is opened. By then the receiver
- * has had this packet and only an acknowledgment was lost, so the bytes of the
- * retransmission do not matter and zeros do. Nor do the bytes matter that
+ * message or acknowledged this one, or the next request to the parent is opened. By
+ * then the receiver has had this packet and only an acknowledgment was lost, so the
+ * bytes of the retransmission do not matter and zeros do. Nor do the bytes matter that
  * follow a short chunk in a packet that has to be full.
  */
 static inline const void *inc_wqe_payload(const struct inc_slot *s,
