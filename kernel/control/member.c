@@ -244,7 +244,7 @@ static struct inc_qp *make_qp(struct inc_tree *tree,
 
 /**
  * inc_member_grow() - charge for a larger window
- * @qp: QP of a member, or to the parent
+ * @qp: QP of a member, or to the parent, that its tree has
  * @window: maximum number of packets in flight
  * @extack: set to the reason for an error
  *
@@ -269,6 +269,7 @@ int inc_member_grow(struct inc_qp *qp, u16 window,
 	if (err)
 		return err;
 	qp->memory += more;
+	qp->tree->memory += more;
 	qp->lazy.ring = entries;
 	inc_budget_spare(qp->sw, &qp->lazy.spare, more);
 	return 0;

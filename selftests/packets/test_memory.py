@@ -155,6 +155,25 @@ def reclaimed(lab, family):
         check(taken(lab) - now < 40 * t.msg_size, "there was memory")
 
 
+@test("memory: what a larger window is charged comes back", families=(4,),
+      cases={"once": ((256,),), "twice": ((1, 129, 16, 256),)})
+def window(lab, family, windows):
+    alone(lab)
+    before = lab.sw.do("switch-get")
+    with lab.tree(family=family, ranks=2) as t:
+        used, memory = lab.sw.do("switch-get")["memory-used"], t.get()["memory"]
+        for w in windows:
+            lab.sw.do("tree-set", id=t.id, window=w)
+        more = lab.sw.do("switch-get")["memory-used"] - used
+        check(more > 0, "a larger window costs nothing")
+        expect("of the tree", t.get()["memory"], memory + more)
+    alone(lab)
+    for attr in ("memory-used", "memory-taken"):
+        check(lab.until(lambda a=attr: lab.sw.do("switch-get")[a] == before[a], 5),
+              "%s: %d, %d before" % (attr, lab.sw.do("switch-get")[attr],
+                                     before[attr]))
+
+
 def rounds(t, first, count, step):
     """All messages from the first one on, so many at a time at each member."""
     for begin in range(first, first + count, step):
