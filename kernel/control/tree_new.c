@@ -143,6 +143,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
 	inc_blame_init(&tree->blame);
 	spin_lock_init(&tree->spare_lock);
+	tree->reclaimed_at = jiffies - 1;
 	timer_setup(&tree->scan, inc_missing_timer, 0);
 	timer_setup(&tree->delay_timer, inc_fanout_timer, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);

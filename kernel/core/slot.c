@@ -42,6 +42,19 @@ static size_t state_size(const struct inc_slot_geom *g)
 }
 
 /**
+ * inc_slot_buffers() - compute the memory of a slot's buffers, which comes first
+ * @g: geometry of the tree
+ *
+ * Return: bytes, a multiple of the path MTU.
+ */
+size_t inc_slot_buffers(const struct inc_slot_geom *g)
+{
+	u16 planes = g->child ? inc_msg_max_planes(g, inc_geom_own(g)) : 0;
+
+	return (size_t)inc_geom_buffer(g) * (1 + planes);
+}
+
+/**
  * inc_slot_size() - compute the memory that a slot needs
  * @g: geometry of the tree
  *
@@ -49,10 +62,7 @@ static size_t state_size(const struct inc_slot_geom *g)
  */
 size_t inc_slot_size(const struct inc_slot_geom *g)
 {
-	u16 planes = g->child ? inc_msg_max_planes(g, inc_geom_own(g)) : 0;
-
-	return (size_t)inc_geom_buffer(g) * (1 + planes) +
-	       ALIGN(state_size(g), g->pmtu);
+	return inc_slot_buffers(g) + ALIGN(state_size(g), g->pmtu);
 }
 
 /**
@@ -75,24 +85,10 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g, u32 msg_id
 }
 
 /**
- * inc_slot_clear() - prepare memory for its first slot
- * @g: geometry of the tree
- * @mem: inc_slot_size() bytes, with any contents
- *
- * Context: any.
- */
-void inc_slot_clear(const struct inc_slot_geom *g, void *mem)
-{
-	size_t state = ALIGN(state_size(g), g->pmtu);
-
-	memset(mem + inc_slot_size(g) - state, 0, state);
-}
-
-/**
  * inc_slot_place() - give a slot memory, before a message begins there
  * @s: slot
- * @mem: memory, aligned to the path MTU, from inc_slot_clear() or
- *	inc_slot_give_back()
+ * @mem: inc_slot_size() bytes, aligned to the path MTU: from inc_slot_give_back(), or
+ *	cleared; the buffers may have any contents
  *
  * Each chunk's result lies within one multiple of the path MTU, and so within
  * a page. The buffers are not touched before their message comes, and packets
@@ -106,12 +102,9 @@ void inc_slot_place(struct inc_slot *s, void *mem)
 	u8 *result = mem + INC_HDR_LEN;
 
 	s->partial = result;
-	mem += inc_geom_buffer(g);
-	if (g->child) {
-		s->partial = mem + INC_HDR_LEN;
-		mem += (size_t)inc_geom_buffer(g) *
-		       inc_msg_max_planes(g, inc_geom_own(g));
-	}
+	if (g->child)
+		s->partial += inc_geom_buffer(g);
+	mem += inc_slot_buffers(g);
 	s->parked = mem;
 	mem += parked_size(g);
 	s->half = mem;
@@ -151,9 +144,43 @@ static void expect_message(struct inc_slot *s, u32 msg_id)
 	memset(s->done, 0, s->geom->members * sizeof(*s->done));
 }
 
+/* A child's parent has to know of a failure, and to have told the others. */
+static bool may_advance(const struct inc_slot *s)
+{
+	return s->state == RDMA_INC_SLOT_STATE_DONE ||
+	       (s->state == RDMA_INC_SLOT_STATE_FAILED &&
+		s->begun == s->geom->members &&
+		(!s->geom->child ||
+		 (s->parent_answered && !READ_ONCE(s->uplink_busy))));
+}
+
 /**
- * inc_slot_give_back() - take the memory of a slot whose result nobody needs
- * @s: slot of a root; its message is done, and all members have had their results
+ * inc_slot_is_over() - check whether a slot needs no memory
+ * @s: slot of a root that has memory
+ * @read: if its message is done, all members have had their results
+ *
+ * Nothing of the next message has arrived in an idle slot, and nobody needs the last
+ * one's result if it got its memory after that. Members are sent a failed message's
+ * status alone.
+ *
+ * Context: the slot's lock is held.
+ * Return: true if so: inc_slot_give_back() may follow.
+ */
+bool inc_slot_is_over(const struct inc_slot *s, bool read)
+{
+	switch (s->state) {
+	case RDMA_INC_SLOT_STATE_IDLE:
+		return true;
+	case RDMA_INC_SLOT_STATE_DONE:
+		return read;
+	default:
+		return may_advance(s);
+	}
+}
+
+/**
+ * inc_slot_give_back() - take the memory of a slot that is over
+ * @s: slot
  *
  * The slot goes on to its next message. It needs inc_slot_place() before that begins.
  * No part is parked, as each was used up.
@@ -165,22 +192,13 @@ void *inc_slot_give_back(struct inc_slot *s)
 {
 	void *mem = s->result - INC_HDR_LEN;
 
-	expect_message(s, s->msg.msg_id + s->geom->slots);
+	if (s->state != RDMA_INC_SLOT_STATE_IDLE)
+		expect_message(s, s->msg.msg_id + s->geom->slots);
 	/* What is retransmitted nevertheless has other bytes: inc_slot_has(). */
 	WRITE_ONCE(s->owner, s->msg.msg_id);
 	WRITE_ONCE(s->result, NULL);
 	s->got = NULL;
 	return mem;
-}
-
-/* A child's parent has to know of a failure, and to have told the others. */
-static bool may_advance(const struct inc_slot *s)
-{
-	return s->state == RDMA_INC_SLOT_STATE_DONE ||
-	       (s->state == RDMA_INC_SLOT_STATE_FAILED &&
-		s->begun == s->geom->members &&
-		(!s->geom->child ||
-		 (s->parent_answered && !READ_ONCE(s->uplink_busy))));
 }
 
 static bool same_terms(const struct inc_msg *a, const struct inc_msg *b)
@@ -380,8 +398,8 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
  *	of the result
  * @status: if INC_SLOT_ENDED, set to the enum inc_status that it has ended with
  *
- * The result stays in the slot until this rank begins the slot's next message, or has
- * acknowledged it.
+ * The result stays in the slot until this rank begins the slot's next message, or all
+ * have acknowledged it.
  *
  * Context: the slot's lock is held.
  * Return: enum inc_slot_past.

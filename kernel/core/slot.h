@@ -50,11 +50,12 @@ enum inc_slot_past {
 	INC_SLOT_OLD,
 };
 
+size_t inc_slot_buffers(const struct inc_slot_geom *g);
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id);
-void inc_slot_clear(const struct inc_slot_geom *g, void *mem);
 void inc_slot_place(struct inc_slot *s, void *mem);
+bool inc_slot_is_over(const struct inc_slot *s, bool read);
 void *inc_slot_give_back(struct inc_slot *s);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status);

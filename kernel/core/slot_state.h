@@ -59,8 +59,9 @@ struct inc_chunk {
  * @rx_bytes: bytes of the result received from the parent
  * @arrived: number of ranks that have arrived, for a message without data
  * @owner: message that the buffers' bytes belong to, or soon will: the newest
- *	that all ranks have begun; set before any byte changes
- * @got: for each rank, chunks received + 1, or 0 before its request began
+ *	that all ranks have begun, or the next one if its result was given back; set
+ *	before any byte changes
+ * @got: NULL without memory; for each rank, chunks received + 1, or 0 before its request began
  * @done: for each rank that is a switch, how many of its ranks have arrived of
  *	its next chunk: a request may have a part for each block of them
  * @parked: for each chunk and rank, or block of ranks, a part that waits for its
@@ -68,7 +69,7 @@ struct inc_chunk {
  *	cover several are at the first
  * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
- * @result: result buffer
+ * @result: result buffer, NULL without memory
  * @partial: gathered data: @result, or at a child switch the request's planes,
  *	each inc_geom_buffer() after the previous one
  */

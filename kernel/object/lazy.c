@@ -197,7 +197,7 @@ static bool take_desk(struct inc_qp *qp)
 	return true;
 }
 
-/* Take the buffers of a slot where the first message begins. */
+/* Take memory for a slot where a message begins, if none is spare. */
 static bool take_slot(struct inc_tree *tree, u16 slot)
 {
 	struct mem_cgroup *old = set_active_memcg(tree->memcg);

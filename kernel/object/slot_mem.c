@@ -14,6 +14,7 @@
  * child's request and result may be needed at different times: their slots keep theirs.
  */
 #include <linux/gfp.h>
+#include <linux/jiffies.h>
 #include <linux/kmemleak.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -169,10 +170,9 @@ static bool add_block(struct inc_tree *tree, gfp_t gfp)
 	added = tree->blocks < tree->nblocks;
 	if (added) {
 		tree->slot_mem[tree->blocks++] = mem;
-		for (i = tree->block_slots; i--;) {
-			inc_slot_clear(&tree->geom, mem + i * tree->slot_size);
+		WRITE_ONCE(tree->mem_wanted, false);
+		for (i = tree->block_slots; i--;)
 			push_spare(tree, mem + i * tree->slot_size);
-		}
 	}
 	spin_unlock_bh(&tree->spare_lock);
 	if (added)
@@ -209,12 +209,10 @@ bool inc_slot_mem_take(struct inc_tree *tree, struct inc_tree_slot *ts)
 	return true;
 }
 
-/* Is the slot's message done, and do all members have their results? */
+/* Have all members acknowledged the result of the slot's message? */
 static bool is_read(const struct inc_tree_slot *ts)
 {
-	lockdep_assert_held(&ts->lock);
-	return ts->m.state == RDMA_INC_SLOT_STATE_DONE &&
-	       atomic64_read(&ts->unread) == (u64)ts->m.msg.msg_id << 32;
+	return atomic64_read(&ts->unread) == (u64)ts->m.msg.msg_id << 32;
 }
 
 static void give_back(struct inc_tree *tree, struct inc_tree_slot *ts)
@@ -224,20 +222,35 @@ static void give_back(struct inc_tree *tree, struct inc_tree_slot *ts)
 	spin_unlock(&tree->spare_lock);
 }
 
+/* May the slot have memory that it does not need? */
+static bool seems_over(const struct inc_tree_slot *ts)
+{
+	/* A hint: its lock is not held. */
+	return data_race(ts->m.state != RDMA_INC_SLOT_STATE_BUSY) &&
+	       inc_slot_placed(&ts->m);
+}
+
 /*
- * There is no memory. Some slot may keep some that it does not need: short results
- * stay where they are. Returns false if there is none.
+ * There is no memory. Slots keep some that they do not need: those of short results,
+ * of messages that have failed, and where a message was refused. The work is bounded,
+ * by one search in a jiffy. Returns false if there is none.
  */
 static bool reclaim(struct inc_tree *tree)
 {
 	struct inc_tree_slot *ts = tree->slot;
 	u16 i;
 
+	/* Here nobody counts who has its result. */
+	if (tree->geom.child || !time_after(jiffies, READ_ONCE(tree->reclaimed_at)))
+		return false;
+	WRITE_ONCE(tree->reclaimed_at, jiffies);
+	/* From now on, who does not need any more gives back. */
+	WRITE_ONCE(tree->mem_wanted, true);
 	for (i = 0; i < tree->cfg.slots && !inc_slot_mem_spare(tree); i++, ts++) {
-		if (!inc_slot_placed(&ts->m))
+		if (!seems_over(ts))
 			continue;
 		spin_lock_bh(&ts->lock);
-		if (is_read(ts))
+		if (inc_slot_placed(&ts->m) && inc_slot_is_over(&ts->m, is_read(ts)))
 			give_back(tree, ts);
 		spin_unlock_bh(&ts->lock);
 	}
@@ -245,31 +258,33 @@ static bool reclaim(struct inc_tree *tree)
 }
 
 /**
- * inc_slot_mem_get() - give a slot memory
+ * inc_slot_mem_get() - see to it that there is memory for a slot
  * @tree: tree
  * @slot: slot
  * @gfp: GFP_NOWAIT or GFP_KERNEL, with modifiers
  *
- * Context: as @gfp allows; takes the slot's lock.
+ * inc_slot_mem_take() gives it to the slot when a message begins: another one may be
+ * faster, and is not to wait for this one.
+ *
+ * Context: as @gfp allows; takes slots' locks.
  * Return: false without memory.
  */
 bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp)
 {
-	struct inc_tree_slot *ts = &tree->slot[slot];
-	bool got;
-
-	do {
-		spin_lock_bh(&ts->lock);
-		got = inc_slot_mem_take(tree, ts);
-		spin_unlock_bh(&ts->lock);
-	} while (!got && (add_block(tree, gfp) || reclaim(tree)));
-	return got;
+	if (inc_slot_placed(&tree->slot[slot].m) || inc_slot_mem_spare(tree))
+		return true;
+	/* Who may wait has the time to look for it first. */
+	if (gfpflags_allow_blocking(gfp) && reclaim(tree))
+		return true;
+	return add_block(tree, gfp) || reclaim(tree);
 }
 
 /**
  * inc_slot_mem_unread() - note that the result of a slot's message is complete
  * @tree: tree
  * @ts: slot; its message is done, and no result's last packet has been queued yet
+ *
+ * A child's stays 0.
  *
  * Context: the slot's lock is held.
  */
@@ -299,8 +314,10 @@ bool inc_slot_mem_read(struct inc_tree *tree, u32 msg_id)
 		if (upper_32_bits(old) != msg_id || !lower_32_bits(old))
 			return false;
 	} while (!atomic64_try_cmpxchg(&ts->unread, &old, old - 1));
-	/* Only a hint: another message may have begun. */
-	return lower_32_bits(old) == 1 && data_race(ts->m.msg.nchunks) > 1;
+	if (lower_32_bits(old) > 1)
+		return false;
+	/* A hint: its lock is not held, and another message may have begun. */
+	return data_race(ts->m.msg.nchunks) > 1 || READ_ONCE(tree->mem_wanted);
 }
 
 /**
@@ -318,7 +335,8 @@ void inc_slot_mem_put(struct inc_tree *tree, u32 msg_id)
 	struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
 
 	spin_lock(&ts->lock);
-	if (ts->m.msg.msg_id == msg_id && is_read(ts))
+	if (ts->m.msg.msg_id == msg_id &&
+	    ts->m.state == RDMA_INC_SLOT_STATE_DONE && is_read(ts))
 		give_back(tree, ts);
 	spin_unlock(&ts->lock);
 }

@@ -74,7 +74,8 @@ struct inc_tree_cfg {
 /**
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; only
- *	inc_tree.spare_lock nests in it. Who waits for it reads a line that its owner does not write
+ *	inc_tree.spare_lock nests in it. Who waits for it reads a line that its owner
+ *	writes at a message's end only
  * @unread: its newest message whose result is complete, and how many members have yet
  *	to acknowledge theirs, see slot_mem.c
  * @m: the slot
@@ -147,6 +148,8 @@ struct inc_tree_slot {
  * @spare_mem: memory of slots that none has, the last given back first; each one
  *	begins with a pointer to the next
  * @spare_lock: guards @spare_mem; nests in a slot's lock
+ * @mem_wanted: there was none for a block, the last time
+ * @reclaimed_at: jiffies when slots were last searched for memory
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
  * @spare: those of them that slots have not taken yet
  * @memcg: memory cgroup of who made the tree, which all memory is charged to that
@@ -205,6 +208,8 @@ struct inc_tree {
 	u16				blocks;
 	void				*spare_mem;
 	spinlock_t			spare_lock;	/* see above */
+	bool				mem_wanted;
+	unsigned long			reclaimed_at;
 	u64				memory;
 	atomic64_t			spare;
 	struct mem_cgroup		*memcg;

@@ -5,8 +5,11 @@ import roce
 from ktap import check, expect, test
 from peer import BROADCAST, MARK, NO_DATA, UC, ints
 from roce import psn_add
+from test_memory import cgroup, full
+from test_requester import deaf
 
 SCATTER = 3
+SLOTS = 64
 
 
 class Parent(peer.Member):
@@ -33,18 +36,51 @@ class Parent(peer.Member):
     def take(self, p):
         if not roce.psn_diff(p.psn, self.epsn):
             self.epsn = psn_add(self.epsn, 1)
-            self.requests.append(p)
+            if p.payload:           # no probe
+                self.requests.append(p)
         self.ack()
 
     def answer(self, msg_id, payload=b""):
-        """Answer the child's only request."""
-        check(self.lab.until(lambda: self.requests), "no request")
-        hdr = peer.HDR.unpack(self.requests.pop().payload[:peer.HDR.size])
+        """Answer a request of the child, of one packet."""
+        def headers():
+            return [h for h in (peer.HDR.unpack(p.payload[:peer.HDR.size])
+                                for p in self.requests) if h[5] == msg_id]
+        check(self.lab.until(headers), "no request %d" % msg_id)
+        hdr = headers()[-1]
         va, rkey = (hdr[10], hdr[9]) if payload else (0, 0)
         self.send(self.pkt(opcode=roce.WRITE_ONLY_IMM, va=va, rkey=rkey,
                            dmalen=len(payload), imm=msg_id, payload=payload,
                            ackreq=1))
         self.psn = psn_add(self.psn, 1)
+
+
+@test("child: without memory, no slot leaves its result to another", families=(4,))
+def keeps(lab, family):
+    with cgroup("inc-child") as group, \
+            lab.tree(family=family, ranks=2, slots=SLOTS, job_ranks=3,
+                     first_rank=0) as t:
+        up, b = Parent(t, family), deaf(t.m[1])
+        for m in t.m:
+            m.allreduce(0, [1, 2, 3])
+        up.answer(0, ints([3, 6, 9]))
+        check(lab.until(lambda: (peer.OK, 0) in t.m[0].results), "no result")
+        full(group)
+        refused = lab.sw.stats()["rx-no-memory"]
+        try:
+            # There is no memory for all of these; a CPU may have some left.
+            later = [[m.allreduce(n, [n]) for n in range(1, SLOTS)] for m in t.m]
+            lab.wait(0.3)
+            check(lab.sw.stats()["rx-no-memory"] > refused, "there is memory")
+            b.hook = None
+            t.check(0, [3, 6, 9])
+        finally:
+            (group / "memory.max").write_text("max")
+        lab.wait(0.2)
+        for n in range(1, SLOTS):
+            for m, pkts in zip(t.m, later):
+                m.send(*pkts[n - 1])
+            up.answer(n, ints([3 * n]))
+            t.check(n, [3 * n])
 
 
 @test("child: no bytes of an earlier message", families=(4,), cases={

@@ -32,6 +32,12 @@ def alone(lab):
           "a tree lingers")
 
 
+def full(group):
+    """The cgroup's limit is what it has; this process leaves it."""
+    (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+    (group / "memory.max").write_text((group / "memory.current").read_text())
+
+
 def fault_file(lab, t, rank, way):
     inum = os.stat("/run/netns/" + lab.sw.ns).st_ino
     return "/sys/kernel/debug/rdma_inc/net-%d/tree-%d/fault/rank-%d-%s" % (
@@ -131,9 +137,9 @@ def reclaimed(lab, family):
     """Short results stay in their slots, until they have to go."""
     def comes(t, msg_id, pkts):
         """Members retransmit what is refused for now."""
-        for _ in range(40):
+        for _ in range(100):
             if lab.until(lambda: all((peer.OK, msg_id) in m.results for m in t.m),
-                         0.05):
+                         0.01):
                 break
             for m, p in zip(t.m, pkts):
                 m.send(*p)
@@ -145,7 +151,7 @@ def reclaimed(lab, family):
             t.good(600)
         lab.wait(0.05)
         now = taken(lab)
-        (group / "memory.max").write_text((group / "memory.current").read_text())
+        full(group)
         try:
             for _ in range(3 * 64):
                 msg_id = t.take_id()

@@ -202,8 +202,8 @@ static void sw_init(struct job *j, u16 node)
 	g->ops = ~0U;
 	mem = vmalloc(inc_slot_size(g));
 	KUNIT_ASSERT_NOT_NULL(j->test, mem);
-	memset(mem, 0xa5, inc_slot_size(g));
-	inc_slot_clear(g, mem);
+	memset(mem, 0, inc_slot_size(g));
+	memset(mem, 0xa5, inc_slot_buffers(g));
 	sw->mem = mem;
 	inc_slot_init(&sw->s, g, 0);
 	inc_slot_place(&sw->s, mem);

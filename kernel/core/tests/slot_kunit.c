@@ -638,6 +638,8 @@ static void gives_back(struct kunit *test)
 		for (u16 c = 0; c < msg.nchunks; c++)
 			test_expect_chunk(test, &msg, c, t->want);
 		KUNIT_EXPECT_TRUE(test, inc_slot_has(&t->s, id));
+		KUNIT_EXPECT_FALSE(test, inc_slot_is_over(&t->s, false));
+		KUNIT_EXPECT_TRUE(test, inc_slot_is_over(&t->s, true));
 		mem = inc_slot_give_back(&t->s);
 		memset(mem, 0x5a, inc_geom_buffer(&t->geom));
 		KUNIT_EXPECT_FALSE(test, inc_slot_placed(&t->s));
@@ -649,7 +651,40 @@ static void gives_back(struct kunit *test)
 		}
 		inc_slot_place(&t->s, mem);
 		expect_repeat(test, inc_rnd_below(&t->rng, 3), &msg);
+		KUNIT_EXPECT_TRUE(test, inc_slot_is_over(&t->s, false));
 	}
+}
+
+/* So does that of a message that has failed, and was begun by all; and what is idle. */
+static void gives_back_failed(struct kunit *test)
+{
+	struct slot_test *t = test->priv;
+	struct inc_msg msg;
+	void *mem;
+
+	slot_test_tree(test, 3, 256, 4, 0);
+	mem = inc_slot_give_back(&t->s);
+	KUNIT_EXPECT_EQ(test, t->s.msg.msg_id, 0);
+	inc_slot_place(&t->s, mem);
+	msg = floats(test, 0, 200);
+	test_fill(t, &msg);
+	test_begin(t, 0, &msg);
+	test_add(t, 0, &msg);
+	test_begin(t, 1, &msg);
+	KUNIT_EXPECT_FALSE(test, inc_slot_is_over(&t->s, true));
+	inc_slot_fail(&t->s, INC_STATUS_MISMATCH);
+	KUNIT_EXPECT_FALSE(test, inc_slot_is_over(&t->s, true));
+	test_begin(t, 2, &msg);
+	KUNIT_EXPECT_TRUE(test, inc_slot_is_over(&t->s, true));
+	inc_slot_place(&t->s, inc_slot_give_back(&t->s));
+	for (u16 rank = 0; rank < 3; rank++)
+		expect_past(test, rank, 0, INC_SLOT_ENDED, INC_STATUS_MISMATCH);
+	expect_repeat(test, 1, &msg);
+	msg = floats(test, 4, 9);
+	test_fill(t, &msg);
+	test_reference(t, &msg, t->want);
+	finish(test, &msg);
+	test_expect_chunk(test, &msg, 0, t->want);
 }
 
 /* Message IDs wrap at 2^32, their part in the Immediate at 2^24. */
@@ -691,6 +726,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(without_data),
 	KUNIT_CASE(old_result_stays),
 	KUNIT_CASE(gives_back),
+	KUNIT_CASE(gives_back_failed),
 	KUNIT_CASE(message_id_wrap),
 	{}
 };

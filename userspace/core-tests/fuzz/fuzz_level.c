@@ -95,8 +95,8 @@ static void sw_init(struct sw *sw, const struct inc_slot_geom *geom)
 	sw->geom.ops = ~0U;
 	size = inc_slot_size(&sw->geom);
 	sw->mem = aligned_alloc(PMTU, size);
-	memset(sw->mem, 0xa5, size);
-	inc_slot_clear(&sw->geom, sw->mem);
+	memset(sw->mem, 0, size);
+	memset(sw->mem, 0xa5, inc_slot_buffers(&sw->geom));
 	inc_slot_init(&sw->s, &sw->geom, j.id);
 	inc_slot_place(&sw->s, sw->mem);
 }

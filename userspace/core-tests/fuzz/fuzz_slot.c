@@ -387,8 +387,8 @@ static void *setup(struct oracle *o)
 	size = inc_slot_size(&o->geom);
 	mem = aligned_alloc(PMTU, size);
 	/* Nothing but whole chunks is written. */
-	memset(mem, 0xa5, size);
-	inc_slot_clear(&o->geom, mem);
+	memset(mem, 0, size);
+	memset(mem, 0xa5, inc_slot_buffers(&o->geom));
 	memset(o->result, 0xa5, sizeof(o->result));
 	inc_slot_init(&o->s, &o->geom, o->id);
 	inc_slot_place(&o->s, mem);

@@ -297,8 +297,8 @@ static void setup_sw(struct sw *sw)
 		void *mem = aligned_alloc(PMTU, inc_slot_size(&sw->geom));
 
 		sw_mem[sw - sws][i] = mem;
-		memset(mem, 0xa5, inc_slot_size(&sw->geom));
-		inc_slot_clear(&sw->geom, mem);
+		memset(mem, 0, inc_slot_size(&sw->geom));
+		memset(mem, 0xa5, inc_slot_buffers(&sw->geom));
 		inc_slot_init(&sw->slots[(first_msg + i) % SLOTS], &sw->geom,
 			      first_msg + i);
 		inc_slot_place(&sw->slots[(first_msg + i) % SLOTS], mem);
