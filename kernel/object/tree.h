@@ -148,7 +148,7 @@ struct inc_tree_slot {
  * @spare_mem: memory of slots that none has, the last given back first; each one
  *	begins with a pointer to the next
  * @spare_lock: guards @spare_mem; nests in a slot's lock
- * @mem_wanted: there was none for a block, the last time
+ * @mem_wanted: slots were searched for memory after the last block was added
  * @reclaimed_at: jiffies when slots were last searched for memory
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
  * @spare: those of them that slots have not taken yet

@@ -17,7 +17,7 @@ LOSS_RANKS=${LOSS_RANKS:-2 4 8}
 LOSS_SHAPED=${LOSS_SHAPED:-1}
 LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-auto rc uc rxe}
 # Bytes and operations of a run. RC loses much more time, UC has much less to
-# lose. At 0.1 % it takes some ten seconds to see that packets are lost.
+# lose: at 1 % it takes some seconds to see that packets are lost.
 declare -A LOSS_RUN=([auto]="-s 1048576 -i 1 -x 6 --outstanding 6"
 	[rc]="-s 1048576 -i 3 -x 1"
 	[alone]="-s 1048576 -i 4 -x 12"
