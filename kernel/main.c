@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * rdma_inc: in-network computing for RoCEv2 (draft-liu-nfsv4-rocev2). Module
- * load, and unload in reverse order.
+ * load, and unload: the workqueue goes before the softirq state and the caches
+ * that its works use.
  */
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -11,8 +12,8 @@
 #include "control/netns.h"
 #include "core/icrc.h"
 #include "core/reduce/reduce.h"
+#include "datapath/batch.h"
 #include "datapath/engine.h"
-#include "datapath/turn.h"
 #include "object/switch.h"
 #include "report/debugfs.h"
 
@@ -28,7 +29,7 @@ static int __init inc_init(void)
 	err = inc_member_cache_init();
 	if (err)
 		goto err_wq;
-	err = inc_turn_init(inc_engine_end_turn);
+	err = inc_batch_init(inc_engine_end_batch);
 	if (err)
 		goto err_cache;
 	inc_debugfs_init();
@@ -46,7 +47,7 @@ err_net:
 	inc_netns_exit();
 err_debugfs:
 	inc_debugfs_exit();
-	inc_turn_exit();
+	inc_batch_exit();
 err_cache:
 	inc_member_cache_exit();
 err_wq:
@@ -62,7 +63,7 @@ static void __exit inc_exit(void)
 	destroy_workqueue(inc_wq);
 	/* Trees are freed by RCU. */
 	rcu_barrier();
-	inc_turn_exit();
+	inc_batch_exit();
 	inc_member_cache_exit();
 }
 

@@ -12,25 +12,26 @@
 
 #include "compat.h"
 #include "control/member.h"
+#include "control/tree_fail.h"
 #include "control/tree_mem.h"
 #include "core/psn.h"
 #include "core/uplink_queue.h"
 #include "datapath/ack_delay.h"
+#include "datapath/batch.h"
 #include "datapath/fault.h"
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_rc.h"
 #include "datapath/solicit.h"
-#include "datapath/turn.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
 #include "datapath/uplink_tx.h"
 #include "object/budget.h"
 #include "object/hold.h"
-#include "object/lazy.h"
 #include "object/mem.h"
 #include "object/parting.h"
 #include "object/qp.h"
+#include "object/qp_mem.h"
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
@@ -43,32 +44,21 @@
 #define QPN_BUCKETS	4
 
 /**
- * inc_member_memory() - compute the memory that a member takes at most
+ * inc_member_memory() - compute the memory that a QP takes at most
  * @sw: switch
  * @cfg: its tree, defaults filled in
+ * @parent: a child's QP to its parent, not a member's
  *
  * Context: any.
  * Return: bytes.
  */
 u64 inc_member_memory(const struct inc_switch *sw,
-		      const struct inc_tree_cfg *cfg)
+		      const struct inc_tree_cfg *cfg, bool parent)
 {
-	return inc_mem_cache(sizeof(struct inc_qp)) + inc_lazy_qp_memory(cfg) +
-	       QPN_BUCKETS * sizeof(void *) + inc_debugfs_member_memory(sw);
-}
-
-/**
- * inc_member_parent_memory() - compute the memory that a child's parent takes
- * @sw: switch
- * @cfg: its tree, defaults filled in
- *
- * Context: any.
- * Return: bytes.
- */
-u64 inc_member_parent_memory(const struct inc_switch *sw,
-			     const struct inc_tree_cfg *cfg)
-{
-	return inc_member_memory(sw, cfg) + inc_uplink_memory(cfg->slots);
+	return inc_mem_cache(sizeof(struct inc_qp)) +
+	       QPN_BUCKETS * sizeof(void *) + inc_qp_mem_on_demand(cfg) +
+	       inc_debugfs_member_memory(sw) +
+	       (parent ? inc_uplink_memory(cfg->slots) : 0);
 }
 
 static struct kmem_cache *qp_cache;
@@ -95,7 +85,7 @@ void inc_member_cache_exit(void)
 
 static void free_qp(struct inc_qp *qp)
 {
-	inc_lazy_qp_free(qp);
+	inc_qp_mem_free(qp);
 	inc_uplink_free(qp->uplink);
 	kmem_cache_free(qp_cache, qp);
 }
@@ -186,14 +176,14 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->sw = tree->sw;
 	qp->tree = tree;
 	qp->cfg = *cfg;
-	inc_lazy_qp_init(qp);
+	inc_qp_mem_init(qp);
 	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
 	qp->rx.next_msg_id = tree->cfg.first_msg_id;
 	qp->rx.beyond = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
 	qp->rx.silent_since = jiffies;
-	qp->rx.turn_cpu = -1;
+	qp->rx.batch_cpu = -1;
 	if (!cfg->has_psn)
 		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
 
@@ -220,9 +210,10 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 
 /* Charge for a QP and make it, but for its number. */
 static struct inc_qp *make_qp(struct inc_tree *tree,
-			      const struct inc_member_cfg *cfg, u64 memory,
+			      const struct inc_member_cfg *cfg, bool parent,
 			      struct netlink_ext_ack *extack)
 {
+	u64 memory = inc_member_memory(tree->sw, &tree->cfg, parent);
 	struct inc_qp *qp;
 	int err;
 
@@ -236,16 +227,15 @@ static struct inc_qp *make_qp(struct inc_tree *tree,
 	}
 	init_qp(qp, tree, cfg);
 	qp->memory = memory;
-	inc_budget_spare(tree->sw, &qp->lazy.spare,
-			 inc_lazy_qp_memory(&tree->cfg));
-	qp->lazy.ring = inc_requester_entries(tree->cfg.window);
+	inc_budget_reserve(tree->sw, &qp->mem.reserved,
+			   inc_qp_mem_on_demand(&tree->cfg));
 	return qp;
 }
 
 /**
  * inc_member_grow() - charge for a larger window
  * @qp: QP of a member, or to the parent, that its tree has
- * @window: maximum number of packets in flight
+ * @cfg: settings of the tree, with the window to be
  * @extack: set to the reason for an error
  *
  * The charge stays when the window becomes smaller again.
@@ -253,25 +243,22 @@ static struct inc_qp *make_qp(struct inc_tree *tree,
  * Context: process, inc_switch.lock held.
  * Return: 0 or -ENOBUFS over the memory limit.
  */
-int inc_member_grow(struct inc_qp *qp, u16 window,
+int inc_member_grow(struct inc_qp *qp, const struct inc_tree_cfg *cfg,
 		    struct netlink_ext_ack *extack)
 {
-	u32 entries = inc_requester_entries(window);
-	u64 more;
+	u64 memory = inc_member_memory(qp->sw, cfg, qp->uplink);
+	u64 more = memory - qp->memory;
 	int err;
 
 	lockdep_assert_held(&qp->sw->lock);
-	if (entries <= qp->lazy.ring)
+	if (memory <= qp->memory)
 		return 0;
-	more = inc_lazy_ring_memory(entries) -
-	       inc_lazy_ring_memory(qp->lazy.ring);
 	err = inc_budget_charge(qp->sw, more, extack);
 	if (err)
 		return err;
-	qp->memory += more;
+	qp->memory = memory;
 	qp->tree->memory += more;
-	qp->lazy.ring = entries;
-	inc_budget_spare(qp->sw, &qp->lazy.spare, more);
+	inc_budget_reserve(qp->sw, &qp->mem.reserved, more);
 	return 0;
 }
 
@@ -305,17 +292,25 @@ static int publish_qp(struct inc_qp *qp)
 	return 0;
 }
 
-/* A member has its peer. With the last one the tree is ready. */
-static void join_tree(struct inc_tree *tree)
+/**
+ * inc_member_begin() - have a tree take messages if all its members are there
+ * @tree: tree
+ *
+ * Members that may be taken back are not: a message may have begun by then.
+ *
+ * Context: process, inc_switch.lock held.
+ */
+void inc_member_begin(struct inc_tree *tree)
 {
-	if (++tree->nmembers < tree->cfg.members)
+	lockdep_assert_held(&tree->sw->lock);
+	if (tree->nmembers < tree->cfg.members)
 		return;
 	WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_READY);
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_READY_NTF);
 }
 
 /**
- * inc_member_new() - add a member to a tree
+ * inc_member_new() - add a member to a tree; inc_member_begin() has to follow
  * @tree: tree
  * @cfg: settings, checked for form; a rank of the tree. Without a family, the
  *	member waits for inc_member_set()
@@ -348,7 +343,7 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	if (err)
 		return ERR_PTR(err);
 
-	qp = make_qp(tree, cfg, inc_member_memory(sw, &tree->cfg), extack);
+	qp = make_qp(tree, cfg, false, extack);
 	if (IS_ERR(qp))
 		return qp;
 	qp->is_switch = tree->below && tree->below[cfg->index];
@@ -374,7 +369,7 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	inc_fault_show(qp);
 	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
 	if (has_peer(cfg))
-		join_tree(tree);
+		tree->nmembers++;
 	return qp;
 
 err_discard:
@@ -399,14 +394,13 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	struct inc_qp *qp;
 	int err;
 
-	qp = make_qp(tree, &cfg, inc_member_parent_memory(sw, &tree->cfg),
-		     extack);
+	qp = make_qp(tree, &cfg, true, extack);
 	if (IS_ERR(qp))
 		return qp;
 	qp->state = RDMA_INC_MEMBER_STATE_INIT;
 	qp->rx.responder.results = true;
 	qp->tx.requester.patient = true;
-	inc_lazy_percpu(qp);
+	inc_qp_mem_percpu(qp);
 	err = -ENOMEM;
 	qp->uplink = inc_uplink_alloc(tree);
 	if (!qp->uplink)
@@ -490,7 +484,8 @@ int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	if (err)
 		return err;
 	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
-	join_tree(tree);
+	tree->nmembers++;
+	inc_member_begin(tree);
 	return 0;
 }
 
@@ -539,9 +534,9 @@ static void end_qp(struct inc_parting *p)
 	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->rx.more);
-	inc_turn_leave(qp);
+	inc_batch_leave(qp);
 	cancel_work_sync(&qp->tx.more);
-	cancel_work_sync(&qp->lazy.work);
+	cancel_work_sync(&qp->mem.work);
 	inc_ooo_purge(qp);
 	inc_hold_drop(qp);
 	mutex_lock(&sw->lock);
@@ -603,8 +598,10 @@ void inc_member_del(struct inc_qp *qp)
 	inc_member_unpublish(qp);
 	if (!connected)
 		return;
-	if (READ_ONCE(tree->used) && tree->nmembers)
+	if (READ_ONCE(tree->used) && tree->nmembers) {
+		inc_tree_note_lost(qp);
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
-	else if (!READ_ONCE(tree->error))
+	} else if (!READ_ONCE(tree->error)) {
 		WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_FORMING);
+	}
 }

@@ -18,14 +18,13 @@ int inc_member_cache_init(void);
 void inc_member_cache_exit(void);
 
 u64 inc_member_memory(const struct inc_switch *sw,
-		      const struct inc_tree_cfg *cfg);
-u64 inc_member_parent_memory(const struct inc_switch *sw,
-			     const struct inc_tree_cfg *cfg);
-int inc_member_grow(struct inc_qp *qp, u16 window,
+		      const struct inc_tree_cfg *cfg, bool parent);
+int inc_member_grow(struct inc_qp *qp, const struct inc_tree_cfg *cfg,
 		    struct netlink_ext_ack *extack);
 struct inc_qp *inc_member_new(struct inc_tree *tree,
 			      const struct inc_member_cfg *cfg,
 			      struct netlink_ext_ack *extack);
+void inc_member_begin(struct inc_tree *tree);
 struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 				     struct netlink_ext_ack *extack);
 int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,

@@ -305,6 +305,8 @@ int rdma_inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 		 */
 		if (err)
 			inc_member_del(qp);
+		else
+			inc_member_begin(qp->tree);
 	}
 	mutex_unlock(&sw->lock);
 	nlmsg_free(msg);
@@ -425,6 +427,8 @@ static int new_many(struct inc_switch *sw, struct genl_info *info,
 		genlmsg_end(msg, hdr);
 		err = genlmsg_reply(msg, info);
 	}
+	if (!err)
+		inc_member_begin(tree);
 	/* Without room for the reply, QPNs and R_Keys would be unknown. */
 	while (err && n)
 		inc_member_del(inc_qp_find(tree, made[--n]));

@@ -18,7 +18,7 @@
 /*
  * Any user may dump slots: limit on the ranks read under one hold of the lock.
  */
-#define RANKS_PER_TURN		4096
+#define RANKS_PER_LOCK		4096
 
 /* Size of a slot's message when all ranks are missing. */
 #define SLOT_MSG_SIZE(ranks)	(256 + (ranks) * 2 * nla_total_size(sizeof(u16)))
@@ -183,7 +183,7 @@ int rdma_inc_nl_slot_get_dump_done(struct netlink_callback *cb)
 static int dump_slots(struct sk_buff *skb, struct netlink_callback *cb,
 		      struct inc_tree *tree, struct inc_nl_dump *d)
 {
-	u32 left = max(RANKS_PER_TURN / tree->cfg.members, 1);
+	u32 left = max(RANKS_PER_LOCK / tree->cfg.members, 1);
 	struct inc_slot_snapshot *v = d->scratch;
 
 	for (; d->next < tree->cfg.slots; d->next++) {

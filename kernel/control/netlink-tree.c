@@ -416,8 +416,8 @@ int rdma_inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
  * @sw: switch
  * @portid: the socket's port ID, not 0
  *
- * Sockets of all families of generic netlink come here, of any user. Only those
- * that have made trees of their own wait for others, and keep others waiting.
+ * Sockets of all families of generic netlink come here, of any user. Only users
+ * with trees of their own wait for others, and keep others waiting.
  *
  * Context: process; may sleep; takes sw->lock.
  */

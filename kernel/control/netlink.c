@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "rdma-inc": the switch itself, events, and the common parts
- * of the commands on trees, members and slots. The policy comes from
- * Documentation/netlink/specs/rdma-inc.yaml; only what it cannot express is checked
- * by hand.
+ * Generic netlink family "rdma-inc": the switch itself, events, and the common
+ * parts of the commands on trees, members and slots. The policy comes from
+ * Documentation/netlink/specs/rdma-inc.yaml; only rules that YNL cannot express are
+ * checked by hand.
  *
  * All commands except reads of slots run under inc_switch.lock, so that objects
  * found there stay until it is dropped. None waits for a member or a grace
@@ -11,6 +11,7 @@
  * stop generic netlink for the whole host.
  */
 #include <linux/capability.h>
+#include <linux/ktime.h>
 #include <linux/netlink.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
@@ -155,9 +156,32 @@ static int put_hold(struct sk_buff *skb, struct inc_switch *sw)
 			 inc_hold_guaranteed(sw)) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_HELD, inc_hold_sum(sw)) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_TAKEN,
-			 sw->mem_used - atomic64_read(&sw->mem_spare)))
+			 sw->mem_used - atomic64_read(&sw->mem_reserved)))
 		return -EMSGSIZE;
 	return 0;
+}
+
+static int put_failure(struct sk_buff *skb, const struct inc_failure *f)
+{
+	u64 age = ktime_to_ms(ktime_get_boottime()) - f->at;
+
+	if (!f->tree)
+		return 0;
+	if (nla_put_u32(skb, RDMA_INC_A_SWITCH_FAILED_TREE, f->tree) ||
+	    nla_put_u8(skb, RDMA_INC_A_SWITCH_FAILED_STATUS, f->status) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_FAILED_AGE, age) ||
+	    nla_put_u16(skb, RDMA_INC_A_SWITCH_FAILED_PMTU, f->pmtu))
+		return -EMSGSIZE;
+	if (!f->family)
+		return 0;
+	if ((!f->uplink &&
+	     nla_put_u16(skb, RDMA_INC_A_SWITCH_FAILED_RANK, f->rank)) ||
+	    nla_put_u8(skb, RDMA_INC_A_SWITCH_FAILED_ERROR, f->error))
+		return -EMSGSIZE;
+	return f->family == AF_INET ?
+	       nla_put_in_addr(skb, RDMA_INC_A_SWITCH_FAILED_ADDR,
+			       f->peer.s6_addr32[3]) :
+	       nla_put_in6_addr(skb, RDMA_INC_A_SWITCH_FAILED_ADDR, &f->peer);
 }
 
 static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
@@ -189,6 +213,7 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 			     sw->gone_members, RDMA_INC_A_MEMBER_STATS_MAX) ||
 	    nla_put_u8(skb, RDMA_INC_A_SWITCH_HOOKED, sw->hooked) ||
 	    put_quota(skb, &sw->quota) || put_hold(skb, sw) ||
+	    put_failure(skb, &sw->failure) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_CEILING,
 			 inc_budget_ceiling()) ||
 	    nla_put_u32(skb, RDMA_INC_A_SWITCH_LEAVING,
@@ -293,7 +318,7 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
  * A limit below the memory in use prevents new trees and members, and takes
  * nothing from existing ones.
  *
- * Quotas apply to trees made later; that of packets that wait to all.
+ * Quotas apply to trees made later; max-tree-hold to all trees.
  *
  * Return: 0; -EINVAL: nothing to change; -EPERM: a limit would be raised.
  */

@@ -12,8 +12,8 @@
 #include "datapath/hook.h"
 #include "datapath/tx_output.h"
 #include "object/budget.h"
-#include "object/hold.h"
 #include "object/qp.h"
+#include "object/share.h"
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
@@ -30,12 +30,13 @@ static int __net_init net_init(struct net *net)
 	err = inc_tx_init(sw);
 	if (err)
 		goto err_stats;
-	err = inc_hold_init(sw);
-	if (err)
+	err = -ENOMEM;
+	sw->share = inc_share_get(net);
+	if (!sw->share)
 		goto err_tx;
 	err = rhashtable_init(&sw->qps, &inc_qpn_params);
 	if (err)
-		goto err_hold;
+		goto err_share;
 	sw->mem_limit = INC_BUDGET_DEFAULT;
 	mutex_init(&sw->lock);
 	xa_init_flags(&sw->trees, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
@@ -44,8 +45,8 @@ static int __net_init net_init(struct net *net)
 	inc_debugfs_net_init(sw);
 	return 0;
 
-err_hold:
-	inc_hold_exit(sw);
+err_share:
+	inc_share_put(sw->share);
 err_tx:
 	inc_tx_exit(sw);
 err_stats:
@@ -85,7 +86,7 @@ static void __net_exit net_exit_batch(struct list_head *nets)
 		xa_destroy(&sw->trees);
 		xa_destroy(&sw->owners);
 		rhashtable_destroy(&sw->qps);
-		inc_hold_exit(sw);
+		inc_share_put(sw->share);
 		inc_tx_exit(sw);
 		free_percpu(sw->stats);
 	}

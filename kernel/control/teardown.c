@@ -28,6 +28,7 @@
 #include "object/blame.h"
 #include "object/parting.h"
 #include "object/qp.h"
+#include "object/share.h"
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
@@ -94,7 +95,7 @@ static void linger_work(struct work_struct *work)
 	struct inc_switch *sw = tree->sw;
 
 	mutex_lock(&sw->lock);
-	/* It was hurried during the last check. */
+	/* The work was hurried during the last check. */
 	if (list_empty(&tree->leaving))
 		goto out;
 	if (!tree->members_told ||
@@ -122,6 +123,7 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 	lockdep_assert_held(&sw->lock);
 	xa_erase(&sw->trees, tree->cfg.id);
 	WRITE_ONCE(sw->ntrees, sw->ntrees - 1);
+	atomic_dec(&sw->share->ntrees);
 	inc_debugfs_tree_del(tree);
 	tree->left_at = jiffies;
 	tree->until = jiffies + msecs_to_jiffies(linger_ms);
@@ -173,6 +175,6 @@ void inc_teardown_init(struct inc_switch *sw)
 void inc_teardown_wait(struct inc_switch *sw)
 {
 	wait_var_event(&sw->live, !atomic_read(&sw->live));
-	/* It may have freed the last tree. */
+	/* The last tree may have been freed by it. */
 	flush_rcu_work(&sw->reap);
 }

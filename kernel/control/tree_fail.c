@@ -2,6 +2,7 @@
 /*
  * Failure of a tree: end its messages, tell its members and its parent.
  */
+#include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -18,18 +19,49 @@
 #include "report/notify.h"
 
 /* Statuses to queue or send between two pauses: less than a millisecond. */
-#define TURN	4096
+#define MAX_STATUSES	4096
 
 /* The workqueue has a high priority: to be willing to yield is not enough. */
 static void yield_after(unsigned int n, unsigned int *done)
 {
 	*done += n;
-	if (*done < TURN) {
+	if (*done < MAX_STATUSES) {
 		cond_resched();
 		return;
 	}
 	*done = 0;
 	schedule_timeout_uninterruptible(1);
+}
+
+/* Drop the rest of a slot's failed message, with BH on in between. */
+static void sweep_slot(struct inc_tree_slot *ts)
+{
+	bool more = true;
+
+	while (more) {
+		spin_lock_bh(&ts->lock);
+		more = inc_slot_sweep(&ts->m);
+		spin_unlock_bh(&ts->lock);
+		cond_resched();
+	}
+}
+
+/**
+ * inc_tree_sweep_work() - drop the rest of failed messages
+ * @work: inc_tree.sweep_work
+ *
+ * Context: process.
+ */
+void inc_tree_sweep_work(struct work_struct *work)
+{
+	struct inc_tree *tree = container_of(work, struct inc_tree, sweep_work);
+	u16 slot;
+
+	for (slot = 0; slot < tree->cfg.slots; slot++)
+		/* Set before this work was queued. */
+		if (data_race(tree->slot[slot].m.unswept))
+			sweep_slot(&tree->slot[slot]);
+	inc_tree_put(tree);
 }
 
 /* Returns the number of members that were told. */
@@ -48,6 +80,7 @@ static u16 fail_slot(struct inc_tree *tree, u16 slot, u8 status)
 	spin_unlock_bh(&ts->lock);
 	if (!busy)
 		return 0;
+	sweep_slot(ts);
 	local_bh_disable();
 	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 	local_bh_enable();
@@ -57,17 +90,25 @@ static u16 fail_slot(struct inc_tree *tree, u16 slot, u8 status)
 	return begun.n;
 }
 
-/* Up to a status for each member in each slot. */
-static void fail_slots(struct inc_tree *tree, u8 status)
+/*
+ * Up to a status for each member in each slot. Returns whether there were messages
+ * that had begun.
+ */
+static bool fail_slots(struct inc_tree *tree, u8 status)
 {
 	unsigned int done = 0;
-	u16 slot;
+	bool begun = false;
+	u16 slot, n;
 
-	for (slot = 0; slot < tree->cfg.slots; slot++)
-		yield_after(fail_slot(tree, slot, status), &done);
+	for (slot = 0; slot < tree->cfg.slots; slot++) {
+		n = fail_slot(tree, slot, status);
+		begun |= n;
+		yield_after(n, &done);
+	}
 	rcu_read_lock();
 	inc_uplink_abort(tree);
 	rcu_read_unlock();
+	return begun;
 }
 
 /* As inc_fanout_kick(), but each of many members may have many statuses. */
@@ -91,12 +132,46 @@ static void kick_all(struct inc_tree *tree)
 	rcu_read_unlock();
 }
 
+/**
+ * inc_tree_note_lost() - note that a tree has lost a member, or its parent
+ * @qp: its QP, connected; the tree's first one counts
+ *
+ * Context: process, inc_switch.lock held.
+ */
+void inc_tree_note_lost(const struct inc_qp *qp)
+{
+	struct inc_failure *f = &qp->tree->failure;
+
+	if (f->family)
+		return;
+	f->family = qp->cfg.family;
+	f->uplink = qp->uplink;
+	f->rank = qp->cfg.index;
+	f->error = qp->error;
+	f->peer = qp->cfg.peer;
+}
+
+/* Trees of jobs that have ended well fail, too, when their members are deleted. */
+static void note_failure(struct inc_tree *tree, u8 status, bool begun)
+{
+	struct inc_failure *f = &tree->failure;
+
+	if (!begun && !f->error)
+		return;
+	f->tree = tree->cfg.id;
+	f->status = status;
+	f->pmtu = tree->cfg.pmtu;
+	f->at = ktime_to_ms(ktime_get_boottime());
+	tree->sw->failure = *f;
+}
+
 static void report_member(struct inc_qp *qp, u8 status, bool farewell)
 {
 	if (farewell)
 		inc_txq_farewell(qp, status);
 	if (qp->report) {
 		qp->report = false;
+		inc_tree_note_lost(qp);
 		inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_ERROR_NTF);
 	}
 }
@@ -132,17 +207,19 @@ void inc_tree_fail_work(struct work_struct *work)
 {
 	struct inc_tree *tree = container_of(work, struct inc_tree, fail_work);
 	u8 status = READ_ONCE(tree->error);
-	bool first;
+	bool first, begun = false;
 
 	mutex_lock(&tree->sw->lock);
 	first = tree->state != RDMA_INC_TREE_STATE_FAILED;
 	WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_FAILED);
 	mutex_unlock(&tree->sw->lock);
 	if (first)
-		fail_slots(tree, status);
+		begun = fail_slots(tree, status);
 
 	mutex_lock(&tree->sw->lock);
 	report_members(tree, status, first);
+	if (first)
+		note_failure(tree, status, begun);
 	/* A tree that is deleted here is reported as such. */
 	if (first && (status != INC_STATUS_TREE_GONE ||
 		      inc_tree_find(tree->sw, tree->cfg.id) == tree))

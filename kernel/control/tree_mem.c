@@ -42,8 +42,8 @@ void inc_tree_free(struct inc_tree *tree)
  * inc_tree_put() - drop a reference
  * @tree: tree
  *
- * The last reference is that of a tree under teardown, see teardown.c. So no
- * reader or timer is left.
+ * A tree under teardown has the last reference, see teardown.c. So no reader or
+ * timer is left.
  *
  * Context: process, inc_switch.lock not held; may sleep. Any, if it is not the last.
  */
@@ -55,7 +55,7 @@ void inc_tree_put(struct inc_tree *tree)
 		return;
 	mutex_lock(&sw->lock);
 	inc_budget_uncharge(sw, tree->memory);
-	inc_budget_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
+	inc_budget_reserve(sw, &tree->reserved, -atomic64_read(&tree->reserved));
 	inc_tree_stats(tree, sw->gone_trees, sw->gone_members);
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);

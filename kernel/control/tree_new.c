@@ -20,7 +20,9 @@
 #include "datapath/missing.h"
 #include "object/budget.h"
 #include "object/qp.h"
+#include "object/qp_mem.h"
 #include "object/quota.h"
+#include "object/share.h"
 #include "object/slot_mem.h"
 #include "object/switch.h"
 #include "object/tree.h"
@@ -141,8 +143,10 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	tree->probed = jiffies;
 	INIT_LIST_HEAD(&tree->parted);
 	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
+	INIT_WORK(&tree->sweep_work, inc_tree_sweep_work);
 	inc_blame_init(&tree->blame);
-	spin_lock_init(&tree->spare_lock);
+	spin_lock_init(&tree->free_lock);
+	inc_qp_mem_tree_init(tree);
 	tree->reclaimed_at = jiffies - 1;
 	timer_setup(&tree->scan, inc_missing_timer, 0);
 	timer_setup(&tree->delay_timer, inc_fanout_timer, 0);
@@ -161,8 +165,9 @@ static void publish_tree(struct inc_tree *tree)
 	tree->geom.tree_id = tree->cfg.id;
 	tree->epoch = ++sw->epoch;
 	WRITE_ONCE(sw->ntrees, sw->ntrees + 1);
+	atomic_inc(&sw->share->ntrees);
 	atomic_inc(&sw->live);
-	/* Its entry is reserved, so this cannot fail. */
+	/* Cannot fail: the entry is reserved. */
 	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);
 	inc_debugfs_tree_add(tree);
 	if (tree->geom.child)
@@ -170,14 +175,14 @@ static void publish_tree(struct inc_tree *tree)
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_NEW_NTF);
 }
 
-/* What the QPs of a tree take, a child's parent included. */
+/* Memory of a tree's QPs, a child's parent included. */
 static u64 qps_memory(const struct inc_switch *sw,
 		      const struct inc_tree_cfg *cfg)
 {
-	u64 bytes = cfg->members * inc_member_memory(sw, cfg);
+	u64 bytes = (u64)cfg->members * inc_member_memory(sw, cfg, false);
 
 	if (cfg->job_ranks)
-		bytes += inc_member_parent_memory(sw, cfg);
+		bytes += inc_member_memory(sw, cfg, true);
 	return bytes;
 }
 
@@ -223,7 +228,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 
 	tree_init(tree, sw, &cfg, &geom);
 	tree->memory = memory;
-	inc_budget_spare(sw, &tree->spare, inc_slot_mem_blocks(&cfg, slot_size));
+	inc_budget_reserve(sw, &tree->reserved, inc_slot_mem_blocks(&cfg, slot_size));
 	err = choose_id(sw, tree);
 	if (err)
 		goto err_tree;
@@ -240,28 +245,37 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 err_id:
 	xa_erase(&sw->trees, tree->cfg.id);
 err_tree:
-	inc_budget_spare(sw, &tree->spare, -atomic64_read(&tree->spare));
+	inc_budget_reserve(sw, &tree->reserved, -atomic64_read(&tree->reserved));
 	inc_tree_free(tree);
 err_charge:
 	inc_budget_uncharge(sw, memory);
 	return ERR_PTR(err);
 }
 
+/* Charge the QPs for a larger window; the quota counts future members, too. */
 static int grow_members(struct inc_tree *tree, u16 window,
 			struct netlink_ext_ack *extack)
 {
 	struct inc_qp *qp = inc_tree_parent(tree);
-	int err = 0;
+	struct inc_tree_cfg cfg = tree->cfg;
+	int err;
 	u16 member;
 
-	if (!window)
+	if (window <= cfg.window)
 		return 0;
-	if (qp)
-		err = inc_member_grow(qp, window, extack);
+	cfg.window = window;
+	cfg.below = tree->below;
+	err = inc_quota_check_memory(tree->sw, qps_memory(tree->sw, &cfg) +
+				     inc_tree_memory(tree->sw, &cfg,
+						     tree->slot_size,
+						     tree->geom.own.n),
+				     extack);
+	if (!err && qp)
+		err = inc_member_grow(qp, &cfg, extack);
 	for (member = 0; member < tree->cfg.members && !err; member++) {
 		qp = inc_qp_find(tree, member);
 		if (qp)
-			err = inc_member_grow(qp, window, extack);
+			err = inc_member_grow(qp, &cfg, extack);
 	}
 	return err;
 }
@@ -273,8 +287,8 @@ static int grow_members(struct inc_tree *tree, u16 window,
  * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
- * Return: 0; -ENOBUFS over the memory limit, -ENOMEM: no setting was changed;
- * members that have got their larger rings by then keep them.
+ * Return: 0; -EDQUOT over a quota, -ENOBUFS over the memory limit: no setting was
+ * changed; members that have got their larger rings by then keep them.
  */
 int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 		 struct netlink_ext_ack *extack)

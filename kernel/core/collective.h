@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Table of the collectives: what a request carries and what is done with it.
+ * Table of the collectives: the content of a request, and its processing.
  */
 #ifndef _INC_COLLECTIVE_H
 #define _INC_COLLECTIVE_H

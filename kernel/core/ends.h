@@ -35,8 +35,8 @@ struct inc_ends {
 
 /**
  * inc_ends_add() - note a result's last packet
- * @e: those of the member
- * @psn: the packet's PSN, after those of all others
+ * @e: the member's last packets
+ * @psn: the packet's PSN, after all others'
  * @msg_id: message
  *
  * Context: the QP's transmit lock is held.
@@ -54,7 +54,7 @@ static inline void inc_ends_add(struct inc_ends *e, u32 psn, u32 msg_id)
 
 /**
  * inc_ends_take() - take a result that the member has acknowledged
- * @e: those of the member
+ * @e: the member's last packets
  * @una: the oldest PSN that it has not acknowledged
  * @msg_id: set to its message
  *

@@ -90,7 +90,7 @@ void inc_icrc_init(void)
  * number of bits set in @len.
  *
  * Context: any.
- * Return: what crc32_le(crc, bytes, len) would be if all bytes were zero.
+ * Return: crc32_le(crc, bytes, len) if all bytes were zero.
  */
 u32 inc_crc_shift_any(u32 crc, unsigned int len)
 {
@@ -120,13 +120,13 @@ u32 inc_crc_payload(const void *data, unsigned int len)
 /* The bytes of a packet's headers that routers may change. */
 struct variant {
 	u8	ip[4];
-	u8	hop;
+	u8	hop_limit;
 	__sum16	ip_check;
 	__sum16	udp_check;
 	u8	becn;
 };
 
-/* Set a packet's variant fields to ones, and note what they were in @v. */
+/* Set a packet's variant fields to ones, and keep them in @v. */
 static void mask_variant(u8 *ip, unsigned int ip_len, struct variant *v)
 {
 	struct udphdr *uh = (struct udphdr *)(ip + ip_len);
@@ -137,7 +137,7 @@ static void mask_variant(u8 *ip, unsigned int ip_len, struct variant *v)
 		struct iphdr *ih = (struct iphdr *)ip;
 
 		v->ip[1] = ih->tos;
-		v->hop = ih->ttl;
+		v->hop_limit = ih->ttl;
 		v->ip_check = ih->check;
 		ih->tos = 0xff;
 		ih->ttl = 0xff;
@@ -147,7 +147,7 @@ static void mask_variant(u8 *ip, unsigned int ip_len, struct variant *v)
 
 		/* Traffic class, flow label and hop limit. */
 		memcpy(v->ip, ip, sizeof(v->ip));
-		v->hop = ih->hop_limit;
+		v->hop_limit = ih->hop_limit;
 		ip[0] |= 0x0f;
 		memset(ip + 1, 0xff, 3);
 		ih->hop_limit = 0xff;
@@ -167,11 +167,11 @@ static void restore_variant(u8 *ip, unsigned int ip_len,
 		struct iphdr *ih = (struct iphdr *)ip;
 
 		ih->tos = v->ip[1];
-		ih->ttl = v->hop;
+		ih->ttl = v->hop_limit;
 		ih->check = v->ip_check;
 	} else {
 		memcpy(ip, v->ip, sizeof(v->ip));
-		((struct ipv6hdr *)ip)->hop_limit = v->hop;
+		((struct ipv6hdr *)ip)->hop_limit = v->hop_limit;
 	}
 	uh->check = v->udp_check;
 	*((u8 *)(uh + 1) + 4) = v->becn;

@@ -34,7 +34,7 @@ void inc_crc_shift_init(struct inc_crc_shift *s, u32 len);
  * @s: the table
  * @crc: CRC of the bytes before these
  *
- * Return: what crc32_le(crc, bytes, len) would be if all bytes were zero.
+ * Return: crc32_le(crc, bytes, len) if all bytes were zero.
  */
 static inline u32 inc_crc_shift(const struct inc_crc_shift *s, u32 crc)
 {

@@ -8,10 +8,10 @@
  *	ReduceScatter			n b	a block per rank
  *	AllToAll			n n b	per receiver, a block per sender
  *
- * The request of a switch with a parent is what it gathers of its own ranks, in
- * the same order: for Gather and AllGather the blocks of its ranks, for
- * AllToAll those of its ranks for each receiver. It gets what its ranks need:
- * for Scatter, ReduceScatter and AllToAll their part of the result.
+ * The request of a switch with a parent has the data of its own ranks, in the same
+ * order: for Gather and AllGather the blocks of its ranks, for AllToAll its ranks'
+ * blocks for each receiver. The result has the data that its ranks need: for
+ * Scatter, ReduceScatter and AllToAll their part of the result.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>

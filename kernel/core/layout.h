@@ -24,7 +24,7 @@ struct inc_rank_range {
  * struct inc_layout - parameters of a message's layout
  * @coll: its collective
  * @all: number of ranks that take part
- * @own: those of them below this switch; all of them at the root
+ * @own: ranks of @all below this switch; all of them at the root
  * @root: root rank
  * @block: bytes of as many elements as the header says
  */

@@ -14,7 +14,7 @@
  */
 #define RXE_UNACKED	(128 + 1)
 
-/* What a packet says: its kind, and the slot that it names. */
+/* A packet's kind, and the slot that it names. */
 enum kind {
 	UNKNOWN,	/* it is too old, or the QP is new */
 	INSIDE,		/* FIRST was another one, and more is to come */
@@ -52,7 +52,7 @@ static u16 said_at(const struct inc_lost_place *p,
 
 /**
  * inc_place_note() - remember a packet that is accepted
- * @p: what a host has sent
+ * @p: recent packets of a host
  * @r: responder, before inc_responder_accept()
  * @pkt: parsed packet
  *
@@ -93,16 +93,16 @@ static void note_back(struct inc_lost_place *p, const struct inc_responder *r,
 
 /**
  * inc_place_contradicts() - check whether a requester has lost its place
- * @p: what a host has sent
+ * @p: recent packets of a host
  * @r: responder, of a host
  * @pkt: parsed packet, a request
- * @verdict: what inc_responder_check() said
+ * @verdict: from inc_responder_check()
  *
  * Only packets with the right R_Key are believed; but one that ends the QP
  * anyway, where the place may be lost, does so for that cause.
  *
  * Context: the QP's receive lock is held.
- * Return: true if this packet contradicts what the requester sent before.
+ * Return: true if this packet contradicts an earlier one of the requester.
  */
 bool inc_place_contradicts(struct inc_lost_place *p,
 			   const struct inc_responder *r,
@@ -133,11 +133,11 @@ bool inc_place_contradicts(struct inc_lost_place *p,
 
 /**
  * inc_place_asks_again() - check whether the end of a message has to come again
- * @p: what a host has sent
+ * @p: recent packets of a host
  * @pkt: parsed packet, the expected one, before it is accepted
  *
- * What has moved into a message has no R_Key, and need not differ in anything but
- * its payload. The end that was sent before that fits as well if it is late.
+ * A packet that moved into a message has no R_Key, and may differ in its payload
+ * only. A late end, sent before the move, fits as well.
  *
  * Context: the QP's receive lock is held.
  * Return: true, once for a message in doubt, if this packet is its end: drop it.
@@ -155,7 +155,7 @@ bool inc_place_asks_again(struct inc_lost_place *p, const struct inc_pkt *pkt)
 
 /**
  * inc_place_ends_write() - check whether a packet was the last of several
- * @p: what a host has sent
+ * @p: recent packets of a host
  * @r: responder
  * @psn: PSN that has been accepted
  *
@@ -172,7 +172,7 @@ bool inc_place_ends_write(const struct inc_lost_place *p,
 
 /**
  * inc_place_ack_psn() - choose the PSN that an ACK names
- * @p: what a host has sent
+ * @p: recent packets of a host
  * @r: responder
  * @psn: PSN that has been accepted
  *

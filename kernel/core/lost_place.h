@@ -16,14 +16,14 @@
  * - Such an ACK is avoided. The end of a write without Immediate is never named:
  *   the message's last packet follows it (protocol.rst). The end of a message
  *   in one write is named by the ACK of a later packet if there is one.
- * - Where it was sent, no packet is kept beyond a gap for as long as the
- *   requester may not have obeyed a later ACK: what fills the gap may have moved.
+ * - Where it was sent, no packet is kept beyond a gap for as long as the requester
+ *   may not have obeyed a later ACK: the packet that fills the gap may have moved.
  *   Then a message that contains anything that has moved can't end: its LAST has
- *   moved as well. A LAST that was sent before that may be late in the network,
- *   and fit. So if the requester may have gone back within the message, the end
- *   is not taken when it arrives first: what is sent for it then is the end only
- *   if nothing has moved. Nothing is asked at once: the switch's RNR NAK makes an
- *   rxe lose its place, and the solicitation of a silent member begins with a NAK.
+ *   moved as well. A LAST that was sent before that may be late in the network, and
+ *   fit. So if the requester may have gone back within the message, the end is not
+ *   taken when it arrives first: a retransmission has the same end only if nothing
+ *   has moved. Nothing is asked at once: the switch's RNR NAK makes an rxe lose its
+ *   place, and the solicitation of a silent member begins with a NAK.
  * - A packet with the right R_Key that opens a message where none was opened, or
  *   another one was, or the remnant, shows that the place is lost: the QP goes
  *   to error.
@@ -35,11 +35,11 @@
 
 #include "core/responder.h"
 
-/* So many PSNs back it is known what they carried; rxe stalls at 128. */
+/* PSNs whose content is remembered; rxe stalls at 128. */
 #define INC_PLACE_PSNS		256
 
 /**
- * enum inc_place_proof - whether the message in progress may contain what moved
+ * enum inc_place_proof - whether the message in progress may contain a moved packet
  * @INC_PLACE_SURE: no
  * @INC_PLACE_BACK: not yet, but the requester may have gone back while there was
  *	a risk: a packet came twice, or was missing
@@ -54,9 +54,9 @@ enum inc_place_proof {
 };
 
 /**
- * struct inc_lost_place - what a host over RC has sent lately
- * @said: what packets said of their messages, by PSN modulo INC_PLACE_PSNS;
- *	NULL before the first message begins
+ * struct inc_lost_place - recent packets of a host over RC
+ * @said: kinds and slots of packets, by PSN modulo INC_PLACE_PSNS; NULL before the
+ *	first message begins
  * @risky: the end of a write was acknowledged by name
  * @proof: enum inc_place_proof, of the message in progress
  * @risk: if @risky, the PSN behind it
@@ -70,9 +70,9 @@ struct inc_lost_place {
 
 /**
  * inc_place_may_queue() - check whether packets beyond a gap may be queued
- * @p: what a host has sent
+ * @p: recent packets of a host
  *
- * Return: false if what closes the gap may have moved.
+ * Return: false if the packet that closes the gap may have moved.
  */
 static inline bool inc_place_may_queue(const struct inc_lost_place *p)
 {

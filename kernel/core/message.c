@@ -63,8 +63,8 @@ static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
  * @msg: message
  * @from: ranks that the sender stands for
  *
- * This holds for sums, products and averages of 16-bit floats that a switch
- * sends to its parent, for they are rounded only when all ranks are in.
+ * Sums, products and averages of 16-bit floats are wide when a switch sends them to
+ * its parent, for they are rounded only when all ranks are in.
  *
  * Context: any.
  * Return: true if so.

@@ -27,8 +27,8 @@ struct inc_pkt;
  * @ops: mask of operations accepted
  * @by_arrival: ranks are reduced in order of arrival
  * @child: gathered data goes to a parent, which sends the result
- * @job_ranks: ranks of the job, including those below other switches; 0 if
- *	there are no other switches
+ * @job_ranks: ranks of the job, including ranks below other switches; 0 if there
+ *	are no other switches
  * @own: ranks below this switch, if @job_ranks
  * @ranges: ranks that each member stands for; NULL if one each
  * @at: for each rank of @own where a member's block begins (rank_range.c), the

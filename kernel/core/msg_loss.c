@@ -26,8 +26,8 @@ void inc_msg_loss_init(struct inc_msg_loss *g, u32 first, u16 slots)
  * inc_msg_loss_arrived() - record a message that arrived for the first time
  * @g: loss state
  * @msg_id: its ID, within the slots' window
- * @overtaken: its packet's PSN is older than that of a packet that arrived
- *	earlier: it was not retransmitted, but reordered
+ * @overtaken: a packet with a newer PSN arrived earlier: it was not retransmitted,
+ *	but reordered
  *
  * Context: the QP's receive lock is held.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which of a UC member's messages were lost on their way to the switch: those
- * whose successors have arrived. If the network reorders, more successors are
- * needed.
+ * Find a UC member's messages that were lost on their way to the switch: their
+ * successors have arrived. If the network reorders, more successors are needed.
  */
 #ifndef _INC_MSG_LOSS_H
 #define _INC_MSG_LOSS_H
@@ -14,8 +13,8 @@
 #define INC_MSG_LOSS_MAX_WINDOW	64
 /*
  * Messages judged when one arrives. More than one, so that all that a burst of
- * losses took is judged soon; but the member chooses its message IDs, and what
- * is sent in answer to one packet has to be bounded.
+ * losses took is judged soon; but the member chooses its message IDs, and the
+ * answers to one packet have to be bounded.
  */
 #define INC_MSG_LOSS_JUDGED	2
 /* So many are remembered, so that few have to be looked up. */

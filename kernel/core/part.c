@@ -19,7 +19,7 @@
 enum { HI, LO, SRC };
 
 /* ... and operands: two with the lower halves that they may have, or eight. */
-enum { LEFT = SRC, RIGHT, LEFT_LO, RIGHT_LO, PAIR, EIGHT = SRC + INC_REDUCE_EIGHT };
+enum { LEFT = SRC, RIGHT, LEFT_LO, RIGHT_LO, PAIR, BLOCK = SRC + INC_REDUCE_BLOCK };
 
 /**
  * struct cursor - a place in a vector
@@ -51,7 +51,7 @@ static struct cursor start_of(const struct inc_part *part)
 	};
 }
 
-/* Reduce @run to what lies at the cursor, which is not at the end. */
+/* Limit @run to the bytes at the cursor, which is not at the end. */
 static u32 find_run(struct cursor *c, u32 run)
 {
 	while (unlikely(!c->left)) {
@@ -125,12 +125,12 @@ void inc_part_copy(const struct inc_part *part, u32 off, void *to, u32 len)
 	copy_on(&c, to, NULL, len);
 }
 
-/* Reduce what lies at @n cursors, @len bytes of each. */
+/* Reduce @len bytes at each of @n cursors. */
 static void reduce_run(const struct inc_reduce_ops *ops, bool simd,
 		       const struct cursor c[], int n, u32 len, u16 ranks)
 {
 	struct inc_operand dst = { c[HI].at, c[LO].at };
-	void *src[INC_REDUCE_EIGHT];
+	void *src[INC_REDUCE_BLOCK];
 	int i;
 
 	if (n == PAIR) {
@@ -140,17 +140,17 @@ static void reduce_run(const struct inc_reduce_ops *ops, bool simd,
 				len / ops->size, ranks);
 		return;
 	}
-	for (i = 0; i < INC_REDUCE_EIGHT; i++)
+	for (i = 0; i < INC_REDUCE_BLOCK; i++)
 		src[i] = c[SRC + i].at;
-	inc_reduce_eight(ops, simd, dst, src, len / ops->size, ranks);
+	inc_reduce_block(ops, simd, dst, src, len / ops->size, ranks);
 }
 
 /* The next element, which lies in two pieces of one of the vectors. */
 static void reduce_divided(const struct inc_reduce_ops *ops, bool simd,
 			   struct cursor c[], int n, u16 ranks)
 {
-	u8 buf[EIGHT][ELEMENT_MAX];
-	struct cursor copy[EIGHT];
+	u8 buf[BLOCK][ELEMENT_MAX];
+	struct cursor copy[BLOCK];
 	int i;
 
 	for (i = 0; i < n; i++) {
@@ -212,7 +212,7 @@ static void reduce_parts(const struct inc_reduce_ops *ops, struct cursor hi,
 				left->len / ops->size, ranks);
 }
 
-/* Have parts that are as most are: elements of their own width, in one piece? */
+/* Have the parts elements of their own width, in one piece, as most have? */
 static bool is_plain(const struct inc_reduce_ops *ops, const struct inc_part *left,
 		     const struct inc_part *right)
 {
@@ -223,8 +223,8 @@ static bool is_plain(const struct inc_reduce_ops *ops, const struct inc_part *le
  * inc_part_merge() - reduce two parts element by element, in the left one's place
  * @ops: type and operation
  * @left: left operand (lower ranks), and the result, or its upper 16 bits
- * @lo: part that the lower 16 bits go to, if @ops is wide: one of those of the
- *	operands, or @right, else NULL
+ * @lo: part that the lower 16 bits go to, if @ops is wide: an operand's own, or
+ *	@right, else NULL
  * @right: right operand, as long
  * @ranks: as for inc_reduce_wide()
  *
@@ -263,45 +263,45 @@ void inc_part_finish(const struct inc_reduce_ops *ops, void *hi, void *lo,
 		reduce_parts(ops, whole(hi), whole(lo), left, right, ranks);
 }
 
-static void reduce_eight(const struct inc_reduce_ops *ops, struct cursor hi,
+static void reduce_block(const struct inc_reduce_ops *ops, struct cursor hi,
 			 struct cursor lo, struct inc_part *const part[], u16 ranks)
 {
-	struct cursor c[EIGHT] = { hi, lo };
+	struct cursor c[BLOCK] = { hi, lo };
 	int i;
 
-	for (i = 0; i < INC_REDUCE_EIGHT; i++)
+	for (i = 0; i < INC_REDUCE_BLOCK; i++)
 		c[SRC + i] = start_of(part[i]);
-	reduce_pieces(ops, c, EIGHT, part[0]->len, ranks);
+	reduce_pieces(ops, c, BLOCK, part[0]->len, ranks);
 }
 
 /**
- * inc_part_merge_eight() - reduce eight parts element by element, in the first one's
+ * inc_part_merge_block() - reduce eight parts element by element, in the first one's
  *	place
- * @ops: type and operation, a row whose @eight is set
+ * @ops: type and operation, a row whose @block is set
  * @part: operands in the order of their ranks, none of them with lower halves; the
  *	first one, if @ops is wide with the second one, has the result, the others are
  *	undefined
  *
  * Context: any that may touch the parts; does not sleep.
  */
-void inc_part_merge_eight(const struct inc_reduce_ops *ops,
+void inc_part_merge_block(const struct inc_reduce_ops *ops,
 			  struct inc_part *const part[])
 {
-	reduce_eight(ops, start_of(part[0]), start_of(ops->wide ? part[1] : NULL),
+	reduce_block(ops, start_of(part[0]), start_of(ops->wide ? part[1] : NULL),
 		     part, 1);
 }
 
 /**
- * inc_part_finish_eight() - reduce eight parts element by element, to somewhere else
- * @ops: as for inc_part_merge_eight()
+ * inc_part_finish_block() - reduce eight parts element by element, to somewhere else
+ * @ops: as for inc_part_merge_block()
  * @to: memory for the result
- * @part: as for inc_part_merge_eight(); all are undefined afterwards
+ * @part: as for inc_part_merge_block(); all are undefined afterwards
  * @ranks: as for inc_reduce_wide()
  *
  * Context: any that may touch the parts; does not sleep.
  */
-void inc_part_finish_eight(const struct inc_reduce_ops *ops, void *to,
+void inc_part_finish_block(const struct inc_reduce_ops *ops, void *to,
 			   struct inc_part *const part[], u16 ranks)
 {
-	reduce_eight(ops, whole(to), whole(NULL), part, ranks);
+	reduce_block(ops, whole(to), whole(NULL), part, ranks);
 }

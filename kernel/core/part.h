@@ -68,9 +68,9 @@ void inc_part_merge(const struct inc_reduce_ops *ops, struct inc_part *left,
 void inc_part_finish(const struct inc_reduce_ops *ops, void *hi, void *lo,
 		     const struct inc_part *left, const struct inc_part *right,
 		     u16 ranks);
-void inc_part_merge_eight(const struct inc_reduce_ops *ops,
+void inc_part_merge_block(const struct inc_reduce_ops *ops,
 			  struct inc_part *const part[]);
-void inc_part_finish_eight(const struct inc_reduce_ops *ops, void *to,
+void inc_part_finish_block(const struct inc_reduce_ops *ops, void *to,
 			   struct inc_part *const part[], u16 ranks);
 
 #endif /* _INC_PART_H */

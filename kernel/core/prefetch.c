@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parts wait long enough to leave the caches, and a rank's packets arrive one
- * after the other: prefetch what the next ones need while this one is sent on.
- * Nothing here changes any state.
+ * Parts wait long enough to leave the caches, and a rank's packets arrive one after
+ * the other: prefetch for the next ones while this one is sent on. Nothing here
+ * changes any state.
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
@@ -47,17 +47,17 @@ static void prefetch_part(const struct inc_part *part, bool data)
 		prefetch(part);
 }
 
-/* The same of the other ones of the eight that @member is one of. Are they there? */
-static bool prefetch_eight(struct inc_part *const parked[], u16 member, bool data)
+/* The same for the other parts of @member's block. Are all there? */
+static bool prefetch_block(struct inc_part *const pending[], u16 member, bool data)
 {
-	u32 i, first = round_down(member, INC_REDUCE_EIGHT);
+	u32 i, first = round_down(member, INC_REDUCE_BLOCK);
 
-	for (i = first; i < first + INC_REDUCE_EIGHT; i++)
-		if (i != member && !parked[i])
+	for (i = first; i < first + INC_REDUCE_BLOCK; i++)
+		if (i != member && !pending[i])
 			return false;
-	for (i = first; i < first + INC_REDUCE_EIGHT; i++)
+	for (i = first; i < first + INC_REDUCE_BLOCK; i++)
 		if (i != member)
-			prefetch_part(parked[i], data);
+			prefetch_part(pending[i], data);
 	return true;
 }
 
@@ -68,17 +68,17 @@ static bool prefetch_eight(struct inc_part *const parked[], u16 member, bool dat
 static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 			   bool data)
 {
-	struct inc_part **parked = s->parked + (size_t)chunk * inc_geom_parts(s->geom);
+	struct inc_part **pending = s->pending + (size_t)chunk * inc_geom_parts(s->geom);
 	u32 idx = s->geom->by_arrival ? 1 : member, level = 0;
 
 	if (chunk >= s->msg.nchunks)
 		return;
-	if (inc_slot_in_eight(s, member,
+	if (inc_slot_in_block(s, member,
 			      inc_chunk_len(s->geom, chunk, s->msg.gather_len))) {
-		if (!prefetch_eight(parked, member, data))
+		if (!prefetch_block(pending, member, data))
 			return;
-		idx /= INC_REDUCE_EIGHT;
-		level = ilog2(INC_REDUCE_EIGHT);
+		idx /= INC_REDUCE_BLOCK;
+		level = ilog2(INC_REDUCE_BLOCK);
 	}
 	for (; 1U << level < s->geom->members; level++, idx >>= 1) {
 		u32 sibling = (idx ^ 1) << level;
@@ -86,19 +86,19 @@ static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 
 		if (sibling >= s->geom->members)
 			continue;
-		part = parked[sibling];
+		part = pending[sibling];
 		if (!part)
 			return;
 		prefetch_part(part, data);
 	}
-	/* It will be the last one, and be reduced to there. */
+	/* The last part is reduced to there. */
 	if (data)
 		prefetch_bytes(s->partial + inc_chunk_off(s->geom, chunk),
 			       s->geom->pmtu);
 }
 
 /**
- * inc_prefetch_next() - prefetch what the next packets need
+ * inc_prefetch_next() - prefetch for the next packets
  * @s: slot that has begun a message
  * @member: index of the member whose packet has arrived
  * @chunk: its chunk
@@ -111,7 +111,7 @@ void inc_prefetch_next(const struct inc_slot *s, u16 member, u16 chunk)
 {
 	if (s->geom->at)
 		return;
-	prefetch(s->parked + (size_t)(chunk + 3) * s->geom->members +
+	prefetch(s->pending + (size_t)(chunk + 3) * s->geom->members +
 		 (member ^ 1));
 	prefetch_parts(s, member, chunk + 2, false);
 	prefetch_parts(s, member, chunk + 1, true);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ranks of members: each member stands for the ranks that follow those of the
- * previous one.
+ * Ranks of members: each member stands for the ranks after the previous one's.
  *
  * A block is a node of the balanced binary tree over all ranks of the job (see
  * reduce_tree.c): as many ranks as a power of two, from a multiple of it on; at

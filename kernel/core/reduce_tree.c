@@ -44,7 +44,7 @@
  * struct span - part of a binary tree whose leaves are here
  * @leaf: the first leaf here, and how many
  * @all: number of all leaves
- * @at: for each leaf here, where its parts are parked; NULL: in order
+ * @at: for each leaf here, where its parts wait; NULL: in order
  */
 struct span {
 	struct inc_rank_range	leaf;
@@ -130,8 +130,8 @@ static struct span span_of(const struct inc_slot *s)
 }
 
 /*
- * Go up to the first node with a sibling. Returns false if that is not here: the
- * node is a maximal block.
+ * Go up to the first node with a sibling. Returns false if the sibling is not here:
+ * the node is a maximal block.
  */
 static bool find_sibling(const struct span *t, struct node *n)
 {
@@ -146,14 +146,14 @@ static bool find_sibling(const struct span *t, struct node *n)
 	return false;
 }
 
-/* Where parts of a node are parked. */
-static struct inc_part **find_parked(const struct inc_slot *s,
-				     const struct span *t, u16 chunk, u32 idx,
-				     u32 level)
+/* Where parts of a node wait. */
+static struct inc_part **find_pending(const struct inc_slot *s,
+				      const struct span *t, u16 chunk, u32 idx,
+				      u32 level)
 {
 	u32 place = (idx << level) - t->leaf.first;
 
-	return &s->parked[(size_t)chunk * inc_geom_parts(s->geom) +
+	return &s->pending[(size_t)chunk * inc_geom_parts(s->geom) +
 			  (t->at ? t->at[place] : place)];
 }
 
@@ -187,67 +187,67 @@ static bool block_done(struct inc_slot *s, const struct span *t,
 }
 
 /**
- * inc_reduce_by_eights() - may eight ranks in a row be reduced at once?
- * @s: slot that begins a reduction, with what it knows of the last one
+ * inc_reduce_by_blocks() - may blocks of eight ranks be reduced at once?
+ * @s: slot that begins a reduction, with its state after the last one
  *
  * Context: the slot's lock is held.
- * Return: what its @eights is until the next one.
+ * Return: the slot's @by_blocks until the next one.
  */
-bool inc_reduce_by_eights(const struct inc_slot *s)
+bool inc_reduce_by_blocks(const struct inc_slot *s)
 {
-	return s->ops->eight && !s->geom->by_arrival && !inc_slot_by_rank(s) &&
-	       s->geom->members >= INC_REDUCE_EIGHT && s->cpu != INC_SLOT_CPUS;
+	return s->ops->block && !s->geom->by_arrival && !inc_slot_by_rank(s) &&
+	       s->geom->members >= INC_REDUCE_BLOCK && s->cpu != INC_SLOT_CPUS;
 }
 
 /*
- * Park a part at the other ones of its eight. If that completes them, take all to
- * @eight. Returns whether it does.
+ * Keep a part with the others of its block of eight ranks. If that completes them, take
+ * all to @block. Returns whether it does.
  */
-static bool take_eight(struct inc_slot *s, const struct span *t, u16 member,
+static bool take_block(struct inc_slot *s, const struct span *t, u16 member,
 		       u16 chunk, struct inc_part *part,
-		       struct inc_part *eight[])
+		       struct inc_part *block[])
 {
 	struct inc_part **first;
 	int i;
 
-	first = find_parked(s, t, chunk, round_down(member, INC_REDUCE_EIGHT), 0);
-	/* The sibling of an eight looks whether its first rank's is one, too. */
+	first = find_pending(s, t, chunk, round_down(member, INC_REDUCE_BLOCK), 0);
+	/* The sibling of a block looks whether its first rank's is one, too. */
 	part->level = 0;
-	first[member % INC_REDUCE_EIGHT] = part;
+	first[member % INC_REDUCE_BLOCK] = part;
 	/* From the last one on: it is missing if they come in order. */
-	for (i = INC_REDUCE_EIGHT; i--;) {
-		eight[i] = first[i];
-		if (!eight[i])
+	for (i = INC_REDUCE_BLOCK; i--;) {
+		block[i] = first[i];
+		if (!block[i])
 			return false;
 	}
-	memset(first, 0, INC_REDUCE_EIGHT * sizeof(*first));
+	memset(first, 0, INC_REDUCE_BLOCK * sizeof(*first));
 	return true;
 }
 
-/* Reduce eight parts to the first one. */
-static void merge_eight(struct inc_slot *s, struct inc_part *eight[])
+/* Reduce the parts of a block to the first one. */
+static void merge_block(struct inc_slot *s, struct inc_part *block[])
 {
 	int i = 1;
 
-	inc_part_merge_eight(s->ops, eight);
+	inc_part_merge_block(s->ops, block);
 	if (s->ops->wide)
-		eight[0]->lo = eight[i++];
-	while (i < INC_REDUCE_EIGHT)
-		inc_part_free(eight[i++]);
+		block[0]->lo = block[i++];
+	while (i < INC_REDUCE_BLOCK)
+		inc_part_free(block[i++]);
 }
 
-/* Reduce the only eight: they make the result, as in merge_last(). */
-static void finish_eight(struct inc_slot *s, u16 chunk, struct inc_part *eight[])
+/* Reduce the only block: this makes the result, as in merge_last(). */
+static void finish_block(struct inc_slot *s, u16 chunk, struct inc_part *block[])
 {
 	u8 *to = s->partial + inc_chunk_off(s->geom, chunk);
 	u16 all = inc_geom_all(s->geom);
 	int i;
 
-	inc_part_finish_eight(s->ops, to, eight, all);
+	inc_part_finish_block(s->ops, to, block, all);
 	if (!s->geom->child)
-		inc_reduce_finish(s->ops, to, eight[0]->len / s->ops->size, all);
-	for (i = 0; i < INC_REDUCE_EIGHT; i++)
-		inc_part_free(eight[i]);
+		inc_reduce_finish(s->ops, to, block[0]->len / s->ops->size, all);
+	for (i = 0; i < INC_REDUCE_BLOCK; i++)
+		inc_part_free(block[i]);
 }
 
 /**
@@ -258,7 +258,7 @@ static void finish_eight(struct inc_slot *s, u16 chunk, struct inc_part *eight[]
  * @chunk: its chunk
  * @part: the part; consumed
  *
- * The part is reduced with the other ones of its eight when these are there. Else, and
+ * The part is reduced with the others of its block when these are there. Else, and
  * then, it is paired with its sibling, the pair with its sibling, and so on.
  *
  * Context: the slot's lock is held.
@@ -268,7 +268,7 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 			 struct inc_rank_range from, u16 chunk,
 			 struct inc_part *part)
 {
-	struct inc_part **sibling, *left, *right, *eight[INC_REDUCE_EIGHT];
+	struct inc_part **sibling, *left, *right, *block[INC_REDUCE_BLOCK];
 	struct span t = span_of(s);
 	struct node n = { .idx = member };
 
@@ -276,27 +276,27 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 		while (1U << n.level < from.n)
 			n.level++;
 		n.idx = from.first >> n.level;
-	} else if (inc_slot_in_eight(s, member, part->len)) {
-		if (!take_eight(s, &t, member, chunk, part, eight))
+	} else if (inc_slot_in_block(s, member, part->len)) {
+		if (!take_block(s, &t, member, chunk, part, block))
 			return false;
-		if (s->geom->members == INC_REDUCE_EIGHT) {
-			finish_eight(s, chunk, eight);
+		if (s->geom->members == INC_REDUCE_BLOCK) {
+			finish_block(s, chunk, block);
 			return true;
 		}
-		merge_eight(s, eight);
-		part = eight[0];
-		n.idx = member / INC_REDUCE_EIGHT;
-		n.level = ilog2(INC_REDUCE_EIGHT);
+		merge_block(s, block);
+		part = block[0];
+		n.idx = member / INC_REDUCE_BLOCK;
+		n.level = ilog2(INC_REDUCE_BLOCK);
 	}
 	if (!find_sibling(&t, &n)) {
 		take_only(s, block_off(s, &t, &n, chunk), part);
 		return block_done(s, &t, &n, chunk);
 	}
 	for (;;) {
-		sibling = find_parked(s, &t, chunk, n.idx ^ 1, n.level);
+		sibling = find_pending(s, &t, chunk, n.idx ^ 1, n.level);
 		part->level = n.level;
 		if (!*sibling || (*sibling)->level != n.level) {
-			*find_parked(s, &t, chunk, n.idx, n.level) = part;
+			*find_pending(s, &t, chunk, n.idx, n.level) = part;
 			return false;
 		}
 		left = n.idx & 1 ? *sibling : part;
@@ -326,7 +326,7 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
  */
 bool inc_reduce_by_arrival(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
-	struct inc_part **pile = &s->parked[(size_t)chunk *
+	struct inc_part **pile = &s->pending[(size_t)chunk *
 					    inc_geom_parts(s->geom)];
 	struct inc_part *sum = *pile;
 

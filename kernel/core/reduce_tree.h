@@ -12,7 +12,7 @@
 struct inc_part;
 struct inc_slot;
 
-bool inc_reduce_by_eights(const struct inc_slot *s);
+bool inc_reduce_by_blocks(const struct inc_slot *s);
 bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
 			 struct inc_rank_range from, u16 chunk,
 			 struct inc_part *part);

@@ -4,25 +4,28 @@
  * Every packet is a message of its own (WRITE ONLY), so a PSN names a packet,
  * and the packet's description is kept in a ring until it is acknowledged.
  *
- * The peer may drop all that follows a lost packet (rxe does), so a loss costs
- * what is in flight. The window loses a quarter with each loss and grows by one
- * packet with each window acknowledged. With random loss it settles where that
- * cost is small (some fifteen packets at 1 %, fifty at 0.1 %); without loss it
- * reaches the tree's limit. Halving would be too much: acknowledgments wait
- * behind what the member sends, and the link would be idle meanwhile.
+ * The peer may drop all that follows a lost packet (rxe does), so a loss costs all
+ * packets in flight. The window loses a quarter with each loss and grows by one
+ * packet with each window acknowledged. With random loss it settles where that cost
+ * is small (some fifteen packets at 1 %, fifty at 0.1 %); without loss it reaches
+ * the tree's limit. Halving would be too much: acknowledgments wait behind the
+ * member's own packets, and the link would be idle meanwhile.
  */
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/string.h>
+#include <uapi/linux/rdma_inc.h>
 
 #include "core/psn.h"
 #include "core/requester.h"
 
 /*
- * Timeout before the first measured round trip, microseconds: above what the
- * queue of a shaped link holds back, below a sixth of the default dead time.
+ * Timeout before the first measured round trip, microseconds: longer than the queue
+ * of a shaped link, well below the default dead time.
  */
 #define INITIAL_RTO	50000
+/* The longest timeout fits so many times into the time that is silence. */
+#define QUIET_TRIES	5
 /* Maximum number of packets from one with AckReq to the next. */
 #define ACKREQ_EVERY	16
 #define MAX_BACKOFF	10
@@ -33,13 +36,11 @@
  * the dead time, all members seem to have been silent.
  */
 #define MIN_TRIES	5
-/* For so many dead times other packets stand for a peer's answers. */
-#define MAX_SIGNS	8
 /*
- * For so many dead times a parent's RNR NAKs do: it may wait for a rank that is
+ * For so many microseconds a parent's RNR NAKs do: it may wait for a rank that is
  * late, or yet to join, as long as a manager waits for it (300 s by default).
  */
-#define MAX_REFUSED	1024
+#define MAX_REFUSED	360000000
 /*
  * A timer that runs this long after its deadline is late; two ticks of 100 Hz.
  */
@@ -142,6 +143,7 @@ void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 	r->grown = 0;
 	r->min_rto_us = min_rto_us;
 	r->dead = dead_us;
+	r->quiet = min(dead_us, 1000U * RDMA_INC_SILENT_TIME);
 }
 
 /**
@@ -168,6 +170,7 @@ static void note_proved(struct inc_requester *r, u64 now)
 {
 	r->progress_at = now;
 	r->proved_at = now;
+	r->silent = false;
 }
 
 static bool any_asked(const struct inc_requester *r)
@@ -226,7 +229,7 @@ static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
  * inc_requester_next() - pick the packet to send now
  * @r: requester
  * @now: time
- * @end: what follows the newest packet
+ * @end: is the newest packet the last for now?
  * @psn: set to the packet's PSN
  * @ackreq: set if the packet needs AckReq
  * @kind: set to the kind of packet
@@ -431,7 +434,7 @@ enum inc_requester_verdict inc_requester_ack(struct inc_requester *r, u32 psn,
  * @now: time
  *
  * During the wait after an RNR NAK, packets after the refused one are out of
- * sequence to the member: that is no loss, and no reason to go back now.
+ * sequence to the member, but not lost: no reason to go back now.
  *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_BACK or INC_REQ_BAD.
@@ -483,7 +486,7 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 
 	if (known != INC_REQ_PROGRESS)
 		return known;
-	if (r->patient && now - r->proved_at < (u64)MAX_REFUSED * r->dead) {
+	if (r->patient && now - r->proved_at < MAX_REFUSED) {
 		r->progress_at = now;
 		r->tries = 0;
 	}
@@ -491,7 +494,7 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 		return INC_REQ_OLD;
 	if (psn != r->una)
 		note_progress(r, psn, now);
-	/* What followed the last refused packet was sent again for nothing. */
+	/* Packets after the last refused one were sent again for nothing. */
 	if (!r->patient && inc_psn_diff(r->refused_end, psn) > 0)
 		shrink_window(r);
 	r->refused_end = r->fresh;
@@ -525,6 +528,8 @@ u64 inc_requester_rto(const struct inc_requester *r)
  */
 u64 inc_requester_deadline(const struct inc_requester *r)
 {
+	u64 most = max_t(u64, r->quiet / QUIET_TRIES, 2 * r->srtt);
+
 	if (r->rnr)
 		return r->resume;
 	if (r->una == r->fresh)
@@ -532,9 +537,9 @@ u64 inc_requester_deadline(const struct inc_requester *r)
 	/* So a loss is detected as soon as if every packet had AckReq. */
 	if (!any_asked(r) && r->next == r->fresh)
 		return r->sent_at + r->min_rto_us;
-	/* Whatever the backoff, some retransmissions fit into the dead time. */
+	/* Whatever the backoff: a link that is up again is noticed soon. */
 	return r->sent_at + min_t(u64, inc_requester_rto(r) << r->backoff,
-				  max_t(u64, r->dead / 5, 2 * r->srtt));
+				  max_t(u64, most, r->min_rto_us));
 }
 
 /**
@@ -542,7 +547,7 @@ u64 inc_requester_deadline(const struct inc_requester *r)
  * @r: requester
  * @at: time of the sign; the dead time does not begin before it
  *
- * It changes nothing else: retransmissions are due as before.
+ * Nothing else changes: retransmissions are due as before.
  *
  * Context: the QP's transmit lock is held.
  */
@@ -553,32 +558,19 @@ void inc_requester_alive(struct inc_requester *r, u64 at)
 }
 
 /**
- * inc_requester_sends() - note that the peer sends something, but no answer
- * @r: requester
- * @at: time of its last packet
- *
- * What is lost on the way here may be its answers. But a peer that answers
- * nothing for several times the dead time is dead, whatever it sends.
- *
- * Context: the QP's transmit lock is held.
- */
-void inc_requester_sends(struct inc_requester *r, u64 at)
-{
-	u64 until = r->proved_at + (u64)MAX_SIGNS * r->dead;
-
-	inc_requester_alive(r, min(at, until));
-}
-
-/**
- * inc_requester_reprieve() - give a dead peer part of the dead time again
- * @r: requester
+ * inc_requester_falls_silent() - check whether the peer's silence is news
+ * @r: requester whose timer has expired
  * @now: time
  *
  * Context: the QP's transmit lock is held.
+ * Return: true once for each time that it is silent.
  */
-void inc_requester_reprieve(struct inc_requester *r, u64 now)
+bool inc_requester_falls_silent(struct inc_requester *r, u64 now)
 {
-	inc_requester_alive(r, now - r->dead + r->dead / 5);
+	bool was = r->silent;
+
+	r->silent = now - r->progress_at >= r->quiet;
+	return r->silent && !was;
 }
 
 /**

@@ -38,8 +38,6 @@ enum inc_wqe_source {
  * @len: bytes of payload
  * @opcode: of the packet: a kind of RDMA WRITE
  * @source: enum inc_wqe_source
- * @summed: @crc is valid
- * @crc: CRC of a payload that only this member gets, see inc_crc_payload()
  * @dmalen: bytes that all packets of the RDMA WRITE message have together
  */
 struct inc_wqe {
@@ -52,8 +50,6 @@ struct inc_wqe {
 	u16	len;
 	u8	opcode;
 	u8	source;
-	bool	summed;
-	u32	crc;
 	u32	dmalen;
 };
 
@@ -88,6 +84,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @patient: the peer may send RNR NAKs for long
  * @asking: the newest packet is to be retransmitted with AckReq
  * @nak_seen: @nak_psn is valid
+ * @silent: it was told that there is no progress
  * @timing: a round trip is being measured
  * @timed_psn: ... by the acknowledgment of this PSN
  * @timed_at: ... which was sent at this time
@@ -95,6 +92,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @rttvar: its mean deviation
  * @min_rto_us: lower limit of the timeout
  * @dead: time without progress after which the member is dead
+ * @quiet: time without progress after which that is told
  * @asked_at: when the last packet with AckReq was sent
  * @sent_at: latest of: when the oldest packet was sent, when the first one with
  *	AckReq was sent, when the last progress was made
@@ -114,6 +112,7 @@ struct inc_requester {
 	u32		asked;
 	u32		nak_psn;
 	u32		refused_end;
+	u32		mask;
 	u16		window;
 	u16		cwnd;
 	u16		grown;
@@ -126,6 +125,7 @@ struct inc_requester {
 	bool		patient;
 	bool		asking;
 	bool		nak_seen;
+	bool		silent;
 	bool		timing;
 	u32		timed_psn;
 	u64		timed_at;
@@ -133,12 +133,12 @@ struct inc_requester {
 	u32		rttvar;
 	u32		min_rto_us;
 	u32		dead;
+	u32		quiet;
 	u64		asked_at;
 	u64		sent_at;
 	u64		progress_at;
 	u64		proved_at;
 	u64		resume;
-	u32		mask;
 	struct inc_wqe	*ring;
 };
 
@@ -159,7 +159,7 @@ enum inc_requester_verdict {
 };
 
 /**
- * enum inc_requester_end - what follows the newest packet
+ * enum inc_requester_end - is the newest packet the last for now?
  * @INC_REQ_MORE: more packets, very soon
  * @INC_REQ_END_SHARED: nothing; several such packets may share an
  *	acknowledgment
@@ -202,7 +202,7 @@ enum inc_requester_timer {
 };
 
 /* Is the ring full, and smaller than the window that the tree allows? */
-static inline bool inc_requester_cramped(const struct inc_requester *r)
+static inline bool inc_requester_must_grow(const struct inc_requester *r)
 {
 	return inc_psn_diff(r->max, r->una) > (s32)r->mask &&
 	       r->mask + 1 < r->window;
@@ -214,9 +214,7 @@ void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
 struct inc_wqe *inc_requester_grow(struct inc_requester *r,
 				   struct inc_wqe *ring, u32 entries);
 void inc_requester_heard(struct inc_requester *r, u64 now);
-void inc_requester_reprieve(struct inc_requester *r, u64 now);
 void inc_requester_alive(struct inc_requester *r, u64 at);
-void inc_requester_sends(struct inc_requester *r, u64 at);
 void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 			u32 dead_us);
 struct inc_wqe *inc_requester_push(struct inc_requester *r);
@@ -234,6 +232,7 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 						 u32 psn, u8 timer, u64 now);
 enum inc_requester_timer inc_requester_timeout(struct inc_requester *r,
 					       u64 now);
+bool inc_requester_falls_silent(struct inc_requester *r, u64 now);
 u64 inc_requester_rto(const struct inc_requester *r);
 u64 inc_requester_deadline(const struct inc_requester *r);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC responder. The order of the checks is that of IBTA 1.x, figure 78: PSN,
- * opcode sequence, R_Key and address, length.
+ * RC responder. The checks are in the order of IBTA 1.x, figure 78: PSN, opcode
+ * sequence, R_Key and address, length.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -92,32 +92,43 @@ static bool tail_key_ok(const struct inc_responder *r, const struct inc_pkt *pkt
 	       pkt->dmalen <= max_len(r) - off;
 }
 
+/*
+ * A packet @diff beyond the expected one, or before it: not the member's? A member
+ * has far fewer in flight (rxe 128, a switch 256), and the right key.
+ */
+static bool is_strange(const struct inc_responder *r, const struct inc_pkt *pkt,
+		       s32 diff)
+{
+	const u8 keyed = INC_PKT_FIRST | INC_PKT_SUPPORTED;
+
+	return diff > INC_RESP_NEAR || diff < -INC_RESP_NEAR ||
+	       ((pkt->flags & keyed) == keyed && pkt->rkey != r->rkey &&
+		!inc_responder_is_empty(pkt));
+}
+
 /**
  * inc_responder_check() - classify a request packet
  * @r: responder
  * @pkt: parsed packet, a request
  *
- * Changes nothing except the note that a NAK for the expected PSN was sent. An
- * INC_RESP_NEW packet that is accepted has to be given to
+ * An INC_RESP_NEW packet that is accepted has to be given to
  * inc_responder_accept().
  *
  * Context: the QP's receive lock is held.
  * Return: enum inc_responder_verdict.
- * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1; C9-114 for one NAK per gap.
+ * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1. Deviates from C9-110: duplicates of
+ * long ago are not acknowledged.
  */
-enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
+enum inc_responder_verdict inc_responder_check(const struct inc_responder *r,
 					       const struct inc_pkt *pkt)
 {
 	s32 diff = inc_psn_diff(pkt->psn, r->epsn);
 	u32 dmalen, done;
 
-	if (diff < 0)
-		return INC_RESP_DUP;
-	if (diff > 0) {
-		if (r->nak_sent)
-			return INC_RESP_OOO;
-		r->nak_sent = true;
-		return INC_RESP_OOO_NAK;
+	if (diff) {
+		if (is_strange(r, pkt, diff))
+			return INC_RESP_STRANGE;
+		return diff < 0 ? INC_RESP_DUP : INC_RESP_OOO;
 	}
 
 	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
@@ -130,6 +141,22 @@ enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
 	dmalen = pkt->flags & INC_PKT_FIRST ? pkt->dmalen : r->dmalen;
 	done = pkt->flags & INC_PKT_FIRST ? 0 : r->done;
 	return length_ok(r, pkt, dmalen, done) ? INC_RESP_NEW : INC_RESP_INVALID;
+}
+
+/**
+ * inc_responder_nak_due() - check whether to send a NAK for a packet beyond a gap
+ * @r: responder
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true once per gap, and for its first packet that may be the member's.
+ * Spec: IBTA 1.x C9-114.
+ */
+bool inc_responder_nak_due(struct inc_responder *r)
+{
+	bool due = !r->nak_sent;
+
+	r->nak_sent = true;
+	return due;
 }
 
 /* Describe the message of which @left bytes remain from packet @psn on. */
@@ -233,7 +260,7 @@ enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 }
 
 /**
- * inc_responder_queued() - check whether a queued packet's turn has come
+ * inc_responder_queued() - check whether a queued packet is the next one
  * @r: responder
  * @psn: PSN of the first packet queued beyond a gap
  *

@@ -10,6 +10,9 @@
 
 #include "core/wire.h"
 
+/* So far from the expected PSN is no packet of a member. */
+#define INC_RESP_NEAR	1024
+
 /* Requests accepted without an acknowledgment; rxe stalls at 128. */
 #define INC_RESP_ACK_EVERY	16
 
@@ -23,7 +26,7 @@
  * @slots: number of slots
  * @pmtu: path MTU
  * @dmalen: length of the message in progress or the last one, from its RETH:
- *	without the last packet if that is a write of its own
+ *	without a last packet that is a write of its own
  * @done: bytes of it that have arrived
  * @va: its address, from its RETH
  * @in_msg: a message has begun and not ended
@@ -75,7 +78,7 @@ enum inc_responder_ooo {
 };
 
 /**
- * enum inc_responder_queued - turn of a packet queued beyond a gap
+ * enum inc_responder_queued - is a packet queued beyond a gap the next one?
  * @INC_RESP_QUEUED_LATER: the gap before it is open
  * @INC_RESP_QUEUED_NEXT: it is the expected one: check and accept it
  * @INC_RESP_QUEUED_PAST: it has been retransmitted and accepted: drop it
@@ -90,9 +93,9 @@ enum inc_responder_queued {
  * enum inc_responder_verdict - class of a request packet
  * @INC_RESP_NEW: the expected one, and valid
  * @INC_RESP_DUP: a duplicate: acknowledge, change nothing
- * @INC_RESP_OOO: beyond a gap, NAK already sent: queue or drop
- * @INC_RESP_OOO_NAK: beyond a gap: queue or drop, and send NAK - PSN sequence
- *	error
+ * @INC_RESP_OOO: beyond a gap: queue or drop, and send NAK - PSN sequence error if
+ *	inc_responder_nak_due()
+ * @INC_RESP_STRANGE: not the member's: drop, change nothing
  * @INC_RESP_INVALID: NAK - invalid request, then error state
  * @INC_RESP_ACCESS: NAK - remote access error, then error state
  */
@@ -100,7 +103,7 @@ enum inc_responder_verdict {
 	INC_RESP_NEW,
 	INC_RESP_DUP,
 	INC_RESP_OOO,
-	INC_RESP_OOO_NAK,
+	INC_RESP_STRANGE,
 	INC_RESP_INVALID,
 	INC_RESP_ACCESS,
 };
@@ -133,8 +136,8 @@ static inline bool inc_responder_owed(const struct inc_responder *r)
  * inc_responder_is_empty() - check whether a request is a zero-length write
  * @pkt: parsed packet, a request
  *
- * It is acknowledged, and nothing else happens. A member may use it to see
- * whether the switch is alive. An rxe that has lost its place sends one, too
+ * An empty write is acknowledged, and nothing else happens. A member may use one to
+ * see whether the switch is alive. An rxe that has lost its place sends one, too
  * (lost_place.h).
  *
  * Return: true if so.
@@ -147,8 +150,9 @@ static inline bool inc_responder_is_empty(const struct inc_pkt *pkt)
 	       !pkt->dmalen && !pkt->payload_len;
 }
 
-enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
+enum inc_responder_verdict inc_responder_check(const struct inc_responder *r,
 					       const struct inc_pkt *pkt);
+bool inc_responder_nak_due(struct inc_responder *r);
 void inc_responder_run(const struct inc_responder *r,
 		       struct inc_responder_run *run);
 enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,

@@ -44,8 +44,8 @@ static void dequeue_out(struct inc_result_queue *q, struct inc_out *out)
 }
 
 /*
- * What a slot's message has, or NULL. Whichever slots a member chooses, few can share
- * a bucket: the fewer buckets there are, the fewer entries.
+ * Find the entry of a slot's message, or NULL. Few slots share a bucket, whichever
+ * a member chooses: with fewer buckets there are fewer entries.
  */
 static struct inc_out *find_slot(const struct inc_result_queue *q, u32 msg_id)
 {
@@ -60,7 +60,7 @@ static struct inc_out *find_slot(const struct inc_result_queue *q, u32 msg_id)
 	return NULL;
 }
 
-/* What an open message has, or NULL. */
+/* Find the entry of an open message, or NULL. */
 static struct inc_out *find_open(const struct inc_result_queue *q, u32 msg_id)
 {
 	struct inc_out *out = find_slot(q, msg_id);
@@ -77,7 +77,7 @@ static void link_out(struct inc_result_queue *q, u16 index, u32 msg_id)
 	*bucket = index + 1;
 }
 
-/* What is queued for a slot, or an entry that is not in use. */
+/* Find the entry of a slot, or one that is not in use. */
 static struct inc_out *take_slot(struct inc_result_queue *q, u32 msg_id)
 {
 	struct inc_out *out = find_slot(q, msg_id);
@@ -129,7 +129,7 @@ static bool is_stale(const struct inc_out *out)
  * @q: queue
  * @g: the tree's geometry
  *
- * It takes statuses that belong to no slot, and probes.
+ * An empty queue takes statuses that belong to no slot, and probes.
  */
 void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g)
 {
@@ -168,14 +168,15 @@ u16 inc_resultq_fits(const struct inc_slot_geom *g, size_t bytes)
 }
 
 /**
- * inc_resultq_furnish() - give a queue memory, or more
- * @q: queue; inc_resultq_cramped()
- * @mem: zeroed, inc_resultq_memory() bytes; the caller frees what it had before
+ * inc_resultq_grow() - give a queue memory, or more
+ * @q: queue; inc_resultq_must_grow()
+ * @mem: zeroed, inc_resultq_memory() bytes; the caller frees the memory it had
+ *	before
  * @size: number of messages in progress, more than before
  *
  * Context: the queue's lock is held.
  */
-void inc_resultq_furnish(struct inc_result_queue *q, void *mem, u16 size)
+void inc_resultq_grow(struct inc_result_queue *q, void *mem, u16 size)
 {
 	struct inc_oldest_entry *waiting;
 	struct inc_out *out = mem;
@@ -427,7 +428,7 @@ u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
 
 /**
  * inc_resultq_resend() - queue the outcome of a UC member's message once more
- * @q: queue; not cramped
+ * @q: queue; !inc_resultq_must_grow()
  * @msg: message that has ended, with the member's part of its result
  * @va: where the member wants the result
  * @rkey: key of that memory
@@ -450,11 +451,11 @@ bool inc_resultq_resend(struct inc_result_queue *q, const struct inc_msg *msg,
 	return true;
 }
 
-/* @spare: entries to leave for others. Returns false if there is no room. */
+/* @reserve: entries to leave for others. Returns false if there is no room. */
 static bool add_stray(struct inc_result_queue *q, u32 msg_id, u8 status,
-		      u8 spare)
+		      u8 reserve)
 {
-	if (q->nstray + spare >= INC_RESULTQ_MAX_STRAY)
+	if (q->nstray + reserve >= INC_RESULTQ_MAX_STRAY)
 		return false;
 	q->stray[q->nstray++] = inc_wqe_imm(msg_id, status);
 	return true;
@@ -570,10 +571,10 @@ static enum inc_resultq_item fill_out(struct inc_result_queue *q,
  * inc_resultq_next() - turn the next queued item into a request of an RC member
  * @q: queue; !inc_resultq_empty()
  * @w: filled in
- * @end: set to what follows it
+ * @end: set to whether more follow at once
  *
  * Context: the queue's lock is held.
- * Return: what it is.
+ * Return: its kind.
  */
 enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,
 				       struct inc_wqe *w,
@@ -605,7 +606,7 @@ enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,
 	return item;
 }
 
-/* Each result tells a UC member which of its messages have ended. */
+/* A result tells a UC member which of its messages have ended. */
 static u8 low_mark_status(u32 msg_id, u32 low_mark)
 {
 	s32 behind = msg_id - low_mark;
@@ -621,7 +622,7 @@ static u8 low_mark_status(u32 msg_id, u32 low_mark)
  * @kind: set to whether it was sent before
  *
  * Context: the queue's lock is held.
- * Return: what it is, INC_RESULTQ_NONE if nothing is queued.
+ * Return: its kind, INC_RESULTQ_NONE if nothing is queued.
  */
 enum inc_resultq_item inc_resultq_next_uc(struct inc_result_queue *q,
 					  struct inc_wqe *w, u32 low_mark,

@@ -55,13 +55,13 @@ struct inc_out {
 };
 
 /**
- * struct inc_result_queue - what is queued for one member
+ * struct inc_result_queue - results queued for one member
  * @geom: the tree's geometry
  * @out: results of messages that are open or queued, one of a slot at most
  * @next: for each of @out, 1 + the next one in its bucket, or the next free one,
  *	or 0
  * @bucket: for each value of the slots' lower bits, 1 + the first of @out, or 0
- * @fifo: indices of those that have something to send, in the order in which they
+ * @fifo: indices of entries that have something to send, in the order in which they
  *	became ready: a ring
  * @mask: number of buckets less one; a power of two less one
  * @size: number of entries of @out and @fifo
@@ -113,7 +113,7 @@ enum inc_open_verdict {
 };
 
 /**
- * enum inc_resultq_item - what was taken from the queue
+ * enum inc_resultq_item - item taken from the queue
  * @INC_RESULTQ_NONE: nothing
  * @INC_RESULTQ_PART: part of a result
  * @INC_RESULTQ_LAST: the last packet of a result
@@ -143,7 +143,7 @@ static inline bool inc_resultq_empty(const struct inc_result_queue *q)
  * queued once more? With an entry for each slot, it does not. One is kept for the
  * tree's oldest message.
  */
-static inline bool inc_resultq_cramped(const struct inc_result_queue *q)
+static inline bool inc_resultq_must_grow(const struct inc_result_queue *q)
 {
 	return q->used + 1 >= q->size && q->size < q->geom->slots;
 }
@@ -152,7 +152,7 @@ void inc_resultq_init(struct inc_result_queue *q,
 		      const struct inc_slot_geom *g);
 size_t inc_resultq_memory(u16 size);
 u16 inc_resultq_fits(const struct inc_slot_geom *g, size_t bytes);
-void inc_resultq_furnish(struct inc_result_queue *q, void *mem, u16 size);
+void inc_resultq_grow(struct inc_result_queue *q, void *mem, u16 size);
 bool inc_resultq_waits(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);

@@ -23,7 +23,7 @@
 #include "core/reduce_tree.h"
 #include "core/slot.h"
 
-static size_t parked_size(const struct inc_slot_geom *g)
+static size_t pending_size(const struct inc_slot_geom *g)
 {
 	return (size_t)g->max_chunks * inc_geom_parts(g) *
 	       sizeof(struct inc_part *);
@@ -34,10 +34,10 @@ static size_t chunk_size(const struct inc_slot_geom *g)
 	return g->max_chunks * sizeof(struct inc_chunk);
 }
 
-/* What lies behind the buffers. */
+/* Memory behind the buffers. */
 static size_t state_size(const struct inc_slot_geom *g)
 {
-	return parked_size(g) + g->members * sizeof(struct inc_part *) +
+	return pending_size(g) + g->members * sizeof(struct inc_part *) +
 	       chunk_size(g) + 2 * g->members * sizeof(u16);
 }
 
@@ -71,7 +71,7 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
  * @g: geometry of the tree; has to outlive the slot
  * @msg_id: first message that it expects
  *
- * It needs inc_slot_place() before a message begins there.
+ * A slot needs inc_slot_place() before a message begins there.
  */
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g, u32 msg_id)
 {
@@ -105,8 +105,8 @@ void inc_slot_place(struct inc_slot *s, void *mem)
 	if (g->child)
 		s->partial += inc_geom_buffer(g);
 	mem += inc_slot_buffers(g);
-	s->parked = mem;
-	mem += parked_size(g);
+	s->pending = mem;
+	mem += pending_size(g);
 	s->half = mem;
 	mem += g->members * sizeof(*s->half);
 	s->chunk = mem;
@@ -117,11 +117,11 @@ void inc_slot_place(struct inc_slot *s, void *mem)
 	WRITE_ONCE(s->result, result);
 }
 
-/* Where a part of a rank's chunk is parked. */
+/* Where a part of a rank's chunk waits. */
 static struct inc_part **part_at(const struct inc_slot *s, u16 member,
 				 u16 chunk)
 {
-	return &s->parked[(size_t)chunk * inc_geom_parts(s->geom) + member];
+	return &s->pending[(size_t)chunk * inc_geom_parts(s->geom) + member];
 }
 
 static void expect_message(struct inc_slot *s, u32 msg_id)
@@ -148,7 +148,7 @@ static void expect_message(struct inc_slot *s, u32 msg_id)
 static bool may_advance(const struct inc_slot *s)
 {
 	return s->state == RDMA_INC_SLOT_STATE_DONE ||
-	       (s->state == RDMA_INC_SLOT_STATE_FAILED &&
+	       (s->state == RDMA_INC_SLOT_STATE_FAILED && !s->unswept &&
 		s->begun == s->geom->members &&
 		(!s->geom->child ||
 		 (s->parent_answered && !READ_ONCE(s->uplink_busy))));
@@ -156,12 +156,12 @@ static bool may_advance(const struct inc_slot *s)
 
 /**
  * inc_slot_is_over() - check whether a slot needs no memory
- * @s: slot of a root that has memory
+ * @s: slot that has memory
  * @read: if its message is done, all members have had their results
  *
  * Nothing of the next message has arrived in an idle slot, and nobody needs the last
  * one's result if it got its memory after that. Members are sent a failed message's
- * status alone.
+ * status alone. A parent that has answered needs none of the request any more.
  *
  * Context: the slot's lock is held.
  * Return: true if so: inc_slot_give_back() may follow.
@@ -172,7 +172,8 @@ bool inc_slot_is_over(const struct inc_slot *s, bool read)
 	case RDMA_INC_SLOT_STATE_IDLE:
 		return true;
 	case RDMA_INC_SLOT_STATE_DONE:
-		return read;
+		return read && !READ_ONCE(s->uplink_busy) &&
+		       (!s->geom->child || s->parent_answered);
 	default:
 		return may_advance(s);
 	}
@@ -183,7 +184,7 @@ bool inc_slot_is_over(const struct inc_slot *s, bool read)
  * @s: slot
  *
  * The slot goes on to its next message. It needs inc_slot_place() before that begins.
- * No part is parked, as each was used up.
+ * No part is pending, as each was used up.
  *
  * Context: the slot's lock is held.
  * Return: the memory.
@@ -194,7 +195,7 @@ void *inc_slot_give_back(struct inc_slot *s)
 
 	if (s->state != RDMA_INC_SLOT_STATE_IDLE)
 		expect_message(s, s->msg.msg_id + s->geom->slots);
-	/* What is retransmitted nevertheless has other bytes: inc_slot_has(). */
+	/* A retransmission would have other bytes: inc_slot_has() sees that. */
 	WRITE_ONCE(s->owner, s->msg.msg_id);
 	WRITE_ONCE(s->result, NULL);
 	s->got = NULL;
@@ -218,7 +219,7 @@ static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg)
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
 	for (i = 0; i < msg->gather_chunks && (!s->ops || s->geom->child); i++)
 		s->chunk[i].filled = 0;
-	s->eights = s->ops && inc_reduce_by_eights(s);
+	s->by_blocks = s->ops && inc_reduce_by_blocks(s);
 	s->cpu = INC_SLOT_NO_CPU;
 }
 
@@ -314,10 +315,10 @@ static void advance_gathered(struct inc_slot *s)
 }
 
 /*
- * The last rank has begun: place parked parts. Until then unreduced parts are
- * parked: a rank that has not begun may still need the slot's previous result.
+ * The last rank has begun: place pending parts. Until then parts are kept
+ * unreduced: a rank that has not begun may still need the slot's previous result.
  */
-static void place_parked(struct inc_slot *s)
+static void place_pending(struct inc_slot *s)
 {
 	u16 member, chunk;
 
@@ -384,13 +385,13 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 		/* No rank needs the content of the buffers any more. */
 		WRITE_ONCE(s->owner, s->msg.msg_id);
 		if (is_gather(s))
-			place_parked(s);
+			place_pending(s);
 	}
 	return INC_SLOT_TAKE;
 }
 
 /**
- * inc_slot_recall() - look up what became of a rank's message
+ * inc_slot_lookup() - look up the outcome of a rank's message
  * @s: slot of the message ID
  * @member: index of the member
  * @msg_id: message
@@ -404,7 +405,7 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
  * Context: the slot's lock is held.
  * Return: enum inc_slot_past.
  */
-enum inc_slot_past inc_slot_recall(const struct inc_slot *s, u16 member,
+enum inc_slot_past inc_slot_lookup(const struct inc_slot *s, u16 member,
 				   u32 msg_id, struct inc_msg *msg, u8 *status)
 {
 	u32 newest;
@@ -551,7 +552,7 @@ bool inc_slot_result(struct inc_slot *s, u32 off, const struct inc_part *part)
 {
 	u32 len = part->len;
 
-	/* It failed here meanwhile, for a reason that ends the tree. */
+	/* The message failed here meanwhile, for a reason that ends the tree. */
 	if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 		return true;
 	if (s->state != RDMA_INC_SLOT_STATE_BUSY || !s->gathered ||
@@ -597,22 +598,25 @@ bool inc_slot_answer(struct inc_slot *s, u8 status)
 	return true;
 }
 
-/* Drop what is parked in one place. */
-static void drop_parked(struct inc_slot *s, u16 place, u16 chunks)
+/* Drop parts pending in one place. Returns their number. */
+static u16 drop_pending(struct inc_slot *s, u16 place, u16 chunks)
 {
-	u16 chunk;
+	u16 chunk, n = 0;
 
 	/* Parts of gathered chunks are used up, or placed if not reduced. */
 	for (chunk = s->gathered; chunk < chunks; chunk++) {
 		struct inc_part **part = part_at(s, place, chunk);
 
-		if (*part)
-			inc_part_drop(*part);
+		if (!*part)
+			continue;
+		inc_part_drop(*part);
 		*part = NULL;
+		n++;
 	}
+	return n;
 }
 
-/* Where parts of a member are parked: one place, or one for each block. */
+/* Where parts of a member wait: one place, or one for each block. */
 static u16 first_place(const struct inc_slot *s, u16 member)
 {
 	const struct inc_slot_geom *g = s->geom;
@@ -623,17 +627,50 @@ static u16 first_place(const struct inc_slot *s, u16 member)
 	       g->at[g->ranges[member].first - g->own.first] : g->blocks;
 }
 
-static void drop_member(struct inc_slot *s, u16 member)
+static u16 drop_member(struct inc_slot *s, u16 member)
 {
 	/* Of the next chunk, some blocks may have arrived. */
-	u16 chunks = min(s->got[member], s->msg.gather_chunks), place;
+	u16 chunks = min(s->got[member], s->msg.gather_chunks), place, n = 0;
 
 	for (place = first_place(s, member);
 	     place < first_place(s, member + 1); place++)
-		drop_parked(s, place, chunks);
+		n += drop_pending(s, place, chunks);
 	if (s->half[member])
 		inc_part_free(s->half[member]);
 	s->half[member] = NULL;
+	return n;
+}
+
+/**
+ * inc_slot_sweep() - drop more parts of a message that has failed
+ * @s: slot
+ *
+ * There may be 65,536 of them, which takes tens of milliseconds. The slot's next
+ * message does not begin before all are dropped.
+ *
+ * Looks only where packets can have left a part: a part that covers several
+ * ranks waits at the first of them, which has sent its own; in order of
+ * arrival the part of a chunk is at rank 0.
+ *
+ * Context: the slot's lock is held.
+ * Return: true if there may be more.
+ */
+bool inc_slot_sweep(struct inc_slot *s)
+{
+	u32 n = 0;
+
+	if (!s->unswept)
+		return false;
+	for (; s->swept < s->geom->members; s->swept++) {
+		if (n >= INC_SLOT_SWEEP)
+			return true;
+		if (s->got[s->swept])
+			n += drop_member(s, s->swept);
+	}
+	if (s->geom->by_arrival)
+		drop_pending(s, 0, s->msg.gather_chunks);
+	s->unswept = false;
+	return false;
 }
 
 /**
@@ -641,33 +678,21 @@ static void drop_member(struct inc_slot *s, u16 member)
  * @s: slot
  * @status: enum inc_status
  *
- * Looks only where packets can have left a part: a part that covers several
- * ranks is parked at the first of them, which has sent its own; in order of
- * arrival the part of a chunk is at rank 0.
+ * If @s->unswept then, inc_slot_sweep() has to follow, with pauses.
  *
  * Context: the slot's lock is held.
  * Return: true if a message was busy: the ranks that began it have to be told.
  */
 bool inc_slot_fail(struct inc_slot *s, u8 status)
 {
-	u16 member, begun = 0, most = 0;
-
 	if (s->state != RDMA_INC_SLOT_STATE_BUSY)
 		return false;
 	s->state = RDMA_INC_SLOT_STATE_FAILED;
 	s->status = status;
 	s->wrong = INC_SLOT_NOBODY;
 	s->unlike = INC_SLOT_NOBODY;
-
-	for (member = 0; member < s->geom->members && begun < s->begun;
-	     member++) {
-		if (!s->got[member])
-			continue;
-		begun++;
-		most = max(most, s->got[member]);
-		drop_member(s, member);
-	}
-	if (most && s->geom->by_arrival)
-		drop_parked(s, 0, most - 1);
+	s->unswept = true;
+	s->swept = 0;
+	inc_slot_sweep(s);
 	return true;
 }

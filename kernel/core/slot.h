@@ -17,8 +17,8 @@
 /**
  * enum inc_slot_verdict - what to do with a request that begins
  * @INC_SLOT_TAKE: take its chunks
- * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell those that
- *	have begun, this one included, and discard its chunks
+ * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell all ranks that
+ *	have begun it, and discard its chunks
  * @INC_SLOT_FAILED: the message failed before: tell this rank, discard
  * @INC_SLOT_REPEAT: this rank has begun this message before, and none since:
  *	discard its chunks
@@ -37,7 +37,7 @@ enum inc_slot_verdict {
 };
 
 /**
- * enum inc_slot_past - what a slot knows of a rank and a message
+ * enum inc_slot_past - outcome of a rank's message, as the slot knows it
  * @INC_SLOT_UNKNOWN: the rank has begun neither it nor a later one in the slot
  * @INC_SLOT_OPEN: the rank has begun it, and it goes on
  * @INC_SLOT_ENDED: the rank has begun it, and it has ended
@@ -50,6 +50,9 @@ enum inc_slot_past {
 	INC_SLOT_OLD,
 };
 
+/* Parts that one call drops when a message fails, and one rank's more. */
+#define INC_SLOT_SWEEP	256
+
 size_t inc_slot_buffers(const struct inc_slot_geom *g);
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
@@ -59,19 +62,19 @@ bool inc_slot_is_over(const struct inc_slot *s, bool read);
 void *inc_slot_give_back(struct inc_slot *s);
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status);
-enum inc_slot_past inc_slot_recall(const struct inc_slot *s, u16 member,
+enum inc_slot_past inc_slot_lookup(const struct inc_slot *s, u16 member,
 				   u32 msg_id, struct inc_msg *msg, u8 *status);
 bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);
+bool inc_slot_sweep(struct inc_slot *s);
 bool inc_slot_result(struct inc_slot *s, u32 off, const struct inc_part *part);
 bool inc_slot_answer(struct inc_slot *s, u8 status);
 
 /*
- * Are the bytes of a message that was sent, a result or a child's request,
- * still there to be resent? Needs no lock: if they change at this moment, all
- * ranks have begun the slot's next message, or have acknowledged this one, so no rank
- * needs them.
+ * Are the bytes of a message's result still there to be resent? Needs no lock: if they
+ * change at this moment, all ranks have begun the slot's next message, or have
+ * acknowledged this one, so no rank needs them.
  */
 static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
 {

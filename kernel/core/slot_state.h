@@ -22,8 +22,8 @@
 /**
  * struct inc_chunk - result of a chunk, one packet's worth of a message
  * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
- * @filled: bytes of it gathered so far, if it is not reduced; else, at a child
- *	with several blocks of ranks, number of ranks in those that are complete
+ * @filled: bytes of it gathered so far, if it is not reduced; else, at a child with
+ *	several blocks of ranks, number of ranks in complete blocks
  */
 struct inc_chunk {
 	u32	crc;
@@ -42,9 +42,10 @@ struct inc_chunk {
  * @cpu: CPU that has brought parts since @msg began, or INC_SLOT_NO_CPU or
  *	INC_SLOT_CPUS; see inc_slot_note_cpu()
  * @ops: how to reduce @msg, NULL if it is not reduced
- * @eights: parts of eight ranks in a row are reduced at once if they are long enough
+ * @unswept: parts of the message, which has failed, have yet to be dropped
+ * @by_blocks: parts of a block of eight ranks are reduced at once if long enough
  * @result_wanted: some rank wants elements of the result
- * @last_wanted: some rank wanted some of that of @last
+ * @last_wanted: some rank wanted some of the result of @last
  * @parent_answered: the parent has sent the message's final status
  * @uplink_busy: the request to the parent is not completely given to its QP;
  *	owned by uplink_queue.c
@@ -54,6 +55,7 @@ struct inc_chunk {
  *	its nchunks is 0 if there was none
  * @begun: number of ranks whose request has begun
  * @gathered: chunks that all ranks have contributed to; they complete in order
+ * @swept: with @unswept, rank whose parts are dropped next
  * @ready: chunks of the result that are complete; same as @gathered except at a
  *	child
  * @rx_bytes: bytes of the result received from the parent
@@ -64,8 +66,8 @@ struct inc_chunk {
  * @got: NULL without memory; for each rank, chunks received + 1, or 0 before its request began
  * @done: for each rank that is a switch, how many of its ranks have arrived of
  *	its next chunk: a request may have a part for each block of them
- * @parked: for each chunk and rank, or block of ranks, a part that waits for its
- *	sibling, the others of its eight, or for the last rank to begin; parts that
+ * @pending: for each chunk and rank, or block of ranks, a part that waits for its
+ *	sibling, the others of its block, or for the last rank to begin; parts that
  *	cover several are at the first
  * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
@@ -83,7 +85,8 @@ struct inc_slot {
 	bool				last_wanted;
 	bool				parent_answered;
 	bool				uplink_busy;
-	bool				eights;
+	bool				unswept;
+	bool				by_blocks;
 	u16				wrong;
 	u16				unlike;
 	int				cpu;
@@ -93,11 +96,12 @@ struct inc_slot {
 	u16				ready;
 	u32				rx_bytes;
 	u16				arrived;
+	u16				swept;
 	u32				owner;
 	u32				uplink_msg_id;
 	u16				*got;
 	u16				*done;
-	struct inc_part			**parked;
+	struct inc_part			**pending;
 	struct inc_part			**half;
 	struct inc_chunk		*chunk;
 	u8				*result;
@@ -115,10 +119,10 @@ static inline bool inc_slot_by_rank(const struct inc_slot *s)
 	       s->ops->ordered;
 }
 
-/* Is a part of @len bytes reduced together with those of its eight? */
-static inline bool inc_slot_in_eight(const struct inc_slot *s, u16 member, u32 len)
+/* Is a part of @len bytes reduced together with the others of its block? */
+static inline bool inc_slot_in_block(const struct inc_slot *s, u16 member, u32 len)
 {
-	return s->eights && (member | (INC_REDUCE_EIGHT - 1)) < s->geom->members &&
+	return s->by_blocks && (member | (INC_REDUCE_BLOCK - 1)) < s->geom->members &&
 	       len >= s->ops->simd_min * s->ops->size;
 }
 

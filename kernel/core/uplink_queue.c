@@ -2,11 +2,11 @@
 /*
  * The requests that are queued for a child's parent.
  *
- * They are sent as hosts send them, packet by packet as chunks are gathered.
+ * Requests are sent as hosts send them, packet by packet as chunks are gathered.
  * The packets of a message follow each other on a QP, so messages are sent one
- * after the other, in the order in which their first chunks were gathered.
- * Their bytes stay in the slot (inc_slot.partial) until the slot's next message
- * is gathered there, and by then the parent has answered this one.
+ * after the other, in the order in which their first chunks were gathered. Their
+ * bytes stay in the slot (inc_slot.partial) until the slot's next message is
+ * gathered there, and by then the parent has answered this one.
  */
 #include <linux/kernel.h>
 #include <rdma/ib_pack.h>
@@ -187,7 +187,7 @@ static void address_request(const struct inc_uplink_queue *q,
  * @w: filled in
  *
  * Context: as for inc_uplinkq_gathered().
- * Return: what follows the packet; INC_REQ_MORE unless it ends the request.
+ * Return: INC_REQ_MORE unless the packet ends the request.
  */
 enum inc_requester_end inc_uplinkq_next(struct inc_uplink_queue *q,
 					struct inc_slot *s, struct inc_wqe *w)

@@ -34,7 +34,7 @@ struct inc_uplink_out {
 };
 
 /**
- * struct inc_uplink_queue - what is queued for a child's parent
+ * struct inc_uplink_queue - requests queued for a child's parent
  * @geom: the child's geometry
  * @tree_id: the parent's tree
  * @rkey: R_Key of its slots

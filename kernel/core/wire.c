@@ -134,7 +134,7 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 		return INC_WIRE_SHORT;
 	pkt->payload_len = rest;
 
-	/* What the opcode has not; less than all to clear. */
+	/* Clear only the headers that this opcode may lack. */
 	pkt->va = 0;
 	pkt->rkey = 0;
 	pkt->dmalen = 0;

@@ -16,7 +16,7 @@
 /* Default P_Key, as stock rxe uses. */
 #define INC_PKEY_DEFAULT	0xffff
 
-/* enum inc_pkt_flags - properties of a packet's opcode, see inc_opcode() */
+/* enum inc_pkt_flags - properties of a packet's opcode, by the table of wire.c */
 #define INC_PKT_REQUEST		0x01	/* else a response */
 #define INC_PKT_FIRST		0x02	/* begins a message */
 #define INC_PKT_LAST		0x04	/* ends it */

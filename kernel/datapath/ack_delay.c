@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Delayed acknowledgments. Short messages arrive one by one, each with AckReq,
- * so a quarter of all packets would be ACKs. One ACK for several messages is as
- * good: the result tells the member more, and sooner (coalescing: IBTA C9-112).
- * And the end of a write of several packets is better acknowledged with what
- * follows (core/lost_place.h). The delay is well below any local ACK timeout in
- * use.
+ * Delayed acknowledgments. Short messages arrive one by one, each with AckReq, so a
+ * quarter of all packets would be ACKs. One ACK for several messages is as good:
+ * the result tells the member more, and sooner (coalescing: IBTA C9-112). And the
+ * end of a write of several packets is better acknowledged with a later packet
+ * (core/lost_place.h). The delay is well below any local ACK timeout in use.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A checked packet enters the QP that it is for. Responses change the requester
- * (rx_response.c). Requests go to the responder (rx_rc.c, rx_uc.c) and from
- * there to a slot (slot_io.c), under the QP's receive lock. What they leave to
- * do is done when the lock is dropped (reply.c).
+ * (rx_response.c). Requests go to the responder (rx_rc.c, rx_uc.c) and from there
+ * to a slot (slot_io.c), under the QP's receive lock. Answers and results are sent
+ * when the lock is dropped (reply.c).
  *
  * DOC: locking of the data path
  *
- * inc_qp.rx.lock > inc_tree_slot.lock, inc_qp.rx.lock > inc_turn.lock, and
+ * inc_qp.rx.lock > inc_tree_slot.lock, inc_qp.rx.lock > inc_batch.lock, and
  * inc_qp.rx.lock > inc_qp.tx.lock of any QP. None of the last three are held
  * together, nor are two locks of one kind. No lock is held across ip_local_out().
  */
@@ -15,6 +15,7 @@
 
 #include "core/psn.h"
 #include "core/wire.h"
+#include "datapath/batch.h"
 #include "datapath/engine.h"
 #include "datapath/fanout.h"
 #include "datapath/reply.h"
@@ -24,7 +25,6 @@
 #include "datapath/rx_uc.h"
 #include "datapath/slot_io.h"
 #include "datapath/solicit.h"
-#include "datapath/turn.h"
 #include "datapath/tx_queue.h"
 #include "object/qp.h"
 
@@ -49,6 +49,23 @@ static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 	inc_reply_flush(&reply, qp);
 }
 
+/*
+ * The member has sent a packet. Nothing is believed of one before a responder or the
+ * requester believes it. The CPUs that send to the member read the same cache lines.
+ */
+static void note_life(struct inc_qp *qp)
+{
+	unsigned long now = jiffies;
+	u16 cpu = smp_processor_id();
+
+	if (READ_ONCE(qp->last_rx) != now)
+		WRITE_ONCE(qp->last_rx, now);
+	if (READ_ONCE(qp->cpu) != cpu)
+		WRITE_ONCE(qp->cpu, cpu);
+	if (unlikely(!READ_ONCE(qp->heard)))
+		inc_txq_heard(qp);
+}
+
 /**
  * inc_engine_rx() - process a checked packet for a QP
  * @qp: QP
@@ -63,6 +80,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 {
 	struct inc_begun begun;
 	struct inc_reply reply = { .begun = &begun };
+	bool lives;
 
 	if (!inc_rx_port_check(qp, skb))
 		return;
@@ -71,35 +89,39 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 		return;
 	}
-	if (unlikely(!READ_ONCE(qp->heard)))
-		inc_txq_heard(qp);
 	if (!(pkt->flags & INC_PKT_REQUEST)) {
-		inc_rx_response(qp, pkt);
+		if (inc_rx_response(qp, pkt))
+			note_life(qp);
 		consume_skb(skb);
 		return;
 	}
 
-	inc_turn_note(qp);
+	inc_batch_note(qp);
 	spin_lock(&qp->rx.lock);
+	/* Before that, a packet without an R_Key may be anybody's. */
+	lives = inc_rx_port_learn(qp, skb, pkt);
 	if (pkt->uc) {
-		inc_rx_uc(qp, skb, pkt, &reply);
+		lives &= inc_rx_uc(qp, skb, pkt, &reply);
 	} else {
-		inc_rx_rc(qp, skb, pkt, &reply);
-		inc_solicit_watch(qp);
+		lives &= inc_rx_rc(qp, skb, pkt, &reply);
+		if (likely(lives))
+			inc_solicit_watch(qp);
 	}
 	spin_unlock(&qp->rx.lock);
+	if (likely(lives))
+		note_life(qp);
 	inc_reply_flush(&reply, qp);
 }
 
 /**
- * inc_engine_end_turn() - put into its slot what a QP has kept for it
- * @qp: QP, in the turn of a CPU, which ends
+ * inc_engine_end_batch() - put chunks that a QP has kept into their slot
+ * @qp: QP, in the batch of a CPU, which ends
  *
  * The QP may be freed when its lock is dropped for the last time.
  *
  * Context: softirq, RCU read side, no lock held.
  */
-void inc_engine_end_turn(struct inc_qp *qp)
+void inc_engine_end_batch(struct inc_qp *qp)
 {
 	bool more = true;
 
@@ -111,7 +133,7 @@ void inc_engine_end_turn(struct inc_qp *qp)
 		if (more)
 			inc_slot_io_flush(qp, &reply);
 		else
-			qp->rx.turn_cpu = -1;
+			qp->rx.batch_cpu = -1;
 		spin_unlock(&qp->rx.lock);
 		if (more)
 			inc_reply_flush(&reply, qp);

@@ -12,6 +12,6 @@ struct sk_buff;
 
 void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		   const struct inc_pkt *pkt);
-void inc_engine_end_turn(struct inc_qp *qp);
+void inc_engine_end_batch(struct inc_qp *qp);
 
 #endif /* _INC_ENGINE_H */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a slot to the members: send what is gathered to the members that wait
- * for it, or at a child switch to the parent, and report failures.
+ * From a slot to the members: send gathered chunks to the members that wait for
+ * them, or at a child switch to the parent, and report failures.
  *
  * A member learns that it has a result from the result's last packet. Earlier
- * packets only keep the link from idling. So while chunks complete much faster
- * than a slow link could carry them, several are passed on at a time: each
- * member's QP is handled once for all of them, and their packets leave together
- * (tx_gso.c). The end of a message never waits, nor does anything when chunks
- * arrive one by one. If further chunks do not arrive, a timer passes on what is
- * there.
+ * packets only keep the link from idling. So while chunks complete much faster than
+ * a slow link could carry them, several are passed on at a time: each member's QP
+ * is handled once for all of them, and their packets leave together (tx_gso.c). The
+ * end of a message never waits, nor does anything when chunks arrive one by one. If
+ * further chunks do not arrive, a timer passes on the rest.
  */
 #include <linux/llist.h>
 #include <linux/lockdep.h>
@@ -18,7 +17,7 @@
 #include "datapath/fanout.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_queue.h"
-#include "datapath/turn.h"
+#include "datapath/batch.h"
 #include "datapath/uplink_tx.h"
 #include "object/qp.h"
 #include "object/slot_mem.h"
@@ -27,7 +26,7 @@
 
 /*
  * Chunks are quick if one follows another within this time in microseconds, not
- * counting what it takes to send to all members meanwhile ...
+ * counting the time to send to all members meanwhile ...
  */
 #define QUICK_US	20
 /* ... and this many did so in a row. Up to INC_GSO_MAX chunks then wait. */
@@ -48,7 +47,7 @@ static void note_ended(struct inc_tree_slot *ts, u32 msg_id)
 /**
  * inc_fanout_note_begun() - note the ranks to tell that a message has failed
  * @s: its slot
- * @b: set to those whose requests have begun
+ * @b: set to ranks whose requests have begun
  *
  * Context: the slot's lock is held.
  */
@@ -94,11 +93,11 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status,
 }
 
 /**
- * inc_fanout_kick() - let all members' QPs send what is queued
+ * inc_fanout_kick() - let all members' QPs send their queues
  * @tree: tree
  *
- * What the caller has queued is seen without a lock; whoever queues something
- * meanwhile sends it. So members that get nothing cost next to nothing.
+ * The caller's own entries are seen without a lock, and other CPUs send theirs. So
+ * members that get nothing cost next to nothing.
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
  */
@@ -110,17 +109,17 @@ void inc_fanout_kick(struct inc_tree *tree)
 	inc_tree_for_each_member(tree, qp)
 		/* See above: another CPU's entries are that CPU's to send. */
 		if (!data_race(inc_resultq_empty(&qp->tx.results)))
-			inc_turn_send(qp, now);
+			inc_batch_send(qp, now);
 	WRITE_ONCE(tree->kicked_at, inc_now());
 }
 
 /**
- * inc_fanout_kick_begun() - let some members' QPs send what is queued
+ * inc_fanout_kick_begun() - let some members' QPs send their queues
  * @tree: tree
  * @b: ranks that inc_fanout_status() has told
  *
- * A rank chooses how often its messages fail, so the work is that of those
- * that have begun them, however many ranks there are.
+ * A rank chooses how often its messages fail, so the work depends on the ranks that
+ * have begun them, not on all ranks.
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
  */
@@ -230,7 +229,7 @@ static void copy_progress(struct inc_tree *tree, struct inc_tree_slot *ts,
  * @tree: tree
  * @ts: its slot
  * @n: chunks that have been gathered just now
- * @p: filled with what inc_fanout_gathered() is to pass on
+ * @p: filled in for inc_fanout_gathered()
  *
  * Context: softirq, the slot's lock is held.
  * Return: false if they wait for more chunks, or for the timer.

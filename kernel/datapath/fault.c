@@ -4,11 +4,11 @@
  * million, for each kind of fault, and a random generator of its own with a
  * seed, so that a run can be reproduced. It counts the faults that it injects.
  *
- * On receive, a packet is damaged when it has passed all checks except the
- * ICRC, so that the ICRC finds it. The other faults come after the last check.
- * On transmit, the packet is complete. So the counters of the QP see what a bad
- * network would have made of its packets: one dropped on receive has never
- * arrived, one dropped on transmit has been sent.
+ * On receive, a packet is damaged when it has passed all checks except the ICRC, so
+ * that the ICRC finds it. The other faults come after the last check. On transmit,
+ * the packet is complete. So the counters of the QP count packets as in a bad
+ * network: one dropped on receive has never arrived, one dropped on transmit has
+ * been sent.
  */
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
@@ -121,7 +121,7 @@ static void damage_packet(struct fault_dir *d, struct sk_buff *skb,
 	hit = off < skb->len && draw_chance(d, CORRUPT);
 	r = hit ? prandom_u32_state(&d->rnd) : 0;
 	spin_unlock_bh(&d->lock);
-	/* Others that share the packet must not see the damage. */
+	/* Clones of the packet must not see the damage. */
 	if (!hit || skb_ensure_writable(skb, skb->len))
 		return;
 	skb->data[off + (r >> 3) % (skb->len - off)] ^= 1 << (r & 7);
@@ -245,7 +245,7 @@ bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
 
 /**
  * inc_fault_no_memory() - perhaps pretend that there is no memory
- * @qp: QP that takes memory when it needs it, see object/lazy.c
+ * @qp: QP that takes memory when it needs it, see object/qp_mem.c
  * @tx: for packets in flight; else for a message that begins
  *
  * Context: BH off; takes an innermost lock.
@@ -447,17 +447,14 @@ static ssize_t fault_write(const struct file *file, bool tx,
 	line = memdup_user_nul(buf, len);
 	if (IS_ERR(line))
 		return PTR_ERR(line);
-	err = debugfs_file_get(file_dentry(file));
-	if (!err) {
-		err = set_faults(file_inode(file)->i_private, tx, line);
-		debugfs_file_put(file_dentry(file));
-	}
+	err = set_faults(file_inode(file)->i_private, tx, line);
 	kfree(line);
 	return err ? err : len;
 }
 
-static void show_faults(struct seq_file *m, struct inc_qp *qp, bool tx)
+static int show_faults(struct seq_file *m, bool tx)
 {
+	struct inc_qp *qp = m->private;
 	struct fault_dir now = {};
 	struct inc_fault *f;
 	enum kind k;
@@ -480,37 +477,17 @@ static void show_faults(struct seq_file *m, struct inc_qp *qp, bool tx)
 		seq_printf(m, "%s %u ppm, done %llu\n", kind_names[k],
 			   now.ppm[k], now.count[k]);
 	seq_printf(m, "seed %u\npackets %llu\n", now.seed, now.packets);
-}
-
-static int fault_show(struct seq_file *m, bool tx)
-{
-	int err = debugfs_file_get(file_dentry(m->file));
-
-	if (err)
-		return err;
-	show_faults(m, m->private, tx);
-	debugfs_file_put(file_dentry(m->file));
 	return 0;
 }
 
 static int rx_show(struct seq_file *m, void *unused)
 {
-	return fault_show(m, false);
+	return show_faults(m, false);
 }
 
 static int tx_show(struct seq_file *m, void *unused)
 {
-	return fault_show(m, true);
-}
-
-static int rx_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, rx_show, inode->i_private);
-}
-
-static int tx_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, tx_show, inode->i_private);
+	return show_faults(m, true);
 }
 
 static ssize_t rx_write(struct file *file, const char __user *buf, size_t len,
@@ -525,23 +502,8 @@ static ssize_t tx_write(struct file *file, const char __user *buf, size_t len,
 	return fault_write(file, true, buf, len);
 }
 
-static const struct file_operations rx_fops = {
-	.owner		= THIS_MODULE,
-	.open		= rx_open,
-	.read		= seq_read,
-	.write		= rx_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
-
-static const struct file_operations tx_fops = {
-	.owner		= THIS_MODULE,
-	.open		= tx_open,
-	.read		= seq_read,
-	.write		= tx_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(rx);
+DEFINE_SHOW_STORE_ATTRIBUTE(tx);
 
 /* "rank-1023-rx" */
 #define FAULT_NAME_LEN	sizeof("rank-65535-rx")
@@ -569,9 +531,9 @@ void inc_fault_show(struct inc_qp *qp)
 	if (!dir)
 		return;
 	fault_name(name, qp, "rx");
-	debugfs_create_file_unsafe(name, 0600, dir, qp, &rx_fops);
+	debugfs_create_file(name, 0600, dir, qp, &rx_fops);
 	fault_name(name, qp, "tx");
-	debugfs_create_file_unsafe(name, 0600, dir, qp, &tx_fops);
+	debugfs_create_file(name, 0600, dir, qp, &tx_fops);
 }
 
 /**

@@ -7,7 +7,7 @@
  * Packets from a bridge, which most are, are already taken in the bridge's
  * local input, after all other hooks there: they need not climb through the
  * bridge's device and IP to get here. Most of these are even taken where they
- * enter the bridge (shortcut.c), after all other hooks there, and if there are
+ * enter the bridge (bypass.c), after all other hooks there, and if there are
  * no others in its local input. Anything unusual still takes the long way
  * through IP.
  */
@@ -200,7 +200,7 @@ static unsigned int hook_port(void *priv, struct sk_buff *skb,
 	bridge = netdev_master_upper_dev_get_rcu(skb->dev);
 	if (!bridge || !netif_is_bridge_master(bridge) ||
 	    is_watched(bridge, skb->protocol) ||
-	    !inc_rx_shortcut(priv, skb, udp_off, qpn, bridge))
+	    !inc_rx_bypass(priv, skb, udp_off, qpn, bridge))
 		return NF_ACCEPT;
 	return NF_STOLEN;
 }

@@ -2,16 +2,18 @@
 /*
  * Detection of members that keep others waiting.
  *
- * A tree counts the messages that begin in it, and each QP those that its
- * member has begun. No slot moves on to its next message before all members
- * have begun this one, whether it is done or failed. So the members that a
- * message is missing are those that have begun fewer messages than the tree,
- * and those in the middle of one. Slots are not examined, however many there
- * are.
+ * A tree counts the messages that begin in it, and each QP the messages that its
+ * member has begun. No slot moves on to its next message before all members have
+ * begun this one, whether it is done or failed. So members keep others waiting if
+ * they have begun fewer messages than the tree, or are in the middle of one. Slots
+ * are not examined, however many there are.
  *
- * While there is such a member, a timer checks all members periodically, a
- * bounded number at a time. A member whose count does not move is solicited for
- * what it owes (solicit.c), and later probed for life.
+ * While there is such a member, a timer checks all members periodically, a bounded
+ * number at a time. A member whose count does not move is solicited for its packets
+ * (solicit.c), and later probed for life.
+ *
+ * A member for whose message there is no memory keeps others waiting, too, but it is
+ * not to blame. If all that is waited for is memory, the tree fails.
  */
 #include <linux/jiffies.h>
 
@@ -23,26 +25,25 @@
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* Checks per dead time. */
-#define SCANS_PER_DEAD_TIME	5
-/* Extra dead times for each member if all members are silent. */
-#define DOUBT	3
+/* Probes in the time after which silence is told. */
+#define PROBES		5
 /* Members checked in one timer run. */
 #define RANKS_PER_RUN		256
 
 /* Interval between probes of a member that keeps others waiting. */
 static unsigned long probe_interval(const struct inc_tree *tree)
 {
-	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time_ms) /
-				    SCANS_PER_DEAD_TIME);
+	u32 silent_ms = min_t(u32, READ_ONCE(tree->cfg.dead_time_ms),
+			      RDMA_INC_SILENT_TIME);
+
+	return 1 + msecs_to_jiffies(max(silent_ms / PROBES,
+					READ_ONCE(tree->cfg.min_rto_ms)));
 }
 
 /* Is the last time long ago? Then this is the next one. */
 static bool may_probe_all(struct inc_tree *tree)
 {
-	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
-
-	if (time_before(jiffies, next))
+	if (inc_age(READ_ONCE(tree->probed)) < probe_interval(tree) / 2)
 		return false;
 	WRITE_ONCE(tree->probed, jiffies);
 	return true;
@@ -95,10 +96,17 @@ static void watch_wait(struct inc_wait *w, bool waits, u32 count)
 
 static bool probe_due(struct inc_wait *w, unsigned long interval)
 {
-	if (!w->waits || time_before(jiffies, w->probed + interval))
+	if (!w->waits || inc_age(w->probed) < interval)
 		return false;
 	w->probed = jiffies;
 	return true;
+}
+
+/* Does it keep others waiting, with so many messages begun? */
+static bool is_missing(const struct inc_qp *qp, u32 begun)
+{
+	return (s32)(atomic_read(&qp->tree->opened) - begun) > 0 ||
+	       READ_ONCE(qp->rx.responder.in_msg);
 }
 
 /*
@@ -108,8 +116,7 @@ static bool probe_due(struct inc_wait *w, unsigned long interval)
 static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 {
 	u32 begun = READ_ONCE(qp->tx.results.begun);
-	bool lacks = (s32)(atomic_read(&tree->opened) - begun) > 0 ||
-		     READ_ONCE(qp->rx.responder.in_msg);
+	bool lacks = is_missing(qp, begun);
 
 	watch_wait(&qp->wait, lacks, begun);
 	if (probe_due(&qp->wait, probe_interval(tree))) {
@@ -117,17 +124,22 @@ static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 		inc_txq_kick(qp, inc_now());
 	}
 	if (tree->scan_all ||
-	    (lacks && time_after_eq(jiffies,
-				    qp->wait.since + inc_solicit_least(tree))))
+	    (lacks && inc_age(qp->wait.since) >= inc_solicit_least(tree)))
 		inc_solicit_waited(qp);
 	return lacks;
+}
+
+/* Has the parent yet to answer, with so many messages answered? */
+static bool parent_is_missing(const struct inc_tree *tree, u32 answers)
+{
+	return tree->geom.child && atomic_read(&tree->opened) != answers;
 }
 
 /* Members behind the parent may be missing. */
 static bool check_parent(struct inc_tree *tree)
 {
 	u32 answers = READ_ONCE(tree->answers);
-	bool waits = tree->geom.child && atomic_read(&tree->opened) != answers;
+	bool waits = parent_is_missing(tree, answers);
 
 	watch_wait(&tree->up_wait, waits, answers);
 	if (probe_due(&tree->up_wait, probe_interval(tree)) &&
@@ -169,78 +181,57 @@ void inc_missing_timer(struct timer_list *t)
 		mod_timer(t, jiffies + inc_solicit_least(tree));
 }
 
-/* Have all other members that should answer been silent since then? */
-static bool others_silent(struct inc_tree *tree, const struct inc_qp *who,
-			  unsigned long since)
+static unsigned long dead_time(const struct inc_tree *tree)
 {
-	struct inc_qp *qp;
-	bool any = false;
-
-	inc_tree_for_each_member(tree, qp) {
-		if (qp == who || !READ_ONCE(qp->heard) ||
-		    qp->cfg.transport == RDMA_INC_TRANSPORT_UC)
-			continue;
-		if (time_after_eq(READ_ONCE(qp->last_rx), since))
-			return false;
-		any = true;
-	}
-	return any;
+	return msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time_ms));
 }
 
 /*
- * All members may seem dead at a time, and each one's timer comes here: their
- * probes serve all of them.
+ * Is a member's next message one that there is no memory for? It comes again all the
+ * time, unless its process does something else.
  */
-static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
+static bool lacks_memory(const struct inc_qp *qp, u32 begun)
+{
+	return READ_ONCE(qp->mem.lacks_after) == begun &&
+	       jiffies - READ_ONCE(qp->mem.lacked_at) < dead_time(qp->tree) / 2;
+}
+
+/* Does the tree wait for somebody whom lack of memory does not keep from sending? */
+static bool waits_for_others(struct inc_tree *tree)
 {
 	struct inc_qp *qp;
 
-	if (!may_probe_all(tree))
-		return;
+	if (parent_is_missing(tree, READ_ONCE(tree->answers)))
+		return true;
 	inc_tree_for_each_member(tree, qp) {
-		if (qp == who)
-			continue;
-		inc_txq_probe(qp);
-		inc_txq_kick(qp, inc_now());
+		u32 begun = READ_ONCE(qp->tx.results.begun);
+
+		if (is_missing(qp, begun) && !lacks_memory(qp, begun))
+			return true;
 	}
+	return false;
 }
 
 /**
- * inc_missing_doubt() - tell a dead member from a dead network
- * @qp: its QP
+ * inc_missing_memory() - note that there is no memory for a member's message
+ * @qp: QP of the member
  *
- * If no other member was heard lately either, all are probed. If none answers,
- * the network or this machine has stalled, and every member gets more time.
+ * Mostly there is some soon: other messages end, or a work finds it. But if a member
+ * could not begin any message for the dead time, and whoever keeps others waiting
+ * could not, either, no message will end. Then the tree fails.
  *
- * Context: softirq, @qp's timer, no lock held.
- * Return: true if the verdict is to be put off by part of the dead time.
+ * Context: softirq, RCU read side, @qp->rx.lock held.
  */
-bool inc_missing_doubt(struct inc_qp *qp)
+void inc_missing_memory(struct inc_qp *qp)
 {
-	unsigned long dead =
-		msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time_ms));
-	struct inc_tree *tree = qp->tree;
-	bool doubt;
+	u32 begun = READ_ONCE(qp->tx.results.begun);
+	bool again = lacks_memory(qp, begun);
 
-	if (qp->uplink || qp->is_switch)
-		return false;
-	rcu_read_lock();
-	if (qp->doubted && time_after_eq(READ_ONCE(qp->last_rx), qp->doubted_at))
-		qp->doubted = false;
-	if (qp->doubted) {
-		doubt = time_before(jiffies, qp->doubted_at + DOUBT * dead);
-		/*
-		 * The network may be back, but this member has not been probed
-		 * since.
-		 */
-		qp->doubted = others_silent(tree, qp, qp->doubted_at);
-	} else {
-		doubt = others_silent(tree, qp, jiffies - dead / 2);
-		qp->doubted = doubt;
-		qp->doubted_at = jiffies;
-		if (doubt)
-			probe_others(tree, qp);
-	}
-	rcu_read_unlock();
-	return doubt;
+	WRITE_ONCE(qp->mem.lacked_at, jiffies);
+	if (again && jiffies - qp->mem.lacks_since < dead_time(qp->tree))
+		return;
+	qp->mem.lacks_since = jiffies;
+	WRITE_ONCE(qp->mem.lacks_after, begun);
+	if (again && !waits_for_others(qp->tree))
+		inc_tree_fail(qp->tree, INC_STATUS_NO_MEMORY);
 }

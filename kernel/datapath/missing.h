@@ -16,6 +16,6 @@ void inc_missing_timer(struct timer_list *t);
 /* Data path: RCU read side. */
 void inc_missing_watch(struct inc_tree *tree);
 bool inc_missing_probe_members(struct inc_tree *tree);
-bool inc_missing_doubt(struct inc_qp *qp);
+void inc_missing_memory(struct inc_qp *qp);
 
 #endif /* _INC_MISSING_H */

@@ -2,9 +2,9 @@
 /*
  * Packets beyond a gap in the PSN sequence. They are accepted when the gap is
  * closed, and are then trusted as if they had arrived in order. Most carry no
- * R_Key. So only packets that fit what is known are kept, in memory charged to
- * the member. All are dropped if two contradict each other, or if the gap stays
- * open.
+ * R_Key. So only packets that fit the message in progress are kept, in memory
+ * charged to the member. All are dropped if two contradict each other, or if the
+ * gap stays open.
  */
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
@@ -18,13 +18,6 @@
 #include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
-
-/* A packet that is forged, or contradicts one that is. */
-static void distrust_packet(struct inc_qp *qp, struct sk_buff *skb)
-{
-	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
-	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
-}
 
 static void charge_queue(struct inc_qp *qp, s64 bytes)
 {
@@ -64,8 +57,8 @@ struct sk_buff *inc_ooo_dequeue(struct inc_qp *qp)
 }
 
 /*
- * Are two packets the same? A retransmission may differ in what the network
- * marks, in AckReq, and in the ICRC, which covers IP's ID.
+ * Are two packets the same? A retransmission may differ in ECN marks, in AckReq,
+ * and in the ICRC, which covers IP's ID.
  */
 static bool same_packet(const struct sk_buff *a, const struct sk_buff *b)
 {
@@ -106,8 +99,9 @@ static struct sk_buff *fit_buffer(struct inc_qp *qp, struct sk_buff *skb)
  * all.
  *
  * Context: softirq, qp->rx.lock held.
+ * Return: false if it is not the member's: it is forged.
  */
-void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
+bool inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 		     const struct inc_pkt *pkt)
 {
 	struct inc_responder_run run;
@@ -119,7 +113,7 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 		goto drop;
 
 	inc_responder_run(&qp->rx.responder, &run);
-	/* It nearly always belongs at the tail. */
+	/* The packet nearly always belongs at the tail. */
 	skb_queue_reverse_walk(&qp->rx.ooo, prev) {
 		s32 diff = inc_psn_diff(pkt->psn, inc_cb(prev)->psn);
 
@@ -127,8 +121,8 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 			goto drop;
 		if (!diff) {
 			inc_ooo_purge(qp);
-			distrust_packet(qp, skb);
-			return;
+			inc_rx_port_distrust(qp, skb);
+			return true;
 		}
 		if (diff > 0) {
 			run = inc_cb(prev)->run;
@@ -141,14 +135,13 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 	case INC_RESP_OOO_UNKNOWN:
 		goto drop;
 	case INC_RESP_OOO_WRONG:
-		distrust_packet(qp, skb);
-		return;
+		inc_rx_port_distrust(qp, skb);
+		return false;
 	}
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
-	inc_rx_port_learn(qp, skb, pkt);
 	skb = fit_buffer(qp, skb);
 	if (!skb)
-		return;
+		return true;
 	inc_cb(skb)->psn = pkt->psn;
 	inc_cb(skb)->run = run;
 	charge_queue(qp, skb->truesize);
@@ -156,8 +149,9 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 	/* At the head of the queue if none precedes it. */
 	__skb_queue_after(&qp->rx.ooo, prev, skb);
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED);
-	return;
+	return true;
 drop:
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
 	consume_skb(skb);
+	return true;
 }

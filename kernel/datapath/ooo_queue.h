@@ -11,7 +11,7 @@ struct inc_pkt;
 struct inc_qp;
 struct sk_buff;
 
-void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
+bool inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 		     const struct inc_pkt *pkt);
 struct sk_buff *inc_ooo_dequeue(struct inc_qp *qp);
 void inc_ooo_purge(struct inc_qp *qp);

@@ -61,7 +61,7 @@ static unsigned int reply_counter(u8 syndrome)
 }
 
 /**
- * inc_reply_flush() - send a reply, and what else is ready then
+ * inc_reply_flush() - send a reply, and queued results
  * @reply: reply
  * @qp: QP of the member
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a request leaves to do once the locks are dropped: the answer to its
- * sender, and the QPs that have something to send.
+ * Work that a request leaves until the locks are dropped: the answer to its sender,
+ * and the QPs that have something to send.
  */
 #ifndef _INC_REPLY_H
 #define _INC_REPLY_H
@@ -12,7 +12,7 @@ struct inc_begun;
 struct inc_qp;
 
 /**
- * struct inc_reply - what a request leaves to do outside the locks
+ * struct inc_reply - work that a request leaves until the locks are dropped
  * @due: an acknowledgment or NAK has to be sent
  * @kick_members: all members may have something to send
  * @kick_begun: the members in @begun may have something to send

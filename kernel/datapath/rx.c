@@ -18,12 +18,12 @@
 
 #include "core/icrc.h"
 #include "core/wire.h"
+#include "datapath/bypass.h"
 #include "datapath/engine.h"
 #include "datapath/fault.h"
 #include "datapath/ingress.h"
 #include "datapath/rx.h"
 #include "datapath/rx_payload.h"
-#include "datapath/shortcut.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "report/trace.h"
@@ -183,25 +183,13 @@ static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 		kfree_skb(skb);
 }
 
-/* The CPUs that send to the member read the same cache lines. */
-static void note_arrival(struct inc_qp *qp)
-{
-	unsigned long now = jiffies;
-	u16 cpu = smp_processor_id();
-
-	if (READ_ONCE(qp->last_rx) != now)
-		WRITE_ONCE(qp->last_rx, now);
-	if (READ_ONCE(qp->cpu) != cpu)
-		WRITE_ONCE(qp->cpu, cpu);
-}
-
 /* One plain packet from the member of @qp. */
 static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 {
 	struct inc_pkt pkt;
 	unsigned int err;
 
-	/* What is told of a packet that is not parsed. */
+	/* Reported for a packet that is not parsed. */
 	pkt.opcode = 0;
 	pkt.qpn = qp->qpn;
 	pkt.psn = 0;
@@ -211,7 +199,6 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 		return;
 	}
 
-	note_arrival(qp);
 	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);
@@ -318,7 +305,7 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 }
 
 /**
- * inc_rx_shortcut() - take a packet to one of our QPs before its bridge
+ * inc_rx_bypass() - take a packet to one of our QPs before its bridge
  * @sw: switch
  * @skb: packet, skb->data at its IP header, which is plain and right; consumed
  *	if true
@@ -329,13 +316,13 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
  * Context: softirq, RCU read side.
  * Return: false if it has to continue through the bridge.
  */
-bool inc_rx_shortcut(struct inc_switch *sw, struct sk_buff *skb,
-		     unsigned int udp_off, u32 qpn, struct net_device *bridge)
+bool inc_rx_bypass(struct inc_switch *sw, struct sk_buff *skb,
+		   unsigned int udp_off, u32 qpn, struct net_device *bridge)
 {
 	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 
 	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb, bridge) ||
-	    !inc_shortcut_pass(qp, skb, udp_off))
+	    !inc_bypass_pass(qp, skb, udp_off))
 		return false;
 	skb->dev = bridge;
 	dev_sw_netstats_rx_add(bridge, skb->len);
@@ -363,7 +350,7 @@ bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 	if (!qp || !from_member(skb, qp) ||
 	    !inc_ingress_early(qp, skb, skb->dev))
 		return false;
-	inc_shortcut_open(qp, skb, port);
+	inc_bypass_open(qp, skb, port);
 	rx_one(qp, skb, udp_off);
 	return true;
 }

@@ -12,8 +12,8 @@ struct net_device;
 struct sk_buff;
 
 u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off);
-bool inc_rx_shortcut(struct inc_switch *sw, struct sk_buff *skb,
-		     unsigned int udp_off, u32 qpn, struct net_device *bridge);
+bool inc_rx_bypass(struct inc_switch *sw, struct sk_buff *skb,
+		   unsigned int udp_off, u32 qpn, struct net_device *bridge);
 bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 		  unsigned int udp_off, u32 qpn, const struct net_device *port);
 bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,

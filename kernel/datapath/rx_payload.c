@@ -50,7 +50,7 @@ static bool has_room(const struct sk_buff *skb, unsigned int off)
 }
 
 /*
- * Bring the headers, @len bytes, from the first fragment behind those in front. No
+ * Bring the headers, @len bytes, from the first fragment to the linear part. No
  * clone has the same fragments.
  */
 static bool pull_headers(struct sk_buff *skb, unsigned int len)
@@ -114,8 +114,8 @@ const void *inc_rx_peek_far(const struct sk_buff *skb, unsigned int off,
  * @skb: packet, skb->data at its IP header, nothing behind its ICRC
  * @bth_off: offset of its BTH, which may be in a fragment
  *
- * Afterwards BTH and extended headers can be read from skb->data, and what is behind
- * them by inc_rx_piece(). A packet that is too short for its headers is linear.
+ * Afterwards BTH and extended headers can be read from skb->data, and the payload
+ * by inc_rx_piece(). A packet that is too short for its headers is linear.
  *
  * Context: softirq.
  * Return: 0, or -ENOMEM.

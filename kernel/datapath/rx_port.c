@@ -8,7 +8,7 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 
-#include "core/responder.h"
+#include "core/wire.h"
 #include "datapath/rx_port.h"
 #include "object/qp.h"
 
@@ -22,19 +22,21 @@ static __be16 sender_port(const struct sk_buff *skb)
  * inc_rx_port_learn() - learn a member's UDP source port
  * @qp: QP
  * @skb: packet, skb->data at its BTH
- * @pkt: the packet, parsed, a request whose R_Key, if it has one, is right
+ * @pkt: the packet, parsed, a request
  *
  * A sender that knows the R_Key is the member.
  *
  * Context: qp->rx.lock held.
+ * Return: true if the port is known, now or before.
  */
-void inc_rx_port_learn(struct inc_qp *qp, const struct sk_buff *skb,
+bool inc_rx_port_learn(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt)
 {
 	lockdep_assert_held(&qp->rx.lock);
-	if (!qp->rx.port && pkt->flags & INC_PKT_FIRST &&
-	    !inc_responder_is_empty(pkt))
+	if (unlikely(!qp->rx.port) && pkt->flags & INC_PKT_RETH &&
+	    pkt->rkey == qp->rx.responder.rkey)
 		WRITE_ONCE(qp->rx.port, sender_port(skb));
+	return qp->rx.port;
 }
 
 /**
@@ -51,7 +53,19 @@ bool inc_rx_port_check(struct inc_qp *qp, struct sk_buff *skb)
 
 	if (likely(!port || sender_port(skb) == port))
 		return true;
+	inc_rx_port_distrust(qp, skb);
+	return false;
+}
+
+/**
+ * inc_rx_port_distrust() - drop a packet that is forged, or contradicts one that is
+ * @qp: QP
+ * @skb: packet; consumed
+ *
+ * Context: softirq.
+ */
+void inc_rx_port_distrust(struct inc_qp *qp, struct sk_buff *skb)
+{
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
-	return false;
 }

@@ -11,8 +11,9 @@ struct inc_pkt;
 struct inc_qp;
 struct sk_buff;
 
-void inc_rx_port_learn(struct inc_qp *qp, const struct sk_buff *skb,
+bool inc_rx_port_learn(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt);
 bool inc_rx_port_check(struct inc_qp *qp, struct sk_buff *skb);
+void inc_rx_port_distrust(struct inc_qp *qp, struct sk_buff *skb);
 
 #endif /* _INC_RX_PORT_H */

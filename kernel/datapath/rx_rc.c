@@ -7,8 +7,8 @@
  *                              one, then slot_io.c has its payload
  *       accept_result()        the same for a parent's packet
  *       acknowledge_packet()          now or later
- *     drain_ooo()              it has closed a gap: accept what is queued, in
- *                              turns (inc_rx_more())
+ *     drain_ooo()              it has closed a gap: accept its queue, in
+ *                              steps (inc_rx_more())
  *     refuse_packet()          answer with a NAK
  *
  * A request is acknowledged only after its payload is in the slot, or kept for it:
@@ -22,6 +22,7 @@
 #include "core/psn.h"
 #include "core/wire.h"
 #include "datapath/ack_delay.h"
+#include "datapath/batch.h"
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
 #include "datapath/missing.h"
@@ -31,7 +32,6 @@
 #include "datapath/rx_port.h"
 #include "datapath/rx_rc.h"
 #include "datapath/slot_io.h"
-#include "datapath/turn.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_rx.h"
@@ -88,13 +88,13 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 		/* The slot may have its next message. */
 		reply->kick_parent = true;
 	else
-		/* What comes together leaves together. */
-		inc_turn_goes_on(qp);
+		/* Results that come in one burst leave in one. */
+		inc_batch_continues(qp);
 	consume_skb(skb);
 	return INC_TAKE_OK;
 }
 
-/* What a message's Immediate says, and the length that its header does. */
+/* Does the message end with the right Immediate and length? */
 static bool ends_right(const struct inc_qp *qp, const struct inc_pkt *pkt)
 {
 	u32 len = qp->rx.responder.done + pkt->payload_len;
@@ -110,8 +110,8 @@ static bool ends_right(const struct inc_qp *qp, const struct inc_pkt *pkt)
 
 /*
  * Acknowledge an accepted packet. The end of a write of several packets is
- * acknowledged together with what follows, if anything does, as an ACK that
- * names it may make a stock rxe lose its place (lost_place.h).
+ * acknowledged together with later packets, if there are any: an ACK that names it
+ * may make a stock rxe lose its place (lost_place.h).
  */
 static void acknowledge_packet(struct inc_qp *qp, const struct inc_pkt *pkt,
 			       struct inc_reply *reply)
@@ -167,7 +167,7 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	if (pkt->flags & INC_PKT_LAST && !empty && !inc_qp_failure(qp, pkt) &&
 	    !ends_right(qp, pkt))
 		return INC_TAKE_INVALID;
-	/* No RNR NAK: it is what makes an rxe lose its place. */
+	/* An RNR NAK would make an rxe lose its place. */
 	if (unlikely(inc_place_asks_again(&qp->rx.place, pkt))) {
 		inc_reply_ack(reply, qp, inc_psn_add(pkt->psn, -1));
 		return INC_TAKE_LOST;
@@ -230,13 +230,13 @@ static void refuse_packet(struct inc_qp *qp, struct inc_reply *reply,
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 }
 
-/* Packets behind a gap that are accepted in one turn. */
-#define DRAIN_TURN	16
+/* Packets behind a gap that are accepted at a time. */
+#define DRAIN_MAX	16
 
 /*
  * A gap is closed: accept the packets queued behind it and acknowledge them. One
- * packet may make 128 acceptable, so after a turn inc_rx_more() continues. What
- * arrives meanwhile is behind them in the queue, not behind a gap.
+ * packet may make 128 acceptable, so inc_rx_more() continues after DRAIN_MAX.
+ * Packets that arrive meanwhile are queued behind them.
  *
  * The last packet of a multi-packet message is the exception: it is
  * acknowledged when it is retransmitted. Our NAK made the member go back, and
@@ -246,33 +246,33 @@ static void refuse_packet(struct inc_qp *qp, struct inc_reply *reply,
 static void drain_ooo(struct inc_qp *qp, struct inc_reply *reply)
 {
 	struct inc_responder *resp = &qp->rx.responder;
-	enum inc_responder_queued turn;
+	enum inc_responder_queued queued;
 	enum inc_take t = INC_TAKE_OK;
 	struct sk_buff *skb;
 	struct inc_pkt pkt;
 	u32 psn = resp->epsn;
-	int left = DRAIN_TURN;
+	int left = DRAIN_MAX;
 
 	while (t == INC_TAKE_OK && (skb = skb_peek(&qp->rx.ooo))) {
-		turn = inc_responder_queued(resp, inc_cb(skb)->psn);
-		if (turn == INC_RESP_QUEUED_LATER)
+		queued = inc_responder_queued(resp, inc_cb(skb)->psn);
+		if (queued == INC_RESP_QUEUED_LATER)
 			break;
-		/* A turn does not end with a packet that is the exception. */
+		/* Do not stop at a packet that is the exception. */
 		if (left-- <= 0 && psn == resp->epsn) {
 			resp->nak_sent = true;
 			queue_work(system_bh_wq, &qp->rx.more);
 			break;
 		}
 		inc_ooo_dequeue(qp);
-		if (turn == INC_RESP_QUEUED_PAST) {
+		if (queued == INC_RESP_QUEUED_PAST) {
 			consume_skb(skb);
 			continue;
 		}
 		inc_wire_parse(skb->data, skb->len, &pkt);
 		if (inc_responder_check(resp, &pkt) != INC_RESP_NEW) {
 			/*
-			 * It contradicts the one that closed the gap. There is
-			 * no telling which is right: the member sends it again.
+			 * Contradicts the packet that closed the gap. Either may be
+			 * forged: the member sends this one again.
 			 */
 			consume_skb(skb);
 			inc_ooo_purge(qp);
@@ -291,17 +291,29 @@ static void drain_ooo(struct inc_qp *qp, struct inc_reply *reply)
 		inc_reply_ack(reply, qp, inc_psn_add(psn, -1));
 }
 
+/* A packet beyond a gap. Consumes @skb. Returns false if it is not the member's. */
+static bool take_early(struct inc_qp *qp, struct sk_buff *skb,
+		       const struct inc_pkt *pkt, struct inc_reply *reply)
+{
+	if (!inc_ooo_enqueue(qp, skb, pkt))
+		return false;
+	if (inc_responder_nak_due(&qp->rx.responder))
+		inc_reply_nak(reply, qp, IB_NAK_PSN_ERROR);
+	return true;
+}
+
 /**
  * inc_rx_rc() - process a request packet for an RC QP
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
- * @reply: what is left to do
+ * @reply: work until the locks are dropped
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
+ * Return: false if it is not the member's.
  * Spec: IBTA 1.x section 9.7.4.
  */
-void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
+bool inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	       const struct inc_pkt *pkt, struct inc_reply *reply)
 {
 	enum inc_responder_verdict verdict;
@@ -309,6 +321,10 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 
 	lockdep_assert_held(&qp->rx.lock);
 	verdict = inc_responder_check(&qp->rx.responder, pkt);
+	if (unlikely(verdict == INC_RESP_STRANGE)) {
+		inc_rx_port_distrust(qp, skb);
+		return false;
+	}
 	/* A switch keeps its place. */
 	if (unlikely(verdict != INC_RESP_NEW || !pkt->payload_len) &&
 	    !qp->is_switch && !qp->uplink &&
@@ -316,53 +332,49 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 				  verdict)) {
 		refuse_packet(qp, reply, INC_TAKE_PLACE_LOST);
 		consume_skb(skb);
-		return;
+		return true;
 	}
 	switch (verdict) {
 	case INC_RESP_DUP:
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
-		/* Its own PSN: see drain_ooo(). */
+		/* Not a later PSN: see drain_ooo(). */
 		if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 			inc_reply_ack(reply, qp, pkt->psn);
 		consume_skb(skb);
-		return;
-	case INC_RESP_OOO_NAK:
-		inc_reply_nak(reply, qp, IB_NAK_PSN_ERROR);
-		fallthrough;
+		return true;
 	case INC_RESP_OOO:
-		inc_ooo_enqueue(qp, skb, pkt);
-		return;
+		return take_early(qp, skb, pkt, reply);
 	case INC_RESP_NEW:
-		inc_rx_port_learn(qp, skb, pkt);
 		t = accept_packet(qp, &skb, pkt, reply);
 		if (t == INC_TAKE_OK) {
 			if (!skb_queue_empty(&qp->rx.ooo))
 				drain_ooo(qp, reply);
-			return;
+			return true;
 		}
-		break;
-	case INC_RESP_INVALID:
-		t = INC_TAKE_INVALID;
 		break;
 	case INC_RESP_ACCESS:
 		t = INC_TAKE_ACCESS;
 		break;
+	default:
+		t = INC_TAKE_INVALID;
+		break;
 	}
 	refuse_packet(qp, reply, t);
 	consume_skb(skb);
+	return true;
 }
 
-/* Drop queued packets that have arrived again. Is the next one's turn now? */
+/* Drop queued packets that have arrived again. Is the next one expected? */
 static bool drain_due(struct inc_qp *qp)
 {
-	enum inc_responder_queued turn;
+	enum inc_responder_queued queued;
 	struct sk_buff *skb;
 
 	while ((skb = skb_peek(&qp->rx.ooo))) {
-		turn = inc_responder_queued(&qp->rx.responder,
-					    inc_cb(skb)->psn);
-		if (turn != INC_RESP_QUEUED_PAST)
-			return turn == INC_RESP_QUEUED_NEXT;
+		queued = inc_responder_queued(&qp->rx.responder,
+					      inc_cb(skb)->psn);
+		if (queued != INC_RESP_QUEUED_PAST)
+			return queued == INC_RESP_QUEUED_NEXT;
 		consume_skb(inc_ooo_dequeue(qp));
 	}
 	return false;

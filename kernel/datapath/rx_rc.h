@@ -11,7 +11,7 @@ struct inc_reply;
 struct sk_buff;
 struct work_struct;
 
-void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
+bool inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	       const struct inc_pkt *pkt, struct inc_reply *reply);
 void inc_rx_more(struct work_struct *work);
 

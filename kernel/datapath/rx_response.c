@@ -41,9 +41,10 @@ static unsigned int take_read(struct inc_qp *qp, u32 *read)
  * @pkt: the packet, parsed
  *
  * Context: softirq, RCU read side, no lock held.
+ * Return: true if it is about a packet in flight: the member has sent it.
  * Spec: IBTA 1.x section 9.7.5.
  */
-void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
+bool inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
 	unsigned int cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
 	enum inc_requester_verdict verdict = INC_REQ_BAD;
@@ -51,14 +52,17 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	u32 read[INC_ENDS_MAX];
 	unsigned int nread;
 	u64 now = inc_now();
+	bool known;
 
 	/* An acknowledgment has nothing after its AETH. */
 	if (pkt->payload_len || pkt->pad) {
 		inc_qp_count(qp, cnt);
-		return;
+		return false;
 	}
 
 	spin_lock(&qp->tx.lock);
+	known = inc_requester_known(&qp->tx.requester, pkt->psn) ==
+		INC_REQ_PROGRESS;
 	switch (pkt->syndrome >> 5) {
 	case 0:
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_ACKS;
@@ -94,4 +98,5 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 		inc_qp_error(qp, error);
 	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)
 		inc_txq_kick(qp, now);
+	return known;
 }

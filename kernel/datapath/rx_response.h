@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Responses of members: ACKs and NAKs for what was sent to them.
+ * Responses of members: ACKs and NAKs of results.
  */
 #ifndef _INC_RX_RESPONSE_H
 #define _INC_RX_RESPONSE_H
@@ -8,6 +8,6 @@
 struct inc_pkt;
 struct inc_qp;
 
-void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt);
+bool inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt);
 
 #endif /* _INC_RX_RESPONSE_H */

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UC: nothing is acknowledged, everything may be lost. The member retransmits
- * and queries. What the slot remembers of the member's message determines the
- * answer:
+ * UC: nothing is acknowledged, everything may be lost. The member retransmits and
+ * queries. The state of the member's message in its slot determines the answer:
  *
  *   not begun                 INC_STATUS_RESEND: the request was lost
  *   begun, not ended          INC_STATUS_PENDING
  *   ended                     the result or status once more
  *
- * The result is still in the slot: its bytes change when all ranks have begun
- * the slot's next message, and a member without its result does not begin it.
- * Where it goes is not remembered: the packet that asks says it again.
+ * The result is still in the slot: its bytes change when all ranks have begun the
+ * slot's next message, and a member without its result does not begin it. The
+ * packet that asks tells again where the result goes.
+ *
+ * A member that goes on to ask for the same, and never gets it or makes anything of
+ * it, keeps the others waiting as one does that acknowledges nothing: it is dead after
+ * the same time. One that is silent may compute.
  */
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
 
@@ -19,17 +23,26 @@
 #include "core/wire.h"
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
-#include "datapath/rx_port.h"
 #include "datapath/rx_uc.h"
 #include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* What to do with a packet: nothing, send an answer that is queued, take it. */
+/* Retries with no more time between them follow each other. */
+#define RETRY_GAP	HZ
+/* A member is not declared dead earlier: bursts of loss may last. */
+#define RETRY_MIN	(2 * HZ)
+
+/*
+ * Verdict on a packet: not the member's; the member's, but old; send an answer that
+ * is queued; the same while other ranks are awaited; take it.
+ */
 enum uc_verdict {
 	UC_DROP,
+	UC_OLD,
 	UC_ANSWER,
+	UC_WAIT,
 	UC_NEW,
 };
 
@@ -46,14 +59,14 @@ static bool note_psn(struct inc_qp *qp, u32 psn)
 	return false;
 }
 
-static enum inc_slot_past recall(struct inc_qp *qp, u32 msg_id,
-				 struct inc_msg *msg, u8 *status)
+static enum inc_slot_past lookup_past(struct inc_qp *qp, u32 msg_id,
+				      struct inc_msg *msg, u8 *status)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
 	enum inc_slot_past past;
 
 	spin_lock(&ts->lock);
-	past = inc_slot_recall(&ts->m, qp->cfg.index, msg_id, msg, status);
+	past = inc_slot_lookup(&ts->m, qp->cfg.index, msg_id, msg, status);
 	spin_unlock(&ts->lock);
 	return past;
 }
@@ -69,7 +82,7 @@ static enum inc_slot_past look_up(struct inc_qp *qp, const struct inc_hdr *hdr)
 	/* Mostly it is new, and the slot need not be asked. */
 	if ((s32)(msg_id - qp->rx.beyond) >= 0)
 		return INC_SLOT_UNKNOWN;
-	past = recall(qp, msg_id, &msg, &status);
+	past = lookup_past(qp, msg_id, &msg, &status);
 	if (past != INC_SLOT_ENDED)
 		return past;
 	/* Silence would have the member give up. */
@@ -94,14 +107,14 @@ static enum uc_verdict answer_query(struct inc_qp *qp,
 		return UC_ANSWER;
 	case INC_SLOT_OPEN:
 		inc_txq_stray(qp, msg_id, INC_STATUS_PENDING);
-		return UC_ANSWER;
+		return UC_WAIT;
 	case INC_SLOT_UNKNOWN:
 		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_RESEND);
 		return UC_ANSWER;
 	case INC_SLOT_OLD:
 		break;
 	}
-	return UC_DROP;
+	return UC_OLD;
 }
 
 static enum uc_verdict check_repeat(struct inc_qp *qp,
@@ -112,7 +125,23 @@ static enum uc_verdict check_repeat(struct inc_qp *qp,
 	if (past == INC_SLOT_UNKNOWN)
 		return UC_NEW;
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
-	return past == INC_SLOT_ENDED ? UC_ANSWER : UC_DROP;
+	if (past == INC_SLOT_OPEN)
+		return UC_WAIT;
+	return past == INC_SLOT_ENDED ? UC_ANSWER : UC_OLD;
+}
+
+/* A packet that needs no more than an answer: is it one of too many retries? */
+static void note_retry(struct inc_qp *qp)
+{
+	unsigned long dead =
+		msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time_ms));
+
+	if (!qp->rx.retry || inc_age(qp->rx.retry_at) > RETRY_GAP)
+		qp->rx.retry_since = jiffies;
+	qp->rx.retry = true;
+	qp->rx.retry_at = jiffies;
+	if (inc_age(qp->rx.retry_since) > max(dead, RETRY_MIN))
+		inc_qp_error(qp, RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED);
 }
 
 /*
@@ -145,7 +174,7 @@ bad:
 	return UC_DROP;
 }
 
-/* Record that a message has arrived, and report those that are missing. */
+/* Record that a message has arrived, and report missing ones. */
 static void report_missing(struct inc_qp *qp, bool overtaken)
 {
 	struct inc_msg msg;
@@ -156,7 +185,7 @@ static void report_missing(struct inc_qp *qp, bool overtaken)
 	for (n = 0; n < INC_MSG_LOSS_JUDGED; n++)
 		if (inc_msg_loss_judge(&qp->rx.loss, &missing) &&
 		    !inc_msg_loss_seen(&qp->rx.loss, missing) &&
-		    recall(qp, missing, &msg, &status) == INC_SLOT_UNKNOWN)
+		    lookup_past(qp, missing, &msg, &status) == INC_SLOT_UNKNOWN)
 			inc_txq_stray(qp, missing, INC_STATUS_RESEND);
 }
 
@@ -191,28 +220,40 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
- * @reply: what is left to do
+ * @reply: work until the locks are dropped
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
+ * Return: false if it is not the member's.
  * Spec: draft section 7; IBTA 1.x section 9.8.
  */
-void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
+bool inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 	       const struct inc_pkt *pkt, struct inc_reply *reply)
 {
+	enum uc_verdict verdict;
 	bool overtaken;
 
 	lockdep_assert_held(&qp->rx.lock);
-	switch (judge_packet(qp, skb, pkt, &overtaken)) {
+	verdict = judge_packet(qp, skb, pkt, &overtaken);
+	switch (verdict) {
 	case UC_NEW:
-		inc_rx_port_learn(qp, skb, pkt);
+		qp->rx.retry = false;
 		accept_uc(qp, skb, pkt, overtaken, reply);
 		reply->kick_self = true;
-		return;
+		return true;
+	case UC_WAIT:
+		qp->rx.retry = false;
+		reply->kick_self = true;
+		break;
 	case UC_ANSWER:
 		reply->kick_self = true;
+		note_retry(qp);
+		break;
+	case UC_OLD:
+		note_retry(qp);
 		break;
 	case UC_DROP:
 		break;
 	}
 	consume_skb(skb);
+	return verdict != UC_DROP;
 }

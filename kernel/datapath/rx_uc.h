@@ -10,7 +10,7 @@ struct inc_qp;
 struct inc_reply;
 struct sk_buff;
 
-void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
+bool inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 	       const struct inc_pkt *pkt, struct inc_reply *reply);
 
 #endif /* _INC_RX_UC_H */

@@ -5,12 +5,12 @@
  *   inc_slot_io_begin()       a packet opens a message
  *     parse_header()            find its slot
  *     start_message()           may it begin now?
- *       take_memory()             what a message needs is taken when it begins
+ *       take_memory()             on-demand memory for the message
  *       open_result()             remember where the result goes
  *       join_slot()               the member has begun it
  *   inc_slot_io_contribute()  keep a packet's payload for the slot
- *   inc_slot_io_flush()       put what is kept into the slot
- *     forward_gathered()        it was the last one: send what is complete
+ *   inc_slot_io_flush()       put kept payloads into the slot
+ *     forward_gathered()        it was the last one: send complete chunks
  *
  * Chunks that are complete in the slot go to the members (fanout.c), or at a
  * child to the parent (uplink_tx.c).
@@ -22,6 +22,7 @@
 #include <linux/smp.h>
 
 #include "core/wire.h"
+#include "datapath/batch.h"
 #include "datapath/cb.h"
 #include "datapath/fanout.h"
 #include "datapath/fault.h"
@@ -29,19 +30,18 @@
 #include "datapath/reply.h"
 #include "datapath/rx_payload.h"
 #include "datapath/slot_io.h"
-#include "datapath/turn.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_tx.h"
 #include "object/blame.h"
 #include "object/hold.h"
-#include "object/lazy.h"
 #include "object/qp.h"
+#include "object/qp_mem.h"
 #include "object/slot_mem.h"
 #include "object/tree.h"
 #include "report/trace.h"
 
-/* Payloads that are kept for a slot: as many as a batch has that is sent. */
+/* Payloads that are kept for a slot: as many as are sent in one burst. */
 #define KEPT_MAX	INC_GSO_MAX
 
 static void forward_gathered(struct inc_tree *tree, u16 slot,
@@ -72,7 +72,7 @@ static enum inc_take refuse_msg_id(struct inc_qp *qp, u32 msg_id)
 }
 
 /*
- * This rank's request makes a message fail: tell the ranks that have begun it.
+ * A rank's request makes a message fail: tell the ranks that have begun it.
  */
 static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 		     u16 unlike, struct inc_reply *reply)
@@ -90,6 +90,9 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 	inc_blame(&tree->blame, &b);
 	WRITE_ONCE(qp->rx.next_msg_id, msg_id + 1);
 	inc_fanout_status(tree, slot, msg_id, status, reply->begun);
+	/* Set by this CPU, if nobody has swept meanwhile. */
+	if (data_race(tree->slot[slot].m.unswept))
+		inc_tree_sweep(tree);
 	/* There is room for one message's ranks: @reply->begun had another's. */
 	reply->kick_members |= reply->kick_begun;
 	/* Ranks that have not begun it are told when they do. */
@@ -135,7 +138,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			ts->begun_at = jiffies;
 			inc_fanout_begin(ts);
 		}
-		/* Others' chunks may have waited for the last rank to begin. */
+		/* Chunks of other ranks may have waited for the last one to begin. */
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->forwarded)
 			due = inc_fanout_due(tree, ts, 1, &p);
 	} else {
@@ -168,7 +171,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_txq_close(qp, msg->msg_id);
 		return note_repeat(qp);
 	case INC_SLOT_REFUSE:
-		/* Answered without the slot, where its turn may yet come. */
+		/* Answered without the slot, where it may begin later. */
 		inc_txq_close(qp, msg->msg_id);
 		return refuse_msg_id(qp, msg->msg_id);
 	}
@@ -213,38 +216,44 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
 }
 
 /*
- * Take the memory that the member and the slot lack. Returns false if there is none
- * at once: the member has to retransmit the message, and finds it then.
+ * Take the memory that the member lacks, and @slot. Returns false if there is none at
+ * once: the member has to retransmit the message, and finds it then.
  */
-static bool take_memory(struct inc_qp *qp, u32 msg_id)
+static bool take_memory(struct inc_qp *qp, u32 msg_id, u16 slot)
 {
-	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
-
-	if ((inc_slot_placed(&ts->m) || inc_slot_mem_spare(qp->tree)) &&
-	    inc_lazy_reserved(qp, msg_id))
+	if (slot == INC_QP_MEM_NO_SLOT && inc_qp_mem_last_entry(qp, msg_id))
 		return true;
-	if (inc_lazy_take(qp, ts - qp->tree->slot, !inc_fault_memory_rx(qp)))
+	if (inc_qp_mem_take(qp, slot, !inc_fault_memory_rx(qp)))
 		return true;
 	inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
 	return false;
 }
 
 /**
- * inc_slot_io_room() - see to it that a message of a member has memory
+ * inc_slot_io_room() - see to it that a result can be queued once more
  * @qp: QP of the member
- * @msg_id: message that is to begin, or whose result is to be queued once more
+ * @msg_id: message that has ended
  *
- * Context: softirq, qp->rx.lock held; takes the slot's lock and qp->tx.lock.
+ * Context: softirq, qp->rx.lock held; takes qp->tx.lock.
  * Return: false without memory at once; a work takes it.
  */
 bool inc_slot_io_room(struct inc_qp *qp, u32 msg_id)
 {
-	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
+	return likely(!inc_qp_mem_needed(qp)) ||
+	       take_memory(qp, msg_id, INC_QP_MEM_NO_SLOT);
+}
 
-	if (likely(!inc_lazy_cramped(qp) &&
-		   (inc_slot_placed(&ts->m) || inc_slot_mem_spare(qp->tree))))
+/* As inc_slot_io_room(), for a message that is to begin in its slot. */
+static bool has_room(struct inc_qp *qp, u32 msg_id)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
+	u16 slot = ts - qp->tree->slot;
+
+	if (likely(inc_slot_placed(&ts->m)) || inc_slot_mem_avail(qp->tree))
+		slot = INC_QP_MEM_NO_SLOT;
+	if (likely(slot == INC_QP_MEM_NO_SLOT && !inc_qp_mem_needed(qp)))
 		return true;
-	return take_memory(qp, msg_id);
+	return take_memory(qp, msg_id, slot);
 }
 
 /* The header is parsed and the slot found: begin the message there. */
@@ -262,11 +271,13 @@ static enum inc_take start_message(struct inc_qp *qp,
 	 */
 	if (READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_ERROR)
 		return INC_TAKE_LOST;
-	/* It would wait for members that do not exist yet. */
+	/* A message that starts now would wait for members not yet created. */
 	if (READ_ONCE(qp->tree->state) == RDMA_INC_TREE_STATE_FORMING)
 		return INC_TAKE_FORMING;
-	if (!inc_slot_io_room(qp, msg->msg_id))
+	if (!has_room(qp, msg->msg_id)) {
+		inc_missing_memory(qp);
 		return INC_TAKE_RNR;
+	}
 	if (open_result(qp, msg, hdr, pkt, &t))
 		t = join_slot(qp, msg, status, reply);
 	if (t != INC_TAKE_OK)
@@ -300,7 +311,7 @@ static u8 parse_header(const struct inc_qp *qp, const struct inc_pkt *pkt,
 	return status;
 }
 
-/* Prefetch what a message needs besides, see inc_qp_prefetch(). */
+/* Prefetch the slot of a message, see inc_qp_prefetch(). */
 static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
 {
 	const struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg_id);
@@ -316,7 +327,7 @@ static void prefetch_slot(const struct inc_qp *qp, u32 msg_id)
  * @qp: QP of the member
  * @skb: packet, skb->data at its BTH
  * @pkt: the packet, parsed, the first of its message
- * @reply: what is left to do
+ * @reply: work until the locks are dropped
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  * Return: enum inc_take. If INC_TAKE_OK, @qp->rx.msg_id is the message, and
@@ -374,7 +385,7 @@ static void add_parts(struct inc_qp *qp, struct inc_part *part,
 /**
  * inc_slot_io_flush() - put chunks that are kept into the slot
  * @qp: QP of the member, with one at least
- * @reply: what is left to do
+ * @reply: work until the locks are dropped
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  */
@@ -395,7 +406,7 @@ static bool keep_part(struct inc_qp *qp, struct inc_part *part, bool last)
 		qp->rx.waiting = part;
 	qp->rx.waiting_last = part;
 	qp->rx.nwaiting++;
-	return !last && qp->rx.nwaiting < KEPT_MAX && inc_turn_goes_on(qp);
+	return !last && qp->rx.nwaiting < KEPT_MAX && inc_batch_continues(qp);
 }
 
 /**
@@ -403,10 +414,10 @@ static bool keep_part(struct inc_qp *qp, struct inc_part *part, bool last)
  * @qp: QP of the member
  * @skb: packet, skb->data at its BTH, unshared; consumed
  * @pkt: the packet, parsed, of the message in progress
- * @reply: what is left to do
+ * @reply: work until the locks are dropped
  *
- * It is kept if more packets of the message are likely to come in this CPU's turn.
- * It is discarded if the slot does not take the message's chunks.
+ * The payload is kept if more packets of the message are likely to come in this
+ * CPU's batch, and discarded if the slot does not take the message's chunks.
  *
  * Context: softirq, RCU read side, qp->rx.lock held.
  */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Solicit silent RC members. If the end of a member's data is lost, or the only
- * packet of a message, the member finds out by its own local ACK timeout. That
- * is long, and has to be: an rxe whose timer expires while the path or a busy
- * CPU holds its packets back retransmits packets that are not lost, and may
- * lose its place. So the switch keeps the time, since it knows what others wait
- * for.
+ * packet of a message, the member finds out by its own local ACK timeout, which has
+ * to be long: an rxe whose timer expires while the path or a busy CPU holds its
+ * packets back retransmits packets that are not lost, and may lose its place. So
+ * the switch keeps the time, since it knows that others wait.
  *
  * A member that has nothing in flight ignores the NAK (IBTA 9.7.5.1.2: it is
  * about no request of the member).
@@ -28,13 +27,18 @@
 #define ASK_MIN_RTOS	3
 #define MAX_ASKS	5
 
-/* When to solicit a silent member, the first time or again; jiffies. */
-static unsigned long ask_at(const struct inc_qp *qp)
+/* How long a member is silent before it is solicited, or again; jiffies. */
+static unsigned long ask_after(const struct inc_qp *qp)
 {
 	u64 us = max_t(u64, ASK_MIN_RTOS * qp->tx.requester.min_rto_us,
 		       2 * inc_requester_rto(&qp->tx.requester));
 
-	return qp->rx.silent_since + usecs_to_jiffies(us << qp->rx.solicits) + 1;
+	return usecs_to_jiffies(us << qp->rx.solicits) + 1;
+}
+
+static void start_timer(struct inc_qp *qp)
+{
+	mod_timer(&qp->rx.solicit_timer, qp->rx.silent_since + ask_after(qp));
 }
 
 /**
@@ -61,12 +65,11 @@ void inc_solicit_watch(struct inc_qp *qp)
 {
 	lockdep_assert_held(&qp->rx.lock);
 	qp->rx.silent_since = jiffies;
-	WRITE_ONCE(qp->rx.sent_at, jiffies);
 	WRITE_ONCE(qp->rx.has_sent, true);
 	qp->rx.waited_for = false;
 	if (inc_responder_owed(&qp->rx.responder) &&
 	    !timer_pending(&qp->rx.solicit_timer))
-		mod_timer(&qp->rx.solicit_timer, ask_at(qp));
+		start_timer(qp);
 }
 
 /*
@@ -87,12 +90,12 @@ static bool ask_member(struct inc_qp *qp, bool waited)
 		qp->rx.waited_for = true;
 		qp->rx.silent_since = jiffies;
 	}
-	if (owes && time_after_eq(jiffies, ask_at(qp))) {
+	if (owes && inc_age(qp->rx.silent_since) >= ask_after(qp)) {
 		qp->rx.solicits++;
 		qp->rx.silent_since = jiffies;
 		how = inc_responder_silence(&qp->rx.responder, waited);
 	}
-	/* Soliciting was in vain: the packets queued for it are stale. */
+	/* Not answered: the packets queued for it are stale. */
 	if (!waited && qp->rx.solicits >= MAX_ASKS && !owes)
 		inc_ooo_purge(qp);
 	psn = qp->rx.responder.epsn;
@@ -120,7 +123,7 @@ void inc_solicit_timer(struct timer_list *t)
 	struct inc_qp *qp = timer_container_of(qp, t, rx.solicit_timer);
 
 	if (ask_member(qp, false))
-		mod_timer(t, ask_at(qp));
+		start_timer(qp);
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Solicit silent RC members for what they owe.
+ * Solicit silent RC members.
  */
 #ifndef _INC_SOLICIT_H
 #define _INC_SOLICIT_H

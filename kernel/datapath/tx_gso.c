@@ -25,8 +25,8 @@
 #include <net/ip6_checksum.h>
 #include <net/udp.h>
 
+#include "datapath/bypass.h"
 #include "datapath/fault.h"
-#include "datapath/shortcut.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_output.h"
 #include "object/qp.h"
@@ -148,7 +148,7 @@ void inc_gso_send(struct inc_gso *b, struct inc_qp *qp)
 	struct sk_buff *skb;
 
 	if (!skb_queue_empty(&b->packets) && !inc_fault_enabled())
-		port = inc_shortcut_port(qp, b->dst);
+		port = inc_bypass_port(qp, b->dst);
 	while (!skb_queue_empty(&b->packets)) {
 		skb = may_join(b) ? join_packets(&b->packets) :
 				    __skb_dequeue(&b->packets);

@@ -2,9 +2,9 @@
 /*
  * Which packets fit the way to a member.
  *
- * The route's device limits every packet. Below a bridge lies a port that may
- * take less: a bridge follows the smallest MTU of its ports only until somebody
- * sets its own, and then drops what is too long for a port without a word.
+ * The route's device limits every packet. Below a bridge lies a port that may take
+ * less: a bridge follows the smallest MTU of its ports only until somebody sets its
+ * own, and then silently drops packets that are too long for a port.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -14,7 +14,7 @@
 #include <net/lwtunnel.h>
 #include <net/xfrm.h>
 
-#include "datapath/hop.h"
+#include "datapath/nexthop.h"
 #include "datapath/tx_mtu.h"
 #include "object/qp.h"
 
@@ -25,8 +25,8 @@
  * Not dst_mtu(), see tx_output.c.
  *
  * Context: any.
- * Return: bytes from the IP header on, less what encapsulation by the route
- * adds.
+ * Return: bytes from the IP header on, less the headers of the route's
+ * encapsulation.
  */
 unsigned int inc_mtu_device(const struct dst_entry *dst)
 {
@@ -63,8 +63,8 @@ static void take_smaller(struct inc_mtu *mtu, const struct net_device *dev,
  * @dst: its route
  * @mtu: filled in; a port counts if the bridge knows which one it is
  *
- * What a tunnel or IPsec wraps goes to another address than the member's: there
- * only the route's device counts.
+ * Packets in a tunnel or IPsec go to another address than the member's: only the
+ * route's device counts.
  *
  * Context: BH off or process; no lock held.
  */
@@ -78,7 +78,7 @@ void inc_mtu_way(const struct inc_qp *qp, struct dst_entry *dst,
 	mtu->bytes = UINT_MAX;
 	take_smaller(mtu, dst->dev, inc_mtu_device(dst));
 	if (dst_xfrm(dst) || dst->lwtstate || !is_above_another(dst->dev) ||
-	    !inc_hop_addr(qp, dst, ctx.daddr))
+	    !inc_nexthop_addr(qp, dst, ctx.daddr))
 		return;
 	rcu_read_lock();
 	for (depth = 0; depth < NET_DEVICE_PATH_STACK_MAX; depth++) {

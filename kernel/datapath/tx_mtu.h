@@ -12,7 +12,7 @@ struct inc_qp;
 
 /**
  * struct inc_mtu - the narrowest device on the way to a member
- * @bytes: what it lets pass, from the IP header on
+ * @bytes: longest packet that it passes, from the IP header on
  * @name: its name
  */
 struct inc_mtu {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Complete packets take the ordinary way out, through netfilter, bridge and
- * queueing disciplines, or a short one that comes to the same (shortcut.c).
+ * queueing disciplines, or a short one that comes to the same (bypass.c).
  *
  * Only the device limits their size. Path MTUs are learned from ICMP messages,
  * which anyone can forge, and a RoCEv2 packet cannot be made shorter: one such
@@ -18,8 +18,8 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 
+#include "datapath/bypass.h"
 #include "datapath/fault.h"
-#include "datapath/shortcut.h"
 #include "datapath/tx_output.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -28,7 +28,7 @@
  * inc_tx_init() - make the socket of the packets of a switch
  * @sw: its net is set
  *
- * It is bound to nothing and receives nothing.
+ * The socket is not bound and receives nothing.
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -80,7 +80,7 @@ static void count_error(struct inc_qp *qp, int err)
  * @qp: QP
  * @skb: packet, or several as one GSO packet; consumed
  * @dst: its route
- * @port: from inc_shortcut_port(); NULL while faults are injected
+ * @port: from inc_bypass_port(); NULL while faults are injected
  *
  * Context: BH off, RCU read side; no lock held.
  */
@@ -90,7 +90,7 @@ void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb, struct dst_entry *dst,
 	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES,
 		       wire_bytes(skb));
 	if (port) {
-		count_error(qp, inc_shortcut_xmit(qp, skb, dst->dev, port));
+		count_error(qp, inc_bypass_xmit(qp, skb, dst->dev, port));
 		return;
 	}
 	skb_dst_set(skb, dst_clone(dst));
@@ -114,10 +114,10 @@ void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 	int err;
 
 	/*
-	 * IPv4 takes the socket as an argument. IPv6 and what follows IPsec
-	 * look at the packet's, at the price of a reference. ESP charges what
-	 * it adds to the socket, so the whole packet must be charged to it:
-	 * who gives back a reference only would leave that, and the socket.
+	 * IPv4 takes the socket as an argument. IPv6 and the output after IPsec
+	 * look at the packet's, at the price of a reference. ESP charges its
+	 * headers to the socket, so the whole packet must be charged: a mere
+	 * reference would leak that charge, and the socket.
 	 */
 	if (ipsec) {
 		skb_set_owner_w(skb, sk);

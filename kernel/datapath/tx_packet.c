@@ -34,8 +34,8 @@
 #define TX_TRAILER_MAX	8
 
 /* The next hop that the administrator has set for a route's device. */
-static const struct fib_nh_common *find_hop(const struct fib_result *res,
-					    const struct net_device *dev)
+static const struct fib_nh_common *find_nexthop(const struct fib_result *res,
+						const struct net_device *dev)
 {
 	const struct fib_nh_common *nhc;
 	int i;
@@ -82,7 +82,7 @@ static struct dst_entry *undo_ipv4(struct net *net, struct flowi4 *fl4,
 	struct rtable *own;
 
 	if (!fib_lookup(net, fl4, &res, 0) && res.fi)
-		nhc = find_hop(&res, rt->dst.dev);
+		nhc = find_nexthop(&res, rt->dst.dev);
 	if (!nhc)
 		return NULL;
 	own = rt_dst_alloc(rt->dst.dev, 0, RTN_UNICAST,
@@ -103,14 +103,14 @@ static struct dst_entry *undo_ipv4(struct net *net, struct flowi4 *fl4,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-struct hop_search {
+struct nexthop_search {
 	const struct net_device *dev;
 	const struct fib6_nh *found;
 };
 
-static int match_hop(struct fib6_nh *nh, void *arg)
+static int match_nexthop(struct fib6_nh *nh, void *arg)
 {
-	struct hop_search *s = arg;
+	struct nexthop_search *s = arg;
 
 	if (nh->fib_nh_dev == s->dev)
 		s->found = nh;
@@ -120,13 +120,13 @@ static int match_hop(struct fib6_nh *nh, void *arg)
 static struct dst_entry *undo_ipv6(struct net *net, const struct rt6_info *rt)
 {
 	struct fib6_info *from = rcu_dereference(rt->from);
-	struct hop_search s = { .dev = rt->dst.dev };
+	struct nexthop_search s = { .dev = rt->dst.dev };
 	struct rt6_info *own;
 
 	if (from && from->nh)
-		nexthop_for_each_fib6_nh(from->nh, match_hop, &s);
+		nexthop_for_each_fib6_nh(from->nh, match_nexthop, &s);
 	else if (from)
-		match_hop(from->fib6_nh, &s);
+		match_nexthop(from->fib6_nh, &s);
 	if (!s.found)
 		return NULL;
 	own = ip6_dst_alloc(net, rt->dst.dev, rt->dst.flags & DST_NOXFRM);
@@ -281,8 +281,8 @@ static int check_mtu(const struct inc_qp *qp, struct dst_entry *dst,
  * @qp: QP
  * @payload_len: bytes of its payload
  *
- * MTUs may change while members are connected, and what is too long for a
- * bridge's port vanishes: only a packet that is lost again and again shows it.
+ * MTUs may change while members are connected, and a bridge silently drops packets
+ * that are too long for a port: the packet is lost each time.
  *
  * Context: BH off; no lock held.
  * Return: true if a device on the way takes no packet of this length.
@@ -498,7 +498,7 @@ static unsigned int linear_room(const struct dst_entry *dst, unsigned int len)
 
 /*
  * The CPU by which a device chooses one of its queues (XPS). Any CPU may send to a
- * member, but what the queues of several do at a time may arrive in any order. So it
+ * member, but packets in the queues of several CPUs may be reordered. So the sender
  * is the one that receives from the member, as long as that is the same one.
  */
 static void set_sender(struct sk_buff *skb, const struct inc_qp *qp)
@@ -553,32 +553,6 @@ err_route:
 	return NULL;
 }
 
-/*
- * The payload of a request and its CRC from 0, or NULL for zeros, whose CRC is
- * 0. Whatever the bytes, the ICRC has to be right, or the packet is
- * retransmitted until the member is declared dead.
- */
-static const void *find_payload(const struct inc_tree *tree, struct inc_wqe *w,
-				u32 *crc)
-{
-	const struct inc_slot *s = &tree->slot[w->slot].m;
-	const void *payload = inc_wqe_payload(s, w);
-
-	*crc = 0;
-	if (!payload)
-		return NULL;
-	if (w->source == INC_WQE_CHUNK) {
-		*crc = s->chunk[inc_chunk_at(&tree->geom, w->off)].crc;
-		return payload;
-	}
-	if (!w->summed) {
-		w->crc = inc_crc_payload(payload, w->len);
-		w->summed = true;
-	}
-	*crc = w->crc;
-	return payload;
-}
-
 /* Move a CRC over a payload of @len bytes, pad included. */
 static u32 shift_crc(const struct inc_tree *tree, u32 crc, unsigned int len)
 {
@@ -593,15 +567,16 @@ static u32 shift_crc(const struct inc_tree *tree, u32 crc, unsigned int len)
  * inc_tx_request() - build the packet of a request in flight
  * @b: burst that takes the packet; lost and counted without memory or route
  * @qp: QP
- * @wqe: what to send; keeps the CRC of its payload
+ * @wqe: what to send
  * @psn: its PSN
  * @ackreq: set AckReq
  *
  * Context: BH off; qp->tx.lock held.
  */
-void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
-		    u32 psn, bool ackreq)
+void inc_tx_request(struct inc_gso *b, struct inc_qp *qp,
+		    const struct inc_wqe *wqe, u32 psn, bool ackreq)
 {
+	const struct inc_slot *s = &qp->tree->slot[wqe->slot].m;
 	u32 payload_crc, crc;
 	const void *payload;
 	struct inc_pkt pkt;
@@ -620,7 +595,8 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 	pkt.rkey = wqe->rkey;
 	pkt.dmalen = wqe->dmalen;
 	pkt.imm = wqe->imm;
-	payload = find_payload(qp->tree, wqe, &payload_crc);
+	payload = inc_wqe_payload(s, wqe);
+	payload_crc = inc_wqe_crc(s, wqe, payload);
 	trailer = build_packet(b, qp, &pkt, payload, &crc);
 	if (!trailer)
 		return;

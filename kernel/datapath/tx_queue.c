@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester side of a QP: what is queued becomes requests in flight, and
+ * The requester side of a QP: queued results become requests in flight, and
  * requests become packets. The decisions are made in core/result_queue.c,
- * core/uplink_queue.c and core/requester.c; here are the lock, the counters and
- * the batches.
+ * core/uplink_queue.c and core/requester.c; here are the lock, the counters and the
+ * bursts.
  */
 #include "core/psn.h"
 #include "core/uplink_queue.h"
@@ -13,12 +13,12 @@
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "object/hold.h"
-#include "object/lazy.h"
 #include "object/qp.h"
+#include "object/qp_mem.h"
 #include "object/tree.h"
 #include "report/trace.h"
 
-/* The tree and the namespace lose what inc_result_queue.held has lost. */
+/* Uncharge the tree and the namespace as inc_result_queue.held was. */
 static void uncharge_all(struct inc_qp *qp, u32 bytes)
 {
 	if (bytes)
@@ -315,9 +315,9 @@ static void push_next(struct inc_qp *qp)
 				     w->msg_id);
 	}
 	/* Without memory for a larger ring, the window is smaller. */
-	if (unlikely(inc_requester_cramped(&qp->tx.requester)) &&
+	if (unlikely(inc_requester_must_grow(&qp->tx.requester)) &&
 	    !inc_fault_memory_tx(qp))
-		inc_lazy_ring(qp);
+		inc_qp_mem_grow_ring(qp);
 }
 
 /**
@@ -347,7 +347,7 @@ void inc_txq_arm(struct inc_qp *qp, u64 now)
 		mod_timer(timer, at);
 }
 
-static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
+static bool make_burst_uc(struct inc_qp *qp, struct inc_gso *b)
 {
 	u32 low_mark = inc_tree_low_mark(qp->tree);
 	int i;
@@ -371,8 +371,8 @@ static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
 	return i == INC_GSO_MAX;
 }
 
-/* Build up to a batch of packets. Returns whether there may be more. */
-static bool make_batch(struct inc_qp *qp, struct inc_gso *b, u64 now)
+/* Build up to a burst of packets. Returns whether there may be more. */
+static bool make_burst(struct inc_qp *qp, struct inc_gso *b, u64 now)
 {
 	int i;
 
@@ -380,7 +380,7 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b, u64 now)
 	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		return false;
 	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC)
-		return make_batch_uc(qp, b);
+		return make_burst_uc(qp, b);
 
 	for (i = 0; i < INC_GSO_MAX; i++) {
 		enum inc_requester_kind kind;
@@ -406,15 +406,15 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b, u64 now)
 }
 
 /*
- * Batches that a CPU may send in one turn. That is more than the largest
- * window; without a limit, packets queued meanwhile could keep it busy forever.
+ * Bursts that a CPU may send at a time: more than the largest window has. Without a
+ * limit, packets queued meanwhile could keep it busy forever.
  */
-#define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_GSO_MAX)
+#define MAX_BURSTS	(2 * INC_REQ_MAX_WINDOW / INC_GSO_MAX)
 
-/* Send everything queued, or have inc_qp.tx.more continue after this turn. */
-static void send_batches(struct inc_qp *qp, struct inc_gso *b, u64 now)
+/* Send everything queued, or have inc_qp.tx.more continue. */
+static void send_bursts(struct inc_qp *qp, struct inc_gso *b, u64 now)
 {
-	int left = MAX_BATCHES;
+	int left = MAX_BURSTS;
 	bool more;
 
 	lockdep_assert_held(&qp->tx.lock);
@@ -424,7 +424,7 @@ static void send_batches(struct inc_qp *qp, struct inc_gso *b, u64 now)
 			return;
 		}
 		qp->tx.recheck = false;
-		more = make_batch(qp, b, now);
+		more = make_burst(qp, b, now);
 		spin_unlock(&qp->tx.lock);
 		inc_gso_send(b, qp);
 		spin_lock(&qp->tx.lock);
@@ -436,7 +436,7 @@ static void send_batches(struct inc_qp *qp, struct inc_gso *b, u64 now)
 }
 
 /**
- * inc_txq_kick() - send what is ready
+ * inc_txq_kick() - send a QP's queue
  * @qp: QP
  * @now: time, from inc_now() not long ago
  *
@@ -456,7 +456,7 @@ void inc_txq_kick(struct inc_qp *qp, u64 now)
 	qp->tx.recheck = true;
 	if (!qp->tx.busy) {
 		qp->tx.busy = true;
-		send_batches(qp, &burst, now);
+		send_bursts(qp, &burst, now);
 		lone = !qp->tx.results.waiting.n;
 	}
 	spin_unlock(&qp->tx.lock);
@@ -467,7 +467,7 @@ void inc_txq_kick(struct inc_qp *qp, u64 now)
 }
 
 /**
- * inc_txq_more() - continue sending after a CPU's turn
+ * inc_txq_more() - continue after MAX_BURSTS
  * @work: inc_qp.tx.more; inc_qp.tx.busy is still set for it
  *
  * Context: softirq.
@@ -479,13 +479,13 @@ void inc_txq_more(struct work_struct *work)
 
 	inc_gso_init(&burst);
 	spin_lock(&qp->tx.lock);
-	send_batches(qp, &burst, inc_now());
+	send_bursts(qp, &burst, inc_now());
 	spin_unlock(&qp->tx.lock);
 	inc_gso_end(&burst);
 }
 
 /**
- * inc_txq_kick_parent() - let a child's uplink send what is queued
+ * inc_txq_kick_parent() - let a child's uplink send its queue
  * @tree: any tree
  *
  * Context: any but hard interrupt, RCU read side, no lock held.

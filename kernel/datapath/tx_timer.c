@@ -3,46 +3,27 @@
  * A QP's retransmission timer: retransmit unacknowledged packets until the
  * member is dead.
  */
-#include <linux/jiffies.h>
-
 #include "compat.h"
-#include "datapath/missing.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/tx_timer.h"
 #include "object/qp.h"
 #include "object/tree.h"
-
-/*
- * A member that sends requests is alive for some time, whatever it leaves
- * unacknowledged. But one that answers with RNR NAKs alone gets only the dead
- * time for that. A member that was never heard from may not be up yet.
- */
-static void note_life(struct inc_qp *qp, u64 now)
-{
-	struct inc_requester *r = &qp->tx.requester;
-	unsigned long silent;
-
-	lockdep_assert_held(&qp->tx.lock);
-	if (!inc_qp_was_up(qp)) {
-		inc_requester_alive(r, now);
-	} else if (READ_ONCE(qp->rx.has_sent) && !r->rnr) {
-		silent = jiffies - READ_ONCE(qp->rx.sent_at);
-		inc_requester_sends(r, now - jiffies_to_usecs(silent));
-	}
-}
+#include "report/notify.h"
 
 /**
- * struct expiry - what is known of a timer that has expired
+ * struct expiry - a timer that has expired
  * @rnr: the switch was waiting because of the member's RNR NAK
+ * @silent: the member has just fallen silent
  * @len: bytes of the oldest packet that is not acknowledged
  */
 struct expiry {
 	bool	rnr;
+	bool	silent;
 	u32	len;
 };
 
-static enum inc_requester_timer handle_timeout(struct inc_qp *qp, bool reprieve,
+static enum inc_requester_timer handle_timeout(struct inc_qp *qp,
 					       struct expiry *x)
 {
 	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
@@ -50,23 +31,29 @@ static enum inc_requester_timer handle_timeout(struct inc_qp *qp, bool reprieve,
 
 	spin_lock(&qp->tx.lock);
 	x->rnr = qp->tx.requester.rnr;
+	x->silent = false;
 	x->len = inc_requester_oldest_len(&qp->tx.requester);
 	/* Thousands of these timers may keep the work from running that ends it. */
 	if (inc_tree_is_over(qp->tree))
 		what = INC_REQ_TIMER_IDLE;
 	if (what == INC_REQ_TIMER_IDLE || qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		goto out;
-	if (reprieve)
-		inc_requester_reprieve(&qp->tx.requester, now);
-	else
-		note_life(qp, now);
+	/* The member may not be up yet. */
+	if (!inc_qp_was_up(qp))
+		inc_requester_alive(&qp->tx.requester, now);
 	what = inc_requester_timeout(&qp->tx.requester, now);
-	if (what == INC_REQ_TIMER_LATER)
+	if (what == INC_REQ_TIMER_LATER) {
 		inc_txq_arm(qp, now);
-	else if (what == INC_REQ_TIMER_BACK)
+	} else if (what == INC_REQ_TIMER_BACK) {
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS);
+		x->silent = inc_requester_falls_silent(&qp->tx.requester, now);
+	}
 out:
 	spin_unlock(&qp->tx.lock);
+	if (x->silent) {
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_SILENCES);
+		inc_nl_notify_silent(qp);
+	}
 	return what;
 }
 
@@ -100,9 +87,7 @@ void inc_tx_timer(struct timer_list *t)
 	bool too_long = false;
 	struct expiry x;
 
-	what = handle_timeout(qp, false, &x);
-	if (what == INC_REQ_TIMER_DEAD && !x.rnr && inc_missing_doubt(qp))
-		what = handle_timeout(qp, true, &x);
+	what = handle_timeout(qp, &x);
 	if (what == INC_REQ_TIMER_BACK || what == INC_REQ_TIMER_DEAD)
 		too_long = find_too_long(qp, &x);
 	if (what == INC_REQ_TIMER_DEAD)

@@ -14,6 +14,7 @@
 #include "datapath/uplink_rx.h"
 #include "datapath/uplink_tx.h"
 #include "object/qp.h"
+#include "object/slot_mem.h"
 #include "object/tree.h"
 
 /* An answer of the parent: its message, and how much of it is complete. */
@@ -67,6 +68,8 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 	ts = &tree->slot[slot];
 	spin_lock(&ts->lock);
 	ok = apply_answer(&ts->m, pkt, off, part, &a, reply->begun);
+	if (a.to > a.from && ts->m.state == RDMA_INC_SLOT_STATE_DONE)
+		inc_slot_mem_unread(tree, ts);
 	spin_unlock(&ts->lock);
 
 	if (a.first)
@@ -79,6 +82,9 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 		inc_uplink_fail(tree, slot, a.msg.msg_id, a.status);
 		inc_fanout_status(tree, slot, a.msg.msg_id, a.status, reply->begun);
+		/* Set by this CPU, if nobody has swept meanwhile. */
+		if (data_race(ts->m.unswept))
+			inc_tree_sweep(tree);
 		reply->kick_members |= reply->kick_begun;
 		reply->kick_begun = true;
 	}

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that trees may take: each network namespace has a budget, and there
- * is a ceiling for all of them. Memory is charged before it is allocated, and may
- * be taken later (lazy.c, slot_mem.c). The limits of one tree are in quota.c.
+ * The memory that trees may take: each network namespace has a budget, and there is
+ * a ceiling for all of them. Users that make namespaces by user namespaces have
+ * half of it at most, and each of them a part of that: memory that they charge, and
+ * never take, leaves the other half to the host. Memory is charged before it is
+ * allocated, and may be taken later (qp_mem.c, slot_mem.c). The limits of one tree
+ * are in quota.c.
  */
 #include <linux/atomic.h>
 #include <linux/lockdep.h>
@@ -11,6 +14,7 @@
 #include <linux/netlink.h>
 
 #include "object/budget.h"
+#include "object/share.h"
 #include "object/switch.h"
 
 static unsigned long memory_ceiling;
@@ -18,8 +22,37 @@ module_param(memory_ceiling, ulong, 0644);
 MODULE_PARM_DESC(memory_ceiling,
 		 "Most MiB that the trees of all network namespaces may take; half of the machine's memory by default");
 
-/* Bytes charged to all namespaces together. */
-static atomic64_t charged;
+/* A user may have 2^-3 of the ceiling, all of them 2^-1. */
+#define USER_SHIFT	3
+#define USERS_SHIFT	1
+
+/* Bytes charged to all namespaces together, and to users' ones. */
+static atomic64_t charged, users_charged;
+
+/**
+ * struct pot - a sum that is limited
+ * @charged: the sum
+ * @shift: its limit is the ceiling over two to the power of this
+ * @whose: whose it is
+ */
+struct pot {
+	atomic64_t	*charged;
+	u8		shift;
+	const char	*whose;
+};
+
+#define MAX_POTS	3
+
+/* Returns the number of sums that memory of a namespace is charged to. */
+static int find_pots(const struct inc_switch *sw, struct pot *pots)
+{
+	pots[0] = (struct pot) { &charged, 0, "all" };
+	if (sw->share->host)
+		return 1;
+	pots[1] = (struct pot) { &users_charged, USERS_SHIFT, "all users'" };
+	pots[2] = (struct pot) { &sw->share->charged, USER_SHIFT, "a user's" };
+	return MAX_POTS;
+}
 
 /**
  * inc_budget_ceiling() - get the memory limit of all namespaces together
@@ -32,6 +65,17 @@ u64 inc_budget_ceiling(void)
 	u64 mib = READ_ONCE(memory_ceiling);
 
 	return min(mib, U64_MAX >> 20) << 20;
+}
+
+/**
+ * inc_budget_user_ceiling() - get the memory limit of a user's namespaces together
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_budget_user_ceiling(void)
+{
+	return inc_budget_ceiling() >> USER_SHIFT;
 }
 
 /**
@@ -49,15 +93,18 @@ void inc_budget_init_ceiling(void)
  * inc_budget_charge() - charge memory to a namespace's budget
  * @sw: switch
  * @bytes: how much
- * @extack: set to what would be needed
+ * @extack: set to the bytes needed
  *
  * Context: process, inc_switch.lock held.
- * Return: 0; -ENOBUFS over the limit of this namespace or of all of them,
- * -ENODEV if the namespace is going away.
+ * Return: 0; -ENOBUFS over the limit of this namespace, of its user's, or of all of
+ * them, -ENODEV if the namespace is going away.
  */
 int inc_budget_charge(struct inc_switch *sw, u64 bytes,
 		      struct netlink_ext_ack *extack)
 {
+	struct pot pots[MAX_POTS];
+	int i, n = find_pots(sw, pots);
+
 	lockdep_assert_held(&sw->lock);
 	if (sw->dying)
 		return -ENODEV;
@@ -71,12 +118,17 @@ int inc_budget_charge(struct inc_switch *sw, u64 bytes,
 				       sw->mem_limit >> 10);
 		return -ENOBUFS;
 	}
-	if (atomic64_add_return(bytes, &charged) > inc_budget_ceiling()) {
-		atomic64_sub(bytes, &charged);
+	for (i = 0; i < n; i++) {
+		u64 limit = inc_budget_ceiling() >> pots[i].shift;
+
+		if (atomic64_add_return(bytes, pots[i].charged) <= limit)
+			continue;
 		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "needs %llu KiB, memory_ceiling of all namespaces is %llu MiB",
+				       "needs %llu KiB, memory_ceiling of %s namespaces is %llu MiB",
 				       DIV_ROUND_UP_ULL(bytes, 1024),
-				       inc_budget_ceiling() >> 20);
+				       pots[i].whose, limit >> 20);
+		for (; i >= 0; i--)
+			atomic64_sub(bytes, pots[i].charged);
 		return -ENOBUFS;
 	}
 	sw->mem_used += bytes;
@@ -92,21 +144,25 @@ int inc_budget_charge(struct inc_switch *sw, u64 bytes,
  */
 void inc_budget_uncharge(struct inc_switch *sw, u64 bytes)
 {
+	struct pot pots[MAX_POTS];
+	int n = find_pots(sw, pots);
+
 	lockdep_assert_held(&sw->lock);
 	sw->mem_used -= bytes;
-	atomic64_sub(bytes, &charged);
+	while (n--)
+		atomic64_sub(bytes, pots[n].charged);
 }
 
 /**
- * inc_budget_spare() - note that charged memory is taken, or not yet
+ * inc_budget_reserve() - note that charged memory is taken, or not yet
  * @sw: switch
- * @spare: of the object that it is charged to
+ * @reserved: of the object that it is charged to
  * @bytes: less than 0 if it is taken
  *
  * Context: any.
  */
-void inc_budget_spare(struct inc_switch *sw, atomic64_t *spare, s64 bytes)
+void inc_budget_reserve(struct inc_switch *sw, atomic64_t *reserved, s64 bytes)
 {
-	atomic64_add(bytes, spare);
-	atomic64_add(bytes, &sw->mem_spare);
+	atomic64_add(bytes, reserved);
+	atomic64_add(bytes, &sw->mem_reserved);
 }

@@ -18,8 +18,9 @@ struct netlink_ext_ack;
 int inc_budget_charge(struct inc_switch *sw, u64 bytes,
 		      struct netlink_ext_ack *extack);
 void inc_budget_uncharge(struct inc_switch *sw, u64 bytes);
-void inc_budget_spare(struct inc_switch *sw, atomic64_t *spare, s64 bytes);
+void inc_budget_reserve(struct inc_switch *sw, atomic64_t *reserved, s64 bytes);
 void inc_budget_init_ceiling(void);
 u64 inc_budget_ceiling(void);
+u64 inc_budget_user_ceiling(void);
 
 #endif /* _INC_BUDGET_H */

@@ -5,13 +5,13 @@
  * the first one's. A larger packet charges the difference when it arrives. The
  * charge lasts until all ranks' packets have arrived.
  *
- * "hold" limits one member, a quota the members of a tree. And as there may be
- * many trees, all of a namespace together are limited: each member may hold a
- * quarter of what is left. So when many hold a lot, all get less, and a late
- * member gets as much as an early one. But ranks that never come would leave
- * nothing to anybody, and they may be another tenant's. So part of the room is
- * divided among trees: what a tree holds within its part does not depend on
- * others.
+ * "hold" limits one member, a quota the members of a tree. And as there may be many
+ * trees, all of a namespace together are limited, and all of the namespaces that a
+ * user has made by user namespaces: each member may hold a quarter of the rest. So
+ * when many hold a lot, all get less, and a late member gets as much as an early
+ * one. But ranks that never come would leave nothing to anybody, and they may be
+ * another tenant's. So part of the room is divided among trees: within its part, a
+ * tree does not depend on others.
  *
  * The tree's oldest message that has not ended is accepted whatever the limits say,
  * and of each member one more (inc_resultq_must_open()). So there is always a
@@ -21,9 +21,11 @@
 #include <linux/mm.h>
 #include <linux/percpu_counter.h>
 
+#include "object/budget.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/quota.h"
+#include "object/share.h"
 #include "object/switch.h"
 #include "object/tree.h"
 
@@ -33,41 +35,25 @@
 #define MEMBER_SHIFT	2
 /* 2^-1 of it is divided among trees, as if there were this many at least. */
 #define TREES_SHIFT	1
-#define MIN_TREES	16U
+#define MIN_TREES	16
 /* Bytes that a CPU may keep to itself before it updates the sum. */
 #define BATCH		SZ_64K
-
-/**
- * inc_hold_init() - initialize accounting of held packets in a namespace
- * @sw: its switch
- *
- * Return: 0 or -ENOMEM.
- */
-int inc_hold_init(struct inc_switch *sw)
-{
-	return percpu_counter_init(&sw->held, 0, GFP_KERNEL);
-}
-
-/**
- * inc_hold_exit() - undo inc_hold_init()
- * @sw: switch
- */
-void inc_hold_exit(struct inc_switch *sw)
-{
-	percpu_counter_destroy(&sw->held);
-}
 
 /**
  * inc_hold_limit() - get the bytes that the members of a namespace may hold
  * @sw: its switch
  *
+ * All namespaces of a user together may hold no more than one of them.
+ *
  * Context: any.
- * Return: bytes, besides what inc_hold_guaranteed() adds.
+ * Return: bytes, besides inc_hold_guaranteed().
  */
 u64 inc_hold_limit(const struct inc_switch *sw)
 {
 	u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
 
+	if (!sw->share->host)
+		memory = min(memory, inc_budget_user_ceiling());
 	return min(memory, READ_ONCE(sw->mem_limit)) >> SHARE_SHIFT;
 }
 
@@ -75,7 +61,7 @@ u64 inc_hold_limit(const struct inc_switch *sw)
  * inc_hold_guaranteed() - get the bytes that any tree may hold
  * @sw: switch
  *
- * It becomes less with each tree, but what a tree holds already stays.
+ * The share shrinks with each tree, but packets held already stay.
  *
  * Context: any.
  * Return: bytes.
@@ -83,11 +69,11 @@ u64 inc_hold_limit(const struct inc_switch *sw)
 u64 inc_hold_guaranteed(const struct inc_switch *sw)
 {
 	return div_u64(inc_hold_limit(sw) >> TREES_SHIFT,
-		       max(READ_ONCE(sw->ntrees), MIN_TREES));
+		       max(atomic_read(&sw->share->ntrees), MIN_TREES));
 }
 
 /**
- * inc_hold_sum() - get the bytes that the members of a namespace hold
+ * inc_hold_sum() - get the bytes that the members of a user's namespaces hold
  * @sw: switch
  *
  * Context: any.
@@ -95,33 +81,34 @@ u64 inc_hold_guaranteed(const struct inc_switch *sw)
  */
 u64 inc_hold_sum(struct inc_switch *sw)
 {
-	return percpu_counter_sum_positive(&sw->held);
+	return percpu_counter_sum_positive(&sw->share->held);
 }
 
-/* What is left of a limit. */
+/* The rest of a limit. */
 static u64 rest_of(u64 limit, u64 held)
 {
 	return held < limit ? limit - held : 0;
 }
 
-/* What a member may still hold, if others leave it or the tree may in any case. */
+/* Bytes that a member may still hold, of the common rest or its tree's part. */
 static u64 share_of(const struct inc_qp *qp, u64 own)
 {
+	struct inc_share *share = qp->sw->share;
 	u64 sure = inc_hold_guaranteed(qp->sw);
-	u64 others = sure * (max(READ_ONCE(qp->sw->ntrees), 1U) - 1);
+	u64 others = sure * (max(atomic_read(&share->ntrees), 1) - 1);
 	u64 left = rest_of(inc_hold_limit(qp->sw), others);
 
-	left = rest_of(left, percpu_counter_read_positive(&qp->sw->held));
+	left = rest_of(left, percpu_counter_read_positive(&share->held));
 	return max(rest_of(sure, inc_tree_held(qp->tree)),
 		   rest_of(left >> MEMBER_SHIFT, own));
 }
 
 /*
  * Bytes that one member, which holds @own, may still hold. A member that is a
- * switch sends what it holds of its own members, so it has twice the sum of
- * their limits. The others do not apply to it: switches may begin messages in
- * different orders, and those that wait for each other would wait forever. So
- * the tree is refused if its quota has no room for that (quota.c).
+ * switch sends the data of its own members, so it has twice the sum of their
+ * limits. The others do not apply to it: switches may begin messages in different
+ * orders, and wait for each other forever. So the tree is refused if its quota has
+ * no room for that (quota.c).
  */
 static u64 room_of(const struct inc_qp *qp, u64 own)
 {
@@ -193,7 +180,7 @@ struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb)
 void inc_hold_account(struct inc_qp *qp, s64 bytes)
 {
 	atomic64_add(bytes, &qp->tree->held);
-	percpu_counter_add_batch(&qp->sw->held, bytes, BATCH);
+	percpu_counter_add_batch(&qp->sw->share->held, bytes, BATCH);
 }
 
 /**
@@ -219,7 +206,7 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
  * inc_hold_drop() - uncharge a QP that ends
  * @qp: unpublished QP
  *
- * This includes packets that its tree's slots still hold.
+ * Packets that its tree's slots still hold are uncharged, too.
  *
  * Context: process.
  */

@@ -25,8 +25,6 @@ static inline bool inc_hold_oversized(const struct sk_buff *skb)
 	return skb->truesize > max_t(u32, 2 * SKB_TRUESIZE(skb->len), PAGE_SIZE);
 }
 
-int inc_hold_init(struct inc_switch *sw);
-void inc_hold_exit(struct inc_switch *sw);
 void inc_hold_drop(struct inc_qp *qp);
 
 u64 inc_hold_limit(const struct inc_switch *sw);

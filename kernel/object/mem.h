@@ -47,8 +47,8 @@ static inline u64 inc_mem_kvmalloc(u64 size)
  * inc_mem_cache() - compute the memory that kmem_cache_alloc() takes
  * @size: bytes of an object
  *
- * Return: bytes, including the object's reference to its memory cgroup, and what the
- * last object of a slab leaves free: a slab has at least 16 of them, or is a page.
+ * Return: bytes, including the object's reference to its memory cgroup, and the
+ * free end of a slab: a slab has at least 16 of them, or is a page.
  */
 static inline u64 inc_mem_cache(u64 size)
 {

@@ -2,9 +2,9 @@
 /*
  * QPs: lookup, error state.
  *
- * A QP may be held by: a reader under RCU, which found it by its QPN or in its
- * tree (packets, timers of other members, works); its own timer; and a
- * transmitter, which is one of those.
+ * A QP may be held by: a reader under RCU, which found it by its QPN or in its tree
+ * (packets, timers of other members, works); its own timer; and a transmitter,
+ * which is one of these.
  */
 #include <linux/cache.h>
 #include <linux/nospec.h>
@@ -65,11 +65,11 @@ static void prefetch_lines(const void *from, const void *to)
 }
 
 /**
- * inc_qp_prefetch() - prefetch what a message of a QP needs, its own and its tree's
+ * inc_qp_prefetch() - prefetch the state of a QP and of its tree for a message
  * @qp: the QP
  *
- * Where there are many trees, or one with many members, little of that is in the
- * caches. To wait for one line after the other takes longer than all else.
+ * Where there are many trees, or one with many members, little of their state is in
+ * the caches. To wait for one line after the other takes longer than all else.
  *
  * Context: BH off.
  */
@@ -84,7 +84,7 @@ void inc_qp_prefetch(const struct inc_qp *qp)
 	prefetch_lines(&qp->tx, &qp->tx.results.stray);
 	prefetch_lines(r, r + 1);
 	prefetch_lines(&tree->cfg, &tree->crc_shift);
-	prefetch_lines(&tree->epoch, &tree->spare);
+	prefetch_lines(&tree->epoch, &tree->reserved);
 	prefetchw(&tree->held);
 	stats = this_cpu_ptr(tree->stats);
 	prefetch_lines(stats, stats + 1);
@@ -150,7 +150,7 @@ void inc_qp_stats_sum(const struct inc_qp *qp, u64 *sum)
  * @qp: QP
  * @error: enum rdma_inc_member_error; the first one counts
  *
- * Its tree fails as well: no collective can complete without a rank.
+ * The tree fails as well: no collective can complete without a rank.
  *
  * Context: any but hard interrupt, RCU read side or inc_switch.lock held; no
  * other lock.

@@ -86,7 +86,7 @@ struct inc_member_cfg {
  * @rx.lock: guards @rx. Outermost of the data path: a slot's lock or any QP's
  *	@tx.lock may be taken inside it, but not both at a time
  * @rx.responder: responder
- * @rx.place: what a host over RC has sent lately
+ * @rx.place: recent packets of a host over RC
  * @rx.ooo: packets beyond a gap, by PSN
  * @rx.ooo_size: memory that they take
  * @rx.port: UDP source port of the member, learned with its first valid R_Key;
@@ -103,74 +103,76 @@ struct inc_member_cfg {
  * @rx.solicits: times that the member was solicited since it last sent
  *	something
  * @rx.waited_for: others have waited for it since it last sent a packet
+ * @rx.retry: UC: its last packet was a retry, and waited for nobody
  * @rx.has_sent: a request of it has arrived; read without the lock, too
  * @rx.ack_psn: newest request whose acknowledgment is delayed
  * @rx.next_msg_id: message ID expected next, for diagnosis
  * @rx.silent_since: jiffies when it last sent a packet, was solicited, or was
  *	first waited for
- * @rx.sent_at: jiffies when its last request arrived; as @rx.has_sent
+ * @rx.retry_since: UC: jiffies of the first of several retries
+ * @rx.retry_at: UC: jiffies of the last one
  * @rx.ack_timer: sends a delayed acknowledgment
  * @rx.solicit_timer: solicits the member
- * @rx.more: accepts more packets of @rx.ooo after a turn
+ * @rx.more: accepts more packets of @rx.ooo
  * @rx.beyond: UC: no message from this one on has begun
  * @rx.loss: UC: messages that have not arrived
  * @rx.waiting: the first of @rx.nwaiting chunks
  * @rx.waiting_last: the last of them
- * @rx.turn_cpu: CPU in whose turn the QP is, see turn.c; -1: in none
+ * @rx.batch_cpu: CPU in whose batch the QP is, see batch.c; -1: in none
  * @tx: the send half
  * @tx.lock: guards @tx and @uplink; innermost
  * @tx.busy: a CPU is transmitting for this QP; others queue and leave it to
  *	that CPU
- * @tx.recheck: that CPU has to check again
- * @tx.end: what follows the newest request in flight if nothing is queued
+ * @tx.recheck: the sending CPU has to check again
+ * @tx.end: is the newest request in flight the last for now?
  * @tx.uc_psn: UC: PSN of the next packet
- * @tx.results: what is queued for the member
+ * @tx.results: results queued for the member
  * @tx.timer: retransmission and RNR timer; runs lazily, re-arms itself
  * @tx.requester: packets in flight
  * @tx.first: room for the first packets in flight
  * @tx.ends: last packets of results in flight
- * @tx.more: continues when a CPU has had its turn
- * @tx.passed_on: it is left to the end of a CPU's turn to send, see turn.c
+ * @tx.more: continues after a CPU has sent much
+ * @tx.passed_on: sent for at the end of a CPU's batch, see batch.c
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
  * @sport: UDP source port
- * @cpu: CPU that its last packet has arrived on
- * @traffic_class: that of the tree
+ * @cpu: CPU that its last packet has arrived on, as @last_rx
+ * @traffic_class: the tree's
  * @iif: device over which the route to the member goes
  * @genid: generation of the routes and addresses, see flow.h, that @iif is of
- * @way: how the bridge has passed on a packet of the member, see shortcut.c
- * @way.addr: from which MAC address
- * @way.until: jiffies until which @way.known and @way.back count
- * @way.tick: jiffies when it has last passed one on, and for which that counts
- * @way.port: from which port
- * @way.genid: generation of the routes that @way.back is of
- * @way.known: the bridge knows this way
- * @way.back: results go back this way
+ * @bypass: the port of the bridge where packets of the member arrive, see bypass.c
+ * @bypass.addr: from which MAC address
+ * @bypass.since: jiffies since when @bypass.known and @bypass.back count, for a while
+ * @bypass.tick: jiffies when it has last passed one on, and for which that counts
+ * @bypass.port: from which port
+ * @bypass.genid: generation of the routes that @bypass.back is of
+ * @bypass.known: the bridge knows this way
+ * @bypass.back: results go back this way
  * @stats: counters, or NULL while the member is idle
- * @early: what is counted while there is no @stats
+ * @early: counters while there is no @stats
  * @memory: bytes charged to the tree
- * @lazy: memory that is charged, and taken when it is needed, see lazy.c
- * @lazy.work: takes it
- * @lazy.spare: bytes not taken yet
- * @lazy.desk: all that messages in progress need; set under @rx.lock
- * @lazy.desk_size: its bytes
- * @lazy.slot: slot that needs its memory, too
- * @lazy.tried_at: jiffies when there was no memory at once; under @rx.lock
- * @lazy.failed_at: jiffies when the work found none, either
- * @lazy.ring: entries of a ring that are charged for
- * @last_rx: jiffies when the last packet arrived, or the QP was made
+ * @mem: on-demand memory, see qp_mem.c
+ * @mem.work: allocates it
+ * @mem.reserved: bytes not taken yet
+ * @mem.inflight: in-flight state, for messages in progress; set under @rx.lock
+ * @mem.inflight_size: its bytes
+ * @mem.slot: slot that needs its memory, too
+ * @mem.lacked_at: jiffies when there was last no memory for one of its messages;
+ *	under @rx.lock, read without, too
+ * @mem.lacks_since: jiffies since when there has been none, ...
+ * @mem.lacks_after: ... and no message has begun after as many as this
+ * @last_rx: jiffies when the last packet arrived that the member has sent for sure, or
+ *	the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
  * @uplink: requests that are queued for the parent, under @tx.lock; NULL for a
  *	QP to a member
  * @is_switch: the member is a switch
- * @doubted: it seemed dead, but so did all other members
- * @doubted_at: jiffies when @doubted was set
- * @heard: a packet of it has arrived; before that it is never declared dead
+ * @heard: such a packet has arrived; before that it is never declared dead
  * @parted: in inc_tree.parted
  * @parting: waits for the readers
  */
 struct inc_qp {
-	/* Each part begins with the members that every packet reads. */
+	/* Members that every packet reads are at the beginning of each part. */
 	struct rhash_head		node;
 	u32				qpn;
 	int				iif;
@@ -181,6 +183,8 @@ struct inc_qp {
 	u8				traffic_class;
 	__be16				sport;
 	u16				cpu;
+	u8				error;
+	bool				report;
 	struct inc_switch		*sw;
 	struct inc_tree			*tree;
 	struct inc_uplink_queue		*uplink;
@@ -188,13 +192,13 @@ struct inc_qp {
 	struct inc_member_cfg		cfg;
 	struct {
 		u64			addr;
-		unsigned long		until;
+		unsigned long		since;
 		unsigned long		tick;
 		int			port;
 		int			genid;
 		bool			known;
 		bool			back;
-	} way;
+	} bypass;
 	unsigned long			last_rx;
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct inc_fault		*fault;
@@ -203,19 +207,15 @@ struct inc_qp {
 	u64				memory;
 	struct {
 		struct work_struct	work;
-		atomic64_t		spare;
-		void			*desk;
-		u32			desk_size;
+		atomic64_t		reserved;
+		void			*inflight;
+		u32			inflight_size;
 		u16			slot;
-		u16			ring;
-		unsigned long		tried_at;
-		unsigned long		failed_at;
-	} lazy;
+		u32			lacks_after;
+		unsigned long		lacks_since;
+		unsigned long		lacked_at;
+	} mem;
 	atomic64_t			early[INC_STATS_MAX];
-	u8				error;
-	bool				report;
-	bool				doubted;
-	unsigned long			doubted_at;
 	struct list_head		parted;
 	struct inc_parting		parting;
 	struct inc_wait			wait;
@@ -229,8 +229,8 @@ struct inc_qp {
 		__be16			port;
 		u32			msg_id;
 		u32			msg_len;
-		bool			to_slot;
 		u32			truesize;
+		bool			to_slot;
 		u8			nwaiting;
 		bool			bursts;
 		u8			acks_delayed;
@@ -239,18 +239,20 @@ struct inc_qp {
 		u8			solicits;
 		bool			waited_for;
 		bool			has_sent;
+		bool			retry;
 		u32			ack_psn;
 		u32			next_msg_id;
 		u32			beyond;
+		int			batch_cpu;
 		unsigned long		silent_since;
-		unsigned long		sent_at;
+		unsigned long		retry_since;
+		unsigned long		retry_at;
 		struct timer_list	ack_timer;
 		struct timer_list	solicit_timer;
 		struct work_struct	more;
 		struct inc_msg_loss	loss;
 		struct inc_part		*waiting;
 		struct inc_part		*waiting_last;
-		int			turn_cpu;
 	} rx ____cacheline_aligned_in_smp;
 
 	struct {
@@ -259,13 +261,13 @@ struct inc_qp {
 		bool			recheck;
 		enum inc_requester_end	end;
 		u32			uc_psn;
+		atomic_t		passed_on;
 		struct inc_result_queue	results;
 		struct timer_list	timer;
 		struct inc_requester	requester;
 		struct inc_wqe		first[INC_QP_RING];
 		struct inc_ends		ends;
 		struct work_struct	more;
-		atomic_t		passed_on;
 	} tx ____cacheline_aligned_in_smp;
 };
 

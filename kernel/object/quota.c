@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Quotas: several trees share a switch, and none may take what the others need.
- * They are checked when a tree is made, for all its members, so that a job is
- * refused at once and not when its last rank joins.
+ * Quotas: several trees share a switch, and none may take all of it. They are
+ * checked when a tree is made, for all its members, so that a job is refused at
+ * once and not when its last rank joins; and when it is to get more.
  */
 #include <linux/errno.h>
 #include <linux/lockdep.h>
@@ -13,7 +13,7 @@
 #include "object/tree.h"
 
 /**
- * inc_quota_check_hold() - check what waits of members that are switches
+ * inc_quota_check_hold() - check the hold of members that are switches
  * @sw: switch
  * @cfg: settings of a tree, defaults filled in
  * @below: its ranks below each member, or NULL
@@ -40,6 +40,29 @@ int inc_quota_check_hold(const struct inc_switch *sw,
 	NL_SET_ERR_MSG_FMT_MOD(extack,
 			       "max-tree-hold: switches hold %llu KiB, %llu KiB are allowed",
 			       (bytes + 1023) >> 10, quota >> 10);
+	return -EDQUOT;
+}
+
+/**
+ * inc_quota_check_memory() - check the memory of a tree against its quota
+ * @sw: switch
+ * @memory: bytes that the tree takes with all its members
+ * @extack: names the quota, if exceeded, and by how much
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: 0 or -EDQUOT.
+ */
+int inc_quota_check_memory(const struct inc_switch *sw, u64 memory,
+			   struct netlink_ext_ack *extack)
+{
+	u64 quota = sw->quota.tree_memory;
+
+	lockdep_assert_held(&sw->lock);
+	if (!quota || memory <= quota)
+		return 0;
+	NL_SET_ERR_MSG_FMT_MOD(extack,
+			       "max-tree-memory: %llu KiB needed, %llu KiB are allowed",
+			       (memory + 1023) >> 10, quota >> 10);
 	return -EDQUOT;
 }
 
@@ -77,11 +100,6 @@ int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 				       cfg->slots, q->slots);
 		return -EDQUOT;
 	}
-	if (q->tree_memory && memory > q->tree_memory) {
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "max-tree-memory: %llu KiB needed, %llu KiB are allowed",
-				       (memory + 1023) >> 10, q->tree_memory >> 10);
-		return -EDQUOT;
-	}
-	return inc_quota_check_hold(sw, cfg, cfg->below, extack);
+	return inc_quota_check_memory(sw, memory, extack) ?:
+	       inc_quota_check_hold(sw, cfg, cfg->below, extack);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Limits on what one tree may take of a shared switch.
+ * Limits of one tree on a shared switch.
  */
 #ifndef _INC_QUOTA_H
 #define _INC_QUOTA_H
@@ -13,10 +13,10 @@ struct netlink_ext_ack;
 
 /**
  * inc_quota_switch_hold() - get the bytes that a member that is a switch may hold
- * @hold: what one rank may
+ * @hold: bytes that one rank may hold
  * @ranks: ranks below it
  *
- * It sends what it holds of its own members, and twice as much for wide sums.
+ * A switch sends the data of its own members, and twice as much for wide sums.
  *
  * Return: bytes.
  */
@@ -28,6 +28,8 @@ static inline u64 inc_quota_switch_hold(u64 hold, u16 ranks)
 int inc_quota_check_hold(const struct inc_switch *sw,
 			 const struct inc_tree_cfg *cfg, const u16 *below,
 			 struct netlink_ext_ack *extack);
+int inc_quota_check_memory(const struct inc_switch *sw, u64 memory,
+			   struct netlink_ext_ack *extack);
 int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 		    u64 memory, struct netlink_ext_ack *extack);
 

@@ -2,16 +2,16 @@
 /*
  * Memory of a tree's slots.
  *
- * It is in blocks. Memory in a piece is quicker to get and to find the page of than
- * vmalloc()'s, but there may be no large piece. Many small slots share a block, so
- * that little of its last page is wasted. A block is taken when a message begins and no
- * memory is spare, see lazy.c.
+ * Slots' memory is in blocks. Contiguous memory is quicker to get and to find the
+ * page of than vmalloc()'s, but there may be no large piece. Many small slots share
+ * a block, so that little of its last page is wasted. A block is taken when a
+ * message begins and no memory is free, see qp_mem.c.
  *
  * A slot gives its memory back when all members have acknowledged their results, if
- * none of them has begun its next message by then. What was given back last is in the
- * caches, and is taken first. For a result of one packet that is not worth it, unless
- * there is no memory for another slot. Members over UC acknowledge nothing, and a
- * child's request and result may be needed at different times: their slots keep theirs.
+ * none of them has begun its next message by then. The memory given back last is in
+ * the caches, and is taken first. For a result of one packet that is not worth it,
+ * unless there is no memory for another slot. Members over UC acknowledge nothing:
+ * slots that have one keep theirs.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -44,7 +44,8 @@ static u16 block_slots(const struct inc_tree_cfg *cfg, size_t slot_size)
  * Each page has a reference count of its own: packets refer to pages of slots. And no
  * page has another owner's data: packets also hold bytes that no message has
  * written, behind a short chunk of wide elements, or when a request that has
- * begun fails.
+ * begun fails. They are cleared here: the allocator would clear them before
+ * it asks the memory cgroup, also when that refuses.
  *
  * Context: as @gfp allows.
  * Return: the memory, or NULL.
@@ -53,14 +54,16 @@ void *inc_pages_alloc(size_t size, gfp_t gfp)
 {
 	void *mem;
 
-	gfp |= __GFP_ACCOUNT | __GFP_ZERO;
+	gfp |= __GFP_ACCOUNT;
 	mem = alloc_pages_exact(size, (gfp & ~__GFP_RETRY_MAYFAIL) |
 				__GFP_NORETRY | __GFP_NOWARN);
-	if (!mem && gfpflags_allow_blocking(gfp))
-		return __vmalloc(size, gfp);
-	/* It holds the only pointers to parts. */
 	if (mem)
+		/* Pointers to parts are only there. */
 		kmemleak_alloc(mem, size, 1, gfp);
+	else if (gfpflags_allow_blocking(gfp))
+		mem = __vmalloc(size, gfp);
+	if (mem)
+		memset(mem, 0, PAGE_ALIGN(size));
 	return mem;
 }
 
@@ -149,11 +152,11 @@ u64 inc_slot_mem_blocks(const struct inc_tree_cfg *cfg, size_t slot_size)
 }
 
 /* @mem is not any slot's any more. */
-static void push_spare(struct inc_tree *tree, void *mem)
+static void push_free(struct inc_tree *tree, void *mem)
 {
-	lockdep_assert_held(&tree->spare_lock);
-	*(void **)mem = tree->spare_mem;
-	WRITE_ONCE(tree->spare_mem, mem);
+	lockdep_assert_held(&tree->free_lock);
+	*(void **)mem = tree->free_mem;
+	WRITE_ONCE(tree->free_mem, mem);
 }
 
 /* One more block for slots. Returns false without memory. */
@@ -165,26 +168,26 @@ static bool add_block(struct inc_tree *tree, gfp_t gfp)
 
 	if (!mem)
 		return false;
-	spin_lock_bh(&tree->spare_lock);
-	/* Others may have been faster. */
+	spin_lock_bh(&tree->free_lock);
+	/* Another CPU may have added the last block. */
 	added = tree->blocks < tree->nblocks;
 	if (added) {
 		tree->slot_mem[tree->blocks++] = mem;
 		WRITE_ONCE(tree->mem_wanted, false);
 		for (i = tree->block_slots; i--;)
-			push_spare(tree, mem + i * tree->slot_size);
+			push_free(tree, mem + i * tree->slot_size);
 	}
-	spin_unlock_bh(&tree->spare_lock);
+	spin_unlock_bh(&tree->free_lock);
 	if (added)
-		inc_budget_spare(tree->sw, &tree->spare,
-				 -(s64)inc_mem_vmalloc(tree->block_size));
+		inc_budget_reserve(tree->sw, &tree->reserved,
+				   -(s64)inc_mem_vmalloc(tree->block_size));
 	else
 		inc_pages_free(mem, tree->block_size);
 	return true;
 }
 
 /**
- * inc_slot_mem_take() - give a slot memory that is spare
+ * inc_slot_mem_take() - give a slot free memory
  * @tree: tree
  * @ts: slot
  *
@@ -198,11 +201,11 @@ bool inc_slot_mem_take(struct inc_tree *tree, struct inc_tree_slot *ts)
 	lockdep_assert_held(&ts->lock);
 	if (inc_slot_placed(&ts->m))
 		return true;
-	spin_lock(&tree->spare_lock);
-	mem = tree->spare_mem;
+	spin_lock(&tree->free_lock);
+	mem = tree->free_mem;
 	if (mem)
-		WRITE_ONCE(tree->spare_mem, *(void **)mem);
-	spin_unlock(&tree->spare_lock);
+		WRITE_ONCE(tree->free_mem, *(void **)mem);
+	spin_unlock(&tree->free_lock);
 	if (!mem)
 		return false;
 	inc_slot_place(&ts->m, mem);
@@ -217,9 +220,9 @@ static bool is_read(const struct inc_tree_slot *ts)
 
 static void give_back(struct inc_tree *tree, struct inc_tree_slot *ts)
 {
-	spin_lock(&tree->spare_lock);
-	push_spare(tree, inc_slot_give_back(&ts->m));
-	spin_unlock(&tree->spare_lock);
+	spin_lock(&tree->free_lock);
+	push_free(tree, inc_slot_give_back(&ts->m));
+	spin_unlock(&tree->free_lock);
 }
 
 /* May the slot have memory that it does not need? */
@@ -231,22 +234,19 @@ static bool seems_over(const struct inc_tree_slot *ts)
 }
 
 /*
- * There is no memory. Slots keep some that they do not need: those of short results,
- * of messages that have failed, and where a message was refused. The work is bounded,
- * by one search in a jiffy. Returns false if there is none.
+ * Look for memory. Slots keep some that they do not need: after short results,
+ * failed messages and refused ones. The work is bounded, by one search in a jiffy.
+ * Returns false if there is none.
  */
 static bool reclaim(struct inc_tree *tree)
 {
 	struct inc_tree_slot *ts = tree->slot;
 	u16 i;
 
-	/* Here nobody counts who has its result. */
-	if (tree->geom.child || !time_after(jiffies, READ_ONCE(tree->reclaimed_at)))
+	if (!inc_age(READ_ONCE(tree->reclaimed_at)))
 		return false;
 	WRITE_ONCE(tree->reclaimed_at, jiffies);
-	/* From now on, who does not need any more gives back. */
-	WRITE_ONCE(tree->mem_wanted, true);
-	for (i = 0; i < tree->cfg.slots && !inc_slot_mem_spare(tree); i++, ts++) {
+	for (i = 0; i < tree->cfg.slots && !inc_slot_mem_avail(tree); i++, ts++) {
 		if (!seems_over(ts))
 			continue;
 		spin_lock_bh(&ts->lock);
@@ -254,7 +254,7 @@ static bool reclaim(struct inc_tree *tree)
 			give_back(tree, ts);
 		spin_unlock_bh(&ts->lock);
 	}
-	return inc_slot_mem_spare(tree);
+	return inc_slot_mem_avail(tree);
 }
 
 /**
@@ -271,12 +271,16 @@ static bool reclaim(struct inc_tree *tree)
  */
 bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp)
 {
-	if (inc_slot_placed(&tree->slot[slot].m) || inc_slot_mem_spare(tree))
+	if (inc_slot_placed(&tree->slot[slot].m) || inc_slot_mem_avail(tree))
 		return true;
-	/* Who may wait has the time to look for it first. */
+	/* A caller that may sleep has the time to search first. */
 	if (gfpflags_allow_blocking(gfp) && reclaim(tree))
 		return true;
-	return add_block(tree, gfp) || reclaim(tree);
+	if (add_block(tree, gfp))
+		return true;
+	/* From now on, who does not need any more gives back. */
+	WRITE_ONCE(tree->mem_wanted, true);
+	return reclaim(tree);
 }
 
 /**
@@ -284,15 +288,12 @@ bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp)
  * @tree: tree
  * @ts: slot; its message is done, and no result's last packet has been queued yet
  *
- * A child's stays 0.
- *
  * Context: the slot's lock is held.
  */
 void inc_slot_mem_unread(struct inc_tree *tree, struct inc_tree_slot *ts)
 {
-	if (!tree->geom.child)
-		atomic64_set(&ts->unread, (u64)ts->m.msg.msg_id << 32 |
-			     tree->cfg.members);
+	atomic64_set(&ts->unread, (u64)ts->m.msg.msg_id << 32 |
+		     tree->cfg.members);
 }
 
 /**
@@ -336,7 +337,8 @@ void inc_slot_mem_put(struct inc_tree *tree, u32 msg_id)
 
 	spin_lock(&ts->lock);
 	if (ts->m.msg.msg_id == msg_id &&
-	    ts->m.state == RDMA_INC_SLOT_STATE_DONE && is_read(ts))
+	    ts->m.state == RDMA_INC_SLOT_STATE_DONE &&
+	    inc_slot_is_over(&ts->m, is_read(ts)))
 		give_back(tree, ts);
 	spin_unlock(&ts->lock);
 }

@@ -79,7 +79,7 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 		  v->msg.msg_id != first_msg_id(tree, index);
 	v->age_ms = v->state == RDMA_INC_SLOT_STATE_IDLE ? 0 :
 		    jiffies_to_msecs(jiffies - begun_at);
-	/* It is set a moment after the last request arrived. */
+	/* @gathered_at is set a moment after the last request arrived. */
 	v->parent_ms = v->waits_parent ?
 		       min(jiffies_to_msecs(jiffies - gathered_at), v->age_ms) : 0;
 }

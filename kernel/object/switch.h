@@ -9,15 +9,16 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
-#include <linux/percpu_counter.h>
 #include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "object/failure.h"
 #include "object/stats.h"
 
 struct dentry;
+struct inc_share;
 struct sock;
 
 /* Bridge, IPv4, IPv6. */
@@ -43,16 +44,17 @@ struct inc_quota {
 /**
  * struct inc_switch - the switch of one network namespace
  * @net: the namespace
+ * @share: limits shared by all namespaces of its user
  * @sk: socket of the packets sent, see tx_output.c
  * @lock: guards the set of trees and members, @mem_limit, @mem_used, @quota,
- *	@epoch, @leaving, @parting, @parted; outermost of the module's locks
+ *	@epoch, @leaving, @parting, @parted, @failure; outermost of the module's locks
  * @qps: QPs by QPN; written under @lock, read under RCU
  * @trees: trees by ID; written under @lock, read under RCU
  * @owners: port IDs of open netlink sockets that have made trees which end with
  *	them
  * @mem_limit: maximum number of bytes that trees may allocate
  * @mem_used: bytes that are charged to them
- * @mem_spare: those of them that they have not taken yet, see lazy.c
+ * @mem_reserved: bytes of @mem_used that they have not taken yet, see qp_mem.c
  * @quota: limits of a tree
  * @epoch: number of trees made so far
  * @ntrees: number of trees now; written under @lock
@@ -60,7 +62,6 @@ struct inc_quota {
  * @hooks: the netfilter hooks, which refer to the switch
  * @hooked: they are registered
  * @dying: the namespace is going away; nothing is added any more
- * @held: bytes of packets that wait for other ranks in all trees, see hold.c
  * @leaving: deleted trees whose members are being told
  * @parting: unpublished objects that wait for the next grace period
  * @parted: objects that wait for the running grace period
@@ -68,10 +69,12 @@ struct inc_quota {
  * @stats: counters of packets that reached no QP
  * @gone_trees: sum of the counters of trees that are gone
  * @gone_members: sum of the counters of their members
+ * @failure: of the tree that failed last
  * @debugfs: directory, or NULL
  */
 struct inc_switch {
 	struct net			*net;
+	struct inc_share		*share;
 	struct sock			*sk;
 	struct mutex			lock;	/* see above */
 	struct rhashtable		qps;
@@ -79,7 +82,7 @@ struct inc_switch {
 	struct xarray			owners;
 	u64				mem_limit;
 	u64				mem_used;
-	atomic64_t			mem_spare;
+	atomic64_t			mem_reserved;
 	struct inc_quota		quota;
 	u32				epoch;
 	u32				ntrees;
@@ -87,7 +90,6 @@ struct inc_switch {
 	struct nf_hook_ops		hooks[INC_HOOKS];
 	bool				hooked;
 	bool				dying;
-	struct percpu_counter		held;
 	struct list_head		leaving;
 	struct list_head		parting;
 	struct list_head		parted;
@@ -95,6 +97,7 @@ struct inc_switch {
 	struct inc_stats __percpu	*stats;
 	u64				gone_trees[INC_STATS_MAX];
 	u64				gone_members[INC_STATS_MAX];
+	struct inc_failure		failure;
 	struct dentry			*debugfs;
 };
 

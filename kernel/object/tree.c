@@ -34,6 +34,26 @@ struct inc_qp *inc_tree_parent(struct inc_tree *tree)
 					 lockdep_is_held(&tree->sw->lock));
 }
 
+/* Queue a work of a tree, which drops a reference. */
+static void queue_own(struct inc_tree *tree, struct work_struct *work)
+{
+	refcount_inc(&tree->ref);
+	/* Queued already. Not the last reference: the caller has one. */
+	if (!queue_work(inc_wq, work))
+		refcount_dec(&tree->ref);
+}
+
+/**
+ * inc_tree_sweep() - have a work drop the rest of failed messages
+ * @tree: tree
+ *
+ * Context: any but hard interrupt, RCU read side.
+ */
+void inc_tree_sweep(struct inc_tree *tree)
+{
+	queue_own(tree, &tree->sweep_work);
+}
+
 /**
  * inc_tree_fail() - move a tree to the failed state
  * @tree: tree
@@ -45,10 +65,7 @@ void inc_tree_fail(struct inc_tree *tree, u8 status)
 {
 	/* Pairs with begin_slot(): a message that begins sees it, or is failed. */
 	cmpxchg(&tree->error, 0, status);
-	refcount_inc(&tree->ref);
-	/* It is queued already. Not the last reference: the caller has one. */
-	if (!queue_work(inc_wq, &tree->fail_work))
-		refcount_dec(&tree->ref);
+	queue_own(tree, &tree->fail_work);
 }
 
 /* Slots that one call examines: members may end a round's messages at a time. */

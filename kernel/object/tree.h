@@ -17,6 +17,7 @@
 #include "core/icrc.h"
 #include "core/slot.h"
 #include "object/blame.h"
+#include "object/failure.h"
 #include "object/parting.h"
 #include "object/stats.h"
 #include "object/wait.h"
@@ -74,7 +75,7 @@ struct inc_tree_cfg {
 /**
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; only
- *	inc_tree.spare_lock nests in it. Who waits for it reads a line that its owner
+ *	inc_tree.free_lock nests in it. Who waits for it reads a line that its owner
  *	writes at a message's end only
  * @unread: its newest message whose result is complete, and how many members have yet
  *	to acknowledge theirs, see slot_mem.c
@@ -144,14 +145,16 @@ struct inc_tree_slot {
  * @block_size: bytes of a block
  * @block_slots: number of slots that a block is for
  * @nblocks: number of blocks that there may be
- * @blocks: number of those in @slot_mem; under @spare_lock
- * @spare_mem: memory of slots that none has, the last given back first; each one
+ * @blocks: number of blocks in @slot_mem; under @free_lock
+ * @free_mem: memory of slots that none has, the last given back first; each one
  *	begins with a pointer to the next
- * @spare_lock: guards @spare_mem; nests in a slot's lock
- * @mem_wanted: slots were searched for memory after the last block was added
+ * @free_lock: guards @free_mem; nests in a slot's lock
+ * @mem_wanted: there was no memory for another block the last time
  * @reclaimed_at: jiffies when slots were last searched for memory
+ * @mem_tried_at: jiffies when there was none at once, see qp_mem.c
+ * @mem_failed_at: jiffies when a work found none, either
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
- * @spare: those of them that slots have not taken yet
+ * @reserved: bytes of @memory that slots have not taken yet
  * @memcg: memory cgroup of who made the tree, which all memory is charged to that
  *	members and slots take later
  * @stats: counters of the tree
@@ -161,9 +164,10 @@ struct inc_tree_slot {
  * @delayed_slots: slots with chunks that @delay_timer may have to pass on
  * @delay_timer: passes on chunks that have waited long enough, see fanout.c
  * @fail_work: tells members and parent that the tree has failed
+ * @sweep_work: drops the rest of failed messages
+ * @failure: the member that was lost first; guarded by inc_switch.lock
  * @blame: report of ranks that made messages fail, for the event group
- * @ref: references: the set of trees, or what follows once the tree has left
- *	it; each QP; queued works
+ * @ref: references: the set of trees, or the teardown; each QP; queued works
  * @parted: QPs that are unpublished and not yet freed
  * @leaving: in inc_switch.leaving
  * @left_at: jiffies when the tree was unpublished
@@ -206,12 +210,14 @@ struct inc_tree {
 	u16				block_slots;
 	u16				nblocks;
 	u16				blocks;
-	void				*spare_mem;
-	spinlock_t			spare_lock;	/* see above */
+	void				*free_mem;
+	spinlock_t			free_lock;	/* see above */
 	bool				mem_wanted;
 	unsigned long			reclaimed_at;
+	unsigned long			mem_tried_at;
+	unsigned long			mem_failed_at;
 	u64				memory;
-	atomic64_t			spare;
+	atomic64_t			reserved;
 	struct mem_cgroup		*memcg;
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];
@@ -222,6 +228,8 @@ struct inc_tree {
 	struct llist_head		delayed_slots;
 	struct timer_list		delay_timer;
 	struct work_struct		fail_work;
+	struct work_struct		sweep_work;
+	struct inc_failure		failure;
 	struct inc_blame		blame;
 	refcount_t			ref;
 	struct list_head		parted;
@@ -243,6 +251,7 @@ struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id);
 
 /* Any context. The first reason wins. */
 void inc_tree_fail(struct inc_tree *tree, u8 status);
+void inc_tree_sweep(struct inc_tree *tree);
 u32 inc_tree_low_mark(struct inc_tree *tree);
 
 static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,
@@ -278,7 +287,7 @@ static inline struct inc_qp *inc_tree_next_member(const struct inc_tree *tree,
 #define inc_tree_for_each_member(tree, qp) \
 	for (u16 inc_next = 0; ((qp) = inc_tree_next_member(tree, &inc_next));)
 
-/* Does nobody wait any longer for what its members acknowledge? */
+/* Does nobody wait any longer for its members' acknowledgments? */
 static inline bool inc_tree_is_over(const struct inc_tree *tree)
 {
 	/* Pairs with inc_tree_leave(). */

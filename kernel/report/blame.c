@@ -5,9 +5,8 @@
  * path.
  *
  * Any member can make messages fail, so reports are limited: a tree reports one
- * failure at once. Of those in the next tenth of a second it reports the first,
- * when that time is over. A failed slot shows the rank until it begins another
- * message.
+ * failure at once. Of failures in the next tenth of a second it reports the first,
+ * at its end. A failed slot shows the rank until it begins another message.
  */
 #include <linux/jiffies.h>
 
@@ -61,12 +60,11 @@ void inc_blame_end(struct inc_blame *blame)
  */
 void inc_blame(struct inc_blame *blame, const struct inc_blamed *b)
 {
-	unsigned long at, now = jiffies;
+	unsigned long pause = msecs_to_jiffies(TELL_MS), age;
 
 	if (test_and_set_bit_lock(0, &blame->taken))
 		return;
 	blame->next = *b;
-	at = READ_ONCE(blame->told_at) + msecs_to_jiffies(TELL_MS);
-	queue_delayed_work(inc_wq, &blame->work,
-			   time_after(at, now) ? at - now : 0);
+	age = inc_age(READ_ONCE(blame->told_at));
+	queue_delayed_work(inc_wq, &blame->work, age < pause ? pause - age : 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/debug/rdma_inc/net-<inode of the namespace>/
- *	memory			memory budget, and what each tree takes of it
+ *	memory			memory budget, and each tree's part
  *	tree-<ID>/members	the QPs
  *	tree-<ID>/slots		slots that work on a message, or failed
  *	tree-<ID>/missing	ranks that keep others waiting
@@ -9,11 +9,10 @@
  *				uplink parent-rx, -tx; only with
  *				CONFIG_INFINIBAND_INC_FAULT
  *
- * Removing a directory waits for readers, and that may happen under
- * inc_switch.lock. So they take only the locks of slots and QPs, one at a time,
- * and a file is in use (debugfs_file_get()) only while its text is made, not
- * while that is copied to user space, which may fault, and wait for whoever
- * provides the page.
+ * Removing a directory waits for readers, perhaps under inc_switch.lock. So they
+ * take only the locks of slots and QPs, one at a time, and a file is in use
+ * (debugfs_file_get()) only while its text is made, not while that is copied to
+ * user space, which may fault, and wait for whoever provides the page.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>

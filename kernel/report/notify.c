@@ -113,7 +113,7 @@ static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
 /**
  * inc_nl_fill_tree() - append a message about a tree
  * @skb: message to append to
- * @info: request, or what genl_info_init_ntf() made
+ * @info: request, or from genl_info_init_ntf()
  * @flags: of the message
  * @tree: tree
  * @stats: with counters; inc_switch.lock is held then
@@ -250,7 +250,7 @@ int inc_nl_put_made(struct sk_buff *skb, int attr, struct inc_qp *qp)
 /**
  * inc_nl_fill_member() - append a message about a member
  * @skb: message to append to
- * @info: request, or what genl_info_init_ntf() made
+ * @info: request, or from genl_info_init_ntf()
  * @flags: of the message
  * @qp: its QP
  *
@@ -322,24 +322,25 @@ static int fill_blamed(struct sk_buff *skb, const struct genl_info *info,
 	return 0;
 }
 
-static struct sk_buff *event_new(struct net *net, struct genl_info *info, u8 cmd)
+static struct sk_buff *event_new(struct net *net, struct genl_info *info, u8 cmd,
+				 gfp_t gfp)
 {
 	const struct genl_family *f = READ_ONCE(family);
 
 	if (!f || !genl_has_listeners(f, net, INC_NL_EVENTS))
 		return NULL;
 	genl_info_init_ntf(info, f, cmd);
-	return genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	return genlmsg_new(GENLMSG_DEFAULT_SIZE, gfp);
 }
 
 static void event_send(struct net *net, const struct genl_info *info,
-		       struct sk_buff *msg, int err)
+		       struct sk_buff *msg, int err, gfp_t gfp)
 {
 	if (err)
 		nlmsg_free(msg);
 	else
 		genlmsg_multicast_netns(info->family, net, msg, 0,
-					INC_NL_EVENTS, GFP_KERNEL);
+					INC_NL_EVENTS, gfp);
 }
 
 /**
@@ -355,10 +356,23 @@ void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
 	struct genl_info info;
 	struct sk_buff *msg;
 
-	msg = event_new(net, &info, cmd);
+	msg = event_new(net, &info, cmd, GFP_KERNEL);
 	if (msg)
 		event_send(net, &info, msg,
-			   inc_nl_fill_tree(msg, &info, 0, tree, false));
+			   inc_nl_fill_tree(msg, &info, 0, tree, false),
+			   GFP_KERNEL);
+}
+
+static void notify_member(struct inc_qp *qp, u8 cmd, gfp_t gfp)
+{
+	struct net *net = qp->sw->net;
+	struct genl_info info;
+	struct sk_buff *msg;
+
+	msg = event_new(net, &info, cmd, gfp);
+	if (msg)
+		event_send(net, &info, msg,
+			   inc_nl_fill_member(msg, &info, 0, qp), gfp);
 }
 
 /**
@@ -371,14 +385,18 @@ void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
  */
 void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
 {
-	struct net *net = qp->sw->net;
-	struct genl_info info;
-	struct sk_buff *msg;
+	notify_member(qp, cmd, GFP_KERNEL);
+}
 
-	msg = event_new(net, &info, cmd);
-	if (msg)
-		event_send(net, &info, msg,
-			   inc_nl_fill_member(msg, &info, 0, qp));
+/**
+ * inc_nl_notify_silent() - send an event about a member that has fallen silent
+ * @qp: its QP
+ *
+ * Context: softirq, RCU read side, or the QP's timer; no lock of the QP is held.
+ */
+void inc_nl_notify_silent(struct inc_qp *qp)
+{
+	notify_member(qp, RDMA_INC_CMD_MEMBER_SILENT_NTF, GFP_ATOMIC);
 }
 
 /**
@@ -394,7 +412,8 @@ void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b)
 	struct genl_info info;
 	struct sk_buff *msg;
 
-	msg = event_new(net, &info, RDMA_INC_CMD_SLOT_FAILED_NTF);
+	msg = event_new(net, &info, RDMA_INC_CMD_SLOT_FAILED_NTF, GFP_KERNEL);
 	if (msg)
-		event_send(net, &info, msg, fill_blamed(msg, &info, tree, b));
+		event_send(net, &info, msg, fill_blamed(msg, &info, tree, b),
+			   GFP_KERNEL);
 }

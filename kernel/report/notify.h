@@ -20,6 +20,7 @@ struct sk_buff;
 void inc_nl_set_family(const struct genl_family *f);
 void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd);
 void inc_nl_notify_member(struct inc_qp *qp, u8 cmd);
+void inc_nl_notify_silent(struct inc_qp *qp);
 void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b);
 
 /* Also for replies. */

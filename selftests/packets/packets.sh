@@ -14,6 +14,8 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
+SUITE_NEEDS="ethtool python3-yaml python3-scapy"
+
 make_ns()
 {
 	ip netns add "$TOPO-$1"

@@ -14,7 +14,7 @@ SUM, MIN, MAX = 0, 2, 3
 
 (OK, VERSION, COLLECTIVE, DTYPE, TREE_ID, MSG_ID, LENGTH, MISMATCH,
  ROOT) = range(9)
-PEER_DEAD, TREE_GONE, MEMBER_LEFT = 16, 17, 18
+PEER_DEAD, TREE_GONE, MEMBER_LEFT, NO_MEMORY = 16, 17, 18, 19
 AGAIN, WAIT = 32, 33
 
 RC, UC = 0, 1                   # as in the netlink spec
@@ -222,8 +222,8 @@ class Tree:
             msg_size = pmtu if UC in transports else 16384
         self.lab, self.pmtu, self.slots = lab, pmtu, slots
         self.msg_size, self.next_id = msg_size, first_msg_id
-        if SLOW > 1:
-            kw.setdefault("dead_time", 500 * SLOW)
+        # Not the kernel's default, which is long to wait for.
+        kw.setdefault("dead_time", 500 * SLOW if SLOW > 1 else 350)
         self.id = lab.sw.do("tree-new", ranks=ranks, pmtu=pmtu, slots=slots,
                             msg_size=msg_size, first_msg_id=first_msg_id,
                             **kw)["id"]

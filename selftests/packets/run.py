@@ -10,7 +10,7 @@ import peer
 from net import Lab
 
 # Each adds its tests when it is imported, in this order.
-MODULES = ("basic", "border", "ingress", "shortcut", "responder", "header",
+MODULES = ("basic", "border", "ingress", "bypass", "responder", "header",
            "requester", "life", "memory", "hold", "luck", "uc", "child",
            "trust", "work", "turn", "random")
 

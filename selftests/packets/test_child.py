@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A child of a tree of several levels, with its parent played."""
+import struct
+
 import peer
 import roce
 from ktap import check, expect, test
@@ -10,6 +12,10 @@ from test_requester import deaf
 
 SCATTER = 3
 SLOTS = 64
+
+
+def floats(values):
+    return struct.pack("<%df" % len(values), *values)
 
 
 class Parent(peer.Member):
@@ -40,18 +46,54 @@ class Parent(peer.Member):
                 self.requests.append(p)
         self.ack()
 
+    def headers(self, msg_id):
+        return [h for h in (peer.HDR.unpack(p.payload[:peer.HDR.size])
+                            for p in self.requests) if h[5] == msg_id]
+
     def answer(self, msg_id, payload=b""):
         """Answer a request of the child, of one packet."""
-        def headers():
-            return [h for h in (peer.HDR.unpack(p.payload[:peer.HDR.size])
-                                for p in self.requests) if h[5] == msg_id]
-        check(self.lab.until(headers), "no request %d" % msg_id)
-        hdr = headers()[-1]
+        check(self.lab.until(lambda: self.headers(msg_id)),
+              "no request %d" % msg_id)
+        hdr = self.headers(msg_id)[-1]
         va, rkey = (hdr[10], hdr[9]) if payload else (0, 0)
         self.send(self.pkt(opcode=roce.WRITE_ONLY_IMM, va=va, rkey=rkey,
                            dmalen=len(payload), imm=msg_id, payload=payload,
                            ackreq=1))
         self.psn = psn_add(self.psn, 1)
+
+
+@test("child: a request has a right ICRC when its bytes are gone", families=(4,))
+def resent(lab, family):
+    """Its acknowledgment is lost, and the first ranks begin the slot's next message:
+    their block is reduced where its bytes were."""
+    def both(msg_id, ranks):
+        for m in ranks:
+            m.send(*m.request(msg_id, floats(3 * [m.rank + 10 * msg_id]),
+                              dtype=peer.FP32))
+
+    with lab.tree(family=family, ranks=3, slots=1, job_ranks=4, first_rank=1,
+                  min_rto=10) as t:
+        up = deaf(Parent(t, family))
+        both(0, t.m)
+        check(lab.until(lambda: len(up.log) > 1), "no request")
+        request = up.log[:2]
+        up.requests.append(request[0])
+        up.answer(0, floats(3 * [3]))
+        for m in t.m:
+            check(lab.until(lambda m=m: (peer.OK, 0) in m.results), "no result")
+        both(1, t.m[:1])
+        lab.quiet()
+        up.log.clear()
+        check(lab.until(lambda: up.log or up.bad), "not resent")
+        expect("bad packets", up.bad, [])
+        up.hook = None
+        for p in request:
+            up.take(p)
+        up.requests.clear()
+        both(1, t.m[1:])
+        up.answer(1, floats(3 * [33]))
+        for m in t.m:
+            check(lab.until(lambda m=m: (peer.OK, 1) in m.results), "no result")
 
 
 @test("child: without memory, no slot leaves its result to another", families=(4,))
@@ -81,6 +123,30 @@ def keeps(lab, family):
                 m.send(*pkts[n - 1])
             up.answer(n, ints([3 * n]))
             t.check(n, [3 * n])
+
+
+@test("child: without any more memory, slots give theirs to others", families=(4,))
+def gives(lab, family):
+    with cgroup("inc-gives") as group, \
+            lab.tree(family=family, ranks=2, slots=SLOTS, job_ranks=3,
+                     first_rank=0) as t:
+        up = Parent(t, family)
+        try:
+            for n in range(2 * SLOTS):
+                if n == 4:
+                    lab.wait(0.05)
+                    full(group)
+                pkts = [m.allreduce(n, [n]) for m in t.m]
+                for _ in range(50):
+                    if lab.until(lambda n=n: up.headers(n), 0.01):
+                        break
+                    for m, p in zip(t.m, pkts):
+                        m.send(*p)
+                up.answer(n, ints([3 * n]))
+                t.check(n, [3 * n])
+        finally:
+            (group / "memory.max").write_text("max")
+        check(lab.sw.stats()["rx-no-memory"], "there was memory")
 
 
 @test("child: no bytes of an earlier message", families=(4,), cases={

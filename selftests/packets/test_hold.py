@@ -96,7 +96,7 @@ def full(lab, family, name):
 
 @test("hold: and without memory for more", families=(4,))
 def cramped(lab, family):
-    """A desk has one entry that waits for the tree's oldest message."""
+    """In-flight state has one entry that waits for the tree's oldest message."""
     with full(lab, family, "inc-cramped") as (t, _):
         a, b = t.m
         ids = range(256, 512)

@@ -167,7 +167,7 @@ class RcPlayer(Player):
     def __init__(self, sim, m):
         super().__init__(sim, m)
         self.flight, self.next = [], 0  # (PSN, packet) not acknowledged; to send
-        self.acked = psn_add(m.psn, -1)
+        self.acked = self.before = psn_add(m.psn, -1)
         self.sent_at = self.wait_until = 0.0
 
     def start(self, msg):
@@ -175,6 +175,10 @@ class RcPlayer(Player):
         if len(pkts) > 1 and self.rng.randrange(2):
             self.divide(pkts)
         self.flight += [(p.psn, roce.build(p)) for p in pkts]
+
+    def heard(self):
+        """Has the switch acknowledged a packet?"""
+        return self.acked != self.before
 
     def divide(self, pkts):
         """As two WRITEs, the second one of the last packet."""
@@ -350,7 +354,9 @@ class Sim:
             self.deliver()
             for p in rng.sample(self.players, len(self.players)):
                 p.step()
-            if victim and not victim.dead and len(victim.ended) >= dies_after:
+            # One from which nothing has come may not be up yet, for any time.
+            if victim and not victim.dead and victim.heard() and \
+               len(victim.ended) >= dies_after:
                 victim.dead = True
             if not rng.randrange(25):
                 m = rng.choice(t.m)

@@ -5,11 +5,12 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 
 import counters
 import peer
 import roce
-from ktap import check, expect, test
+from ktap import SLOW, check, expect, test
 from peer import ints
 from test_requester import deaf
 
@@ -132,19 +133,20 @@ def given_back(lab, family):
             t.check(msg_id, sums)
 
 
+def comes(t, msg_id, pkts):
+    """Members retransmit what is refused for now."""
+    for _ in range(100):
+        if t.lab.until(lambda: all((peer.OK, msg_id) in m.results for m in t.m),
+                       0.01):
+            break
+        for m, p in zip(t.m, pkts):
+            m.send(*p)
+    t.check(msg_id, [2])
+
+
 @test("memory: without any more, slots give theirs to others", families=(4,))
 def reclaimed(lab, family):
     """Short results stay in their slots, until they have to go."""
-    def comes(t, msg_id, pkts):
-        """Members retransmit what is refused for now."""
-        for _ in range(100):
-            if lab.until(lambda: all((peer.OK, msg_id) in m.results for m in t.m),
-                         0.01):
-                break
-            for m, p in zip(t.m, pkts):
-                m.send(*p)
-        t.check(msg_id, [2])
-
     with cgroup("inc-reclaim") as group, \
             lab.tree(family=family, ranks=2, slots=64) as t:
         for _ in range(20):
@@ -159,6 +161,122 @@ def reclaimed(lab, family):
         finally:
             (group / "memory.max").write_text("max")
         check(taken(lab) - now < 40 * t.msg_size, "there was memory")
+
+
+@contextlib.contextmanager
+def short_of_memory(lab, dead_time=400 * SLOW, **kw):
+    """A tree of two at work, for which there is no more memory than it has."""
+    with cgroup("inc-short-%d" % lab.next_qpn) as group, lab.tree(ranks=2, dead_time=dead_time, **kw) as t:
+        for _ in range(4):
+            t.good()
+        lab.wait(0.05)
+        lab.sw.failures()
+        full(group)
+        try:
+            yield t
+        finally:
+            (group / "memory.max").write_text("max")
+
+
+def insist(lab, t, sent, done, seconds):
+    """Until it is done, members send again what they have no result of; a host over RC
+    goes on with what was refused."""
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        for m, messages in sent:
+            left = [p for n, pkts in messages for p in pkts
+                    if not any(r[1] == n for r in m.results)]
+            m.send(*left[:32])
+        lab.until(done, 0.02)
+    return done()
+
+
+@test("memory: if it is all that is waited for, the tree fails", families=(4,),
+      cases={"UC": (dict(transports=(peer.UC,), slots=1024), 1),
+             "UC and RC": (dict(transports=(peer.RC, peer.UC), slots=1024), 1),
+             "RC, ranks in different orders": (dict(slots=64), -1)})
+def never_begins(lab, family, kw, order):
+    """Who has a result over UC says so by its slot's next message alone."""
+    def told(m):
+        return [r for r in m.results if r[0] == peer.NO_MEMORY]
+
+    with short_of_memory(lab, family=family, **kw) as t:
+        ids = range(t.next_id, t.slots)
+        sent = [(m, [(n, m.request(n, ints([n]))) for n in way])
+                for m, way in zip(t.m, (ids, ids[::order]))]
+        begin = time.monotonic()
+        check(insist(lab, t, sent, lambda: all(told(m) for m in t.m), 8 * SLOW),
+              "not told: %s" % [m.results[-3:] for m in t.m])
+        check(time.monotonic() - begin > 0.4 * SLOW, "too soon")
+        expect("events", [(e, a["error"]) for e, a in lab.sw.failures()],
+               [("tree-failed-ntf", peer.NO_MEMORY)])
+
+
+@test("memory: who waits for a late rank does not fail for lack of it", families=(4,))
+def late_rank(lab, family):
+    with short_of_memory(lab, family=family, dead_time=200 * SLOW, slots=64) as t:
+        ids = range(t.next_id, t.slots)
+        sent = [(m, [(n, m.request(n, ints([n]))) for n in ids]) for m in t.m]
+        before = lab.sw.stats()["rx-no-memory"]
+        insist(lab, t, sent[:1], lambda: False, 0.8 * SLOW)
+        check(lab.sw.stats()["rx-no-memory"] > before, "there is memory")
+        expect("events", lab.sw.failures(), [])
+        check(insist(lab, t, sent,
+                     lambda: all((peer.OK, n) in m.results for m in t.m
+                                 for n in ids), 20),
+              "results are missing: %s" % [len(m.results) for m in t.m])
+
+
+@test("memory: to look for some is no shortage", families=(4,))
+def no_shortage(lab, family):
+    """Where none was there at once, a work finds some that a short result has left.
+    There is more, so that others do not give theirs back."""
+    with lab.tree(family=family, ranks=2, slots=16) as t:
+        a, b = t.m
+        for _ in range(4):
+            t.good()
+        with starved(lab, t, 0, "rx"), counters.switch(lab, rx_no_memory=1):
+            pkts = a.allreduce(4, [1])
+            lab.quiet()
+        b.allreduce(4, [1])
+        a.send(*pkts)
+        t.check(4, [2])
+        lab.wait(0.05)
+        expect("slots", [lab.sw.do("slot-get", tree_id=t.id, index=i)["state"]
+                         for i in range(5)], ["idle"] + 4 * ["done"])
+        t.next_id = 5
+        for _ in range(32):
+            t.good()
+
+
+@test("memory: to ask about a message that failed takes none", families=(4,))
+def asks(lab, family):
+    """Its slot's memory has gone to another slot; the status needs none."""
+    with lab.tree(family=family, ranks=2, slots=16, pmtu=4096,
+                  transports=(peer.UC,)) as t:
+        a, b = t.m
+        # of two blocks, one is used up
+        for n in range(4):
+            a.allreduce(n, [1])
+            b.allreduce(n, [1, 2])
+            check(lab.until(lambda n=n: all((peer.MISMATCH, n) in m.results
+                                            for m in t.m)), "no status")
+        lab.wait(0.05)
+        before = taken(lab)
+        with starved(lab, t, 0, "rx"), counters.switch(lab, rx_no_memory=1):
+            a.allreduce(4, [1])
+            lab.quiet()
+        for m in t.m:
+            m.allreduce(4, [1])
+        t.check(4, [2])
+        expect("taken by the next message", taken(lab), before)
+        for m in t.m:
+            m.results.clear()
+            m.ask(0)
+            check(lab.until(lambda m=m: (peer.MISMATCH, 0) in m.results),
+                  "no answer")
+        lab.wait(0.05)
+        expect("taken by answers", taken(lab), before)
 
 
 @test("memory: what a larger window is charged comes back", families=(4,),

@@ -172,6 +172,34 @@ def ahead(lab, family, n, change):
         whole(t, 1)
 
 
+BESIDE = {
+    "far ahead": dict(opcode=roce.WRITE_MIDDLE, by=70000),
+    "far behind": dict(opcode=roce.WRITE_MIDDLE, by=-70000),
+    "a wrong key ahead": dict(opcode=roce.WRITE_ONLY_IMM, by=3),
+    "a wrong key behind": dict(opcode=roce.WRITE_ONLY_IMM, by=-1),
+}
+
+
+@test("trust: what is not the member's is not answered", families=(4,), cases={
+    name: (kw,) for name, kw in BESIDE.items()})
+def beside(lab, family, kw):
+    """A NAK for it, and those that follow, would have an rxe lose its place."""
+    timed()
+    with lab.tree(family=family) as t:
+        t.good()
+        a = t.m[0]
+        lab.quiet()
+        a.acks.clear()
+        with counters.member(a, rx_untrusted=1, rx_out_of_sequence=0,
+                             rx_duplicates=0):
+            a.send(a.pkt(opcode=kw["opcode"], payload=bytes(1024), va=0,
+                         dmalen=1024, rkey=a.rkey ^ 1, ackreq=1,
+                         psn=psn_add(a.psn, kw["by"])))
+            lab.wait(0.2)
+        expect("answers", a.acks, [])
+        t.good()
+
+
 @test("trust: what is kept is charged to the member", families=(4,))
 def charged(lab, family):
     with lab.tree(family=family, pmtu=4096, slots=256, msg_size=4096,

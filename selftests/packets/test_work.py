@@ -268,6 +268,31 @@ def large(lab, family):
     in_time(longest, 0.001, "softirq")
 
 
+@test("work: what waited for a message that fails goes in turns", families=(4,),
+      limit=30)
+def litter(lab, family):
+    """More than one turn takes; then the slot's next message comes."""
+    with lab.tree(family=family, ranks=64, pmtu=256, msg_size=8192, slots=2,
+                  dead_time=20000, min_rto=1000, hold=1 << 28) as t, \
+            lab.no_pieces():
+        for m in t.m[::2]:
+            m.send(*m.request(0, bytes(8192 - 32)))
+            lab.quiet(0.0)
+        for m in t.m[1::2]:
+            m.allreduce(0, [1])
+        check(lab.until(lambda: all((peer.MISMATCH, 0) in m.results
+                                    for m in t.m), 5), "not all are told")
+        pkts = [m.allreduce(t.slots, [1]) for m in t.m]
+        for _ in range(50):
+            if lab.until(lambda: all((peer.OK, t.slots) in m.results
+                                     for m in t.m), 0.1):
+                break
+            for m, p in zip(t.m, pkts):
+                m.send(*p)
+        t.check(t.slots, [64])
+        check(lab.until(lambda: not t.get()["held"]), "packets are held")
+
+
 @test("work: a tree that is not complete takes nothing")
 def forming(lab, family):
     with lab.tree(family=family, ranks=2, transports=(peer.RC,), real=1,

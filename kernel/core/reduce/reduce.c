@@ -71,7 +71,7 @@ static void add_row(struct inc_reduce_ops *ops,
 				      impl->div[ops->dtype] : NULL;
 
 	if (impl->fpu) {
-		ops->eight = impl->eight[ops->dtype][ops->op] ?: ops->eight;
+		ops->block = impl->block[ops->dtype][ops->op] ?: ops->block;
 		ops->simd = fn ?: ops->simd;
 		ops->wide_simd = wide ?: ops->wide_simd;
 		ops->div_simd = div ?: ops->div_simd;
@@ -115,7 +115,7 @@ void inc_reduce_init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op, u8 size)
 	ops->dtype = dtype;
 	ops->op = op;
 	ops->size = size;
-	/* What rounds; min and max take the leftmost NaN, in any pairing. */
+	/* Rounding depends on the order; min and max do not: the leftmost NaN wins. */
 	ops->ordered = is_float(dtype) && op != INC_OP_MIN && op != INC_OP_MAX;
 	ops->simd_min = break_even(dtype, op) / max(ops->size, 1);
 }
@@ -234,8 +234,7 @@ static u32 wide_div(const struct inc_reduce_ops *ops, unsigned int ranks)
  *
  * Context: Any that may touch the buffers; does not sleep, nor until
  * inc_reduce_end().
- * Return: what inc_reduce_some(), inc_reduce_eight() and inc_reduce_end() take as
- * @simd.
+ * Return: @simd for inc_reduce_some(), inc_reduce_block() and inc_reduce_end().
  */
 bool inc_reduce_begin(const struct inc_reduce_ops *ops, unsigned int nelem)
 {
@@ -247,7 +246,7 @@ bool inc_reduce_begin(const struct inc_reduce_ops *ops, unsigned int nelem)
 }
 
 /**
- * inc_reduce_end() - end what inc_reduce_begin() has begun
+ * inc_reduce_end() - undo inc_reduce_begin()
  * @simd: its result
  */
 void inc_reduce_end(bool simd)
@@ -278,15 +277,15 @@ void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
 		(simd ? ops->simd : ops->generic)(dst.hi, a.hi, b.hi, nelem);
 }
 
-/* As an inc_reduce_eight_fn, with two operands in a call, in the left ones' places. */
+/* As an inc_reduce_block_fn, with two operands in a call, in the left ones' places. */
 static void reduce_pairs(const struct inc_reduce_ops *ops, struct inc_operand dst,
 			 void *const src[], unsigned int nelem,
 			 unsigned int ranks)
 {
 	unsigned int i, n;
 
-	for (n = 1; n < INC_REDUCE_EIGHT; n *= 2) {
-		for (i = 0; i < INC_REDUCE_EIGHT; i += 2 * n) {
+	for (n = 1; n < INC_REDUCE_BLOCK; n *= 2) {
+		for (i = 0; i < INC_REDUCE_BLOCK; i += 2 * n) {
 			const bool was_wide = ops->wide && n > 1;
 			struct inc_operand a = { src[i], was_wide ? src[i + 1] : NULL };
 			struct inc_operand b = {
@@ -294,7 +293,7 @@ static void reduce_pairs(const struct inc_reduce_ops *ops, struct inc_operand ds
 			};
 			struct inc_operand to = { src[i], ops->wide ? src[i + 1] : NULL };
 
-			if (2 * n == INC_REDUCE_EIGHT)
+			if (2 * n == INC_REDUCE_BLOCK)
 				to = dst;
 			inc_reduce_some(ops, false, to, a, b, nelem, ranks);
 		}
@@ -302,20 +301,20 @@ static void reduce_pairs(const struct inc_reduce_ops *ops, struct inc_operand ds
 }
 
 /**
- * inc_reduce_eight() - reduce elements of eight vectors that may lie in pieces
- * @ops: type and operation, a row whose @eight is set
+ * inc_reduce_block() - reduce elements of eight vectors that may lie in pieces
+ * @ops: type and operation, a row whose @block is set
  * @simd: from inc_reduce_begin()
- * @dst: as for an inc_reduce_eight_fn; in a row that is not wide only @hi
- * @src: the same; what is not @dst is undefined afterwards
+ * @dst: as for an inc_reduce_block_fn; in a row that is not wide only @hi
+ * @src: the same; all but @dst is undefined afterwards
  * @nelem: number of elements, from 0
  * @ranks: as for inc_reduce_wide()
  */
-void inc_reduce_eight(const struct inc_reduce_ops *ops, bool simd,
+void inc_reduce_block(const struct inc_reduce_ops *ops, bool simd,
 		      struct inc_operand dst, void *const src[],
 		      unsigned int nelem, unsigned int ranks)
 {
 	if (simd)
-		ops->eight(dst, src, nelem, wide_div(ops, ranks));
+		ops->block(dst, src, nelem, wide_div(ops, ranks));
 	else
 		reduce_pairs(ops, dst, src, nelem, ranks);
 }
@@ -323,7 +322,7 @@ void inc_reduce_eight(const struct inc_reduce_ops *ops, bool simd,
 /**
  * inc_reduce_wide() - reduce two vectors of a wide row element by element
  * @ops: type and operation, a row whose @wide is set
- * @dst: result; its planes may be any of those of @a and @b, else overlap none.
+ * @dst: result; its planes may be any planes of @a and @b, else overlap none.
  *	Narrow: the final result, which is rounded, and divided for an average
  * @a: left operand (lower ranks), narrow or wide
  * @b: right operand, narrow or wide
@@ -436,23 +435,23 @@ void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
 }
 
 /**
- * inc_reduce_eight_by() - reduce eight vectors by a given implementation
- * @impl: implementation that has an @eight for @ops
+ * inc_reduce_block_by() - reduce eight vectors by a given implementation
+ * @impl: implementation that has an @block for @ops
  * @ops: type and operation
- * @dst: see inc_reduce_eight()
- * @src: see inc_reduce_eight()
+ * @dst: see inc_reduce_block()
+ * @src: see inc_reduce_block()
  * @nelem: number of elements, from 0
  * @ranks: see inc_reduce_wide()
  *
  * Context: Where irq_fpu_usable() holds; does not sleep. For tests.
  */
-void inc_reduce_eight_by(const struct inc_reduce_impl *impl,
+void inc_reduce_block_by(const struct inc_reduce_impl *impl,
 			 const struct inc_reduce_ops *ops, struct inc_operand dst,
 			 void *const src[], unsigned int nelem,
 			 unsigned int ranks)
 {
 	kernel_fpu_begin();
-	impl->eight[ops->dtype][ops->op](dst, src, nelem, wide_div(ops, ranks));
+	impl->block[ops->dtype][ops->op](dst, src, nelem, wide_div(ops, ranks));
 	kernel_fpu_end();
 }
 

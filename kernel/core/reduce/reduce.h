@@ -41,11 +41,11 @@
  *   operands and results (no FTZ, no DAZ); x + (-x) = +0, (-0) + (-0) = -0.
  * - the average is the sum, and one division by the number of ranks at the very
  *   end, rounded in the same way.
- * - NaN, in all of them: if @a is a NaN the result is @a made quiet (top bit of
- *   the fraction set, sign and payload kept); else if @b is a NaN it is @b made
- *   quiet. Infinities of different sign in a sum, and infinity times 0, give
- *   the default NaN: sign and quiet bit set, payload 0 (binary32: 0xffc00000).
- *   This is what x86 documents for SSE's addps, with @a as first source.
+ * - NaN, in all of them: if @a is a NaN the result is @a made quiet (top bit of the
+ *   fraction set, sign and payload kept); else if @b is a NaN it is @b made quiet.
+ *   Infinities of different sign in a sum, and infinity times 0, give the default
+ *   NaN: sign and quiet bit set, payload 0 (binary32: 0xffc00000). x86 documents
+ *   the same for SSE's addps, with @a as first source.
  * - min and max order the zeros: -0 < +0. So the result depends on the order
  *   of the operands only if both are NaNs: IEEE 754-2019 minimum, maximum.
  *
@@ -102,20 +102,20 @@ typedef void (*inc_reduce_wide_fn)(struct inc_operand dst, struct inc_operand a,
 				   u32 div);
 
 /* Vectors that are reduced at once, if a CPU has the registers for that. */
-#define INC_REDUCE_EIGHT	8
+#define INC_REDUCE_BLOCK	8
 
 /**
- * typedef inc_reduce_eight_fn - reduction kernel of eight vectors, of any row
+ * typedef inc_reduce_block_fn - reduction kernel of eight vectors, of any row
  * @dst: result; its @lo is NULL, but in a wide row whose result is to stay wide
  * @src: operands, narrow ones in a wide row, each nelem elements; @dst's planes may be
  *	any of them, else overlap none
  * @nelem: number of elements, from 0
  * @div: divisor of a wide row's narrow result before it is rounded, or 1
  *
- * Neighbours are paired, then pairs, then pairs of pairs. So the result has the bits of
- * seven calls for two vectors, but what these store and load again stays in registers.
+ * Neighbours are paired, then pairs, then pairs of pairs. So the result has the
+ * bits of seven calls for two vectors, but intermediate results stay in registers.
  */
-typedef void (*inc_reduce_eight_fn)(struct inc_operand dst, void *const src[],
+typedef void (*inc_reduce_block_fn)(struct inc_operand dst, void *const src[],
 				    unsigned int nelem, u32 div);
 
 /**
@@ -133,7 +133,7 @@ typedef void (*inc_reduce_div_fn)(void *dst, unsigned int nelem, u32 div);
  * @simd: fastest kernel of this CPU, or NULL; only inside an FPU section
  * @wide: as @generic, of a wide row; NULL in others
  * @wide_simd: as @simd, of a wide row
- * @eight: as @simd, of either row, for eight vectors, or NULL
+ * @block: as @simd, of either row, for eight vectors, or NULL
  * @div: integer instructions only; NULL in rows whose sums are not divided,
  *	and in wide ones
  * @div_simd: fastest of this CPU, or NULL; only inside an FPU section
@@ -149,7 +149,7 @@ struct inc_reduce_ops {
 	inc_reduce_fn		simd;
 	inc_reduce_wide_fn	wide;
 	inc_reduce_wide_fn	wide_simd;
-	inc_reduce_eight_fn	eight;
+	inc_reduce_block_fn	block;
 	inc_reduce_div_fn	div;
 	inc_reduce_div_fn	div_simd;
 	unsigned int		simd_min;
@@ -171,7 +171,7 @@ void inc_reduce_some(const struct inc_reduce_ops *ops, bool simd,
 		     struct inc_operand dst, struct inc_operand a,
 		     struct inc_operand b, unsigned int nelem,
 		     unsigned int ranks);
-void inc_reduce_eight(const struct inc_reduce_ops *ops, bool simd,
+void inc_reduce_block(const struct inc_reduce_ops *ops, bool simd,
 		      struct inc_operand dst, void *const src[],
 		      unsigned int nelem, unsigned int ranks);
 void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,

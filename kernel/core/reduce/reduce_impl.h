@@ -22,7 +22,7 @@
  * @fpu: its kernels use vector registers: only inside an FPU section
  * @fn: kernels by enum inc_dtype and enum inc_op, NULL where there is none
  * @wide: kernels of wide rows
- * @eight: kernels for eight vectors, of both
+ * @block: kernels for eight vectors, of both
  * @div: kernels that divide, for the rows of INC_OP_AVG that are not wide
  */
 struct inc_reduce_impl {
@@ -30,7 +30,7 @@ struct inc_reduce_impl {
 	bool			fpu;
 	inc_reduce_fn		fn[INC_DTYPE_COUNT][INC_OP_COUNT];
 	inc_reduce_wide_fn	wide[INC_DTYPE_COUNT][INC_OP_COUNT];
-	inc_reduce_eight_fn	eight[INC_DTYPE_COUNT][INC_OP_COUNT];
+	inc_reduce_block_fn	block[INC_DTYPE_COUNT][INC_OP_COUNT];
 	inc_reduce_div_fn	div[INC_DTYPE_COUNT];
 };
 
@@ -59,7 +59,7 @@ struct inc_reduce_impl {
 	[INC_OP_MAX]	= t ## _max,		\
 	[INC_OP_AVG]	= t ## _sum
 
-/* 16-bit floats: operations on 16 bits, and those that need more. */
+/* 16-bit floats: operations on 16 bits, and on more. */
 #define INC_REDUCE_HALF_ROWS(t)			\
 	[INC_OP_MIN]	= t ## _min,		\
 	[INC_OP_MAX]	= t ## _max
@@ -94,7 +94,7 @@ void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
 			struct inc_operand dst, struct inc_operand a,
 			struct inc_operand b, unsigned int nelem,
 			unsigned int ranks);
-void inc_reduce_eight_by(const struct inc_reduce_impl *impl,
+void inc_reduce_block_by(const struct inc_reduce_impl *impl,
 			 const struct inc_reduce_ops *ops, struct inc_operand dst,
 			 void *const src[], unsigned int nelem,
 			 unsigned int ranks);

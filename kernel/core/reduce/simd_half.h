@@ -2,11 +2,11 @@
 /*
  * 16-bit floats: part of the template simd_x86.h.
  *
- * Minimum and maximum are 16-bit integer arithmetic. Sum and product are
- * computed in binary32: "unpack" splits a vector of 16-bit elements into two of
- * 32 bits, and "pack" joins two into one. With more than 16 bytes these work
- * within each 16 bytes, so that the two vectors hold the elements in an order
- * of their own; that does not matter as long as all have the same.
+ * Minimum and maximum are 16-bit integer arithmetic. Sum and product are computed
+ * in binary32: "unpack" splits a vector of 16-bit elements into two of 32 bits, and
+ * "pack" joins two into one. With more than 16 bytes these work within each 16
+ * bytes, so that the two vectors hold the elements in an order of their own, the
+ * same in all.
  */
 
 /* Map to signed integers that order as the values do, -0 below +0. */
@@ -92,9 +92,9 @@ static __always_inline vec bf16_narrow(struct vec2 v)
 #if INC_VEC_BYTES == 16
 
 /*
- * SSE2 has no conversion. The bits of a binary16 in the place of those of a
- * binary32 are the number times 2^-112, subnormals included, except infinity
- * and NaN. The operation makes a signaling NaN quiet.
+ * SSE2 has no conversion. The bits of a binary16, placed in a binary32, are the
+ * number times 2^-112, subnormals included, except infinity and NaN. The operation
+ * makes a signaling NaN quiet.
  */
 static __always_inline vec f16_widen_one(vec h)
 {
@@ -273,19 +273,19 @@ static __always_inline void wide_loop(const struct half_ops *ops,
 	wide_store(dst, len, last);
 }
 
-/* As eight_loop(). */
-static __always_inline size_t wide_eight_loop(const struct half_ops *ops,
+/* As block_loop(). */
+static __always_inline size_t wide_block_loop(const struct half_ops *ops,
 					      struct inc_operand dst,
 					      void *const src[], size_t len,
 					      u32 div)
 {
-	const struct eight s = eight_operands(src);
-	struct vec2 v[INC_REDUCE_EIGHT / 2];
+	const struct block s = block_operands(src);
+	struct vec2 v[INC_REDUCE_BLOCK / 2];
 	size_t at;
 
 	for (at = 0; at + INC_VEC_BYTES <= len; at += INC_VEC_BYTES) {
 #pragma GCC unroll 4
-		for (int i = 0; i < INC_REDUCE_EIGHT / 2; i++) {
+		for (int i = 0; i < INC_REDUCE_BLOCK / 2; i++) {
 			v[i] = wide_op(ops, ops->widen(load(s.src[2 * i] + at)),
 				       ops->widen(load(s.src[2 * i + 1] + at)));
 			if (i % 2)
@@ -297,16 +297,16 @@ static __always_inline size_t wide_eight_loop(const struct half_ops *ops,
 	return at;
 }
 
-static __always_inline void wide_eight_row(inc_reduce_eight_fn fn,
+static __always_inline void wide_block_row(inc_reduce_block_fn fn,
 					   const struct half_ops *ops,
 					   struct inc_operand dst,
 					   void *const src[], size_t nelem,
 					   u32 div)
 {
-	size_t at = wide_eight_loop(ops, dst, src, 2 * nelem, div);
+	size_t at = wide_block_loop(ops, dst, src, 2 * nelem, div);
 
 	if (at < 2 * nelem)
-		eight_rest(fn, dst, src, at, 2 * nelem - at, 2, div);
+		block_rest(fn, dst, src, at, 2 * nelem - at, 2, div);
 }
 
 #define WIDE_ROW(t, how)						\
@@ -323,10 +323,10 @@ static void t ## _ ## how(struct inc_operand dst, struct inc_operand a,	\
 }									\
 									\
 static void __maybe_unused						\
-eight_ ## t ## _ ## how(struct inc_operand dst, void *const src[],	\
+block_ ## t ## _ ## how(struct inc_operand dst, void *const src[],	\
 			unsigned int nelem, u32 div)			\
 {									\
-	wide_eight_row(eight_ ## t ## _ ## how, &t ## _ ## how ## _ops, dst, \
+	wide_block_row(block_ ## t ## _ ## how, &t ## _ ## how ## _ops, dst, \
 		       src, nelem, div);				\
 }
 

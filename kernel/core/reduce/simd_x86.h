@@ -6,9 +6,9 @@
  * run between kernel_fpu_begin() and kernel_fpu_end(), which the caller calls:
  * no code outside of such a section may call them.
  *
- * Integers use the compiler's vector arithmetic. Floating-point instructions
- * are asm: C leaves open what a NaN becomes and cannot express minps. So there
- * is no float type here either.
+ * Integers use the compiler's vector arithmetic. Floating-point instructions are
+ * asm: C leaves the result of a NaN open and cannot express minps. So there is no
+ * float type here either.
  *
  * 64 (AVX-512) would work, too, but gains nothing: every unaligned vector then
  * crosses a cache line. A Zen 4 took twice the time of AVX2 for 4 KB.
@@ -91,15 +91,15 @@ static __always_inline void vec_loop(void *dst, const void *a, const void *b,
  */
 
 /* Have the last bytes at @at, less than a vector, reduced by @fn in a copy. */
-static noinline void eight_rest(inc_reduce_eight_fn fn, struct inc_operand dst,
+static noinline void block_rest(inc_reduce_block_fn fn, struct inc_operand dst,
 				void *const src[], size_t at, size_t len,
 				unsigned int size, u32 div)
 {
-	vec v[INC_REDUCE_EIGHT] = {}, r[2];
+	vec v[INC_REDUCE_BLOCK] = {}, r[2];
 	struct inc_operand to = { &r[0], dst.lo ? &r[1] : NULL };
-	void *copy[INC_REDUCE_EIGHT];
+	void *copy[INC_REDUCE_BLOCK];
 
-	for (int i = 0; i < INC_REDUCE_EIGHT; i++) {
+	for (int i = 0; i < INC_REDUCE_BLOCK; i++) {
 		copy[i] = &v[i];
 		memcpy(copy[i], src[i] + at, len);
 	}
@@ -110,28 +110,28 @@ static noinline void eight_rest(inc_reduce_eight_fn fn, struct inc_operand dst,
 }
 
 /* Operands: copies of pointers, which no store changes, as the compiler sees then. */
-struct eight {
-	const void	*src[INC_REDUCE_EIGHT];
+struct block {
+	const void	*src[INC_REDUCE_BLOCK];
 };
 
-static __always_inline struct eight eight_operands(void *const src[])
+static __always_inline struct block block_operands(void *const src[])
 {
-	return (struct eight) {{
+	return (struct block) {{
 		src[0], src[1], src[2], src[3], src[4], src[5], src[6], src[7]
 	}};
 }
 
 /* Reduce all whole vectors of @len bytes. Returns the bytes that are done. */
-static __always_inline size_t eight_loop(void *dst, void *const src[], size_t len,
+static __always_inline size_t block_loop(void *dst, void *const src[], size_t len,
 					 vec (*op)(vec a, vec b))
 {
-	const struct eight s = eight_operands(src);
-	vec v[INC_REDUCE_EIGHT / 2];
+	const struct block s = block_operands(src);
+	vec v[INC_REDUCE_BLOCK / 2];
 	size_t at;
 
 	for (at = 0; at + INC_VEC_BYTES <= len; at += INC_VEC_BYTES) {
 #pragma GCC unroll 4
-		for (int i = 0; i < INC_REDUCE_EIGHT / 2; i++) {
+		for (int i = 0; i < INC_REDUCE_BLOCK / 2; i++) {
 			v[i] = op(load(s.src[2 * i] + at),
 				  load(s.src[2 * i + 1] + at));
 			if (i % 2)
@@ -142,19 +142,19 @@ static __always_inline size_t eight_loop(void *dst, void *const src[], size_t le
 	return at;
 }
 
-static __always_inline void eight_row(inc_reduce_eight_fn fn,
+static __always_inline void block_row(inc_reduce_block_fn fn,
 				      struct inc_operand dst, void *const src[],
 				      size_t nelem, unsigned int size, u32 div,
 				      vec (*op)(vec a, vec b))
 {
-	size_t at = eight_loop(dst.hi, src, nelem * size, op);
+	size_t at = block_loop(dst.hi, src, nelem * size, op);
 
 	if (at < nelem * size)
-		eight_rest(fn, dst, src, at, nelem * size - at, size, div);
+		block_rest(fn, dst, src, at, nelem * size - at, size, div);
 }
 
 /*
- * The operation @name on two vectors, and the kernels @name itself and eight_@name,
+ * The operation @name on two vectors, and the kernels @name itself and block_@name,
  * for elements of @size bytes; @expr is of a and b, vectors of @type. The compiler
  * inlines the first into the loops of the others, so there is no indirect call.
  */
@@ -175,10 +175,10 @@ static void name(void *dst, const void *a, const void *b,		\
 }									\
 									\
 static void __maybe_unused						\
-eight_ ## name(struct inc_operand dst, void *const src[],		\
+block_ ## name(struct inc_operand dst, void *const src[],		\
 	       unsigned int nelem, u32 div)				\
 {									\
-	eight_row(eight_ ## name, dst, src, nelem, name ## _size, div,	\
+	block_row(block_ ## name, dst, src, nelem, name ## _size, div,	\
 		  name ## _vec);					\
 }
 
@@ -372,23 +372,23 @@ const struct inc_reduce_impl INC_VEC_IMPL = {
 		[INC_DTYPE_BF16]	= { INC_REDUCE_WIDE_ROWS(bf16) },
 	},
 #if INC_VEC_BYTES > 16
-	.eight	= {
-		[INC_DTYPE_INT8]	= { INC_REDUCE_INT_ROWS(eight_w8, eight_s8) },
-		[INC_DTYPE_INT16]	= { INC_REDUCE_INT_ROWS(eight_w16, eight_s16) },
-		[INC_DTYPE_INT32]	= { INC_REDUCE_INT_ROWS(eight_w32, eight_s32) },
-		[INC_DTYPE_INT64]	= { INC_REDUCE_INT_ROWS(eight_w64, eight_s64) },
-		[INC_DTYPE_UINT8]	= { INC_REDUCE_INT_ROWS(eight_w8, eight_u8) },
-		[INC_DTYPE_UINT16]	= { INC_REDUCE_INT_ROWS(eight_w16, eight_u16) },
-		[INC_DTYPE_UINT32]	= { INC_REDUCE_INT_ROWS(eight_w32, eight_u32) },
-		[INC_DTYPE_UINT64]	= { INC_REDUCE_INT_ROWS(eight_w64, eight_u64) },
+	.block	= {
+		[INC_DTYPE_INT8]	= { INC_REDUCE_INT_ROWS(block_w8, block_s8) },
+		[INC_DTYPE_INT16]	= { INC_REDUCE_INT_ROWS(block_w16, block_s16) },
+		[INC_DTYPE_INT32]	= { INC_REDUCE_INT_ROWS(block_w32, block_s32) },
+		[INC_DTYPE_INT64]	= { INC_REDUCE_INT_ROWS(block_w64, block_s64) },
+		[INC_DTYPE_UINT8]	= { INC_REDUCE_INT_ROWS(block_w8, block_u8) },
+		[INC_DTYPE_UINT16]	= { INC_REDUCE_INT_ROWS(block_w16, block_u16) },
+		[INC_DTYPE_UINT32]	= { INC_REDUCE_INT_ROWS(block_w32, block_u32) },
+		[INC_DTYPE_UINT64]	= { INC_REDUCE_INT_ROWS(block_w64, block_u64) },
 		[INC_DTYPE_FP16]	= {
-			INC_REDUCE_HALF_ROWS(eight_f16), INC_REDUCE_WIDE_ROWS(eight_f16)
+			INC_REDUCE_HALF_ROWS(block_f16), INC_REDUCE_WIDE_ROWS(block_f16)
 		},
 		[INC_DTYPE_BF16]	= {
-			INC_REDUCE_HALF_ROWS(eight_bf16), INC_REDUCE_WIDE_ROWS(eight_bf16)
+			INC_REDUCE_HALF_ROWS(block_bf16), INC_REDUCE_WIDE_ROWS(block_bf16)
 		},
-		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(eight_f32) },
-		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(eight_f64) },
+		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(block_f32) },
+		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(block_f64) },
 	},
 #endif
 	.div	= {

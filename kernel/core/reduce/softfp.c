@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Floating-point reductions by integer arithmetic only: for every CPU and every
- * context. The results have the same bits as those of the SIMD files.
+ * context. The results have the same bits as the SIMD files'.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>

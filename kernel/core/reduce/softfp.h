@@ -66,9 +66,9 @@ static __always_inline u64 fp_add_special(u64 a, u64 b, unsigned int prec,
  * a + b, rounded to nearest even.
  *
  * The significands are placed with their top bit at bit 61 of a u64: one bit is
- * left for a carry, one for that of rounding. Signs, magnitudes and leading
- * zeros of real data are random, so all except the rare cases is arithmetic,
- * not jumps.
+ * left for a carry, one for the carry of rounding. Signs, magnitudes and leading
+ * zeros of real data are random, so all except the rare cases is arithmetic, not
+ * jumps.
  */
 static __always_inline u64 fp_add(u64 a, u64 b, unsigned int prec,
 				  unsigned int width)

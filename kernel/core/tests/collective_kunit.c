@@ -48,7 +48,7 @@ static void any_byte(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mask >> INC_COLL_COUNT, 0U);
 }
 
-/* The masks must have what the first version promises. */
+/* The masks must keep the promises of the first version. */
 static void promised(struct kunit *test)
 {
 	const u32 colls = BIT(INC_COLL_COUNT) - 1;

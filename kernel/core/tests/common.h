@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the unit tests: random numbers from a seed that is printed, and
- * buffers that end at a page that faults. main.c is the kernel's part,
- * userspace/core-tests/common.c that of user space.
+ * Shared by the unit tests: random numbers from a seed that is printed, and buffers
+ * that end at a page that faults. main.c is the kernel's part,
+ * userspace/core-tests/common.c the part of user space.
  */
 #ifndef _INC_TESTS_COMMON_H
 #define _INC_TESTS_COMMON_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See levels.h. Requests to a parent are those of uplink_queue.c, with their
- * headers, and are parsed and added there as packets are.
+ * See levels.h. Requests to a parent come from uplink_queue.c, with their headers,
+ * and are parsed and added there as packets are.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -151,7 +151,7 @@ static void fill(struct inc_rng *rng, u16 ranks, u8 dtype,
 }
 
 /**
- * level_random_message() - choose what all ranks do
+ * level_random_message() - choose a message for all ranks
  * @rng: random numbers
  * @ranks: number of ranks
  * @hdr: result
@@ -160,7 +160,7 @@ static void fill(struct inc_rng *rng, u16 ranks, u8 dtype,
 void level_random_message(struct inc_rng *rng, u16 ranks, struct inc_hdr *hdr,
 			  struct level_data *data)
 {
-	/* Mostly what rounds, and may therefore depend on the tree. */
+	/* Mostly a sum that rounds, and may therefore depend on the tree. */
 	bool sum = inc_rnd_chance(rng, 600);
 	u8 coll = sum ? INC_COLL_ALLREDUCE : inc_rnd_below(rng, INC_COLL_COUNT);
 	bool rooted = coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER ||
@@ -387,7 +387,7 @@ static void run(struct job *j, struct level_result *results)
  * @p: tree of switches
  * @hdr: header of all ranks
  * @data: elements of each rank
- * @results: what each rank gets
+ * @results: result of each rank
  *
  * Return: false if it is too long for a slot.
  */

@@ -34,7 +34,7 @@ struct level_node {
  * struct level_plan - a tree of switches
  * @ranks: number of ranks
  * @n: number of switches
- * @nodes: switches, each after its parent, those of one parent by their ranks
+ * @nodes: switches, each after its parent, siblings by their ranks
  */
 struct level_plan {
 	u16			ranks;
@@ -43,7 +43,7 @@ struct level_plan {
 };
 
 /**
- * struct level_data - what a rank sends
+ * struct level_data - data of a rank
  * @bytes: elements
  */
 struct level_data {
@@ -51,7 +51,7 @@ struct level_data {
 };
 
 /**
- * struct level_result - what a rank gets
+ * struct level_result - result of a rank
  * @len: bytes
  * @bytes: result
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A requester that has lost its place: what has arrived comes again with other
- * PSNs. And the ACKs by which it might.
+ * A requester that has lost its place sends packets again with other PSNs. And the
+ * ACKs by which it might.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -79,12 +79,14 @@ static struct inc_pkt remnant(u32 psn, u32 id)
 	return pkt;
 }
 
-enum { ACCEPT = 10, LOST, DUP, AHEAD, REFUSE, AGAIN };
+enum { ACCEPT = 10, LOST, DUP, AHEAD, REFUSE, AGAIN, STRANGE };
 
 static int give(struct both *b, struct inc_pkt pkt)
 {
 	enum inc_responder_verdict v = inc_responder_check(&b->r, &pkt);
 
+	if (v == INC_RESP_STRANGE)
+		return STRANGE;
 	if (inc_place_contradicts(&b->p, &b->r, &pkt, v))
 		return LOST;
 	switch (v) {
@@ -97,8 +99,8 @@ static int give(struct both *b, struct inc_pkt pkt)
 	case INC_RESP_DUP:
 		return DUP;
 	case INC_RESP_OOO:
-	case INC_RESP_OOO_NAK:
 		return AHEAD;
+	case INC_RESP_STRANGE:
 	case INC_RESP_INVALID:
 	case INC_RESP_ACCESS:
 		break;
@@ -121,7 +123,7 @@ static struct both begun(struct kunit *test, unsigned int n)
 	return b;
 }
 
-/* What a requester sends that keeps its place, any number of times. */
+/* Packets of a requester that keeps its place, any number of times. */
 static void same_again(struct kunit *test)
 {
 	struct both b = begun(test, 2);
@@ -141,14 +143,14 @@ static void remnant_shows(struct kunit *test)
 	struct both b = begun(test, 2);
 
 	GIVE(&b, remnant(3, 1), LOST);
-	/* It is the expected one. */
+	/* Has the expected PSN. */
 	b = fresh();
 	for (unsigned int i = 0; i < 3; i++)
 		GIVE(&b, part(i, 1, i, 3), ACCEPT);
 	GIVE(&b, remnant(3, 1), LOST);
 }
 
-/* The remnant is lost: what follows it, or its message whole, shows it. */
+/* The remnant is lost: packets after it, or its message whole, show it. */
 static void what_follows_shows(struct kunit *test)
 {
 	struct both b = begun(test, 2);
@@ -157,11 +159,11 @@ static void what_follows_shows(struct kunit *test)
 	GIVE(&b, part(5, 3, 0, 4), LOST);	/* the middle of one */
 	GIVE(&b, part(6, 3, 0, 4), LOST);	/* the one in progress */
 	GIVE(&b, part(3, 1, 0, 3), LOST);
-	/* It has moved far beyond what is known. */
+	/* The packet has moved beyond the PSNs remembered. */
 	GIVE(&b, part(3 - INC_PLACE_PSNS, 3, 0, 4), DUP);
 }
 
-/* What has no key is not believed; at the expected PSN it is refused. */
+/* A packet without a key is not believed; at the expected PSN it is refused. */
 static void no_key(struct kunit *test)
 {
 	struct both b = begun(test, 0);
@@ -173,7 +175,7 @@ static void no_key(struct kunit *test)
 	GIVE(&b, pkt, DUP);
 	pkt = part(2, 3, 0, 4);
 	pkt.rkey++;
-	GIVE(&b, pkt, DUP);
+	GIVE(&b, pkt, STRANGE);
 }
 
 /* Empty writes that are no remnants. */
@@ -206,7 +208,7 @@ static u32 named(struct both *b, u32 psn)
 	       INC_PSN_MASK;
 }
 
-/* The end of a write of several packets is named by what follows. */
+/* The end of a write of several packets is named by later packets. */
 static void names(struct kunit *test)
 {
 	struct both b = begun(test, 0);
@@ -297,7 +299,7 @@ static void late_end_again(struct kunit *test)
 	GIVE(&b, part(7, 2, 3, 5), LOST);
 }
 
-/* Who keeps his place sends the end once more, and once only. */
+/* A requester that keeps its place sends the end once more, and once only. */
 static void end_again(struct kunit *test)
 {
 	struct both b = risky(test, 2);

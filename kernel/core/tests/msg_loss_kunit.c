@@ -32,7 +32,7 @@ static void in_order(struct kunit *test)
 	for (u32 i = 0; i < 6; i++) {
 		inc_msg_loss_arrived(&g, first + i, false);
 		judge(&g, first, out);
-		/* Each once, when three later ones have arrived. */
+		/* A loss counts once, when three later ones have arrived. */
 		if (i < INC_MSG_LOSS_MIN_WINDOW)
 			KUNIT_EXPECT_STREQ(test, out, "");
 		else
@@ -119,7 +119,7 @@ static void any_order(struct kunit *test)
 				last[id % 256] == (arrived | id));
 		KUNIT_ASSERT_FALSE(test, inc_msg_loss_seen(&g, g.next));
 		while (inc_msg_loss_judge(&g, &id)) {
-			/* Those are left out that all slots are ahead of. */
+			/* Messages that all slots are ahead of are left out. */
 			KUNIT_ASSERT_GE(test, (s32)(id - expect), 0);
 			expect = id;
 			KUNIT_ASSERT_GT(test, g.next - id,

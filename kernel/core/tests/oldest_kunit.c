@@ -30,7 +30,7 @@ static int oldest_init(struct kunit *test)
 	return 0;
 }
 
-/* The oldest message is what a search finds, at either side of it. */
+/* The oldest message is the one that a search finds, at either side of it. */
 static void expect_oldest(struct kunit *test, struct oldest_test *t)
 {
 	u32 oldest = 0;

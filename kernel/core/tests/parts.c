@@ -155,7 +155,7 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 	t->sent = vmalloc(ranks * sizeof(*t->sent));
 	KUNIT_ASSERT_TRUE(test, t->mem && t->data && t->want && t->halves &&
 			  t->old && t->sent);
-	/* The slot must not rely on zeros, nor send what nobody has written. */
+	/* The slot must not rely on zeros, nor send bytes that nobody has written. */
 	memset(t->mem, 0, room);
 	memset(t->mem, 0xa5, room - size + inc_slot_buffers(&t->geom));
 	memset(t->sent, 0, ranks * sizeof(*t->sent));

@@ -49,7 +49,7 @@ static u32 binary32(const struct wide_test *t, const struct wide_call *c,
 	return ref_fp_convert(t->plane[hi][i], fp_format(c->ops->dtype), &ref_fp32);
 }
 
-/* The result's planes, from those of the operands. */
+/* The result's planes, from the operands' planes. */
 static void reference(struct wide_test *t, const struct wide_call *c)
 {
 	for (unsigned int i = 0; i < c->nelem; i++) {

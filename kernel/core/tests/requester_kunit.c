@@ -122,23 +122,23 @@ static void small_ring(struct kunit *test)
 	inc_requester_init(r, t->ring, 4, 0xfffffe);
 	inc_requester_tune(r, 64, MIN_RTO, DEAD);
 	for (int i = 0; i < 4; i++) {
-		KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+		KUNIT_EXPECT_FALSE(test, inc_requester_must_grow(r));
 		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 	}
-	KUNIT_EXPECT_TRUE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_TRUE(test, inc_requester_must_grow(r));
 	KUNIT_EXPECT_NULL(test, inc_requester_push(r));
-	/* Its last packet needs an answer, or nothing more could be sent. */
+	/* The ring's last packet needs an answer, or nothing more could be sent. */
 	for (int i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).ackreq, i == 3);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	inc_requester_ack(r, 1, START + 10);
-	KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_FALSE(test, inc_requester_must_grow(r));
 	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 
 	for (int i = 0; i < 3; i++)
 		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 	inc_requester_grow(r, more, 8);
-	KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_FALSE(test, inc_requester_must_grow(r));
 	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 
 	/* One that is as large as the window is never too small. */
@@ -146,7 +146,7 @@ static void small_ring(struct kunit *test)
 	inc_requester_tune(r, 4, MIN_RTO, DEAD);
 	for (int i = 0; i < 4; i++)
 		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
-	KUNIT_EXPECT_FALSE(test, inc_requester_cramped(r));
+	KUNIT_EXPECT_FALSE(test, inc_requester_must_grow(r));
 }
 
 /* No stretch without AckReq is longer than min(16, window / 2) packets. */
@@ -372,8 +372,7 @@ static void rnr_acknowledges(struct kunit *test)
 	*clock(test) = inc_requester_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
 	/*
-	 * The refused one alone, then, as nothing was lost, those that followed
-	 * it.
+	 * The refused one alone, then, as nothing was lost, the packets after it.
 	 */
 	expect_again(test, 1, 1);
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 1, *clock(test)), INC_REQ_PROGRESS);
@@ -427,7 +426,7 @@ static void window_of_one(struct kunit *test)
 	}
 }
 
-/* The ring holds only what is in flight, past the wrap of PSNs. */
+/* The ring holds only packets in flight, past the wrap of PSNs. */
 static void ring_reuse(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0xffff00, INC_REQ_MAX_WINDOW);

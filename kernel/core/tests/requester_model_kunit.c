@@ -61,7 +61,7 @@ struct model {
 	/* The switch. */
 	unsigned int	pushed, may_push, sent, again, asks, timeouts, lost, refused;
 	unsigned int	singles;	/* messages of one packet at first */
-	bool		lazy;		/* the last packet may share an ACK */
+	bool		shared;		/* the last packet may share an ACK */
 	/* The member. */
 	u32		epsn;
 	bool		nak_sent;
@@ -137,7 +137,7 @@ static void member(struct kunit *test, struct model *m, const struct event *e)
 	}
 }
 
-/* The switch sends what it may, and arms its timer. */
+/* The switch sends all that it may, and arms its timer. */
 static void kick(struct kunit *test, struct model *m)
 {
 	u64 deadline;
@@ -153,7 +153,7 @@ static void kick(struct kunit *test, struct model *m)
 			if (w)
 				w->imm = m->pushed++;
 		}
-		end = m->lazy ? INC_REQ_END_SHARED : INC_REQ_END;
+		end = m->shared ? INC_REQ_END_SHARED : INC_REQ_END;
 		w = inc_requester_next(&m->r, m->now,
 				       m->pushed < m->may_push ? INC_REQ_MORE :
 								 end,
@@ -348,7 +348,7 @@ static void faults(struct kunit *test)
 
 		prepare(m, inc_rnd(&rng), 64);
 		inc_requester_tune(&m->r, some_window(m), 2500, 10000000);
-		m->lazy = i & 1;
+		m->shared = i & 1;
 		m->link.delay = 20 + inc_rnd_below(&m->rng, 500);
 		m->link.serial = 1 + inc_rnd_below(&m->rng, 100);
 		m->link.loss = inc_rnd_below(&m->rng, 60);
@@ -362,7 +362,7 @@ static void faults(struct kunit *test)
 				    m->link.loss, m->link.dup, m->link.rnr,
 				    m->r.window, m->lost, m->refused, m->timeouts);
 		/* Each needs a loss: of the packet, its NAK, or its ACK. */
-		if (m->lazy)
+		if (m->shared)
 			continue;
 		KUNIT_EXPECT_LE_MSG(test, m->timeouts, m->lost,
 				    "loss %u, dup %u, rnr %u permille, window %u, delay %u, serial %u",
@@ -383,7 +383,7 @@ static void reordering(struct kunit *test)
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
 		inc_requester_tune(&m->r, some_window(m), 2500, 10000000);
-		m->lazy = i & 1;
+		m->shared = i & 1;
 		m->link.delay = 100;
 		m->link.serial = 10;
 		m->link.jitter = 1 + inc_rnd_below(&m->rng, 60);

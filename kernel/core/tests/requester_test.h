@@ -7,6 +7,7 @@
 
 #include <linux/errno.h>
 #include <linux/string.h>
+#include <uapi/linux/rdma_inc.h>
 
 #include "common.h"
 #include "core/psn.h"
@@ -15,6 +16,7 @@
 #define START		1000000		/* microseconds; not 0, as in a kernel */
 #define MIN_RTO		2500
 #define DEAD		1000000
+#define SILENT		(1000 * RDMA_INC_SILENT_TIME)
 #define INITIAL_RTO	50000		/* as in requester.c */
 
 struct req_test {
@@ -101,7 +103,7 @@ static inline void send(struct kunit *test, unsigned int n)
 	}
 }
 
-/* Send what is to be retransmitted: from @psn, @n packets. */
+/* Retransmit @n packets from @psn on. */
 static inline void expect_again(struct kunit *test, u32 psn, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {

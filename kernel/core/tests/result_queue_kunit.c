@@ -60,15 +60,15 @@ static void make_room(struct kunit *test)
 	u16 size = min(q->used + 2, q->geom->slots);
 	void *mem;
 
-	if (!inc_resultq_cramped(q))
+	if (!inc_resultq_must_grow(q))
 		return;
 	KUNIT_EXPECT_GE(test, q->used + 1, q->size);
 	mem = kunit_kzalloc(test, inc_resultq_memory(size), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, mem);
 	KUNIT_EXPECT_EQ(test, inc_resultq_fits(q->geom, inc_resultq_memory(size)),
 			size);
-	inc_resultq_furnish(q, mem, size);
-	KUNIT_EXPECT_FALSE(test, inc_resultq_cramped(q));
+	inc_resultq_grow(q, mem, size);
+	KUNIT_EXPECT_FALSE(test, inc_resultq_must_grow(q));
 }
 
 static void open_msg(struct kunit *test, const struct inc_msg *msg, u32 size)
@@ -278,12 +278,12 @@ static void farewell(struct kunit *test)
 }
 
 /* Without memory for results: nothing has begun, and statuses get through. */
-static void unfurnished(struct kunit *test)
+static void without_memory(struct kunit *test)
 {
 	struct inc_result_queue *q = queue(test);
 	struct inc_msg msg = whole(3, 1);
 
-	KUNIT_EXPECT_TRUE(test, inc_resultq_cramped(q));
+	KUNIT_EXPECT_TRUE(test, inc_resultq_must_grow(q));
 	KUNIT_EXPECT_FALSE(test, inc_resultq_waits(q, 3));
 	KUNIT_EXPECT_EQ(test, inc_resultq_ready(q, &msg, 1), 0U);
 	KUNIT_EXPECT_EQ(test, inc_resultq_status(q, 3, INC_STATUS_MISMATCH),
@@ -321,7 +321,7 @@ static void farewell_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->nstray, 1);
 }
 
-/* It looks at what waits or is queued, however many slots there are. */
+/* A search looks at waiting and queued entries, however many slots there are. */
 static void farewell_looks(struct kunit *test)
 {
 	struct inc_result_queue *q = queue(test);
@@ -434,7 +434,7 @@ static void in_progress(struct kunit *test)
 		inc_resultq_ready(q, &msg, 1);
 		/* One result is lost for each that is not. */
 		msg = whole(id - 3 * window, 1);
-		if (!inc_resultq_cramped(q))
+		if (!inc_resultq_must_grow(q))
 			inc_resultq_resend(q, &msg, VA, 5, 0);
 		while (take_uc(test, &w, &kind))
 			;
@@ -444,7 +444,7 @@ static void in_progress(struct kunit *test)
 	KUNIT_EXPECT_LE(test, inc_resultq_memory(window + window / 3), 4096UL);
 }
 
-/* What a slot of the model has sent and may send. */
+/* Packets that a slot of the model has sent and may send. */
 struct model {
 	struct inc_msg	msg;
 	u16		ready, sent;
@@ -540,7 +540,7 @@ static void any_order(struct kunit *test)
 
 		model_take(test, model, &t);
 	}
-	/* What is ready is sent. */
+	/* All ready packets are sent. */
 	for (i = 0; i < SLOTS; i++)
 		KUNIT_EXPECT_TRUE(test, !model[i].open ||
 				  (!model[i].failed &&
@@ -555,7 +555,7 @@ static struct kunit_case result_queue_cases[] = {
 	KUNIT_CASE(may_open),
 	KUNIT_CASE(must_open),
 	KUNIT_CASE(order),
-	KUNIT_CASE(unfurnished),
+	KUNIT_CASE(without_memory),
 	KUNIT_CASE(farewell),
 	KUNIT_CASE(farewell_waits),
 	KUNIT_CASE(farewell_looks),

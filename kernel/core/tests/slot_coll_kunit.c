@@ -220,8 +220,8 @@ static void check_ranks(struct kunit *test, const struct coll_round *r)
 		struct inc_msg again;
 		u8 status;
 
-		/* What it gets if it lacks the result, whoever has begun first. */
-		KUNIT_ASSERT_EQ(test, inc_slot_recall(&t->s, rank, msg->msg_id,
+		/* The lookup of a rank that lacks its result. */
+		KUNIT_ASSERT_EQ(test, inc_slot_lookup(&t->s, rank, msg->msg_id,
 						      &again, &status),
 				INC_SLOT_ENDED);
 		KUNIT_ASSERT_EQ(test, status, INC_STATUS_OK);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot machine's rules: valid headers, which rank may begin which message
- * when, how a message fails, and what remains of the previous one.
+ * The slot machine's rules: valid headers, which rank may begin which message when,
+ * how a message fails, and how long the previous one stays.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -278,7 +278,7 @@ static void expect_past(struct kunit *test, u16 rank, u32 msg_id,
 	struct inc_msg msg = {};
 	u8 status = 0;
 
-	KUNIT_EXPECT_EQ_MSG(test, inc_slot_recall(&t->s, rank, msg_id, &msg,
+	KUNIT_EXPECT_EQ_MSG(test, inc_slot_lookup(&t->s, rank, msg_id, &msg,
 						  &status),
 			    want, "message 0x%x of rank %u", msg_id, rank);
 	KUNIT_EXPECT_EQ(test, status, want_status);
@@ -286,8 +286,8 @@ static void expect_past(struct kunit *test, u16 rank, u32 msg_id,
 		KUNIT_EXPECT_EQ(test, msg.msg_id, msg_id);
 }
 
-/* What became of a rank's messages, as they begin and end; IDs wrap. */
-static void recall(struct kunit *test)
+/* The outcome of a rank's messages, as they begin and end; IDs wrap. */
+static void lookup(struct kunit *test)
 {
 	const u32 first = 0xfffffffe, next = first + 4;
 	struct slot_test *t = test->priv;
@@ -311,7 +311,7 @@ static void recall(struct kunit *test)
 	expect_past(test, 0, first, INC_SLOT_ENDED, 0);
 	expect_past(test, 1, first, INC_SLOT_ENDED, 0);
 
-	/* It has ended for a rank until that rank begins the next one. */
+	/* A message has ended for a rank until that rank begins the next one. */
 	msg = floats(test, next, 90);
 	test_fill(t, &msg);
 	test_begin(t, 1, &msg);
@@ -475,7 +475,7 @@ static void nothing_to_fail(struct kunit *test)
 }
 
 /*
- * Any parts parked anywhere, then a failure: nothing is left, and the slot goes
+ * Any parts pending anywhere, then a failure: nothing is left, and the slot goes
  * on.
  */
 static void fail_anywhere(struct kunit *test)
@@ -540,9 +540,9 @@ static void searches_little(struct kunit *test)
 		msg = test_msg(test, colls[i], INC_DTYPE_FP32, INC_OP_SUM, 0, 70);
 		test_fill(t, &msg);
 		for (u16 chunk = 0; chunk < 4; chunk++)
-			t->s.parked[chunk * 3 + 1] = bait;
+			t->s.pending[chunk * 3 + 1] = bait;
 		t->s.half[1] = bait;
-		t->s.parked[2 * 3] = bait;
+		t->s.pending[2 * 3] = bait;
 		test_begin(t, 0, &msg);
 		test_add(t, 0, &msg);
 		test_begin(t, 2, &msg);
@@ -550,11 +550,46 @@ static void searches_little(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, inc_slot_fail(&t->s, INC_STATUS_MISMATCH));
 		KUNIT_EXPECT_EQ(test, test_parts_live, 1);
 		for (u16 chunk = 0; chunk < 4; chunk++)
-			KUNIT_EXPECT_PTR_EQ(test, t->s.parked[chunk * 3 + 1], bait);
+			KUNIT_EXPECT_PTR_EQ(test, t->s.pending[chunk * 3 + 1], bait);
 		KUNIT_EXPECT_PTR_EQ(test, t->s.half[1], bait);
-		KUNIT_EXPECT_PTR_EQ(test, t->s.parked[2 * 3], bait);
+		KUNIT_EXPECT_PTR_EQ(test, t->s.pending[2 * 3], bait);
 		inc_part_free(bait);
 	}
+}
+
+/* Many parts: one call drops a few of them, and the slot waits for the last one. */
+static void sweeps_in_steps(struct kunit *test)
+{
+	const u16 ranks = 60, chunks = 16;
+	struct slot_test *t = test->priv;
+	struct inc_msg msg, later;
+	int before, steps = 0;
+
+	slot_test_tree(test, ranks, 256, chunks, 0);
+	msg = floats(test, 0, chunks * 256 / 4 - 8);
+	later = floats(test, 4, 1);
+	test_fill(t, &msg);
+	for (u16 rank = 0; rank < ranks; rank++) {
+		test_begin(t, rank, &msg);
+		/* No two that could be reduced. */
+		for (u16 c = 0; c < chunks && rank % 2; c++)
+			test_add(t, rank, &msg);
+	}
+	KUNIT_ASSERT_EQ(test, test_parts_live, ranks / 2 * chunks);
+	before = test_parts_live;
+	KUNIT_EXPECT_TRUE(test, inc_slot_fail(&t->s, INC_STATUS_PEER_DEAD));
+	while (test_parts_live) {
+		KUNIT_ASSERT_LE(test, before - test_parts_live,
+				INC_SLOT_SWEEP + chunks);
+		KUNIT_ASSERT_EQ(test, test_begin(t, 0, &later), INC_SLOT_WAIT);
+		before = test_parts_live;
+		inc_slot_sweep(&t->s);
+		steps++;
+	}
+	KUNIT_EXPECT_GE(test, steps, 1);
+	while (inc_slot_sweep(&t->s))
+		;
+	KUNIT_EXPECT_EQ(test, test_begin(t, 0, &later), INC_SLOT_TAKE);
 }
 
 /* No data: counts ranks, completes with the last. */
@@ -655,7 +690,7 @@ static void gives_back(struct kunit *test)
 	}
 }
 
-/* So does that of a message that has failed, and was begun by all; and what is idle. */
+/* So does a slot whose message has failed, and was begun by all; and an idle one. */
 static void gives_back_failed(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -715,7 +750,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(parse_masks),
 	KUNIT_CASE(chunk_geometry),
 	KUNIT_CASE(window),
-	KUNIT_CASE(recall),
+	KUNIT_CASE(lookup),
 	KUNIT_CASE(begin_twice),
 	KUNIT_CASE(mismatch),
 	KUNIT_CASE(bad_header_fails),
@@ -723,6 +758,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(nothing_to_fail),
 	KUNIT_CASE(fail_anywhere),
 	KUNIT_CASE(searches_little),
+	KUNIT_CASE(sweeps_in_steps),
 	KUNIT_CASE(without_data),
 	KUNIT_CASE(old_result_stays),
 	KUNIT_CASE(gives_back),

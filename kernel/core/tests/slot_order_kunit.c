@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot machine's results: bit for bit those of the balanced binary tree
- * over the ranks, whatever the number of ranks, the size of the message and the
- * order of arrival.
+ * The slot machine's results: bit for bit as of the balanced binary tree over the
+ * ranks, whatever the number of ranks, the size of the message and the order of
+ * arrival.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -198,7 +198,7 @@ static void two_levels(struct kunit *test)
 }
 
 /* Maximum number of parts that wait at once: one per rank and chunk. */
-static void parked_parts(struct kunit *test)
+static void pending_parts(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
 	struct inc_msg msg;
@@ -251,11 +251,11 @@ static int waiting(struct kunit *test, u32 msg_id, u32 nelem, u32 cpus)
 }
 
 /*
- * Where one CPU brings them, long parts of eight ranks in a row wait for each other;
- * the seven last ones of fifteen, short parts, and those after a message that several
- * CPUs have brought are paired.
+ * Where one CPU brings them, long parts of eight ranks in a row wait for each
+ * other; the seven last ones of fifteen, short parts, and parts after a message
+ * that several CPUs have brought are paired.
  */
-static void eights(struct kunit *test)
+static void blocks(struct kunit *test)
 {
 	static const struct {
 		u16	ranks;
@@ -266,7 +266,7 @@ static void eights(struct kunit *test)
 		{ 15, 48, 1, 3, 3 }, { 16, 48, 1, 8, 4 }, { 24, 48, 1, 8, 4 },
 		{ 8, 48, 2, 7, 3 },
 	};
-	bool can = inc_reduce_lookup(INC_DTYPE_FP32, INC_OP_SUM)->eight;
+	bool can = inc_reduce_lookup(INC_DTYPE_FP32, INC_OP_SUM)->block;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		int all = can ? rows[i].all : rows[i].pairs;
@@ -328,8 +328,8 @@ static struct kunit_case slot_order_cases[] = {
 	KUNIT_CASE(data_show_order),
 	KUNIT_CASE(left_is_lower),
 	KUNIT_CASE(two_levels),
-	KUNIT_CASE(parked_parts),
-	KUNIT_CASE(eights),
+	KUNIT_CASE(pending_parts),
+	KUNIT_CASE(blocks),
 	KUNIT_CASE(by_arrival),
 	{}
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every type and operation through a slot: ranks in any order, against the
- * definition of the reduction, element by element with the tests' own
- * arithmetic. Sums, products and averages of 16-bit floats are those of
- * binary32, rounded once.
+ * definition of the reduction, element by element with the tests' own arithmetic.
+ * Sums, products and averages of 16-bit floats are computed in binary32, rounded
+ * once.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>

@@ -74,9 +74,10 @@ static struct inc_msg message(u32 msg_id, u16 chunks)
 static void gather(struct kunit *test, const struct inc_msg *msg, u16 gathered)
 {
 	struct queue_test *t = test->priv;
+	struct inc_slot *s = &t->slot[msg->msg_id % SLOTS];
 
-	inc_uplinkq_gathered(&t->q, &t->slot[msg->msg_id % SLOTS], msg,
-			     gathered, true);
+	s->msg.msg_id = msg->msg_id;
+	inc_uplinkq_gathered(&t->q, s, msg, gathered, true);
 }
 
 static bool sendable(struct kunit *test)
@@ -226,7 +227,8 @@ static void fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, old.imm, 3U);
 	KUNIT_EXPECT_NOT_NULL(test, inc_wqe_payload(&t->slot[3], &old));
 
-	/* It does not: it gets a header and the status. */
+	/* A failed message is sent as a header and the status. */
+	t->slot[3].msg.msg_id = 3 + SLOTS;
 	inc_uplinkq_fail(&t->q, &t->slot[3], 3 + SLOTS, INC_STATUS_ROOT);
 	KUNIT_EXPECT_EQ(test, expect(test, ONLY, INC_REQ_END_SHARED)->imm,
 			inc_wqe_imm(3 + SLOTS, INC_STATUS_ROOT));
@@ -234,6 +236,28 @@ static void fails(struct kunit *test)
 	/* The bytes of the older packet are gone; it is sent with zeros. */
 	KUNIT_EXPECT_NOT_NULL(test, inc_wqe_payload(&t->slot[3], &t->w));
 	KUNIT_EXPECT_NULL(test, inc_wqe_payload(&t->slot[3], &old));
+}
+
+/* The parent has answered, and its acknowledgment is lost. */
+static void outlives(struct kunit *test)
+{
+	struct queue_test *t = test->priv;
+	struct inc_msg msg = message(1, 1);
+	struct inc_slot *s = &t->slot[1];
+	const void *payload;
+
+	gather(test, &msg, 1);
+	expect(test, ONLY, INC_REQ_END_SHARED);
+	payload = inc_wqe_payload(s, &t->w);
+	KUNIT_ASSERT_NOT_NULL(test, payload);
+	memset(s->partial, 1, PMTU);
+	KUNIT_EXPECT_EQ(test, inc_wqe_crc(s, &t->w, payload),
+			inc_crc_payload(payload, t->w.len));
+	/* A rank begins the next one: a plane may change. */
+	s->msg.msg_id += SLOTS;
+	payload = inc_wqe_payload(s, &t->w);
+	KUNIT_EXPECT_NULL(test, payload);
+	KUNIT_EXPECT_EQ(test, inc_wqe_crc(s, &t->w, payload), 0U);
 }
 
 static void aborts(struct kunit *test)
@@ -260,6 +284,7 @@ static struct kunit_case uplink_queue_cases[] = {
 	KUNIT_CASE(order),
 	KUNIT_CASE(wide),
 	KUNIT_CASE(fails),
+	KUNIT_CASE(outlives),
 	KUNIT_CASE(aborts),
 	{}
 };

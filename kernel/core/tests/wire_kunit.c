@@ -237,7 +237,7 @@ static void reserved_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.psn, 0x010203U);
 }
 
-/* Other transports' opcodes, CNP, and what IBTA reserves. */
+/* Other transports' opcodes, CNP, and reserved ones. */
 static void foreign_opcodes(struct kunit *test)
 {
 	static const u8 opcodes[] = {
@@ -318,7 +318,7 @@ static void scapy(struct kunit *test)
 	}
 }
 
-/* The values that golden.py has for its first packet, and those of an ACK. */
+/* The values that golden.py has for its first packet, and an ACK's. */
 static void scapy_fields(struct kunit *test)
 {
 	const unsigned int off = 20 + 8;
@@ -390,7 +390,7 @@ static void build_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizeof(only_imm), INC_MAX_TRANSPORT_HDR);
 }
 
-/* Both parsers read what was built. */
+/* Built packets are read by both parsers. */
 static void round_trip(struct kunit *test)
 {
 	static const u8 opcodes[] = { 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x11 };

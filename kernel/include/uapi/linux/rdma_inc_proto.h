@@ -36,7 +36,7 @@
 #define INC_IMM_LOWMARK		0x80
 #define INC_IMM_LOWMARK_MAX	0x7f
 
-/* Statuses that end the tree, including those without a name yet. */
+/* Statuses that end the tree, with or without a name yet. */
 #define INC_STATUS_TREE_MIN	16
 #define INC_STATUS_TREE_MAX	31
 /* Statuses after these, up to this one, end nothing. */
@@ -78,11 +78,11 @@ struct inc_hdr {
 } __attribute__((packed));
 
 /*
- * Flags; a request that sets others is refused. INC_HDR_F_NO_DATA: this rank
- * wants to know when the message is done, but not the result's elements: it
- * gets only the Immediate. INC_HDR_F_WIDE: sums of several ranks are binary32,
- * with the upper and the lower 16 bits in alternating packets; a switch sends
- * those of 16-bit floats to its parent in this form.
+ * Flags; a request that sets others is refused. INC_HDR_F_NO_DATA: this rank wants
+ * to know when the message is done, but not the result's elements: it gets only the
+ * Immediate. INC_HDR_F_WIDE: sums of several ranks are binary32, with the upper and
+ * the lower 16 bits in alternating packets; a switch sends sums of 16-bit floats to
+ * its parent in this form.
  */
 #define INC_HDR_F_NO_DATA	0x0001
 #define INC_HDR_F_WIDE		0x0002
@@ -215,6 +215,7 @@ enum inc_op {
  * @INC_STATUS_PEER_DEAD: a member's QP failed or stopped answering
  * @INC_STATUS_TREE_GONE: the tree was dismantled
  * @INC_STATUS_MEMBER_LEFT: a member was removed while the tree was in use
+ * @INC_STATUS_NO_MEMORY: the switch had no memory for a message for long
  * @INC_STATUS_RESEND: UC: this request has not arrived, resend it
  * @INC_STATUS_PENDING: UC: request arrived, its message has not ended
  *
@@ -237,6 +238,7 @@ enum inc_status {
 	INC_STATUS_PEER_DEAD	= 16,
 	INC_STATUS_TREE_GONE	= 17,
 	INC_STATUS_MEMBER_LEFT	= 18,
+	INC_STATUS_NO_MEMORY	= 19,
 	INC_STATUS_RESEND	= 32,
 	INC_STATUS_PENDING		= 33,
 };

@@ -5,22 +5,22 @@
 #include <net/dst.h>
 #include <net/neighbour.h>
 
-#include "datapath/hop.h"
+#include "datapath/nexthop.h"
 #include "object/qp.h"
 
 /**
- * inc_hop_addr() - get the Ethernet address of the next hop
+ * inc_nexthop_addr() - get the Ethernet address of the next hop
  * @qp: QP of the member
  * @dst: its route
  * @addr: filled in
  *
- * This is a use of the neighbour, as IP's output is one: the kernel asks whether
- * it is still there, if it has not heard of it for long.
+ * The lookup is a use of the neighbour, as IP's output is: the kernel checks a
+ * stale entry.
  *
  * Context: BH off or process.
  * Return: false if it is not known.
  */
-bool inc_hop_addr(const struct inc_qp *qp, struct dst_entry *dst, u8 *addr)
+bool inc_nexthop_addr(const struct inc_qp *qp, struct dst_entry *dst, u8 *addr)
 {
 	const struct in6_addr *peer = &qp->cfg.peer;
 	struct neighbour *n;

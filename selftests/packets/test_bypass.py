@@ -16,7 +16,7 @@ from test_ingress import cmd, undone
 
 AF_BRIDGE, RTM_DELNEIGH, NTF_MASTER, NDA_LLADDR = 7, 29, 4, 2
 NLM_F_REQUEST, NLM_F_ACK = 1, 4
-SOON = 0.1              # the shortcut is closed by then
+SOON = 0.1              # the bypass is closed by then
 TICKS = 0.02            # of 100 Hz, at least one
 MANY = 20
 ROUNDS = 20             # on a machine that is slow
@@ -50,7 +50,7 @@ class Fdb:
         check(err in (0, -errno.ENOENT), "deleting an FDB entry: %d" % err)
 
 
-def shortcut_open(a, fdb, packet):
+def bypass_open(a, fdb, packet):
     """Is a packet taken before the bridge, right after another one?"""
     a.send(packet)
     fdb.forget()
@@ -70,11 +70,11 @@ def prepared(lab, t):
     return a, packet, fdb
 
 
-@test("shortcut: most packets are taken before the bridge, some go through it")
+@test("bypass: most packets are taken before the bridge, some go through it")
 def taken(lab, family):
     with lab.tree(family=family) as t:
         a, packet, fdb = prepared(lab, t)
-        check(any(shortcut_open(a, fdb, packet) for _ in range(ROUNDS * MANY)),
+        check(any(bypass_open(a, fdb, packet) for _ in range(ROUNDS * MANY)),
               "the bridge learned the sender of each packet")
         lab.wait(SOON)
         a.send(packet)
@@ -91,7 +91,7 @@ def all_seen(lab, a, packet, count):
     check(seen >= MANY, "%d of %d packets are seen" % (seen, MANY))
 
 
-@test("shortcut: a bridge that filters VLANs sees all packets")
+@test("bypass: a bridge that filters VLANs sees all packets")
 def vlans(lab, family):
     with lab.tree(family=family) as t, undone(
             lab, "ip link set br0 type bridge vlan_filtering 1"
@@ -112,7 +112,7 @@ def count_vlan(lab):
                if e["ifname"] == "br0" for v in e["vlans"] if v["vid"] == 1)
 
 
-@test("shortcut: another hook in the bridge's input sees all packets")
+@test("bypass: another hook in the bridge's input sees all packets")
 def hooked(lab, family):
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
@@ -149,7 +149,7 @@ def bridge_stats(lab):
     return json.loads(out)[0]["stats64"]
 
 
-@test("shortcut: the bridge's device counts all packets")
+@test("bypass: the bridge's device counts all packets")
 def counted(lab, family):
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
@@ -166,7 +166,7 @@ def counted(lab, family):
               "%d bytes" % (after["bytes"] - before["bytes"]))
 
 
-@test("shortcut: a host that moves is found at its new port, and back",
+@test("bypass: a host that moves is found at its new port, and back",
       cases={"its port": (True,), "its address": (False,)})
 def moved(lab, family, same_mac):
     with lab.tree(family=family) as t:
@@ -184,7 +184,7 @@ def moved(lab, family, same_mac):
             new.forget()
 
 
-@test("shortcut: who uses a member's address is not believed for long")
+@test("bypass: who uses a member's address is not believed for long")
 def forged(lab, family):
     with lab.tree(family=family) as t:
         a, packet, fdb = prepared(lab, t)
@@ -198,7 +198,7 @@ def forged(lab, family):
         expect("port of the sender", fdb.port(), fdb.home)
 
 
-@test("shortcut: a port that has been locked lets nothing pass")
+@test("bypass: a port that has been locked lets nothing pass")
 def locked(lab, family):
     with lab.tree(family=family, **peer.PATIENT) as t:
         a, packet, fdb = prepared(lab, t)
@@ -225,7 +225,7 @@ def out_requests(lab, family):
     return lab.sw.snmp("IpOutRequests" if family == 4 else "Ip6OutRequests")
 
 
-@test("shortcut: most of what a member is sent leaves by its port at once")
+@test("bypass: most of what a member is sent leaves by its port at once")
 def back(lab, family):
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
@@ -242,7 +242,7 @@ def back(lab, family):
         t.check(1, [3])
 
 
-@test("shortcut: hooks in the output see all that a member is sent",
+@test("bypass: hooks in the output see all that a member is sent",
       cases={"IP's output": ("output", False),
              "IP's postrouting": ("postrouting", False),
              "the bridge's output": ("output", True),
@@ -278,7 +278,7 @@ def sent_to(lab, dev, send):
     return seen
 
 
-@test("shortcut: who captures on the bridge's device sees all that is sent")
+@test("bypass: who captures on the bridge's device sees all that is sent")
 def captured(lab, family):
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
@@ -289,7 +289,7 @@ def captured(lab, family):
         check(seen >= acks[0] >= MANY, "%d of %d are seen" % (seen, acks[0]))
 
 
-@test("shortcut: the queue and the filters of the bridge's device get all",
+@test("bypass: the queue and the filters of the bridge's device get all",
       cases={"queue": ("root pfifo limit 1000",),
              "filter": ("clsact", "egress matchall action pass")})
 def out_queued(lab, family, qdisc, rule=None):
@@ -316,7 +316,7 @@ def out_queued(lab, family, qdisc, rule=None):
             check(seen >= sent >= MANY, "%d of %d" % (seen, sent))
 
 
-@test("shortcut: the bridge's device counts all that is sent")
+@test("bypass: the bridge's device counts all that is sent")
 def out_counted(lab, family):
     with lab.tree(family=family) as t:
         a, packet, _ = prepared(lab, t)
@@ -327,7 +327,7 @@ def out_counted(lab, family):
               (more, sent))
 
 
-@test("shortcut: a new route counts at once")
+@test("bypass: a new route counts at once")
 def route(lab, family):
     mac = "02:70:71:72:73:76"
     with lab.tree(family=family) as t:
@@ -345,7 +345,7 @@ def route(lab, family):
         check(set(seen) == {bytes.fromhex(mac.replace(":", ""))}, str(seen))
 
 
-@test("shortcut: a neighbour's new address is used soon")
+@test("bypass: a neighbour's new address is used soon")
 def neighbour(lab, family):
     with lab.tree(family=family) as t:
         a, packet, fdb = prepared(lab, t)

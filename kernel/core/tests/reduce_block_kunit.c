@@ -25,16 +25,16 @@
 #define AREA_SIZE	(MAX_ELEM * MAX_SIZE + 64)
 #define CANARY		0x5a
 
-enum { DST_HI, DST_LO, SRC, NR_VECTORS = SRC + INC_REDUCE_EIGHT };
+enum { DST_HI, DST_LO, SRC, NR_VECTORS = SRC + INC_REDUCE_BLOCK };
 
-struct eight_test {
+struct block_test {
 	struct inc_rng	rng;
 	u8		*buf[NR_VECTORS];
-	u64		elem[INC_REDUCE_EIGHT][MAX_ELEM];	/* operands */
+	u64		elem[INC_REDUCE_BLOCK][MAX_ELEM];	/* operands */
 };
 
-/* One way to reduce. @impl NULL: inc_reduce_eight(), with @simd or without. */
-struct eight_call {
+/* One way to reduce. @impl NULL: inc_reduce_block(), with @simd or without. */
+struct block_call {
 	const struct inc_reduce_impl	*impl;
 	const struct inc_reduce_ops	*ops;
 	bool				simd;
@@ -48,7 +48,7 @@ struct eight_call {
  * Exponents near each other, so that most additions round, and pairs that cancel;
  * now and then anything, NaNs and infinities among that.
  */
-static u64 random_elem(struct eight_test *t, u8 dtype, unsigned int src, unsigned int i)
+static u64 random_elem(struct block_test *t, u8 dtype, unsigned int src, unsigned int i)
 {
 	const struct fp_format *f = fp_format(dtype);
 	u64 x = inc_rnd(&t->rng), inf, one;
@@ -64,7 +64,7 @@ static u64 random_elem(struct eight_test *t, u8 dtype, unsigned int src, unsigne
 	return (x & ~inf) | ((inf / 2 & inf) + one * inc_rnd_below(&t->rng, 5));
 }
 
-static u64 ref_pair(const struct eight_call *c, u64 a, u64 b)
+static u64 ref_pair(const struct block_call *c, u64 a, u64 b)
 {
 	u8 x[MAX_SIZE], y[MAX_SIZE];
 
@@ -77,17 +77,17 @@ static u64 ref_pair(const struct eight_call *c, u64 a, u64 b)
 }
 
 /* The definition: pairs of neighbours, then pairs of them, then the last pair. */
-static u64 reference(const struct eight_test *t, const struct eight_call *c,
+static u64 reference(const struct block_test *t, const struct block_call *c,
 		     unsigned int i)
 {
 	const struct fp_format *f = fp_format(c->ops->dtype);
-	u64 v[INC_REDUCE_EIGHT];
+	u64 v[INC_REDUCE_BLOCK];
 	int k, n;
 
-	for (k = 0; k < INC_REDUCE_EIGHT; k++)
+	for (k = 0; k < INC_REDUCE_BLOCK; k++)
 		v[k] = c->ops->wide ? ref_fp_convert(t->elem[k][i], f, &ref_fp32) :
 		       t->elem[k][i];
-	for (n = INC_REDUCE_EIGHT; n > 1; n /= 2)
+	for (n = INC_REDUCE_BLOCK; n > 1; n /= 2)
 		for (k = 0; k < n / 2; k++)
 			v[k] = ref_pair(c, v[2 * k], v[2 * k + 1]);
 	if (!c->ops->wide || c->dst_wide)
@@ -97,11 +97,11 @@ static u64 reference(const struct eight_test *t, const struct eight_call *c,
 	return ref_fp_convert(v[0], &ref_fp32, f);
 }
 
-static void random_operands(struct eight_test *t, const struct eight_call *c)
+static void random_operands(struct block_test *t, const struct block_call *c)
 {
 	const u8 dtype = c->ops->dtype;
 
-	for (unsigned int k = 0; k < INC_REDUCE_EIGHT; k++)
+	for (unsigned int k = 0; k < INC_REDUCE_BLOCK; k++)
 		for (unsigned int i = 0; i < MAX_ELEM; i++) {
 			u8 x[MAX_SIZE];
 
@@ -112,7 +112,7 @@ static void random_operands(struct eight_test *t, const struct eight_call *c)
 }
 
 /* Room for the call's elements @gap bytes before the guard page, amid canaries. */
-static u8 *place(struct eight_test *t, const struct eight_call *c, int i,
+static u8 *place(struct block_test *t, const struct block_call *c, int i,
 		 unsigned int gap)
 {
 	u8 *end = t->buf[i] + BUF_SIZE;
@@ -129,7 +129,7 @@ static bool only_canary(const u8 *p, const u8 *end)
 	return true;
 }
 
-static bool is_intact(const struct eight_test *t, const struct eight_call *c, int i,
+static bool is_intact(const struct block_test *t, const struct block_call *c, int i,
 		      const u8 *p)
 {
 	const u8 *end = t->buf[i] + BUF_SIZE;
@@ -138,22 +138,22 @@ static bool is_intact(const struct eight_test *t, const struct eight_call *c, in
 	       only_canary(p + (size_t)c->nelem * c->ops->size, end);
 }
 
-static void call(const struct eight_call *c, struct inc_operand dst, void *const src[])
+static void call(const struct block_call *c, struct inc_operand dst, void *const src[])
 {
 	if (c->impl) {
-		inc_reduce_eight_by(c->impl, c->ops, dst, src, c->nelem, c->ranks);
+		inc_reduce_block_by(c->impl, c->ops, dst, src, c->nelem, c->ranks);
 	} else if (!c->simd) {
-		inc_reduce_eight(c->ops, false, dst, src, c->nelem, c->ranks);
+		inc_reduce_block(c->ops, false, dst, src, c->nelem, c->ranks);
 	} else {
 		/* As if these were a piece of longer vectors. */
 		bool simd = inc_reduce_begin(c->ops, max(c->nelem, c->ops->simd_min));
 
-		inc_reduce_eight(c->ops, simd, dst, src, c->nelem, c->ranks);
+		inc_reduce_block(c->ops, simd, dst, src, c->nelem, c->ranks);
 		inc_reduce_end(simd);
 	}
 }
 
-static u64 result(const struct eight_call *c, struct inc_operand dst, unsigned int i)
+static u64 result(const struct block_call *c, struct inc_operand dst, unsigned int i)
 {
 	u16 hi, lo;
 
@@ -164,16 +164,16 @@ static u64 result(const struct eight_call *c, struct inc_operand dst, unsigned i
 	return (u32)hi << 16 | lo;
 }
 
-/* Reduce the first elements of the operands; check them, and what is around them. */
-static void check(struct kunit *test, const struct eight_call *c)
+/* Reduce the first elements of the operands; check them, and the bytes around them. */
+static void check(struct kunit *test, const struct block_call *c)
 {
-	struct eight_test *t = test->priv;
+	struct block_test *t = test->priv;
 	u8 *at[NR_VECTORS];
 	struct inc_operand dst;
 
 	for (int i = 0; i < NR_VECTORS; i++)
 		at[i] = place(t, c, i, inc_rnd_below(&t->rng, 33));
-	for (int k = 0; k < INC_REDUCE_EIGHT; k++)
+	for (int k = 0; k < INC_REDUCE_BLOCK; k++)
 		for (unsigned int i = 0; i < c->nelem; i++)
 			ref_store(at[SRC + k] + i * c->ops->size, c->ops->dtype,
 				  t->elem[k][i]);
@@ -186,7 +186,7 @@ static void check(struct kunit *test, const struct eight_call *c)
 		if (got == want)
 			continue;
 		KUNIT_FAIL(test, "%s %d%d%d type %u op %u [%u of %u]: %llx, not %llx",
-			   c->impl ? c->impl->name : "inc_reduce_eight", c->simd,
+			   c->impl ? c->impl->name : "inc_reduce_block", c->simd,
 			   c->dst_wide, c->in_place, c->ops->dtype, c->ops->op, i,
 			   c->nelem, (unsigned long long)got,
 			   (unsigned long long)want);
@@ -197,7 +197,7 @@ static void check(struct kunit *test, const struct eight_call *c)
 }
 
 /* All results that a row may have: narrow or wide, somewhere else or in place. */
-static void check_results(struct kunit *test, struct eight_call *c)
+static void check_results(struct kunit *test, struct block_call *c)
 {
 	for (int i = 0; i < (c->ops->wide ? 4 : 2); i++) {
 		c->in_place = i & 1;
@@ -206,9 +206,9 @@ static void check_results(struct kunit *test, struct eight_call *c)
 	}
 }
 
-static void check_row(struct kunit *test, struct eight_call *c)
+static void check_row(struct kunit *test, struct block_call *c)
 {
-	struct eight_test *t = test->priv;
+	struct block_test *t = test->priv;
 	const struct inc_reduce_impl *impl;
 
 	random_operands(t, c);
@@ -219,7 +219,7 @@ static void check_row(struct kunit *test, struct eight_call *c)
 	c->simd = true;
 	check_results(test, c);
 	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++) {
-		c->impl = impl->eight[c->ops->dtype][c->ops->op] ? impl : NULL;
+		c->impl = impl->block[c->ops->dtype][c->ops->op] ? impl : NULL;
 		if (c->impl)
 			check_results(test, c);
 	}
@@ -232,13 +232,13 @@ static void all_rows(struct kunit *test)
 
 	for (u8 dtype = 0; dtype <= INC_DTYPE_FP64; dtype++) {
 		for (u8 op = 0; op < INC_OP_COUNT; op++) {
-			struct eight_call c = { .ops = inc_reduce_lookup(dtype, op) };
+			struct block_call c = { .ops = inc_reduce_lookup(dtype, op) };
 
 			if (!c.ops)
 				continue;
 			if (c.ops->simd || c.ops->wide_simd)
 				pair_rows++;
-			if (!c.ops->eight)
+			if (!c.ops->block)
 				continue;
 			rows++;
 			for (c.nelem = 0; c.nelem <= MAX_ELEM; c.nelem += 1 + c.nelem / 40)
@@ -254,8 +254,8 @@ static void all_rows(struct kunit *test)
 /* The operands tell pairs of neighbours from a chain, and rounded from exact sums. */
 static void operands_tell(struct kunit *test)
 {
-	struct eight_test *t = test->priv;
-	struct eight_call c = {
+	struct block_test *t = test->priv;
+	struct block_call c = {
 		.ops = inc_reduce_lookup(INC_DTYPE_FP32, INC_OP_SUM),
 	};
 	unsigned int differ = 0;
@@ -264,16 +264,16 @@ static void operands_tell(struct kunit *test)
 	for (unsigned int i = 0; i < MAX_ELEM; i++) {
 		u64 chain = t->elem[0][i];
 
-		for (int k = 1; k < INC_REDUCE_EIGHT; k++)
+		for (int k = 1; k < INC_REDUCE_BLOCK; k++)
 			chain = ref_pair(&c, chain, t->elem[k][i]);
 		differ += chain != reference(t, &c, i);
 	}
 	KUNIT_EXPECT_GT(test, differ, MAX_ELEM / 4u);
 }
 
-static int eight_test_init(struct kunit *test)
+static int block_test_init(struct kunit *test)
 {
-	struct eight_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct block_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
 	if (!t)
 		return -ENOMEM;
@@ -290,9 +290,9 @@ static int eight_test_init(struct kunit *test)
 	return 0;
 }
 
-static void eight_test_exit(struct kunit *test)
+static void block_test_exit(struct kunit *test)
 {
-	struct eight_test *t = test->priv;
+	struct block_test *t = test->priv;
 
 	if (!t)
 		return;
@@ -300,19 +300,19 @@ static void eight_test_exit(struct kunit *test)
 		vfree(t->buf[i]);
 }
 
-static struct kunit_case eight_test_cases[] = {
+static struct kunit_case block_test_cases[] = {
 	KUNIT_CASE(all_rows),
 	KUNIT_CASE(operands_tell),
 	{}
 };
 
-static struct kunit_suite eight_test_suite = {
-	.name = "rdma_inc_reduce_eight",
-	.init = eight_test_init,
-	.exit = eight_test_exit,
-	.test_cases = eight_test_cases,
+static struct kunit_suite block_test_suite = {
+	.name = "rdma_inc_reduce_block",
+	.init = block_test_init,
+	.exit = block_test_exit,
+	.test_cases = block_test_cases,
 };
 
-kunit_test_suite(eight_test_suite);
+kunit_test_suite(block_test_suite);
 
 MODULE_LICENSE("GPL");

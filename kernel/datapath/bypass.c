@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bridge looks up the sender and the receiver of each frame, its VLAN and what
- * its port allows, to come to the same end for all packets of a member: its own
- * device. So once it has passed a packet there, the next ones from the same port and
- * MAC address are taken before it, until the tick is over; and results, whose next
- * hop has that address, are given to that port, without a look at IP's and the
- * bridge's output if nobody else has one.
+ * Bridge bypass. A bridge looks up the sender and the receiver of each frame, its VLAN
+ * and the flags of its port, with the same result for all packets of a member: the
+ * bridge's own device. So once it has passed a packet there, the next ones from the
+ * same port and MAC address are taken before the bridge, for a jiffy; and results,
+ * whose next hop has that address, are sent by that port, without the output of IP and
+ * the bridge unless hooks or packet sockets look there.
  *
- * Then another packet goes all the way: the bridge keeps what it has learned of the
- * sender, and learns it again if somebody else has used the address; a port that has
- * been locked or blocked meanwhile is respected. With VLAN filtering the bridge sees
- * all packets, for it counts them.
+ * Then another packet goes through the bridge: its entry for the sender does not age,
+ * and is learned again if another host has used the address; a port locked or blocked
+ * meanwhile is respected. With VLAN filtering the bridge sees all packets, since it
+ * counts them.
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
@@ -27,10 +27,10 @@
 #include <net/sch_generic.h>
 #include <rdma/ib_pack.h>
 
+#include "datapath/bypass.h"
 #include "datapath/flow.h"
-#include "datapath/hop.h"
+#include "datapath/nexthop.h"
 #include "datapath/rx_payload.h"
-#include "datapath/shortcut.h"
 #include "object/qp.h"
 #include "object/switch.h"
 
@@ -71,14 +71,14 @@ static bool leads_back(struct inc_qp *qp, const struct net_device *bridge,
 		       u64 addr)
 {
 	struct dst_entry *dst = dst_cache_get(&qp->dst);
-	u8 hop[ETH_ALEN];
+	u8 nexthop[ETH_ALEN];
 	bool back;
 
 	if (!dst)
 		return false;
 	back = dst->dev == bridge && !dst_xfrm(dst) && !dst->lwtstate &&
-	       !netif_is_l3_slave(bridge) && inc_hop_addr(qp, dst, hop) &&
-	       load_addr(hop) == addr;
+	       !netif_is_l3_slave(bridge) && inc_nexthop_addr(qp, dst, nexthop) &&
+	       load_addr(nexthop) == addr;
 	dst_release(dst);
 	return back;
 }
@@ -86,63 +86,63 @@ static bool leads_back(struct inc_qp *qp, const struct net_device *bridge,
 static void find_way(struct inc_qp *qp, const struct sk_buff *skb,
 		     const struct net_device *port, u64 addr)
 {
-	WRITE_ONCE(qp->way.known, false);
-	WRITE_ONCE(qp->way.back, false);
-	WRITE_ONCE(qp->way.port, port->ifindex);
-	WRITE_ONCE(qp->way.addr, addr);
-	WRITE_ONCE(qp->way.until, jiffies + KNOWN_TIME);
-	WRITE_ONCE(qp->way.genid, inc_flow_genid(qp));
-	WRITE_ONCE(qp->way.known, knows_sender(skb, port));
-	if (READ_ONCE(qp->way.known))
-		WRITE_ONCE(qp->way.back, leads_back(qp, skb->dev, addr));
+	WRITE_ONCE(qp->bypass.known, false);
+	WRITE_ONCE(qp->bypass.back, false);
+	WRITE_ONCE(qp->bypass.port, port->ifindex);
+	WRITE_ONCE(qp->bypass.addr, addr);
+	WRITE_ONCE(qp->bypass.since, jiffies);
+	WRITE_ONCE(qp->bypass.genid, inc_flow_genid(qp));
+	WRITE_ONCE(qp->bypass.known, knows_sender(skb, port));
+	if (READ_ONCE(qp->bypass.known))
+		WRITE_ONCE(qp->bypass.back, leads_back(qp, skb->dev, addr));
 }
 
 /**
- * inc_shortcut_open() - note that the bridge has passed on a member's packet
+ * inc_bypass_open() - note that the bridge has passed on a member's packet
  * @qp: the member's QP
  * @skb: packet in the bridge's local input, skb->dev is the bridge
  * @port: port at which it arrived
  *
  * Context: softirq, RCU read side.
  */
-void inc_shortcut_open(struct inc_qp *qp, const struct sk_buff *skb,
-		       const struct net_device *port)
+void inc_bypass_open(struct inc_qp *qp, const struct sk_buff *skb,
+		     const struct net_device *port)
 {
 	u64 addr = load_addr(eth_hdr(skb)->h_source);
 
-	if (!time_before(jiffies, READ_ONCE(qp->way.until)) ||
-	    port->ifindex != READ_ONCE(qp->way.port) ||
-	    addr != READ_ONCE(qp->way.addr))
+	if (inc_age(READ_ONCE(qp->bypass.since)) >= KNOWN_TIME ||
+	    port->ifindex != READ_ONCE(qp->bypass.port) ||
+	    addr != READ_ONCE(qp->bypass.addr))
 		find_way(qp, skb, port, addr);
-	WRITE_ONCE(qp->way.tick, jiffies);
+	WRITE_ONCE(qp->bypass.tick, jiffies);
 }
 
 /**
- * inc_shortcut_pass() - would the bridge pass on a member's packet?
+ * inc_bypass_pass() - would the bridge pass on a member's packet?
  * @qp: the member's QP
  * @skb: packet that has not entered the bridge, skb->dev is the port
  * @udp_off: offset of its UDP header
  *
  * Context: softirq, RCU read side.
- * Return: true if it has just passed one like this, and this is not one of those that
- * it should see.
+ * Return: true if it has just passed one like this, and this one need not go
+ * through it.
  */
-bool inc_shortcut_pass(const struct inc_qp *qp, const struct sk_buff *skb,
-		       unsigned int udp_off)
+bool inc_bypass_pass(const struct inc_qp *qp, const struct sk_buff *skb,
+		     unsigned int udp_off)
 {
 	const struct ib_other_headers *oh;
 	__be32 bth[3];
 
-	if (!READ_ONCE(qp->way.known) ||
-	    skb->dev->ifindex != READ_ONCE(qp->way.port) ||
-	    time_after(jiffies, READ_ONCE(qp->way.tick)) ||
-	    load_addr(eth_hdr(skb)->h_source) != READ_ONCE(qp->way.addr))
+	if (!READ_ONCE(qp->bypass.known) ||
+	    skb->dev->ifindex != READ_ONCE(qp->bypass.port) ||
+	    inc_age(READ_ONCE(qp->bypass.tick)) ||
+	    load_addr(eth_hdr(skb)->h_source) != READ_ONCE(qp->bypass.addr))
 		return false;
 	oh = inc_rx_peek(skb, udp_off + sizeof(struct udphdr), sizeof(bth), bth);
 	return oh && ib_bth_get_psn((struct ib_other_headers *)oh) % ALL_THE_WAY;
 }
 
-/* Does anybody look at what IP and bridges send? */
+/* Do hooks look at packets that IP and bridges send? */
 static bool output_hooked(const struct net *net, u8 family)
 {
 	struct nf_hook_entries __rcu *const *hooks =
@@ -157,7 +157,7 @@ static bool output_hooked(const struct net *net, u8 family)
 	       rcu_access_pointer(hooks[NF_INET_POST_ROUTING]);
 }
 
-/* Is what a bridge's own device sends captured, filtered or queued? */
+/* Are packets sent by the bridge's own device captured, filtered or queued? */
 static bool output_watched(struct net_device *bridge)
 {
 #ifdef CONFIG_NET_XGRESS
@@ -173,31 +173,31 @@ static bool output_watched(struct net_device *bridge)
 }
 
 /**
- * inc_shortcut_port() - find the port that a member's results leave by
+ * inc_bypass_port() - find the port that a member's results leave by
  * @qp: the member's QP
  * @dst: its route
  *
  * Context: BH off, RCU read side.
- * Return: the port, for inc_shortcut_xmit(); NULL if IP and the bridge have to
+ * Return: the port, for inc_bypass_xmit(); NULL if IP and the bridge have to
  * choose it.
  */
-struct net_device *inc_shortcut_port(const struct inc_qp *qp,
-				     const struct dst_entry *dst)
+struct net_device *inc_bypass_port(const struct inc_qp *qp,
+				   const struct dst_entry *dst)
 {
 	struct net *net = qp->sw->net;
 	struct net_device *port;
 
-	if (!READ_ONCE(qp->way.back) ||
-	    !time_before(jiffies, READ_ONCE(qp->way.until)) ||
-	    READ_ONCE(qp->genid) != READ_ONCE(qp->way.genid) ||
+	if (!READ_ONCE(qp->bypass.back) ||
+	    inc_age(READ_ONCE(qp->bypass.since)) >= KNOWN_TIME ||
+	    READ_ONCE(qp->genid) != READ_ONCE(qp->bypass.genid) ||
 	    output_hooked(net, qp->cfg.family) || output_watched(dst->dev))
 		return NULL;
-	port = dev_get_by_index_rcu(net, READ_ONCE(qp->way.port));
+	port = dev_get_by_index_rcu(net, READ_ONCE(qp->bypass.port));
 	return port && netdev_master_upper_dev_get_rcu(port) == dst->dev ?
 	       port : NULL;
 }
 
-/* What IP does with the headers of a packet before it leaves. */
+/* Finish the IP header, as ip_local_out() does. */
 static void finish_ip(struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP)) {
@@ -210,23 +210,23 @@ static void finish_ip(struct sk_buff *skb)
 }
 
 /**
- * inc_shortcut_xmit() - send a packet by a bridge's port
+ * inc_bypass_xmit() - send a packet by a bridge's port
  * @qp: QP of the member that it is for
  * @skb: packet, or several as one GSO packet, from its IP header on; consumed
  * @bridge: the bridge
- * @port: from inc_shortcut_port()
+ * @port: from inc_bypass_port()
  *
  * Context: BH off, RCU read side.
  * Return: as dev_queue_xmit().
  */
-int inc_shortcut_xmit(const struct inc_qp *qp, struct sk_buff *skb,
-		      struct net_device *bridge, struct net_device *port)
+int inc_bypass_xmit(const struct inc_qp *qp, struct sk_buff *skb,
+		    struct net_device *bridge, struct net_device *port)
 {
 	struct ethhdr *eth;
 
 	finish_ip(skb);
 	eth = skb_push(skb, sizeof(*eth));
-	store_addr(eth->h_dest, READ_ONCE(qp->way.addr));
+	store_addr(eth->h_dest, READ_ONCE(qp->bypass.addr));
 	ether_addr_copy(eth->h_source, bridge->dev_addr);
 	eth->h_proto = skb->protocol;
 	dev_sw_netstats_tx_add(bridge, 1, skb->len);
