@@ -22,6 +22,7 @@ PREFIX	?= /usr/local
 BINDIR	?= $(PREFIX)/bin
 SBINDIR	?= $(PREFIX)/sbin
 LIBDIR	?= $(PREFIX)/lib
+LIBEXECDIR ?= $(PREFIX)/libexec/rdma_inc
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions

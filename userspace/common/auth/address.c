@@ -24,14 +24,11 @@ static int read_port(const char *text, int *port)
 	return 0;
 }
 
-/**
- * inc_auth_address() - understand a server's address
- * @server: "host", "host:port", "[address]", "[address]:port" or "address"
- * @host: result
+/*
+ * Understand a server's address. Returns 0, -EINVAL: it is none, or does not
+ * fit.
  * @len: size of @host in bytes
  * @port: result, 0 to 65535; is left alone if @server has none
- *
- * Return: 0, -EINVAL: it is none, or does not fit.
  */
 int inc_auth_address(const char *server, char *host, size_t len, int *port)
 {
@@ -55,13 +52,21 @@ int inc_auth_address(const char *server, char *host, size_t len, int *port)
 	return *rest ? read_port(rest + 1, port) : 0;
 }
 
-/**
- * inc_auth_host() - take the host out of a server's address
- * @server: as for inc_auth_address()
- * @host: result
+/*
+ * Find the path in the address of a socket in the file system. Returns the path,
+ * which may be empty, or NULL: it is another kind of address.
+ */
+const char *inc_auth_path(const char *server)
+{
+	static const char prefix[] = "unix:";
+	size_t n = sizeof(prefix) - 1;
+
+	return strncmp(server, prefix, n) ? NULL : server + n;
+}
+
+/*
+ * Take the host out of a server's address. Returns false if it does not fit.
  * @len: size of @host in bytes
- *
- * Return: false if it does not fit.
  */
 bool inc_auth_host(const char *server, char *host, size_t len)
 {
@@ -70,13 +75,9 @@ bool inc_auth_host(const char *server, char *host, size_t len)
 	return !inc_auth_address(server, host, len, &port);
 }
 
-/**
- * inc_auth_is_loopback() - is a server on this host, whatever names mean?
- * @server: as for inc_auth_address()
- *
- * Names are not looked up, but for localhost: what they mean may change.
- *
- * Return: true if so.
+/*
+ * Is a server on this host, whatever names mean? Names are not looked up, but
+ * for localhost: what they mean may change. Returns true if so.
  */
 bool inc_auth_is_loopback(const char *server)
 {
@@ -93,12 +94,7 @@ bool inc_auth_is_loopback(const char *server)
 	return !strcmp(host, "localhost");
 }
 
-/**
- * inc_auth_peer_is_loopback() - is the other end of a connection on this host?
- * @fd: socket
- *
- * Return: true if so.
- */
+/* Is the other end of a connection on this host? Returns true if so. */
 bool inc_auth_peer_is_loopback(int fd)
 {
 	struct sockaddr_storage peer;
@@ -114,13 +110,13 @@ bool inc_auth_peer_is_loopback(int fd)
 	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/**
- * inc_auth_host_key() - tell hosts from one another, for limits of each
+/*
+ * Tell hosts from one another, for limits of each.
  * @addr: IPv4 or IPv6 address, in network byte order
  * @len: its length in bytes
- * @key: result, the same for all addresses that one host can have at will: an IPv4
- *	address, mapped to IPv6 if it was not, or an IPv6 network of 64 bits; zeros
- *	for what is neither
+ * @key: result, the same for all addresses that one host can have at will: an
+ *	IPv4 address, mapped to IPv6 if it was not, or an IPv6 network of 64 bits;
+ *	zeros for what is neither
  */
 void inc_auth_host_key(const void *addr, size_t len, struct in6_addr *key)
 {
@@ -136,11 +132,7 @@ void inc_auth_host_key(const void *addr, size_t len, struct in6_addr *key)
 	}
 }
 
-/**
- * inc_auth_peer_key() - the same for the other end of a connection
- * @peer: its address
- * @key: result, as inc_auth_host_key() has it
- */
+/* The same for the other end of a connection. */
 void inc_auth_peer_key(const struct sockaddr *peer, struct in6_addr *key)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)peer;

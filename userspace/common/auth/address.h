@@ -13,6 +13,7 @@ struct in6_addr;
 struct sockaddr;
 
 int inc_auth_address(const char *server, char *host, size_t len, int *port);
+const char *inc_auth_path(const char *server);
 bool inc_auth_host(const char *server, char *host, size_t len);
 bool inc_auth_is_loopback(const char *server);
 bool inc_auth_peer_is_loopback(int fd);

@@ -47,13 +47,9 @@ static char *file_of(const char *prefix, const char *name, const char *file,
 	return NULL;
 }
 
-/**
- * inc_auth_file() - read a small file
- * @path: its name
- * @err: error message
+/*
+ * Read a small file. Returns its text, to be freed, or NULL.
  * @err_len: size of @err in bytes
- *
- * Return: its text, to be freed, or NULL.
  */
 char *inc_auth_file(const char *path, char *err, size_t err_len)
 {
@@ -99,19 +95,15 @@ static int read_token(struct auth_client *a, const char *prefix, char *err,
 	return -EINVAL;
 }
 
-/**
- * inc_auth_read() - find out what the client has
- * @a: result, for inc_auth_free(), on failure, too
- * @prefix: "INC_AM" or "INC_SERVER"
- * @err: error message
+/*
+ * Find out what the client has.
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 		  size_t err_len)
 {
 	*a = (struct auth_client) {
+		.prefix	= prefix,
 		.ca	= file_of(prefix, "CA", "ca.pem", true),
 		.cert	= file_of(prefix, "CERT", "cert.pem", false),
 		.key	= file_of(prefix, "KEY", "key.pem", false),
@@ -124,10 +116,7 @@ int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 	return read_token(a, prefix, err, err_len);
 }
 
-/**
- * inc_auth_free() - forget what the client has
- * @a: what it has
- */
+/* Forget what the client has. */
 void inc_auth_free(struct auth_client *a)
 {
 	free(a->ca);

@@ -11,12 +11,14 @@
 
 /**
  * struct auth_client - what a client has
+ * @prefix: how the names of the variables begin that say it
  * @ca: file: certificate of the server's authority; NULL: no TLS
  * @cert: file: its own certificate, or NULL
  * @key: file: and its private key
  * @token: or NULL
  */
 struct auth_client {
+	const char *prefix;
 	char	*ca;
 	char	*cert;
 	char	*key;

@@ -76,7 +76,7 @@ static const char *judge_list(const struct crl *crl, X509_CRL *list)
 	return NULL;
 }
 
-static int read_list(struct crl *crl, char *err, size_t err_len)
+static X509_CRL *read_list(const struct crl *crl, char *err, size_t err_len)
 {
 	const char *what;
 	FILE *f = inc_open(crl->path, &what);
@@ -84,30 +84,23 @@ static int read_list(struct crl *crl, char *err, size_t err_len)
 
 	if (!f) {
 		snprintf(err, err_len, "--tls-crl %s: %s", crl->path, what);
-		return -EINVAL;
+		return NULL;
 	}
 	list = PEM_read_X509_CRL(f, NULL, NULL, NULL);
 	ERR_clear_error();
 	fclose(f);
 	what = judge_list(crl, list);
-	if (what) {
-		snprintf(err, err_len, "--tls-crl %s: %s", crl->path, what);
-		X509_CRL_free(list);
-		return -EINVAL;
-	}
-	X509_CRL_free(crl->list);
-	crl->list = list;
-	return 0;
+	if (!what)
+		return list;
+	snprintf(err, err_len, "--tls-crl %s: %s", crl->path, what);
+	X509_CRL_free(list);
+	return NULL;
 }
 
-/**
- * crl_open() - read a list of revoked certificates
- * @path: its file (PEM)
- * @ca: file with the authority's certificate (PEM)
- * @err: error message, which names the file
+/*
+ * Read a list of revoked certificates. Returns the list, for crl_free(), or
+ * NULL.
  * @err_len: size of @err in bytes
- *
- * Return: list, for crl_free(), or NULL.
  */
 struct crl *crl_open(const char *path, const char *ca, char *err,
 		     size_t err_len)
@@ -124,35 +117,51 @@ struct crl *crl_open(const char *path, const char *ca, char *err,
 		return NULL;
 	}
 	inc_auth_changed(path, &crl->file);
-	if (!read_list(crl, err, err_len))
+	crl->list = read_list(crl, err, err_len);
+	if (crl->list)
 		return crl;
 	crl_free(crl);
 	return NULL;
 }
 
-/**
- * crl_refresh() - read the list again if its file has changed
- * @crl: list
- * @err: error message, which names the file
+/*
+ * Read the list again if its file has changed. Meanwhile other threads may ask
+ * crl_revokes(). Returns 1: it has changed, 0: it has not; -EINVAL: it cannot
+ * be used, and the one that was read before still counts. That is said once
+ * for each change.
  * @err_len: size of @err in bytes
- *
- * Return: 1: it has changed, 0: it has not; -EINVAL: it cannot be used, and the
- * one that was read before still counts. That is said once for each change.
  */
-int crl_refresh(struct crl *crl, char *err, size_t err_len)
+int crl_reread(struct crl *crl, X509_CRL **list, char *err, size_t err_len)
 {
 	if (!inc_auth_changed(crl->path, &crl->file))
 		return 0;
-	return read_list(crl, err, err_len) ?: 1;
+	*list = read_list(crl, err, err_len);
+	return *list ? 1 : -EINVAL;
 }
 
-/**
- * crl_revokes() - ask whether a certificate was revoked
- * @crl: list
- * @cert: certificate
- *
- * Return: true if so.
+/* Let a list count that was read. */
+void crl_use(struct crl *crl, X509_CRL *list)
+{
+	X509_CRL_free(crl->list);
+	crl->list = list;
+}
+
+/*
+ * Read the list again if its file has changed, and let it count. Returns as
+ * crl_reread().
+ * @err_len: size of @err in bytes
  */
+int crl_refresh(struct crl *crl, char *err, size_t err_len)
+{
+	X509_CRL *list;
+	int ret = crl_reread(crl, &list, err, err_len);
+
+	if (ret > 0)
+		crl_use(crl, list);
+	return ret;
+}
+
+/* Ask whether a certificate was revoked. Returns true if so. */
 bool crl_revokes(const struct crl *crl, const X509 *cert)
 {
 	X509_REVOKED *entry;
@@ -163,10 +172,7 @@ bool crl_revokes(const struct crl *crl, const X509 *cert)
 				       X509_get0_serialNumber(cert)) == 1;
 }
 
-/**
- * crl_free() - forget a list
- * @crl: list, or NULL
- */
+/* Forget a list. */
 void crl_free(struct crl *crl)
 {
 	if (!crl)

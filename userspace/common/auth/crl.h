@@ -14,6 +14,8 @@ struct crl;
 
 struct crl *crl_open(const char *path, const char *ca, char *err,
 		     size_t err_len);
+int crl_reread(struct crl *crl, X509_CRL **list, char *err, size_t err_len);
+void crl_use(struct crl *crl, X509_CRL *list);
 int crl_refresh(struct crl *crl, char *err, size_t err_len);
 bool crl_revokes(const struct crl *crl, const X509 *cert);
 void crl_free(struct crl *crl);

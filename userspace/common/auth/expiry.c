@@ -12,11 +12,8 @@
 
 #define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* as YANG's date-and-time */
 
-/**
- * inc_auth_time() - convert a time of OpenSSL's
- * @at: time, or NULL
- *
- * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+/*
+ * Convert a time of OpenSSL's. Returns seconds since 1970, or EXPIRY_UNKNOWN.
  */
 int64_t inc_auth_time(const ASN1_TIME *at)
 {
@@ -26,11 +23,9 @@ int64_t inc_auth_time(const ASN1_TIME *at)
 						EXPIRY_UNKNOWN;
 }
 
-/**
- * inc_auth_expiry() - find out when a certificate expires
- * @cert: certificate
- *
- * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+/*
+ * Find out when a certificate expires. Returns seconds since 1970, or
+ * EXPIRY_UNKNOWN.
  */
 int64_t inc_auth_expiry(const X509 *cert)
 {
@@ -42,12 +37,9 @@ static int64_t earlier_time(int64_t a, int64_t b)
 	return a == EXPIRY_UNKNOWN || b < a ? b : a;
 }
 
-/**
- * inc_auth_expiry_of_file() - find out when the first of a file's certificates, or
- *	lists of revoked ones, expires
- * @path: file (PEM)
- *
- * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+/*
+ * Find out when the first of a file's certificates, or lists of revoked ones,
+ * expires. Returns seconds since 1970, or EXPIRY_UNKNOWN.
  */
 int64_t inc_auth_expiry_of_file(const char *path)
 {
@@ -77,10 +69,8 @@ int64_t inc_auth_expiry_of_file(const char *path)
 	return expires;
 }
 
-/**
- * inc_auth_expiry_text() - write such a time as text
- * @expires: seconds since 1970
- * @buf: result, "2026-11-30T12:00:00Z"
+/*
+ * Write such a time as text.
  * @len: size of @buf in bytes
  */
 void inc_auth_expiry_text(int64_t expires, char *buf, size_t len)
@@ -92,11 +82,9 @@ void inc_auth_expiry_text(int64_t expires, char *buf, size_t len)
 		snprintf(buf, len, "%s", "?");
 }
 
-/**
- * inc_auth_expiry_parse() - undo inc_auth_expiry_text()
+/*
+ * Undo inc_auth_expiry_text(). Returns seconds since 1970, or EXPIRY_UNKNOWN.
  * @text: text, or NULL; in any time zone, as libyang may have put it
- *
- * Return: seconds since 1970, or EXPIRY_UNKNOWN.
  */
 int64_t inc_auth_expiry_parse(const char *text)
 {

@@ -11,10 +11,7 @@
 #include "auth/files.h"
 #include "conf/open.h"
 
-/**
- * inc_auth_modes() - set what all of our connections have in common
- * @ctx: OpenSSL's settings
- */
+/* Set what all of our connections have in common. */
 void inc_auth_modes(SSL_CTX *ctx)
 {
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
@@ -112,17 +109,13 @@ static void explain_unusable(char *err, size_t err_len, const char *file,
 	ERR_clear_error();
 }
 
-/**
- * inc_auth_load() - read the files of one side of a connection
- * @ctx: OpenSSL's settings, of TLS_server_method() or TLS_client_method()
+/*
+ * Read the files of one side of a connection. Returns 0, -EINVAL: a file
+ * cannot be used, -EKEYEXPIRED: they can, but the certificate is not valid at
+ * this time.
  * @ca: the peers' authority (PEM), or NULL
  * @cert: own certificate, and those between it and its authority's, or NULL
- * @key: its private key; without a password
- * @err: error message, which names the file
  * @err_len: size of @err in bytes
- *
- * Return: 0, -EINVAL: a file cannot be used, -EKEYEXPIRED: they can, but the
- * certificate is not valid at this time.
  */
 int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		  const char *key, char *err, size_t err_len)
@@ -167,11 +160,9 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 	       check_time(ctx, cert, err, err_len);
 }
 
-/**
- * inc_auth_is_of() - ask whether the certificate is one of the peers' authority
- * @ctx: OpenSSL's settings, after inc_auth_load()
- *
- * Return: true if so, be it at its time or not.
+/*
+ * Ask whether the certificate is one of the peers' authority. Returns true if
+ * so, be it at its time or not.
  */
 bool inc_auth_is_of(SSL_CTX *ctx)
 {

@@ -18,12 +18,7 @@ static const char *const roles[] = {
 	[ROLE_ADMIN]	= "admin",
 };
 
-/**
- * role_name() - get a role's name
- * @role: role
- *
- * Return: its name.
- */
+/* Get a role's name. */
 const char *role_name(enum role role)
 {
 	return roles[role];
@@ -49,16 +44,10 @@ static bool name_is_valid(const char *name)
 	return n < IDENTITY_LEN;
 }
 
-/**
- * identity_set() - make an identity of its parts
- * @id: result
- * @name: name
+/*
+ * Make an identity of its parts. Returns 0 or -EINVAL.
  * @tenant: tenant, may be empty
- * @role: role
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 or -EINVAL.
  */
 int identity_set(struct identity *id, const char *name, const char *tenant,
 		 const char *role, char *err, size_t err_len)
@@ -113,14 +102,10 @@ static bool get_attribute(const X509_NAME *subject, int nid, char *text,
 	return true;
 }
 
-/**
- * identity_of_cert() - make an identity of a certificate, which was verified
+/*
+ * Make an identity of a certificate, which was verified. Returns 0 or -EINVAL.
  * @id: result: CN is the name, O the tenant, OU the role
- * @cert: certificate
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 or -EINVAL.
  */
 int identity_of_cert(struct identity *id, const X509 *cert, char *err,
 		     size_t err_len)

@@ -178,17 +178,11 @@ static bool wait_for(struct inc_question *q, int64_t timeout_ms)
 	return ret;
 }
 
-/**
- * inc_question_new() - begin to ask for a host's addresses
- * @host: its name
- * @service: port, or ""
- * @family: AF_*
- * @flags: AI_*
+/*
+ * Begin to ask for a host's addresses. If the same was asked and left, that is
+ * what goes on: it may be answered. Returns the question, for
+ * inc_question_wait() or inc_question_leave(), or NULL.
  * @wake: eventfd that an answer rings, until the question is left; -1: none
- *
- * If the same was asked and left, that is what goes on: it may be answered.
- *
- * Return: question, for inc_question_wait() or inc_question_leave(), or NULL.
  */
 struct inc_question *inc_question_new(const char *host, const char *service,
 				      int family, int flags, int wake)
@@ -201,14 +195,10 @@ struct inc_question *inc_question_new(const char *host, const char *service,
 	return q ?: new_question(host, service, family, flags, wake);
 }
 
-/**
- * inc_question_wait() - wait for an answer
- * @q: question
+/*
+ * Wait for an answer. Returns EAI_INPROGRESS: there is none yet. Else @q is
+ * freed: 0, or what getaddrinfo() has returned.
  * @timeout_ms: how long to wait at most
- * @list: result, for freeaddrinfo()
- *
- * Return: EAI_INPROGRESS: there is none yet. Else @q is freed: 0, or what
- * getaddrinfo() has returned.
  */
 int inc_question_wait(struct inc_question *q, int64_t timeout_ms,
 		      struct addrinfo **list)
@@ -224,8 +214,8 @@ int inc_question_wait(struct inc_question *q, int64_t timeout_ms,
 	return ret;
 }
 
-/**
- * inc_question_leave() - have no more time for a question
+/*
+ * Have no more time for a question.
  * @q: question; whoever asks the same next has it
  */
 void inc_question_leave(struct inc_question *q)
@@ -238,14 +228,10 @@ void inc_question_leave(struct inc_question *q)
 		put_question(q);
 }
 
-/**
- * inc_resolve_number() - understand a host's address
+/*
+ * Understand a host's address. Returns 0, or what getaddrinfo() returns;
+ * EAI_NONAME: it is a name.
  * @host: its address, or a name, which takes no time
- * @service: port, or ""
- * @flags: AI_*
- * @list: result, for freeaddrinfo()
- *
- * Return: 0, or what getaddrinfo() returns; EAI_NONAME: it is a name.
  */
 int inc_resolve_number(const char *host, const char *service, int flags,
 		       struct addrinfo **list)
@@ -253,15 +239,11 @@ int inc_resolve_number(const char *host, const char *service, int flags,
 	return ask(host, service, AF_UNSPEC, flags | AI_NUMERICHOST, list);
 }
 
-/**
- * inc_resolve() - find a host's addresses
+/*
+ * Find a host's addresses. Returns 0, or what getaddrinfo() returns;
+ * EAI_AGAIN: no answer in time.
  * @host: its name, or an address, which takes no time
- * @service: port, or ""
- * @flags: AI_*
  * @timeout_ms: how long to wait at most
- * @list: result, for freeaddrinfo()
- *
- * Return: 0, or what getaddrinfo() returns; EAI_AGAIN: no answer in time.
  */
 int inc_resolve(const char *host, const char *service, int flags,
 		int64_t timeout_ms, struct addrinfo **list)
@@ -283,24 +265,18 @@ int inc_resolve(const char *host, const char *service, int flags,
 	return EAI_AGAIN;
 }
 
-/**
- * inc_resolve_is_none() - does a host of that name not exist?
- * @ret: of inc_resolve() or inc_question_wait(), not 0
- *
- * Return: true: a name server says so; false: none says anything.
+/*
+ * Does a host of that name not exist? Returns true: a name server says so;
+ * false: none says anything.
  */
 bool inc_resolve_is_none(int ret)
 {
 	return ret == EAI_NONAME || ret == EAI_NODATA || ret == EAI_ADDRFAMILY;
 }
 
-/**
- * inc_resolve_why() - say why there are no addresses
- * @ret: of inc_resolve()
- *
- * Name servers that fail, or refuse, are as good as those that say nothing.
- *
- * Return: words.
+/*
+ * Say why there are no addresses. Name servers that fail, or refuse, are as
+ * good as those that say nothing. Returns words.
  */
 const char *inc_resolve_why(int ret)
 {

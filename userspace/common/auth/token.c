@@ -5,7 +5,6 @@
  * file cannot log in with it: tokens are random and long.
  */
 #include <errno.h>
-#include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ struct token {
 /**
  * struct tokens - a file's
  * @n: their number
- * @list: the tokens
+ * @list: the tokens, by digest
  */
 struct tokens {
 	size_t		n;
@@ -88,15 +87,18 @@ static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
 	return true;
 }
 
-/**
- * tokens_parse() - understand the text of a file of tokens
- * @tokens: result, for tokens_free()
- * @text: text
- * @len: its bytes
- * @err: error message
+static int compare_digests(const void *a, const void *b)
+{
+	const struct token *x = a, *y = b;
+
+	return memcmp(x->digest, y->digest, sizeof(x->digest));
+}
+
+/*
+ * Understand the text of a file of tokens. Returns 0; -EINVAL: some lines are wrong,
+ * and @tokens has those of all others: a wrong line keeps no token valid that was
+ * taken out; -ENOMEM, with no tokens.
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 		 char *err, size_t err_len)
@@ -104,7 +106,9 @@ int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 	struct tokens *t = calloc(1, sizeof(*t));
 	char *copy = malloc(len + 1), *line, *end, why[160];
 	unsigned int n = 0;
+	int ret = 0;
 
+	*tokens = NULL;
 	if (!t || !copy) {
 		free(t);
 		free(copy);
@@ -122,14 +126,15 @@ int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 		if (strlen(line) == (size_t)(end - line) &&
 		    take_line(t, line, why, sizeof(why)))
 			continue;
-		snprintf(err, err_len, "line %u: %s", n, why);
-		free(copy);
-		tokens_free(t);
-		return -EINVAL;
+		if (!ret)
+			snprintf(err, err_len, "line %u: %s", n, why);
+		ret = -EINVAL;
 	}
 	free(copy);
+	if (t->n)
+		qsort(t->list, t->n, sizeof(*t->list), compare_digests);
 	*tokens = t;
-	return 0;
+	return ret;
 }
 
 /* What cannot be read is no file without tokens. */
@@ -150,14 +155,10 @@ static int read_open(struct tokens **tokens, FILE *f, size_t size, char *err,
 	return ret;
 }
 
-/**
- * tokens_read() - read a file of tokens
- * @tokens: result, for tokens_free()
- * @path: its name
- * @err: error message
+/*
+ * Read a file of tokens. Returns as tokens_parse(), or another error, without
+ * tokens, if the file cannot be read.
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int tokens_read(struct tokens **tokens, const char *path, char *err,
 		size_t err_len)
@@ -167,6 +168,7 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 	struct stat st = { .st_size = 0 };
 	int ret;
 
+	*tokens = NULL;
 	if (!f) {
 		snprintf(err, err_len, "%s", why);
 		return -EINVAL;
@@ -184,58 +186,49 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 	return ret;
 }
 
-/**
- * tokens_find() - find the identity that a token stands for
- * @tokens: tokens
- * @secret: what the client has sent
- * @len: its bytes
- * @id: result
- *
- * Takes as long for a wrong token as for a right one.
- *
- * Return: whether there is such a token.
+/*
+ * Find the identity that a token stands for. Time tells something of the
+ * digest, from which no token can be found. Returns whether there is such a
+ * token.
  */
 bool tokens_find(const struct tokens *tokens, const char *secret, size_t len,
 		 struct identity *id)
 {
-	uint8_t digest[SHA256_DIGEST_LENGTH];
-	bool found = false;
-	size_t i;
+	struct token key, *found;
 
-	SHA256((const unsigned char *)secret, len, digest);
-	for (i = 0; i < tokens->n; i++)
-		if (!CRYPTO_memcmp(digest, tokens->list[i].digest,
-				   sizeof(digest))) {
-			*id = tokens->list[i].id;
-			found = true;
-		}
+	SHA256((const unsigned char *)secret, len, key.digest);
+	found = tokens->n ? bsearch(&key, tokens->list, tokens->n, sizeof(key),
+				    compare_digests) : NULL;
+	if (found)
+		*id = found->id;
 	return found;
 }
 
-/**
- * tokens_have() - ask whether a token is still valid, for the same tenant
- * @tokens: tokens
+/*
+ * Ask whether a token is still valid, for the same tenant. Returns true if so.
  * @id: what tokens_find() has said of it, of the same file before or now
- *
- * Return: true if so.
  */
 bool tokens_have(const struct tokens *tokens, const struct identity *id)
 {
-	const struct identity *have;
-	size_t i;
+	size_t low = 0, high = tokens->n, mid;
+	int order;
 
-	for (i = 0; i < tokens->n; i++) {
-		have = &tokens->list[i].id;
-		if (have->token == id->token && !strcmp(have->tenant, id->tenant))
-			return true;
+	/* identity.token is how a digest begins, so its bytes are in order, too. */
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		order = memcmp(tokens->list[mid].digest, &id->token,
+			       sizeof(id->token));
+		if (!order)
+			return !strcmp(tokens->list[mid].id.tenant, id->tenant);
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
 	}
 	return false;
 }
 
-/**
- * tokens_free() - forget tokens
- * @tokens: tokens, or NULL
- */
+/* Forget tokens. */
 void tokens_free(struct tokens *tokens)
 {
 	if (!tokens)

@@ -9,16 +9,13 @@
 
 #include "auth/verify.h"
 
-/**
- * inc_auth_verify() - say why a peer's certificate is not accepted
- * @result: OpenSSL's result of verifying it
+/*
+ * Say why a peer's certificate is not accepted. Returns @text, which follows
+ * the word "certificate".
  * @ca: file with the authority's certificate, or the option that names it;
  *	NULL: none is known
  * @name: by which the peer was asked for; NULL: it is a client
- * @text: result
  * @len: size of @text in bytes
- *
- * Return: @text, which follows the word "certificate".
  */
 const char *inc_auth_verify(long result, const char *ca, const char *name,
 			    char *text, size_t len)
@@ -70,11 +67,10 @@ const char *inc_auth_verify(long result, const char *ca, const char *name,
 	return text;
 }
 
-/**
- * inc_auth_alert() - say why a peer refuses this side
+/*
+ * Say why a peer refuses this side. Returns the text, or NULL if it does not
+ * say why.
  * @reason: OpenSSL's reason, of an alert that was received
- *
- * Return: text, or NULL if it does not say why.
  */
 const char *inc_auth_alert(int reason)
 {
@@ -96,13 +92,11 @@ const char *inc_auth_alert(int reason)
 	}
 }
 
-/**
- * inc_auth_broken() - say why TLS has failed, if no certificate is the reason
+/*
+ * Say why TLS has failed, if no certificate is the reason. Returns @text,
+ * which follows the name of the peer.
  * @code: OpenSSL's error; 0: none
- * @text: result
  * @len: size of @text in bytes
- *
- * Return: @text, which follows the name of the peer.
  */
 const char *inc_auth_broken(unsigned long code, char *text, size_t len)
 {

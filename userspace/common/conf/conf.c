@@ -37,15 +37,22 @@ static int report_error(const struct conf *conf, const char *path,
 	return -1;
 }
 
-/* A value stays for as long as the program runs; all of them can be found. */
+/*
+ * A value stays for as long as the program runs, once: the same file may be read
+ * again and again.
+ */
 static char *keep_text(const char *text)
 {
 	static struct kept {
 		struct kept	*next;
 		char		text[];
 	} *all;
-	struct kept *k = malloc(sizeof(*k) + strlen(text) + 1);
+	struct kept *k;
 
+	for (k = all; k; k = k->next)
+		if (!strcmp(k->text, text))
+			return k->text;
+	k = malloc(sizeof(*k) + strlen(text) + 1);
 	if (!k)
 		abort();
 	memcpy(k->text, text, strlen(text) + 1);
@@ -148,13 +155,9 @@ static int take_line(const struct conf *conf, char *line, const char *path,
 	return 0;
 }
 
-/**
- * conf_stream() - read a configuration file that is open
- * @conf: how
- * @f: file
- * @path: its name, for messages
- *
- * Return: 0, or -1 after a message that has the line's number.
+/*
+ * Read a configuration file that is open. Returns 0, or -1 after a message
+ * that has the line's number.
  */
 int conf_stream(const struct conf *conf, FILE *f, const char *path)
 {
@@ -194,13 +197,7 @@ static FILE *open_conf(const char *path, const char **why)
 	return f;
 }
 
-/**
- * conf_read() - read a configuration file
- * @conf: how
- * @path: its name
- *
- * Return: 0, or -1 after a message.
- */
+/* Read a configuration file. Returns 0, or -1 after a message. */
 int conf_read(const struct conf *conf, const char *path)
 {
 	const char *why;

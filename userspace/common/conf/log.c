@@ -17,11 +17,7 @@ static const char *log_name = "";
 static enum log_level log_max = LOG_LEVEL_INFO;
 static bool log_journal;
 
-/**
- * log_start() - say what to print, and how
- * @name: the program's name
- * @level: the least important messages to print
- */
+/* Say what to print, and how. */
 void log_start(const char *name, enum log_level level)
 {
 	log_name = name;
@@ -29,12 +25,9 @@ void log_start(const char *name, enum log_level level)
 	log_journal = getenv("JOURNAL_STREAM");
 }
 
-/**
- * log_msg() - print a message
- * @level: how important it is
+/*
+ * Print a message. Context: any thread.
  * @fmt: text, without a newline; what is no character to be shown becomes "?"
- *
- * Context: Any thread.
  */
 void log_msg(enum log_level level, const char *fmt, ...)
 {

@@ -11,10 +11,7 @@
 
 #include "conf/notify.h"
 
-/**
- * inc_notify() - tell systemd how it is going, if it asked for that
- * @state: such as "READY=1", see sd_notify(3)
- */
+/* Tell systemd how it is going, if it asked for that. */
 void inc_notify(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");

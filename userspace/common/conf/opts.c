@@ -22,14 +22,10 @@
 
 static const struct opts *now;
 
-/**
- * opts_wrong() - tell what is wrong with the options
- * @fmt: format, as printf() has it
- *
- * The message begins with the program's name and, within a configuration file, the
- * file's and the line's.
- *
- * Return: -1.
+/*
+ * Tell what is wrong with the options. The message begins with the program's
+ * name and, within a configuration file, the file's and the line's. Returns
+ * -1.
  */
 int opts_wrong(const char *fmt, ...)
 {
@@ -43,14 +39,7 @@ int opts_wrong(const char *fmt, ...)
 	return -1;
 }
 
-/**
- * opts_wrong_value() - tell what an option's value must be
- * @opt: the option
- * @text: what its value is
- * @want: what it must be
- *
- * Return: -1.
- */
+/* Tell what an option's value must be. Returns -1. */
 int opts_wrong_value(const struct opt *opt, const char *text, const char *want)
 {
 	return opts_wrong("--%s \"%s\": must be %s", opt->name, text, want);
@@ -342,16 +331,12 @@ static int look_ahead(int argc, char **argv, const struct table *table)
 	return ret;
 }
 
-/**
- * opts_read() - read the configuration file and the command line
- * @opts: the program's options
+/*
+ * Read the configuration file and the command line. Afterwards optind is the
+ * index of the first argument that is no option. Returns 0; 1: end with
+ * success; -1 after a message.
  * @ctx: structure that values go to, with their defaults
- * @argc: number of arguments
  * @argv: arguments; the first is the program's name
- *
- * Afterwards optind is the index of the first argument that is no option.
- *
- * Return: 0; 1: end with success; -1 after a message.
  */
 int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
 {
@@ -380,17 +365,11 @@ int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
 	return ret;
 }
 
-/**
- * opts_command() - read the options of a command
- * @opts: its options
+/*
+ * Read the options of a command. "help" as the first argument is as "--help".
+ * optind counts from the command's name. Returns as opts_read().
  * @ctx: structure that values go to, with their defaults
  * @argc: number of arguments after the command's name, which is before them
- * @argv: these arguments
- *
- * "help" as the first argument is as "--help". optind counts from the command's
- * name.
- *
- * Return: as opts_read().
  */
 int opts_command(const struct opts *opts, void *ctx, int argc, char **argv)
 {

@@ -13,13 +13,11 @@
 #include "conf/output.h"
 #include "conf/thread.h"
 
-/**
- * inc_output_open() - have standard input, output and error be there
- *
- * Else the next files that are opened become them: a socket would be sent the log.
- * What is printed where there was no output is lost, and inc_output_end() says so.
- *
- * Context: Before anything is opened.
+/*
+ * Have standard input, output and error be there. Else the next files that are
+ * opened become them: a socket would be sent the log. What is printed where
+ * there was no output is lost, and inc_output_end() says so. Context: before
+ * anything is opened.
  */
 void inc_output_open(void)
 {
@@ -35,10 +33,9 @@ void inc_output_open(void)
 /* The first reason: it is told at the end. */
 static int lost;
 
-/**
- * inc_output_flush() - write what was printed so far
- *
- * Return: false if something was lost; inc_output_end() says why.
+/*
+ * Write what was printed so far. Returns false if something was lost;
+ * inc_output_end() says why.
  */
 bool inc_output_flush(void)
 {
@@ -65,11 +62,10 @@ static void *wait_for_no_reader(void *arg)
 	return NULL;
 }
 
-/**
- * inc_output_follow() - end this program once nobody reads its output
- *
- * A program that prints what happens may have nothing to print for long: without
- * this it would stay until then. Does nothing if there is no memory for it.
+/*
+ * End this program once nobody reads its output. A program that prints what
+ * happens may have nothing to print for long: without this it would stay until
+ * then. Does nothing if there is no memory for it.
  */
 void inc_output_follow(void)
 {
@@ -79,11 +75,10 @@ void inc_output_follow(void)
 		pthread_detach(thread);
 }
 
-/**
- * inc_output_end() - see to it that what was printed has been written
+/*
+ * See to it that what was printed has been written. Returns false after a
+ * message.
  * @program: who says so if it cannot be
- *
- * Return: false after a message.
  */
 bool inc_output_end(const char *program)
 {

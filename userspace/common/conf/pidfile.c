@@ -77,15 +77,11 @@ static int report_error(const char *program, const char *path)
 	return -err;
 }
 
-/**
- * inc_pidfile_write() - write this process's ID
- * @program: who says so if that fails
- * @path: file; NULL: none
- *
- * If the disk is full, no file is left: what is in it would name nobody. The file
- * of another process that runs stays as it is, as does one with something else.
- *
- * Return: 0, or a negative errno value after a message.
+/*
+ * Write this process's ID. If the disk is full, no file is left: what is in it
+ * would name nobody. The file of another process that runs stays as it is, as
+ * does one with something else. Returns 0, or a negative errno value after a
+ * message.
  */
 int inc_pidfile_write(const char *program, const char *path)
 {
@@ -111,8 +107,8 @@ int inc_pidfile_write(const char *program, const char *path)
 	return -EIO;
 }
 
-/**
- * inc_pidfile_remove() - remove the file
+/*
+ * Remove the file.
  * @path: file; NULL: none. One that is not ours stays, as a device does.
  */
 void inc_pidfile_remove(const char *path)

@@ -92,16 +92,10 @@ static int bind_socket(struct inc_socket *s, int fd,
 	return -err;
 }
 
-/**
- * inc_socket_listen() - listen at a UNIX socket
- * @s: result, for inc_socket_remove()
- * @path: its name
+/*
+ * Listen at a UNIX socket. Context: no other thread makes files. Returns the
+ * descriptor that does not wait, or a negative errno value.
  * @mode: its permissions; -1: as umask() says
- * @backlog: how many may wait
- * @why: result if it cannot be: reason
- *
- * Context: no other thread makes files.
- * Return: descriptor that does not wait, or a negative errno value.
  */
 int inc_socket_listen(struct inc_socket *s, const char *path, int mode,
 		      int backlog, const char **why)
@@ -138,10 +132,10 @@ int inc_socket_listen(struct inc_socket *s, const char *path, int mode,
 	return ret;
 }
 
-/**
- * inc_socket_remove() - remove the socket from the file system
- * @s: socket, whose descriptor is still open: else its inode could be another's.
- *	What has taken its place stays.
+/*
+ * Remove the socket from the file system.
+ * @s: socket, whose descriptor is still open: else its inode could be
+ *	another's. What has taken its place stays.
  */
 void inc_socket_remove(struct inc_socket *s)
 {

@@ -36,8 +36,8 @@ static bool is_shown(uint32_t c)
 	       (c < 0x2066 || c > 0x2069);
 }
 
-/**
- * text_clean() - make a text one line that is shown as it is
+/*
+ * Make a text one line that is shown as it is.
  * @text: text; what is no UTF-8, or no character to be shown, becomes "?"
  */
 void text_clean(char *text)

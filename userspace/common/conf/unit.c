@@ -41,13 +41,7 @@ static const char *scale_value(double value, const char *gap,
 	return text;
 }
 
-/**
- * unit_size() - write a size of memory
- * @bytes: number of bytes
- * @text: result
- *
- * Return: @text, in steps of 1024.
- */
+/* Write a size of memory. Returns @text, in steps of 1024. */
 const char *unit_size(uint64_t bytes, char text[UNIT_LEN])
 {
 	static const struct step units[] = {
@@ -58,12 +52,9 @@ const char *unit_size(uint64_t bytes, char text[UNIT_LEN])
 	return scale_value((double)bytes, " ", units, text);
 }
 
-/**
- * unit_rate() - write a number of bytes that are sent
+/*
+ * Write a number of bytes that are sent. Returns @text, in steps of 1000.
  * @bytes: number of bytes, of a second or in all
- * @text: result
- *
- * Return: @text, in steps of 1000.
  */
 const char *unit_rate(double bytes, char text[UNIT_LEN])
 {
@@ -75,13 +66,7 @@ const char *unit_rate(double bytes, char text[UNIT_LEN])
 	return scale_value(bytes, " ", units, text);
 }
 
-/**
- * unit_time() - write a duration
- * @ms: milliseconds
- * @text: result
- *
- * Return: @text, as in 350ms, 1.5s, 2h.
- */
+/* Write a duration. Returns @text, as in 350ms, 1.5s, 2h. */
 const char *unit_time(uint64_t ms, char text[UNIT_LEN])
 {
 	static const struct step units[] = {
@@ -92,12 +77,9 @@ const char *unit_time(uint64_t ms, char text[UNIT_LEN])
 	return scale_value((double)ms, "", units, text);
 }
 
-/**
- * unit_clock() - write a point in time as RFC 3339 has it, for programs
- * @usec: microseconds since 1970
- * @text: result
- *
- * Return: @text, in local time with its distance from UTC.
+/*
+ * Write a point in time as RFC 3339 has it, for programs. Returns @text, in
+ * local time with its distance from UTC.
  */
 const char *unit_clock(int64_t usec, char text[UNIT_TIME_LEN])
 {
@@ -135,14 +117,11 @@ static uint64_t unit_of(const char *text, size_t *len)
 	return 0;
 }
 
-/**
- * unit_msec() - read a duration
+/*
+ * Read a duration. Returns true if all of @text is such a duration.
  * @text: decimal numbers, each with its unit: ms, s, m, h or d, as in "90s" or
  *	"1h30m"; or one number alone, which may be hexadecimal after 0x
  * @plain: unit of a number alone, in milliseconds
- * @ms: result, in milliseconds
- *
- * Return: true if all of @text is such a duration.
  */
 bool unit_msec(const char *text, uint64_t plain, uint64_t *ms)
 {
@@ -196,13 +175,9 @@ static unsigned int suffix_shift(char c)
 	}
 }
 
-/**
- * unit_number() - read a number
+/*
+ * Read a number. Returns true if all of @text is such a number.
  * @text: decimal, or hexadecimal after 0x; then K, M or G for powers of 1024
- * @max: maximum
- * @value: the number
- *
- * Return: true if all of @text is such a number.
  */
 bool unit_number(const char *text, uint64_t max, uint64_t *value)
 {

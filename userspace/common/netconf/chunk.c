@@ -46,14 +46,10 @@ static unsigned long chunk_size(const char *text)
 	return strcmp(text, "\n") ? chunk_refuse() : size;
 }
 
-/**
- * strtoul() - the C library's, except for the size of a chunk
- * @text: what to convert
+/*
+ * The C library's, except for the size of a chunk. Returns the number; for a
+ * line that is no valid size of a chunk, what chunk_refuse() returns.
  * @end: where the rest begins, or NULL
- * @base: of the number
- *
- * Return: the number; for a line that is no valid size of a chunk, what
- * chunk_refuse() returns.
  */
 unsigned long strtoul(const char *restrict text, char **restrict end, int base)
 {
@@ -69,12 +65,10 @@ unsigned long strtoul(const char *restrict text, char **restrict end, int base)
 	return (unsigned long)value;
 }
 
-/**
- * ly_in_memory() - libyang's, also where there is no message
- * @in: input, or NULL
+/*
+ * Libyang's, also where there is no message. Returns libyang's; of no message,
+ * none.
  * @text: its new text, or NULL
- *
- * Return: libyang's; of no message, none.
  */
 const char *ly_in_memory(struct ly_in *in, const char *text)
 {

@@ -40,8 +40,8 @@ static _Thread_local bool turn;
 static _Atomic size_t total;
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 
-/**
- * netconf_limit_set() - limit what this thread may make longer
+/*
+ * Limit what this thread may make longer.
  * @max: bytes; 0: no limit
  */
 void netconf_limit_set(size_t max)
@@ -54,12 +54,11 @@ void netconf_limit_set(size_t max)
 	held = 0;
 }
 
-/**
- * netconf_limit_last() - limit what this thread reads of a session that it ends
+/*
+ * Limit what this thread reads of a session that it ends. Before it says
+ * goodbye, libnetconf2 reads until nothing is there, which a peer that sends
+ * all the time puts off for ever: after some chunks the next one is wrong.
  * @max: bytes of a message
- *
- * Before it says goodbye, libnetconf2 reads until nothing is there, which a peer that
- * sends all the time puts off for ever: after some chunks the next one is wrong.
  */
 void netconf_limit_last(size_t max)
 {
@@ -67,9 +66,7 @@ void netconf_limit_last(size_t max)
 	chunks = LAST_CHUNKS;
 }
 
-/**
- * netconf_limit_done() - say that a message's tree was freed
- */
+/* Say that a message's tree was freed. */
 void netconf_limit_done(void)
 {
 	if (!turn)
@@ -80,12 +77,9 @@ void netconf_limit_done(void)
 	pthread_mutex_unlock(&turns);
 }
 
-/**
- * chunk_most() - choose how long a message's next chunk may be
- *
- * libnetconf2 does not free a chunk for which the message has no room left.
- *
- * Return: bytes.
+/*
+ * Choose how long a message's next chunk may be. Libnetconf2 does not free a
+ * chunk for which the message has no room left. Returns bytes.
  */
 unsigned long chunk_most(void)
 {
@@ -116,13 +110,7 @@ static bool has_many(const char *text)
 	return n > ELEMENTS;
 }
 
-/**
- * ly_in_new_memory() - libyang's, for messages that are not too large
- * @text: message
- * @in: result
- *
- * Return: libyang's.
- */
+/* Libyang's, for messages that are not too large. Returns libyang's. */
 LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
 {
 	static LY_ERR (*original)(const char *text, struct ly_in **in);
@@ -142,22 +130,19 @@ LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
 	return original(text, in);
 }
 
-/**
- * netconf_limit_passed() - ask whether a message was given up
- *
- * Return: it was, since netconf_limit_set(); the session is of no use after that.
+/*
+ * Ask whether a message was given up since netconf_limit_set(). The session is
+ * of no use after that.
  */
 bool netconf_limit_passed(void)
 {
 	return passed;
 }
 
-/**
- * chunk_refuse() - choose what a client is told of a chunk's size that is not valid
- *
- * After a size of 0 libnetconf2's client goes on with a message that it has not got.
- *
- * Return: bytes for which there is no memory.
+/*
+ * Choose what a client is told of a chunk's size that is not valid. After a
+ * size of 0 libnetconf2's client goes on with a message that it has not got.
+ * Returns bytes for which there is no memory.
  */
 unsigned long chunk_refuse(void)
 {
@@ -187,12 +172,10 @@ static bool may_hold(size_t size)
 	return true;
 }
 
-/**
- * realloc() - the C library's, within this thread's limit
+/*
+ * The C library's, within this thread's limit. Returns the memory, or NULL
+ * with errno.
  * @old: what to make longer, or NULL
- * @size: bytes
- *
- * Return: the memory, or NULL with errno.
  */
 void *realloc(void *old, size_t size)
 {

@@ -38,19 +38,11 @@ static const struct {
 	{ "ietf-netconf-monitoring", yang_monitoring },
 };
 
-/**
- * inc_yang_find() - find a module's text, as libyang's ly_module_imp_clb
- * @name: module
- * @revision: not needed: there is one
- * @sub: submodule: there is none
- * @sub_revision: not needed
- * @ctx: not needed
- * @format: result: YANG
- * @text: result
+/*
+ * Find a module's text, as libyang's ly_module_imp_clb. Context: any thread.
+ * Returns LY_SUCCESS, or LY_ENOTFOUND: it is looked for in a folder, if there
+ * is one.
  * @free_text: result: nothing is to be freed
- *
- * Context: Any thread.
- * Return: LY_SUCCESS, or LY_ENOTFOUND: it is looked for in a folder, if there is one.
  */
 LY_ERR inc_yang_find(const char *name, const char *revision, const char *sub,
 		     const char *sub_revision, void *ctx, LYS_INFORMAT *format,

@@ -12,12 +12,7 @@
 
 #include <openssl/err.h>
 
-/**
- * ERR_reason_error_string() - OpenSSL's, but it always has a text
- * @e: error
- *
- * Return: text, never NULL.
- */
+/* OpenSSL's, but it always has a text. Returns the text, never NULL. */
 const char *ERR_reason_error_string(unsigned long e)
 {
 	const char *(*original)(unsigned long e) = NULL;

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/array.h"
+
 /* Kernel types; user code has those of <stdint.h>. */
 #pragma GCC poison u8 u16 u32 u64
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #endif /* INC_TOOL_COMMON_H */

@@ -22,13 +22,7 @@ static const struct field *find_field(const struct object *obj,
 	return NULL;
 }
 
-/**
- * nl_attr_name() - get the name of an attribute
- * @obj: type of the object
- * @attr: its number
- *
- * Return: the name in the YNL spec, or NULL.
- */
+/* Get the name of an attribute. Returns the name in the YNL spec, or NULL. */
 const char *nl_attr_name(const struct object *obj, unsigned int attr)
 {
 	const struct field *f = find_field(obj, attr);
@@ -36,13 +30,7 @@ const char *nl_attr_name(const struct object *obj, unsigned int attr)
 	return f ? f->name : NULL;
 }
 
-/**
- * nl_field() - find an attribute by its name
- * @obj: type of the object
- * @name: name in the YNL spec
- *
- * Return: the attribute, or NULL.
- */
+/* Find an attribute by its name. Returns the attribute, or NULL. */
 const struct field *nl_field(const struct object *obj, const char *name)
 {
 	size_t i;
@@ -95,13 +83,9 @@ static int encode_field(struct nl_msg *msg, const struct field *f,
 	return 0;
 }
 
-/**
- * nl_encode() - append an object's attributes, those that its has names
- * @msg: message
- * @obj: type of the object
- * @src: the object
- *
- * Return: 0 or an error number of libnl.
+/*
+ * Append an object's attributes, those that its has names. Returns 0 or an
+ * error number of libnl.
  */
 int nl_encode(struct nl_msg *msg, const struct object *obj, const void *src)
 {
@@ -193,13 +177,7 @@ static void decode_field(struct nlattr *a, const struct field *f, char *dst)
 	}
 }
 
-/**
- * nl_decode_attrs() - read an object, skipping unknown attributes
- * @head: its first attribute
- * @len: bytes of all
- * @obj: type of the object
- * @dst: the object, all 0
- */
+/* Read an object, skipping unknown attributes. */
 void nl_decode_attrs(struct nlattr *head, int len, const struct object *obj,
 		     void *dst)
 {
@@ -218,12 +196,7 @@ void nl_decode_attrs(struct nlattr *head, int len, const struct object *obj,
 	memcpy(dst, &has, sizeof(has));
 }
 
-/**
- * nl_decode() - read an object from a message, skipping unknown attributes
- * @nlh: message
- * @obj: type of the object
- * @dst: the object
- */
+/* Read an object from a message, skipping unknown attributes. */
 void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst)
 {
 	memset(dst, 0, obj->size);
@@ -232,12 +205,9 @@ void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst)
 				nlmsg_attrlen(nlh, GENL_HDRLEN), obj, dst);
 }
 
-/**
- * nl_nested_name() - get the name of an attribute of a new member
+/*
+ * Get the name of an attribute of a new member. Returns the name, or NULL.
  * @nest: one of several new members in a request
- * @at: where the attribute is, if there
- *
- * Return: the name, or NULL.
  */
 const char *nl_nested_name(struct nlattr *nest, const char *at)
 {

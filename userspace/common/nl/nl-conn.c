@@ -36,6 +36,7 @@
  * @r: the request
  * @msg: the message that was sent
  * @reply: its state
+ * @unknown: the kernel has no such family, or not what was asked for
  * @buf: replies to a dump, in order
  * @len: bytes used in @buf
  * @room: bytes allocated
@@ -45,6 +46,7 @@ struct call {
 	const struct nl_request	*r;
 	struct nl_msg		*msg;
 	struct nl_reply		reply;
+	bool			unknown;
 	char			*buf;
 	size_t			len;
 	size_t			room;
@@ -152,7 +154,7 @@ static const char *reason_of(int err)
 /* Fill in nl->error from the attributes of an error. */
 static void explain_error(void *arg, int err, struct nlattr *attrs, int len)
 {
-	const struct call *c = arg;
+	struct call *c = arg;
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1] = { NULL };
 	const char *name = NULL, *miss = NULL;
 	struct inc_nl *nl = c->nl;
@@ -173,6 +175,8 @@ static void explain_error(void *arg, int err, struct nlattr *attrs, int len)
 
 	nl->attr = miss ? miss : name;
 	nl->missing = miss;
+	/* The module itself says what it lacks. */
+	c->unknown = err == -ENOENT && !text;
 	set_error(nl, 0, "%s", text ? text : reason_of(err));
 	/* "Does not exist" and "exists already" need no attribute. */
 	if (name && err != -ENOENT && err != -EEXIST &&
@@ -284,12 +288,36 @@ static int deliver_dump(const struct call *c)
 	return 0;
 }
 
-/**
- * nl_request() - send a request and wait for the complete reply
- * @nl: connection
- * @r: the request
- *
- * Return: 0, -errno with nl->error filled in, or what r->reply returned.
+static int resolve_family(struct inc_nl *nl)
+{
+	int rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
+
+	if (rc == -NLE_OBJ_NOTFOUND)
+		return set_error(nl, -ENOENT,
+				 "the module is not loaded: try \"modprobe rdma_inc\"");
+	if (rc < 0)
+		return set_error(nl, nle_errno(rc), "netlink family %s: %s",
+				 RDMA_INC_FAMILY_NAME, nl_geterror(rc));
+	nl->family = rc;
+	nl->version = RDMA_INC_FAMILY_VERSION;
+	return 0;
+}
+
+/* The family's number changes when the module is loaded again. */
+static bool is_loaded_again(struct inc_nl *nl, int *rc)
+{
+	int family = nl->family, ret = resolve_family(nl);
+
+	if (!ret)
+		return nl->family != family;
+	nl->from_kernel = false;
+	*rc = ret;
+	return false;
+}
+
+/*
+ * Send a request and wait for the complete reply. Returns 0, -errno with
+ * nl->error filled in, or what r->reply returned.
  */
 int nl_request(struct inc_nl *nl, const struct nl_request *r)
 {
@@ -308,27 +336,16 @@ int nl_request(struct inc_nl *nl, const struct nl_request *r)
 			free(c.buf);
 			continue;
 		}
+		if (c.unknown && is_loaded_again(nl, &rc)) {
+			free(c.buf);
+			continue;
+		}
 		if (!rc && r->dump)
 			rc = deliver_dump(&c);
 		free(c.buf);
 		break;
 	}
 	return rc;
-}
-
-static int resolve_family(struct inc_nl *nl)
-{
-	int rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
-
-	if (rc == -NLE_OBJ_NOTFOUND)
-		return set_error(nl, -ENOENT,
-				 "the module is not loaded: try \"modprobe rdma_inc\"");
-	if (rc < 0)
-		return set_error(nl, nle_errno(rc), "netlink family %s: %s",
-				 RDMA_INC_FAMILY_NAME, nl_geterror(rc));
-	nl->family = rc;
-	nl->version = RDMA_INC_FAMILY_VERSION;
-	return 0;
 }
 
 static int connect_family(struct inc_nl *nl)
@@ -457,6 +474,7 @@ static int on_event(struct nl_msg *msg, void *arg)
 	case RDMA_INC_CMD_MEMBER_NEW_NTF:
 	case RDMA_INC_CMD_MEMBER_DEL_NTF:
 	case RDMA_INC_CMD_MEMBER_ERROR_NTF:
+	case RDMA_INC_CMD_MEMBER_SILENT_NTF:
 		nl_decode(nlh, &nl_member, &ev.member);
 		break;
 	case RDMA_INC_CMD_SLOT_FAILED_NTF:

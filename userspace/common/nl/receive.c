@@ -75,13 +75,10 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	return r->valid(msg, r->arg);
 }
 
-/**
- * nl_receive() - receive the reply to the last request, and wait for its end
- * @sk: socket
- * @r: reply
- *
- * Return: 0, also if the kernel refuses, or a negative NLE_... of libnl, after which
- * the socket may still get what belongs to this reply.
+/*
+ * Receive the reply to the last request, and wait for its end. Returns 0, also
+ * if the kernel refuses, or a negative NLE_... of libnl, after which the
+ * socket may still get what belongs to this reply.
  */
 int nl_receive(struct nl_sock *sk, struct nl_reply *r)
 {

@@ -52,10 +52,9 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/**
- * inc_rt_open() - open a connection in this thread's network namespace
- *
- * Return: the socket, for nl_socket_free(), or NULL.
+/*
+ * Open a connection in this thread's network namespace. Returns the socket,
+ * for nl_socket_free(), or NULL.
  */
 struct nl_sock *inc_rt_open(void)
 {
@@ -68,14 +67,7 @@ struct nl_sock *inc_rt_open(void)
 	return sk;
 }
 
-/**
- * inc_rt_request() - begin a request
- * @type: RTM_GET...
- * @flags: 0 or NLM_F_DUMP
- * @head: its header
- *
- * Return: the request, or NULL.
- */
+/* Begin a request. Returns the request, or NULL. */
 struct nl_msg *inc_rt_request(int type, int flags, const void *head)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(type, flags | NLM_F_REQUEST);
@@ -110,16 +102,12 @@ static int ask_once(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 	return a.got ? 0 : -ENOENT;
 }
 
-/**
- * inc_rt_ask() - send a request, and wait for the complete reply
- * @sk: socket
+/*
+ * Send a request, and wait for the complete reply. Returns 0 or a negative
+ * errno value; -ENOENT: there was no object; -EINTR: objects kept changing
+ * while they were read. After other errors than -ENOENT what @fn was given is
+ * not all.
  * @msg: request, which is freed; NULL: there was no memory
- * @fn: called for each object
- * @arg: its last argument
- *
- * Return: 0 or a negative errno value; -ENOENT: there was no object; -EINTR:
- * objects kept changing while they were read. After other errors than -ENOENT
- * what @fn was given is not all.
  */
 int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 	       void *arg)
@@ -135,15 +123,9 @@ int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 	return rc;
 }
 
-/**
- * inc_rt_dump() - read all objects of a type
- * @sk: socket
- * @type: RTM_GET...
- * @family: AF_UNSPEC, AF_BRIDGE ...
- * @fn: called for each object
- * @arg: its last argument
- *
- * Return: 0, also if there is none, or a negative errno value.
+/*
+ * Read all objects of a type. Returns 0, also if there is none, or a negative
+ * errno value.
  */
 int inc_rt_dump(struct nl_sock *sk, int type, int family, inc_rt_fn *fn,
 		void *arg)
@@ -156,13 +138,7 @@ int inc_rt_dump(struct nl_sock *sk, int type, int family, inc_rt_fn *fn,
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/**
- * inc_rt_is_kind() - check what kind of device an interface is
- * @tb: its attributes
- * @kind: "bridge", "vlan" ...
- *
- * Return: true if so.
- */
+/* Check what kind of device an interface is. Returns true if so. */
 bool inc_rt_is_kind(struct nlattr *const *tb, const char *kind)
 {
 	struct nlattr *info[IFLA_INFO_MAX + 1];
@@ -172,13 +148,10 @@ bool inc_rt_is_kind(struct nlattr *const *tb, const char *kind)
 	       info[IFLA_INFO_KIND] && !nla_strcmp(info[IFLA_INFO_KIND], kind);
 }
 
-/**
- * inc_rt_addr() - take an address
- * @a: attribute, or NULL
+/*
+ * Take an address. Returns true if it is one.
  * @family: AF_INET or AF_INET6; of others there is none
  * @addr: result, 4 or 16 bytes
- *
- * Return: true if it is one.
  */
 bool inc_rt_addr(struct nlattr *a, int family, void *addr)
 {

@@ -126,7 +126,7 @@ static const struct field_text member_stats[] = {
 	[RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE] = { "rx-bad-response",
 		"Malformed responses, and responses for a PSN that was never sent." },
 	[RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED] = { "rx-untrusted",
-		"Packets not trusted: from another UDP source port than the member's, or beyond a gap with a wrong key, length or address, or different from an earlier packet with the same PSN." },
+		"Packets not trusted: from another UDP source port than the member's, or with a PSN far from the expected one, or before or beyond it with a wrong key, length or address, or different from an earlier packet with the same PSN." },
 	[RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR] = { "rx-in-error",
 		"Packets dropped because the QP is in error; requests get a NAK." },
 	[RDMA_INC_A_MEMBER_STATS_TX_PACKETS] = { "tx-packets",
@@ -159,6 +159,8 @@ static const struct field_text member_stats[] = {
 		"Requests that show that the member has lost its place: old packets with new PSNs. The QP goes to error." },
 	[RDMA_INC_A_MEMBER_STATS_TX_TOO_LONG] = { "tx-too-long",
 		"Expiries of the retransmission timeout after which the oldest packet proved longer than the MTU of a device on the way to the member." },
+	[RDMA_INC_A_MEMBER_STATS_TX_SILENCES] = { "tx-silences",
+		"Times that the member owed an acknowledgment and sent none for 350 ms, or for the dead time, if that is less." },
 };
 
 LOOKUP_STAT(member)
@@ -210,6 +212,20 @@ static const struct field switch_fields[] = {
 	      "Bytes of packets that wait in this namespace, buffers included.", NULL),
 	FIELD(switch, memory_taken, SWITCH_MEMORY_TAKEN, UINT, "memory-taken",
 	      "Bytes of memory-used that are taken. Members and slots take most of theirs when their first message begins.", NULL),
+	FIELD(switch, failed_tree, SWITCH_FAILED_TREE, UINT32, "failed-tree",
+	      "ID of the tree that failed last with messages that had begun, or with a QP in error. Absent if none has since the module was loaded.", NULL),
+	FIELD(switch, failed_status, SWITCH_FAILED_STATUS, UINT8, "failed-status",
+	      "Status that its members got (enum inc_status).", NULL),
+	FIELD(switch, failed_age, SWITCH_FAILED_AGE, UINT, "failed-age",
+	      "Milliseconds since then.", NULL),
+	FIELD(switch, failed_pmtu, SWITCH_FAILED_PMTU, UINT16, "failed-pmtu",
+	      "Path MTU of that tree in bytes.", NULL),
+	FIELD(switch, failed_rank, SWITCH_FAILED_RANK, UINT16, "failed-rank",
+	      "Rank of the member that was lost first; absent if none was, or if it was the parent.", NULL),
+	FIELD(switch, failed_error, SWITCH_FAILED_ERROR, UINT8, "failed-error",
+	      "Why the QP of the member or parent that was lost went to error; none if the member was deleted.", NULL),
+	FIELD(switch, failed_addr, SWITCH_FAILED_ADDR, ADDR, "failed-addr",
+	      "Address of that member or parent, 4 or 16 bytes.", NULL),
 };
 
 const struct object nl_switch = {
@@ -265,7 +281,7 @@ static const struct field tree_fields[] = {
 	FIELD(tree, min_rto, TREE_MIN_RTO, UINT32, "min-rto",
 	      "Minimum retransmission timeout in milliseconds. Default 4.", NULL),
 	FIELD(tree, dead_time, TREE_DEAD_TIME, UINT32, "dead-time",
-	      "A member that owes an acknowledgment and sends none for this many milliseconds is dead. Default 350.", NULL),
+	      "A member that owes an acknowledgment and sends none for this many milliseconds is dead. Default 10000.", NULL),
 	FIELD(tree, memory, TREE_MEMORY, UINT, "memory",
 	      "Bytes that this tree takes, members included.", NULL),
 	FIELD(tree, stats, TREE_STATS, STATS, "stats",
@@ -456,6 +472,7 @@ static const char *const event_names[] = {
 	[RDMA_INC_CMD_MEMBER_ERROR_NTF] = "member-error",
 	[RDMA_INC_CMD_MEMBER_DEL_NTF] = "member-del",
 	[RDMA_INC_CMD_SLOT_FAILED_NTF] = "slot-failed",
+	[RDMA_INC_CMD_MEMBER_SILENT_NTF] = "member-silent",
 };
 
 LOOKUP(inc_nl_event_name, event_names)

@@ -52,6 +52,13 @@ struct inc_nl_switch {
 	uint64_t hold_guaranteed;
 	uint64_t held;
 	uint64_t memory_taken;
+	uint32_t failed_tree;
+	uint8_t failed_status;
+	uint64_t failed_age;
+	uint16_t failed_pmtu;
+	uint16_t failed_rank;
+	uint8_t failed_error;
+	struct inc_nl_addr failed_addr;
 };
 
 /* RDMA_INC_A_TREE_* */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "auth/files.h"
-#include "auth/token.h"
 #include "auth/verify.h"
 #include "tls/tls.h"
 
@@ -26,7 +25,7 @@
  * @ca: file with the authority's certificate, or NULL
  * @cert: file with the own one, or NULL
  * @alpn: what must be spoken over it, or NULL
- * @words: of a client
+ * @words: what messages call things
  */
 struct inc_tls_ctx {
 	SSL_CTX				*ssl;
@@ -41,15 +40,13 @@ struct inc_tls_ctx {
  * @ssl: OpenSSL's connection
  * @fd: socket
  * @pid: process that opened it
- * @server: we are the server
  * @ca: as the settings', which may be gone
  * @cert: likewise
  * @alpn: a server has to agree to it
- * @words: of a client
- * @host: name that the server was asked for by, or NULL
+ * @words: what messages call things
+ * @host: name that the server was asked for by
  * @err: errno of the socket's last failure; 0: none
  * @failed: OpenSSL must not be used from now on
- * @lock: guards @ssl, once hands were shaken
  * @end: what it has failed by
  * @why: and in words
  */
@@ -57,7 +54,6 @@ struct inc_tls {
 	SSL		*ssl;
 	int		fd;
 	pid_t		pid;
-	bool		server;
 	char		*ca;
 	char		*cert;
 	bool		alpn;
@@ -65,15 +61,8 @@ struct inc_tls {
 	char		*host;
 	int		err;
 	bool		failed;
-	pthread_mutex_t	lock;
 	enum inc_tls_end end;
 	char		why[512];
-};
-
-static const struct inc_tls_words of_ranks = {
-	.peer	= "the rendezvous daemon",
-	.cert	= "INC_SERVER_CERTS",
-	.plain	= "start it with --tls-cert, or unset INC_SERVER_CA and INC_SERVER_CERTS",
 };
 
 static BIO_METHOD *method;
@@ -122,7 +111,7 @@ static long control_bio(BIO *bio, int cmd, long num, void *ptr)
 static void make_method(void)
 {
 	method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK,
-			      "rendezvous");
+			      "rdma_inc");
 	if (!method)
 		return;
 	BIO_meth_set_write(method, to_socket);
@@ -132,66 +121,51 @@ static void make_method(void)
 
 /* --- Errors -------------------------------------------------------------- */
 
-/* What people can set right here. Return: false if it is something else. */
-static bool explain_own(struct inc_tls *t, unsigned long code)
+/* The server has said no: @why is its reason. */
+static void explain_refusal(struct inc_tls *t, const char *why)
 {
-	int reason = ERR_GET_REASON(code);
-
-	if (t->server && reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
-		snprintf(t->why, sizeof(t->why), "TLS: the client: it has no certificate: INC_SERVER_CERTS at the rank, --tls-cert at a child's daemon");
-	else if (!t->server && reason == SSL_R_WRONG_VERSION_NUMBER)
-		snprintf(t->why, sizeof(t->why), "TLS: %s does not speak it: %s",
-			 t->words->peer, t->words->plain);
-	else
-		return false;
-	return true;
-}
-
-/* The peer has said no: @why is its reason. */
-static void explain_refusal(struct inc_tls *t, const char *who, const char *why)
-{
-	if (t->server)
-		snprintf(t->why, sizeof(t->why), "TLS: %s refuses this daemon's certificate: %s",
-			 who, why);
-	else if (t->cert)
+	if (t->cert)
 		snprintf(t->why, sizeof(t->why), "TLS: %s refuses the certificate %s (%s): %s",
-			 who, t->cert, t->words->cert, why);
+			 t->words->peer, t->cert, t->words->cert, why);
 	else
 		snprintf(t->why, sizeof(t->why), "TLS: %s refuses this client, which shows no certificate (%s)",
-			 who, t->words->cert);
-	if (!t->server && !t->cert)
+			 t->words->peer, t->words->cert);
+	if (!t->cert)
 		t->end = INC_TLS_BARE;
 }
 
-static void note_closed(struct inc_tls *t, const char *who)
+static void note_closed(struct inc_tls *t)
 {
 	t->end = INC_TLS_CLOSED;
 	snprintf(t->why, sizeof(t->why), "TLS: %s has closed the connection",
-		 who);
+		 t->words->peer);
 }
 
 /* Remember what OpenSSL and the socket have met. */
 static void explain_failure(struct inc_tls *t)
 {
-	const char *who = t->server ? "the client" : t->words->peer;
+	const char *who = t->words->peer;
 	long verify = SSL_get_verify_result(t->ssl);
 	unsigned long code = ERR_peek_last_error();
 	const char *refuses = inc_auth_alert(ERR_GET_REASON(code));
 	char text[400];
 
-	if (t->why[0] || explain_own(t, code))
+	if (t->why[0])
 		;
+	else if (ERR_GET_REASON(code) == SSL_R_WRONG_VERSION_NUMBER)
+		snprintf(t->why, sizeof(t->why), "TLS: %s does not speak it: %s",
+			 who, t->words->plain);
 	else if (verify != X509_V_OK)
 		snprintf(t->why, sizeof(t->why), "TLS: the certificate of %s %s",
 			 who, inc_auth_verify(verify, t->ca, t->host, text,
 					      sizeof(text)));
 	else if (refuses)
-		explain_refusal(t, who, refuses);
+		explain_refusal(t, refuses);
 	else if (t->err && !code)
 		snprintf(t->why, sizeof(t->why), "TLS: the connection to %s was lost: %s",
 			 who, strerror(t->err));
 	else if (!code || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-		note_closed(t, who);
+		note_closed(t);
 	else
 		snprintf(t->why, sizeof(t->why), "TLS: %s %s", who,
 			 inc_auth_broken(code, text, sizeof(text)));
@@ -231,21 +205,8 @@ static void clear_errors(struct inc_tls *t)
 
 /* --- Settings ------------------------------------------------------------ */
 
-static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
-{
-	static const unsigned char id[] = "inc-rendezvous";
-	int verify = SSL_VERIFY_PEER;
-
-	inc_auth_modes(ctx);
-	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
-	if (how->server && how->ask == INC_TLS_ASK_NOTHING)
-		verify = SSL_VERIFY_NONE;
-	else if (how->server && how->ask == INC_TLS_DEMAND)
-		verify |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-	SSL_CTX_set_verify(ctx, verify, NULL);
-}
-
-static void ctx_free(struct inc_tls_ctx *ctx)
+/* Forget what was read from files; connections keep what they need. */
+void inc_tls_ctx_free(struct inc_tls_ctx *ctx)
 {
 	SSL_CTX_free(ctx->ssl);
 	free(ctx->ca);
@@ -254,15 +215,18 @@ static void ctx_free(struct inc_tls_ctx *ctx)
 	free(ctx);
 }
 
-static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
-				   size_t err_len)
+/*
+ * Read a client's files. Returns NULL, and a text, if they cannot be used.
+ * @err_len: size of @err in bytes
+ */
+struct inc_tls_ctx *inc_tls_ctx_new(const struct inc_tls_how *how, char *err,
+				    size_t err_len)
 {
 	struct inc_tls_ctx *ctx = calloc(1, sizeof(*ctx));
 
 	pthread_once(&once, make_method);
 	if (ctx)
-		ctx->ssl = SSL_CTX_new(how->server ? TLS_server_method() :
-						     TLS_client_method());
+		ctx->ssl = SSL_CTX_new(TLS_client_method());
 	if (!ctx || !ctx->ssl || !method) {
 		snprintf(err, err_len, "TLS: no memory");
 		if (ctx)
@@ -270,15 +234,16 @@ static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 		free(ctx);
 		return NULL;
 	}
-	set_modes(ctx->ssl, how);
+	inc_auth_modes(ctx->ssl);
+	SSL_CTX_set_verify(ctx->ssl, SSL_VERIFY_PEER, NULL);
 	ctx->ca = how->ca ? strdup(how->ca) : NULL;
 	ctx->cert = how->cert ? strdup(how->cert) : NULL;
 	ctx->alpn = how->alpn ? strdup(how->alpn) : NULL;
-	ctx->words = how->words ? how->words : &of_ranks;
+	ctx->words = how->words;
 	if (!inc_auth_load(ctx->ssl, how->ca, how->cert, how->key, err,
 			   err_len))
 		return ctx;
-	ctx_free(ctx);
+	inc_tls_ctx_free(ctx);
 	return NULL;
 }
 
@@ -304,8 +269,12 @@ static bool offer_alpn(SSL *ssl, const char *alpn)
 	return !SSL_set_alpn_protos(ssl, list, (unsigned int)n + 1);
 }
 
-static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
-				const char *host)
+/*
+ * Speak TLS over a socket. Returns NULL: no memory, or @host is no name.
+ * @fd: non-blocking socket, which stays the caller's
+ * @host: name or address that the server's certificate must have
+ */
+struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
 {
 	struct inc_tls *t = calloc(1, sizeof(*t));
 	BIO *bio = NULL;
@@ -314,7 +283,7 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 		t->ssl = SSL_new(ctx->ssl);
 	if (t && t->ssl)
 		bio = BIO_new(method);
-	if (!bio || (host && !expect_name(t->ssl, host)) ||
+	if (!bio || !expect_name(t->ssl, host) ||
 	    (ctx->alpn && !offer_alpn(t->ssl, ctx->alpn))) {
 		BIO_free(bio);
 		if (t)
@@ -324,24 +293,24 @@ static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
 	}
 	t->fd = fd;
 	t->pid = getpid();
-	t->server = !host;
 	t->ca = ctx->ca ? strdup(ctx->ca) : NULL;
 	t->cert = ctx->cert ? strdup(ctx->cert) : NULL;
 	t->alpn = ctx->alpn;
 	t->words = ctx->words;
-	t->host = host ? strdup(host) : NULL;
-	pthread_mutex_init(&t->lock, NULL);
+	t->host = strdup(host);
 	BIO_set_data(bio, t);
 	BIO_set_init(bio, 1);
 	SSL_set_bio(t->ssl, bio, bio);
-	if (host)
-		SSL_set_connect_state(t->ssl);
-	else
-		SSL_set_accept_state(t->ssl);
+	SSL_set_connect_state(t->ssl);
 	return t;
 }
 
-static int tls_shake(struct inc_tls *t, short *events)
+/*
+ * Shake hands. Returns 0; -EAGAIN: again when the socket has one of @events;
+ * -ENOPROTOOPT: the server does not speak ALPN's protocol; or another error: it has
+ * failed, inc_tls_why() says why.
+ */
+int inc_tls_shake(struct inc_tls *t, short *events)
 {
 	const unsigned char *alpn = NULL;
 	unsigned int len;
@@ -366,65 +335,44 @@ static ssize_t transfer_bytes(struct inc_tls *t, void *buf, size_t len,
 	short events;
 	int ret = 0;
 
-	pthread_mutex_lock(&t->lock);
 	clear_errors(t);
 	if (t->failed)
 		ret = -EPROTO;
 	else if (!(out ? SSL_write_ex(t->ssl, buf, len, &n) :
 			 SSL_read_ex(t->ssl, buf, len, &n)))
 		ret = get_outcome(t, 0, &events) ?: out ? -EPIPE : 0;
-	pthread_mutex_unlock(&t->lock);
 	return ret ? ret : (ssize_t)n;
 }
 
-static ssize_t tls_recv(struct inc_tls *t, void *buf, size_t len)
+/* As recv(); -EAGAIN: nothing is there; for other errors see inc_tls_why(). */
+ssize_t inc_tls_recv(struct inc_tls *t, void *buf, size_t len)
 {
 	return transfer_bytes(t, buf, len, false);
 }
 
-static ssize_t tls_send(struct inc_tls *t, const void *buf, size_t len)
+/* As send(), likewise. After -EAGAIN the same bytes must be sent again. */
+ssize_t inc_tls_send(struct inc_tls *t, const void *buf, size_t len)
 {
 	return transfer_bytes(t, (void *)buf, len, true);
 }
 
-static bool tls_pending(struct inc_tls *t)
-{
-	bool ret;
-
-	pthread_mutex_lock(&t->lock);
-	ret = !t->failed && SSL_pending(t->ssl);
-	pthread_mutex_unlock(&t->lock);
-	return ret;
-}
-
-static bool tls_client(struct inc_tls *t, char *name, size_t len)
-{
-	X509 *cert = SSL_get0_peer_certificate(t->ssl);
-	char *at;
-
-	if (!cert || SSL_get_verify_result(t->ssl) != X509_V_OK)
-		return false;
-	if (X509_NAME_get_text_by_NID(X509_get_subject_name(cert),
-				      NID_commonName, name, (int)len) < 0)
-		snprintf(name, len, "?");
-	/* It goes to a log. */
-	for (at = name; *at; at++)
-		if (*at < ' ' || *at > '~')
-			*at = '?';
-	return true;
-}
-
-static const char *tls_why(const struct inc_tls *t)
+/* Get why a connection has failed. */
+const char *inc_tls_why(const struct inc_tls *t)
 {
 	return t->why[0] ? t->why : "TLS: closed the connection";
 }
 
-static enum inc_tls_end tls_end(const struct inc_tls *t)
+/* Get the kind of that. */
+enum inc_tls_end inc_tls_end(const struct inc_tls *t)
 {
 	return t->end;
 }
 
-static void tls_close(struct inc_tls *t)
+/*
+ * Say good-bye, if the socket takes it, and forget the connection. In a child of
+ * fork() nothing is said.
+ */
+void inc_tls_close(struct inc_tls *t)
 {
 	/*
 	 * A child of fork() must not speak for its parent, nor rely on locks:
@@ -436,39 +384,8 @@ static void tls_close(struct inc_tls *t)
 		SSL_shutdown(t->ssl);
 	ERR_clear_error();
 	SSL_free(t->ssl);
-	pthread_mutex_destroy(&t->lock);
 	free(t->ca);
 	free(t->cert);
 	free(t->host);
 	free(t);
 }
-
-/* --- Tokens -------------------------------------------------------------- */
-
-static bool tokens_name(const struct tokens *tokens, const char *secret,
-			char *name, size_t len)
-{
-	struct identity id;
-
-	if (!tokens_find(tokens, secret, strlen(secret), &id))
-		return false;
-	snprintf(name, len, "%s", id.name);
-	return true;
-}
-
-const struct inc_tls_ops inc_tls_ops_1 = {
-	.ctx_new	= ctx_new,
-	.ctx_free	= ctx_free,
-	.open		= tls_open,
-	.shake		= tls_shake,
-	.recv		= tls_recv,
-	.send		= tls_send,
-	.pending	= tls_pending,
-	.client		= tls_client,
-	.why		= tls_why,
-	.end		= tls_end,
-	.close		= tls_close,
-	.tokens_read	= tokens_read,
-	.tokens_name	= tokens_name,
-	.tokens_free	= tokens_free,
-};

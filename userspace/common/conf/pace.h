@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Messages that strangers cause: one a second tells how many there were, so that
+ * nobody fills a log.
+ */
+#ifndef INC_CONF_PACE_H
+#define INC_CONF_PACE_H
+
+#include "conf/clock.h"
+
+#define PACE_MS	1000
+
+/**
+ * struct pace - how often messages of one kind are printed; zeros at first
+ * @last_at: milliseconds; when the last one was, 0: never
+ * @n: how many there would have been since then
+ */
+struct pace {
+	int64_t		last_at;
+	unsigned int	n;
+};
+
+/**
+ * pace_take() - count a message
+ * @p: its kind
+ *
+ * Return: 0: not to be printed; else how many there were since the last one that
+ * was, this one included.
+ */
+static inline unsigned int pace_take(struct pace *p)
+{
+	int64_t now = now_ms();
+	unsigned int n = ++p->n;
+
+	if (p->last_at && now - p->last_at < PACE_MS)
+		return 0;
+	*p = (struct pace){ .last_at = now };
+	return n;
+}
+
+#endif /* INC_CONF_PACE_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A turn of the main loop: all that has happened is noted, the coordinator's own
+ * work is done, then that of clients, one lane after the other, then timers.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "loop/loop.h"
+
+#define TURN_MS	10	/* of clients' work, at most */
+#define SHARE_US	1000	/* of a lane, in each round of all of them */
+#define DEBT_US	50000	/* that it can have at most */
+#define LATE_MS	3000	/* the process was stopped, or its machine */
+#define EVENTS	256	/* that epoll tells at a time */
+#define ROUNDS	256	/* and so often: all descriptors of a process */
+
+static void drain_wake(struct loop_fd *fd, uint32_t events)
+{
+	struct loop *loop = container_of(fd, struct loop, wake_fd);
+	uint64_t n;
+
+	(void)!read(loop->wake, &n, sizeof(n));
+}
+
+/* Make an empty loop. */
+int loop_init(struct loop *loop)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = &loop->wake_fd };
+
+	*loop = (struct loop){
+		.wake_fd.fn = drain_wake,
+		.ep = epoll_create1(EPOLL_CLOEXEC),
+		.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.now = now_ms(),
+	};
+	pthread_mutex_init(&loop->lock, NULL);
+	TAILQ_INIT(&loop->queue);
+	TAILQ_INIT(&loop->lanes);
+	if (loop->ep < 0 || loop->wake < 0 ||
+	    epoll_ctl(loop->ep, EPOLL_CTL_ADD, loop->wake, &e))
+		return -errno;
+	return 0;
+}
+
+/* Close a loop's own descriptors, and forget its timers. */
+void loop_free(struct loop *loop)
+{
+	timers_free(&loop->timers);
+	close(loop->ep);
+	close(loop->wake);
+	pthread_mutex_destroy(&loop->lock);
+}
+
+/* The lock is held. */
+static bool has_work(const struct loop *loop)
+{
+	return !TAILQ_EMPTY(&loop->queue) || !TAILQ_EMPTY(&loop->lanes);
+}
+
+/*
+ * Hand the main loop some work. Context: any thread.
+ * @work: what to do; belongs to the loop until @work->fn is called, and so
+ *	does its lane
+ */
+void loop_post(struct loop *loop, struct loop_work *work)
+{
+	struct lane *lane = work->lane;
+	const uint64_t one = 1;
+	bool wake;
+
+	pthread_mutex_lock(&loop->lock);
+	/*
+	 * A thread that has work is awake, so wake it for the first entry only.
+	 */
+	wake = !has_work(loop);
+	work->queued = true;
+	if (lane && TAILQ_EMPTY(&lane->queue))
+		TAILQ_INSERT_TAIL(&loop->lanes, lane, entry);
+	TAILQ_INSERT_TAIL(lane ? &lane->queue : &loop->queue, work, entry);
+	loop->n_own += !lane;
+	pthread_mutex_unlock(&loop->lock);
+	if (wake)
+		(void)!write(loop->wake, &one, sizeof(one));
+}
+
+/* The lock is held. */
+static void take_out(struct loop *loop, struct loop_work *work)
+{
+	struct lane *lane = work->lane;
+
+	TAILQ_REMOVE(lane ? &lane->queue : &loop->queue, work, entry);
+	work->queued = false;
+	loop->n_own -= !lane;
+	if (lane && TAILQ_EMPTY(&lane->queue))
+		TAILQ_REMOVE(&loop->lanes, lane, entry);
+}
+
+/*
+ * Take back work. Context: the main loop's thread.
+ * @work: work, which may have been done, or never posted
+ */
+void loop_cancel(struct loop *loop, struct loop_work *work)
+{
+	pthread_mutex_lock(&loop->lock);
+	if (work->queued)
+		take_out(loop, work);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+/* Take the first one of the coordinator's own, or NULL. */
+static struct loop_work *take_own(struct loop *loop)
+{
+	struct loop_work *work;
+
+	pthread_mutex_lock(&loop->lock);
+	work = TAILQ_FIRST(&loop->queue);
+	if (work)
+		take_out(loop, work);
+	pthread_mutex_unlock(&loop->lock);
+	return work;
+}
+
+/*
+ * Find the lane whose turn it is. One whose last turn was long is passed over as
+ * often as that is due to others. The lock is held.
+ */
+static struct lane *next_lane(struct loop *loop)
+{
+	struct lane *lane;
+
+	while ((lane = TAILQ_FIRST(&loop->lanes))) {
+		TAILQ_REMOVE(&loop->lanes, lane, entry);
+		TAILQ_INSERT_TAIL(&loop->lanes, lane, entry);
+		if (lane->debt_us < SHARE_US)
+			break;
+		lane->debt_us -= SHARE_US;
+	}
+	return lane;
+}
+
+/* Do some work of the client whose turn it is. Returns false if there is none. */
+static bool serve_client(struct loop *loop)
+{
+	struct loop_work *work = NULL;
+	struct lane *lane;
+
+	pthread_mutex_lock(&loop->lock);
+	lane = next_lane(loop);
+	if (lane) {
+		work = TAILQ_FIRST(&lane->queue);
+		take_out(loop, work);
+	}
+	pthread_mutex_unlock(&loop->lock);
+	if (work)
+		work->fn(work);
+	return work;
+}
+
+static int wait_ms(struct loop *loop, int64_t until)
+{
+	int64_t ms;
+	bool work;
+
+	pthread_mutex_lock(&loop->lock);
+	work = has_work(loop);
+	pthread_mutex_unlock(&loop->lock);
+	if (work)
+		return 0;
+	if (until == INT64_MAX)
+		return -1;
+	ms = until - now_ms();
+	return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/*
+ * Note what has happened, of all descriptors: a client that has thousands of
+ * them must not hide another one's.
+ */
+static void take_events(struct loop *loop, int64_t until)
+{
+	struct epoll_event list[EVENTS];
+	int i, n, round = 0, ms = wait_ms(loop, until);
+
+	do {
+		n = epoll_wait(loop->ep, list, EVENTS, ms);
+		if (!round) {
+			loop->now = now_ms();
+			atomic_store(&loop->busy_since, loop->now);
+		}
+		for (i = 0; i < n; i++)
+			((struct loop_fd *)list[i].data.ptr)->fn(
+				list[i].data.ptr, list[i].events);
+		ms = 0;
+	} while (n == EVENTS && ++round < ROUNDS);
+}
+
+/*
+ * Wait for something to do, and do it. Clients choose how much there is, and
+ * what it costs: one after the other has its turn, and none keeps the
+ * coordinator from its own work, or from its timers. Returns true if clients
+ * have to wait for the next turn.
+ * @until: milliseconds of CLOCK_MONOTONIC; when to return without any;
+ *	INT64_MAX: never
+ */
+bool loop_turn(struct loop *loop, int64_t until)
+{
+	int64_t due = timers_next(&loop->timers);
+	int64_t before = loop->now;
+	struct loop_work *work;
+	bool full = false;
+	size_t n;
+
+	atomic_store(&loop->busy_since, 0);
+	take_events(loop, due < until ? due : until);
+	/* The coordinator always has something to do within a second. */
+	if (loop->now - before > LATE_MS)
+		loop->late_at = loop->now;
+	/* Work that this work posts is the next turn's. */
+	pthread_mutex_lock(&loop->lock);
+	n = loop->n_own;
+	pthread_mutex_unlock(&loop->lock);
+	while (n-- && (work = take_own(loop)))
+		work->fn(work);
+	until = now_ms() + TURN_MS;
+	while (!full && serve_client(loop))
+		full = now_ms() >= until;
+	timers_run(&loop->timers, loop->now);
+	if (loop->after)
+		loop->after(loop->after_ctx);
+	return full;
+}
+
+/*
+ * Take note of how long a lane's turn was.
+ * @lane: lane, which may be passed over therefore
+ */
+void lane_charge(struct lane *lane, double us)
+{
+	lane->debt_us += us;
+	if (lane->debt_us > DEBT_US)
+		lane->debt_us = DEBT_US;
+}
+
+/*
+ * Ask whether the main loop gets on. A turn lasts until the next one begins:
+ * what is done between two counts. Context: any thread. Returns milliseconds
+ * of now_ms(); when its turn began. 0: it waits for work.
+ */
+int64_t loop_busy_since(const struct loop *loop)
+{
+	return atomic_load(&loop->busy_since);
+}

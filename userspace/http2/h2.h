@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A gRPC server on libnghttp2 and OpenSSL. All of it, callbacks too, is the main
+ * loop's: each connection has its turn there in the lane of its tenant or host.
+ */
+#ifndef INC_HTTP2_H2_H
+#define INC_HTTP2_H2_H
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loop/loop.h"
+#include "http2/share.h"
+#include "http2/wire.h"
+
+struct h2_server;
+struct h2_conn;
+
+/**
+ * struct h2_chunk - a message that is sent
+ * @next: next one
+ * @data: its bytes, to be freed
+ * @len: their number
+ * @sent: of them and the head
+ * @head: what goes before it
+ */
+struct h2_chunk {
+	struct h2_chunk	*next;
+	uint8_t		*data;
+	size_t		len;
+	size_t		sent;
+	uint8_t		head[WIRE_HEAD];
+};
+
+/**
+ * struct h2_call - a call
+ * @next: next one of its connection
+ * @conn: connection
+ * @id: its stream
+ * @path: method; empty: its name is too long for any
+ * @token: value of "authorization", or NULL; until @arrived has returned
+ * @user: the handler's; NULL: it does not care
+ * @share: whose it is
+ * @timer: deadline, silence, a client that does not read
+ * @headers: bytes of its headers
+ * @has_headers: all of them have come
+ * @post: it is a POST
+ * @grpc: its content-type is gRPC's
+ * @packed: its messages are compressed
+ * @single: the client sends one message; set by the handler
+ * @bad_time: its timeout cannot be understood
+ * @counted: it is one of SHARE_CALLS
+ * @silent: of SHARE_SILENT: no message has come yet
+ * @half_closed: the client says no more
+ * @begun: headers were sent
+ * @ending: the status is to be sent after @queue
+ * @ended: it was
+ * @reset: by the client
+ * @born_at: milliseconds; when it came
+ * @deadline: likewise; when it is over, TIMER_NEVER: it has none
+ * @progress_at: likewise; when the client took something last
+ * @message: message that arrives
+ * @queue: messages to be sent
+ * @tail: end of them
+ * @queued: their number
+ * @status: status
+ * @text: and its text
+ */
+struct h2_call {
+	struct h2_call		*next;
+	struct h2_conn		*conn;
+	int32_t			id;
+	char			path[64];
+	char			*token;
+	void			*user;
+	struct share_set	share;
+	struct timer		timer;
+	size_t			headers;
+	bool			has_headers, post, grpc, packed, bad_time;
+	bool			single;
+	bool			counted, silent, half_closed;
+	bool			begun, ending, ended, reset;
+	int64_t			born_at, deadline, progress_at;
+	struct wire_message	message;
+	struct h2_chunk		*queue, **tail;
+	unsigned int		queued;
+	int			status;
+	char			*text;
+};
+
+/**
+ * struct h2_handler - callbacks
+ * @tls: get how to speak TLS, valid until the next call; NULL: not at all
+ * @arrived: a call has come; it may be finished, or get @user
+ * @message: a message of it
+ * @half_closed: the client says no more
+ * @drained: all that was sent is on its way
+ * @gone: the call is over, and freed afterwards
+ * @refused: a connection could not be made
+ * @cut: a connection was cut
+ *
+ * @message to @gone are for calls with @user only.
+ */
+struct h2_handler {
+	SSL_CTX *(*tls)(void *ctx);
+	void (*arrived)(void *ctx, struct h2_call *call);
+	void (*message)(struct h2_call *call, const uint8_t *data, size_t len);
+	void (*half_closed)(struct h2_call *call);
+	void (*drained)(struct h2_call *call);
+	void (*gone)(struct h2_call *call);
+	void (*refused)(void *ctx, const char *peer, const char *why);
+	void (*cut)(void *ctx, const char *peer, const char *why);
+};
+
+struct h2_server *h2_new(struct loop *loop, const char *self,
+			 const struct h2_handler *handler, void *ctx);
+int h2_listen(struct h2_server *s, const char *address, char *err, size_t len);
+void h2_unlisten(struct h2_server *s);
+bool h2_stop(struct h2_server *s);
+void h2_close(struct h2_server *s);
+void h2_free(struct h2_server *s);
+void h2_attach(struct h2_server *s, int fd, const char *host, int port);
+uint64_t h2_cuts(void);
+uint64_t h2_drops(void);
+
+const char *h2_peer(const struct h2_call *call);
+int h2_fd(const struct h2_call *call);
+bool h2_vanished(const struct h2_call *call);
+X509 *h2_cert(const struct h2_call *call);
+bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len);
+void h2_begin(struct h2_call *call);
+void h2_send(struct h2_call *call, struct h2_chunk *c);
+void h2_finish(struct h2_call *call, int status, const char *text);
+void h2_cancel(struct h2_call *call);
+bool h2_count(struct h2_call *call, int64_t n, size_t bytes, const char *why);
+
+#endif /* INC_HTTP2_H2_H */

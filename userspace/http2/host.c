@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The hosts of connections: which get no new one for a while, and which connections
+ * give way when a pool is full: the owner's that has most of it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "http2/conn.h"
+
+#define LOOKS		64	/* at hosts that may give way */
+#define OWN_MS		100	/* until a handshake gives way to others of its host */
+#define BARRED_TEXT	"; its host gets no new connection for 10 s"
+
+static const char *host_of(const struct h2_conn *c)
+{
+	return c->share.by_kind[SHARE_HOST] ?
+	       c->share.by_kind[SHARE_HOST]->name : "";
+}
+
+/*
+ * Ask whether a connection's host gets no new connection. Returns true if so.
+ */
+bool host_barred(const struct h2_server *s, const struct h2_conn *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < BARRED; i++)
+		if (s->barred[i].until > s->loop->now && *host_of(c) &&
+		    !strcmp(s->barred[i].host, host_of(c)))
+			return true;
+	return false;
+}
+
+/* Keep the host of a connection that is cut out for a while. */
+void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
+{
+	char text[256];
+	unsigned int i, k = 0;
+
+	for (i = 0; i < BARRED; i++) {
+		if (!strcmp(s->barred[i].host, host_of(c))) {
+			k = i;
+			break;
+		}
+		/* The one that is free, or would be first. */
+		if (s->barred[i].until < s->barred[k].until)
+			k = i;
+	}
+	snprintf(s->barred[k].host, sizeof(s->barred[k].host), "%s",
+		 host_of(c));
+	s->barred[k].until = s->loop->now + BARRED_MS;
+	snprintf(text, sizeof(text), "%s%s", why,
+		 *host_of(c) ? BARRED_TEXT : "");
+	s->handler->cut(s->ctx, c->peer, text);
+}
+
+/* Returns the oldest connection of a host, if it may give way, or NULL. */
+static struct h2_conn *find_oldest(const struct h2_server *s,
+				   const struct hostq *l, bool shakes,
+				   int64_t stale_ms)
+{
+	struct hostq_node *p = TAILQ_FIRST(&l->nodes);
+	struct h2_conn *c;
+
+	if (!p)
+		return NULL;
+	if (!shakes)
+		return container_of(p, struct h2_conn, idle_node);
+	c = container_of(p, struct h2_conn, shake_node);
+	return c->since + stale_ms <= s->loop->now ? c : NULL;
+}
+
+/*
+ * Find a connection that may give way. Returns the oldest one of the host that
+ * has most, or NULL. Of many hosts not all are asked.
+ * @c: to this one; NULL: to any
+ * @full: of what kind that has too much
+ * @shakes: one that has shaken hands for a second, or a tenth of it if it is
+ *	of @c's host, or whose host has more of those than @c's; else one that has
+ *	no call
+ */
+struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
+			      bool shakes)
+{
+	enum hostq_kind kind = shakes ? HOSTQ_SHAKES : HOSTQ_IDLE;
+	const struct hostq_set *set = &s->queues[kind];
+	const struct hostq *l;
+	struct h2_conn *other;
+	int left = LOOKS;
+	size_t n;
+
+	if (full == SHARE_HOST)
+		return find_oldest(s, conn_hostq(c, kind), shakes, OWN_MS);
+	for (n = set->most; n && left; n--) {
+		TAILQ_FOREACH(l, &set->by_n[n], entry) {
+			other = find_oldest(s, l, shakes, STALE_MS);
+			if (other)
+				return other;
+			if (!--left)
+				break;
+		}
+	}
+	l = TAILQ_FIRST(&set->by_n[set->most]);
+	if (!shakes || !l || l->n <= conn_hostq(c, kind)->n + 1)
+		return NULL;
+	return container_of(TAILQ_FIRST(&l->nodes), struct h2_conn, shake_node);
+}
+
+/* --- Calls and bytes ----------------------------------------------------- */
+
+/* Among those that share a pool of kind @full: to whom is it charged? */
+static struct share *find_rival(const struct share_set *set, int full)
+{
+	struct share *host = set->by_kind[SHARE_HOST];
+
+	if (full == SHARE_ALL)
+		return share_owner(set);
+	return full == SHARE_TENANT && host ? host :
+					      set->by_kind[SHARE_CONNECTION];
+}
+
+static struct share *find_greediest(const struct h2_server *s,
+				    const struct share_set *set,
+				    enum share_what what, int full)
+{
+	struct share *most = find_rival(set, full), *other;
+	const struct h2_conn *c;
+
+	for (c = s->conns; c; c = c->next) {
+		if (c->share.by_kind[full] != set->by_kind[full])
+			continue;
+		other = find_rival(&c->share, full);
+		if (other->used[what] > most->used[what])
+			most = other;
+	}
+	return most;
+}
+
+/* Returns whether a connection has some of what is charged to an owner. */
+static bool has_some(const struct h2_conn *c, const struct share_set *set,
+		     const struct share *most, enum share_what what, int full)
+{
+	return c->share.by_kind[full] == set->by_kind[full] &&
+	       find_rival(&c->share, full) == most &&
+	       c->share.by_kind[SHARE_CONNECTION]->used[what];
+}
+
+/*
+ * End connections of the owner that has most of a full pool. The newest ones
+ * go first: what has lasted longest is a job. Some more go than have to, so
+ * that all connections are not looked at for each call. Returns false: nobody
+ * has more than @set would have.
+ * @self: connection that wants room, and does not give way itself
+ * @set: whose shares; its own, or a call's
+ * @full: of what kind that has too much
+ */
+bool host_make_room(struct h2_conn *self, const struct share_set *set,
+		    enum share_what what, size_t n, int full)
+{
+	const size_t spare = share_limit(full, what) / 16;
+	const struct share *own = find_rival(set, full);
+	struct h2_server *s = self->server;
+	struct share_set hold = { { NULL } };
+	struct h2_conn *c, *next;
+	struct share *most;
+	size_t before;
+
+	most = full == SHARE_CONNECTION ? NULL :
+	       find_greediest(s, set, what, full);
+	if (!most || most->used[what] <= own->used[what] + n)
+		return false;
+	/* Its last connection would take it along. */
+	share_hold(&hold, most);
+	before = most->used[what];
+	for (c = s->conns; c; c = next) {
+		next = c->next;
+		if (most->used[what] <= own->used[what] + n ||
+		    before - most->used[what] >= n + spare)
+			break;
+		if (c == self || !has_some(c, set, most, what, full))
+			continue;
+		s->evict(c, share_greedy(most->kind, what));
+	}
+	share_leave(&hold);
+	return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Who may call: certificates and tokens.
+ */
+#ifndef INC_MANAGER_CREDS_H
+#define INC_MANAGER_CREDS_H
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+
+#include "auth/identity.h"
+#include "rpc/rpc.h"
+
+struct creds;
+
+/**
+ * enum creds_file - what says who may call, and is read again
+ * @CREDS_CERT: the certificate, its key, and the authority's
+ * @CREDS_CRL: the list of revoked certificates
+ * @CREDS_TOKENS: tokens
+ * @CREDS_FILES: their number
+ */
+enum creds_file {
+	CREDS_CERT,
+	CREDS_CRL,
+	CREDS_TOKENS,
+	CREDS_FILES
+};
+
+/**
+ * typedef creds_read_fn - a file has changed
+ * @ctx: as given
+ * @file: which one
+ * @why: what of it counts, or of the one before, and why not all of it; empty: it
+ *	was read
+ */
+typedef void creds_read_fn(void *ctx, enum creds_file file, const char *why);
+
+void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx);
+
+struct creds *creds_new(const struct rpc_security *how, const char *address,
+			char *err, size_t err_len);
+void creds_free(struct creds *creds);
+SSL_CTX *creds_tls(struct creds *creds);
+void creds_refresh(struct creds *c);
+bool creds_dropped(struct creds *c, const struct identity *id);
+bool creds_revoked(struct creds *creds, const X509 *cert);
+int creds_identify(struct creds *creds, const X509 *cert, const char *token,
+		   struct identity *id, char *err, size_t err_len);
+
+#endif /* INC_MANAGER_CREDS_H */
