@@ -115,7 +115,7 @@ enum inc_qp_type {
  * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0:
  *	INC_QP_TIMEOUT, else 18
  * @retries: over UC: unanswered queries about a message before the
- *	communicator fails; 0: INC_RETRIES, else 20
+ *	communicator fails; 0: INC_RETRIES, else 60, some 11 s
  * @flags: INC_COMM_F_PSN: @psn is given. INC_COMM_F_REBUILD: if the tree fails,
  *	the aggregation manager is to make another one, over which the
  *	communicator goes on; all ranks must agree. Default: environment
@@ -292,6 +292,7 @@ struct inc_comm_info {
 /* --- Communicators ----------------------------------------------------- */
 
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts);
+int inc_comm_check(const struct inc_comm_opts *opts);
 int inc_comm_destroy(struct inc_comm *comm);
 int inc_comm_abort(struct inc_comm *comm, int err);
 int inc_comm_rank(const struct inc_comm *comm);

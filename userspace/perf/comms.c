@@ -117,12 +117,9 @@ static int report_times(struct comms *c)
 	return 0;
 }
 
-/**
- * comms_run() - measure --communicators
- * @o: options
- * @all: communicator of the job
- *
- * Return: 0 or a negative errno value, after a message.
+/*
+ * Measure --communicators. Returns 0 or a negative errno value, after a
+ * message.
  */
 int comms_run(const struct perf_options *o, struct inc_comm *all)
 {

@@ -16,9 +16,9 @@
 #include <time.h>
 
 #include "conf/clock.h"
-#include "diff.h"
 #include "opts.h"
 #include "output.h"
+#include "rtt.h"
 
 #define GUARD		64	/* bytes around a buffer */
 #define GUARD_BYTE	0xa5
@@ -676,8 +676,10 @@ int main(int argc, char **argv)
 	struct perf p = { .o = OPTIONS_INIT };
 	int ret;
 
-	if (argc > 1 && !strcmp(argv[1], "diff"))
-		return diff_main(argc - 1, argv + 1);
+	if (!strcmp(program_invocation_short_name, "inc-rtt"))
+		return rtt_main(argc, argv);
+	if (argc > 1 && !strcmp(argv[1], "rtt"))
+		return rtt_main(argc - 1, argv + 1);
 	ret = options_parse(&p.o, argc, argv);
 	if (ret >= 0)
 		return ret;

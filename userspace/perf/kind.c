@@ -7,12 +7,7 @@
 
 #include "kind.h"
 
-/**
- * kind_by_name() - look up a collective
- * @name: name
- *
- * Return: enum inc_collective, KIND_MIX, or -1.
- */
+/* Look up a collective. Returns the enum inc_collective, KIND_MIX, or -1. */
 int kind_by_name(const char *name)
 {
 	int i;
@@ -23,51 +18,31 @@ int kind_by_name(const char *name)
 	return -1;
 }
 
-/**
- * kind_name() - get the name of a collective
- * @coll: enum inc_collective, or KIND_MIX
- *
- * Return: its name.
- */
+/* Get the name of a collective. */
 const char *kind_name(int coll)
 {
 	return coll == KIND_MIX ? "mix" :
 	       inc_collective_name((enum inc_collective)coll);
 }
 
-/**
- * kind_rooted() - check whether a collective has a root
- * @coll: collective
- *
- * Return: true if so.
- */
+/* Check whether a collective has a root. Returns true if so. */
 bool kind_rooted(enum inc_collective coll)
 {
 	return coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER ||
 	       coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE;
 }
 
-/**
- * kind_reduces() - check whether a collective reduces
- * @coll: collective
- *
- * Return: true if so.
- */
+/* Check whether a collective reduces. Returns true if so. */
 bool kind_reduces(enum inc_collective coll)
 {
 	return coll == INC_COLL_REDUCE || coll == INC_COLL_ALLREDUCE ||
 	       coll == INC_COLL_REDUCE_SCATTER;
 }
 
-/**
- * kind_blocks() - count the blocks in the largest buffer of any rank
- * @coll: collective
- * @nranks: number of ranks
- *
- * Times the size of a block, this is what nccl-tests call the size of an
- * operation.
- *
- * Return: 1, or the number of ranks.
+/*
+ * Count the blocks in the largest buffer of any rank. Times the size of a
+ * block, this is what nccl-tests call the size of an operation. Returns 1, or
+ * the number of ranks.
  */
 size_t kind_blocks(enum inc_collective coll, int nranks)
 {
@@ -82,15 +57,10 @@ size_t kind_blocks(enum inc_collective coll, int nranks)
 	}
 }
 
-/**
- * kind_bus_factor() - relate bus bandwidth to algorithm bandwidth
- * @coll: collective
- * @nranks: number of ranks
- *
- * The factors of nccl-tests: the share of the data that each link carries in
- * each direction if the ranks do the work themselves, as in a ring.
- *
- * Return: the factor.
+/*
+ * Relate bus bandwidth to algorithm bandwidth. The factors of nccl-tests: the
+ * share of the data that each link carries in each direction if the ranks do
+ * the work themselves, as in a ring.
  */
 double kind_bus_factor(enum inc_collective coll, int nranks)
 {
@@ -108,12 +78,7 @@ double kind_bus_factor(enum inc_collective coll, int nranks)
 	}
 }
 
-/**
- * kind_in() - count the elements of this rank's data
- * @k: operation
- *
- * Return: their number.
- */
+/* Count the elements of this rank's data. Returns their number. */
 size_t kind_in(const struct kind *k)
 {
 	switch (k->coll) {
@@ -131,13 +96,9 @@ size_t kind_in(const struct kind *k)
 	}
 }
 
-/**
- * kind_out() - count the elements of this rank's result
- * @k: operation
- *
- * The root of a broadcast counts as receiving its own data.
- *
- * Return: their number.
+/*
+ * Count the elements of this rank's result. The root of a broadcast counts as
+ * receiving its own data. Returns their number.
  */
 size_t kind_out(const struct kind *k)
 {
@@ -158,12 +119,9 @@ size_t kind_out(const struct kind *k)
 	}
 }
 
-/**
- * kind_data_in_recv() - check whether this rank's data is in its receive buffer
- * @k: operation
- * @at: set to its first element
- *
- * Return: true if so, false if it is in the send buffer.
+/*
+ * Check whether this rank's data is in its receive buffer. Returns true if so,
+ * false if it is in the send buffer.
  */
 bool kind_data_in_recv(const struct kind *k, size_t *at)
 {
@@ -186,13 +144,7 @@ bool kind_data_in_recv(const struct kind *k, size_t *at)
 	}
 }
 
-/**
- * kind_source() - find the source of an element of this rank's result
- * @k: operation
- * @i: element of the receive buffer
- *
- * Return: the source.
- */
+/* Find the source of an element of this rank's result. */
 struct source kind_source(const struct kind *k, size_t i)
 {
 	size_t mine = k->count * (size_t)k->rank;
@@ -237,16 +189,10 @@ static void *recv_arg(const struct kind *k, void *recv)
 	       INC_IN_PLACE : recv;
 }
 
-/**
- * kind_call() - call libinc for an operation
- * @k: operation
+/*
+ * Call libinc for an operation. Returns what libinc returned.
  * @form: which of the three forms of its function
- * @comm: communicator
- * @send: send buffer
- * @recv: receive buffer
  * @req: takes the request; not used by KIND_RUN
- *
- * Return: what libinc returned.
  */
 int kind_call(const struct kind *k, enum kind_form form, struct inc_comm *comm,
 	      void *send, void *recv, struct inc_request **req)

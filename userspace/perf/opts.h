@@ -64,7 +64,7 @@ struct perf_options {
 /* comms.c */
 int comms_run(const struct perf_options *o, struct inc_comm *all);
 
-/* opts.c. Returns an exit status, or -1 to continue. */
+/* opts.c */
 int options_parse(struct perf_options *o, int argc, char **argv);
 
 #endif /* INC_PERF_OPTS_H */

@@ -90,12 +90,7 @@ static void result_row(const struct perf_options *o, const struct result *r,
 	fflush(stdout);
 }
 
-/**
- * output_result() - print the results for one size
- * @o: options
- * @r: results; the samples are sorted here
- * @earlier: number of results printed before
- */
+/* Print the results for one size. */
 void output_result(const struct perf_options *o, const struct result *r,
 		   unsigned int earlier)
 {
@@ -124,12 +119,7 @@ static void header_json(const struct perf_options *o,
 	printf(",\"outstanding\":%ld,\"results\":[", o->outstanding);
 }
 
-/**
- * output_header() - print what precedes the results
- * @o: options
- * @info: the communicator
- * @nranks: number of ranks
- */
+/* Print what precedes the results. */
 void output_header(const struct perf_options *o,
 		   const struct inc_comm_info *info, int nranks)
 {
@@ -157,11 +147,7 @@ void output_header(const struct perf_options *o,
 	putchar('\n');
 }
 
-/**
- * output_footer() - print what follows the results
- * @o: options
- * @info: the communicator
- */
+/* Print what follows the results. */
 void output_footer(const struct perf_options *o,
 		   const struct inc_comm_info *info)
 {

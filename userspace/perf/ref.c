@@ -93,13 +93,7 @@ static size_t size_of(enum inc_dtype dtype)
 	}
 }
 
-/**
- * ref_knows() - check whether there is a reference
- * @dtype: data type
- * @op: operation
- *
- * Return: true if so.
- */
+/* Check whether there is a reference. Returns true if so. */
 bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 {
 	if (is_pair(dtype))
@@ -539,14 +533,7 @@ fill_results(const struct ref_data *d, enum inc_dtype dtype, enum inc_op op,
 	}
 }
 
-/**
- * ref_inputs() - compute elements of a rank's data
- * @d: the data
- * @rank: rank
- * @first: index of the first element
- * @n: how many
- * @to: takes them
- */
+/* Compute elements of a rank's data. */
 __attribute__((flatten))
 void ref_inputs(const struct ref_data *d, unsigned int rank, uint64_t first,
 		size_t n, void *to)
@@ -563,12 +550,9 @@ void ref_inputs(const struct ref_data *d, unsigned int rank, uint64_t first,
 	}
 }
 
-/**
- * ref_results() - reduce elements of all ranks
+/*
+ * Reduce elements of all ranks.
  * @d: the ranks' data; its @vals are overwritten
- * @op: operation
- * @first: index of the first element
- * @n: how many
  * @to: takes the results; the elements themselves if there is one rank
  */
 __attribute__((flatten))
@@ -587,13 +571,7 @@ void ref_results(const struct ref_data *d, enum inc_op op, uint64_t first,
 	}
 }
 
-/**
- * ref_hash() - compute FNV-1a over a buffer
- * @buf: buffer
- * @len: bytes
- *
- * Return: 64 bits.
- */
+/* Compute FNV-1a over a buffer. Returns 64 bits. */
 uint64_t ref_hash(const void *buf, size_t len)
 {
 	const uint8_t *p = buf;

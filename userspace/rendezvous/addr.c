@@ -4,7 +4,7 @@
  * probes to the address that a rank names, so it must be the rank's own: the
  * source address of its connection, which TCP has verified, or one that the
  * administrator permits in addition. Unspecified, multicast and broadcast
- * addresses and those of the bridge host are never accepted.
+ * addresses, and the bridge host's own, are never accepted.
  */
 #include "nl/common.h"
 
@@ -61,12 +61,9 @@ static const char *never_here(const struct inc_rdv_addr *addr)
 	return what;
 }
 
-/**
- * addr_believed() - check the address of a rank, or of a switch below
+/*
+ * Check the address of a rank, or of a switch below. Returns true if so.
  * @c: its connection, which gets an error if it is not accepted
- * @addr: the address that it names
- *
- * Return: true if so.
  */
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 {
@@ -108,27 +105,21 @@ static void find_interface(const struct inc_rdv_addr *addr,
 	freeifaddrs(list);
 }
 
-/**
- * addr_pmtu() - find the largest path MTU that our interface to a rank allows
- * @c: its connection
- *
- * A host may have jumbo frames where the bridge does not.
- *
- * Return: a path MTU; 0: unknown, or the interface's MTU is too small for any.
+/*
+ * Find the largest path MTU that our interface to a rank allows. A host may
+ * have jumbo frames where the bridge does not. Returns a path MTU; 0: unknown,
+ * or the interface's MTU is too small for any.
  */
 uint32_t addr_pmtu(const struct client *c)
 {
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
 	struct inc_rdv_addr addr;
 	struct ifreq ifr = { 0 };
 	int pmtu = 4096;
 
-	if (getsockname(c->fd, (struct sockaddr *)&ss, &len) ||
-	    inc_rdv_addr_from_sockaddr((struct sockaddr *)&ss, &addr))
+	if (client_own_addr(c, &addr))
 		return 0;
 	find_interface(&addr, ifr.ifr_name);
-	if (!*ifr.ifr_name || ioctl(c->fd, SIOCGIFMTU, &ifr))
+	if (!*ifr.ifr_name || ioctl(rpc_stream_fd(c->stream), SIOCGIFMTU, &ifr))
 		return 0;
 	while (pmtu >= 256 && pmtu + OVERHEAD - (addr.len == 4 ? 20 : 0) >
 			      ifr.ifr_mtu)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Hands each line that the other ends of connections send to the rendezvous daemon
+ * Hands each message that ranks, child switches and the parent send to the daemon
  * to what acts on it.
  */
 #include "nl/common.h"
 
 #include "job.h"
-#include "tls/tls.h"
+#include "rpc/message.h"
+#include "rpc/peer.h"
 
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_join fits = *join;
 	uint32_t pmtu = addr_pmtu(c);
 
-	if (c->role == ROLE_CHILD) {
+	if (c->peer == PEER_CHILD) {
 		client_error(c, EBUSY, "this connection belongs to a child switch: a rank needs its own");
 		return;
 	}
@@ -27,8 +28,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 	/* A tree whose PMTU nobody has chosen gets what fits all ranks' ways. */
 	if (pmtu && pmtu < fits.mtu)
 		fits.mtu = pmtu;
-	c->role = ROLE_RANK;
-	c->takes_wrong = join->wrong;
+	c->peer = PEER_RANK;
 	if (gather_wants(c->server, join))
 		gather_join(c, &fits);
 	else
@@ -37,7 +37,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 
 static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 {
-	if (c->role == ROLE_RANK) {
+	if (c->peer == PEER_RANK) {
 		client_error(c, EBUSY, "this connection belongs to a rank: a child switch needs its own for each job");
 		return;
 	}
@@ -45,20 +45,23 @@ static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 		client_error(c, EBUSY, "this connection's job has all its ranks: another job needs another connection");
 		return;
 	}
-	c->role = ROLE_CHILD;
+	c->peer = PEER_CHILD;
 	gather_join(c, join);
 }
 
 static void handle_link(struct client *c, const struct inc_rdv_join *join)
 {
-	if (c->role != ROLE_CHILD || !job_of(c))
+	if (c->peer != PEER_CHILD || !job_of(c))
 		client_error(c, EPROTO, "\"link\" before \"placed\": a child switch says \"gather\" for its ranks, and waits for the answer");
 	else if (addr_believed(c, &join->addr))
 		level_link(c, join);
 }
 
-/* Handle a line of the parent's daemon. The switch reports failures itself. */
-static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
+/*
+ * Handle a message of the parent's daemon. The switch reports failures itself.
+ * INC_RDV_ERROR: the stream has ended.
+ */
+void dispatch_up(struct client *c, const struct inc_rdv_msg *msg)
 {
 	switch (msg->type) {
 	case INC_RDV_PLACED:
@@ -79,8 +82,9 @@ static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
 		break;
 	case INC_RDV_ERROR:
 		if (gather_of(c))
-			job_refuse(c->job, msg->err, "%s", msg->text);
-		client_end(c);
+			job_refuse(c->job, msg->err, "the parent's daemon: %s",
+				   msg->text);
+		client_close(c, msg->text);
 		break;
 	default:
 		break;
@@ -94,12 +98,12 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		handle_gather(c, &msg->join);
 		return;
 	case INC_RDV_RETRACT:
-		if (gather_of(c) && c->role == ROLE_CHILD)
+		if (gather_of(c) && c->peer == PEER_CHILD)
 			gather_retract(c, &msg->join);
 		/*
 		 * If all ranks are present by now, this closes the connection.
 		 */
-		else if (!job_of(c) || c->role != ROLE_CHILD)
+		else if (!job_of(c) || c->peer != PEER_CHILD)
 			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
 		return;
 	case INC_RDV_LINK:
@@ -125,7 +129,8 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 			client_error(c, EPROTO, "\"lost\" before \"joined\": join, and wait for the answer");
 			return;
 		}
-		job_lost(c, "the switch does not answer it");
+		job_lost(c, *msg->text ? msg->text :
+			 "the switch does not answer it");
 		client_end(c);
 		return;
 	case INC_RDV_LOSSY:
@@ -139,73 +144,110 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 	}
 }
 
-static void handle_line(struct client *c, const char *line)
+/* The manager's words alone: a daemon's trees end with it, and have one switch. */
+static bool is_other_kind(struct client *c, const struct am_message *msg)
 {
-	char err[INC_RDV_TEXT_MAX] = "";
-	struct inc_rdv_msg msg;
-	int ret;
+	if (msg->resume)
+		client_error(c, ECONNRESET, "job \"%s\": this daemon keeps no jobs that ranks could resume",
+			     msg->rdv.join.job);
+	else if (msg->rdv.type == INC_RDV_REJOIN)
+		client_error(c, ECONNRESET, "this daemon makes no other trees that ranks could rejoin");
+	return c->closing;
+}
 
-	if (admit_line(c, line))
+/* --- What gRPC tells ------------------------------------------------------- */
+
+/* More than a host may have is refused; of all, who has most gives way. */
+static const char *lacks_room(struct client *c, char *text, size_t len)
+{
+	const struct server *s = c->server;
+	struct client *other, *idle = NULL;
+
+	if (c->host->clients > s->max.host_clients) {
+		snprintf(text, len, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",
+			 s->max.host_clients);
+		return text;
+	}
+	if (s->nclients <= s->max.clients)
+		return NULL;
+	/* The newest is the first in the list, and @c itself. */
+	for (other = c->next; other; other = other->next)
+		if (!other->closing && other->peer == PEER_NEW && !other->job &&
+		    other->host &&
+		    (!idle || other->host->clients >= idle->host->clients))
+			idle = other;
+	if (idle) {
+		client_error(idle, ENOSPC, "it gives way to a new connection");
+		return NULL;
+	}
+	snprintf(text, len, "this daemon accepts at most %u connections: try later, or raise --max-clients",
+		 s->max.clients);
+	return text;
+}
+
+static void on_opened(void *ctx, struct rpc_stream *stream)
+{
+	char host[INET6_ADDRSTRLEN], text[256];
+	const char *peer = rpc_stream_peer(stream);
+	struct client *c = client_new(ctx);
+	const char *why;
+
+	if (!c) {
+		rpc_stream_end(stream, ENOMEM, "no memory");
 		return;
-	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
+	}
+	c->stream = stream;
+	rpc_stream_set(stream, c);
+	addr_of_peer(peer, &c->addr);
+	snprintf(c->name, sizeof(c->name), "%s port %s",
+		 inc_rdv_addr_str(&c->addr, host, sizeof(host)),
+		 strrchr(peer, ':') + 1);
+	c->host = host_get(c->server, &c->addr);
+	client_wait_join(c);
+	why = c->host ? lacks_room(c, text, sizeof(text)) : "no memory";
+	if (why)
+		client_error(c, ENOSPC, "%s", why);
+}
+
+static void on_message(void *ctx, struct rpc_stream *stream,
+		       const uint8_t *data, size_t len)
+{
+	struct client *c = rpc_stream_get(stream);
+	struct am_message msg = { .heartbeat = false };
+	char err[INC_RDV_TEXT_MAX];
+	int ret = am_rank_unpack(data, len, &msg, err, sizeof(err));
+
 	if (ret)
 		client_error(c, -ret, "%s", err);
-	else if (c->role == ROLE_UP)
-		handle_up(c, &msg);
-	else
-		handle_msg(c, &msg);
+	else if (msg.heartbeat && c->peer == PEER_NEW)
+		client_error(c, EPROTO, "the first message must be join");
+	else if (!msg.heartbeat && !is_other_kind(c, &msg))
+		handle_msg(c, &msg.rdv);
 }
 
-static void handle_lines(struct client *c)
+static void on_closed(void *ctx, struct rpc_stream *stream)
 {
-	char line[INC_RDV_LINE_MAX];
-	int ret;
+	struct client *c = rpc_stream_get(stream);
 
-	while (!c->closing) {
-		ret = inc_rdv_line(&c->in, line, sizeof(line));
-		if (!ret)
-			return;
-		if (ret == -EMSGSIZE)
-			client_error(c, EMSGSIZE, "line longer than %d bytes: each line is one JSON object, ended by a newline",
-				     INC_RDV_LINE_MAX);
-		else if (ret < 0)
-			client_error(c, EINVAL, "line with a NUL byte: each line is one JSON object, as text");
-		else
-			handle_line(c, line);
-	}
+	c->stream = NULL;
+	client_close(c, "connection lost");
 }
 
-/* Returns whether to try again at once. */
-static bool take_input(struct client *c)
+static void on_identified(void *ctx, const struct identity *who)
 {
-	const struct inc_tls_ops *tls = c->server->security.ops;
-	size_t len;
-	ssize_t n;
-	char *to = inc_rdv_space(&c->in, &len);
-
-	n = secure_recv(c, to, len);
-	if (n == -EAGAIN || n == -EINTR)
-		return false;
-	if (n <= 0) {
-		client_close(c, !n ? "connection lost" : c->tls ?
-				tls->why(c->tls) : strerror((int)-n));
-		return false;
-	}
-	if (admit_speaks_tls(c, *to))
-		return false;
-	inc_rdv_added(&c->in, (size_t)n);
-	handle_lines(c);
-	return c->fd >= 0 && !c->closing && c->tls && tls->pending(c->tls);
 }
 
-/**
- * dispatch_input() - read and process input
- * @c: connection that is not closing
- *
- * With TLS, all that was decrypted: at most a record.
- */
-void dispatch_input(struct client *c)
+static void on_refused(void *ctx, const char *peer, const char *why)
 {
-	while (take_input(c))
-		;
+	client_refuse(ctx, peer, why);
 }
+
+const struct rpc_handler dispatch_handler = {
+	.opened		= on_opened,
+	.is_beat	= am_rank_is_beat,
+	.message	= on_message,
+	.closed		= on_closed,
+	.identified	= on_identified,
+	.refused	= on_refused,
+	.cut		= on_refused,
+};

@@ -37,8 +37,8 @@ static void dismantle_job(struct job *job)
 	job_free(job);
 }
 
-/**
- * job_end() - end a job
+/*
+ * End a job.
  * @job: job; is freed now or later
  */
 void job_end(struct job *job)
@@ -56,11 +56,9 @@ void job_end(struct job *job)
 	dismantle_job(job);
 }
 
-/**
- * job_refuse() - end a job that could not be formed
+/*
+ * End a job that could not be formed.
  * @job: job; is freed now or later
- * @err: positive errno value
- * @fmt: why
  */
 void job_refuse(struct job *job, int err, const char *fmt, ...)
 {
@@ -72,7 +70,7 @@ void job_refuse(struct job *job, int err, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	for (c = job->clients; c; c = c->job_next)
-		if (c->role != ROLE_UP && !c->closing)
+		if (c->peer != PEER_UP && !c->closing)
 			client_error(c, err, "job \"%s\": %s", job->request.job,
 				     text);
 	job_end(job);
@@ -128,11 +126,10 @@ static void go_on_open(struct job *job)
 		job_end(job);
 }
 
-/**
- * job_leave() - handle "leave"
+/*
+ * Handle "leave". The client gets an answer; the last one gets it after the
+ * tree is deleted.
  * @c: client in a job that has a tree
- *
- * The client gets an answer; the last one gets it after the tree is deleted.
  */
 void job_leave(struct client *c)
 {
@@ -148,7 +145,7 @@ void job_leave(struct client *c)
 	/* The job may go with its last rank. */
 	snprintf(missing, sizeof(missing), "%s", job->missing);
 	open = detach_client(c, RANK_LEFT);
-	if (!open && inc_job_left(&job->core, s->now, job->child)) {
+	if (!open && inc_job_left(&job->core, s->loop.now, job->child)) {
 		c->leaving = true;
 		job_end(job);
 		return;
@@ -177,11 +174,7 @@ static void leave_gather(struct client *c)
 		job_end(job);
 }
 
-/**
- * job_lost() - handle the loss of a rank's connection
- * @c: client in a job
- * @why: reason
- */
+/* Handle the loss of a rank's connection. */
 void job_lost(struct client *c, const char *why)
 {
 	struct job *job = c->job;
@@ -207,7 +200,7 @@ void job_lost(struct client *c, const char *why)
 		return;
 	}
 	job_del_client(c);
-	over = inc_job_fail(&job->core, c->server->now);
+	over = inc_job_fail(&job->core, c->server->loop.now);
 	members_del(job, RANK_LOST);
 	job_tell_failed(job, (int)r->first, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
 			r->first, why);
@@ -230,28 +223,25 @@ static void lose_parent(struct client *c, const char *why)
 		 job->request.job, why);
 	if (job->core.phase >= INC_JOB_ENDING)
 		return;
-	over = inc_job_fail(&job->core, c->server->now);
+	over = inc_job_fail(&job->core, c->server->loop.now);
 	job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
 			"the parent's rendezvous daemon: %s", why);
 	if (over)
 		job_end(job);
 }
 
-/**
- * client_close() - end a connection
- * @c: connection, closed already or not
- * @why: reason, for the log
- *
- * Also removes the client from its job. sweep_clients() frees it.
+/*
+ * End a connection. Also removes the client from its job. sweep_clients()
+ * frees it.
  */
 void client_close(struct client *c, const char *why)
 {
-	if (c->fd < 0)
+	if (c->gone)
 		return;
 	client_shut(c);
 	if (!c->job)
 		log_info("%s: %s", c->name, why);
-	else if (c->role == ROLE_UP)
+	else if (c->peer == PEER_UP)
 		lose_parent(c, why);
 	else
 		job_lost(c, why);
@@ -267,11 +257,9 @@ static int64_t find_deadline(const struct job *job)
 	       inc_job_deadline(&job->core);
 }
 
-/**
- * jobs_next_deadline() - get the time when jobs_expire() must be called
- * @s: daemon
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get the time when jobs_expire() must be called. Returns milliseconds,
+ * INT64_MAX if never.
  */
 int64_t jobs_next_deadline(const struct server *s)
 {
@@ -303,7 +291,7 @@ static void expire_job(struct job *job)
 		return;
 	}
 	members_del(job, RANK_LOST);
-	switch (inc_job_due(&job->core, job->server->now)) {
+	switch (inc_job_due(&job->core, job->server->loop.now)) {
 	case INC_JOB_NOTHING:
 		break;
 	case INC_JOB_LATE:
@@ -319,27 +307,21 @@ static void expire_job(struct job *job)
 	}
 }
 
-/**
- * jobs_expire() - do the work that is due
- * @s: daemon
- */
+/* Do the work that is due. */
 void jobs_expire(struct server *s)
 {
 	struct job *job, *next;
 
 	for (job = s->jobs; job; job = next) {
 		next = job->next;
-		if (find_deadline(job) <= s->now)
+		if (find_deadline(job) <= s->loop.now)
 			expire_job(job);
 	}
 }
 
-/**
- * jobs_end_all() - dismantle all trees
- * @s: daemon
- * @why: reason, for the ranks
- *
- * Jobs that gather have none, and end with their connections.
+/*
+ * Dismantle all trees. Jobs that gather have none, and end with their
+ * connections.
  */
 void jobs_end_all(struct server *s, const char *why)
 {

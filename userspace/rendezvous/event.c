@@ -3,6 +3,9 @@
  * What the kernel says of the trees of the rendezvous daemon's jobs. The ranks see
  * that something has failed; they are told whose fault it was.
  */
+/* Has members of names that the next header forbids. */
+#include <sys/epoll.h>
+
 #include "nl/common.h"
 
 #include "job.h"
@@ -15,19 +18,58 @@ static void tree_is_gone(struct job *job)
 	log_info("job \"%s\": tree deleted", job->request.job);
 	if (job->core.phase == INC_JOB_OVER)
 		return;
-	over = inc_job_fail(&job->core, job->server->now);
+	over = inc_job_fail(&job->core, job->server->loop.now);
 	job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
 			"the switch's tree was deleted");
 	if (over)
 		job_end(job);
 }
 
-/**
- * event_tree_new() - note that a job has got a tree
- * @job: job
- *
- * The kernel reports late that a tree was deleted. Its ID is free before that, and may be
- * that of the new one: no other job may delete it.
+static int one_event(const struct inc_nl_event *ev, void *arg)
+{
+	event_tree(arg, ev);
+	return 0;
+}
+
+static void on_events(struct loop_fd *io, uint32_t events)
+{
+	struct server *s = container_of(io, struct server, events_io);
+
+	if (s->events.sock &&
+	    inc_nl_events(&s->events, one_event, s) == -ENOBUFS)
+		events_lost(s);
+}
+
+/* Begin to receive events. */
+void events_open(struct server *s)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.ptr = &s->events_io,
+	};
+
+	s->events_io.fn = on_events;
+	if (!inc_nl_open(&s->events) && !inc_nl_subscribe(&s->events) &&
+	    !epoll_ctl(s->loop.ep, EPOLL_CTL_ADD, inc_nl_fd(&s->events), &e))
+		return;
+	log_error("cannot receive events: %s", s->events.error);
+	inc_nl_close(&s->events);
+}
+
+/* A module that is loaded again has neither the trees nor the events of before. */
+static void follow_module(struct server *s)
+{
+	if (s->events.family == s->nl.family)
+		return;
+	log_info("the module was loaded again");
+	inc_nl_close(&s->events);
+	events_open(s);
+	events_lost(s);
+}
+
+/*
+ * Note that a job has got a tree. The kernel reports late that a tree was
+ * deleted. Its ID is free before that, and the new tree may have it: no
+ * other job may delete it.
  */
 void event_tree_new(const struct job *job)
 {
@@ -38,6 +80,7 @@ void event_tree_new(const struct job *job)
 		if (other != job && other->tree.id == job->tree.id)
 			tree_is_gone(other);
 	}
+	follow_module(job->server);
 }
 
 /*
@@ -59,16 +102,21 @@ static int describe_member(const struct job *job, uint32_t member, char *text,
 	return -1;
 }
 
-/* Describe a member that the switch has lost, and why. Returns its rank or -1. */
+/*
+ * Describe a member that the switch has lost, and why, or the status that the tree has
+ * failed with. Returns its rank or -1.
+ */
 static int describe_dead(const struct job *job, const struct inc_nl_member *m,
-			 char *text, size_t len)
+			 uint8_t status, char *text, size_t len)
 {
+	const char *name = inc_nl_status_name(status);
 	const char *why = inc_nl_member_error_name(m->error);
 	char who[64];
 	int rank;
 
 	if (m->tree_id != job->tree.id || m->rank >= job->core.n) {
-		snprintf(text, len, "the switch's tree has failed");
+		snprintf(text, len, "the switch's tree has failed (%s)",
+			 name ? name : "error");
 		return -1;
 	}
 	rank = describe_member(job, m->rank, who, sizeof(who));
@@ -87,8 +135,8 @@ static void tree_has_failed(struct job *job, uint8_t error)
 
 	if (job->core.phase >= INC_JOB_ENDING)
 		return;
-	over = inc_job_fail(&job->core, s->now);
-	rank = describe_dead(job, &s->dead_member, text, sizeof(text));
+	over = inc_job_fail(&job->core, s->loop.now);
+	rank = describe_dead(job, &s->dead_member, error, text, sizeof(text));
 	log_info("job \"%s\": tree failed: %s", job->request.job, text);
 	job_tell_failed(job, rank, error ? error : INC_STATUS_PEER_DEAD, "%s",
 			text);
@@ -105,7 +153,6 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 		.msg_id	= slot->msg_id,
 	};
 	char wrong[64], unlike[64];
-	const struct rank *r;
 
 	if (slot->wrong_rank >= job->core.n || slot->unlike_rank >= job->core.n)
 		return;
@@ -114,9 +161,7 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 	inc_job_say_wrong(&msg, wrong, INC_NL_HAS(slot, SLOT_UNLIKE_RANK) ?
 			  unlike : NULL, inc_nl_status_name(slot->status));
 	log_info("job \"%s\": %s", job->request.job, msg.text);
-	inc_job_for_each(&job->core, r, RANK_PRESENT)
-		if (r->client->takes_wrong)
-			client_send(r->client, &msg);
+	job_tell_all(job, &msg);
 }
 
 static struct job *job_by_tree(const struct server *s, uint32_t id,
@@ -145,13 +190,9 @@ static void note_dead(struct server *s, const struct inc_nl_event *ev)
 	}
 }
 
-/**
- * event_tree() - handle an event of the kernel
- * @s: daemon
- * @ev: event
- *
- * A tree that fails or is deleted by an administrator ends its job. Ranks are
- * notified of failed messages.
+/*
+ * Handle an event of the kernel. A tree that fails or is deleted by an
+ * administrator ends its job. Ranks are notified of failed messages.
  */
 void event_tree(struct server *s, const struct inc_nl_event *ev)
 {
@@ -184,10 +225,7 @@ void event_tree(struct server *s, const struct inc_nl_event *ev)
 	}
 }
 
-/**
- * events_lost() - check all trees, as events were lost
- * @s: daemon
- */
+/* Check all trees, as events were lost. */
 void events_lost(struct server *s)
 {
 	struct inc_nl_tree tree;

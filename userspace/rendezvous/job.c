@@ -11,13 +11,9 @@
 
 #include "job.h"
 
-/**
- * job_find() - find a job that a rank may join
- * @s: daemon
- * @name: its name
+/*
+ * Find a job that a rank may join. Returns the job, or NULL.
  * @levels: of several switches, and it has no tree
- *
- * Return: the job, or NULL.
  */
 struct job *job_find(const struct server *s, const char *name, bool levels)
 {
@@ -75,13 +71,12 @@ static bool is_extra(const struct server *s, const struct job *rails)
 	return rails && n < EXTRA_MAX;
 }
 
-/**
- * job_new() - make a job without a tree
- * @c: connection of its first rank, or of a switch below, whose host is charged
- * @join: that rank's request
+/*
+ * Make a job without a tree. Returns the job, without ranks; or NULL, after @c
+ * was sent an error.
+ * @c: connection of its first rank, or of a switch below, whose host is
+ *	charged
  * @levels: its ranks may be at several switches
- *
- * Return: the job, without ranks; or NULL, after @c was sent an error.
  */
 struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 		    bool levels)
@@ -124,11 +119,9 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 	return job;
 }
 
-/**
- * job_set_ranks() - give a job its ranks
+/*
+ * Give a job its ranks.
  * @job: job; the time that it has to form begins
- * @ranks: ranks, none of which is present
- * @n: their number
  */
 void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n)
 {
@@ -137,11 +130,11 @@ void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n)
 	free(job->ranks);
 	job->ranks = ranks;
 	inc_job_init(&job->core, ranks, sizeof(*ranks), n);
-	job->core.deadline = s->now + s->max.forming_ms;
+	job->core.deadline = s->loop.now + s->max.forming_ms;
 }
 
-/**
- * job_free() - free a job
+/*
+ * Free a job.
  * @job: job; its connections are in none after that
  */
 void job_free(struct job *job)
@@ -163,9 +156,8 @@ void job_free(struct job *job)
 
 /* --- Connections --------------------------------------------------------- */
 
-/**
- * job_add_client() - add a connection to a job
- * @job: job
+/*
+ * Add a connection to a job.
  * @c: connection, in no job or in this one
  */
 void job_add_client(struct job *job, struct client *c)
@@ -197,12 +189,9 @@ static void forget_client(struct job *job, const struct client *c)
 	}
 }
 
-/**
- * job_del_client() - remove a connection from its job, if it is in one
- * @c: connection
- *
- * After that, nothing in the job points to it, and the time limit for joining
- * starts again.
+/*
+ * Remove a connection from its job, if it is in one. After that, nothing in
+ * the job points to it, and the time limit for joining starts again.
  */
 void job_del_client(struct client *c)
 {
@@ -220,11 +209,7 @@ void job_del_client(struct client *c)
 	client_wait_join(c);
 }
 
-/**
- * job_drop() - forget a rank of a job that gathers
- * @job: job
- * @rank: rank
- */
+/* Forget a rank of a job that gathers. */
 void job_drop(struct job *job, uint32_t rank)
 {
 	struct inc_rdv_msg msg =
@@ -238,11 +223,7 @@ void job_drop(struct job *job, uint32_t rank)
 		client_send(job->up, &msg);
 }
 
-/**
- * job_tell_all() - send a line to all ranks that are present
- * @job: job
- * @msg: line
- */
+/* Send a line to all ranks that are present. */
 void job_tell_all(struct job *job, const struct inc_rdv_msg *msg)
 {
 	const struct rank *r;
@@ -251,12 +232,9 @@ void job_tell_all(struct job *job, const struct inc_rdv_msg *msg)
 		client_send(r->client, msg);
 }
 
-/**
- * job_tell_failed() - tell all ranks that are present that the tree has failed
- * @job: job
+/*
+ * Tell all ranks that are present that the tree has failed.
  * @rank: rank that caused it; -1: none
- * @status: status that requests are answered with
- * @fmt: reason
  */
 void job_tell_failed(struct job *job, int rank, unsigned int status,
 		     const char *fmt, ...)

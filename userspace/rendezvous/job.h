@@ -18,10 +18,10 @@
  * struct rank - a rank of a job, or a switch below with several ranks
  * @core: its state
  * @client: its connection, if present or expected; NULL: none. While the job
- *	gathers, several ranks may have that of a switch below
- * @first: its rank in the job, or the first of those below a switch
+ *	gathers, several ranks may have a lower switch's
+ * @first: its rank in the job, or the first rank below a switch
  * @n: number of ranks
- * @rails: of the job's @rails, those that it reaches over a second device
+ * @rails: which of the job's @rails it reaches over a second device
  */
 struct rank {
 	struct inc_job_rank	core;
@@ -159,6 +159,7 @@ int level_linked(struct job *job, const struct inc_rdv_joined *linked);
 void level_ready(struct job *job);
 
 /* event.c */
+void events_open(struct server *s);
 void event_tree_new(const struct job *job);
 void event_tree(struct server *s, const struct inc_nl_event *ev);
 void events_lost(struct server *s);

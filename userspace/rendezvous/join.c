@@ -2,17 +2,14 @@
 /*
  * Ranks join jobs, and say when their queue pairs are ready.
  */
+#include "conf/keepalive.h"
 #include "nl/common.h"
 
 #include "job.h"
 
-/**
- * join_fits() - check whether a rank may take its place in a job
+/*
+ * Check whether a rank may take its place in a job. Returns true if so.
  * @c: its connection, which gets an error if not
- * @job: job
- * @join: its request
- *
- * Return: true if so.
  */
 bool join_fits(struct client *c, struct job *job,
 	       const struct inc_rdv_join *join)
@@ -79,8 +76,10 @@ static int begin_tree(struct client *c, struct job *job)
 		tree = tree_settings(s, job->core.n, &job->request);
 		ret = tree_make(job, &tree);
 		if (ret)
-			client_error(c, -ret, "job \"%s\": %s",
-				     job->request.job, s->nl.error);
+			client_error(c, -ret, "job \"%s\": %s%s",
+				     job->request.job,
+				     ret == -ENOENT ? "the daemon's host: " : "",
+				     s->nl.error);
 		else
 			event_tree_new(job);
 		return ret;
@@ -111,14 +110,10 @@ static struct job *begin_job(struct client *c, const struct inc_rdv_join *join)
 	return NULL;
 }
 
-/**
- * job_add() - add a member to a job's tree
- * @job: job
- * @c: its connection
+/*
+ * Add a member to a job's tree. Returns 0, or -errno after it was sent an
+ * error.
  * @join: its QP, and its place among the members
- * @joined: filled in
- *
- * Return: 0, or -errno after it was sent an error.
  */
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	    struct inc_rdv_joined *joined)
@@ -136,20 +131,17 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	r->client = c;
 	r->rails = 0;
 	inc_job_set(&job->core, &r->core, RANK_PRESENT);
-	/* Clients that don't know "rts" count as ready when they join. */
-	inc_job_set_rts(&job->core, &r->core, !join->rts);
-	if (join->uc)
-		client_keep_alive(c, job->tree.dead_time);
+	inc_job_set_rts(&job->core, &r->core, false);
+	/* A stream lives as long as the switch would wait for the rank. */
+	if (c->stream)
+		inc_set_keepalive(rpc_stream_fd(c->stream), job->tree.dead_time);
 	log_info("job \"%s\": rank %u at %s, %u of %u ranks",
 		 job->request.job, r->first, c->name, job->core.present,
 		 job->core.n);
 	return 0;
 }
 
-/**
- * job_check_ready() - let the ranks begin if all are present and ready
- * @job: job
- */
+/* Let the ranks begin if all are present and ready. */
 void job_check_ready(struct job *job)
 {
 	struct inc_rdv_msg ready = { .type = INC_RDV_READY };
@@ -170,9 +162,8 @@ void job_check_ready(struct job *job)
 	job_tell_all(job, &ready);
 }
 
-/**
- * job_rts() - handle "rts": a member is ready
- * @c: its connection
+/*
+ * Handle "rts": a member is ready.
  * @rails: addresses that it reaches over a second device
  */
 void job_rts(struct client *c, uint32_t rails)
@@ -188,12 +179,9 @@ void job_rts(struct client *c, uint32_t rails)
 	job_check_ready(job);
 }
 
-/**
- * job_change() - tell all ranks of a job to change to UC
- * @job: job that is ready
- * @msg: INC_RDV_CHANGE
- *
- * They join the job that it names, and leave this one.
+/*
+ * Tell all ranks of a job to change to UC. They join the job that it names,
+ * and leave this one.
  */
 void job_change(struct job *job, const struct inc_rdv_msg *msg)
 {
@@ -204,11 +192,9 @@ void job_change(struct job *job, const struct inc_rdv_msg *msg)
 	job_tell_all(job, msg);
 }
 
-/**
- * job_lossy() - handle "lossy": a rank loses packets, or one at a switch below
- * @c: its connection
- *
- * Only the root's daemon knows whether all ranks can change.
+/*
+ * Handle "lossy": a rank loses packets, or one at a switch below. Only the
+ * root's daemon knows whether all ranks can change.
  */
 void job_lossy(struct client *c)
 {
@@ -216,7 +202,7 @@ void job_lossy(struct client *c)
 	struct inc_rdv_msg msg;
 
 	if (!job->child) {
-		if (inc_job_change(&job->core, &job->request, c->server->now,
+		if (inc_job_change(&job->core, &job->request, c->server->loop.now,
 				   &msg))
 			job_change(job, &msg);
 	} else if (job->up && job->up_changes) {
@@ -225,13 +211,7 @@ void job_lossy(struct client *c)
 	}
 }
 
-/**
- * job_join() - handle "join"
- * @c: client that is not a rank
- * @join: its request
- *
- * The client gets an answer, or an error and is closed.
- */
+/* Handle "join". The client gets an answer, or an error and is closed. */
 void job_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };

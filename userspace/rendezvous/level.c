@@ -11,16 +11,10 @@
 
 #include "job.h"
 
-/**
- * gather_wants() - check whether a rank's job spans several switches
- * @s: daemon
- * @join: its request
- *
- * Return: true if so.
- */
+/* Check whether a rank's job spans several switches. Returns true if so. */
 bool gather_wants(const struct server *s, const struct inc_rdv_join *join)
 {
-	return s->parent_len || s->levels || job_find(s, join->job, true);
+	return s->parent || s->levels || job_find(s, join->job, true);
 }
 
 static struct job *begin_gather(struct client *c,
@@ -29,12 +23,12 @@ static struct job *begin_gather(struct client *c,
 	struct server *s = c->server;
 	struct job *job = job_new(c, join, true);
 
-	if (!job || !s->parent_len)
+	if (!job || !s->parent)
 		return job;
 	job->up = client_connect(s);
 	if (!job->up) {
-		client_error(c, EHOSTUNREACH, "job \"%s\": the parent's daemon: %s",
-			     join->job, strerror(errno));
+		client_error(c, ENOSPC, "job \"%s\": too many connections wait for the parent's daemon, %s: does it answer?",
+			     join->job, s->parent);
 		job_free(job);
 		return NULL;
 	}
@@ -42,10 +36,9 @@ static struct job *begin_gather(struct client *c,
 	return job;
 }
 
-/**
- * gather_join() - add a rank of this switch, or of one below
- * @c: its connection, or that of the switch's daemon
- * @join: its request
+/*
+ * Add a rank of this switch, or of one below.
+ * @c: its connection, or the one to the switch's daemon
  */
 void gather_join(struct client *c, const struct inc_rdv_join *join)
 {
@@ -87,11 +80,7 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 			.count = join->ranks, .tree = job->request.tree });
 }
 
-/**
- * gather_retract() - remove a rank of a switch below
- * @c: connection of the switch's daemon
- * @join: names the rank
- */
+/* Remove a rank of a switch below. */
 void gather_retract(struct client *c, const struct inc_rdv_join *join)
 {
 	struct job *job = c->job;
@@ -130,7 +119,7 @@ static uint32_t sort_members(const struct job *job,
 
 		if (!c)
 			return 0;
-		if (n && c->role == ROLE_CHILD && members[n - 1].client == c) {
+		if (n && c->peer == PEER_CHILD && members[n - 1].client == c) {
 			members[n - 1].n++;
 			continue;
 		}
@@ -158,7 +147,7 @@ static struct inc_nl_tree find_settings(const struct job *job,
 		INC_NL_SET(&t, TREE_FIRST_RANK, first_rank, (uint16_t)p->first);
 	}
 	for (i = 0; i < n; i++) {
-		bool child = members[i].client->role == ROLE_CHILD;
+		bool child = members[i].client->peer == PEER_CHILD;
 
 		t.below[i] = child ? (uint16_t)members[i].n : 0;
 		switches |= child;
@@ -198,7 +187,7 @@ static void add_members(struct job *job)
 	for (i = 0; i < job->core.n; i++) {
 		struct client *c = job->ranks[i].client;
 
-		if (c->role == ROLE_CHILD) {
+		if (c->peer == PEER_CHILD) {
 			place_below(&job->ranks[i], &job->tree);
 			continue;
 		}
@@ -219,19 +208,15 @@ static void send_link(const struct job *job)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_LINK };
 	struct client *up = job->up;
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
 	struct inc_nl_member qp;
 
 	if (inc_nl_parent_get(&job->server->nl, job->tree.id, &qp) ||
-	    getsockname(up->fd, (struct sockaddr *)&sa, &len)) {
+	    client_own_addr(up, &msg.join.addr)) {
 		client_end(up);
 		return;
 	}
-	inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, &msg.join.addr);
 	msg.join.qpn = qp.qpn;
 	msg.join.psn = qp.psn;
-	msg.join.rts = true;
 	client_send(up, &msg);
 }
 
@@ -245,7 +230,7 @@ static bool hand_down(struct job *job, const struct inc_rdv_placed *p,
 	struct inc_rdv_msg msg = { .type = INC_RDV_PLACED, .placed = *p };
 	struct client *below = members[0].client;
 
-	if (n != 1 || p->count != job->core.n || below->role != ROLE_CHILD)
+	if (n != 1 || p->count != job->core.n || below->peer != PEER_CHILD)
 		return false;
 	log_info("job \"%s\": all ranks are below %s",
 		 job->request.job, below->name);
@@ -286,10 +271,10 @@ static void make_tree(struct job *job, const struct inc_rdv_placed *p,
 	add_members(job);
 }
 
-/**
- * gather_placed() - make a job's tree: all ranks are known
- * @job: job that gathers
- * @p: ranks of this switch; the parent's daemon has said so, unless it is the root
+/*
+ * Make a job's tree: all ranks are known.
+ * @p: ranks of this switch; the parent's daemon has said so, unless it is the
+ *	root
  */
 void gather_placed(struct job *job, const struct inc_rdv_placed *p)
 {
@@ -314,11 +299,7 @@ void gather_placed(struct job *job, const struct inc_rdv_placed *p)
 
 /* --- Links --------------------------------------------------------------- */
 
-/**
- * level_link() - handle "link": a switch below has its tree
- * @c: connection of its daemon
- * @join: its QP
- */
+/* Handle "link": a switch below has its tree. */
 void level_link(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_LINKED };
@@ -336,12 +317,9 @@ void level_link(struct client *c, const struct inc_rdv_join *join)
 	job_check_ready(job);
 }
 
-/**
- * level_linked() - handle "linked": the parent has added this switch
- * @job: job of a child switch
- * @linked: its answer
- *
- * Return: 0, or -errno after the ranks were notified.
+/*
+ * Handle "linked": the parent has added this switch. Returns 0, or -errno
+ * after the ranks were notified.
  */
 int level_linked(struct job *job, const struct inc_rdv_joined *linked)
 {
@@ -351,19 +329,16 @@ int level_linked(struct job *job, const struct inc_rdv_joined *linked)
 		job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
 				"the link to the parent switch: %s",
 				job->server->nl.error);
-		inc_job_fail(&job->core, job->server->now);
+		inc_job_fail(&job->core, job->server->loop.now);
 		return ret;
 	}
-	job->tell_rts = linked->rts;
+	job->tell_rts = true;
 	job->up_changes = linked->change;
 	job_check_ready(job);
 	return 0;
 }
 
-/**
- * level_ready() - handle "ready" of the parent's daemon: all switches are
- * @job: job of a child switch
- */
+/* Handle "ready" of the parent's daemon: all switches are. */
 void level_ready(struct job *job)
 {
 	job->parent_ready = true;

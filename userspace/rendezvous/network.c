@@ -30,13 +30,7 @@ static int parse_network(struct inc_rdv_network *net, const char *text)
 	return 0;
 }
 
-/**
- * inc_rdv_network_add() - add a network to a list
- * @list: list
- * @text: "ADDRESS" or "ADDRESS/PREFIX"
- *
- * Return: 0, -EINVAL if @text is neither, -ENOMEM.
- */
+/* Add a network to a list. Returns 0, -EINVAL if @text is neither, -ENOMEM. */
 int inc_rdv_network_add(struct inc_rdv_network **list, const char *text)
 {
 	struct inc_rdv_network *net = calloc(1, sizeof(*net));
@@ -66,13 +60,7 @@ static bool is_within(const struct inc_rdv_addr *addr,
 	return !mask || !((addr->bytes[bytes] ^ net->addr.bytes[bytes]) & mask);
 }
 
-/**
- * inc_rdv_network_has() - check whether one of a list's networks has an address
- * @list: list
- * @addr: address
- *
- * Return: true if so.
- */
+/* Check whether one of a list's networks has an address. Returns true if so. */
 bool inc_rdv_network_has(const struct inc_rdv_network *list,
 			 const struct inc_rdv_addr *addr)
 {
@@ -82,10 +70,7 @@ bool inc_rdv_network_has(const struct inc_rdv_network *list,
 	return false;
 }
 
-/**
- * inc_rdv_network_free() - free a list
- * @list: list, which is empty after that
- */
+/* Free a list. */
 void inc_rdv_network_free(struct inc_rdv_network **list)
 {
 	struct inc_rdv_network *net;
@@ -96,24 +81,16 @@ void inc_rdv_network_free(struct inc_rdv_network **list)
 	}
 }
 
-/**
- * inc_rdv_addr_same() - compare two addresses
- * @a: address
- * @b: address
- *
- * Return: true if they are the same.
- */
+/* Compare two addresses. Returns true if they are the same. */
 bool inc_rdv_addr_same(const struct inc_rdv_addr *a,
 		       const struct inc_rdv_addr *b)
 {
 	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
 }
 
-/**
- * inc_rdv_addr_no_host() - check whether a host can have an address
- * @addr: address
- *
- * Return: NULL if so, else what it is instead, for an error message.
+/*
+ * Check whether a host can have an address. Returns NULL if so, else what it
+ * is instead, for an error message.
  */
 const char *inc_rdv_addr_no_host(const struct inc_rdv_addr *addr)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The lines that ranks and the rendezvous daemon exchange
- * (Documentation/rendezvous.rst): JSON objects to and from structs. No I/O.
- * Used by libinc and by inc-tool's daemon.
+ * The messages that ranks and coordinators exchange (Documentation/rendezvous.rst),
+ * as all but rpc/message.c see them. No I/O.
  */
 #ifndef INC_RENDEZVOUS_PROTO_H
 #define INC_RENDEZVOUS_PROTO_H
@@ -12,25 +11,14 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define INC_RDV_VERSION		1
-/* The newest INC header that switches of this source accept: INC_VERSION. */
-#define INC_RDV_HEADER		1
 /* How collectives are split into messages: Documentation/mapping.rst. */
 #define INC_RDV_MAPPING		1
 #define INC_RDV_PORT		"18791"
-#define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
 #define INC_RDV_JOB_MAX		63	/* characters */
 #define INC_RDV_RANKS_MAX	1024	/* RDMA_INC_MAX_RANKS of the kernel */
 #define INC_RDV_TEXT_MAX	512
-#define INC_RDV_TOKEN_MAX	1024	/* characters */
 #define INC_RDV_RAILS_MAX	8	/* addresses of a switch that ranks choose from */
 #define INC_RDV_RAILS_LEN	256	/* of their list, with the final 0 */
-
-/*
- * The daemon sends "alive" to a UC rank BEATS times per dead time. If TCP gets no
- * acknowledgment for the dead time, the rank's host is dead.
- */
-#define INC_RDV_BEATS		5
 
 /**
  * struct inc_rdv_addr - address of a GID
@@ -68,8 +56,6 @@ struct inc_rdv_tree {
  * @psn: first PSN that it sends
  * @mtu: active MTU of its port, bytes; 0: not given
  * @uc: its queue pair is UC, else RC
- * @rts: it will send INC_RDV_RTS
- * @wrong: it understands INC_RDV_WRONG
  * @rebuild: if the tree fails, it goes on over another one; or, of
  *	INC_RDV_REJOIN, not used
  * @change: it says INC_RDV_LOSSY, and does what INC_RDV_CHANGE says
@@ -89,8 +75,6 @@ struct inc_rdv_join {
 	uint32_t		psn;
 	uint32_t		mtu;
 	bool			uc;
-	bool			rts;
-	bool			wrong;
 	bool			rebuild;
 	bool			change;
 	bool			rails;
@@ -116,8 +100,6 @@ struct inc_rdv_join {
  * @dtypes: mask of offered data types
  * @ops: mask of offered operations
  * @traffic_class: traffic class of packets in both directions
- * @rts: the daemon waits for INC_RDV_RTS, if the rank has announced it
- * @wrong: the daemon sends INC_RDV_WRONG, if the rank understands it
  * @rebuild: if the tree fails, it sends INC_RDV_REBUILD
  * @change: it answers INC_RDV_LOSSY with INC_RDV_CHANGE, if all ranks know that
  * @rails: addresses of the switch, with a comma between; empty: no rails
@@ -141,8 +123,6 @@ struct inc_rdv_joined {
 	uint32_t		dtypes;
 	uint32_t		ops;
 	uint32_t		traffic_class;
-	bool			rts;
-	bool			wrong;
 	bool			rebuild;
 	bool			change;
 	char			rails[INC_RDV_RAILS_LEN];
@@ -194,11 +174,11 @@ enum inc_rdv_type {
 };
 
 /**
- * struct inc_rdv_msg - any line
- * @type: type of line
+ * struct inc_rdv_msg - any message
+ * @type: its kind
  * @join: if INC_RDV_JOIN; INC_RDV_REJOIN: qpn, psn, round and done alone;
  *	INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn
- *	and psn; INC_RDV_LINK: these three and rts alone
+ *	and psn; INC_RDV_LINK: these three alone
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
  * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none
@@ -230,29 +210,13 @@ struct inc_rdv_msg {
 	};
 };
 
-/**
- * struct inc_rdv_lines - received bytes of a connection, to be split into lines
- * @used: bytes in @data
- * @data: received data not processed yet
- */
-struct inc_rdv_lines {
-	size_t	used;
-	char	data[INC_RDV_LINE_MAX];
-};
+const char *inc_rdv_name(enum inc_rdv_type type);
 
-int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
-		  size_t err_len);
-int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
-
-/* line.c */
-int inc_rdv_token_format(const char *token, char *line, size_t len);
-bool inc_rdv_token_parse(const char *line, char *token);
-char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
-void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);
-int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len);
-
+bool inc_rdv_addr_is_link_local(const struct inc_rdv_addr *addr);
 const char *inc_rdv_addr_str(const struct inc_rdv_addr *addr, char *buf,
 			     size_t len);
+void inc_rdv_addr_set(struct inc_rdv_addr *addr, const uint8_t *bytes,
+		      unsigned int len);
 int inc_rdv_addr_parse(const char *text, struct inc_rdv_addr *addr);
 int inc_rdv_addr_from_sockaddr(const struct sockaddr *sa,
 			       struct inc_rdv_addr *addr);

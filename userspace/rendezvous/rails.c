@@ -16,25 +16,6 @@
 #define NAME_ROOM	2
 #define FIRST		'a'
 
-static bool is_link_local(const struct inc_rdv_addr *addr)
-{
-	return addr->len == 16 && addr->bytes[0] == 0xfe &&
-	       (addr->bytes[1] & 0xc0) == 0x80;
-}
-
-/* Does the daemon listen at all addresses? */
-static bool listens_everywhere(const struct server *s)
-{
-	static const uint8_t zero[16];
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-	struct inc_rdv_addr addr;
-
-	return !getsockname(s->listen_fd, (struct sockaddr *)&ss, &len) &&
-	       !inc_rdv_addr_from_sockaddr((struct sockaddr *)&ss, &addr) &&
-	       !memcmp(addr.bytes, zero, addr.len);
-}
-
 /* The addresses at which ranks reach this host, as many as there is room for. */
 static void list_addresses(char *list, size_t len)
 {
@@ -49,7 +30,8 @@ static void list_addresses(char *list, size_t len)
 	for (ifa = all; ifa && n < INC_RDV_RAILS_MAX; ifa = ifa->ifa_next) {
 		if (!ifa->ifa_addr || !(ifa->ifa_flags & IFF_UP) ||
 		    inc_rdv_addr_from_sockaddr(ifa->ifa_addr, &addr) ||
-		    inc_rdv_addr_no_host(&addr) || is_link_local(&addr))
+		    inc_rdv_addr_no_host(&addr) ||
+		    inc_rdv_addr_is_link_local(&addr))
 			continue;
 		inc_rdv_addr_str(&addr, text, sizeof(text));
 		if (used + strlen(text) + 2 > len)
@@ -63,13 +45,10 @@ static void list_addresses(char *list, size_t len)
 		*list = '\0';
 }
 
-/**
- * rails_offer() - tell a rank at which addresses it may reach the switch
- * @job: its job
- * @join: its request
+/*
+ * Tell a rank at which addresses it may reach the switch. The same ones to all
+ * ranks, if their tree is at this switch alone, and no rail.
  * @joined: the answer to it; @rails is set
- *
- * The same ones to all ranks, if their tree is at this switch alone, and no rail.
  */
 void rails_offer(struct job *job, const struct inc_rdv_join *join,
 		 struct inc_rdv_joined *joined)
@@ -79,7 +58,7 @@ void rails_offer(struct job *job, const struct inc_rdv_join *join,
 	job->request.rails &= join->rails;
 	if (!job->request.rails || s->tree_id || job->core.n < 2 || *job->second)
 		return;
-	if (!*job->rails && listens_everywhere(s))
+	if (!*job->rails && s->everywhere)
 		list_addresses(job->rails, sizeof(job->rails));
 	memcpy(joined->rails, job->rails, sizeof(joined->rails));
 }
@@ -98,7 +77,7 @@ static bool is_room(const struct job *job)
 }
 
 /* A bit for each address of a list. */
-static uint32_t offered(const char *list)
+static uint32_t mask_of_list(const char *list)
 {
 	uint32_t mask = *list ? 1 : 0;
 
@@ -108,16 +87,15 @@ static uint32_t offered(const char *list)
 	return mask;
 }
 
-/**
- * rails_choose() - choose the address of a second tree, if all ranks reach one
- * @job: job whose ranks are all ready
+/*
+ * Choose the address of a second tree, if all ranks reach one.
  * @ready: the line for them; its rails and text are set
  */
 void rails_choose(struct job *job, struct inc_rdv_msg *ready)
 {
 	struct inc_rdv_msg second;
 	const struct rank *r;
-	uint32_t mask = job->request.rails ? offered(job->rails) : 0;
+	uint32_t mask = job->request.rails ? mask_of_list(job->rails) : 0;
 
 	inc_job_for_each(&job->core, r, RANK_PRESENT)
 		mask &= r->rails;
@@ -151,12 +129,9 @@ static bool is_replaced(const struct job *job, const char *name)
 	       name[len + 1] == rail_of(job);
 }
 
-/**
- * rails_lost() - take a rank for lost in the job that it wants to replace
- * @s: daemon
- * @join: its request
- *
- * It cannot say so over a link that is cut, and the others would wait for it.
+/*
+ * Take a rank for lost in the job that it wants to replace. It cannot say so
+ * over a link that is cut, and the others would wait for it.
  */
 void rails_lost(const struct server *s, const struct inc_rdv_join *join)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The rendezvous daemon. From the bottom: server.c has the clock and the log,
- * secure.c TLS, client.c connections and their hosts, addr.c the permitted
- * addresses; job.h says where jobs are; admit.c lets connections in, dispatch.c
- * hands on what they say, loop.c has the main loop. Each file calls those
- * before it only. See Documentation/rendezvous.rst; the command line is
- * inc-tool's (tool/serve.c).
+ * The coordinator of one switch, inc-tool serve. From the bottom: up.c speaks
+ * with the parent's coordinator, client.c has ranks and their hosts, addr.c the
+ * permitted addresses; job.h says where jobs are; dispatch.c hands on what ranks say,
+ * main.c has the main loop, serve.c the command line. Each file calls those before it
+ * only. gRPC is rpc/'s. See Documentation/rendezvous.rst.
  *
- * Ownership: the server owns connections, jobs and hosts, in one list each. A
- * connection is in one job at most. Only job_add_client() and job_del_client()
+ * Ownership: the server owns clients, jobs and hosts, in one list each. A
+ * client is in one job at most. Only job_add_client() and job_del_client()
  * add and remove it; the latter clears all pointers to it in the job. Only
- * sweep_clients() frees a connection. The main loop calls it when nothing else
- * is in progress, after client_close() has removed the connection from its job.
+ * sweep_clients() frees a client. The main loop calls it when nothing else
+ * is in progress, after client_close() has removed the client from its job.
  */
 #ifndef INC_RENDEZVOUS_SERVER_H
 #define INC_RENDEZVOUS_SERVER_H
@@ -21,26 +20,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "auth/stamp.h"
-#include "conf/clock.h"
 #include "conf/log.h"
+#include "loop/loop.h"
 #include "network.h"
 #include "proto.h"
 #include "nl/nl.h"
+#include "rpc/rpc.h"
 
-struct client;
-struct inc_tls;
-struct inc_tls_ctx;
-struct inc_tls_ops;
+#define WORK_MS		10	/* time per turn for work that can wait */
+
 struct job;
 struct server;
-struct tokens;
+struct up;
 
 /**
- * struct host - source address of connections, and its use of resources
+ * struct host - address of ranks, and its use of resources
  * @next: next host
  * @key: tells it from others
- * @clients: connections
+ * @clients: ranks, and switches below
  * @jobs: jobs whose first rank it was
  * @extra: how many of @jobs do not count for limits
  * @memory: bytes of their trees
@@ -54,75 +51,56 @@ struct host {
 	uint64_t		memory;
 };
 
-enum role {
-	ROLE_NEW,	/* not known yet */
-	ROLE_RANK,
-	ROLE_CHILD,	/* the daemon of a switch below */
-	ROLE_UP,	/* the daemon of the parent */
+/* Of a client; identity.h has the roles of callers. */
+enum peer {
+	PEER_NEW,	/* not known yet */
+	PEER_RANK,
+	PEER_CHILD,	/* the daemon of a switch below */
+	PEER_UP,	/* the daemon of the parent */
 };
 
 /**
- * struct client - a connection
- * @next: next connection
+ * struct client - a rank's stream, that of a switch below, or to the parent
+ * @next: next client
  * @server: daemon
- * @fd: socket; -1: closed, to be freed
+ * @stream: its stream; NULL: it has ended, or is @up
+ * @up: the stream to the parent's daemon, or NULL
  * @name: address and port of the other end
  * @addr: address of the other end
  * @host: host that is charged for it; NULL: none
  * @job: job that it belongs to, or NULL
  * @job_next: next in the job
- * @role: role of the peer
+ * @peer: who is at the other end
  * @rank: its place among the members of its job's tree
  * @join: its request, if it is a rank of a job that has no tree yet
- * @deadline: milliseconds; when it must have joined, or read its output. 0: no
- *	limit
- * @alive_at: milliseconds; when to send the next "alive"
- * @alive_ms: interval of "alive"; 0: none
- * @tls: TLS on @fd; NULL: none, or not yet
- * @wants: if @handshaking: events that it waits for; 0: input
- * @handshaking: hands are being shaken
- * @shake_next: next connection whose handshake goes on in this turn
- * @authenticated: it may speak: it has shown a certificate or a token, or need
- *	not
- * @takes_wrong: it understands INC_RDV_WRONG
+ * @deadline: milliseconds; when it must have joined. 0: no limit
  * @leaving: it has left; confirm that when its job's tree is deleted
- * @closing: close it when @out is sent
- * @in: received bytes
- * @out: bytes to send, NULL if there are none
- * @out_len: their number
+ * @closing: its stream has got its end
+ * @gone: it is in no job, and to be freed
  */
 struct client {
 	struct client		*next;
 	struct server		*server;
-	int			fd;
+	struct rpc_stream	*stream;
+	struct up		*up;
 	char			name[64];
 	struct inc_rdv_addr	addr;
 	struct host		*host;
 	struct job		*job;
 	struct client		*job_next;
-	enum role		role;
+	enum peer		peer;
 	uint32_t		rank;
 	struct inc_rdv_join	join;
 	int64_t			deadline;
-	int64_t			alive_at;
-	uint32_t		alive_ms;
-	struct inc_tls		*tls;
-	short			wants;
-	bool			handshaking;
-	struct client		*shake_next;
-	bool			authenticated;
-	bool			takes_wrong;
 	bool			leaving;
 	bool			closing;
-	struct inc_rdv_lines	in;
-	char			*out;
-	size_t			out_len;
+	bool			gone;
 };
 
 /**
  * struct limits - limits of resources; 0: not given
- * @clients: connections
- * @host_clients: connections of one host
+ * @clients: ranks, and switches below
+ * @host_clients: those of one host
  * @groups: jobs
  * @host_groups: jobs whose first rank is of one host
  * @host_memory: bytes of the trees of these
@@ -140,54 +118,37 @@ struct limits {
 };
 
 /**
- * struct security - who may talk to the daemon
- * @ca: file: authorities whose certificates clients and parents have, or NULL
- * @cert: file: the daemon's certificate; NULL: no TLS
- * @key: file: its private key
- * @tokens_path: file: tokens of clients, or NULL
- * @plaintext: the administrator wants no TLS
- * @ops: libinc-tls; NULL: neither TLS nor tokens
- * @down: TLS with ranks and children, or NULL
- * @up: TLS with the parent's daemon, or NULL
- * @tokens: tokens, or NULL
- * @files: what they were when they were read: @ca, @cert, @key, @tokens_path
- * @look_at: milliseconds; when to look again
- * @refused: number of connections that were refused
- * @log_since: milliseconds; when the log's period began
+ * struct refusals - those who may not call, for the log
+ * @n: their number
+ * @since: milliseconds; when the log's period began
  * @logged: refusals in it
  */
-struct security {
-	const char			*ca;
-	const char			*cert;
-	const char			*key;
-	const char			*tokens_path;
-	bool				plaintext;
-	const struct inc_tls_ops	*ops;
-	struct inc_tls_ctx		*down;
-	struct inc_tls_ctx		*up;
-	struct tokens			*tokens;
-	struct auth_stamp		files[4];
-	int64_t				look_at;
-	uint64_t			refused;
-	int64_t				log_since;
-	unsigned int			logged;
+struct refusals {
+	uint64_t		n;
+	int64_t			since;
+	unsigned int		logged;
 };
 
 /**
  * struct server - the daemon
+ * @loop: main loop
+ * @rpc: gRPC server
  * @nl: netlink, for requests
  * @events: netlink, for events; @events.sock is NULL if there is none
- * @listen_fd: listening socket
- * @clients: connections
+ * @events_io: tells that some have come
+ * @signal_io: tells of a signal, at @signal_fd
+ * @signal_fd: signals that end the daemon, or have it read files again
+ * @clients: clients
  * @nclients: their number
  * @hosts: their hosts
  * @njobs: number of jobs
  * @max: limits
  * @allow: addresses that ranks may have besides their connections'
  * @security: who may talk to it
- * @parent_host: name or address of the parent's daemon, as given
- * @parent: address of the parent's daemon; addr.ss_family 0: there is none
- * @parent_len: its length
+ * @refusals: who has tried in vain
+ * @everywhere: it listens at all addresses
+ * @parent: the parent's daemon, HOST:PORT; NULL: there is none
+ * @parent_said: takes what that says
  * @levels: this switch may have others below it
  * @jobs: jobs
  * @n_made: number of these whose tree was made
@@ -202,24 +163,31 @@ struct security {
  *	tree_id 0: none
  * @once: end after the first job
  * @verbose: print events
- * @now: milliseconds
+ * @refresh_at: milliseconds; when to look whether files have changed
  * @work_until: milliseconds; later work that can wait is left to the next turn
  *	of the main loop
+ * @stop: end
  */
 struct server {
+	struct loop		loop;
+	struct rpc		*rpc;
 	struct inc_nl		nl;
 	struct inc_nl		events;
-	int			listen_fd;
+	struct loop_fd		events_io;
+	struct loop_fd		signal_io;
+	int			signal_fd;
 	struct client		*clients;
 	unsigned int		nclients;
 	struct host		*hosts;
 	unsigned int		njobs;
 	struct limits		max;
 	struct inc_rdv_network	*allow;
-	struct security		security;
-	char			parent_host[256];
-	struct sockaddr_storage	parent;
-	socklen_t		parent_len;
+	struct rpc_security	security;
+	struct refusals		refusals;
+	bool			everywhere;
+	const char		*parent;
+	void			(*parent_said)(struct client *c,
+					       const struct inc_rdv_msg *msg);
 	bool			levels;
 	struct job		*jobs;
 	unsigned int		n_made;
@@ -231,12 +199,13 @@ struct server {
 	struct inc_nl_member	dead_member;
 	bool			once;
 	bool			verbose;
-	int64_t			now;
+	int64_t			refresh_at;
 	int64_t			work_until;
+	bool			stop;
 };
 
 /**
- * struct serve_options - other options of the command line
+ * struct serve_options - how the daemon was started
  * @listen: address to listen on, NULL: all
  * @port: TCP port
  * @parent: the parent's daemon, or NULL
@@ -257,53 +226,44 @@ struct serve_options {
  */
 static inline bool server_may_work(const struct server *s)
 {
-	return now_ms() < s->work_until;
-}
+	int64_t now = now_ms();
 
-/* secure.c */
-bool secure_start(struct server *s, const struct serve_options *o);
-void secure_forget(struct security *sec);
-void secure_refuse(struct client *c, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void secure_accept(struct client *c);
-bool secure_connect(struct client *c);
-ssize_t secure_recv(struct client *c, void *buf, size_t len);
-ssize_t secure_send(struct client *c, const void *buf, size_t len);
-void secure_close(struct client *c);
+	return now < s->work_until || now < s->loop.now + WORK_MS;
+}
 
 /* client.c */
 struct host *host_get(struct server *s, const struct inc_rdv_addr *addr);
 void host_put(struct server *s, struct host *host);
-struct client *client_new(struct server *s, int fd,
-			  const struct sockaddr_storage *sa, socklen_t len);
+struct client *client_new(struct server *s);
 struct client *client_connect(struct server *s);
+void client_refuse(struct server *s, const char *name, const char *why);
 void client_send(struct client *c, const struct inc_rdv_msg *msg);
 void client_error(struct client *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void client_end(struct client *c);
 void client_bye(struct client *c, const char *missing);
 void client_wait_join(struct client *c);
-void client_flush(struct client *c);
 void client_shut(struct client *c);
 void client_free(struct client *c);
-void client_keep_alive(struct client *c, uint32_t dead_time);
+int client_own_addr(const struct client *c, struct inc_rdv_addr *addr);
 int64_t clients_next_deadline(const struct server *s);
-void clients_keep_alive(struct server *s);
 
 /* addr.c */
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr);
 uint32_t addr_pmtu(const struct client *c);
 
-/* admit.c */
-void admit_caller(struct server *s);
-bool admit_step(struct client *c);
-bool admit_line(struct client *c, const char *line);
-bool admit_speaks_tls(struct client *c, char first);
+/* up.c */
+struct up *up_connect(struct server *s, struct client *c);
+void up_send(struct up *up, const struct inc_rdv_msg *msg);
+int up_own_addr(const struct up *up, struct inc_rdv_addr *addr);
+void up_close(struct up *up);
+bool up_idle(void);
 
 /* dispatch.c */
-void dispatch_input(struct client *c);
+void dispatch_up(struct client *c, const struct inc_rdv_msg *msg);
+extern const struct rpc_handler dispatch_handler;
 
-/* loop.c */
+/* main.c */
 int server_run(struct server *s, const struct serve_options *o);
 
 #endif /* INC_RENDEZVOUS_SERVER_H */

@@ -20,13 +20,10 @@ static void set_uc(struct inc_nl_tree *tree)
 	INC_NL_SET(tree, TREE_SLOTS, slots, (uint16_t)slots);
 }
 
-/**
- * tree_settings() - get the settings of a new job's tree
+/*
+ * Get the settings of a new job's tree. Returns settings for the kernel.
  * @s: daemon, whose settings count unless others are requested
- * @members: number of members
- * @like: the ranks' requests, from those of the first rank
- *
- * Return: settings for the kernel.
+ * @like: the ranks' requests, beginning with the first rank's
  */
 struct inc_nl_tree tree_settings(const struct server *s, uint32_t members,
 				 const struct inc_rdv_join *like)
@@ -76,12 +73,9 @@ static int charge_host(struct job *job, uint64_t memory)
 	return 0;
 }
 
-/**
- * tree_make() - make a job's tree
- * @job: job that has none
- * @want: its settings
- *
- * Return: 0, or -errno with a message in the server's nl.error.
+/*
+ * Make a job's tree. Returns 0, or -errno with a message in the server's
+ * nl.error.
  */
 int tree_make(struct job *job, const struct inc_nl_tree *want)
 {
@@ -102,11 +96,7 @@ int tree_make(struct job *job, const struct inc_nl_tree *want)
 	return -ENOSPC;
 }
 
-/**
- * tree_take() - let a job have a tree
- * @job: job that has none
- * @tree: tree
- */
+/* Let a job have a tree. */
 void tree_take(struct job *job, const struct inc_nl_tree *tree)
 {
 	job->tree = *tree;
@@ -117,13 +107,10 @@ void tree_take(struct job *job, const struct inc_nl_tree *tree)
 		 tree->msg_size, tree->pmtu);
 }
 
-/**
- * member_new() - add a member to a job's tree
- * @job: job
+/*
+ * Add a member to a job's tree. Returns 0, or -errno with a message in the
+ * server's nl.error.
  * @join: its QP, and its place among the members
- * @joined: filled in: the reply
- *
- * Return: 0, or -errno with a message in the server's nl.error.
  */
 int member_new(struct job *job, const struct inc_rdv_join *join,
 	       struct inc_rdv_joined *joined)
@@ -162,8 +149,6 @@ int member_new(struct job *job, const struct inc_rdv_join *join,
 		.dtypes		= job->tree.dtypes,
 		.ops		= job->tree.ops,
 		.traffic_class	= job->tree.traffic_class,
-		.rts		= true,
-		.wrong		= true,
 		/* An administrator's tree is no more than one. */
 		.change		= !s->tree_id,
 	};
@@ -172,9 +157,8 @@ int member_new(struct job *job, const struct inc_rdv_join *join,
 	return 0;
 }
 
-/**
- * member_del() - delete a member
- * @job: job
+/*
+ * Delete a member.
  * @r: rank, whose place is free again until all are present
  */
 void member_del(struct job *job, struct rank *r)
@@ -191,12 +175,10 @@ void member_del(struct job *job, struct rank *r)
 			 job->request.job, member, s->nl.error);
 }
 
-/**
- * members_del() - delete the members of ranks in a state
- * @job: job
+/*
+ * Delete the members of ranks in a state. Returns false if some are left for
+ * the next turn.
  * @state: RANK_LOST, or RANK_LEFT: tell the others that they have left
- *
- * Return: false if some are left for the next turn.
  */
 bool members_del(struct job *job, enum rank_state state)
 {
@@ -215,12 +197,9 @@ bool members_del(struct job *job, enum rank_state state)
 	return true;
 }
 
-/**
- * tree_link() - connect a child switch to its parent
- * @job: job of a child switch
- * @linked: the parent's answer
- *
- * Return: 0, or -errno with a message in the server's nl.error.
+/*
+ * Connect a child switch to its parent. Returns 0, or -errno with a message in
+ * the server's nl.error.
  */
 int tree_link(struct job *job, const struct inc_rdv_joined *linked)
 {

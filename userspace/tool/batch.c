@@ -10,7 +10,7 @@
 #include "tool.h"
 
 #define MAX_WORDS	4096
-#define MAX_LINE	(1U << 16)	/* bytes, and those that continue it */
+#define MAX_LINE	(1U << 16)	/* bytes, with the lines that continue it */
 #define MAX_DEPTH	8	/* of files whose commands restore others */
 
 static char *grow_line(char *line, size_t *room)
@@ -131,11 +131,9 @@ static int run_lines(FILE *f, const char *name)
 	return rc;
 }
 
-/**
- * batch_run() - run the commands of a file
- * @path: the file, "-" for standard input
- *
- * Return: exit status of the first command that failed, or TOOL_OK.
+/*
+ * Run the commands of a file. Returns the exit status of the first command
+ * that failed, or TOOL_OK.
  */
 int batch_run(const char *path)
 {

@@ -12,13 +12,13 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
-#include "collect.h"
+#include "check-link.h"
 #include "conf/unit.h"
+#include "daemon.h"
 #include "parse.h"
 #include "print.h"
 #include "report.h"
 #include "nl/rtnl.h"
-#include "rt.h"
 #include "tool.h"
 
 static const char usage[] =
@@ -40,43 +40,12 @@ static const char usage[] =
 /* With fewer packets, a share means nothing. */
 #define REPEATED_MIN	100
 
-#define LINKS_MAX	128
+/* Milliseconds for which a failure, or what moved then, is worth a warning. */
+#define RECENT		600000
 
 /* States of a neighbour in which packets are sent to it. */
 #define NUD_USABLE	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | \
 			 NUD_PROBE | NUD_STALE | NUD_DELAY)
-
-/**
- * struct check - a run of the command
- * @snap: the switch
- * @rt: rtnetlink, or NULL
- * @links: devices through which packets to members are sent
- * @need: MTU that each of them needs
- * @nlinks: number of devices
- */
-struct check {
-	struct snapshot	snap;
-	struct nl_sock	*rt;
-	int		links[LINKS_MAX];
-	uint32_t	need[LINKS_MAX];
-	unsigned int	nlinks;
-};
-
-static void note_link(struct check *c, int ifindex, uint32_t need)
-{
-	unsigned int i;
-
-	for (i = 0; i < c->nlinks && c->links[i] != ifindex; i++)
-		;
-	if (i == LINKS_MAX)
-		return;
-	if (i == c->nlinks) {
-		c->links[c->nlinks++] = ifindex;
-		c->need[i] = 0;
-	}
-	if (need > c->need[i])
-		c->need[i] = need;
-}
 
 static void check_module(const struct check *c)
 {
@@ -95,9 +64,7 @@ static void check_module(const struct check *c)
 		report_find(&s, VERDICT_OK, NULL, "namespace %" PRIu64,
 			    (uint64_t)st.st_ino);
 	if (!sw->trees)
-		report_find(&s, VERDICT_WARN,
-			    "no job is running, or its switch is another network namespace (-netns NAME)",
-			    "there is no tree in this namespace");
+		report_find(&s, VERDICT_OK, NULL, "no tree");
 	else if (sw->hooked)
 		report_find(&s, VERDICT_OK, NULL, "takes packets");
 	else
@@ -143,17 +110,21 @@ static void check_switch(const struct check *c)
 		[RDMA_INC_A_SWITCH_STATS_TX_ERROR] =
 			"a full queue (tc -s qdisc) or an OUTPUT rule",
 	};
-	const uint64_t *stats = c->snap.sw.stats;
+	const uint64_t *stats = c->later.stats;
 	struct subject s;
+	uint64_t moved;
 	unsigned int i;
 
 	report_subject(&s, "switch", "switch");
 	for (i = 1; i < ARRAY_SIZE(hints); i++) {
 		/* What is for no member of ours may be for another program. */
-		if (stats[i] && i != RDMA_INC_A_SWITCH_STATS_RX_NO_QP)
-			report_find(&s, VERDICT_WARN, hints[i],
-				    "%s counts %" PRIu64 " packets since the module was loaded",
-				    inc_nl_switch_stat_name(i), stats[i]);
+		if (!stats[i] || i == RDMA_INC_A_SWITCH_STATS_RX_NO_QP)
+			continue;
+		moved = stats[i] - c->snap.sw.stats[i];
+		report_find(&s, moved || c->trouble ? VERDICT_WARN : VERDICT_OK,
+			    hints[i],
+			    "%s counts %" PRIu64 " packets since the module was loaded, %" PRIu64 " in the last second",
+			    inc_nl_switch_stat_name(i), stats[i], moved);
 	}
 	if (!s.n)
 		report_find(&s, VERDICT_OK, NULL,
@@ -186,7 +157,12 @@ static void check_tree(const struct check *c, const struct inc_nl_tree *t)
 			snprintf(missing + len, sizeof(missing) - len, "%s%u",
 				 n > 1 ? "," : "", r);
 	}
-	if (n)
+	if (n && t->state == RDMA_INC_TREE_STATE_FAILED)
+		report_find(&s, VERDICT_WARN,
+			    "these ranks had joined, and have ended or left: their own messages say why",
+			    "%u ranks have no member any more: %s%s", n,
+			    missing, n > 8 ? " ..." : "");
+	else if (n)
 		report_find(&s, VERDICT_WARN,
 			    "these ranks have not joined: does their program run, with the same INC_JOB and INC_SERVER?",
 			    "%u ranks have no member: %s%s", n, missing,
@@ -197,6 +173,15 @@ static void check_tree(const struct check *c, const struct inc_nl_tree *t)
 			    "%" PRIu64 " messages ended with an error",
 			    t->stats[RDMA_INC_A_TREE_STATS_FAILED]);
 	report_put(&s);
+}
+
+static void addr_text(const struct inc_nl_member *m, char *text)
+{
+	if (!m->peer_addr.len)
+		strcpy(text, "no address");
+	else
+		inet_ntop(m->peer_addr.len == 4 ? AF_INET : AF_INET6,
+			  m->peer_addr.bytes, text, INET6_ADDRSTRLEN);
 }
 
 static void check_neigh(struct check *c, struct subject *s,
@@ -231,7 +216,7 @@ static void check_neigh(struct check *c, struct subject *s,
 		return;
 	}
 	report_find(s, VERDICT_OK, NULL, "port %s", port.name);
-	note_link(c, ifindex, need);
+	check_note_link(c, ifindex, need);
 }
 
 /* Check the route to the member, and that its MTU is large enough. */
@@ -259,13 +244,50 @@ static void check_path(struct check *c, struct subject *s,
 			    "the route's device is gone");
 		return;
 	}
-	note_link(c, route.ifindex, need);
+	check_note_link(c, route.ifindex, need);
 	report_find(s, VERDICT_OK, NULL, "by %s", dev.name);
 	if (route.mtu && route.mtu < need)
 		report_find(s, VERDICT_FAIL, "ip route get ADDR; or a tree with a smaller pmtu",
 			    "the route's MTU is %u, path MTU %u needs %u",
 			    route.mtu, m->pmtu, need);
 	check_neigh(c, s, &route, &dev, need);
+}
+
+/* The tree that failed last may be gone, and what broke it still broken. */
+static void check_failure(struct check *c)
+{
+	const struct inc_nl_switch *sw = &c->snap.sw;
+	const struct inc_nl_member m = {
+		.peer_addr = sw->failed_addr, .pmtu = sw->failed_pmtu,
+	};
+	char addr[INET6_ADDRSTRLEN], who[128] = "", age[UNIT_LEN];
+	bool recent = sw->failed_age < RECENT;
+	struct subject s;
+
+	if (!INC_NL_HAS(sw, SWITCH_FAILED_TREE))
+		return;
+	addr_text(&m, addr);
+	report_subject(&s, "failure", "last failure");
+	if (INC_NL_HAS(sw, SWITCH_FAILED_RANK))
+		snprintf(who, sizeof(who), ": rank %u, %s: %s", sw->failed_rank,
+			 addr, sw->failed_error ?
+			 inc_nl_member_error_name(sw->failed_error) ?: "?" :
+			 "it has left, or its program has ended");
+	else if (sw->failed_error)
+		snprintf(who, sizeof(who), ": the parent, %s: %s", addr,
+			 inc_nl_member_error_name(sw->failed_error) ?: "?");
+	report_find(&s, !recent ? VERDICT_OK : sw->failed_error ?
+		    VERDICT_FAIL : VERDICT_WARN,
+		    sw->failed_error ?
+		    "debugging.rst, \"A QP in error\"; the way to it, and links below" :
+		    "that rank's own message says why; links below",
+		    "tree %u, %s ago: %s%s", sw->failed_tree,
+		    unit_time(sw->failed_age, age),
+		    inc_nl_status_name(sw->failed_status) ?: "?", who);
+	c->trouble |= recent;
+	if (recent && m.peer_addr.len)
+		check_path(c, &s, &m);
+	report_put(&s);
 }
 
 static void check_share(struct subject *s, const char *what, uint64_t again,
@@ -290,7 +312,11 @@ static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 {
 	const uint64_t *stats = m->stats;
 
-	if (!stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES])
+	if (!stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES] && !w &&
+	    t->state == RDMA_INC_TREE_STATE_FORMING)
+		report_find(s, VERDICT_OK, NULL,
+			    "sends nothing before all ranks are there");
+	else if (!stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES])
 		report_find(s, w ? VERDICT_FAIL : VERDICT_WARN,
 			    "tcpdump -ni any udp port 4791; firewall, GID, the host's dest_qp_num",
 			    "no packet has ever arrived from it, in %u ms",
@@ -303,9 +329,11 @@ static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 			    w->age >= WAIT_FAIL ? VERDICT_FAIL : VERDICT_WARN,
 			    hint, "%u messages wait for it, the oldest for %u ms",
 			    w->slots, w->age);
-	if (m->tx_in_flight && m->last_rx > t->dead_time)
-		report_find(s, VERDICT_WARN, "is it alive? is there a route back from it?",
-			    "%u packets are not acknowledged", m->tx_in_flight);
+	if (m->tx_in_flight && (m->last_rx > t->dead_time ||
+				m->last_rx > RDMA_INC_SILENT_TIME))
+		report_find(s, VERDICT_WARN, "is it alive? is its link up? is there a route back from it?",
+			    "it is silent for %u ms, with %u packets not acknowledged; dead after %u ms",
+			    m->last_rx, m->tx_in_flight, t->dead_time);
 	check_share(s, "packets were retransmitted",
 		    stats[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS],
 		    stats[RDMA_INC_A_MEMBER_STATS_TX_PACKETS],
@@ -354,15 +382,6 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 				    inc_nl_member_stat_name(bad[i].attr),
 				    m->stats[bad[i].attr]);
 	}
-}
-
-static void addr_text(const struct inc_nl_member *m, char *text)
-{
-	if (!m->peer_addr.len)
-		strcpy(text, "no address");
-	else
-		inet_ntop(m->peer_addr.len == 4 ? AF_INET : AF_INET6,
-			  m->peer_addr.bytes, text, INET6_ADDRSTRLEN);
 }
 
 static void check_member(struct check *c, const struct inc_nl_tree *t,
@@ -418,69 +437,11 @@ static void check_uplink(struct check *c, const struct inc_nl_tree *t)
 	report_put(&s);
 }
 
-/*
- * Every device drops a packet now and then, such as a multicast before its port
- * forwards, without harm; a loss of one in 10,000 matters.
- */
-static bool is_many(uint64_t dropped, uint64_t packets)
-{
-	return dropped >= 10 && dropped > packets / 10000;
-}
-
-static void check_drops(struct subject *s, const struct rt_link *link)
-{
-	uint64_t tx = link->tx_dropped > link->queue_drops ?
-		      link->tx_dropped : link->queue_drops;
-
-	if (is_many(link->rx_dropped, link->rx_packets))
-		report_find(s, VERDICT_WARN,
-			    "second column of /proc/net/softnet_stat: net.core.netdev_max_backlog, window; does it grow?",
-			    "%" PRIu64 " packets were dropped on receive",
-			    link->rx_dropped);
-	if (is_many(tx, link->tx_packets))
-		report_find(s, VERDICT_WARN,
-			    "tc -s qdisc; a longer queue, or a smaller window; does it grow?",
-			    "%" PRIu64 " packets were dropped on transmit, %" PRIu64 " of them by its queue",
-			    tx, link->queue_drops);
-}
-
-static void check_link(const struct check *c, unsigned int i)
-{
-	struct rt_link link;
-	struct subject s;
-
-	if (rt_link_get(c->rt, c->links[i], &link))
-		return;
-	report_subject(&s, "link", "link %s", link.name);
-	report_find(&s, VERDICT_OK, NULL, "%s%sMTU %u", link.kind,
-		    *link.kind ? ", " : "", link.mtu);
-	if (!(link.flags & IFF_UP))
-		report_find(&s, VERDICT_FAIL, "ip link set DEV up",
-			    "it is set down");
-	else if (!(link.flags & IFF_LOWER_UP))
-		report_find(&s, VERDICT_FAIL, "cable, other end, ip link",
-			    "no carrier");
-	if (link.mtu < c->need[i])
-		report_find(&s, VERDICT_FAIL,
-			    "ip link set DEV mtu, on the bridge, its ports and the hosts; or a tree with a smaller pmtu",
-			    "its MTU is %u, the path MTU needs %u", link.mtu,
-			    c->need[i]);
-	check_drops(&s, &link);
-	if (link.errors)
-		report_find(&s, VERDICT_WARN, "ethtool -S; cable",
-			    "%" PRIu64 " errors", link.errors);
-	report_put(&s);
-}
-
-static enum verdict check_all(struct check *c)
+static void check_trees(struct check *c)
 {
 	const struct snapshot *snap = &c->snap;
-	unsigned int i;
 	size_t t, r;
 
-	report_begin();
-	check_module(c);
-	check_switch(c);
 	for (t = 0; t < snap->ntrees; t++) {
 		check_tree(c, &snap->trees[t]);
 		check_uplink(c, &snap->trees[t]);
@@ -490,8 +451,19 @@ static enum verdict check_all(struct check *c)
 					     &snap->members[r]);
 		}
 	}
-	for (i = 0; i < c->nlinks; i++)
-		check_link(c, i);
+}
+
+static enum verdict check_all(struct check *c, struct inc_nl *nl)
+{
+	report_begin();
+	check_module(c);
+	check_daemon(&c->snap);
+	check_failure(c);
+	check_trees(c);
+	c->trouble |= report_worst() != VERDICT_OK;
+	check_look_again(c, nl);
+	check_switch(c);
+	check_links(c);
 	return report_end();
 }
 
@@ -528,7 +500,7 @@ static int check_run(uint32_t tree_id)
 		if (!c.rt)
 			fputs("inc-tool: rtnetlink cannot be opened; routes and devices are not checked\n",
 			      stderr);
-		rc = check_all(&c) == VERDICT_FAIL ? TOOL_BAD : TOOL_OK;
+		rc = check_all(&c, &nl) == VERDICT_FAIL ? TOOL_BAD : TOOL_OK;
 		nl_socket_free(c.rt);
 	}
 	snapshot_free(&c.snap);
@@ -544,6 +516,9 @@ int cmd_check(int argc, char **argv)
 		fputs(usage, stdout);
 		return TOOL_OK;
 	}
+	if (argc && argv[0][0] == '-')
+		return tool_fail("check: \"%s\": options stand before the object, as in inc-tool -j check",
+				 argv[0]);
 	if (argc && strcmp(argv[0], "tree"))
 		return tool_fail("check: \"%s\" is unknown: it takes tree",
 				 argv[0]);

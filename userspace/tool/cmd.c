@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What all commands need: the options before them, a connection to the kernel,
- * reports of errors; and a command is selected by its name or an unambiguous
- * prefix.
+ * What all commands need: the options before them, and reports of errors; and a
+ * command is selected by its name or an unambiguous prefix.
  */
 #include "common.h"
 
@@ -12,9 +11,6 @@
 #include "tool.h"
 
 struct conf conf;
-
-static struct inc_nl connection;
-static bool connected;
 
 static void complain_of(const char *fmt, va_list ap)
 {
@@ -27,12 +23,7 @@ static void complain_of(const char *fmt, va_list ap)
 	fprintf(stderr, "inc-tool: %s\n", text);
 }
 
-/**
- * tool_fail() - report an error in the command line
- * @fmt: its text, as for printf()
- *
- * Return: TOOL_USAGE.
- */
+/* Report an error in the command line. Returns TOOL_USAGE. */
 int tool_fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -43,11 +34,8 @@ int tool_fail(const char *fmt, ...)
 	return TOOL_USAGE;
 }
 
-/**
- * tool_error() - report that what was asked for rightly cannot be done
- * @fmt: its text, as for printf()
- *
- * Return: TOOL_FAILED.
+/*
+ * Report that what was asked for rightly cannot be done. Returns TOOL_FAILED.
  */
 int tool_error(const char *fmt, ...)
 {
@@ -123,15 +111,10 @@ static const struct cmd *choose_cmd(const struct cmd *cmds, const char *what,
 	return c;
 }
 
-/**
- * cmd_select() - run the command that the first argument names
+/*
+ * Run the command that the first argument names. Returns the exit status.
  * @cmds: commands, ended by one without a name
  * @what: what the commands belong to, for messages
- * @usage: text of the help
- * @argc: number of arguments
- * @argv: arguments
- *
- * Return: exit status.
  */
 int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
 	       int argc, char **argv)
@@ -150,16 +133,11 @@ int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
 	return c ? c->fn(argc - 1, argv + 1) : TOOL_USAGE;
 }
 
-/**
- * cmd_object() - run a command of an object, or print the object's help
+/*
+ * Run a command of an object, or print the object's help. Returns the exit
+ * status.
  * @cmds: commands, ended by one without a name
- * @what: the object, for messages
  * @usage: text of the help, for the object and for each of its commands
- * @dflt: runs without any argument
- * @argc: number of arguments
- * @argv: arguments
- *
- * Return: exit status.
  */
 int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 	       int (*dflt)(int argc, char **argv), int argc, char **argv)
@@ -177,49 +155,4 @@ int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 	}
 	fputs(usage, stdout);
 	return TOOL_OK;
-}
-
-/**
- * tool_nl() - get the connection to the kernel
- *
- * Return: it, opened by the first call; NULL after an error message.
- */
-struct inc_nl *tool_nl(void)
-{
-	if (!connected) {
-		if (inc_nl_open(&connection)) {
-			tool_nl_fail(&connection);
-			return NULL;
-		}
-		connected = true;
-	}
-	return &connection;
-}
-
-/**
- * tool_nl_fail() - report why a request failed
- * @nl: connection
- *
- * Return: TOOL_FAILED.
- */
-int tool_nl_fail(const struct inc_nl *nl)
-{
-	size_t len = strlen(nl->error);
-
-	inc_output_flush();
-	if (nl->from_kernel)
-		fprintf(stderr, "Error: %s%s\n", nl->error,
-			len && nl->error[len - 1] == '.' ? "" : ".");
-	else
-		fprintf(stderr, "inc-tool: %s\n", nl->error);
-	return TOOL_FAILED;
-}
-
-/**
- * tool_nl_close() - end the connection, if there is one
- */
-void tool_nl_close(void)
-{
-	if (connected)
-		inc_nl_close(&connection);
 }

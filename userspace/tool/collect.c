@@ -167,14 +167,11 @@ static void merge_waits(struct snapshot *snap)
 	drop_followers(snap);
 }
 
-/**
- * snapshot_take() - read the state of the switch
- * @nl: connection
+/*
+ * Read the state of the switch. Returns 0 or -errno; -ENOENT: there is no tree
+ * @tree_id.
  * @tree_id: this tree only, or 0 for all
- * @flags: SNAPSHOT_*
  * @snap: result; to be freed by snapshot_free(), after an error too
- *
- * Return: 0 or -errno; -ENOENT: there is no tree @tree_id.
  */
 int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
 		  struct snapshot *snap)
@@ -202,10 +199,7 @@ int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
 	return rc;
 }
 
-/**
- * snapshot_free() - free the memory of a snapshot
- * @snap: snapshot
- */
+/* Free the memory of a snapshot. */
 void snapshot_free(struct snapshot *snap)
 {
 	free(snap->trees);
@@ -215,14 +209,7 @@ void snapshot_free(struct snapshot *snap)
 	memset(snap, 0, sizeof(*snap));
 }
 
-/**
- * snapshot_member() - find a member
- * @snap: snapshot
- * @tree_id: tree
- * @rank: rank
- *
- * Return: the member, or NULL if the rank has none.
- */
+/* Find a member. Returns the member, or NULL if the rank has none. */
 const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
 					    uint32_t tree_id, uint16_t rank)
 {
@@ -234,12 +221,9 @@ const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
 		       member_cmp);
 }
 
-/**
- * snapshot_parent() - find a child's QP to its parent
- * @snap: snapshot
- * @tree_id: tree
- *
- * Return: the QP, or NULL if this switch is not a child in that tree.
+/*
+ * Find a child's QP to its parent. Returns the QP, or NULL if this switch is
+ * not a child in that tree.
  */
 const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
 					    uint32_t tree_id)
@@ -253,13 +237,9 @@ const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
 	return NULL;
 }
 
-/**
- * snapshot_wait() - find out whether others wait for a rank
- * @snap: snapshot taken with SNAPSHOT_WAITS
- * @tree_id: tree
- * @rank: rank, or RANK_PARENT
- *
- * Return: the entry of the rank, or NULL if nothing waits for it.
+/*
+ * Find out whether others wait for a rank. Returns the entry of the rank, or
+ * NULL if nothing waits for it.
  */
 const struct wait *snapshot_wait(const struct snapshot *snap, uint32_t tree_id,
 				 uint16_t rank)

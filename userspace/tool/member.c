@@ -218,8 +218,10 @@ static int member_show(int argc, char **argv)
 		rc = inc_nl_member_dump(nl, req.tree_id, show_member_stats,
 					NULL);
 	}
+	if (rc)
+		return tool_nl_fail(nl);
 	pr_close_array();
-	return rc ? tool_nl_fail(nl) : TOOL_OK;
+	return TOOL_OK;
 }
 
 int cmd_member(int argc, char **argv)

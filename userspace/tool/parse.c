@@ -185,15 +185,11 @@ static int unknown_keyword(const struct keyword *table, const char *what,
 			 list);
 }
 
-/**
- * parse_keywords() - read keywords and their values
+/*
+ * Read keywords and their values. Returns the exit status, after a message if
+ * it is not TOOL_OK.
  * @table: the keywords, ended by one without a name
- * @what: the command, for messages
  * @req: the request, which begins with its uint64_t has
- * @argc: number of arguments
- * @argv: arguments
- *
- * Return: exit status, after a message if it is not TOOL_OK.
  */
 int parse_keywords(const struct keyword *table, const char *what, void *req,
 		   int argc, char **argv)
@@ -222,17 +218,11 @@ int parse_keywords(const struct keyword *table, const char *what, void *req,
 	return TOOL_OK;
 }
 
-/**
- * parse_request() - read a request, and connect to the kernel
- * @table: the keywords
- * @what: the command, for messages
+/*
+ * Read a request, and connect to the kernel. Returns the exit status, after a
+ * message if it is not TOOL_OK. If it is, tool_nl() has the connection.
  * @req: the request, which begins with its uint64_t has
  * @n: number of required keywords, which come first in the table
- * @argc: number of arguments
- * @argv: arguments
- *
- * Return: exit status, after a message if it is not TOOL_OK. If it is, tool_nl()
- * has the connection.
  */
 int parse_request(const struct keyword *table, const char *what, void *req,
 		  unsigned int n, int argc, char **argv)
@@ -244,14 +234,11 @@ int parse_request(const struct keyword *table, const char *what, void *req,
 	return rc ? rc : tool_nl() ? TOOL_OK : TOOL_FAILED;
 }
 
-/**
- * parse_required() - check that required keywords are there
- * @table: the keywords
- * @what: the command, for messages
+/*
+ * Check that required keywords are there. Returns the exit status, after a
+ * message if it is not TOOL_OK.
  * @req: the request that parse_keywords() has filled in
  * @n: number of required keywords, which come first in the table
- *
- * Return: exit status, after a message if it is not TOOL_OK.
  */
 int parse_required(const struct keyword *table, const char *what,
 		   const void *req, unsigned int n)

@@ -60,6 +60,14 @@ static void json_close(void)
 	json_object_put(stack[0]);
 }
 
+/* An error comes instead of what was collected. */
+void pr_drop(void)
+{
+	if (depth)
+		json_object_put(stack[0]);
+	depth = 0;
+}
+
 void pr_open_array(const char *key)
 {
 	if (conf.json)

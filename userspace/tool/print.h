@@ -13,6 +13,7 @@
 #include "nl.h"
 
 /* Keys are NULL at the top and in arrays. The last close prints the JSON. */
+void pr_drop(void);
 void pr_open_array(const char *key);
 void pr_close_array(void);
 void pr_open_object(const char *key);

@@ -298,11 +298,7 @@ static void put_uplink_waits(const struct snapshot *snap)
 	}
 }
 
-/**
- * prometheus_show() - print a snapshot
- * @snap: snapshot, with waits
- * @all: include the switch's own metrics
- */
+/* Print a snapshot. */
 void prometheus_show(const struct snapshot *snap, bool all)
 {
 	if (all)

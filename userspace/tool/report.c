@@ -22,12 +22,7 @@ void report_begin(void)
 	pr_open_array("checks");
 }
 
-/**
- * report_subject() - begin a subject
- * @s: subject
- * @kind: what it is
- * @fmt: its name
- */
+/* Begin a subject. */
 void report_subject(struct subject *s, const char *kind, const char *fmt, ...)
 {
 	va_list ap;
@@ -40,12 +35,9 @@ void report_subject(struct subject *s, const char *kind, const char *fmt, ...)
 	va_end(ap);
 }
 
-/**
- * report_find() - add a finding
- * @s: subject
- * @verdict: verdict
+/*
+ * Add a finding.
  * @hint: what to do if it is not ok, or NULL
- * @fmt: description
  */
 void report_find(struct subject *s, enum verdict verdict, const char *hint,
 		 const char *fmt, ...)
@@ -116,10 +108,7 @@ static void put_text(const struct subject *s)
 	pr_endl();
 }
 
-/**
- * report_put() - print a subject
- * @s: subject
- */
+/* Print a subject. */
 void report_put(const struct subject *s)
 {
 	counts[s->worst]++;
@@ -129,22 +118,24 @@ void report_put(const struct subject *s)
 		put_text(s);
 }
 
-/**
- * report_end() - print the totals
- *
- * Return: the worst verdict.
- */
+/* Get the worst verdict so far. Returns that. */
+enum verdict report_worst(void)
+{
+	return counts[VERDICT_FAIL] ? VERDICT_FAIL :
+	       counts[VERDICT_WARN] ? VERDICT_WARN : VERDICT_OK;
+}
+
+/* Print the totals. Returns the worst verdict. */
 enum verdict report_end(void)
 {
-	enum verdict worst = counts[VERDICT_FAIL] ? VERDICT_FAIL :
-			     counts[VERDICT_WARN] ? VERDICT_WARN : VERDICT_OK;
+	enum verdict worst = report_worst();
 	unsigned int i;
 
 	pr_close_array();
 	for (i = 0; i < VERDICTS; i++)
 		pr_uint(names[i], NULL, counts[i]);
 	pr_string("verdict", "verdict", names[worst]);
-	pr_text("(%u ok, %u warn, %u FAIL)", counts[VERDICT_OK],
+	pr_text(" (%u ok, %u warn, %u FAIL)", counts[VERDICT_OK],
 		counts[VERDICT_WARN], counts[VERDICT_FAIL]);
 	pr_endl();
 	pr_close_object();

@@ -31,7 +31,7 @@ struct finding {
 
 /**
  * struct subject - an object that was checked
- * @kind: module, switch, tree, uplink, rank, link
+ * @kind: module, daemon, failure, tree, uplink, rank, switch, link
  * @name: name for people
  * @tree_id: tree, or 0
  * @rank: rank, or -1
@@ -55,6 +55,7 @@ void report_subject(struct subject *s, const char *kind, const char *fmt, ...)
 void report_find(struct subject *s, enum verdict verdict, const char *hint,
 		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void report_put(const struct subject *s);
+enum verdict report_worst(void);
 enum verdict report_end(void);
 
 #endif /* INC_TOOL_REPORT_H */

@@ -44,14 +44,9 @@ static void parse_route(const void *head, struct nlattr **tb, void *arg)
 		route->mtu = nla_get_u32(metrics[RTAX_MTU]);
 }
 
-/**
- * rt_route_get() - find the route to an address
- * @sk: socket
- * @dst: destination
- * @src: source, or one of length 0
- * @route: result
- *
- * Return: 0 or a negative errno value; -ENOENT: there is none.
+/*
+ * Find the route to an address. Returns 0 or a negative errno value; -ENOENT:
+ * there is none.
  */
 int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 		 const struct inc_nl_addr *src, struct rt_route *route)
@@ -84,14 +79,9 @@ static void parse_neigh(const void *head, struct nlattr **tb, void *arg)
 	}
 }
 
-/**
- * rt_neigh_get() - find a neighbour
- * @sk: socket
- * @ifindex: device
- * @addr: its address
- * @neigh: result
- *
- * Return: 0 or a negative errno value; -ENOENT: there is none.
+/*
+ * Find a neighbour. Returns 0 or a negative errno value; -ENOENT: there is
+ * none.
  */
 int rt_neigh_get(struct nl_sock *sk, int ifindex,
 		 const struct inc_nl_addr *addr, struct rt_neigh *neigh)
@@ -116,14 +106,9 @@ static void parse_port(const void *head, struct nlattr **tb, void *arg)
 	*(int *)arg = ndm->ndm_ifindex;
 }
 
-/**
- * rt_port_get() - find the port by which a bridge reaches an Ethernet address
- * @sk: socket
- * @bridge: index of the bridge
- * @lladdr: the address
- * @ifindex: result
- *
- * Return: 0 or a negative errno value; -ENOENT: there is none.
+/*
+ * Find the port by which a bridge reaches an Ethernet address. Returns 0 or a
+ * negative errno value; -ENOENT: there is none.
  */
 int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
 		int *ifindex)
@@ -183,7 +168,7 @@ static void parse_qdisc(const void *head, struct nlattr **tb, void *arg)
 		link->queue_drops = 0;
 		return;
 	}
-	/* A dump has all queues, and before 4.20 those of all devices. */
+	/* A dump has all queues, and before 4.20 it has all devices' queues. */
 	if (tcm->tcm_ifindex != link->ifindex || tcm->tcm_parent != TC_H_ROOT ||
 	    !tb[TCA_STATS2] ||
 	    nla_parse_nested(stats, TCA_STATS_MAX, tb[TCA_STATS2], NULL) ||
@@ -194,13 +179,8 @@ static void parse_qdisc(const void *head, struct nlattr **tb, void *arg)
 	link->queue_drops += q.drops;
 }
 
-/**
- * rt_link_get() - find a device
- * @sk: socket
- * @ifindex: its index
- * @link: result
- *
- * Return: 0 or a negative errno value; -ENOENT: there is none.
+/*
+ * Find a device. Returns 0 or a negative errno value; -ENOENT: there is none.
  */
 int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link)
 {

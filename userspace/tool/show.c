@@ -12,13 +12,7 @@
 /* Counters on a line of text. */
 #define STATS_PER_LINE	4
 
-/**
- * show_stats() - print counters; in text those that are not 0, or all with -d
- * @key: JSON key
- * @stats: counters by attribute
- * @max: last attribute
- * @name: their names
- */
+/* Print counters; in text those that are not 0, or all with -d. */
 void show_stats(const char *key, const uint64_t *stats, unsigned int max,
 		const char *(*name)(unsigned int attr))
 {
@@ -35,10 +29,7 @@ void show_stats(const char *key, const uint64_t *stats, unsigned int max,
 	pr_close_object();
 }
 
-/**
- * show_switch_stats() - print the counters of a switch, and of what is gone
- * @sw: the switch
- */
+/* Print the counters of a switch, and of what is gone. */
 void show_switch_stats(const struct inc_nl_switch *sw)
 {
 	show_stats("stats", sw->stats, RDMA_INC_A_SWITCH_STATS_MAX,
@@ -101,11 +92,9 @@ static void show_levels(const struct inc_nl_tree *tree)
 		pr_text("%s%u", i ? "," : " below ", tree->below[i]);
 }
 
-/**
- * show_tree() - print a tree, without counters
- * @tree: the tree
- *
- * In JSON the caller opens and closes the object.
+/*
+ * Print a tree, without counters. In JSON the caller opens and closes the
+ * object.
  */
 void show_tree(const struct inc_nl_tree *tree)
 {
@@ -150,11 +139,9 @@ static void show_member_secrets(const struct inc_nl_member *m)
 		pr_hex("peer-rkey", "peer-rkey", m->peer_rkey, 8);
 }
 
-/**
- * show_member() - print a member, or a child's parent, without counters
- * @m: the member
- *
- * In JSON the caller opens and closes the object.
+/*
+ * Print a member, or a child's parent, without counters. In JSON the caller
+ * opens and closes the object.
  */
 void show_member(const struct inc_nl_member *m)
 {
@@ -189,13 +176,7 @@ void show_member(const struct inc_nl_member *m)
 	show_member_state(m);
 }
 
-/**
- * show_member_stats() - print a member as an object, with -s its counters
- * @m: the member
- * @unused: for inc_nl_member_dump()
- *
- * Return: 0.
- */
+/* Print a member as an object, with -s its counters. Returns 0. */
 int show_member_stats(const struct inc_nl_member *m, void *unused)
 {
 	pr_open_object(NULL);
@@ -208,10 +189,7 @@ int show_member_stats(const struct inc_nl_member *m, void *unused)
 	return 0;
 }
 
-/**
- * show_member_host() - print what a host must know of its new member, in text
- * @m: the member
- */
+/* Print what a host must know of its new member, in text. */
 void show_member_host(const struct inc_nl_member *m)
 {
 	pr_uint("tree-id", "tree", m->tree_id);
@@ -273,12 +251,7 @@ static void show_msg(const struct inc_nl_slot *slot)
 	show_missing(slot);
 }
 
-/**
- * show_slot() - print a slot
- * @slot: the slot
- *
- * In JSON the caller opens and closes the object.
- */
+/* Print a slot. In JSON the caller opens and closes the object. */
 void show_slot(const struct inc_nl_slot *slot)
 {
 	pr_uint("tree-id", "tree", slot->tree_id);
@@ -296,11 +269,9 @@ void show_slot(const struct inc_nl_slot *slot)
 	pr_uint("epoch", NULL, slot->epoch);
 }
 
-/**
- * show_switch() - print the switch of the namespace, without counters
- * @sw: the switch
- *
- * In JSON the caller opens and closes the object.
+/*
+ * Print the switch of the namespace, without counters. In JSON the caller
+ * opens and closes the object.
  */
 void show_switch(const struct inc_nl_switch *sw)
 {
@@ -401,12 +372,9 @@ static void show_totals(const struct inc_nl_tree *tree, const struct ranks *r)
 	show_row("total", total);
 }
 
-/**
- * show_ranks() - print packets and bytes by rank, and their totals
- * @nl: connection
- * @tree: tree, with its counters
- *
- * Return: 0 or -errno; -ENOENT: the tree was deleted.
+/*
+ * Print packets and bytes by rank, and their totals. Returns 0 or -errno;
+ * -ENOENT: the tree was deleted.
  */
 int show_ranks(struct inc_nl *nl, const struct inc_nl_tree *tree)
 {

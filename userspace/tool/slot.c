@@ -151,9 +151,11 @@ static int slot_show(int argc, char **argv)
 		rc = show_one(&slot, &s);
 	else
 		rc = inc_nl_slot_dump(nl, s.req.tree_id, show_one, &s);
-	pr_close_array();
 	snapshot_free(&s.snap);
-	return rc ? tool_nl_fail(nl) : TOOL_OK;
+	if (rc)
+		return tool_nl_fail(nl);
+	pr_close_array();
+	return TOOL_OK;
 }
 
 int cmd_slot(int argc, char **argv)

@@ -180,8 +180,10 @@ static int stat_show(int argc, char **argv)
 		rc = inc_nl_member_dump(nl, req.tree_id, stat_member, &req);
 		pr_close_array();
 	}
+	if (rc)
+		return tool_nl_fail(nl);
 	pr_close_object();
-	return rc ? tool_nl_fail(nl) : TOOL_OK;
+	return TOOL_OK;
 }
 
 int cmd_stat(int argc, char **argv)

@@ -60,6 +60,8 @@ int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 bool wants_help(int argc, char **argv);
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* request.c */
 struct inc_nl *tool_nl(void);
 int tool_nl_fail(const struct inc_nl *nl);
 void tool_nl_close(void);

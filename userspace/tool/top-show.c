@@ -181,12 +181,7 @@ static struct rates tree_rates(const struct snapshot *before,
 	return sum;
 }
 
-/**
- * top_show() - print one picture as text
- * @screen: where it goes
- * @before: the switch some time ago
- * @now: the switch
- */
+/* Print one picture as text. */
 void top_show(const struct screen *screen, const struct snapshot *before,
 	      const struct snapshot *now)
 {
@@ -296,11 +291,7 @@ static struct json_object *json_tree(const struct snapshot *before,
 	return o;
 }
 
-/**
- * top_json() - print one picture as a line of JSON
- * @before: the switch some time ago
- * @now: the switch
- */
+/* Print one picture as a line of JSON. */
 void top_json(const struct snapshot *before, const struct snapshot *now)
 {
 	struct json_object *o = json_object_new_object();

@@ -86,7 +86,9 @@ static const struct keyword id_keywords[] = {
 static int parse_with_id(const struct keyword *table, const char *what,
 			 struct inc_nl_tree *req, int argc, char **argv)
 {
-	if (argc && argv[0][0] >= '0' && argv[0][0] <= '9') {
+	if (argc && ((argv[0][0] >= '0' && argv[0][0] <= '9') ||
+		     (argc == 1 && table == id_keywords &&
+		      strcmp(argv[0], table->name)))) {
 		const struct keyword *id = &table[0];
 
 		if (id->parse(id, argv[0], (char *)req + id->off))
@@ -261,8 +263,10 @@ static int tree_show(int argc, char **argv)
 		pr_open_array(NULL);
 		rc = inc_nl_tree_dump(nl, show_one, nl);
 	}
+	if (rc)
+		return tool_nl_fail(nl);
 	pr_close_array();
-	return rc ? tool_nl_fail(nl) : TOOL_OK;
+	return TOOL_OK;
 }
 
 int cmd_tree(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "device/cause.h"
 #include "engine/comm.h"
 
 /**
@@ -135,6 +136,7 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 		     const char *addr, size_t len, bool writable,
 		     struct inc_mem **mem)
 {
+	char text[INC_RDV_TEXT_MAX];
 	int ret;
 
 	if (!addr || len <= INC_EAGER_MAX)
@@ -155,8 +157,8 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 				     len, strerror(-ret));
 	ret = inc_msg_bounce(comm);
 	if (ret) {
-		inc_comm_fail(comm, ret, "memory to copy messages: %s",
-			      strerror(-ret));
+		inc_cause(-ret, text, sizeof(text), "memory to copy messages");
+		inc_comm_fail(comm, ret, "%s: %s", inc_cause_host(), text);
 		return comm->err;
 	}
 	inc_info(&comm->who, "registering %zu bytes: %s: they are copied", len,
@@ -372,11 +374,9 @@ static int plan_anew(struct inc_request *req)
 	return get_memory(req->comm, req);
 }
 
-/**
- * inc_call_renew() - plan an operation anew, for UC instead of RC
- * @req: operation that has sent nothing
- *
- * What was one message may be several, in which the rank's own block is not sent.
+/*
+ * Plan an operation anew, for UC instead of RC. What was one message may be
+ * several, in which the rank's own block is not sent.
  */
 void inc_call_renew(struct inc_request *req)
 {
@@ -386,12 +386,12 @@ void inc_call_renew(struct inc_request *req)
 	copy_own(req);
 }
 
-/**
- * inc_call_move() - have operations use another device and its tree
- * @comm: communicator that goes on over it, and whose operations have sent nothing
+/*
+ * Have operations use another device and its tree. Ranges that the user has
+ * registered are so over the new one, too.
+ * @comm: communicator that goes on over it, and whose operations have sent
+ *	nothing
  * @from: has what belongs to the device before
- *
- * Ranges that the user has registered are so over the new one, too.
  */
 void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 {
@@ -488,14 +488,7 @@ static int begin_call(struct inc_request *req)
 	return second ? begin_both(req, second) : begin_request(req);
 }
 
-/**
- * inc_call_start() - start an operation
- * @comm: communicator
- * @c: arguments of the call
- * @res: set to the operation
- *
- * Return: as inc_iallreduce().
- */
+/* Start an operation. Returns as inc_iallreduce(). */
 int inc_call_start(struct inc_comm *comm, struct inc_call c,
 		   struct inc_request **res)
 {
@@ -509,13 +502,9 @@ int inc_call_start(struct inc_comm *comm, struct inc_call c,
 	return ret;
 }
 
-/**
- * inc_call_init() - make a persistent operation
- * @comm: communicator
- * @c: arguments of the call
+/*
+ * Make a persistent operation. Returns as inc_allreduce_init().
  * @res: set to the operation, which counts as done
- *
- * Return: as inc_allreduce_init().
  */
 int inc_call_init(struct inc_comm *comm, struct inc_call c,
 		  struct inc_request **res)
@@ -533,11 +522,8 @@ int inc_call_init(struct inc_comm *comm, struct inc_call c,
 	return ret;
 }
 
-/**
- * inc_call_again() - start an operation made by inc_call_init()
- * @req: operation
- *
- * Return: as inc_request_start().
+/*
+ * Start an operation made by inc_call_init(). Returns as inc_request_start().
  */
 int inc_call_again(struct inc_request *req)
 {
@@ -553,10 +539,7 @@ int inc_call_again(struct inc_request *req)
 	return ret;
 }
 
-/**
- * inc_call_reap() - deregister memory that no send request can read any more
- * @comm: communicator
- */
+/* Deregister memory that no send request can read any more. */
 void inc_call_reap(struct inc_comm *comm)
 {
 	if (comm->fork.child)

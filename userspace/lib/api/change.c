@@ -537,15 +537,10 @@ static int copy_str(const char **str)
 	return *str ? 0 : -ENOMEM;
 }
 
-/**
- * inc_change_init() - prepare for changing to UC, if nobody has chosen otherwise
- * @comm: communicator
- * @o: its options, complete
- *
- * A window or a message size are chosen for RC; a communicator that is rebuilt, or
- * connected by RDMA CM, does not change.
- *
- * Return: 0 or -ENOMEM. inc_change_end() frees.
+/*
+ * Prepare for changing to UC, if nobody has chosen otherwise. A window or a
+ * message size are chosen for RC; a communicator that is rebuilt, or connected
+ * by RDMA CM, does not change. Returns 0 or -ENOMEM. inc_change_end() frees.
  */
 int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
@@ -570,20 +565,23 @@ int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
 	return 0;
 }
 
-/**
- * inc_change_allow() - let the watch look for losses
- * @comm: communicator that has its first tree
+/*
+ * Let the watch look for losses. Settings that keep RC on a path that loses packets
+ * are logged, since such a communicator is slow later for no visible reason.
  */
 void inc_change_allow(struct inc_comm *comm)
 {
+	bool chosen = !comm->change.able;
+
 	comm->change.able &= comm->tree.change;
+	if (!comm->uc && !comm->change.able)
+		inc_info(&comm->who, "stays over RC, even if packets are lost: %s",
+			 chosen ? "a transport, window, message size or flag was chosen" :
+			 "the choices of another rank, or RDMA CM, or the daemon exclude a change to UC");
 	atomic_store(&comm->watchdog.may_change, comm->change.able);
 }
 
-/**
- * inc_change_end() - free all that a change has made
- * @comm: communicator that is being destroyed
- */
+/* Free all that a change has made. */
 void inc_change_end(struct inc_comm *comm)
 {
 	struct inc_comm_opts *o = &comm->change.opts;

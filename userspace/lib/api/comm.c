@@ -9,11 +9,13 @@
 
 #include "base/log.h"
 #include "change.h"
+#include "device/cause.h"
 #include "engine/comm.h"
 #include "fork.h"
 #include "join.h"
 #include "opts.h"
 #include "rails.h"
+#include "rdma_inc.h"
 
 /* --- Verbs ------------------------------------------------------------- */
 
@@ -64,9 +66,11 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 static int verbs_error(const struct inc_comm_opts *o, const char *what)
 {
+	char err[INC_RDV_TEXT_MAX];
 	int ret = inc_verbs_errno();
 
-	return inc_opts_error(o, ret, "%s: %s", what, strerror(-ret));
+	inc_cause(-ret, err, sizeof(err), "%s", what);
+	return inc_opts_here(o, ret, err);
 }
 
 static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
@@ -115,10 +119,14 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 
 static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
+	char err[INC_RDV_TEXT_MAX];
 	const char *what;
 	int ret = inc_comm_make_qp(comm, &what);
 
-	return ret ? inc_opts_error(o, ret, "%s: %s", what, strerror(-ret)) : 0;
+	if (!ret)
+		return 0;
+	inc_cause(-ret, err, sizeof(err), "%s", what);
+	return inc_opts_here(o, ret, err);
 }
 
 static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
@@ -134,7 +142,7 @@ static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
 
 	ret = inc_dev_open(&comm->dev, &sel, err, sizeof(err));
 	if (ret)
-		return inc_opts_error(o, ret, "%s", err);
+		return inc_opts_here(o, ret, err);
 	if (o->qp_type == INC_QP_UC) {
 		comm->uc = calloc(1, sizeof(*comm->uc));
 		if (!comm->uc)
@@ -184,9 +192,10 @@ static void share(struct inc_comm *comm)
 		inc_others_add(comm);
 }
 
-static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
+/* All that needs no other rank. */
+static int begin_comm(struct inc_comm *comm, const struct inc_comm_opts *o,
+		      int64_t deadline_ms)
 {
-	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
 	int ret;
 
 	comm->qp_timeout = o->qp_timeout;
@@ -204,8 +213,16 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 	comm->watchdog.conn.who = &comm->who;
 	comm->rails.able = inc_rails_able(o) && !comm->change.stopped_by;
 	ret = inc_change_init(comm, o);
-	if (!ret)
-		ret = make_device(comm, o);
+	return ret ? ret : make_device(comm, o);
+}
+
+static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
+	char err[INC_RDV_TEXT_MAX];
+	int ret;
+
+	ret = begin_comm(comm, o, deadline_ms);
 	if (!ret)
 		ret = inc_join_job(comm, o, deadline_ms);
 	if (ret)
@@ -213,12 +230,86 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 	inc_change_allow(comm);
 	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
 				 comm->dev.port);
-	if (ret)
-		return inc_opts_error(o, ret, "thread: %s", strerror(-ret));
+	if (ret) {
+		inc_cause(-ret, err, sizeof(err), "thread");
+		return inc_opts_here(o, ret, err);
+	}
 	comm->unsent = comm->watchdog.counters.unsent;
 	if ((comm->uc || comm->change.able) && !comm->change.stopped_by)
 		share(comm);
 	return 0;
+}
+
+static struct inc_comm *new_comm(_Atomic bool *stop)
+{
+	struct inc_comm *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->watchdog.conn.fd = -1;
+	c->change.stopped_by = stop;
+	pthread_mutex_init(&c->watchdog.lock, NULL);
+	inc_fork_add(c);
+	return c;
+}
+
+/* The memory for a tree as the daemon makes them, if nobody says otherwise. */
+static int try_memory(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	comm->tree.msg_size = o->tree.msg_size;
+	comm->tree.slots = o->tree.slots;
+	comm->tree.pmtu = o->tree.pmtu;
+	if (!comm->tree.pmtu)
+		comm->tree.pmtu = RDMA_INC_DEFAULT_PMTU;
+	if (!comm->tree.msg_size)
+		comm->tree.msg_size = comm->uc ? comm->tree.pmtu :
+						 RDMA_INC_DEFAULT_MSG_SIZE;
+	if (!comm->tree.slots)
+		comm->tree.slots = RDMA_INC_DEFAULT_SLOTS;
+	ret = inc_comm_take_memory(comm, err, sizeof(err));
+	if (ret)
+		return inc_opts_here(o, ret, err);
+	ret = inc_msg_bounce(comm);
+	if (!ret)
+		return 0;
+	inc_cause(-ret, err, sizeof(err), "memory to copy messages");
+	return inc_opts_here(o, ret, err);
+}
+
+/**
+ * inc_comm_check() - find out what would keep this process from joining
+ * @opts: options of inc_comm_create(); the job's name and the ranks do not matter
+ *
+ * Does all that needs no other rank, and undoes it: connects to the daemon, opens
+ * the device, makes a queue pair, registers memory. Takes no place at the daemon or
+ * the switch. Any thread may call it at any time.
+ *
+ * Return: 0 or a negative errno value as of inc_comm_create(), the message in
+ * opts->errbuf.
+ */
+int inc_comm_check(const struct inc_comm_opts *opts)
+{
+	struct inc_comm_opts o;
+	struct inc_comm *c;
+	int ret;
+
+	inc_log_init();
+	ret = inc_opts_take(&o, opts, true);
+	if (ret)
+		return ret;
+	c = new_comm(NULL);
+	if (!c)
+		return -ENOMEM;
+	ret = begin_comm(c, &o, inc_now_ms() + o.join_timeout_ms);
+	if (!ret)
+		ret = try_memory(c, &o);
+	/* It has joined nothing that it could leave. */
+	inc_conn_close(&c->watchdog.conn);
+	inc_comm_destroy(c);
+	return ret;
 }
 
 /**
@@ -250,13 +341,10 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 	return inc_comm_create_until(comm, opts, NULL);
 }
 
-/**
- * inc_comm_create_until() - join a communicator, unless another thread stops that
- * @comm: result
- * @opts: options
+/*
+ * Join a communicator, unless another thread stops that. Returns as
+ * inc_comm_create(), or -ECANCELED.
  * @stop: it is to be given up; NULL: never
- *
- * Return: as inc_comm_create(), or -ECANCELED.
  */
 int inc_comm_create_until(struct inc_comm **comm,
 			  const struct inc_comm_opts *opts, _Atomic bool *stop)
@@ -271,13 +359,9 @@ int inc_comm_create_until(struct inc_comm **comm,
 	ret = inc_opts_take(&o, opts, !stop);
 	if (ret)
 		return ret;
-	c = calloc(1, sizeof(*c));
+	c = new_comm(stop);
 	if (!c)
 		return -ENOMEM;
-	c->watchdog.conn.fd = -1;
-	c->change.stopped_by = stop;
-	pthread_mutex_init(&c->watchdog.lock, NULL);
-	inc_fork_add(c);
 	ret = create_comm(c, &o);
 	if (ret) {
 		inc_comm_destroy(c);
@@ -326,7 +410,7 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 	if (comm->rails.other)
 		inc_comm_abort(comm->rails.other, err);
 	inc_watchdog_stop(&comm->watchdog);
-	inc_join_leave(comm, &answer);
+	inc_join_leave(comm, INC_LEAVE_MS, &answer);
 	inc_conn_close(&comm->watchdog.conn);
 	inc_comm_unlock(comm);
 	return 0;
@@ -365,7 +449,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 	inc_rails_close(comm);
 	inc_fork_del(comm);
 	inc_watchdog_stop(&comm->watchdog);
-	inc_join_leave(comm, &answer);
+	inc_join_leave(comm, INC_LEAVE_MS, &answer);
 	if (comm->who.has_tree)
 		inc_info(&comm->who, "left: %llu operations, %llu messages",
 			 (unsigned long long)comm->info.operations,

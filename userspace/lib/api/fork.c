@@ -65,10 +65,7 @@ static void register_handlers(void)
 	pthread_atfork(before_fork, in_parent, in_child);
 }
 
-/**
- * inc_fork_add() - add a communicator to the list for fork()
- * @comm: communicator
- */
+/* Add a communicator to the list for fork(). */
 void inc_fork_add(struct inc_comm *comm)
 {
 	pthread_once(&once, register_handlers);
@@ -78,10 +75,7 @@ void inc_fork_add(struct inc_comm *comm)
 	pthread_mutex_unlock(&lock);
 }
 
-/**
- * inc_fork_del() - remove a communicator from the list
- * @comm: communicator
- */
+/* Remove a communicator from the list. */
 void inc_fork_del(struct inc_comm *comm)
 {
 	struct inc_comm **link;

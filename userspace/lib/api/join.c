@@ -16,24 +16,19 @@
 /* A communicator that another thread may stop to want: how soon it is. */
 #define STOP_LOOK_MS	50
 #define STOP_CONNECT_MS	2000
+#define ASK_MS		500	/* beyond the time limit: who was missing? */
 
 static int try_conn(struct inc_conn *conn, const struct inc_comm_opts *o,
 		    int64_t deadline_ms, char *err, size_t err_len)
 {
-	return o->am ? inc_conn_open_am(conn, o->am, deadline_ms, err, err_len) :
-		       inc_conn_open(conn, NULL, o->server, deadline_ms, err,
-				     err_len);
+	return inc_conn_open(conn, o->am ? o->am : o->server, o->am, deadline_ms,
+			     err, err_len);
 }
 
-/**
- * inc_join_open() - connect to the daemon, or to the manager
- * @comm: communicator
- * @o: its options
- * @deadline_ms: in the time of inc_now_ms()
- *
- * In short attempts if another thread may stop that.
- *
- * Return: 0, or a negative errno value after inc_opts_error().
+/*
+ * Connect to the daemon, or to the manager. In short attempts if another
+ * thread may stop that. Returns 0, or a negative errno value after
+ * inc_opts_error().
  */
 int inc_join_open(struct inc_comm *comm, const struct inc_comm_opts *o,
 		  int64_t deadline_ms)
@@ -53,28 +48,24 @@ int inc_join_open(struct inc_comm *comm, const struct inc_comm_opts *o,
 			return 0;
 		if (inc_now_ms() < until || until == deadline_ms ||
 		    atomic_load(stop))
-			return inc_opts_error(o, ret, "%s", err);
+			return inc_opts_here(o, ret, err);
 		inc_conn_close(conn);
 	}
 }
 
-/**
- * inc_join_leave() - leave the job
- * @comm: communicator, whose watch does not run
- * @answer: the daemon's
- *
- * Waits for the answer, so that the name is free again.
- *
- * Return: true if there is one.
+/*
+ * Leave the job. Waits for the answer, so that the name is free again. Returns
+ * true if there is one.
+ * @ms: for how long, in milliseconds
  */
-bool inc_join_leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
+bool inc_join_leave(struct inc_comm *comm, int ms, struct inc_rdv_msg *answer)
 {
 	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
 	struct inc_conn *conn = &comm->watchdog.conn;
-	int64_t deadline = inc_now_ms() + INC_LEAVE_MS;
+	int64_t deadline = inc_now_ms() + ms;
 	char err[INC_RDV_TEXT_MAX];
 
-	if (conn->fd < 0 || inc_conn_send(conn, &bye, deadline))
+	if (conn->fd < 0 || inc_conn_send(conn, &bye))
 		return false;
 	do {
 		if (inc_conn_recv(conn, answer, deadline, err, sizeof(err)))
@@ -89,7 +80,7 @@ bool inc_join_leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
 static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_rdv_msg msg;
-	bool am = comm->watchdog.conn.am, said = inc_join_leave(comm, &msg);
+	bool am = comm->watchdog.conn.is_manager, said = inc_join_leave(comm, ASK_MS, &msg);
 	bool known = said && *msg.text;
 
 	inc_conn_close(&comm->watchdog.conn);
@@ -99,6 +90,10 @@ static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 	if (am && said && !known)
 		return inc_opts_error(o, -ETIMEDOUT, "job \"%s\" was not ready within %u ms, although no rank is missing: does a switch answer slowly? See inc-amctl event",
 				      o->job, o->join_timeout_ms);
+	if (!said)
+		return inc_opts_error(o, -ETIMEDOUT, "job \"%s\": %s does not answer, after %u ms: is it stopped, or its host cut off?",
+				      o->job, am ? "the manager" : "the rendezvous daemon",
+				      o->join_timeout_ms);
 	return inc_opts_error(o, -ETIMEDOUT, "not all %d ranks of job \"%s\" came within %u ms%s%s",
 			      o->nranks, o->job, o->join_timeout_ms,
 			      known ? ": missing: " : "", known ? msg.text : "");
@@ -203,8 +198,6 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.psn	= psn,
 			.mtu	= comm->dev.mtu,
 			.uc	= comm->uc,
-			.rts	= true,
-			.wrong	= true,
 			.rebuild = o->flags & INC_COMM_F_REBUILD,
 			.change	= comm->change.able,
 			.rails	= comm->rails.able,
@@ -223,7 +216,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	int ret;
 
 	snprintf(msg.join.job, sizeof(msg.join.job), "%s", o->job);
-	ret = inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
+	ret = inc_conn_send(&comm->watchdog.conn, &msg);
 	if (!ret)
 		return 0;
 	inc_conn_why(&comm->watchdog.conn, ret, err, sizeof(err));
@@ -235,14 +228,13 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
  * begin only when all have reported. A failure to send shows in the daemon's
  * answer, or in an error line instead of it.
  */
-static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
+static void send_rts(struct inc_comm *comm)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_RTS };
 
 	if (comm->rails.able)
 		msg.rails = inc_rails_reach(&comm->dev, comm->tree.rails);
-	if (comm->tree.rts)
-		inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
+	inc_conn_send(&comm->watchdog.conn, &msg);
 }
 
 /* Connect to the first tree, and wait until all ranks have. */
@@ -255,8 +247,8 @@ static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 	ret = inc_comm_take_tree(comm, &msg->joined, psn, err, sizeof(err));
 	if (ret)
-		return inc_opts_error(o, ret, "%s", err);
-	send_rts(comm, deadline_ms);
+		return inc_opts_here(o, ret, err);
+	send_rts(comm);
 	ret = expect_msg(comm, o, INC_RDV_READY, deadline_ms, msg);
 	if (ret || msg->type != INC_RDV_READY || !comm->rails.able)
 		return ret;
@@ -293,13 +285,9 @@ static int other_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 	}
 }
 
-/**
- * inc_join_job() - join the job, and wait until all ranks can send and receive
- * @comm: communicator with a queue pair
- * @o: its options
- * @deadline_ms: in the time of inc_now_ms()
- *
- * Return: 0, or a negative errno value after inc_opts_error().
+/*
+ * Join the job, and wait until all ranks can send and receive. Returns 0, or a
+ * negative errno value after inc_opts_error().
  */
 int inc_join_job(struct inc_comm *comm, const struct inc_comm_opts *o,
 		 int64_t deadline_ms)

@@ -15,6 +15,6 @@ int inc_join_open(struct inc_comm *comm, const struct inc_comm_opts *o,
 		  int64_t deadline_ms);
 int inc_join_job(struct inc_comm *comm, const struct inc_comm_opts *o,
 		 int64_t deadline_ms);
-bool inc_join_leave(struct inc_comm *comm, struct inc_rdv_msg *answer);
+bool inc_join_leave(struct inc_comm *comm, int ms, struct inc_rdv_msg *answer);
 
 #endif /* INC_LIB_JOIN_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "device/cause.h"
 #include "engine/comm.h"
 
 static int pin_range(struct inc_comm *comm, void *addr, size_t len)
@@ -30,6 +31,7 @@ static int pin_range(struct inc_comm *comm, void *addr, size_t len)
  */
 int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 {
+	char text[INC_RDV_TEXT_MAX];
 	int ret;
 
 	if (!addr || !len)
@@ -41,9 +43,12 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 		/* If that fails it is registered, or copied, in operations. */
 		if (!ret && comm->rails.other)
 			pin_range(comm->rails.other, addr, len);
-		if (ret)
-			inc_comm_note(comm, ret, "registering %zu bytes: %s",
-				      len, strerror(-ret));
+		if (ret) {
+			inc_cause(-ret, text, sizeof(text),
+				  "registering %zu bytes", len);
+			inc_comm_note(comm, ret, "%s: %s", inc_cause_host(),
+				      text);
+		}
 	}
 	inc_comm_unlock(comm);
 	return ret;

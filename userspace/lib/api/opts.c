@@ -12,17 +12,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/cause.h"
 #include "engine/comm.h"
 #include "opts.h"
 
-/**
- * inc_opts_error() - report why a creation failed
- * @o: its options; @o->errbuf gets the message
- * @ret: negative errno value
- * @fmt: message
- *
- * Return: @ret.
- */
+/* Report why a creation failed. Returns @ret. */
 int inc_opts_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 {
 	struct inc_who who = { .rank = o->rank, .nranks = o->nranks };
@@ -37,6 +31,12 @@ int inc_opts_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 	if (o->errbuf && o->errbuf_len)
 		snprintf(o->errbuf, o->errbuf_len, "%s", text);
 	return ret;
+}
+
+/* Report why a creation failed on this host. Returns @ret. */
+int inc_opts_here(const struct inc_comm_opts *o, int ret, const char *text)
+{
+	return inc_opts_error(o, ret, "%s: %s", inc_cause_host(), text);
 }
 
 /* Read a number from the environment; leaves @val alone if it is not set. */
@@ -211,8 +211,9 @@ static int check_opts(const struct inc_comm_opts *o)
 				      "number of ranks is %d (INC_NRANKS)",
 				      o->nranks);
 	if (o->rank < 0 || o->rank >= o->nranks)
-		return inc_opts_error(o, -EINVAL, "rank %d (INC_RANK) of %d",
-				      o->rank, o->nranks);
+		return inc_opts_error(o, -EINVAL,
+				      "INC_RANK is %d: of %d ranks (INC_NRANKS), the last is %d",
+				      o->rank, o->nranks, o->nranks - 1);
 	if (o->flags & ~(INC_COMM_F_PSN | INC_COMM_F_REBUILD | INC_COMM_F_CM) ||
 	    o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
 		return inc_opts_error(o, -EINVAL,
@@ -226,13 +227,10 @@ static int check_opts(const struct inc_comm_opts *o)
 	return 0;
 }
 
-/**
- * inc_opts_take() - convert options to this library's version, with all defaults
+/*
+ * Convert options to this library's version, with all defaults. Returns 0;
+ * -EINVAL or -E2BIG after inc_opts_error().
  * @o: result; its strings are the caller's, or the environment's
- * @given: the caller's, of any version
- * @env: the environment has some
- *
- * Return: 0; -EINVAL or -E2BIG after inc_opts_error().
  */
 int inc_opts_take(struct inc_comm_opts *o, const struct inc_comm_opts *given,
 		  bool env)

@@ -9,6 +9,7 @@
 
 int inc_opts_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+int inc_opts_here(const struct inc_comm_opts *o, int ret, const char *text);
 int inc_opts_take(struct inc_comm_opts *o, const struct inc_comm_opts *given,
 		  bool env);
 

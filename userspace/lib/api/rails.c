@@ -37,13 +37,9 @@
 
 static _Atomic int64_t not_before_ms;	/* in the time of inc_now_ms() */
 
-/**
- * inc_rails_able() - check whether a communicator may have two rails
- * @o: its options
- *
- * Who has chosen a device wants no other one.
- *
- * Return: true if so.
+/*
+ * Check whether a communicator may have two rails. Who has chosen a device
+ * wants no other one. Returns true if so.
  */
 bool inc_rails_able(const struct inc_comm_opts *o)
 {
@@ -55,17 +51,15 @@ bool inc_rails_able(const struct inc_comm_opts *o)
 static void name_server(const struct inc_conn *conn,
 			const struct inc_rdv_addr *addr, char *name, size_t len)
 {
-	struct sockaddr_storage ss = { 0 };
-	socklen_t size = sizeof(ss);
+	const struct sockaddr *at = (const struct sockaddr *)&conn->peer;
 	struct inc_rdv_addr peer;
 	char text[64];
 	uint16_t port;
 
-	getpeername(conn->fd, (struct sockaddr *)&ss, &size);
 	/* At the same place for both families. */
-	port = ntohs(((struct sockaddr_in *)&ss)->sin_port);
+	port = ntohs(((const struct sockaddr_in *)at)->sin_port);
 	if (!addr) {
-		inc_rdv_addr_from_sockaddr((struct sockaddr *)&ss, &peer);
+		inc_rdv_addr_from_sockaddr(at, &peer);
 		addr = &peer;
 	}
 	inc_rdv_addr_str(addr, text, sizeof(text));
@@ -127,13 +121,9 @@ static bool join_second(struct inc_comm *comm, const struct inc_comm_opts *o,
 	return false;
 }
 
-/**
- * inc_rails_open() - have a second rail, if all ranks can
- * @comm: communicator that can be used
- * @o: its options, complete
- *
- * Return: 0, whether there is one or not; or a negative errno value, with a message,
- * if @comm has failed.
+/*
+ * Have a second rail, if all ranks can. Returns 0, whether there is one or
+ * not; or a negative errno value, with a message, if @comm has failed.
  */
 int inc_rails_open(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
@@ -173,10 +163,7 @@ int inc_rails_open(struct inc_comm *comm, const struct inc_comm_opts *o)
 	return 0;
 }
 
-/**
- * inc_rails_close() - end the second rail, if there is one
- * @comm: communicator that is being destroyed
- */
+/* End the second rail, if there is one. */
 void inc_rails_close(struct inc_comm *comm)
 {
 	inc_comm_destroy(comm->rails.other);

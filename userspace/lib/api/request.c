@@ -71,14 +71,10 @@ int inc_request_test(struct inc_request *req, int *done)
 	return ret;
 }
 
-/**
- * inc_request_try() - as inc_request_test(), for the library itself
- * @req: operation
+/*
+ * As inc_request_test(), for the library itself. Does not count for the time
+ * limit. Returns as inc_request_test().
  * @done: 1 if it is, else 0
- *
- * Does not count for the time limit.
- *
- * Return: as inc_request_test().
  */
 int inc_request_try(struct inc_request *req, int *done)
 {

@@ -36,13 +36,16 @@ static void read_environment(void)
 	if (form && !strcmp(form, "json"))
 		format = INC_LOG_JSON;
 	for (i = INC_LOG_ERROR; level && i <= INC_LOG_DEBUG; i++)
-		if (!strcmp(level, level_names[i]))
+		if (!strcmp(level, level_names[i])) {
 			atomic_store(&inc_log_threshold, i);
+			return;
+		}
+	if (level && *level)
+		fprintf(stderr, "libinc: INC_LOG=%s: must be error, warn, info or debug\n",
+			level);
 }
 
-/**
- * inc_log_init() - read the environment, once
- */
+/* Read the environment, once. */
 void inc_log_init(void)
 {
 	pthread_once(&once, read_environment);
@@ -84,17 +87,13 @@ void inc_log_set_format(enum inc_log_format form)
 	inc_log_unlock();
 }
 
-/**
- * inc_log_lock() - keep other threads from logging
- */
+/* Keep other threads from logging. */
 void inc_log_lock(void)
 {
 	pthread_mutex_lock(&hook_lock);
 }
 
-/**
- * inc_log_unlock() - end inc_log_lock()
- */
+/* End inc_log_lock(). */
 void inc_log_unlock(void)
 {
 	pthread_mutex_unlock(&hook_lock);

@@ -6,10 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "conf/array.h"
 #include "inc.h"
 #include "proto-names-gen.h"
-
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const unsigned char dtype_sizes[] = {
 	[INC_DTYPE_INT8] = 1,
@@ -46,6 +45,7 @@ static const int status_errnos[] = {
 	[INC_STATUS_PEER_DEAD] = -ECONNRESET,
 	[INC_STATUS_TREE_GONE] = -ESHUTDOWN,
 	[INC_STATUS_MEMBER_LEFT] = -ECONNRESET,
+	[INC_STATUS_NO_MEMORY] = -ENOBUFS,
 };
 
 static const char * const status_texts[] = {
@@ -73,6 +73,8 @@ static const char * const status_texts[] = {
 		"the tree was dismantled",
 	[INC_STATUS_MEMBER_LEFT] =
 		"a rank left",
+	[INC_STATUS_NO_MEMORY] =
+		"the switch has no memory for the tree's messages",
 };
 _Static_assert(ARRAY_SIZE(status_errnos) == ARRAY_SIZE(status_texts),
 	       "a status has no text");

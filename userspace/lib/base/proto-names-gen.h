@@ -70,6 +70,7 @@ static const char *const inc_statuses[] = {
 	[INC_STATUS_PEER_DEAD] = "peer-dead",
 	[INC_STATUS_TREE_GONE] = "tree-gone",
 	[INC_STATUS_MEMBER_LEFT] = "member-left",
+	[INC_STATUS_NO_MEMORY] = "no-memory",
 	[INC_STATUS_RESEND] = "resend",
 	[INC_STATUS_PENDING] = "pending",
 };

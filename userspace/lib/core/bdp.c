@@ -27,11 +27,8 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/**
- * inc_bdp_init() - initialize a window for an unknown path
- * @w: state
- * @first: initial window
- * @min: minimum window
+/*
+ * Initialize a window for an unknown path.
  * @max: maximum window, which also limits the others
  * @queue: the results of this much time are always in flight, microseconds
  */
@@ -45,11 +42,9 @@ void inc_bdp_init(struct inc_bdp *w, uint32_t first, uint32_t min,
 	};
 }
 
-/**
- * inc_bdp_filled() - record that a message has filled the window
- * @w: state
+/*
+ * Record that a message has filled the window.
  * @id: message, sent because results had just arrived
- * @now: time
  */
 void inc_bdp_filled(struct inc_bdp *w, uint32_t id, uint64_t now)
 {
@@ -101,14 +96,9 @@ static uint32_t clamp_u32(uint64_t n, uint32_t min, uint32_t max)
 	return n < min ? min : n > max ? max : (uint32_t)n;
 }
 
-/**
- * inc_bdp_done() - record a message's result
- * @w: state
- * @id: message, or one sent later
+/*
+ * Record a message's result. Returns true if @w->now may have changed.
  * @rtt: its round trip; 0: unknown, for example after a retransmission
- * @now: time, if inc_bdp_ends()
- *
- * Return: true if @w->now may have changed.
  */
 bool inc_bdp_done(struct inc_bdp *w, uint32_t id, uint64_t rtt,
 		  uint64_t now)

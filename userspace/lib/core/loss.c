@@ -16,13 +16,9 @@
 #define LOST		32
 #define READINGS	4
 
-/**
- * inc_loss_add() - add the counts since the last reading
- * @l: losses
- * @lost: packets lost
- * @packets: packets sent and received
- *
- * Return: true if the path is one for UC.
+/*
+ * Add the counts since the last reading. Returns true if the path is one for
+ * UC.
  */
 bool inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 {

@@ -20,12 +20,7 @@
  */
 #define KEEP_MAX	65536
 
-/**
- * inc_plan_blocks_in() - count the blocks in this rank's send buffer
- * @p: plan
- *
- * Return: their number.
- */
+/* Count the blocks in this rank's send buffer. Returns their number. */
 unsigned int inc_plan_blocks_in(const struct inc_plan *p)
 {
 	switch (p->collective) {
@@ -42,12 +37,7 @@ unsigned int inc_plan_blocks_in(const struct inc_plan *p)
 	return 1;
 }
 
-/**
- * inc_plan_blocks_out() - count the blocks in this rank's receive buffer
- * @p: plan
- *
- * Return: their number.
- */
+/* Count the blocks in this rank's receive buffer. Returns their number. */
 unsigned int inc_plan_blocks_out(const struct inc_plan *p)
 {
 	switch (p->collective) {
@@ -93,16 +83,13 @@ static uint64_t count_steps(const struct inc_plan *p)
 	return p->nranks;
 }
 
-/**
- * inc_plan_init() - decide how to execute a collective
- * @p: plan, filled in up to @p->block
+/*
+ * Decide how to execute a collective. In AllToAll a message serves two ranks
+ * and costs all others a request and a result, and few messages in flight are
+ * a rank's own. So messages are as long as possible, which outweighs the
+ * longer retransmissions after a loss.
  * @msg_size: maximum message size of the tree, including the INC header
- * @pmtu: path MTU
  * @esize: bytes of an element
- *
- * In AllToAll a message serves two ranks and costs all others a request and a
- * result, and few messages in flight are a rank's own. So messages are as long
- * as possible, which outweighs the longer retransmissions after a loss.
  */
 void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 		   size_t esize)
@@ -131,11 +118,9 @@ static void pass_block(const struct inc_plan *p, struct inc_step *s,
 	s->nto = p->rank != root && wanted;
 }
 
-/**
- * inc_plan_step() - get a step of a plan
- * @p: plan
+/*
+ * Get a step of a plan.
  * @i: number of the step, less than @p->steps
- * @s: filled in
  */
 void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
 {
@@ -182,15 +167,13 @@ void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
 	}
 }
 
-/**
- * inc_plan_next() - move to the next message
- * @p: plan
+/*
+ * Move to the next message. The parts of a block follow each other, except in
+ * AllToAll: there each sender of a turn sends one part. Otherwise the parts of
+ * few senders would fill the window, and the links of the others would be
+ * idle.
  * @i: step of the previous message; updated, to @p->steps after the last one
  * @off: offset of the message's part in a block, bytes; updated
- *
- * The parts of a block follow each other, except in AllToAll: there each sender
- * of a turn sends one part. Otherwise the parts of few senders would fill the
- * window, and the links of the others would be idle.
  */
 void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off)
 {
@@ -206,24 +189,17 @@ void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off)
 		*off = 0;
 }
 
-/**
- * inc_plan_msgs() - count the messages of a plan
- * @p: plan
- *
- * Return: their number.
- */
+/* Count the messages of a plan. Returns their number. */
 uint64_t inc_plan_msgs(const struct inc_plan *p)
 {
 	return p->steps * inc_seg_msgs(p->block, p->chunk);
 }
 
-/**
- * inc_plan_share() - decide how much of each block the first of two rails carries
- * @count: elements of a block
- * @esize: bytes of an element
- *
- * Return: number of elements; @count: all of them. The same for all ranks, whatever
+/*
+ * Decide how much of each block the first of two rails carries. Returns the
+ * number of elements; @count: all of them. The same for all ranks, whatever
  * their trees are.
+ * @esize: bytes of an element
  */
 size_t inc_plan_share(size_t count, size_t esize)
 {
@@ -232,14 +208,11 @@ size_t inc_plan_share(size_t count, size_t esize)
 	return count / 2 / SHARE_UNIT * SHARE_UNIT;
 }
 
-/**
- * inc_plan_is_short() - decide whether two rails keep an operation's data and result
- * @p: plan, filled in up to @p->block
- *
- * All ranks must say the same, or they send different numbers of messages; some may do
- * AllToAll in place.
- *
- * Return: true if so: the data and the result of no rank are longer than 64 KiB.
+/*
+ * Decide whether two rails keep an operation's data and result. All ranks must
+ * say the same, or they send different numbers of messages; some may do
+ * AllToAll in place. Returns true if so: the data and the result of no rank
+ * are longer than 64 KiB.
  */
 bool inc_plan_is_short(const struct inc_plan *p)
 {

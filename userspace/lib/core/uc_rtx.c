@@ -16,7 +16,7 @@
  * round trip. Without a limit, each such wait would prolong the next ones.
  */
 #define RTT_MAX		100000
-#define BACKOFF_MAX	6
+#define BACKOFF_MAX	7
 /* After so many queries in vain each is sent twice, then four times. */
 #define TWICE_AFTER	1
 #define FOUR_AFTER	4
@@ -28,13 +28,9 @@
 /* A second RESEND within this time refers to a message already resent. */
 #define TOLD_TWICE	500
 
-/**
- * inc_uc_rtx_init() - initialize the state of a member
- * @r: state
- * @ring: memory for @entries messages
+/*
+ * Initialize the state of a member.
  * @entries: maximum number of open messages, a power of two
- * @first: message ID of the first message
- * @seed: seed of the jitter
  */
 void inc_uc_rtx_init(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *ring,
 		     uint32_t entries, uint32_t first, uint32_t seed)
@@ -112,27 +108,17 @@ static void put_off_probing(struct inc_uc_rtx *r, uint64_t now)
 		r->next_due = r->probe_at;
 }
 
-/**
- * inc_uc_rtx_may_send() - check whether one more message may be sent
- * @r: state
- * @window: maximum number of messages in flight
- *
- * A missing result does not hold up later messages: messages in flight are
- * counted from the newest result. The ring, as large as the switch's slots, is
- * the limit.
- *
- * Return: true if so.
+/*
+ * Check whether one more message may be sent. A missing result does not hold
+ * up later messages: messages in flight are counted from the newest result.
+ * The ring, as large as the switch's slots, is the limit. Returns true if so.
  */
 bool inc_uc_rtx_may_send(const struct inc_uc_rtx *r, uint32_t window)
 {
 	return r->next - r->head <= r->mask && r->next - r->high < window;
 }
 
-/**
- * inc_uc_rtx_sent() - record that the next message was sent
- * @r: state
- * @now: time
- */
+/* Record that the next message was sent. */
 void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now)
 {
 	struct inc_uc_rtx_msg *m = &r->ring[r->next++ & r->mask];
@@ -177,13 +163,9 @@ static void measure_rtt(struct inc_uc_rtx *r, uint64_t time)
 		r->srtt = 1;
 }
 
-/**
- * inc_uc_rtx_done() - record a message's result or error
- * @r: state
- * @id: message
- * @now: time
- *
- * Return: false if the message was not open.
+/*
+ * Record a message's result or error. Returns false if the message was not
+ * open.
  */
 bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
@@ -222,13 +204,10 @@ static uint32_t late_time(const struct inc_uc_rtx *r)
 	return r->srtt / LATE_SHARE + LATE_MIN;
 }
 
-/**
- * inc_uc_rtx_mark() - record the switch's low-water mark
- * @r: state
+/*
+ * Record the switch's low-water mark. Missing results before @mark were lost,
+ * unless they are merely late.
  * @mark: the switch has sent all results before this message
- * @now: time
- *
- * Missing results before @mark were lost, unless they are merely late.
  */
 void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now)
 {
@@ -252,14 +231,9 @@ void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now)
 		r->marked = mark;
 }
 
-/**
- * inc_uc_rtx_resend() - handle RESEND: the switch lacks a message
- * @r: state
- * @id: message
- * @now: time
- *
- * Return: true if the caller must retransmit it now; false if it is not open or
- * has just been retransmitted.
+/*
+ * Handle RESEND: the switch lacks a message. Returns true if the caller must
+ * retransmit it now; false if it is not open or has just been retransmitted.
  */
 bool inc_uc_rtx_resend(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
@@ -279,12 +253,7 @@ bool inc_uc_rtx_resend(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 	return true;
 }
 
-/**
- * inc_uc_rtx_pending() - handle PENDING: the switch waits for other ranks
- * @r: state
- * @id: message
- * @now: time
- */
+/* Handle PENDING: the switch waits for other ranks. */
 void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
 	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
@@ -347,16 +316,11 @@ static void begin_probing(struct inc_uc_rtx *r, uint64_t now)
 	}
 }
 
-/**
- * inc_uc_rtx_due() - find the messages to query now
- * @r: state
- * @now: time
+/*
+ * Find the messages to query now. Other due messages are deferred.
+ * @r->next_due says when to call again. Returns the number of messages.
  * @ids: filled in with the oldest INC_UC_RTX_BURST due messages
  * @tries: set to the maximum number of unanswered queries of one of these
- *
- * Other due messages are deferred. @r->next_due says when to call again.
- *
- * Return: number of messages.
  */
 unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 			    uint32_t ids[INC_UC_RTX_BURST], unsigned int *tries)
@@ -391,16 +355,11 @@ unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 	return n;
 }
 
-/**
- * inc_uc_rtx_copies() - compute how often to send a query at once
- * @r: state
- * @id: message that inc_uc_rtx_due() found
- *
- * Bursts of loss often last for a number of packets, however long those take.
- * A single query per timeout would spend all of its tries within one burst; the
- * answers' way has bursts, too. (RFC 9002, section 6.2.4, sends two probes.)
- *
- * Return: number of packets.
+/*
+ * Compute how often to send a query at once. Bursts of loss often last for a
+ * number of packets, however long those take. A single query per timeout would
+ * spend all of its tries within one burst; the answers' way has bursts, too.
+ * (RFC 9002, section 6.2.4, sends two probes.). Returns the number of packets.
  */
 unsigned int inc_uc_rtx_copies(const struct inc_uc_rtx *r, uint32_t id)
 {

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Streams to an aggregation manager, by libinc-am.
+ * Streams to coordinators, by libinc-am.
  */
 #ifndef INC_LIB_AM_H
 #define INC_LIB_AM_H
 
-#include <stddef.h>
+#include "libinc-am.h"
 
-struct inc_am;
-
-int inc_am_open(struct inc_am **am, int tcp, const char *manager, int *fd,
-		char *err, size_t err_len);
-void inc_am_close(struct inc_am *am);
+const struct inc_am_ops *inc_am_load(char *err, size_t err_len);
 
 #endif /* INC_LIB_AM_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * TCP connection to the rendezvous daemon. Deadlines are milliseconds of
- * CLOCK_MONOTONIC.
+ * See conn.h. Deadlines are milliseconds of CLOCK_MONOTONIC.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "conf/clock.h"
 #include "am.h"
-#include "channel/reach.h"
+#include "http2/reach.h"
 #include "conn.h"
-#include "libinc-am.h"
 #include "tls/tls.h"
 
 /*
@@ -30,6 +29,12 @@
 #define REFUSED_PAUSE_MS 50
 /* Of a race for servers; afterwards they are asked anew, also one that was down. */
 #define RACE_MS		10000
+
+/* Read CLOCK_MONOTONIC. Returns milliseconds. */
+int64_t inc_now_ms(void)
+{
+	return now_ms();
+}
 
 /* Is it worth to try again, until @refused_until those who refuse? */
 static bool is_hopeful(const struct inc_reach *r, int64_t refused_until)
@@ -83,59 +88,36 @@ static int race_until(struct inc_reach *r, int64_t deadline_ms)
 	}
 }
 
-/* @what, and @program, which should be there, are for messages. */
-static int open_tcp(struct inc_conn *conn, struct inc_reach *r,
-		    const char *what, const char *program, int64_t deadline_ms,
-		    char *err, size_t err_len)
+/*
+ * Connect to a coordinator, without a stream yet. Returns the socket, or a negative
+ * errno value.
+ * @r: where it may be
+ */
+int inc_conn_reach(struct inc_conn *conn, struct inc_reach *r, bool is_manager,
+		   int64_t deadline_ms, char *err, size_t err_len)
 {
+	const char *what = is_manager ? "aggregation manager" : "rendezvous daemon";
 	struct sockaddr_storage local;
 	socklen_t len = sizeof(local);
 	char why[INC_RDV_TEXT_MAX];
+	int tcp;
 
 	memset(conn, 0, sizeof(*conn));
 	conn->fd = -1;
-	conn->fd = race_until(r, deadline_ms);
-	if (conn->fd < 0) {
-		inc_reach_why(r, program, why, sizeof(why) - strlen(what) - 1);
+	tcp = race_until(r, deadline_ms);
+	if (tcp < 0) {
+		inc_reach_why(r, is_manager ? "inc-amd" : "inc-tool serve", why,
+			      sizeof(why) - strlen(what) - 1);
 		snprintf(err, err_len, "%s %s", what, *why ? why :
 			 "has no address");
 		return judge_errors(r);
 	}
-	if (!getsockname(conn->fd, (struct sockaddr *)&local, &len))
+	if (!getsockname(tcp, (struct sockaddr *)&local, &len))
 		inc_rdv_addr_from_sockaddr((struct sockaddr *)&local,
 					   &conn->local);
-	return 0;
-}
-
-/**
- * inc_conn_open() - connect to the daemon
- * @conn: connection
- * @program: that should be there instead, for messages; NULL: it is the daemon
- * @server: "host", "host:port" or "[addr]:port"
- * @deadline_ms: how long to try
- * @err: error message
- * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
- */
-int inc_conn_open(struct inc_conn *conn, const char *program,
-		  const char *server, int64_t deadline_ms, char *err,
-		  size_t err_len)
-{
-	struct inc_reach *r = inc_reach_new("", atoi(INC_RDV_PORT), true);
-	int ret = -ENOMEM;
-
-	if (r && inc_reach_add(r, server))
-		ret = open_tcp(conn, r, program ?: "rendezvous daemon",
-			       program ?: "inc-tool serve", deadline_ms, err,
-			       err_len);
-	else
-		snprintf(err, err_len, "no memory");
-	inc_reach_free(r);
-	if (!ret)
-		ret = inc_secure_open(&conn->secure, conn->fd, server,
-				      deadline_ms, err, err_len);
-	return ret;
+	len = sizeof(conn->peer);
+	getpeername(tcp, (struct sockaddr *)&conn->peer, &len);
+	return tcp;
 }
 
 /* The one that was reached; if it is lost, the others follow, then those before. */
@@ -151,155 +133,161 @@ static bool put_managers(const struct inc_reach *r, char *list, size_t len)
 	return n < len;
 }
 
-/**
- * inc_conn_open_am() - connect to an aggregation manager
- * @conn: connection
- * @managers: "host", "host:port" or "[addr]:port"; several, with commas between:
- *	the first to answer; each has a while before the next one is tried, too
- * @deadline_ms: how long to try
- * @err: error message; of several, what is wrong with each
- * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value; -ENOPKG if libinc-am is missing.
- */
-int inc_conn_open_am(struct inc_conn *conn, const char *managers,
-		     int64_t deadline_ms, char *err, size_t err_len)
+/* Have libinc-am make a stream of a connection, which it closes if it fails. */
+static int begin_stream(struct inc_conn *conn, int tcp, const char *list,
+			bool is_manager, char *err, size_t err_len)
 {
-	struct inc_reach *r = inc_reach_new(managers, atoi(INC_AM_PORT), true);
-	char list[INC_AM_LIST];
-	int tcp, ret;
+	char why[INC_RDV_TEXT_MAX];
 
-	if (!r) {
-		snprintf(err, err_len, "no memory");
-		return -ENOMEM;
+	conn->am = conn->ops->open(tcp, list, is_manager, why, sizeof(why));
+	if (!conn->am) {
+		if (is_manager)
+			snprintf(err, err_len, "aggregation manager %.*s: %s",
+				 (int)strcspn(list, ","), list, why);
+		else
+			snprintf(err, err_len, "%s", why);
+		return -EINVAL;
 	}
-	ret = open_tcp(conn, r, "aggregation manager", "inc-amd", deadline_ms,
-		       err, err_len);
-	if (!ret && !put_managers(r, list, sizeof(list))) {
-		snprintf(err, err_len, "too many aggregation managers: their addresses have %d characters at most",
-			 INC_AM_LIST - 1);
-		close(conn->fd);
-		conn->fd = -1;
-		ret = -EINVAL;
-	}
-	inc_reach_free(r);
-	if (ret)
-		return ret;
-	tcp = conn->fd;
-	conn->fd = -1;
-	return inc_am_open(&conn->am, tcp, list, &conn->fd, err, err_len);
-}
-
-/**
- * inc_conn_close() - close the connection, if there is one
- * @conn: connection
- */
-void inc_conn_close(struct inc_conn *conn)
-{
-	inc_secure_close(&conn->secure);
-	if (conn->fd >= 0)
-		close(conn->fd);
-	conn->fd = -1;
-	if (conn->am)
-		inc_am_close(conn->am);
-	conn->am = NULL;
-}
-
-/**
- * inc_conn_send() - send a line
- * @conn: connection
- * @msg: line to send
- * @deadline_ms: how long to try
- *
- * Return: 0 or a negative errno value.
- */
-int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
-		  int64_t deadline_ms)
-{
-	char line[INC_RDV_LINE_MAX + 1];
-	int ret;
-
-	ret = inc_rdv_format(msg, line, sizeof(line));
-	if (ret < 0)
-		return ret;
-	inc_dbg(conn->who, "to daemon: %.*s", ret - 1, line);
-	return inc_secure_write(&conn->secure, conn->fd, line, (size_t)ret,
-				deadline_ms);
+	conn->fd = conn->ops->fd(conn->am);
+	conn->is_manager = is_manager;
+	return 0;
 }
 
 /*
- * Get the next line, waiting for it if necessary. What TLS has decoded already
- * is invisible to poll().
+ * Connect to a coordinator, and begin a stream. Returns 0 or a negative errno value.
+ * @servers: HOST[:PORT] of inc-tool serve, or of managers, with commas between
+ * @err: result: why not
  */
-static int recv_line(struct inc_conn *conn, char *line, size_t line_len,
-		     int64_t deadline_ms)
+int inc_conn_open(struct inc_conn *conn, const char *servers, bool is_manager,
+		  int64_t deadline_ms, char *err, size_t err_len)
 {
-	size_t len;
-	ssize_t n;
-	char *to;
+	struct inc_reach *r = inc_reach_new(is_manager ? servers : "",
+					    atoi(is_manager ? INC_AM_PORT :
+							      INC_RDV_PORT), true);
+	const struct inc_am_ops *ops = inc_am_load(err, err_len);
+	char list[INC_AM_LIST];
+	int ret;
+
+	/* Once connected, a coordinator waits for some seconds only. */
+	if (!ops) {
+		inc_reach_free(r);
+		return -ENOPKG;
+	}
+	if (!r || (!is_manager && !inc_reach_add(r, servers))) {
+		inc_reach_free(r);
+		snprintf(err, err_len, "no memory");
+		return -ENOMEM;
+	}
+	ret = inc_conn_reach(conn, r, is_manager, deadline_ms, err, err_len);
+	conn->ops = ops;
+	if (ret >= 0 && is_manager && !put_managers(r, list, sizeof(list))) {
+		snprintf(err, err_len, "too many aggregation managers: their addresses have %d characters at most",
+			 INC_AM_LIST - 1);
+		close(ret);
+		ret = -EINVAL;
+	}
+	inc_reach_free(r);
+	return ret < 0 ? ret :
+	       begin_stream(conn, ret, is_manager ? list : servers, is_manager,
+			    err, err_len);
+}
+
+/* Close the connection, if there is one. */
+void inc_conn_close(struct inc_conn *conn)
+{
+	if (conn->am)
+		conn->ops->close(conn->am);
+	conn->am = NULL;
+	conn->fd = -1;
+}
+
+/* Say something to the coordinator. Does not wait. */
+int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg)
+{
+	inc_dbg(conn->who, "to daemon: %s", inc_rdv_name(msg->type));
+	return conn->am ? conn->ops->send(conn->am, msg) : -ENOTCONN;
+}
+
+/* Have the coordinator take the rank for lost. */
+void inc_conn_hang_up(struct inc_conn *conn)
+{
+	if (conn->am)
+		conn->ops->hang_up(conn->am);
+}
+
+static int wait_for(int fd, short events, int64_t deadline_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+	int64_t left;
 	int ret;
 
 	for (;;) {
-		ret = inc_rdv_line(&conn->lines, line, line_len);
-		if (ret)
-			return ret < 0 ? -EPROTO : 0;
-		to = inc_rdv_space(&conn->lines, &len);
-		n = inc_secure_recv(&conn->secure, conn->fd, to, len);
-		if (n > 0)
-			inc_rdv_added(&conn->lines, (size_t)n);
-		else if (n == 0)
-			return -ENOTCONN;
-		else if (n != -EAGAIN && n != -EINTR)
-			return (int)n;
-		if (n > 0)
-			continue;
-		ret = inc_secure_wait(conn->fd, POLLIN, deadline_ms);
-		if (ret)
-			return ret;
+		left = deadline_ms - inc_now_ms();
+		left = left < 0 ? 0 : left > 60000 ? 60000 : left;
+		ret = poll(&pfd, 1, (int)left);
+		if (ret > 0)
+			return 0;
+		if (ret < 0 && errno != EINTR)
+			return -errno;
+		if (!left)
+			return -ETIMEDOUT;
 	}
 }
 
-/**
- * inc_conn_why() - say why nothing could be sent or received
- * @conn: connection
- * @ret: negative errno value
- * @err: error message
+/*
+ * Say why nothing could be sent or received.
  * @err_len: size of @err in bytes
  */
 void inc_conn_why(const struct inc_conn *conn, int ret, char *err,
 		  size_t err_len)
 {
-	if (ret == -EPROTO && conn->secure.tls)
-		snprintf(err, err_len, "%s",
-			 conn->secure.ops->why(conn->secure.tls));
-	else
-		snprintf(err, err_len, "rendezvous daemon: %s",
-			 ret == -ENOTCONN ? "closed the connection" :
-					    strerror(-ret));
+	snprintf(err, err_len, "rendezvous daemon: %s", ret == -ENOTCONN ?
+		 "closed the connection" : strerror(-ret));
 }
 
-/**
- * inc_conn_recv() - receive a line
- * @conn: connection
- * @msg: set to the line
+static int try_recv(struct inc_conn *conn, struct inc_rdv_msg *msg, short *events)
+{
+	int ret, fd;
+
+	if (!conn->am)
+		return -ENOTCONN;
+	ret = conn->ops->recv(conn->am, msg, events);
+	fd = conn->ops->fd(conn->am);
+	/* As long as the rank has no tree; later, other threads look at it. */
+	if (fd != conn->fd)
+		conn->fd = fd;
+	return ret;
+}
+
+/*
+ * Receive a message. Returns 0, -ETIMEDOUT, -ENOTCONN if the coordinator closed
+ * the connection, or another negative errno value.
  * @deadline_ms: how long to wait; if passed, only take what has arrived
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0, -ETIMEDOUT, -ENOTCONN if the daemon closed the connection, or
- * another negative errno value.
  */
 int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
 		  int64_t deadline_ms, char *err, size_t err_len)
 {
-	char line[INC_RDV_LINE_MAX];
+	short events;
 	int ret;
 
-	ret = recv_line(conn, line, sizeof(line), deadline_ms);
+	while ((ret = try_recv(conn, msg, &events)) == -EAGAIN) {
+		ret = wait_for(conn->fd, events, deadline_ms);
+		if (ret)
+			break;
+	}
 	if (ret) {
 		inc_conn_why(conn, ret, err, err_len);
 		return ret;
 	}
-	inc_dbg(conn->who, "from daemon: %s", line);
-	return inc_rdv_parse(line, msg, err, err_len);
+	inc_dbg(conn->who, "from daemon: %s%s%s", inc_rdv_name(msg->type),
+		msg->type == INC_RDV_ERROR ? ": " : "",
+		msg->type == INC_RDV_ERROR ? msg->text : "");
+	return 0;
+}
+
+/* Ask whether messages may be there of which poll() says nothing. */
+bool inc_conn_more(const struct inc_conn *conn)
+{
+	return conn->am && conn->ops->more(conn->am);
 }

@@ -1,51 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Connection to the rendezvous daemon, with a deadline on every step; or to an
- * aggregation manager, which libinc-am makes look like a daemon.
+ * Connection to the coordinator, inc-tool serve or inc-amd, with a deadline on every
+ * step. libinc-am speaks gRPC with it.
  */
 #ifndef INC_LIB_CONN_H
 #define INC_LIB_CONN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
+#include "am.h"
 #include "rendezvous/proto.h"
-#include "secure.h"
 
 #define INC_AM_PORT	"18790"		/* of a manager */
 
-struct inc_am;
+struct inc_reach;
 struct inc_who;
 
 /**
- * struct inc_conn - connection to the daemon
- * @fd: socket, non-blocking
+ * struct inc_conn - connection to the coordinator
+ * @fd: where to wait until inc_conn_recv() has something to do
  * @who: its communicator, for the log; NULL: none
- * @am: stream to a manager, at the other end of @fd; NULL: @fd is the daemon's
- * @secure: TLS on @fd
- * @local: address of our end, towards the daemon or manager
- * @lines: received data not processed yet
+ * @ops: libinc-am
+ * @am: its stream, or NULL
+ * @is_manager: the coordinator is inc-amd, else inc-tool serve
+ * @local: address of our end
+ * @peer: address and port of the other end
  */
 struct inc_conn {
 	int			fd;
 	const struct inc_who	*who;
+	const struct inc_am_ops	*ops;
 	struct inc_am		*am;
-	struct inc_secure	secure;
+	bool			is_manager;
 	struct inc_rdv_addr	local;
-	struct inc_rdv_lines	lines;
+	struct sockaddr_storage	peer;
 };
 
-int inc_conn_open(struct inc_conn *conn, const char *program,
-		  const char *server, int64_t deadline_ms, char *err,
-		  size_t err_len);
-int inc_conn_open_am(struct inc_conn *conn, const char *managers,
-		     int64_t deadline_ms, char *err, size_t err_len);
+int64_t inc_now_ms(void);
+int inc_conn_reach(struct inc_conn *conn, struct inc_reach *r, bool is_manager,
+		   int64_t deadline_ms, char *err, size_t err_len);
+int inc_conn_open(struct inc_conn *conn, const char *servers, bool is_manager,
+		  int64_t deadline_ms, char *err, size_t err_len);
 void inc_conn_close(struct inc_conn *conn);
-int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
-		  int64_t deadline_ms);
+int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg);
+void inc_conn_hang_up(struct inc_conn *conn);
 void inc_conn_why(const struct inc_conn *conn, int ret, char *err,
 		  size_t err_len);
 int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
 		  int64_t deadline_ms, char *err, size_t err_len);
+bool inc_conn_more(const struct inc_conn *conn);
 
 #endif /* INC_LIB_CONN_H */

@@ -29,9 +29,8 @@
  * rank whose last result is still in flight when another rank leaves gets it.
  */
 #define GRACE_MS	400
-#define TELL_MS		100	/* to tell the daemon something */
 /* A daemon that never stops talking must not stop the checks, of all watches. */
-#define TURN_LINES	64
+#define TURN_MESSAGES	64
 /* A port that comes up again so soon has lost some packets only. */
 #define DOWN_MS		100
 
@@ -45,12 +44,7 @@
 /* How late a turn may be on a busy machine. */
 #define SLACK_MS	100
 
-/**
- * inc_watchdog_fire() - end a communicator
- * @w: its watch
- * @err: negative errno value
- * @text: why
- */
+/* End a communicator. */
 void inc_watchdog_fire(struct inc_watchdog *w, int err, const char *text)
 {
 	if (inc_watchdog_error(w))
@@ -64,11 +58,7 @@ void inc_watchdog_fire(struct inc_watchdog *w, int err, const char *text)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/**
- * inc_watchdog_port() - take note of what the device says of its port
- * @w: watch
- * @up: it is up again, not down
- */
+/* Take note of what the device says of its port. */
 void inc_watchdog_port(struct inc_watchdog *w, bool up)
 {
 	w->seen.down_at = up ? 0 : w->seen.now + 1;
@@ -99,12 +89,10 @@ static void note_wrong(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/**
- * inc_watchdog_note_tree() - note what the manager says of another tree
- * @w: watch, running or not
+/*
+ * Note what the manager says of another tree. The caller's thread does the
+ * rest; losing the queue pair wakes it.
  * @msg: "rebuild", or "joined" or "ready" after that
- *
- * The caller's thread does the rest; losing the queue pair wakes it.
  */
 void inc_watchdog_note_tree(struct inc_watchdog *w,
 			    const struct inc_rdv_msg *msg)
@@ -149,8 +137,8 @@ static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 	atomic_store(&w->change, true);
 }
 
-/* Handle one line of the daemon. Returns false if there is none. */
-static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
+/* Handle one message of the daemon. Returns false if there is none. */
+static bool hear_message(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];
 	struct inc_rdv_msg msg;
@@ -186,7 +174,7 @@ static bool hear_line(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	case INC_RDV_CHANGE:
 		note_change(w, &msg);
 		break;
-	case INC_RDV_ALIVE:	/* for TCP, which acknowledges it */
+	case INC_RDV_ALIVE:	/* of an older daemon */
 	case INC_RDV_LOSSY:
 	case INC_RDV_JOIN:
 	case INC_RDV_REJOIN:
@@ -333,11 +321,9 @@ static int min_int(int a, int b)
 	return a < b ? a : b;
 }
 
-/**
- * inc_watchdog_patience() - compute the time until a watch needs its next turn
- * @w: watch
- *
- * Return: milliseconds, -1: forever.
+/*
+ * Compute the time until a watch needs its next turn. Returns milliseconds,
+ * -1: forever.
  */
 int inc_watchdog_patience(struct inc_watchdog *w)
 {
@@ -357,17 +343,16 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 	return wait;
 }
 
-/**
- * inc_watchdog_counts() - compute how much time counts for limits
- * @waited: milliseconds that the watch wanted to sleep; -1: until something happens
+/*
+ * Compute how much time counts for limits. Nothing arrives where a process, or
+ * its machine, stands still. A caller that spins can keep the watch, but not
+ * itself, from its CPU. Other threads say nothing: in no time many of them use
+ * as much CPU as one in the whole time. Returns milliseconds during which the
+ * process could run.
+ * @waited: milliseconds that the watch wanted to sleep; -1: until something
+ *	happens
  * @ms: milliseconds that it did
  * @ran: of CPU time that a caller of inc_request_test() has used meanwhile
- *
- * Nothing arrives where a process, or its machine, stands still. A caller that spins
- * can keep the watch, but not itself, from its CPU. Other threads say nothing: in no
- * time many of them use as much CPU as one in the whole time.
- *
- * Return: milliseconds during which the process could run.
  */
 int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran)
 {
@@ -378,12 +363,10 @@ int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran)
 	return ms > ran + SLACK_MS ? ran : ms;
 }
 
-/**
- * inc_watchdog_turn() - run all checks of a watch
- * @w: watch
+/*
+ * Run all checks of a watch.
  * @ms: milliseconds since the last turn during which this process could run
  * @stood: for some time since then this process could not run
- * @readable: the daemon may have sent something
  */
 void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		       bool readable)
@@ -397,13 +380,13 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		s->not_before = s->now + RESUME_MS;
 	if (inc_watchdog_error(w))
 		return;
-	if (!atomic_load(&w->hung_up)) {
-		/* Lines read together with "ready" are invisible to poll(). */
-		if (readable || w->conn.lines.used)
-			for (n = 0; n < TURN_LINES; n++)
-				if (w->conn.fd < 0 || !hear_line(w, s))
-					break;
-	}
+	/* A message that came together with "ready" is invisible to poll(). */
+	if (!readable && w->conn.fd >= 0)
+		readable = inc_conn_more(&w->conn);
+	for (n = 0; readable && n < TURN_MESSAGES && !atomic_load(&w->hung_up);
+	     n++)
+		if (w->conn.fd < 0 || !hear_message(w, s))
+			break;
 	/* Other watches may need turns more often. */
 	tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
 					    memory_order_relaxed));
@@ -415,39 +398,30 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 	look_for_losses(w, s);
 }
 
-/**
- * inc_watchdog_say() - send a line to the daemon, or to the manager
- * @watch: watch, running or not
- * @msg: line
- *
- * Return: 0 or a negative errno value.
- */
+/* Say something to the daemon, or to the manager. */
 int inc_watchdog_say(struct inc_watchdog *watch, const struct inc_rdv_msg *msg)
 {
 	int ret = -ENOTCONN;
 
 	pthread_mutex_lock(&watch->lock);
 	if (watch->conn.fd >= 0)
-		ret = inc_conn_send(&watch->conn, msg, inc_now_ms() + TELL_MS);
+		ret = inc_conn_send(&watch->conn, msg);
 	pthread_mutex_unlock(&watch->lock);
 	return ret;
 }
 
-/**
- * inc_watchdog_hang_up() - shut down the connection to the daemon
- * @watch: watch, running or not
- */
-void inc_watchdog_hang_up(struct inc_watchdog *watch)
+/* Shut down the connection to the daemon. */
+void inc_watchdog_hang_up(struct inc_watchdog *watch, const char *why)
 {
-	const struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
+	struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
 
+	snprintf(msg.text, sizeof(msg.text), "%s", why);
 	pthread_mutex_lock(&watch->lock);
 	atomic_store(&watch->hung_up, true);
 	if (watch->conn.fd >= 0) {
-		if (watch->lost &&
-		    inc_conn_send(&watch->conn, &msg, inc_now_ms() + TELL_MS))
-			inc_warn(watch->who, "the daemon can not be told that the switch does not answer");
-		shutdown(watch->conn.fd, SHUT_RDWR);
+		if (watch->lost && inc_conn_send(&watch->conn, &msg))
+			inc_warn(watch->who, "the daemon can not be told that this rank fails");
+		inc_conn_hang_up(&watch->conn);
 	}
 	pthread_mutex_unlock(&watch->lock);
 }

@@ -94,7 +94,7 @@ struct inc_watchdog_seen {
  * @may_change: tell the daemon of a path that loses packets
  * @change: it has said that all ranks are to change to UC
  * @change_job: and join this job; not written while @change is set
- * @lost: tell the daemon that the switch does not answer
+ * @lost: tell the daemon, and so the other ranks, why the communicator has failed
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
  * @qp: queue pair to move to ERROR; NULL: destroyed
@@ -193,14 +193,14 @@ static inline void inc_watchdog_waits(struct inc_watchdog *watch, bool waits)
 	atomic_store_explicit(&watch->waits, waits, memory_order_relaxed);
 }
 
-/* The switch does not answer: report it to the daemon on hanging up. */
+/* This rank fails: the daemon is told why on hanging up. */
 static inline void inc_watchdog_lost(struct inc_watchdog *watch)
 {
 	watch->lost = true;
 }
 
 int inc_watchdog_say(struct inc_watchdog *watch, const struct inc_rdv_msg *msg);
-void inc_watchdog_hang_up(struct inc_watchdog *watch);
+void inc_watchdog_hang_up(struct inc_watchdog *watch, const char *why);
 
 static inline int inc_watchdog_error(struct inc_watchdog *watch)
 {

@@ -251,15 +251,10 @@ static void stop_thread(void)
 	room = 0;
 }
 
-/**
- * inc_watchdog_start() - start the watch
- * @watch: @conn, @timeout_ms and @lock are initialized, the rest is 0,
- *	or it ran before
- * @qp: queue pair to watch over
- * @hca: its device
- * @port: its port
- *
- * Return: 0 or a negative errno value.
+/*
+ * Start the watch.
+ * @watch: @conn, @timeout_ms and @lock are initialized, the rest is 0, or it
+ *	ran before
  */
 int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 		       struct inc_hca *hca, unsigned int port)
@@ -291,10 +286,9 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 	return ret;
 }
 
-/**
- * inc_watchdog_hold() - keep the thread, even if it watches over nothing
- *
- * It may not be possible to make another one.
+/*
+ * Keep the thread, even if it watches over nothing. It may not be possible to
+ * make another one.
  */
 void inc_watchdog_hold(void)
 {
@@ -315,9 +309,7 @@ static void stop_idle_thread(void)
 		stop_thread();
 }
 
-/**
- * inc_watchdog_release() - undo inc_watchdog_hold()
- */
+/* Undo inc_watchdog_hold(). */
 void inc_watchdog_release(void)
 {
 	pthread_mutex_lock(&life);
@@ -326,12 +318,7 @@ void inc_watchdog_release(void)
 	pthread_mutex_unlock(&life);
 }
 
-/**
- * inc_watchdog_stop() - stop the watch
- * @watch: watch, running or not
- *
- * The connection belongs to the caller again.
- */
+/* Stop the watch. The connection belongs to the caller again. */
 void inc_watchdog_stop(struct inc_watchdog *watch)
 {
 	struct inc_watchdog **link;
@@ -349,8 +336,8 @@ void inc_watchdog_stop(struct inc_watchdog *watch)
 	pthread_mutex_unlock(&life);
 }
 
-/**
- * inc_watchdog_restart() - watch over time limits alone, whatever has happened so far
+/*
+ * Watch over time limits alone, whatever has happened so far.
  * @watch: watch that runs; its queue pair is destroyed
  */
 void inc_watchdog_restart(struct inc_watchdog *watch)
@@ -366,9 +353,7 @@ void inc_watchdog_restart(struct inc_watchdog *watch)
 	inc_watchdog_release();
 }
 
-/**
- * inc_watchdog_forked() - reset the state in a child of fork(): no thread
- */
+/* Reset the state in a child of fork(): no thread. */
 void inc_watchdog_forked(void)
 {
 	life = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

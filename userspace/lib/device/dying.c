@@ -95,15 +95,12 @@ static bool wait_over(struct inc_dying *d, int ms, int *ret)
 	return over;
 }
 
-/**
- * inc_qp_destroy() - destroy a queue pair
+/*
+ * Destroy a queue pair. When this returns, nothing more is written to memory.
+ * Returns 0 or a negative errno value: it is still there.
  * @qp: queue pair, which no other thread uses
  * @ms: how long to wait for that at most; -1: for ever
  * @dying: set if it takes longer: inc_dying_over() or inc_dying_then() follows
- *
- * When this returns, nothing more is written to memory.
- *
- * Return: 0 or a negative errno value: it is still there.
  */
 int inc_qp_destroy(struct ibv_qp *qp, int ms, struct inc_dying **dying)
 {
@@ -120,11 +117,9 @@ int inc_qp_destroy(struct ibv_qp *qp, int ms, struct inc_dying **dying)
 	return 0;
 }
 
-/**
- * inc_dying_over() - check whether a queue pair is destroyed
+/*
+ * Check whether a queue pair is destroyed. Returns true if so.
  * @dying: of inc_qp_destroy(), or NULL; set to NULL if so
- *
- * Return: true if so.
  */
 bool inc_dying_over(struct inc_dying **dying)
 {
@@ -136,11 +131,10 @@ bool inc_dying_over(struct inc_dying **dying)
 	return true;
 }
 
-/**
- * inc_dying_then() - have something done when a queue pair is destroyed
+/*
+ * Have something done when a queue pair is destroyed.
  * @dying: of inc_qp_destroy(); not to be used again
  * @then: called then, perhaps by another thread, perhaps now
- * @arg: its argument
  */
 void inc_dying_then(struct inc_dying *dying, void (*then)(void *arg), void *arg)
 {

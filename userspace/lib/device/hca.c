@@ -35,11 +35,9 @@ static struct inc_hca *open_hca(struct ibv_device *device)
 	return hca;
 }
 
-/**
- * inc_hca_get() - open a device, or share an open one
- * @device: device
- *
- * Return: open device, NULL if it can't be opened (errno).
+/*
+ * Open a device, or share an open one. Returns the device, NULL if it
+ * can't be opened (errno).
  */
 struct inc_hca *inc_hca_get(struct ibv_device *device)
 {
@@ -64,13 +62,11 @@ static bool has_addr(const struct inc_hca *hca, const char *name,
 	       (!name || !strcmp(name, ibv_get_device_name(hca->ctx->device)));
 }
 
-/**
- * inc_hca_find() - share an open device in which an address was found before
+/*
+ * Share an open device in which an address was found before. Returns the open
+ * device, or NULL.
  * @name: name of the device, NULL: any
- * @addr: address
  * @gid: filled in; may have changed in the meantime
- *
- * Return: open device, or NULL.
  */
 struct inc_hca *inc_hca_find(const char *name, const struct inc_rdv_addr *addr,
 			     struct inc_hca_gid *gid)
@@ -88,11 +84,7 @@ struct inc_hca *inc_hca_find(const char *name, const struct inc_rdv_addr *addr,
 	return hca;
 }
 
-/**
- * inc_hca_found() - remember a GID for inc_hca_find()
- * @hca: device
- * @gid: GID
- */
+/* Remember a GID for inc_hca_find(). */
 void inc_hca_found(struct inc_hca *hca, const struct inc_hca_gid *gid)
 {
 	pthread_mutex_lock(&lock);
@@ -100,8 +92,8 @@ void inc_hca_found(struct inc_hca *hca, const struct inc_hca_gid *gid)
 	pthread_mutex_unlock(&lock);
 }
 
-/**
- * inc_hca_put() - release a device
+/*
+ * Release a device.
  * @hca: device, NULL does nothing
  */
 void inc_hca_put(struct inc_hca *hca)
@@ -123,11 +115,9 @@ void inc_hca_put(struct inc_hca *hca)
 	pthread_mutex_unlock(&lock);
 }
 
-/**
- * inc_hca_pd() - get the protection domain of a device
- * @hca: device
- *
- * Return: protection domain, NULL if it can't be created (errno).
+/*
+ * Get the protection domain of a device. Returns the protection domain, NULL
+ * if it can't be created (errno).
  */
 struct ibv_pd *inc_hca_pd(struct inc_hca *hca)
 {
@@ -138,9 +128,7 @@ struct ibv_pd *inc_hca_pd(struct inc_hca *hca)
 	return hca->pd;
 }
 
-/**
- * inc_hca_forked() - forget the parent's devices in a child of fork()
- */
+/* Forget the parent's devices in a child of fork(). */
 void inc_hca_forked(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

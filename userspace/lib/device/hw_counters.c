@@ -23,22 +23,19 @@
 /* A single loss can't show that losses are this many times rarer. */
 #define RARER	4
 
-/**
- * inc_hw_counters_socket() - open a netlink socket to read counters
- *
- * Return: file descriptor, or a negative number.
+/*
+ * Open a netlink socket to read counters. Returns the file descriptor, or a
+ * negative number.
  */
 int inc_hw_counters_socket(void)
 {
 	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
 }
 
-/**
- * inc_hw_counters_open() - prepare to read a device's counters
- * @l: result; valid even without any counter
+/*
+ * Prepare to read a device's counters.
  * @fd: socket, used for one query at a time
  * @dev: index of the device, negative if it has none
- * @port: port
  */
 void inc_hw_counters_open(struct inc_hw_counters *l, int fd, int dev,
 			  unsigned int port)
@@ -83,19 +80,14 @@ static void note_losses(struct inc_hw_counters *l, uint64_t lost, uint64_t each)
 		l->apart = 1;
 }
 
-/**
- * inc_hw_counters_add() - add the counts since the last reading
- * @l: losses
- * @lost: packets lost
- * @packets: packets sent and received
- *
- * If one packet in n is lost, having sqrt(n) packets in flight costs one packet
- * in sqrt(n), as with TCP. Use half of that, since one loss costs everything in
- * flight, in either direction. Recent losses give n, or a longer run of packets
- * without any (as in RFC 5348, section 5). Losses are thus forgotten after some
- * thousand packets, not with time.
- *
- * Return: maximum packets to have in flight, at least 1; 0: unlimited.
+/*
+ * Add the counts since the last reading. If one packet in n is lost, having
+ * sqrt(n) packets in flight costs one packet in sqrt(n), as with TCP. Use half
+ * of that, since one loss costs everything in flight, in either direction.
+ * Recent losses give n, or a longer run of packets without any (as in RFC
+ * 5348, section 5). Losses are thus forgotten after some thousand packets, not
+ * with time. Returns the maximum packets to have in flight, at least 1; 0:
+ * unlimited.
  */
 unsigned int inc_hw_counters_add(struct inc_hw_counters *l, uint64_t lost,
 				 uint64_t packets)
@@ -178,13 +170,9 @@ static int parse_entries(const struct nlattr *counters, struct inc_hw_counts *c)
 	return found;
 }
 
-/**
- * inc_hw_counters_parse() - find the counters in a netlink reply
- * @msg: netlink message
+/*
+ * Find the counters in a netlink reply. Returns false if any is missing.
  * @len: its length in bytes
- * @c: filled in
- *
- * Return: false if any is missing.
  */
 bool inc_hw_counters_parse(const void *msg, size_t len, struct inc_hw_counts *c)
 {
@@ -245,17 +233,12 @@ static bool read_counts(struct inc_hw_counters *l, struct inc_hw_counts *c)
 	return false;
 }
 
-/**
- * inc_hw_counts_lost() - packets lost between two readings
- * @now: counters
- * @last: an earlier reading
- *
- * rxe sends a NAK for a packet that comes late, too, as from a switch with several
- * CPUs. That packet still comes, and is a duplicate when it is sent again; one
- * that was lost is none. RC retransmits for either; but where few are late it is
- * still faster than UC, and none was lost.
- *
- * Return: number of packets.
+/*
+ * Packets lost between two readings. An rxe sends a NAK for a packet that comes
+ * late, too, as from a switch with several CPUs. That packet still comes, and
+ * is a duplicate when it is sent again; one that was lost is none. RC
+ * retransmits for either; but where few are late it is still faster than UC,
+ * and none was lost. Returns the number of packets.
  */
 uint64_t inc_hw_counts_lost(const struct inc_hw_counts *now,
 			    const struct inc_hw_counts *last)
@@ -267,13 +250,9 @@ uint64_t inc_hw_counts_lost(const struct inc_hw_counts *now,
 	       (holes > duplicates ? holes - duplicates : holes / LATE);
 }
 
-/**
- * inc_hw_counters_read() - read the counters
- * @l: losses
- *
- * The kernel replies before the send returns.
- *
- * Return: maximum packets to have in flight; 0: unlimited.
+/*
+ * Read the counters. The kernel replies before the send returns. Returns the
+ * maximum packets to have in flight; 0: unlimited.
  */
 unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 {
@@ -296,12 +275,10 @@ unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 	return inc_hw_counters_add(l, naks, l->new_packets);
 }
 
-/**
- * inc_hw_counters_unsent() - read how many packets a device could not send
+/*
+ * Read how many packets a device could not send. Returns their number, 0
+ * if unknown.
  * @dev: index of the device, negative if it has none
- * @port: port
- *
- * Return: their number, 0 if unknown.
  */
 uint64_t inc_hw_counters_unsent(int dev, unsigned int port)
 {

@@ -35,14 +35,10 @@ static int make_part(struct inc_landing *l, uint32_t part)
 	return l->mr[part] ? 0 : inc_verbs_errno();
 }
 
-/**
- * inc_landing_init() - allocate and register the landing memory
- * @l: result
- * @pd: protection domain
- * @slots: maximum number of messages in flight
+/*
+ * Allocate and register the landing memory. Returns 0 or a negative errno
+ * value. inc_landing_exit() frees in either case.
  * @len: maximum size of a result, bytes
- *
- * Return: 0 or a negative errno value. inc_landing_exit() frees in either case.
  */
 int inc_landing_init(struct inc_landing *l, struct ibv_pd *pd, uint32_t slots,
 		     size_t len)
@@ -72,8 +68,8 @@ int inc_landing_init(struct inc_landing *l, struct ibv_pd *pd, uint32_t slots,
 	return 0;
 }
 
-/**
- * inc_landing_exit() - free the landing memory
+/*
+ * Free the landing memory.
  * @l: landing memory; its queue pair is destroyed
  */
 void inc_landing_exit(struct inc_landing *l)
@@ -106,12 +102,9 @@ static int next_part(struct inc_landing *l)
 	return 0;
 }
 
-/**
- * inc_landing_take() - take an entry for the next message that has a result
+/*
+ * Take an entry for the next message that has a result.
  * @l: landing memory; not all slots have a message in flight
- * @place: filled in
- *
- * Return: 0 or a negative errno value.
  */
 int inc_landing_take(struct inc_landing *l, struct inc_place *place)
 {

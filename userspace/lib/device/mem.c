@@ -21,11 +21,8 @@
 #include "base/log.h"
 #include "mem.h"
 
-/**
- * inc_mem_init() - initialize an empty cache
- * @cache: cache
- * @pd: protection domain
- * @keep: keep ranges that no operation uses
+/*
+ * Initialize an empty cache.
  * @who: its communicator, for the log; NULL: none
  */
 void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep,
@@ -65,12 +62,7 @@ static void free_list(struct inc_mem_cache *cache, struct inc_mem *mem)
 	}
 }
 
-/**
- * inc_mem_exit() - deregister everything
- * @cache: cache
- *
- * Only after the queue pair was destroyed.
- */
+/* Deregister everything. Only after the queue pair was destroyed. */
 void inc_mem_exit(struct inc_mem_cache *cache)
 {
 	free_list(cache, cache->list);
@@ -192,16 +184,10 @@ static int make_mem(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 	return 0;
 }
 
-/**
- * inc_mem_get() - register a range, or find it registered, and hold it
- * @cache: cache
- * @addr: first byte
- * @len: bytes, not 0
- * @writable: the switch writes to it
- * @mem: result
- *
- * Return: 0 or the error of ibv_reg_mr() (-EFAULT: unmapped or read-only
- * memory; -ENOMEM: RLIMIT_MEMLOCK).
+/*
+ * Register a range, or find it registered, and hold it. Returns 0 or the error
+ * of ibv_reg_mr() (-EFAULT: unmapped or read-only memory; -ENOMEM:
+ * RLIMIT_MEMLOCK).
  */
 int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 		bool writable, struct inc_mem **mem)
@@ -227,10 +213,8 @@ int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 	return 0;
 }
 
-/**
- * inc_mem_put() - release an operation's hold on a range
- * @cache: cache
- * @mem: range
+/*
+ * Release an operation's hold on a range.
  * @last_seq: number of the last send request that may read it
  */
 void inc_mem_put(struct inc_mem_cache *cache, struct inc_mem *mem,
@@ -247,13 +231,9 @@ void inc_mem_put(struct inc_mem_cache *cache, struct inc_mem *mem,
 	retire_mem(cache, link);
 }
 
-/**
- * inc_mem_pin() - register a range until the user deregisters it
- * @cache: cache
- * @addr: first byte
- * @len: bytes, not 0
- *
- * Return: 0 or the error of ibv_reg_mr().
+/*
+ * Register a range until the user deregisters it. Returns 0 or the error of
+ * ibv_reg_mr().
  */
 int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
 {
@@ -268,13 +248,9 @@ int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
 	return 0;
 }
 
-/**
- * inc_mem_unpin() - end inc_mem_pin()
- * @cache: cache
- * @addr: as given to inc_mem_pin()
- * @len: as given to inc_mem_pin()
- *
- * Return: 0, -ENOENT, or -EBUSY if an operation in progress uses it.
+/*
+ * End inc_mem_pin(). Returns 0, -ENOENT, or -EBUSY if an operation in progress
+ * uses it.
  */
 int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 {
@@ -292,12 +268,9 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 	return -ENOENT;
 }
 
-/**
- * inc_mem_repin() - pin the ranges of another cache
- * @cache: cache
- * @from: cache of another device
- *
- * Those that cannot be are registered when they are used, as others are.
+/*
+ * Pin the ranges of another cache. Those that cannot be are registered when
+ * they are used, as others are.
  */
 void inc_mem_repin(struct inc_mem_cache *cache, const struct inc_mem_cache *from)
 {
@@ -308,14 +281,9 @@ void inc_mem_repin(struct inc_mem_cache *cache, const struct inc_mem_cache *from
 			inc_mem_pin(cache, (void *)mem->addr, mem->len);
 }
 
-/**
- * inc_mem_forget() - retire the registrations that overlap a range
- * @cache: cache
- * @addr: first byte
- * @len: bytes
- *
- * Return: 0, or -EBUSY if an operation in progress uses some of them; the
- * others are retired in any case.
+/*
+ * Retire the registrations that overlap a range. Returns 0, or -EBUSY if an
+ * operation in progress uses some of them; the others are retired in any case.
  */
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len)
 {
@@ -335,9 +303,8 @@ int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len)
 	return ret;
 }
 
-/**
- * inc_mem_reap() - deregister zombies
- * @cache: cache
+/*
+ * Deregister zombies.
  * @done_seq: number of the last send request that is complete
  */
 void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
@@ -354,8 +321,8 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
 	}
 }
 
-/**
- * inc_mem_renumber() - have the numbers of send requests begin again
+/*
+ * Have the numbers of send requests begin again.
  * @cache: cache whose ranges no send request needs any more
  */
 void inc_mem_renumber(struct inc_mem_cache *cache)
@@ -367,10 +334,7 @@ void inc_mem_renumber(struct inc_mem_cache *cache)
 		mem->last_seq = 0;
 }
 
-/**
- * inc_mem_retire() - retire all ranges that no operation uses
- * @cache: cache
- */
+/* Retire all ranges that no operation uses. */
 void inc_mem_retire(struct inc_mem_cache *cache)
 {
 	while (evict_mem(cache))
@@ -383,13 +347,9 @@ static int populate_range(uintptr_t start, size_t len, bool writable)
 						      MADV_POPULATE_READ);
 }
 
-/**
- * inc_mem_is_there() - check that a range can be accessed without a signal
- * @addr: first byte
- * @len: bytes, not 0
- * @writable: check write access
- *
- * Return: true if so, or if the kernel cannot tell (before Linux 5.14).
+/*
+ * Check that a range can be accessed without a signal. Returns true if so, or
+ * if the kernel cannot tell (before Linux 5.14).
  */
 bool inc_mem_is_there(const void *addr, size_t len, bool writable)
 {

@@ -73,14 +73,7 @@ static bool has_several(void)
 	return n > 1;
 }
 
-/**
- * inc_rails_at() - get an address of a list
- * @list: addresses, with commas between
- * @i: number of the address
- * @addr: result
- *
- * Return: false if there are no more.
- */
+/* Get an address of a list. Returns false if there are no more. */
 bool inc_rails_at(const char *list, unsigned int i, struct inc_rdv_addr *addr)
 {
 	char text[64];
@@ -95,12 +88,9 @@ bool inc_rails_at(const char *list, unsigned int i, struct inc_rdv_addr *addr)
 	return !inc_rdv_addr_parse(text, addr);
 }
 
-/**
- * inc_rails_reach() - find out which addresses of a switch a second device reaches
- * @first: device in use
- * @list: addresses, with commas between
- *
- * Return: mask of them: those to which the kernel sends from an address of another
+/*
+ * Find out which addresses of a switch a second device reaches. Returns the
+ * mask of them: those to which the kernel sends from an address of another
  * device's GID, of the same speed.
  */
 uint32_t inc_rails_reach(const struct inc_dev *first, const char *list)

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "rdma_inc_proto.h"
 #include "verbs.h"
 
 #define RETRY_CNT	7	/* rxe: forever; the watchdog ends it */
@@ -29,7 +29,9 @@
 #define DISCARD_PORT	9	/* RFC 863 */
 
 /* UDP, BTH, RETH, Immediate and ICRC */
-#define HDRS_LEN	(8 + 12 + 16 + 4 + 4)
+#define UDP_LEN		8
+#define BTH_LEN		12
+#define HDRS_LEN	(UDP_LEN + BTH_LEN + 16 + 4 + 4)
 #define IPV4_LEN	20
 #define IPV6_LEN	40
 
@@ -71,12 +73,6 @@ static void addr_to_gid(const struct inc_rdv_addr *addr, union ibv_gid *gid)
 	}
 }
 
-static int is_link_local(const struct inc_rdv_addr *addr)
-{
-	return addr->len == 16 && addr->bytes[0] == 0xfe &&
-	       (addr->bytes[1] & 0xc0) == 0x80;
-}
-
 static enum fit gid_fit(const struct ibv_gid_entry *entry,
 			const struct inc_dev_sel *sel)
 {
@@ -97,7 +93,7 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 		return FIT_LOCAL;
 	if (!v2)
 		return FIT_NONE;
-	if (is_link_local(&addr))
+	if (inc_rdv_addr_is_link_local(&addr))
 		return family ? FIT_LOCAL : FIT_NONE;
 	return family ? FIT_ROUTABLE : FIT_OTHER;
 }
@@ -202,26 +198,6 @@ static enum fit dev_fit(struct inc_hca *hca, const struct inc_dev_sel *sel,
 	return best_fit;
 }
 
-static int no_device(const struct inc_dev_sel *sel, int seen, char *err,
-		     size_t err_len)
-{
-	char addr[64];
-
-	if (!seen && sel->dev)
-		snprintf(err, err_len, "no verbs device \"%s\"", sel->dev);
-	else if (!seen)
-		snprintf(err, err_len,
-			 "no verbs device (for rdma_rxe: rdma link add rxe0 type rxe netdev ...)");
-	else if (sel->gid_index >= 0)
-		snprintf(err, err_len, "no active RoCE port has a GID %d",
-			 sel->gid_index);
-	else
-		snprintf(err, err_len,
-			 "no active RoCE port has a RoCEv2 GID that suits %s",
-			 inc_rdv_addr_str(&sel->addr, addr, sizeof(addr)));
-	return -ENODEV;
-}
-
 /*
  * Open the device in which another communicator of this process has found this
  * address, if it is still there: to list all devices takes long.
@@ -263,22 +239,19 @@ static void remember_device(const struct inc_dev *dev)
 	});
 }
 
-/**
- * inc_dev_open() - open the device with the best GID
- * @dev: result
- * @sel: selection
- * @err: error message
+/*
+ * Open the device with the best GID. Returns 0, -ENODEV if no GID fits, or an
+ * error of libibverbs.
  * @err_len: size of @err in bytes
- *
- * Return: 0, -ENODEV if no GID fits, or an error of libibverbs.
  */
 int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 		 size_t err_len)
 {
 	enum fit best = FIT_NONE, fit;
+	struct inc_unfit unfit = { .n = 0 };
 	struct ibv_device **list;
 	struct inc_hca *hca;
-	int i, n, seen = 0;
+	int i, n = 0;
 
 	memset(dev, 0, sizeof(*dev));
 	if (sel->gid_index > GID_INDEX_MAX) {
@@ -289,40 +262,35 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 	if (reopen_device(dev, sel))
 		return 0;
 	list = ibv_get_device_list(&n);
-	if (!list) {
-		n = inc_verbs_errno();
-		snprintf(err, err_len, "list of verbs devices: %s",
-			 strerror(-n));
-		return n;
-	}
-	for (i = 0; i < n && best < FIT_EXACT; i++) {
+	/* Without ib_uverbs there is no list. */
+	for (i = 0; list && i < n && best < FIT_EXACT; i++) {
 		struct inc_hca *old = dev->hca;
 
 		if (sel->dev && strcmp(sel->dev, ibv_get_device_name(list[i])))
 			continue;
-		seen++;
 		hca = inc_hca_get(list[i]);
 		if (!hca) {
-			inc_dbg(NULL, "%s: can not be opened: %s",
-				ibv_get_device_name(list[i]), strerror(errno));
+			inc_unfit_closed(&unfit, list[i], errno);
 			continue;
 		}
 		fit = dev_fit(hca, sel, best, dev);
+		if (fit == FIT_NONE)
+			inc_unfit_open(&unfit, hca->ctx, sel);
 		inc_hca_put(fit > best ? old : hca);
 		best = fit;
 	}
-	ibv_free_device_list(list);
-	if (best == FIT_NONE)
-		return no_device(sel, seen, err, err_len);
+	if (list)
+		ibv_free_device_list(list);
+	if (best == FIT_NONE) {
+		inc_unfit_why(&unfit, sel, err, err_len);
+		return -ENODEV;
+	}
 	if (best == FIT_EXACT)
 		remember_device(dev);
 	return 0;
 }
 
-/**
- * inc_dev_close() - release the device, if there is one
- * @dev: device
- */
+/* Release the device, if there is one. */
 void inc_dev_close(struct inc_dev *dev)
 {
 	inc_hca_put(dev->hca);
@@ -330,13 +298,7 @@ void inc_dev_close(struct inc_dev *dev)
 	dev->ctx = NULL;
 }
 
-/**
- * inc_qp_to_init() - move a queue pair to INIT; the peer may RDMA WRITE
- * @qp: queue pair
- * @dev: its device
- *
- * Return: 0 or a negative errno value.
- */
+/* Move a queue pair to INIT; the peer may RDMA WRITE. */
 int inc_qp_to_init(struct ibv_qp *qp, const struct inc_dev *dev)
 {
 	struct ibv_qp_attr attr = {
@@ -431,17 +393,12 @@ static unsigned int probe_route(const struct inc_dev *dev,
 	return (unsigned int)mtu;
 }
 
-/**
- * inc_dev_check_mtu() - check whether the longest packets to a peer fit
- * @dev: device
- * @peer: address of the peer
+/*
+ * Check whether the longest packets to a peer fit. An rxe drops those that do
+ * not. The peer's address is resolved meanwhile. Returns 0, or -EMSGSIZE if
+ * they do not.
  * @pmtu: path MTU in bytes
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * rxe drops those that do not. The peer's address is resolved meanwhile.
- *
- * Return: 0, or -EMSGSIZE if they do not.
  */
 int inc_dev_check_mtu(const struct inc_dev *dev,
 		      const struct inc_rdv_addr *peer, unsigned int pmtu,
@@ -467,15 +424,79 @@ int inc_dev_check_mtu(const struct inc_dev *dev,
 	return -EMSGSIZE;
 }
 
-/**
- * inc_qp_to_rts() - connect a queue pair: INIT to RTR to RTS
- * @qp: queue pair
- * @dev: its device
- * @rc: its peer
- * @err: error message
+/*
+ * Send zeros, which are a packet for the reserved QPN 0 that no device takes.
+ * Returns the errno value of what refuses them, or 0.
+ */
+static int probe_send(const struct inc_dev *dev,
+		      const struct inc_rdv_addr *peer, size_t len)
+{
+	static const char zeros[4096 + HDRS_LEN - UDP_LEN];
+	bool v4 = peer->len == 4;
+	const int on = 1, probe = v4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
+	int level = v4 ? IPPROTO_IP : IPPROTO_IPV6, fd, err = 0;
+	struct sockaddr_storage from, to;
+	socklen_t to_len = inc_rdv_addr_to_sockaddr(peer, INC_UDP_PORT, &to);
+	socklen_t from_len = inc_rdv_addr_to_sockaddr(&dev->addr, 0, &from);
+
+	fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	/* Without this the kernel does not tell of a full queue. */
+	setsockopt(fd, level, v4 ? IP_RECVERR : IPV6_RECVERR, &on, sizeof(on));
+	setsockopt(fd, level, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER, &probe,
+		   sizeof(probe));
+	if (dev->addr.len == peer->len)
+		(void)bind(fd, (struct sockaddr *)&from, from_len);
+	if (connect(fd, (struct sockaddr *)&to, to_len) ||
+	    send(fd, zeros, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		err = errno;
+	close(fd);
+	return err;
+}
+
+/*
+ * Find what keeps this host's packets from a peer. For when something has
+ * failed already. Returns 0: nothing was found, or a negative errno value.
+ * @pmtu: path MTU in bytes
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
+ */
+int inc_dev_check_path(const struct inc_dev *dev,
+		       const struct inc_rdv_addr *peer, unsigned int pmtu,
+		       char *err, size_t err_len)
+{
+	struct ibv_port_attr attr;
+	char addr[64];
+	int ret;
+
+	if (ibv_query_port(dev->ctx, dev->port, &attr) ||
+	    attr.state != IBV_PORT_ACTIVE) {
+		snprintf(err, err_len, "%s is down: see rdma link, ip link",
+			 ibv_get_device_name(dev->ctx->device));
+		return -ENETDOWN;
+	}
+	ret = inc_dev_check_mtu(dev, peer, pmtu, err, err_len);
+	if (ret)
+		return ret;
+	inc_rdv_addr_str(peer, addr, sizeof(addr));
+	ret = -probe_send(dev, peer, BTH_LEN);
+	if (ret == -EPERM)
+		snprintf(err, err_len, "a firewall of this host refuses packets to %s, UDP port %d: see nft list ruleset",
+			 addr, INC_UDP_PORT);
+	else if (ret == -ENETUNREACH || ret == -EHOSTUNREACH)
+		snprintf(err, err_len, "no route to %s: see ip route get %s",
+			 addr, addr);
+	else if (!ret && probe_send(dev, peer, pmtu + HDRS_LEN - UDP_LEN))
+		snprintf(err, err_len, "%s refuses packets of path MTU %u, and takes short ones: is the MTU of the switch's port, at the cable's other end, smaller than this one's (ip link)?",
+			 ibv_get_device_name(dev->ctx->device), pmtu);
+	else
+		return 0;
+	return ret ? ret : -EMSGSIZE;
+}
+
+/*
+ * Connect a queue pair: INIT to RTR to RTS.
+ * @err_len: size of @err in bytes
  */
 int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 		  const struct inc_rc *rc, char *err, size_t err_len)
@@ -500,17 +521,14 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 	ret = to_rtr(qp, dev, rc);
 	if (!ret)
 		ret = -ibv_modify_qp(qp, &attr, mask);
-	if (ret)
-		snprintf(err, err_len, "queue pair to %s, QPN 0x%x: %s",
-			 inc_rdv_addr_str(&rc->addr, addr, sizeof(addr)),
-			 rc->qpn, strerror(-ret));
+	if (ret && !inc_dev_check_path(dev, &rc->addr, rc->pmtu, err, err_len))
+		inc_cause(-ret, err, err_len, "queue pair to %s, QPN 0x%x",
+			  inc_rdv_addr_str(&rc->addr, addr, sizeof(addr)),
+			  rc->qpn);
 	return ret;
 }
 
-/**
- * inc_qp_to_err() - move a queue pair to ERROR, which flushes its queues
- * @qp: queue pair
- */
+/* Move a queue pair to ERROR, which flushes its queues. */
 void inc_qp_to_err(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };

@@ -11,23 +11,9 @@
 
 #include <infiniband/verbs.h>
 
+#include "cause.h"
 #include "hca.h"
 #include "rendezvous/proto.h"
-
-/**
- * struct inc_dev_sel - selection of device, port and GID
- * @dev: name, NULL: any
- * @port: port number, 0: any
- * @gid_index: index, -1: any
- * @addr: preferred address of the GID; failing that, one of the same family is
- *	preferred. @gid_index takes precedence. len 0: any RoCEv2 GID
- */
-struct inc_dev_sel {
-	const char		*dev;
-	int			port;
-	int			gid_index;
-	struct inc_rdv_addr	addr;
-};
 
 /**
  * struct inc_dev - an open device and the GID in use
@@ -81,6 +67,9 @@ void inc_dev_close(struct inc_dev *dev);
 int inc_dev_check_mtu(const struct inc_dev *dev,
 		      const struct inc_rdv_addr *peer, unsigned int pmtu,
 		      char *err, size_t err_len);
+int inc_dev_check_path(const struct inc_dev *dev,
+		       const struct inc_rdv_addr *peer, unsigned int pmtu,
+		       char *err, size_t err_len);
 
 int inc_qp_to_init(struct ibv_qp *qp, const struct inc_dev *dev);
 int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,

@@ -24,12 +24,9 @@ static size_t entry_stride(const struct inc_comm *comm)
 	return (comm->uc ? 1 : 2) * comm->arena.entry_data + ENTRY_ALIGN;
 }
 
-/**
- * inc_msg_hdr() - find the header of a message, followed by its copied data
- * @comm: communicator
+/*
+ * Find the header of a message, followed by its copied data.
  * @id: message that is in flight or is being made
- *
- * Return: the header.
  */
 struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
 {
@@ -37,12 +34,9 @@ struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
 				  entry_stride(comm));
 }
 
-/**
- * inc_msg_result() - find where a short result is written, over RC
- * @comm: communicator
+/*
+ * Find where a short result is written, over RC.
  * @id: message that is in flight or is being made
- *
- * Return: the address.
  */
 char *inc_msg_result(const struct inc_comm *comm, uint32_t id)
 {
@@ -79,14 +73,10 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 	return comm->arena.mr ? 0 : inc_verbs_errno();
 }
 
-/**
- * inc_msg_bounce() - have a buffer for long messages that must be copied
- * @comm: communicator
- *
- * Memory that can't be registered must not keep the other ranks waiting. So
- * call this before user memory is registered.
- *
- * Return: 0 or a negative errno value.
+/*
+ * Have a buffer for long messages that must be copied. Memory that can't be
+ * registered must not keep the other ranks waiting. So call this before user
+ * memory is registered.
  */
 int inc_msg_bounce(struct inc_comm *comm)
 {
@@ -151,10 +141,7 @@ static int alloc_entries(struct inc_comm *comm, uint32_t entries)
 	return 0;
 }
 
-/**
- * inc_msg_grow() - make room for as many messages as the window admits
- * @comm: communicator without a message in flight
- */
+/* Make room for as many messages as the window admits. */
 void inc_msg_grow(struct inc_comm *comm)
 {
 	int ret = alloc_entries(comm, comm->msgs.entries_max);
@@ -168,12 +155,10 @@ void inc_msg_grow(struct inc_comm *comm)
 	comm->msgs.grow = false;
 }
 
-/**
- * inc_msg_alloc() - allocate the memory that depends on the tree
- * @comm: communicator; the daemon has answered
- *
- * Return: 0 or a negative errno value, -EMSGSIZE if UC cannot carry the tree's
- * messages. inc_msg_free() frees in either case.
+/*
+ * Allocate the memory that depends on the tree. Returns 0 or a negative errno
+ * value, -EMSGSIZE if UC cannot carry the tree's messages. inc_msg_free()
+ * frees in either case.
  */
 int inc_msg_alloc(struct inc_comm *comm)
 {
@@ -202,11 +187,10 @@ int inc_msg_alloc(struct inc_comm *comm)
 	return alloc_entries(comm, entries);
 }
 
-/**
- * inc_msg_free() - free the message memory and all requests
+/*
+ * Free the message memory and all requests. Also if inc_msg_alloc() failed, or
+ * was never called.
  * @comm: communicator without a queue pair and without operations in progress
- *
- * Also if inc_msg_alloc() failed, or was never called.
  */
 void inc_msg_free(struct inc_comm *comm)
 {

@@ -53,7 +53,7 @@
 /* Over UC, in messages of one packet: initial value and maximum. */
 #define INC_WINDOW_UC_DEFAULT	64
 #define INC_WINDOW_UC_MAX	1024
-#define INC_RETRIES_DEFAULT	20
+#define INC_RETRIES_DEFAULT	60
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*
  * 1.07 s, longer than any round trip and any stall of a busy machine. If rxe
@@ -589,6 +589,8 @@ bool inc_comm_watch_failed(struct inc_comm *comm);
 void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_fail_rails(struct inc_comm *comm);
+void inc_fail_own(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 		 const char *what);
 void inc_fail_tree(struct inc_comm *comm, unsigned int status);
@@ -626,6 +628,7 @@ void inc_msg_progress(struct inc_comm *comm);
 
 /* rebuild.c */
 int inc_comm_make_qp(struct inc_comm *comm, const char **what);
+int inc_comm_take_memory(struct inc_comm *comm, char *err, size_t err_len);
 int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 		       uint32_t psn, char *err, size_t err_len);
 uint64_t inc_rebuild_count(const struct inc_comm *comm);

@@ -12,11 +12,8 @@
 #include "base/log.h"
 #include "comm.h"
 
-/**
- * inc_request_get() - allocate an empty request
- * @comm: communicator
- *
- * Return: request, NULL if there is no memory.
+/*
+ * Allocate an empty request. Returns the request, NULL if there is no memory.
  */
 struct inc_request *inc_request_get(struct inc_comm *comm)
 {
@@ -55,10 +52,7 @@ static void release_memory(struct inc_request *req)
 	req->temp = NULL;
 }
 
-/**
- * inc_request_put() - free a request
- * @req: request that is done
- */
+/* Free a request. */
 void inc_request_put(struct inc_request *req)
 {
 	release_memory(req);
@@ -129,23 +123,18 @@ static void keep_request(struct inc_request *req)
 	free_settled(comm, req->last_id);
 }
 
-/**
- * inc_request_drop_kept() - forget operations that no rank will have to repeat
- * @comm: communicator
- */
+/* Forget operations that no rank will have to repeat. */
 void inc_request_drop_kept(struct inc_comm *comm)
 {
 	while (comm->ops.kept)
 		free_kept(comm);
 }
 
-/**
- * inc_request_again() - have operations in progress again
+/*
+ * Have operations in progress again. Returns false if it is not kept.
  * @comm: communicator that goes on over another tree
- * @done: number of operations that all ranks have the results of; what is kept of later
- *	ones is to be repeated
- *
- * Return: false if it is not kept.
+ * @done: number of operations that all ranks have the results of; what is kept
+ *	of later ones is to be repeated
  */
 bool inc_request_again(struct inc_comm *comm, uint32_t done)
 {
@@ -190,11 +179,9 @@ static void finish_request(struct inc_request *req)
 		inc_request_put(req);
 }
 
-/**
- * inc_request_finish() - end the operations that are complete
- * @comm: communicator
- *
- * Operations complete in order of issue: takes finished ones off the head.
+/*
+ * End the operations that are complete. Operations complete in order of issue:
+ * takes finished ones off the head.
  */
 void inc_request_finish(struct inc_comm *comm)
 {
@@ -209,9 +196,8 @@ void inc_request_finish(struct inc_comm *comm)
 	}
 }
 
-/**
- * inc_request_fail_all() - end all operations in progress
- * @comm: communicator whose queue pair is destroyed
+/*
+ * End all operations in progress.
  * @err: negative errno value that they end with
  */
 void inc_request_fail_all(struct inc_comm *comm, int err)
@@ -229,13 +215,11 @@ void inc_request_fail_all(struct inc_comm *comm, int err)
 	comm->msgs.head = comm->msgs.next;
 }
 
-/**
- * inc_comm_end_qp() - destroy the queue pair
- * @comm: communicator
+/*
+ * Destroy the queue pair. When this returns, nothing more is written to the
+ * user's memory. If it takes longer, @comm->dying goes on, and what the queue
+ * pair uses is still needed.
  * @ms: how long to wait for that at most; -1: for ever
- *
- * When this returns, nothing more is written to the user's memory. If it takes longer,
- * @comm->dying goes on, and what the queue pair uses is still needed.
  */
 void inc_comm_end_qp(struct inc_comm *comm, int ms)
 {
@@ -249,24 +233,14 @@ void inc_comm_end_qp(struct inc_comm *comm, int ms)
 		inc_info(&comm->who, "the device still holds packets of the queue pair");
 }
 
-/**
- * inc_comm_reap_mem() - deregister memory, if the queue pair is destroyed
- * @comm: communicator without operations that use it
- */
+/* Deregister memory, if the queue pair is destroyed. */
 void inc_comm_reap_mem(struct inc_comm *comm)
 {
 	if (!comm->qp && inc_dying_over(&comm->dying))
 		inc_mem_reap(&comm->mem, UINT64_MAX);
 }
 
-/**
- * inc_comm_note() - record an error that fails only one operation
- * @comm: communicator
- * @err: negative errno value
- * @fmt: what happened
- *
- * Return: @err.
- */
+/* Record an error that fails only one operation. Returns @err. */
 int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 {
 	va_list ap;
@@ -279,15 +253,11 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	return err;
 }
 
-/**
- * inc_comm_fail() - move a communicator to the failed state
- * @comm: communicator
- * @err: negative errno value
- * @fmt: what happened
- *
- * When this returns, nothing more is written to the user's memory. The daemon
- * notices that the connection is closed and tells the other ranks. Over UC the
- * switch would not miss this rank.
+/*
+ * Move a communicator to the failed state. When this returns, nothing more is
+ * written to the user's memory. The daemon notices that the connection is
+ * closed and tells the other ranks. Over UC the switch would not miss this
+ * rank.
  */
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -303,7 +273,7 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_err(&comm->who, "%s", comm->error.text);
 
 	inc_comm_end_qp(comm, INC_QP_DESTROY_MS);
-	inc_watchdog_hang_up(&comm->watchdog);
+	inc_watchdog_hang_up(&comm->watchdog, comm->error.text);
 	inc_request_fail_all(comm, comm->err);
 	inc_comm_reap_mem(comm);
 	if (comm->change.state || (comm->rails.peer && comm->rebuild.state))
@@ -330,8 +300,8 @@ static void drop_msgs(struct inc_comm *comm)
 	comm->msgs.head = comm->msgs.next;
 }
 
-/**
- * inc_comm_drop_qp() - destroy the queue pair of a tree that has failed
+/*
+ * Destroy the queue pair of a tree that has failed.
  * @comm: communicator that goes on over another one; nothing is in flight then
  */
 void inc_comm_drop_qp(struct inc_comm *comm)

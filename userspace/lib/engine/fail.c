@@ -11,16 +11,15 @@
 
 #include "base/log.h"
 #include "comm.h"
+#include "device/cause.h"
 
 #define CAUSE_TRIES		20
 #define CAUSE_PAUSE_MS		1
 #define SAID_TRIES		400	/* a manager may wait for who knows more */
 
-/**
- * inc_fail_device() - let a communicator fail, as its device or its tree has
+/*
+ * Let a communicator fail, as its device or its tree has.
  * @comm: communicator; with two rails, only its tree fails
- * @err: negative errno value
- * @fmt: what happened
  */
 void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -36,11 +35,47 @@ void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
 		inc_comm_fail(comm, err, "%s", text);
 }
 
-/**
- * inc_comm_watch_failed() - take over an error that the watch found
- * @comm: communicator
- *
- * Return: there was one, and the communicator, or its tree, has failed.
+/* Others see only that packets are missing: this host may know why. */
+static void add_own(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
+{
+	size_t len = strlen(text);
+	char own[INC_RDV_TEXT_MAX];
+
+	if (comm->who.has_tree &&
+	    inc_dev_check_path(&comm->dev, &comm->tree.addr, comm->tree.pmtu,
+			       own, sizeof(own)))
+		snprintf(text + len, INC_RDV_TEXT_MAX - len, "; %s: %s",
+			 inc_cause_host(), own);
+}
+
+/* Fail, and tell the other ranks why. */
+static void fail_telling(struct inc_comm *comm, int err, const char *text)
+{
+	/* To a manager this would say that it is to make another tree. */
+	if (!comm->rebuild.on)
+		inc_watchdog_lost(&comm->watchdog);
+	inc_comm_fail(comm, err, "%s", text);
+}
+
+/*
+ * Let a communicator fail, and tell the other ranks why.
+ * @fmt: what has happened to this rank; the cause is added if this host has it
+ */
+void inc_fail_own(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	add_own(comm, text);
+	fail_telling(comm, err, text);
+}
+
+/*
+ * Take over an error that the watch found. Returns true if there was
+ * one: the communicator, or its tree, has failed.
  */
 bool inc_comm_watch_failed(struct inc_comm *comm)
 {
@@ -52,6 +87,7 @@ bool inc_comm_watch_failed(struct inc_comm *comm)
 	pthread_mutex_lock(&comm->watchdog.lock);
 	memcpy(text, comm->watchdog.text, sizeof(text));
 	pthread_mutex_unlock(&comm->watchdog.lock);
+	add_own(comm, text);
 	if (err == -ETIMEDOUT)
 		inc_comm_fail(comm, err, "%s", text);
 	else
@@ -70,11 +106,10 @@ static bool is_rebuilding(struct inc_comm *comm)
 	return comm->rebuild.on && asked;
 }
 
-/**
- * inc_comm_break() - stop to use a tree that has failed
+/*
+ * Stop to use a tree that has failed.
  * @comm: communicator that goes on over another one
  * @err: negative errno value, for when it cannot
- * @fmt: what happened
  */
 void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -120,17 +155,20 @@ static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 	return inc_hw_counters_unsent(dev, comm->dev.port) != comm->unsent;
 }
 
-/* An ICMP error may have made the route's MTU smaller since the QP was connected. */
+/* A port may be down, or have another MTU, since the QP was connected. */
 static void fail_unsent(struct inc_comm *comm)
 {
-	char text[INC_RDV_TEXT_MAX];
+	char own[INC_RDV_TEXT_MAX / 2], text[INC_RDV_TEXT_MAX];
+	int err = inc_dev_check_path(&comm->dev, &comm->tree.addr,
+				     comm->tree.pmtu, own, sizeof(own));
 
-	if (inc_dev_check_mtu(&comm->dev, &comm->tree.addr, comm->tree.pmtu,
-			      text, sizeof(text)))
-		inc_comm_fail(comm, -EMSGSIZE, "sending: %s", text);
+	if (err)
+		snprintf(text, sizeof(text), "sending: %s: %s",
+			 inc_cause_host(), own);
 	else
-		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
-			      comm->window.now);
+		snprintf(text, sizeof(text), "sending: %s: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
+			 inc_cause_host(), comm->window.now);
+	fail_telling(comm, err ? err : -ENOBUFS, text);
 }
 
 /*
@@ -177,13 +215,10 @@ static bool is_refused(enum ibv_wc_status status)
 	       status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_OP_ERR;
 }
 
-/**
- * inc_fail_wc() - let the communicator fail, as a completion has an error
- * @comm: communicator
- * @wc: completion
+/*
+ * Let the communicator fail, as a completion has an error. If the manager
+ * makes another tree, operations are repeated over that.
  * @what: what was being done, for the message
- *
- * If the manager makes another tree, operations are repeated over that.
  */
 void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 		 const char *what)
@@ -221,17 +256,14 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	else if (said_err)
 		inc_comm_fail(comm, said_err, "%s", said);
 	else
-		inc_comm_fail(comm, err, "%s: %s (vendor error %u)", what,
-			      ibv_wc_status_str(cause.status),
-			      cause.vendor_err);
+		inc_fail_own(comm, err, "%s: %s (vendor error %u)", what,
+			     ibv_wc_status_str(cause.status), cause.vendor_err);
 }
 
-/**
- * inc_fail_tree() - let the communicator fail, as its tree has
- * @comm: communicator
+/*
+ * Let the communicator fail, as its tree has. If the manager makes another
+ * tree, operations are repeated over that.
  * @status: what the switch says of it, at least INC_STATUS_TREE_MIN
- *
- * If the manager makes another tree, operations are repeated over that.
  */
 void inc_fail_tree(struct inc_comm *comm, unsigned int status)
 {
@@ -247,11 +279,9 @@ void inc_fail_tree(struct inc_comm *comm, unsigned int status)
 		      inc_status_str(status), text[0] ? ": " : "", text);
 }
 
-/**
- * inc_fail_rails() - let a communicator fail, as the trees of both rails have
- * @comm: communicator
- *
- * Another rank, or the switch, is the cause then.
+/*
+ * Let a communicator fail, as the trees of both rails have. Another rank, or
+ * the switch, is the cause then.
  */
 void inc_fail_rails(struct inc_comm *comm)
 {

@@ -17,14 +17,10 @@
 
 /* --- Receives ---------------------------------------------------------- */
 
-/**
- * inc_msg_post_recvs() - fill the receive queue
- * @comm: communicator
- *
- * Receives have no buffers: a result's data is written to the address named in
- * the request, and the receive takes only the Immediate.
- *
- * Return: 0 or a negative errno value.
+/*
+ * Fill the receive queue. Receives have no buffers: a result's data is written
+ * to the address named in the request, and the receive takes only the
+ * Immediate.
  */
 int inc_msg_post_recvs(struct inc_comm *comm)
 {
@@ -464,7 +460,7 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		if (!req->err) {
 			req->err = inc_comm_note(comm, inc_status_errno(status),
 						 "%s", inc_status_str(status));
-			comm->error.ask = comm->tree.wrong;
+			comm->error.ask = true;
 			comm->error.msg_id = id;
 		}
 	} else {
@@ -572,10 +568,7 @@ static void poll_results(struct inc_comm *comm)
 	} while (n == INC_WC_BATCH);
 }
 
-/**
- * inc_msg_progress() - process results, and send what they allow
- * @comm: communicator with a queue pair
- */
+/* Process results, and send what they allow. */
 void inc_msg_progress(struct inc_comm *comm)
 {
 	int ret;
@@ -611,9 +604,8 @@ static void rewind_request(struct inc_request *req)
 	inc_plan_step(&req->plan, 0, &req->step);
 }
 
-/**
- * inc_msg_resume() - go on over another tree
- * @comm: communicator with a new queue pair
+/*
+ * Go on over another tree.
  * @done: number of operations that all ranks have the results of; the others
  *	are repeated
  */
@@ -632,11 +624,7 @@ void inc_msg_resume(struct inc_comm *comm, uint32_t done)
 	push_messages(comm);
 }
 
-/**
- * inc_msg_issue() - queue an operation and start sending
- * @comm: communicator that has not failed
- * @req: operation
- */
+/* Queue an operation and start sending. */
 void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 {
 	req->next = NULL;

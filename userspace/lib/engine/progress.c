@@ -97,11 +97,9 @@ static void do_progress(struct inc_comm *comm, bool called)
 		progress_second(comm, called);
 }
 
-/**
- * inc_comm_progress() - do what is due
- * @comm: communicator
- *
- * Does not sleep. Makes no system call if there is nothing to send.
+/*
+ * Do what is due. Does not sleep. Makes no system call if there is nothing to
+ * send.
  */
 void inc_comm_progress(struct inc_comm *comm)
 {
@@ -110,11 +108,10 @@ void inc_comm_progress(struct inc_comm *comm)
 
 /* --- Others --------------------------------------------------------------- */
 
-/**
- * inc_others_add() - have other calls carry on a communicator
+/*
+ * Have other calls carry on a communicator. Context: its lock is held, or
+ * nobody else has it.
  * @comm: communicator over UC, or one that begins to change
- *
- * Context: its lock is held, or nobody else has it.
  */
 void inc_others_add(struct inc_comm *comm)
 {
@@ -129,11 +126,9 @@ void inc_others_add(struct inc_comm *comm)
 	pthread_mutex_unlock(&lock);
 }
 
-/**
- * inc_others_del() - undo inc_others_add(), if need be
- * @comm: communicator
- *
- * When this returns no other call carries it on.
+/*
+ * Undo inc_others_add(), if need be. When this returns no other call carries
+ * it on.
  */
 void inc_others_del(struct inc_comm *comm)
 {
@@ -209,12 +204,9 @@ static int carry_on(struct inc_comm *comm)
 								INC_FOREVER)));
 }
 
-/**
- * inc_others_progress() - carry on other communicators
- * @but: the caller's
- *
- * Return: milliseconds after which to look again, at these and at @but, or
- * INC_FOREVER.
+/*
+ * Carry on other communicators. Returns milliseconds after which to look
+ * again, at these and at @but, or INC_FOREVER.
  */
 int inc_others_progress(const struct inc_comm *but)
 {
@@ -231,16 +223,14 @@ int inc_others_progress(const struct inc_comm *but)
 	return again_ms;
 }
 
-/**
- * inc_others_lock() - keep the list as it is, for fork()
- */
+/* Keep the list as it is, for fork(). */
 void inc_others_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-/**
- * inc_others_unlock() - undo inc_others_lock()
+/*
+ * Undo inc_others_lock().
  * @child: in the child, where the list is empty
  */
 void inc_others_unlock(bool child)

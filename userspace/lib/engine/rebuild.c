@@ -22,18 +22,13 @@
 
 #include "base/log.h"
 #include "comm.h"
+#include "device/cause.h"
 
 /* Of a manager, or of libinc-am, that does not know INC_COMM_F_CM. */
 static const char no_cm[] =
 	"the aggregation manager does not know RDMA CM (INC_AM_CONNECT=cm): it, or libinc-am, is older than this libinc";
 
-/**
- * inc_comm_make_qp() - make a communicator's queue pair, in INIT
- * @comm: communicator with its queues
- * @what: result: what failed
- *
- * Return: 0 or a negative errno value.
- */
+/* Make a communicator's queue pair, in INIT. */
 int inc_comm_make_qp(struct inc_comm *comm, const char **what)
 {
 	struct ibv_qp_init_attr attr = {
@@ -89,15 +84,29 @@ static bool tree_fits(const struct inc_comm *comm,
 	       tree->msg_size == comm->tree.msg_size;
 }
 
-/**
- * inc_comm_take_tree() - connect the queue pair to a tree
+/*
+ * Allocate the memory that depends on the tree.
+ * @comm: communicator with a tree, or with what one would be
+ * @err_len: size of @err in bytes
+ */
+int inc_comm_take_memory(struct inc_comm *comm, char *err, size_t err_len)
+{
+	int ret = inc_msg_alloc(comm);
+
+	if (!ret && comm->uc)
+		ret = inc_uc_alloc(comm);
+	if (ret)
+		inc_cause(-ret, err, err_len, "memory for messages of %u bytes, path MTU %u",
+			  comm->tree.msg_size, comm->tree.pmtu);
+	return ret;
+}
+
+/*
+ * Connect the queue pair to a tree.
  * @comm: communicator with a queue pair in INIT
  * @tree: tree; the first one says what memory for messages there will be
  * @psn: first PSN that it sends, unless RDMA CM says another one
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 		       uint32_t psn, char *err, size_t err_len)
@@ -120,20 +129,12 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 	ret = connect_qp(comm, psn, err, err_len);
 	if (ret || !first)
 		return ret;
-	ret = inc_msg_alloc(comm);
-	if (!ret && comm->uc)
-		ret = inc_uc_alloc(comm);
-	if (ret)
-		snprintf(err, err_len, "messages of %u bytes, path MTU %u: %s",
-			 tree->msg_size, tree->pmtu, strerror(-ret));
-	return ret;
+	return inc_comm_take_memory(comm, err, err_len);
 }
 
-/**
- * inc_rebuild_count() - count the operations that this rank has all results of
- * @comm: communicator
- *
- * Return: their number; modulo 2^32 it is that of @rebuild.finished and so on.
+/*
+ * Count the operations that this rank has all results of. Returns their
+ * number; modulo 2^32 it is that of @rebuild.finished and so on.
  */
 uint64_t inc_rebuild_count(const struct inc_comm *comm)
 {
@@ -205,10 +206,7 @@ static void go_on(struct inc_comm *comm)
 	inc_msg_resume(comm, comm->tree.resume);
 }
 
-/**
- * inc_rebuild_progress() - do what is due on the way to another tree
- * @comm: communicator whose tree has failed
- */
+/* Do what is due on the way to another tree. */
 void inc_rebuild_progress(struct inc_comm *comm)
 {
 	struct inc_watchdog *w = &comm->watchdog;

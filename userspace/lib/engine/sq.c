@@ -6,12 +6,9 @@
 
 #include "comm.h"
 
-/**
- * inc_sq_post() - post send requests
+/*
+ * Post send requests. Returns true if they are posted.
  * @comm: communicator, which fails if they can't be posted
- * @wr: the first of them
- *
- * Return: true if they are posted.
  */
 bool inc_sq_post(struct inc_comm *comm, struct ibv_send_wr *wr)
 {
@@ -23,10 +20,7 @@ bool inc_sq_post(struct inc_comm *comm, struct ibv_send_wr *wr)
 	return !ret;
 }
 
-/**
- * inc_sq_reap() - poll the completions of send requests
- * @comm: communicator
- */
+/* Poll the completions of send requests. */
 void inc_sq_reap(struct inc_comm *comm)
 {
 	struct ibv_wc wc[INC_WC_BATCH];

@@ -29,11 +29,9 @@
 /* Without results the clock is read once in this many calls. */
 #define IDLE_CALLS	8
 
-/**
- * inc_uc_alloc() - allocate the UC state that depends on the tree
- * @comm: communicator whose ring has been made
- *
- * Return: 0 or a negative errno value. inc_uc_free() frees.
+/*
+ * Allocate the UC state that depends on the tree. Returns 0 or a negative
+ * errno value. inc_uc_free() frees.
  */
 int inc_uc_alloc(struct inc_comm *comm)
 {
@@ -61,10 +59,7 @@ int inc_uc_alloc(struct inc_comm *comm)
 	return 0;
 }
 
-/**
- * inc_uc_restart() - forget all messages, with another tree
- * @comm: communicator without a message in flight
- */
+/* Forget all messages, with another tree. */
 void inc_uc_restart(struct inc_comm *comm)
 {
 	struct inc_uc *uc = comm->uc;
@@ -76,10 +71,7 @@ void inc_uc_restart(struct inc_comm *comm)
 	uc->now = inc_now_us();
 }
 
-/**
- * inc_uc_free() - free all of the UC side
- * @comm: communicator without a queue pair
- */
+/* Free all of the UC side. */
 void inc_uc_free(struct inc_comm *comm)
 {
 	struct inc_uc *uc = comm->uc;
@@ -95,9 +87,8 @@ void inc_uc_free(struct inc_comm *comm)
 	comm->uc = NULL;
 }
 
-/**
- * inc_uc_sent() - record that the next message is sent
- * @comm: communicator
+/*
+ * Record that the next message is sent.
  * @first: it is the first of several messages that are sent together
  */
 void inc_uc_sent(struct inc_comm *comm, bool first)
@@ -112,10 +103,8 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 		inc_bdp_filled(&uc->bdp, uc->rtx.next - 1, uc->now);
 }
 
-/**
- * inc_uc_done() - record a message's result or error
- * @comm: communicator
- * @id: message
+/*
+ * Record a message's result or error.
  * @status: its error, which says nothing about the path
  */
 void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
@@ -187,23 +176,17 @@ static void send_query(struct inc_comm *comm, uint32_t id)
 	post_message(comm, id, &sge);
 }
 
-/**
- * inc_uc_came() - record that receives have completed
- * @comm: communicator
- */
+/* Record that receives have completed. */
 void inc_uc_came(struct inc_comm *comm)
 {
 	comm->uc->now = inc_now_us();
 	comm->uc->idle = 0;
 }
 
-/**
- * inc_uc_heard() - handle marks and statuses that only UC members get
- * @comm: communicator
- * @id: message
+/*
+ * Handle marks and statuses that only UC members get. Returns true if nothing
+ * is left to do.
  * @status: status of the Immediate; that of a result becomes INC_STATUS_OK
- *
- * Return: true if nothing is left to do.
  */
 bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 {
@@ -230,10 +213,7 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 	return false;
 }
 
-/**
- * inc_uc_progress() - query due messages
- * @comm: communicator
- */
+/* Query due messages. */
 void inc_uc_progress(struct inc_comm *comm)
 {
 	struct inc_uc *uc = comm->uc;
@@ -256,10 +236,9 @@ void inc_uc_progress(struct inc_comm *comm)
 				       tries);
 			return;
 		}
-		inc_watchdog_lost(&comm->watchdog);
-		inc_comm_fail(comm, -EHOSTUNREACH,
-			      "the switch did not answer %u times, message 0x%x",
-			      tries, ids[0]);
+		inc_fail_own(comm, -EHOSTUNREACH,
+			     "the switch did not answer %u times, message 0x%x",
+			     tries, ids[0]);
 		return;
 	}
 	for (i = 0; i < n; i++)
@@ -268,20 +247,15 @@ void inc_uc_progress(struct inc_comm *comm)
 			send_query(comm, ids[i]);
 }
 
-/**
- * inc_uc_woke() - make the next call read the clock, as no event arrived
- * @comm: communicator
- */
+/* Make the next call read the clock, as no event arrived. */
 void inc_uc_woke(struct inc_comm *comm)
 {
 	comm->uc->idle = IDLE_CALLS;
 }
 
-/**
- * inc_uc_nap() - sleep briefly if many messages are in flight
- * @comm: communicator
- *
- * Return: true if it slept: results may have arrived, event or not.
+/*
+ * Sleep briefly if many messages are in flight. Returns true if it slept:
+ * results may have arrived, event or not.
  */
 bool inc_uc_nap(struct inc_comm *comm)
 {
@@ -299,12 +273,9 @@ bool inc_uc_nap(struct inc_comm *comm)
 	return true;
 }
 
-/**
- * inc_uc_patience() - compute how long to sleep before the next query
- * @comm: communicator
- * @ms: maximum time to sleep; INC_FOREVER: unlimited
- *
- * Return: milliseconds, or INC_FOREVER.
+/*
+ * Compute how long to sleep before the next query. Returns milliseconds, or
+ * INC_FOREVER.
  */
 int inc_uc_patience(const struct inc_comm *comm, int ms)
 {

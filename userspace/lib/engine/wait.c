@@ -167,12 +167,10 @@ static void reap_sends(struct inc_comm *comm)
 		inc_sq_reap(comm);
 }
 
-/**
- * inc_request_sleep() - work and sleep until an operation is done
- * @req: operation
+/*
+ * Work and sleep until an operation is done. Returns true if it is done; false
+ * if the time has expired.
  * @ms: maximum milliseconds to sleep, not 0; INC_FOREVER: unlimited
- *
- * Return: true if it is done; false if the time has expired.
  */
 bool inc_request_sleep(struct inc_request *req, int ms)
 {

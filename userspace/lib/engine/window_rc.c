@@ -28,12 +28,9 @@ static bool is_measured(const struct inc_comm *comm,
 	       req->plan.collective != INC_COLL_ALLTOALL;
 }
 
-/**
- * inc_window_rc_issue() - set the window for a new operation
- * @comm: communicator
- * @req: operation
- *
- * Messages of another length take other times, so measuring starts over.
+/*
+ * Set the window for a new operation. Messages of another length take other
+ * times, so measuring starts over.
  */
 void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
 {
@@ -55,12 +52,7 @@ void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
 	comm->window.now = rc->bdp.now;
 }
 
-/**
- * inc_window_rc_sent() - record that a message is sent
- * @comm: communicator
- * @req: its operation
- * @id: message
- */
+/* Record that a message is sent. */
 void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req,
 			uint32_t id)
 {
@@ -74,10 +66,7 @@ void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req,
 	rc->timed_at = inc_now_us();
 }
 
-/**
- * inc_window_rc_filled() - record that the window is full
- * @comm: communicator
- */
+/* Record that the window is full. */
 void inc_window_rc_filled(struct inc_comm *comm)
 {
 	struct inc_window_rc *rc = &comm->window.rc;
@@ -90,13 +79,7 @@ void inc_window_rc_filled(struct inc_comm *comm)
 	inc_bdp_filled(&rc->bdp, comm->msgs.next - 1, inc_now_us());
 }
 
-/**
- * inc_window_rc_done() - record a message's result or error
- * @comm: communicator
- * @req: its operation
- * @id: message
- * @ok: it was a result
- */
+/* Record a message's result or error. */
 void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req,
 			uint32_t id, bool ok)
 {

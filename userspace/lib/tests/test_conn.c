@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "channel/reach.h"
+#include "http2/reach.h"
 #include "daemon/conn.h"
 #include "test.h"
 
@@ -97,15 +97,18 @@ static int try_name(const char *name, int ms, int64_t *took)
 {
 	int64_t now = inc_now_ms();
 	struct inc_conn conn;
-	int ret;
+	struct inc_reach *r = inc_reach_new("", atoi(INC_RDV_PORT), true);
+	int ret = -ENOMEM;
 
-	ret = inc_conn_open(&conn, NULL, name, now + ms, said, sizeof(said));
+	if (inc_reach_add(r, name))
+		ret = inc_conn_reach(&conn, r, false, now + ms, said, sizeof(said));
 	*took = inc_now_ms() - now;
-	if (!ret) {
-		EQ(conn.local.len, 4);
-		inc_conn_close(&conn);
-	}
-	return ret;
+	inc_reach_free(r);
+	if (ret < 0)
+		return ret;
+	EQ(conn.local.len, 4);
+	close(ret);
+	return 0;
 }
 
 static int try(int ms, int64_t *took)

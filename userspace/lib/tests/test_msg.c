@@ -156,7 +156,6 @@ static void whose_request(void)
 	fill();
 	sw.status = INC_STATUS_MISMATCH;
 	sw.status_for = 2;
-	comm->tree.wrong = true;
 	EQ(reduce(2000), -EBADE);
 	strcpy(comm->watchdog.wrong, "rank 1 it was");
 	comm->watchdog.wrong_id = comm->error.msg_id;

@@ -12,12 +12,18 @@
 #include "device/verbs.h"
 #include "test.h"
 
+static struct ibv_device device = { .name = "fake0" };
+static struct ibv_context context = { .device = &device, .async_fd = -1 };
+
 /* Results of the attempts to move to RTR; the last one is repeated. */
 static int answers[64], later;
 static int rtr, rts;
 static unsigned int class;
 /* Peers that were sent an empty packet before the first attempt. */
 static int asked;
+/* A firewall does that. */
+static bool refuses;
+static char why[256];
 
 ssize_t send(int fd, const void *data, size_t len, int flags)
 {
@@ -25,7 +31,11 @@ ssize_t send(int fd, const void *data, size_t len, int flags)
 	socklen_t peer_len = sizeof(peer);
 
 	(void)data;
-	EQ(rtr, 0);
+	/* After a failure: does a packet leave this host? */
+	if (rtr) {
+		errno = EPERM;
+		return len && refuses ? -1 : (ssize_t)len;
+	}
 	EQ(len, 0);
 	OK(flags & MSG_DONTWAIT);
 	EQ(getpeername(fd, (struct sockaddr *)&peer, &peer_len), 0);
@@ -54,16 +64,15 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 static int connect_qp(void)
 {
-	const struct inc_dev dev = { .mtu = 1024 };
+	const struct inc_dev dev = { .ctx = &context, .port = 1, .mtu = 1024 };
 	const struct inc_rc rc = { .addr = { .len = 4, .bytes = { 127, 0, 0, 5 } },
 				   .pmtu = 1024, .traffic_class = 0xb8 };
 	struct ibv_qp qp = { .qp_type = IBV_QPT_RC };
-	char err[128];
 
 	rtr = 0;
 	rts = 0;
 	asked = 0;
-	return inc_qp_to_rts(&qp, &dev, &rc, err, sizeof(err));
+	return inc_qp_to_rts(&qp, &dev, &rc, why, sizeof(why));
 }
 
 /* The first five attempts fail, as the address is unresolved. */
@@ -112,6 +121,11 @@ static void for_another_reason(void)
 	later = ETIMEDOUT;
 	EQ(connect_late(), -ETIMEDOUT);
 	EQ(rtr, 6);
+	OK(strstr(why, "queue pair to 127.0.0.5"));
+	refuses = true;
+	EQ(connect_late(), -ETIMEDOUT);
+	OK(strstr(why, "firewall"));
+	refuses = false;
 	later = 0;
 }
 
@@ -132,8 +146,6 @@ static void path_mtu(void)
 
 static struct ibv_gid_entry gids[8];
 static unsigned int ngids;
-static struct ibv_device device = { .name = "fake0" };
-static struct ibv_context context = { .device = &device, .async_fd = -1 };
 static int opened, closed, lists, ndevices = 1;
 
 struct ibv_device **ibv_get_device_list(int *n)

@@ -4,6 +4,7 @@
  * socket pair; there is no device.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -39,6 +40,47 @@ unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 	return 0;
 }
 
+/* libinc-am's part: the stream is one end of the socket pair. */
+static int fake_send(struct inc_am *am, const struct inc_rdv_msg *msg)
+{
+	return send(*(int *)am, msg, sizeof(*msg), MSG_NOSIGNAL) < 0 ? -ENOTCONN : 0;
+}
+
+static int fake_fd(const struct inc_am *am)
+{
+	return *(const int *)am;
+}
+
+static int fake_recv(struct inc_am *am, struct inc_rdv_msg *msg, short *events)
+{
+	ssize_t n;
+
+	*events = POLLIN;
+	n = recv(*(int *)am, msg, sizeof(*msg), MSG_DONTWAIT);
+
+	return n == sizeof(*msg) ? 0 : n >= 0 ? -ENOTCONN : -errno;
+}
+
+static bool fake_more(struct inc_am *am)
+{
+	return !am;
+}
+
+static void fake_hang_up(struct inc_am *am)
+{
+	shutdown(*(int *)am, SHUT_RDWR);
+}
+
+static void fake_close(struct inc_am *am)
+{
+	close(*(int *)am);
+}
+
+static const struct inc_am_ops fake_ops = {
+	.fd = fake_fd, .send = fake_send, .recv = fake_recv, .more = fake_more,
+	.hang_up = fake_hang_up, .close = fake_close,
+};
+
 static void begin(void)
 {
 	static struct ibv_qp qp;
@@ -46,9 +88,11 @@ static void begin(void)
 
 	memset(&w, 0, sizeof(w));
 	to_err = 0;
-	OK(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+	OK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds));
 	pthread_mutex_init(&w.lock, NULL);
 	w.conn.fd = fds[0];
+	w.conn.ops = &fake_ops;
+	w.conn.am = (struct inc_am *)&w.conn.fd;
 	daemon_fd = fds[1];
 	w.qp = &qp;
 	atomic_store(&w.timeout_ms, LIMIT);
@@ -158,14 +202,15 @@ static void turns_of_others(void)
 
 static void hangs_up(void)
 {
-	char text[128] = "";
+	struct inc_rdv_msg msg;
 
 	begin();
 	inc_watchdog_lost(&w);
-	inc_watchdog_hang_up(&w);
-	OK(recv(daemon_fd, text, sizeof(text) - 1, 0) > 0);
-	OK(strstr(text, "lost"));
-	EQ(recv(daemon_fd, text, sizeof(text), 0), 0);
+	inc_watchdog_hang_up(&w, "no carrier");
+	EQ(recv(daemon_fd, &msg, sizeof(msg), 0), sizeof(msg));
+	EQ(msg.type, INC_RDV_LOST);
+	OK(!strcmp(msg.text, "no carrier"));
+	EQ(recv(daemon_fd, &msg, sizeof(msg), 0), 0);
 	/* After that, the other end's actions are ignored. */
 	run(2000);
 	EQ(inc_watchdog_error(&w), 0);
@@ -174,10 +219,10 @@ static void hangs_up(void)
 
 static void daemon_says(void)
 {
-	static const char line[] = "{\"event\":\"left\",\"rank\":2}\n";
+	const struct inc_rdv_msg msg = { .type = INC_RDV_LEFT, .rank = 2 };
 
 	begin();
-	OK(write(daemon_fd, line, strlen(line)) > 0);
+	OK(write(daemon_fd, &msg, sizeof(msg)) > 0);
 	run(300);
 	EQ(inc_watchdog_error(&w), 0);
 	run(300);
@@ -188,11 +233,13 @@ static void daemon_says(void)
 /* A failed message does not end the communicator. */
 static void daemon_says_who(void)
 {
-	static const char line[] =
-		"{\"event\":\"wrong\",\"rank\":2,\"status\":7,\"msg_id\":5,\"reason\":\"rank 2 it is\"}\n";
+	const struct inc_rdv_msg msg = {
+		.type = INC_RDV_WRONG, .rank = 2, .status = 7, .msg_id = 5,
+		.text = "rank 2 it is",
+	};
 
 	begin();
-	OK(write(daemon_fd, line, strlen(line)) > 0);
+	OK(write(daemon_fd, &msg, sizeof(msg)) > 0);
 	run(1000);
 	EQ(inc_watchdog_error(&w), 0);
 	EQ(w.wrong_id, 5);
@@ -203,19 +250,15 @@ static void daemon_says_who(void)
 /* Faster than it is heard. */
 static void *talk(void *unused)
 {
-	static const char line[] = "{\"event\":\"alive\"}\n";
-	static char lines[1000 * sizeof(line)];
-	size_t i;
+	const struct inc_rdv_msg alive = { .type = INC_RDV_ALIVE };
 
 	(void)unused;
-	for (i = 0; i < 1000; i++)
-		memcpy(lines + i * strlen(line), line, strlen(line));
-	while (send(daemon_fd, lines, 1000 * strlen(line), MSG_NOSIGNAL) > 0)
+	while (send(daemon_fd, &alive, sizeof(alive), MSG_NOSIGNAL) > 0)
 		;
 	return NULL;
 }
 
-/* There is always another line: that stops no time limit. */
+/* There is always another message: that stops no time limit. */
 static void never_stops_talking(void)
 {
 	pthread_t thread;
@@ -233,19 +276,15 @@ static void never_stops_talking(void)
 	end();
 }
 
-static unsigned int lines_said(void)
+/* How often it was told that packets are lost. */
+static unsigned int lossy_said(void)
 {
-	char text[512];
-	ssize_t n = recv(daemon_fd, text, sizeof(text) - 1, MSG_DONTWAIT);
-	unsigned int lines = 0;
-	char *p = text;
+	struct inc_rdv_msg msg;
+	unsigned int n = 0;
 
-	text[n > 0 ? n : 0] = '\0';
-	while ((p = strstr(p, "lossy"))) {
-		lines++;
-		p++;
-	}
-	return lines;
+	while (recv(daemon_fd, &msg, sizeof(msg), MSG_DONTWAIT) > 0)
+		n += msg.type == INC_RDV_LOSSY;
+	return n;
 }
 
 /* With results in each turn. */
@@ -262,20 +301,22 @@ static void lose(uint64_t each, int ms)
 /* The daemon is told of losses, again if nothing comes of it, and not for ever. */
 static void says_that_packets_are_lost(void)
 {
-	static const char line[] = "{\"event\":\"change\",\"job\":\"x~uc-1\"}\n";
+	const struct inc_rdv_msg msg = {
+		.type = INC_RDV_CHANGE, .text = "x~uc-1",
+	};
 
 	begin();
 	lose(20, 2000);
-	EQ(lines_said(), 0);		/* RC was chosen */
+	EQ(lossy_said(), 0);		/* RC was chosen */
 	atomic_store(&w.may_change, true);
 	lose(20, 2000);
-	EQ(lines_said(), 1);
+	EQ(lossy_said(), 1);
 	OK(!atomic_load(&w.change));
 	lose(20, 61000);
-	EQ(lines_said(), 1);
+	EQ(lossy_said(), 1);
 	lose(20, 300000);
-	EQ(lines_said(), 1);
-	OK(write(daemon_fd, line, strlen(line)) > 0);
+	EQ(lossy_said(), 1);
+	OK(write(daemon_fd, &msg, sizeof(msg)) > 0);
 	run(100);
 	OK(atomic_load(&w.change));
 	EQ(inc_watchdog_error(&w), 0);

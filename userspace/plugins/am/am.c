@@ -1,626 +1,435 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A rank's stream to the manager, see libinc-am.h. Two threads translate
- * between it and lines of the rendezvous: copy_up() the rank's lines,
- * copy_down() the lines to it. The stream ends with the socket to libinc, and
- * the socket with the stream: unless the manager can be found again, or another
- * one that knows the group. copy_down() looks for it, and makes another stream;
- * what the last one may have lost is sent again.
+ * A rank's stream to its coordinator, see libinc-am.h. It has no thread: whoever
+ * sends or receives does what there is to do, heartbeats included. libinc waits for
+ * one descriptor: inc-tool serve's connection, or an epoll instance with a manager's
+ * connection, a timer and an event.
  *
- * If the rank connects by RDMA CM, that is done here, too, between the
- * manager's "joined" and the one to libinc, which learns the PSNs.
+ * If a manager is lost, a thread looks for it, or for another one that knows the
+ * group, as that may take long. What the lost stream has not delivered is said again
+ * over the new one (again.c).
+ *
+ * If the rank connects by RDMA CM, that is done between the manager's "joined" and
+ * the one that libinc gets, which has the PSNs.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <time.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "channel/reach.h"
-#include "auth/client.h"
-#include "cm.h"
+#include "client.h"
 #include "conf/clock.h"
-#include "conf/thread.h"
-#include "lib/daemon/libinc-am.h"
-#include "manager/api/hint.h"
-#include "manager/api/message.h"
+#include "conf/keepalive.h"
 #include "conf/text.h"
-#include "stream.h"
+#include "rpc/hint.h"
 
-#define CONNECT_MS	1000	/* to find any manager, and the more, the longer */
-#define EACH_MS		250
-#define AGAIN_MS	100	/* between attempts to find a manager */
-#define JOIN_MS		10000	/* to find one that leads, without a tree yet */
-#define REJOIN_MS	30000	/* the same, if one has accepted us before */
-#define WORKED_MS	500	/* a stream that lasts so long has worked */
+#define RETRY_MS	1000
+#define BIT(type)	(1U << (type))
 
-/**
- * struct inc_am - a rank's stream
- * @pid: process that it belongs to, not its children
- * @stream: the stream; of the second thread, but for sending
- * @auth: what proves who the rank is
- * @fd: our end of the socket to libinc
- * @others: all managers, the first one's first; of the second thread
- * @several: they are
- * @manager: address of this one
- * @connecting: sockets that are not the stream's yet
- * @wake: event for "up": @beat_ms has changed, or @cm is done
- * @say: guards writing to libinc, and @cm and @joined
- * @cm: connection by RDMA CM; NULL: none
- * @joined: "joined" of the tree that it is for
- * @lock: guards @stream, @manager, @usable and @closing
- * @usable: "up" may use it
- * @closing: libinc has closed its end
- * @asked: what the rank asked for first; it has, if its job is not empty
- * @reservation: that it names; empty: none
- * @rejoin: its last "rejoin"
- * @owed: messages that have not been answered: 1 << enum inc_rdv_type
- * @tree_id: its tree, 0: not joined yet
- * @resume_ms: for how long to look for a manager
- * @opened_at: milliseconds; when this stream was opened
- * @opened: number of streams that were opened
- * @worked: one of them was not refused
- * @lost_at: milliseconds; when the stream was lost; 0: it was not
- * @up: thread that reads lines
- * @down: thread that receives messages
- * @failed: there are no threads: it could not start
- * @beat_ms: interval of heartbeats, 0: none
- */
-struct inc_am {
-	pid_t			pid;
-	struct am_stream	stream;
-	struct auth_client	auth;
-	int			fd;
-	struct inc_reach	*others;
-	bool			several;
-	char			manager[INC_REACH_ADDR];
-	struct inc_reach_sockets connecting;
-	int			wake;
-	pthread_mutex_t		say;
-	struct am_cm		*cm;
-	struct inc_rdv_msg	joined;
-	pthread_mutex_t		lock;
-	bool			usable;
-	bool			closing;
-	struct inc_rdv_join	asked;
-	char			reservation[AM_ID_MAX + 1];
-	struct inc_rdv_join	rejoin;
-	_Atomic uint32_t	owed;
-	uint32_t		tree_id;
-	uint32_t		resume_ms;
-	int64_t			opened_at;
-	unsigned int		opened;
-	bool			worked;
-	int64_t			lost_at;
-	pthread_t		up;
-	pthread_t		down;
-	bool			failed;
-	_Atomic uint32_t	beat_ms;
-};
+/* --- What to wait for ---------------------------------------------------- */
 
-/* --- To libinc ----------------------------------------------------------- */
-
-/* The caller holds @am->say. */
-static bool write_line_locked(struct inc_am *am, const struct inc_rdv_msg *msg)
+static int watch_fd(const struct inc_am *am, int op, int fd, uint32_t events)
 {
-	char line[INC_RDV_LINE_MAX + 1];
-	int len = inc_rdv_format(msg, line, sizeof(line));
+	struct epoll_event e = { .events = events, .data.fd = fd };
 
-	return len > 0 &&
-	       send(am->fd, line, (size_t)len, MSG_NOSIGNAL) == len;
+	if (!am->is_manager)
+		return 0;
+	return fd < 0 || epoll_ctl(am->ep, op, fd, &e) ? -errno : 0;
 }
 
-static bool write_line(struct inc_am *am, const struct inc_rdv_msg *msg)
+/* Choose what wakes the rank: the connection, and the time of a heartbeat or ping. */
+static void arm_waits(struct inc_am *am)
 {
-	bool good;
+	struct itimerspec t = { .it_value = { 0 } };
+	struct channel *c = am->stream.channel;
+	int64_t at = am->beat_at;
+	short events;
 
-	pthread_mutex_lock(&am->say);
-	good = write_line_locked(am, msg);
-	pthread_mutex_unlock(&am->say);
-	return good;
-}
-
-/* Tell libinc as a daemon would. */
-static void tell_error(struct inc_am *am, int err, const char *text)
-{
-	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
-
-	pthread_mutex_lock(&am->lock);
-	snprintf(msg.text, sizeof(msg.text), "aggregation manager %s: %s",
-		 am->manager, text);
-	pthread_mutex_unlock(&am->lock);
-	write_line(am, &msg);
-}
-
-/* --- Up ------------------------------------------------------------------ */
-
-/* If there is no stream now, or it is lost, "down" sends it over the next. */
-static void try_send(struct inc_am *am, const struct am_message *msg)
-{
-	pthread_mutex_lock(&am->lock);
-	if (am->usable)
-		am_stream_send(&am->stream, msg);
-	pthread_mutex_unlock(&am->lock);
-}
-
-static void mark_established(struct inc_am *am)
-{
-	pthread_mutex_lock(&am->say);
-	if (am->cm)
-		am_cm_established(am->cm);
-	pthread_mutex_unlock(&am->say);
-}
-
-/* @rebuild: the manager makes another tree, as the tree may have failed. */
-static void cannot_connect(struct inc_am *am, const struct am_cm_result *result,
-			   bool rebuild)
-{
-	struct am_message msg = {
-		.failure = !rebuild,
-		.rdv.type = INC_RDV_LOST,
-	};
-
-	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", result->text);
-	if (rebuild)
-		atomic_fetch_or(&am->owed, 1U << INC_RDV_LOST);
-	try_send(am, &msg);
-	if (!rebuild)
-		tell_error(am, result->err, result->text);
-}
-
-/* Is the connection made? */
-static void take_cm(struct inc_am *am)
-{
-	struct inc_rdv_joined *joined = &am->joined.joined;
-	struct am_cm_result result = { .err = 0 };
-	bool rebuild;
-
-	pthread_mutex_lock(&am->say);
-	rebuild = joined->rebuild;
-	if (am->cm && am_cm_done(am->cm, &result) && !result.err) {
-		joined->psn = result.psn;
-		joined->has_own_psn = true;
-		joined->own_psn = result.own_psn;
-		write_line_locked(am, &am->joined);
+	if (!am->is_manager)
+		return;
+	if (c) {
+		events = channel_events(c);
+		if (events != am->events)
+			watch_fd(am, EPOLL_CTL_MOD, channel_fd(c),
+				 (events & POLLIN ? EPOLLIN : 0) |
+				 (events & POLLOUT ? EPOLLOUT : 0));
+		am->events = events;
+		at = channel_alarm(c) < at ? channel_alarm(c) : at;
 	}
-	pthread_mutex_unlock(&am->say);
-	if (result.err)
-		cannot_connect(am, &result, rebuild);
-}
-
-static bool send_line(struct inc_am *am, const char *line)
-{
-	struct am_message msg = { .heartbeat = false };
-	char err[INC_RDV_TEXT_MAX];
-
-	if (inc_rdv_parse(line, &msg.rdv, err, sizeof(err)) ||
-	    msg.rdv.type > INC_RDV_LOSSY)
-		return false;
-	pthread_mutex_lock(&am->lock);
-	if (msg.rdv.type == INC_RDV_JOIN)
-		am->asked = msg.rdv.join;
-	if (msg.rdv.type == INC_RDV_REJOIN)
-		am->rejoin = msg.rdv.join;
-	pthread_mutex_unlock(&am->lock);
-	if (msg.rdv.type == INC_RDV_RTS)
-		mark_established(am);
-	/* What it said before is about a tree that has failed. */
-	if (msg.rdv.type == INC_RDV_REJOIN)
-		atomic_fetch_and(&am->owed,
-				 ~(1U << INC_RDV_RTS | 1U << INC_RDV_LOST));
-	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
-	/* It says that again, if need be. */
-	if (msg.rdv.type != INC_RDV_LOSSY)
-		atomic_fetch_or(&am->owed, 1U << msg.rdv.type);
-	try_send(am, &msg);
-	return true;
-}
-
-/* Wait for input. Returns false when it is time for a heartbeat. */
-static bool wait_input(struct inc_am *am)
-{
-	struct pollfd pfd[] = {
-		{ .fd = am->fd, .events = POLLIN },
-		{ .fd = am->wake, .events = POLLIN },
-	};
-	int64_t since = now_ms(), left;
-	uint32_t beat;
-	uint64_t count;
-
-	for (;;) {
-		beat = atomic_load(&am->beat_ms);
-		left = beat ? since + beat - now_ms() : INT_MAX;
-		if (left <= 0)
-			return false;
-		if (!poll(pfd, 2, left == INT_MAX ? -1 : (int)left))
-			continue;
-		if (pfd[0].revents)
-			return true;
-		if (!pfd[1].revents)
-			continue;
-		if (read(am->wake, &count, sizeof(count)) < 0)
-			return true;
-		take_cm(am);
+	if (at == am->armed)
+		return;
+	am->armed = at;
+	if (at != AM_NEVER) {
+		t.it_value.tv_sec = at / 1000;
+		t.it_value.tv_nsec = at % 1000 * 1000000 + 1;
 	}
+	timerfd_settime(am->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-static void *copy_up(void *arg)
+/* Take what the timer and the event say, so that they are quiet. */
+static void take_wakes(struct inc_am *am)
 {
-	const struct am_message beat = { .heartbeat = true };
-	struct inc_rdv_lines lines = { 0 };
-	char line[INC_RDV_LINE_MAX];
-	struct inc_am *am = arg;
-	bool good = true;
-	size_t room;
-	ssize_t n;
-	char *to;
+	uint64_t n;
+
+	if (!am->is_manager)
+		return;
+	if (read(am->timer, &n, sizeof(n)) > 0)
+		am->armed = AM_NEVER;
+	if (read(am->wake, &n, sizeof(n)) < 0)
+		return;
+}
+
+/* The caller holds the lock, or nobody else knows @am. */
+static int open_stream(struct inc_am *am, int tcp, char *err, size_t err_len)
+{
 	int ret;
 
-	while (good) {
-		if (!wait_input(am)) {
-			try_send(am, &beat);
-			continue;
-		}
-		to = inc_rdv_space(&lines, &room);
-		n = recv(am->fd, to, room, 0);
-		if (n <= 0)
-			break;
-		inc_rdv_added(&lines, (size_t)n);
-		while (good &&
-		       (ret = inc_rdv_line(&lines, line, sizeof(line))))
-			good = ret > 0 && send_line(am, line);
-	}
-	/* libinc has closed its end. */
-	pthread_mutex_lock(&am->lock);
-	am->closing = true;
-	am_stream_cancel(&am->stream);
-	pthread_mutex_unlock(&am->lock);
-	return NULL;
+	am->opened_at = now_ms();
+	am->opened++;
+	ret = am_stream_open(&am->stream, tcp, am->server,
+			     am->is_manager ? "inc-amd" : "inc-tool serve",
+			     &am->auth, am->is_manager, err, err_len);
+	if (ret)
+		return ret;
+	am->events = POLLIN;
+	return watch_fd(am, EPOLL_CTL_ADD, channel_fd(am->stream.channel),
+			EPOLLIN);
 }
 
-/* --- Down ---------------------------------------------------------------- */
-
-static void set_beat(struct inc_am *am, const struct am_message *msg)
+/* A child of fork() may have a copy: closing ours would not end the watch. */
+static void close_stream(struct inc_am *am)
 {
-	const uint64_t one = 1;
+	if (am->stream.channel)
+		watch_fd(am, EPOLL_CTL_DEL, channel_fd(am->stream.channel), 0);
+	am_stream_close(&am->stream);
+}
 
-	am->resume_ms = msg->resume_ms;
-	atomic_store(&am->beat_ms, msg->heartbeat_ms);
-	if (write(am->wake, &one, sizeof(one)) < 0)
-		return;	/* it has been woken already */
+/* --- Errors -------------------------------------------------------------- */
+
+/* Make a message of an error. Returns 0. */
+static int tell_error(const struct inc_am *am, int err, const char *text,
+		      struct inc_rdv_msg *msg)
+{
+	int n;
+
+	*msg = (struct inc_rdv_msg){ .type = INC_RDV_ERROR, .err = err };
+	n = snprintf(msg->text, sizeof(msg->text), "%s %s: ", am->is_manager ?
+		     "aggregation manager" : "rendezvous daemon", am->server);
+	snprintf(msg->text + n, sizeof(msg->text) - (size_t)n, "%s", text);
+	return 0;
+}
+
+/*
+ * The stream is over: make a message of that, unless it is in order. Managers that
+ * were tried afterwards are named.
+ */
+static int tell_end(struct inc_am *am, struct inc_rdv_msg *msg)
+{
+	const struct am_end *end = &am->end;
+	char why[INC_RDV_TEXT_MAX / 2] = "", all[2 * INC_RDV_TEXT_MAX];
+
+	am->ended = true;
+	am->beat_at = AM_NEVER;
+	/* Else @ep would tell of its end for ever. */
+	if (am->is_manager)
+		close_stream(am);
+	if (end->status == WIRE_OK || end->status == WIRE_CANCELLED)
+		return -ENOTCONN;
+	if (am->is_manager)
+		inc_reach_why(am->others, "inc-amd", why, sizeof(why));
+	snprintf(all, sizeof(all), "%s%s%s", end->text,
+		 *why ? "; manager " : "", why);
+	tell_error(am, am_errno_of(end->status), all, msg);
+	if (am->is_manager)
+		return 0;
+	/* What a daemon refuses is room, not memory of ours. */
+	if (msg->err == ENOBUFS)
+		msg->err = ENOSPC;
+	if (end->fault == FAULT_NONE)
+		snprintf(msg->text, sizeof(msg->text), "%s", end->text);
+	return 0;
+}
+
+/* Note why the stream has ended, and what may help. */
+static void note_end(struct inc_am *am)
+{
+	struct am_end *end = &am->end;
+	const char *why;
+
+	end->status = am_stream_status(&am->stream, &why, &end->fault);
+	snprintf(end->text, sizeof(end->text), "%s%s",
+		 *why ? why : "it gives no reason",
+		 am_hint(&am->auth, end->fault));
+	text_clean(end->text);
+}
+
+/* --- Messages ------------------------------------------------------------ */
+
+static void send_message(struct inc_am *am, const struct am_message *msg)
+{
+	if (!am->stream.channel)
+		return;
+	am_stream_send(&am->stream, msg);
+	channel_flush(am->stream.channel);
+	/* The stream may have ended by that. */
+	am->more = true;
 }
 
 static void drop_cm(struct inc_am *am)
 {
-	struct am_cm *cm;
-
-	pthread_mutex_lock(&am->say);
-	cm = am->cm;
+	am_cm_stop(am->cm);
 	am->cm = NULL;
-	pthread_mutex_unlock(&am->say);
-	am_cm_stop(cm);
 }
 
-/* libinc gets "joined" from take_cm(). */
-static void connect_by_cm(struct inc_am *am, const struct am_message *msg)
+/*
+ * No connection by RDMA CM: if the tree has failed, the manager makes another one.
+ * Returns 0 and a message for the rank, else -EAGAIN.
+ */
+static int cannot_connect(struct inc_am *am, const struct am_cm_result *result,
+			  struct inc_rdv_msg *msg)
 {
-	struct am_cm_peers peers = {
-		.tree	= msg->rdv.joined,
-		.port	= msg->cm_port,
-		.member	= msg->cm_member,
+	bool rebuild = am->joined.joined.rebuild;
+	struct am_message out = {
+		.failure = !rebuild,
+		.rdv.type = INC_RDV_LOST,
+	};
+
+	snprintf(out.rdv.text, sizeof(out.rdv.text), "%s", result->text);
+	if (rebuild)
+		am->owed |= BIT(INC_RDV_LOST);
+	send_message(am, &out);
+	return rebuild ? -EAGAIN :
+			 tell_error(am, result->err, result->text, msg);
+}
+
+/* Ask whether the connection by RDMA CM is made. Returns 0 and a message, or -EAGAIN. */
+static int take_cm(struct inc_am *am, struct inc_rdv_msg *msg)
+{
+	struct am_cm_result result = { .err = 0 };
+
+	if (!am->cm || !am_cm_done(am->cm, &result))
+		return -EAGAIN;
+	if (result.err)
+		return cannot_connect(am, &result, msg);
+	*msg = am->joined;
+	msg->joined.psn = result.psn;
+	msg->joined.has_own_psn = true;
+	msg->joined.own_psn = result.own_psn;
+	return 0;
+}
+
+/* The rank gets "joined" from take_cm(). Returns -EAGAIN, or 0 and an error for it. */
+static int connect_by_cm(struct inc_am *am, const struct am_message *in,
+			 struct inc_rdv_msg *msg)
+{
+	const struct am_cm_peers peers = {
+		.own	= am->asked.addr,
+		.own_qpn = am->asked.qpn,
+		.uc	= am->asked.uc,
+		.tree	= in->rdv.joined,
+		.port	= in->cm_port,
+		.member	= in->cm_member,
 	};
 
 	drop_cm(am);
-	pthread_mutex_lock(&am->lock);
-	peers.own = am->asked.addr;
-	peers.own_qpn = am->asked.qpn;
-	peers.uc = am->asked.uc;
-	pthread_mutex_unlock(&am->lock);
-	pthread_mutex_lock(&am->say);
-	am->joined = msg->rdv;
+	am->joined = in->rdv;
 	am->cm = am_cm_start(&peers, am->wake);
-	pthread_mutex_unlock(&am->say);
-	if (!am->cm)
-		tell_error(am, ENOMEM, "no memory for RDMA CM");
+	return am->cm ? -EAGAIN :
+			tell_error(am, ENOMEM, "no memory for RDMA CM", msg);
 }
 
-/* Returns whether libinc is to know of it, now. */
-static bool note_message(struct inc_am *am, const struct am_message *msg)
+/* How often the manager wants to hear of us, and for how long we may look for it. */
+static void note_terms(struct inc_am *am, const struct am_message *in)
 {
-	uint32_t done = 0;
+	am->resume_ms = in->resume_ms;
+	am_stream_patience(&am->stream, am->resume_ms ? AM_ANSWER_MS :
+							AM_ALONE_MS);
+	am->beat_ms = in->heartbeat_ms;
+	am->beat_at = am->beat_ms ? now_ms() + am->beat_ms : AM_NEVER;
+}
 
-	if (msg->resumed) {
-		set_beat(am, msg);
-		if (msg->rdv.type != INC_RDV_READY ||
-		    !(atomic_load(&am->owed) & 1U << INC_RDV_RTS))
-			return false;
+static void note_joined(struct inc_am *am, const struct am_message *in)
+{
+	am->tree_id = in->rdv.joined.tree_id;
+	if (am->owed & BIT(INC_RDV_REJOIN)) {
+		am->asked.qpn = am->rejoin.qpn;
+		am->asked.psn = am->rejoin.psn;
 	}
-	switch (msg->rdv.type) {
+	am->owed &= ~(BIT(INC_RDV_JOIN) | BIT(INC_RDV_REJOIN));
+	if (am->is_manager)
+		note_terms(am, in);
+	/* As patient with the daemon as it is with us. */
+	else if (in->rdv.joined.dead_time)
+		inc_set_keepalive(channel_fd(am->stream.channel),
+				  in->rdv.joined.dead_time);
+}
+
+/* Take a message. Returns 0 if it is the rank's, too, else -EAGAIN. */
+static int note_message(struct inc_am *am, const struct am_message *in,
+			struct inc_rdv_msg *msg)
+{
+	am->lost_at = 0;
+	*msg = in->rdv;
+	if (in->resumed) {
+		note_terms(am, in);
+		if (in->rdv.type != INC_RDV_READY ||
+		    !(am->owed & BIT(INC_RDV_RTS)))
+			return -EAGAIN;
+	}
+	switch (in->rdv.type) {
 	case INC_RDV_JOINED:
-		set_beat(am, msg);
-		am->tree_id = msg->rdv.joined.tree_id;
-		done = 1U << INC_RDV_JOIN | 1U << INC_RDV_REJOIN;
-		pthread_mutex_lock(&am->lock);
-		if (atomic_load(&am->owed) & 1U << INC_RDV_REJOIN) {
-			am->asked.qpn = am->rejoin.qpn;
-			am->asked.psn = am->rejoin.psn;
-		}
-		pthread_mutex_unlock(&am->lock);
-		break;
+		note_joined(am, in);
+		return in->cm_port ? connect_by_cm(am, in, msg) : 0;
 	case INC_RDV_READY:
-		done = 1U << INC_RDV_RTS;
+		am->owed &= ~BIT(INC_RDV_RTS);
 		break;
 	case INC_RDV_REBUILD:
 		drop_cm(am);
-		done = 1U << INC_RDV_RTS | 1U << INC_RDV_LOST;
+		am->owed &= ~(BIT(INC_RDV_RTS) | BIT(INC_RDV_LOST));
 		break;
 	default:
 		break;
 	}
-	atomic_fetch_and(&am->owed, ~done);
-	return true;
+	return 0;
 }
 
-/* Returns false when there are no more. */
-static bool take_message(struct inc_am *am)
+/* The stream has ended. Returns as am_recv(). */
+static int end_stream(struct inc_am *am, struct inc_rdv_msg *msg)
 {
-	struct am_message msg;
-	int ret = am_stream_receive(&am->stream, &msg);
-
-	if (ret == -EPROTO)
-		tell_error(am, EPROTO, "what it sends is not understood");
-	if (ret)
-		return ret == -ENOMSG;
-	am->lost_at = 0;
-	if (!note_message(am, &msg))
-		return true;
-	if (msg.rdv.type == INC_RDV_JOINED && msg.cm_port) {
-		connect_by_cm(am, &msg);
-		return true;
-	}
-	return write_line(am, &msg.rdv);
-}
-
-/*
- * Is it the manager that is lost, or does not serve? If a group is refused because
- * the fabric cannot be reached, that is UNAVAILABLE, too, and all its ranks end.
- */
-static bool manager_fails(int status, const char *text)
-{
-	return status == WIRE_UNAVAILABLE &&
-	       strncmp(text, AM_GROUP, strlen(AM_GROUP)) != 0;
-}
-
-/* --- Another manager ----------------------------------------------------- */
-
-static int start_stream(struct inc_am *am, int tcp, char *err, size_t err_len)
-{
-	am->opened_at = now_ms();
-	am->opened++;
-	return am_stream_open(&am->stream, tcp, am->manager, &am->auth, err,
-			      err_len);
-}
-
-static bool is_closing(struct inc_am *am)
-{
-	bool closing;
-
-	pthread_mutex_lock(&am->lock);
-	closing = am->closing;
-	pthread_mutex_unlock(&am->lock);
-	return closing;
-}
-
-/* They are the stream's, or there are none. */
-static void forget_sockets(struct inc_am *am)
-{
-	unsigned int i;
-
-	for (i = 0; i < INC_REACH_SEEN; i++)
-		am->connecting.fd[i] = -1;
-}
-
-/*
- * Make another stream, to a manager that has not been tried since all were. One
- * that does not answer costs no more time than is needed to begin with the others.
- */
-static bool open_next(struct inc_am *am, int64_t patience_ms)
-{
-	int64_t limit = CONNECT_MS + inc_reach_count(am->others) * EACH_MS;
 	char err[INC_RDV_TEXT_MAX];
-	bool opened;
-	int tcp;
+	int tcp = -1;
 
-	if (!inc_reach_left(am->others))
-		inc_reach_again(am->others);
-	tcp = inc_reach_next(am->others, (int)(limit < patience_ms ? limit :
-						       patience_ms),
-			     &am->connecting);
+	note_end(am);
+	if (am->is_manager && am_search_begin(am)) {
+		close_stream(am);
+		return -EAGAIN;
+	}
+	/* On a busy host a daemon may have waited in vain for the rank's first words. */
+	if (!am->is_manager && am->end.fault == FAULT_CUT && am->opened < 2)
+		tcp = inc_reach_connect(am->server, atoi(INC_RDV_PORT),
+					RETRY_MS);
 	if (tcp < 0)
-		return false;
-	pthread_mutex_lock(&am->lock);
-	snprintf(am->manager, sizeof(am->manager), "%s",
-		 inc_reach_addr(am->others, inc_reach_which(am->others)));
-	am->usable = false;
-	am_stream_close(&am->stream);
-	forget_sockets(am);
-	opened = !start_stream(am, tcp, err, sizeof(err));
-	if (am->closing)
-		am_stream_cancel(&am->stream);
-	pthread_mutex_unlock(&am->lock);
-	return opened;
+		return tell_end(am, msg);
+	close_stream(am);
+	if (open_stream(am, tcp, err, sizeof(err)))
+		return tell_end(am, msg);
+	am_say_again(am);
+	return -EAGAIN;
 }
 
-/* Messages that are said again, in this order: 1 << enum inc_rdv_type. */
-static void say_owed(struct inc_am *am, uint32_t owed)
+/* A search is over. Returns -EAGAIN, or 0 and an error if it was in vain. */
+static int resume_stream(struct inc_am *am, struct inc_rdv_msg *msg)
 {
-	static const enum inc_rdv_type types[] = {
-		INC_RDV_REJOIN, INC_RDV_RTS, INC_RDV_LOST, INC_RDV_LEAVE,
-	};
-	struct am_message msg;
-	size_t i;
+	char err[INC_RDV_TEXT_MAX];
+	int tcp = am_search_end(am);
 
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (!(owed & 1U << types[i]))
-			continue;
-		msg = (struct am_message){ .rdv.type = types[i] };
-		pthread_mutex_lock(&am->lock);
-		if (types[i] == INC_RDV_REJOIN)
-			msg.rdv.join = am->rejoin;
-		pthread_mutex_unlock(&am->lock);
-		am_stream_send(&am->stream, &msg);
+	if (tcp >= 0 && !open_stream(am, tcp, err, sizeof(err))) {
+		am_say_again(am);
+		return -EAGAIN;
 	}
+	close_stream(am);
+	return tcp >= 0 && am_search_begin(am) ? -EAGAIN : tell_end(am, msg);
 }
 
-static void say_join(struct inc_am *am)
+static int take_message(struct inc_am *am, struct inc_rdv_msg *msg)
 {
-	struct am_message msg = {
-		.resume = am->tree_id,
-		.tree_id = am->tree_id,
-		.rdv.type = INC_RDV_JOIN,
-	};
-
-	pthread_mutex_lock(&am->lock);
-	msg.rdv.join = am->asked;
-	pthread_mutex_unlock(&am->lock);
-	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
-	am_stream_send(&am->stream, &msg);
-}
-
-/*
- * What the rank has said, and may not have been heard. What it says meanwhile "up"
- * leaves to us, until it may use the stream.
- */
-static void say_again(struct inc_am *am)
-{
-	uint32_t owed = atomic_load(&am->owed), said = 0;
-
-	if (am->tree_id)
-		say_join(am);
-	do {
-		said |= owed;
-		if (owed & 1U << INC_RDV_JOIN)
-			say_join(am);
-		say_owed(am, owed);
-		pthread_mutex_lock(&am->lock);
-		owed = atomic_load(&am->owed) & ~said;
-		am->usable = !owed;
-		pthread_mutex_unlock(&am->lock);
-	} while (owed);
-}
-
-/*
- * The stream is lost: for how long to look for another manager? If there is one
- * only, and it did not take the stream, nobody else will, unless it says so. But
- * on a host with no CPU to spare, the first connection may have waited for longer
- * than the manager waits for its first words.
- */
-static int64_t get_patience(const struct inc_am *am)
-{
-	if (am->tree_id)
-		return am->resume_ms;
-	if (am->worked)
-		return REJOIN_MS;
-	return am->several || am->opened < 2 ? JOIN_MS : 0;
-}
-
-/* Does a manager say that it, or another one, will soon take the stream? */
-static bool is_begun(const char *text)
-{
-	return !strncmp(text, AM_STARTING, strlen(AM_STARTING)) ||
-	       !strncmp(text, AM_NO_LEADER, strlen(AM_NO_LEADER));
-}
-
-/* Why the stream has ended, and what may help. Returns gRPC's status. */
-static int end_stream(struct inc_am *am, char *text, size_t len)
-{
-	enum fault fault;
-	const char *why;
-	int status = am_stream_status(&am->stream, &why, &fault);
-
-	snprintf(text, len, "%s%s", *why ? why : "it gives no reason",
-		 am_hint(&am->auth, fault));
-	text_clean(text);
-	return status;
-}
-
-/* Why a stream has ended, and what was wrong with the managers that were tried. */
-static void tell_end(struct inc_am *am, int status, const char *text)
-{
-	char why[INC_RDV_TEXT_MAX / 2], all[2 * INC_RDV_TEXT_MAX];
-
-	inc_reach_why(am->others, "inc-amd", why, sizeof(why));
-	snprintf(all, sizeof(all), "%s%s%s", text, *why ? "; manager " : "",
-		 why);
-	tell_error(am, am_errno_of(status), all);
-}
-
-/* Find the manager again, or another one. Else tell libinc why not. */
-static bool find_again(struct inc_am *am)
-{
-	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
-	bool found = false, fails;
-	char text[INC_RDV_TEXT_MAX];
-	int64_t left;
-	int status;
-
-	status = end_stream(am, text, sizeof(text));
-	fails = manager_fails(status, text);
-	am->worked |= now_ms() - am->opened_at >= WORKED_MS || is_begun(text);
-	if (fails && !am->lost_at)
-		am->lost_at = now_ms();
-	while (fails && !found && !is_closing(am)) {
-		left = am->lost_at + get_patience(am) - now_ms();
-		if (left <= 0)
-			break;
-		nanosleep(&pause, NULL);
-		found = open_next(am, left);
-	}
-	if (found)
-		say_again(am);
-	else if (status != WIRE_OK && status != WIRE_CANCELLED)
-		tell_end(am, status, text);
-	return found;
-}
-
-static void *copy_down(void *arg)
-{
-	struct inc_am *am = arg;
-
-	do {
-		while (take_message(am))
-			;
-	} while (find_again(am));
-	/* libinc may still write, and reads the reason when it has. */
-	shutdown(am->fd, SHUT_WR);
-	return NULL;
-}
-
-/* --- Start and stop ------------------------------------------------------ */
-
-static int make_threads(struct inc_am *am)
-{
+	struct am_message in;
 	int ret;
 
-	am->usable = true;
-	ret = -thread_create(&am->up, copy_up, am);
-	if (ret)
-		return ret;
-	ret = -thread_create(&am->down, copy_down, am);
-	if (ret) {
-		shutdown(am->fd, SHUT_RDWR);
-		pthread_join(am->up, NULL);
+	do
+		ret = am_stream_try(&am->stream, &in);
+	while (ret == -ENOMSG || (!ret && note_message(am, &in, msg)));
+	if (ret == -EPROTO) {
+		am->ended = true;
+		return tell_error(am, EPROTO, "what it sends is not understood",
+				  msg);
 	}
+	return ret == -ENOTCONN ? end_stream(am, msg) : ret;
+}
+
+static void send_beat(struct inc_am *am)
+{
+	const struct am_message beat = { .heartbeat = true };
+	int64_t now = now_ms();
+
+	if (now < am->beat_at)
+		return;
+	am->beat_at = now + am->beat_ms;
+	send_message(am, &beat);
+}
+
+static int am_recv(struct inc_am *am, struct inc_rdv_msg *msg, short *events)
+{
+	int ret = -ENOTCONN;
+
+	pthread_mutex_lock(&am->lock);
+	take_wakes(am);
+	if (!am->ended) {
+		send_beat(am);
+		ret = take_cm(am, msg);
+	}
+	if (ret == -EAGAIN && am_search_is_over(am))
+		ret = resume_stream(am, msg);
+	if (ret == -EAGAIN && am->stream.channel)
+		ret = take_message(am, msg);
+	am->more = !ret;
+	if (!am->ended)
+		arm_waits(am);
+	*events = am->is_manager || !am->stream.channel ? POLLIN :
+		  channel_events(am->stream.channel);
+	pthread_mutex_unlock(&am->lock);
 	return ret;
 }
+
+/* While there is no stream, the next one delivers it. */
+static int am_send(struct inc_am *am, const struct inc_rdv_msg *said)
+{
+	struct am_message msg = { .rdv = *said };
+	int ret = -ENOTCONN;
+
+	pthread_mutex_lock(&am->lock);
+	if (!am->ended) {
+		am_note_said(am, said);
+		if (said->type == INC_RDV_RTS && am->cm)
+			am_cm_established(am->cm);
+		memcpy(msg.reservation, am->reservation,
+		       sizeof(msg.reservation));
+		send_message(am, &msg);
+		arm_waits(am);
+		ret = 0;
+	}
+	pthread_mutex_unlock(&am->lock);
+	return ret;
+}
+
+static bool am_more(struct inc_am *am)
+{
+	bool more;
+
+	pthread_mutex_lock(&am->lock);
+	more = am->more;
+	pthread_mutex_unlock(&am->lock);
+	return more;
+}
+
+/* The coordinator takes the rank for lost, with what was said before. */
+static void am_hang_up(struct inc_am *am)
+{
+	pthread_mutex_lock(&am->lock);
+	am->ended = true;
+	if (am->stream.channel) {
+		note_end(am);
+		shutdown(channel_fd(am->stream.channel), SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&am->lock);
+}
+
+/* --- Open and close ------------------------------------------------------ */
 
 static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
 			    size_t err_len)
@@ -638,17 +447,14 @@ static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
 	return -EINVAL;
 }
 
-/* What the environment tells: certificates, token and reservation, if any. */
-static int read_env(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
-		char *err, size_t err_len)
+/* @list: the manager that was reached, and others; or an inc-tool serve */
+static int know_others(struct inc_am *am, const char *list)
 {
-	int ret = inc_auth_read(auth, "INC_AM", err, err_len);
-
-	return ret ? ret : read_reservation(reservation, err, err_len);
-}
-
-static int note_others(struct inc_am *am)
-{
+	snprintf(am->server, sizeof(am->server), "%s", list);
+	if (!am->is_manager)
+		return 0;
+	inc_reach_nth(list, 0, am->server, sizeof(am->server));
+	am->others = inc_reach_new(list, atoi(AM_PORT), true);
 	if (!am->others)
 		return -ENOMEM;
 	am->several = inc_reach_count(am->others) > 1;
@@ -656,95 +462,116 @@ static int note_others(struct inc_am *am)
 	return 0;
 }
 
-/**
- * inc_am_start() - open a rank's stream to a manager
- * @am: result, for inc_am_stop()
- * @tcp: connection to it; is closed on failure, too
- * @manager: its address, and other managers', with commas between
- * @fd: result: socket with lines of the rendezvous; to be closed by the caller
- *
- * If the certificates or the token cannot be used, the socket has an error line.
- *
- * Return: 0 or a negative errno value.
- */
-int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
+static int read_env(struct inc_am *am, char *err, size_t err_len)
 {
-	struct inc_am *a = calloc(1, sizeof(*a));
-	char err[INC_RDV_TEXT_MAX] = "no memory";
-	int pair[2], ret;
+	int ret = inc_auth_read(&am->auth, am->is_manager ? "INC_AM" :
+				"INC_SERVER", err, err_len);
 
-	if (!a || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-		ret = a ? -errno : -ENOMEM;
-		free(a);
-		close(tcp);
-		return ret;
-	}
-	fcntl(pair[0], F_SETFL, O_NONBLOCK);
-	a->pid = getpid();
-	a->fd = pair[1];
-	forget_sockets(a);
-	a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	pthread_mutex_init(&a->say, NULL);
-	pthread_mutex_init(&a->lock, NULL);
-	inc_reach_nth(manager, 0, a->manager, sizeof(a->manager));
-	a->others = inc_reach_new(manager, atoi(AM_PORT), true);
-	*am = a;
-	*fd = pair[0];
-	ret = note_others(a);
-	if (!ret)
-		ret = read_env(&a->auth, a->reservation, err, sizeof(err));
-	if (ret)
-		close(tcp);
-	else
-		ret = start_stream(a, tcp, err, sizeof(err)) ?: make_threads(a);
-	if (!ret)
-		return 0;
-	am_stream_close(&a->stream);
-	/* The text would be lost if this failed. */
-	a->failed = true;
-	tell_error(a, -ret, err);
-	shutdown(a->fd, SHUT_WR);
-	return 0;
+	return ret || !am->is_manager ? ret :
+	       read_reservation(am->reservation, err, err_len);
 }
 
-/**
- * inc_am_stop() - end a rank's stream
- * @am: stream; the other end of its socket is closed already
- *
- * In a child of fork() the stream is the parent's: only the child's copies of
- * its sockets are closed, so that the manager notices the parent's death.
- */
-void inc_am_stop(struct inc_am *am)
+static int make_waits(struct inc_am *am)
 {
-	unsigned int i;
+	am->ep = am->timer = am->wake = -1;
+	if (!am->is_manager)
+		return 0;
+	am->ep = epoll_create1(EPOLL_CLOEXEC);
+	am->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	am->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return am->ep < 0 || watch_fd(am, EPOLL_CTL_ADD, am->timer, EPOLLIN) ||
+	       watch_fd(am, EPOLL_CTL_ADD, am->wake, EPOLLIN) ? -errno : 0;
+}
 
-	if (am->pid != getpid()) {
-		am_stream_forked(&am->stream);
-		for (i = 0; i < INC_REACH_SEEN; i++)
-			if (am->connecting.fd[i] >= 0)
-				close(am->connecting.fd[i]);
-		am_cm_forked(am->cm);
-		close(am->fd);
-		close(am->wake);
-		return;
-	}
-	if (am->failed) {
-		inc_auth_free(&am->auth);
-		inc_reach_free(am->others);
-		close(am->fd);
-		close(am->wake);
-		free(am);
-		return;
-	}
-	/* The caller may have closed a duplicate only. */
-	shutdown(am->fd, SHUT_RDWR);
-	pthread_join(am->up, NULL);
-	pthread_join(am->down, NULL);
-	am_cm_stop(am->cm);
+static void close_waits(struct inc_am *am)
+{
+	const int fds[] = { am->ep, am->timer, am->wake };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void am_free(struct inc_am *am)
+{
 	am_stream_close(&am->stream);
 	inc_auth_free(&am->auth);
 	inc_reach_free(am->others);
-	close(am->fd);
-	close(am->wake);
+	close_waits(am);
+	pthread_mutex_destroy(&am->lock);
 	free(am);
 }
+
+static struct inc_am *am_open(int tcp, const char *list, bool is_manager,
+			      char *err, size_t err_len)
+{
+	struct inc_am *am = calloc(1, sizeof(*am));
+	int ret;
+
+	snprintf(err, err_len, "%s", strerror(ENOMEM));
+	if (!am) {
+		close(tcp);
+		return NULL;
+	}
+	am->pid = getpid();
+	am->is_manager = is_manager;
+	am->beat_at = am->armed = AM_NEVER;
+	am->search.fd = -1;
+	am_forget_sockets(am);
+	pthread_mutex_init(&am->lock, NULL);
+	ret = make_waits(am) ?: know_others(am, list);
+	if (ret)
+		snprintf(err, err_len, "%s", strerror(-ret));
+	else
+		ret = read_env(am, err, err_len);
+	if (ret)
+		close(tcp);
+	else if (!open_stream(am, tcp, err, err_len))
+		return am;
+	am_free(am);
+	return NULL;
+}
+
+static int am_fd(const struct inc_am *am)
+{
+	return am->is_manager ? am->ep :
+	       am->stream.channel ? channel_fd(am->stream.channel) : -1;
+}
+
+/* The parent's connection must end with the parent. */
+static void close_copies(struct inc_am *am)
+{
+	unsigned int i;
+
+	am_stream_forked(&am->stream);
+	for (i = 0; i < INC_REACH_SEEN; i++)
+		if (am->search.connecting.fd[i] >= 0)
+			close(am->search.connecting.fd[i]);
+	am_cm_forked(am->cm);
+	close_waits(am);
+}
+
+static void am_close(struct inc_am *am)
+{
+	if (am->pid != getpid()) {
+		close_copies(am);
+		return;
+	}
+	am_search_stop(am);
+	am_cm_stop(am->cm);
+	/* A manager need not wait for one that has left on purpose. */
+	if (am->stream.channel)
+		note_end(am);
+	am_free(am);
+}
+
+const struct inc_am_ops INC_AM_OPS = {
+	.open		= am_open,
+	.fd		= am_fd,
+	.send		= am_send,
+	.recv		= am_recv,
+	.more		= am_more,
+	.hang_up	= am_hang_up,
+	.close		= am_close,
+};

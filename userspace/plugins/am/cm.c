@@ -217,7 +217,7 @@ static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
 
 /*
  * An ID at the rank's own address. RDMA_PS_TCP is for RC only, and only
- * rdma_create_ep() can be told another type of queue pair; it would wait for the
+ * rdma_create_ep() takes another type of queue pair; it would wait for the
  * switch itself, were the ID not passive.
  */
 static int create_id(struct am_cm *cm)
@@ -361,12 +361,10 @@ static void *run_thread(void *arg)
 
 /* --- Called by am.c ------------------------------------------------------ */
 
-/**
- * am_cm_start() - begin to connect
- * @peers: who
+/*
+ * Begin to connect. Returns the connection, for am_cm_stop(); NULL: there is
+ * no memory.
  * @wake: eventfd that is written when am_cm_done() has a result
- *
- * Return: the connection, for am_cm_stop(); NULL: there is no memory.
  */
 struct am_cm *am_cm_start(const struct am_cm_peers *peers, int wake)
 {
@@ -387,13 +385,7 @@ struct am_cm *am_cm_start(const struct am_cm_peers *peers, int wake)
 	return cm;
 }
 
-/**
- * am_cm_done() - ask for the result
- * @cm: connection
- * @result: result
- *
- * Return: true once, when it is there.
- */
+/* Ask for the result. Returns true once, when it is there. */
 bool am_cm_done(struct am_cm *cm, struct am_cm_result *result)
 {
 	if (cm->told || !atomic_load(&cm->done))
@@ -403,11 +395,10 @@ bool am_cm_done(struct am_cm *cm, struct am_cm_result *result)
 	return true;
 }
 
-/**
- * am_cm_established() - tell the switch that the queue pair is in RTS
+/*
+ * Tell the switch that the queue pair is in RTS. The switch does not depend on
+ * it: the manager lets all ranks begin at once.
  * @cm: connection; if it was not made, nothing is done
- *
- * The switch does not depend on it: the manager lets all ranks begin at once.
  */
 void am_cm_established(struct am_cm *cm)
 {
@@ -415,10 +406,7 @@ void am_cm_established(struct am_cm *cm)
 		rdma_establish(cm->id);
 }
 
-/**
- * am_cm_stop() - end a connection, or the attempt
- * @cm: connection, or NULL
- */
+/* End a connection, or the attempt. */
 void am_cm_stop(struct am_cm *cm)
 {
 	const uint64_t one = 1;
@@ -432,8 +420,8 @@ void am_cm_stop(struct am_cm *cm)
 	free(cm);
 }
 
-/**
- * am_cm_forked() - close a child's copies of a connection's files
+/*
+ * Close a child's copies of a connection's files.
  * @cm: the parent's connection, or NULL
  */
 void am_cm_forked(struct am_cm *cm)

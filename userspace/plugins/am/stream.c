@@ -8,36 +8,35 @@
 #include <unistd.h>
 
 #include "auth/address.h"
-#include "manager/api/hint.h"
+#include "rpc/hint.h"
 #include "stream.h"
 
-/**
- * am_stream_open() - open a stream
- * @s: stream, closed
+/*
+ * Open a stream.
+ * @program: that should be there, constant
+ * @asks: whether it hangs, as another one could take over
  * @tcp: connection to the manager; is @s's, or closed on failure
- * @manager: address of the manager
- * @auth: what proves who the rank is
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int am_stream_open(struct am_stream *s, int tcp, const char *manager,
-		   const struct auth_client *auth, char *err, size_t err_len)
+		   const char *program, const struct auth_client *auth,
+		   bool asks, char *err, size_t err_len)
 {
 	/* A manager that hangs keeps its connections: only a ping tells. */
 	const struct channel_how how = {
 		.address	= manager,
-		.program	= "inc-amd",
+		.program	= program,
 		.tls		= am_tls(auth),
 		.token		= auth->token,
-		.ask_ms		= AM_ASK_MS,
+		.ask_ms		= asks ? AM_ASK_MS : 0,
 		.answer_ms	= AM_ANSWER_MS,
+		.nowait		= true,
 	};
 
 	/* Of several managers each is asked, also while the job runs. */
 	if (auth->token && !auth->ca && !inc_auth_peer_is_loopback(tcp))
-		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
+		snprintf(err, err_len, "a token is sent over TLS only: set %s_CA or %s_CERTS",
+			 auth->prefix, auth->prefix);
 	else
 		s->channel = channel_new(&how, err, err_len);
 	if (!s->channel) {
@@ -49,10 +48,13 @@ int am_stream_open(struct am_stream *s, int tcp, const char *manager,
 	return 0;
 }
 
-/**
- * am_stream_close() - close a stream, if it is open
- * @s: stream
- */
+/* Choose how long a silent manager may take to answer. */
+void am_stream_patience(struct am_stream *s, int answer_ms)
+{
+	channel_patience(s->channel, answer_ms);
+}
+
+/* Close a stream, if it is open. */
 void am_stream_close(struct am_stream *s)
 {
 	struct channel *c = s->channel;
@@ -63,32 +65,16 @@ void am_stream_close(struct am_stream *s)
 	channel_free(c);
 }
 
-/**
- * am_stream_forked() - close a child's copies of a stream's descriptors
- * @s: stream of the parent
- */
+/* Close a child's copies of a stream's descriptors. */
 void am_stream_forked(struct am_stream *s)
 {
 	if (s->channel)
 		channel_forked(s->channel);
 }
 
-/**
- * am_stream_cancel() - have all that waits for a stream return
- * @s: stream, open or not
- */
-void am_stream_cancel(struct am_stream *s)
-{
-	if (s->channel)
-		channel_cancel(s->channel);
-}
-
-/**
- * am_stream_send() - send a message
- * @s: stream
- * @msg: message
- *
- * Does not wait; what a stream that has ended is given is lost.
+/*
+ * Send a message. Does not wait; what a stream that has ended is given is
+ * lost.
  */
 void am_stream_send(struct am_stream *s, const struct am_message *msg)
 {
@@ -104,37 +90,37 @@ void am_stream_send(struct am_stream *s, const struct am_message *msg)
 	free(data);
 }
 
-/**
- * am_stream_receive() - wait for a message
- * @s: stream
- * @msg: result
- *
- * Return: 0; -ENOTCONN if there are no more, and am_stream_status() says why;
- * or what am_manager_unpack() returns.
- */
-int am_stream_receive(struct am_stream *s, struct am_message *msg)
+static int take(struct am_stream *s, uint8_t *data, size_t len,
+		struct am_message *msg)
 {
-	uint8_t *data;
-	size_t len;
-	int ret;
+	int ret = am_manager_unpack(data, len, msg);
 
-	*msg = (struct am_message){ .heartbeat = false };
-	if (!channel_receive(s->channel, &data, &len))
-		return -ENOTCONN;
-	ret = am_manager_unpack(data, len, msg);
 	free(data);
 	if (!ret && msg->brief)
 		s->brief = true;
 	return ret;
 }
 
-/**
- * am_stream_status() - get why a stream has ended
+/*
+ * Take a message that has come. Does not wait. Returns 0; -EAGAIN: there is none
+ * yet; or as am_stream_receive().
+ */
+int am_stream_try(struct am_stream *s, struct am_message *msg)
+{
+	uint8_t *data;
+	size_t len;
+	int ret = channel_try(s->channel, &data, &len);
+
+	*msg = (struct am_message){ .heartbeat = false };
+	return ret ? ret : take(s, data, len, msg);
+}
+
+/*
+ * Get why a stream has ended. Returns GRPC's status.
  * @s: stream; if it has not ended, it is cancelled
  * @text: result: why, until @s is closed
- * @fault: result: what was wrong on the way; FAULT_NONE: the manager says @text
- *
- * Return: gRPC's status.
+ * @fault: result: what was wrong on the way; FAULT_NONE: the manager says
+ *	@text
  */
 int am_stream_status(struct am_stream *s, const char **text,
 		     enum fault *fault)

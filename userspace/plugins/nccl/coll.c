@@ -111,11 +111,10 @@ static bool is_known(int type, int op)
 	return type >= 0 && type < NCCL_NTYPES && op >= 0 && op < NCCL_NOPS;
 }
 
-/**
- * inc_coll_devices() - count the devices that support collectives
- *
- * Return: 1 if a switch is configured and an RDMA device exists, else 0, and
- * NCCL continues without this plugin.
+/*
+ * Count the devices that support collectives. Returns 1 if a switch is
+ * configured and an RDMA device exists, else 0, and NCCL continues without
+ * this plugin.
  */
 int inc_coll_devices(void)
 {
@@ -134,12 +133,9 @@ int inc_coll_devices(void)
 	return n > 0;
 }
 
-/**
- * inc_coll_listen() - make a handle that names a job
+/*
+ * Make a handle that names a job. Returns NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
  * @handle: result, NCCL_HANDLE_MAX bytes, which NCCL passes to all ranks
- * @comm: set to an object to close
- *
- * Return: NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
  */
 nccl_result inc_coll_listen(void *handle, void **comm)
 {
@@ -155,12 +151,7 @@ nccl_result inc_coll_listen(void *handle, void **comm)
 	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
 }
 
-/**
- * inc_coll_close_listen() - free the object of inc_coll_listen()
- * @comm: object
- *
- * Return: NCCL_SUCCESS.
- */
+/* Free the object of inc_coll_listen(). Returns NCCL_SUCCESS. */
 nccl_result inc_coll_close_listen(void *comm)
 {
 	free(comm);
@@ -174,16 +165,10 @@ static bool is_set(const char *name)
 	return text && *text;
 }
 
-/**
- * inc_coll_connect() - join the job of a handle
+/*
+ * Join the job of a handle. Waits for the other ranks. Returns NCCL_SUCCESS,
+ * NCCL_INVALID_ARGUMENT or NCCL_SYSTEM_ERROR.
  * @handles: handles of all ranks; that of rank 0 is used
- * @nranks: number of ranks
- * @rank: rank of the caller
- * @comm: set to the communicator
- *
- * Waits for the other ranks.
- *
- * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_SYSTEM_ERROR.
  */
 nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 {
@@ -224,12 +209,7 @@ nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 	return NCCL_SUCCESS;
 }
 
-/**
- * inc_coll_close() - leave a communicator and free it
- * @comm: communicator
- *
- * Return: NCCL_SUCCESS.
- */
+/* Leave a communicator and free it. Returns NCCL_SUCCESS. */
 nccl_result inc_coll_close(void *comm)
 {
 	struct coll *c = comm;
@@ -248,13 +228,9 @@ nccl_result inc_coll_close(void *comm)
 	return NCCL_SUCCESS;
 }
 
-/**
- * inc_coll_reduce_support() - check whether a reduction is supported
- * @type: NCCL's data type
- * @op: NCCL's operation
+/*
+ * Check whether a reduction is supported. Returns NCCL_SUCCESS.
  * @supported: set to 1 if so, else to 0
- *
- * Return: NCCL_SUCCESS.
  */
 nccl_result inc_coll_reduce_support(int type, int op, int *supported)
 {
@@ -294,16 +270,10 @@ static int memory_new(struct coll *c, void *addr, size_t size,
 	return 0;
 }
 
-/**
- * inc_coll_reg_mr() - register memory, or find it registered
- * @comm: communicator
- * @data: first byte
- * @size: bytes
- * @type: NCCL_PTR_HOST
+/*
+ * Register memory, or find it registered. Returns NCCL_SUCCESS,
+ * NCCL_INVALID_USAGE for memory of a GPU, or NCCL_SYSTEM_ERROR.
  * @mhandle: set to the handle of the registration
- *
- * Return: NCCL_SUCCESS, NCCL_INVALID_USAGE for memory of a GPU, or
- * NCCL_SYSTEM_ERROR.
  */
 nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 			    void **mhandle)
@@ -344,12 +314,9 @@ static void forget_memory(struct coll *c, const struct memory *mem)
 	inc_mem_dereg(c->inc, mem->addr, mem->size);
 }
 
-/**
- * inc_coll_dereg_mr() - end a registration
- * @comm: communicator
+/*
+ * End a registration. Returns NCCL_SUCCESS.
  * @mhandle: handle of the registration; NULL does nothing
- *
- * Return: NCCL_SUCCESS.
  */
 nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 {
@@ -408,17 +375,11 @@ static nccl_result report_failure(struct coll *c, int ret)
 	return NCCL_REMOTE_ERROR;
 }
 
-/**
- * inc_coll_iallreduce() - start an AllReduce
- * @comm: communicator
- * @send: data of this rank
+/*
+ * Start an AllReduce. Returns NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or
+ * NCCL_REMOTE_ERROR.
  * @recv: buffer for the result; may be @send
- * @count: number of elements
- * @type: their NCCL data type
- * @op: NCCL's operation
  * @request: set to the request; NULL: all requests are in use, try again
- *
- * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
 				size_t count, int type, int op, void **request)
@@ -542,17 +503,13 @@ static nccl_result run_window(struct coll *c, char *win, char *own,
 	return ret ? report_failure(c, ret) : NCCL_SUCCESS;
 }
 
-/**
- * inc_coll_iallgather() - start an AllGather of a window
- * @comm: communicator
- * @send: this rank's part of the window
- * @recv: memory for the window
+/*
+ * Start an AllGather of a window. Returns NCCL_SUCCESS, NCCL_INVALID_ARGUMENT
+ * or NCCL_REMOTE_ERROR.
  * @bytes_per_rank: bytes of a rank's block
  * @offset: where the window begins in the vector of all blocks, bytes
  * @bytes: bytes of the window
  * @request: set to the request; NULL: all requests are in use, try again
- *
- * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_coll_iallgather(void *comm, char *send,
 				const struct inc_nccl_part *recv,
@@ -567,19 +524,15 @@ nccl_result inc_coll_iallgather(void *comm, char *send,
 			  &b, begin_gather, request);
 }
 
-/**
- * inc_coll_ireducescatter() - start a ReduceScatter of a window
- * @comm: communicator
+/*
+ * Start a ReduceScatter of a window. Returns NCCL_SUCCESS,
+ * NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
  * @send: the window, in the data of this rank
  * @recv: buffer for this rank's part of the window
  * @bytes_per_rank: bytes of a rank's block
  * @offset: where the window begins in the vector of all blocks, bytes
  * @bytes: bytes of the window
- * @type: NCCL's data type
- * @op: NCCL's operation
  * @request: set to the request; NULL: all requests are in use, try again
- *
- * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_coll_ireducescatter(void *comm,
 				    const struct inc_nccl_part *send,
@@ -595,13 +548,11 @@ nccl_result inc_coll_ireducescatter(void *comm,
 			  &b, begin_scatter, request);
 }
 
-/**
- * inc_coll_test() - check whether a request is done, and free it if so
- * @request: request
+/*
+ * Check whether a request is done, and free it if so. Returns NCCL_SUCCESS or
+ * NCCL_REMOTE_ERROR.
  * @done: set to 1 if so, else to 0
  * @size: NULL, or set to its bytes if it is done
- *
- * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_coll_test(void *request, int *done, int *size)
 {

@@ -254,12 +254,9 @@ static bool find_address(union address *addr)
 	return found;
 }
 
-/**
- * inc_net_listen() - listen for a connection
+/*
+ * Listen for a connection. Returns NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
  * @handle: result, NCCL_HANDLE_MAX bytes, for the connecting rank
- * @comm: set to the listening object
- *
- * Return: NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
  */
 nccl_result inc_net_listen(void *handle, void **comm)
 {
@@ -295,12 +292,7 @@ nccl_result inc_net_listen(void *handle, void **comm)
 	return NCCL_SUCCESS;
 }
 
-/**
- * inc_net_close_listen() - stop listening
- * @comm: listening object
- *
- * Return: NCCL_SUCCESS.
- */
+/* Stop listening. Returns NCCL_SUCCESS. */
 nccl_result inc_net_close_listen(void *comm)
 {
 	struct door *door = comm;
@@ -327,13 +319,11 @@ static struct net *net_new(int fd, bool sends)
 	return n;
 }
 
-/**
- * inc_net_connect() - connect to a listening rank
+/*
+ * Connect to a listening rank. Returns NCCL_SUCCESS, NCCL_INVALID_ARGUMENT,
+ * NCCL_SYSTEM_ERROR or NCCL_REMOTE_ERROR.
  * @handle: its handle, which also remembers the socket
  * @comm: set to the sending end; NULL: not connected yet, call again
- *
- * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT, NCCL_SYSTEM_ERROR or
- * NCCL_REMOTE_ERROR.
  */
 nccl_result inc_net_connect(void *handle, void **comm)
 {
@@ -435,12 +425,10 @@ static bool is_rank(const struct door *door, struct guest *g)
 	return false;
 }
 
-/**
- * inc_net_accept() - accept the connection of the intended rank
- * @listen: listening object
+/*
+ * Accept the connection of the intended rank. Returns NCCL_SUCCESS or
+ * NCCL_SYSTEM_ERROR.
  * @comm: set to the receiving end; NULL: not connected yet, call again
- *
- * Return: NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
  */
 nccl_result inc_net_accept(void *listen, void **comm)
 {
@@ -465,11 +453,9 @@ nccl_result inc_net_accept(void *listen, void **comm)
 	return err && !*comm ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
 }
 
-/**
- * inc_net_close() - close a connection
+/*
+ * Close a connection. Returns NCCL_SUCCESS.
  * @comm: either end; NULL does nothing
- *
- * Return: NCCL_SUCCESS.
  */
 nccl_result inc_net_close(void *comm)
 {
@@ -566,15 +552,9 @@ static void advance_queue(struct net *n)
 		n->head++;
 }
 
-/**
- * inc_net_isend() - start to send a message
- * @comm: sending end
- * @data: its data
- * @size: bytes
- * @tag: tag that the receiver must expect
+/*
+ * Start to send a message. Returns NCCL_SUCCESS or NCCL_REMOTE_ERROR.
  * @request: set to the request; NULL: all requests are in use, try again
- *
- * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_net_isend(void *comm, const void *data, size_t size, int tag,
 			  void **request)
@@ -586,15 +566,10 @@ nccl_result inc_net_isend(void *comm, const void *data, size_t size, int tag,
 	return n->broken ? NCCL_REMOTE_ERROR : NCCL_SUCCESS;
 }
 
-/**
- * inc_net_irecv() - start to receive a message
- * @comm: receiving end
- * @data: buffer
+/*
+ * Start to receive a message. Returns NCCL_SUCCESS or NCCL_REMOTE_ERROR.
  * @size: its size in bytes
- * @tag: tag of the message
  * @request: set to the request; NULL: all requests are in use, try again
- *
- * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_net_irecv(void *comm, void *data, size_t size, int tag,
 			  void **request)
@@ -605,13 +580,11 @@ nccl_result inc_net_irecv(void *comm, void *data, size_t size, int tag,
 	return n->broken ? NCCL_REMOTE_ERROR : NCCL_SUCCESS;
 }
 
-/**
- * inc_net_test() - check whether a request is done, and free it if so
- * @request: request
+/*
+ * Check whether a request is done, and free it if so. Returns NCCL_SUCCESS or
+ * NCCL_REMOTE_ERROR.
  * @done: set to 1 if so, else to 0
  * @size: NULL, or set to the bytes of the message if it is done
- *
- * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
  */
 nccl_result inc_net_test(void *request, int *done, int *size)
 {

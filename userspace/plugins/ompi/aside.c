@@ -18,10 +18,9 @@
 #include "coll_inc.h"
 
 #include "ompi/mca/coll/base/coll_base_util.h"
-#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
-enum step { CONSULT, JOIN, AGREE };
+enum step { TRY, CONSULT, JOIN, AGREE };
 
 /**
  * struct coll_inc_aside - a meeting in the background
@@ -29,12 +28,12 @@ enum step { CONSULT, JOIN, AGREE };
  * @m: module
  * @comm: its communicator, not freed before the meeting ends
  * @step: what is under way
- * @tag: of the operation that ends it
+ * @tag: of the first operation below; that of the last one is less by 1
  * @req: operation below
  * @say: see group.c
  * @thread: joins the job
  * @joined: the thread is done
- * @value: its result, then the worst of all ranks
+ * @value: coll_inc_blame() of its result, then the worst of all ranks
  */
 struct coll_inc_aside {
 	opal_list_item_t	item;
@@ -46,7 +45,7 @@ struct coll_inc_aside {
 	uint64_t		say[COLL_INC_SAY_N];
 	pthread_t		thread;
 	atomic_bool		joined;
-	int			value;
+	uint64_t		value;
 };
 
 typedef struct coll_inc_aside coll_inc_aside_t;
@@ -55,7 +54,7 @@ OBJ_CLASS_INSTANCE(coll_inc_aside_t, opal_list_item_t, NULL, NULL);
 
 /* In progress. Only one thread is in MPI. */
 static opal_list_t asides;
-static bool running, busy, closed;
+static bool running, busy;
 
 /* --- May there be one? The same on all ranks --------------------------- */
 
@@ -85,17 +84,18 @@ static bool all_libnbc(const struct coll_inc_module *m,
 	return true;
 }
 
-/**
- * coll_inc_aside_may() - check whether ranks may meet in the background
- * @m: module
+/*
+ * Check whether ranks may meet in the background. How far a rank's MPI is
+ * decides nothing: some may call an operation in a callback of MPI_Finalize(),
+ * others before. Whoever has begun a meeting has a queued operation, which
+ * must end before MPI does. Returns the same on all ranks, as Open MPI's own
+ * choice of components is, where the launcher has put them, and what each
+ * process has told of its threads.
  * @comm: its communicator; all ranks have the same parameters
- *
- * Return: the same on all ranks.
  */
 bool coll_inc_aside_may(struct coll_inc_module *m, ompi_communicator_t *comm)
 {
-	return !closed && ompi_mpi_state == OMPI_MPI_STATE_INIT_COMPLETED &&
-	       all_libnbc(m, comm) && !coll_inc_hosts_shared(comm) &&
+	return all_libnbc(m, comm) && !coll_inc_hosts_shared(comm) &&
 	       !coll_inc_params_threads(comm);
 }
 
@@ -140,14 +140,16 @@ static void *join_job(void *arg)
 {
 	struct coll_inc_aside *s = arg;
 
-	s->value = (int)coll_inc_join(s->m, s->comm, s->say);
+	s->value = coll_inc_blame(coll_inc_join(s->m, s->comm, s->say),
+				  s->comm);
 	atomic_store(&s->joined, true);
 	return NULL;
 }
 
 static void on_consulted(struct coll_inc_aside *s)
 {
-	enum coll_inc_why why = (enum coll_inc_why)s->say[COLL_INC_SAY_WHY];
+	enum coll_inc_why why = coll_inc_blamed(s->m,
+						s->say[COLL_INC_SAY_WHY]);
 
 	if (!why && s->say[COLL_INC_SAY_SHARED]) {
 		/* That takes a communicator for each host. */
@@ -161,23 +163,51 @@ static void on_consulted(struct coll_inc_aside *s)
 	s->m->memlock = (unsigned long)~s->say[COLL_INC_SAY_MEMLOCK];
 	s->step = JOIN;
 	if (pthread_create(&s->thread, NULL, join_job, s)) {
-		s->value = COLL_INC_NO_TREE;
+		s->value = coll_inc_blame(COLL_INC_NO_TREE, s->comm);
 		s->step = AGREE;
 	}
+}
+
+/* Nobody waits for the daemon if there is nothing to be had by it. */
+static void give_up(struct coll_inc_module *m)
+{
+	m->err = coll_inc_lost(m->comm);
+	if (m->err && m->decide)
+		m->decide(m);
+}
+
+/* As soon as this rank has tried what it needs. */
+static int consult(struct coll_inc_aside *s)
+{
+	if (!coll_inc_can_say(s->comm))
+		return OMPI_SUCCESS;
+	s->step = CONSULT;
+	coll_inc_say_mine(s->say, s->comm);
+	return exchange_data(s, s->say, COLL_INC_SAY_N, &ompi_mpi_uint64_t.dt,
+			     s->tag);
 }
 
 static void go_on(struct coll_inc_aside *s)
 {
 	int ret;
 
+	if (s->step == TRY) {
+		ret = consult(s);
+		if (ret != OMPI_SUCCESS)
+			fail_aside(s, ret);
+		return;
+	}
+	if (s->step == JOIN && !atomic_load(&s->joined)) {
+		give_up(s->m);
+		return;
+	}
 	if (s->step == JOIN) {
-		if (!atomic_load(&s->joined))
-			return;
 		pthread_join(s->thread, NULL);
 		s->step = AGREE;
 	}
 	if (s->step == AGREE && !s->req) {
-		ret = exchange_data(s, &s->value, 1, &ompi_mpi_int.dt, s->tag);
+		ret = exchange_data(s, &s->value, 1, &ompi_mpi_uint64_t.dt,
+				    s->tag - 1);
 		if (ret != OMPI_SUCCESS)
 			fail_aside(s, ret);
 		return;
@@ -192,7 +222,7 @@ static void go_on(struct coll_inc_aside *s)
 	else if (s->step == CONSULT)
 		on_consulted(s);
 	else
-		finish_aside(s, (enum coll_inc_why)s->value);
+		finish_aside(s, coll_inc_blamed(s->m, s->value));
 }
 
 static int progress_asides(void)
@@ -210,55 +240,37 @@ static int progress_asides(void)
 	return 0;
 }
 
-/* MPI_Finalize() begins: other ranks may need this one for their meetings. */
-static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
+static void start_asides(void)
 {
-	while (!opal_list_is_empty(&asides))
-		opal_progress();
-	closed = true;
-	return MPI_SUCCESS;
-}
-
-static int start_asides(void)
-{
-	int key, ret;
-
 	if (running)
-		return OMPI_SUCCESS;
-	ret = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key,
-				      NULL);
-	if (ret == MPI_SUCCESS)
-		ret = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-	if (ret != MPI_SUCCESS)
-		return OMPI_ERROR;
+		return;
 	OBJ_CONSTRUCT(&asides, opal_list_t);
 	opal_progress_register(progress_asides);
 	running = true;
-	return OMPI_SUCCESS;
 }
 
-/**
- * coll_inc_aside_begin() - begin a meeting in the background
+/*
+ * Begin a meeting in the background.
  * @m: module, goes to COLL_INC_ASIDE; on an error, m->err is set
- * @comm: its communicator
  * @tag: result of coll_inc_tags() for the operation that begins it
  */
 void coll_inc_aside_begin(struct coll_inc_module *m, ompi_communicator_t *comm,
 			  int32_t tag)
 {
 	coll_inc_aside_t *s = OBJ_NEW(coll_inc_aside_t);
-	int ret = s ? start_asides() : OMPI_ERR_OUT_OF_RESOURCE;
+	int ret = OMPI_ERR_OUT_OF_RESOURCE;
 
 	m->state = COLL_INC_ASIDE;
-	if (ret == OMPI_SUCCESS) {
+	if (s) {
+		start_asides();
 		s->m = m;
 		s->comm = comm;
-		s->step = CONSULT;
-		s->tag = tag - 1;
+		s->step = TRY;
+		s->tag = tag;
+		s->req = NULL;
+		m->tried[0] = '\0';
 		atomic_init(&s->joined, false);
-		coll_inc_say_mine(s->say, comm);
-		ret = exchange_data(s, s->say, COLL_INC_SAY_N,
-				    &ompi_mpi_uint64_t.dt, tag);
+		ret = consult(s);
 	}
 	if (ret != OMPI_SUCCESS) {
 		if (s)
@@ -272,23 +284,24 @@ void coll_inc_aside_begin(struct coll_inc_module *m, ompi_communicator_t *comm,
 	opal_list_append(&asides, &s->item);
 }
 
-/**
- * coll_inc_aside_wait() - wait until a meeting in the background has ended
- * @m: module
- */
+/* Wait until a meeting in the background has an outcome. */
 void coll_inc_aside_wait(const struct coll_inc_module *m)
 {
-	while (m->state == COLL_INC_ASIDE)
+	while (m->state == COLL_INC_ASIDE && !m->err)
 		opal_progress();
 }
 
-/**
- * coll_inc_aside_end() - end progress
- */
+/* End progress. */
 void coll_inc_aside_end(void)
 {
+	coll_inc_aside_t *s;
+
 	if (!running)
 		return;
+	/* Of a communicator that was lost. */
+	OPAL_LIST_FOREACH(s, &asides, coll_inc_aside_t)
+		if (s->step == JOIN)
+			pthread_join(s->thread, NULL);
 	opal_progress_unregister(progress_asides);
 	OBJ_DESTRUCT(&asides);
 	running = false;

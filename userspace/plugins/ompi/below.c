@@ -15,12 +15,9 @@
 
 #include "ompi/mca/coll/base/coll_base_util.h"
 
-/**
- * coll_inc_tag_use() - have the next non-blocking operation below use a tag
- * @comm: communicator
- * @tag: tag
- *
- * Return: what coll_inc_tag_done() needs.
+/*
+ * Have the next non-blocking operation below use a tag. Returns what
+ * coll_inc_tag_done() needs.
  */
 int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag)
 {
@@ -30,21 +27,15 @@ int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag)
 	return next;
 }
 
-/**
- * coll_inc_tag_done() - return to the order of calls
- * @comm: communicator
- * @next: result of coll_inc_tag_use()
- */
+/* Return to the order of calls. */
 void coll_inc_tag_done(ompi_communicator_t *comm, int32_t next)
 {
 	comm->c_nbc_tag = next;
 }
 
-/**
- * coll_inc_tags() - take the tags of an operation
- * @comm: communicator
- *
- * Return: the first one of COLL_INC_TAGS, of which each next one is less by 1.
+/*
+ * Take the tags of an operation. Returns the first one of COLL_INC_TAGS, of
+ * which each next one is less by 1.
  */
 int32_t coll_inc_tags(ompi_communicator_t *comm)
 {
@@ -72,15 +63,9 @@ BELOW(reduce_scatter, a->sbuf, a->rbuf, a->counts, a->rtype, a->op,)
 BELOW(reduce_scatter_block, a->sbuf, a->rbuf, a->rcount, a->rtype, a->op,)
 BELOW(scatter, BLOCKS a->root,)
 
-/**
- * coll_inc_below() - start a non-blocking operation below, with its own tags
- * @m: module
- * @comm: its communicator
- * @a: arguments
- * @tag: result of coll_inc_tags()
- * @request: result
- *
- * Return: OMPI_SUCCESS or an error.
+/*
+ * Start a non-blocking operation below, with its own tags. Returns
+ * OMPI_SUCCESS or an error.
  */
 int coll_inc_below(struct coll_inc_module *m, ompi_communicator_t *comm,
 		   const struct coll_inc_args *a, int32_t tag,

@@ -40,17 +40,19 @@ static const void *send_own(struct coll_inc_op *o,
 
 static int begin_allgather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
+	size_t block = coll_inc_size(a->rtype, a->rcount), n;
+	size_t at = block * (size_t)inc_comm_rank(o->inc);
+	size_t all = block * (size_t)inc_comm_size(o->inc);
 	enum inc_dtype dtype;
 	const void *send;
-	size_t n;
 	void *recv;
 
 	recv = coll_inc_recv(o, a->rbuf, inc_comm_size(o->inc), a->rcount,
 			     a->rtype);
 	send = send_own(o, a);
-	if (!send || !recv)
+	if (!send || !recv || coll_inc_apart(o, &send, block, recv, at, all))
 		return -ENOMEM;
-	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &n);
+	dtype = coll_inc_bytes(block, &n);
 	return inc_iallgather(o->inc, send, recv, n, dtype, &o->req);
 }
 
@@ -58,8 +60,9 @@ static int begin_alltoall(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	int n = inc_comm_size(o->inc);
 	const void *send = INC_IN_PLACE;
+	size_t block = coll_inc_size(a->rtype, a->rcount), nelem;
+	size_t all = block * (size_t)n;
 	enum inc_dtype dtype;
-	size_t nelem;
 	void *recv;
 
 	recv = coll_inc_recv(o, a->rbuf, n, a->rcount, a->rtype);
@@ -67,9 +70,9 @@ static int begin_alltoall(struct coll_inc_op *o, const struct coll_inc_args *a)
 		send = coll_inc_send(o, a->sbuf, n, a->scount, a->stype);
 	else if (o->recv_tmp)
 		send = coll_inc_send(o, a->rbuf, n, a->rcount, a->rtype);
-	if (!send || !recv)
+	if (!send || !recv || coll_inc_apart(o, &send, all, recv, 0, all))
 		return -ENOMEM;
-	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &nelem);
+	dtype = coll_inc_bytes(block, &nelem);
 	return inc_ialltoall(o->inc, send, recv, nelem, dtype, &o->req);
 }
 
@@ -93,10 +96,13 @@ static int begin_bcast(struct coll_inc_op *o, const struct coll_inc_args *a)
 static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	bool mine = inc_comm_rank(o->inc) == a->root;
+	size_t bytes = mine ? coll_inc_size(a->rtype, a->rcount) :
+			      coll_inc_size(a->stype, a->scount), n;
+	size_t at = bytes * (size_t)a->root;
+	size_t all = bytes * (size_t)inc_comm_size(o->inc);
 	enum inc_dtype dtype;
 	const void *send;
 	void *recv = NULL;
-	size_t bytes, n;
 
 	if (mine) {
 		recv = coll_inc_recv(o, a->rbuf, inc_comm_size(o->inc),
@@ -105,10 +111,8 @@ static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 			return -ENOMEM;
 	}
 	send = send_own(o, a);
-	if (!send)
+	if (!send || coll_inc_apart(o, &send, bytes, recv, at, all))
 		return -ENOMEM;
-	bytes = mine ? coll_inc_size(a->rtype, a->rcount) :
-		       coll_inc_size(a->stype, a->scount);
 	dtype = coll_inc_bytes(bytes, &n);
 	return inc_igather(o->inc, send, recv, n, dtype, a->root, &o->req);
 }
@@ -235,10 +239,13 @@ static int begin_reduce_scatter(struct coll_inc_op *o,
 static int begin_scatter(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	bool mine = inc_comm_rank(o->inc) == a->root;
+	size_t bytes = mine ? coll_inc_size(a->stype, a->scount) :
+			      coll_inc_size(a->rtype, a->rcount), n;
+	size_t at = bytes * (size_t)a->root;
+	size_t all = bytes * (size_t)inc_comm_size(o->inc);
 	const void *send = NULL;
 	enum inc_dtype dtype;
 	void *recv = INC_IN_PLACE;
-	size_t bytes, n;
 
 	if (mine) {
 		send = coll_inc_send(o, a->sbuf, inc_comm_size(o->inc),
@@ -250,8 +257,11 @@ static int begin_scatter(struct coll_inc_op *o, const struct coll_inc_args *a)
 		recv = coll_inc_recv(o, a->rbuf, 1, a->rcount, a->rtype);
 	if (!recv)
 		return -ENOMEM;
-	bytes = mine ? coll_inc_size(a->stype, a->scount) :
-		       coll_inc_size(a->rtype, a->rcount);
+	if (mine && recv == (const char *)send + at)
+		recv = INC_IN_PLACE;
+	if (mine && recv != INC_IN_PLACE &&
+	    coll_inc_apart(o, &send, all, recv, SIZE_MAX, bytes))
+		return -ENOMEM;
 	dtype = coll_inc_bytes(bytes, &n);
 	return inc_iscatter(o->inc, send, recv, n, dtype, a->root, &o->req);
 }
@@ -283,36 +293,25 @@ static int begin_collective(struct coll_inc_op *o,
 	}
 }
 
-/**
- * coll_inc_begin() - begin a collective
+/*
+ * Begin a collective. If an operation can't begin here, the other ranks must
+ * not wait for it, nor match it with this rank's next one. So the
+ * communicator's trees are ended. Whether it has begun or not, coll_inc_wait()
+ * or a request ends it.
  * @o: the operation, all 0 except its module and tree
- * @a: arguments
- *
- * If an operation can't begin here, the other ranks must not wait for it, nor
- * match it with this rank's next one. So the communicator's trees are ended.
- *
- * Return: 0 or -errno. In either case coll_inc_finish() frees what @o holds.
  */
-int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
+void coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	int rc;
-
 	/* Another thread may be in our progress function. */
 	coll_inc_lock();
-	rc = begin_collective(o, a);
-	if (rc)
-		coll_inc_end(o->m, rc);
+	o->rc = begin_collective(o, a);
+	if (o->rc)
+		coll_inc_end(o->m, o->rc);
 	coll_inc_unlock();
-	return rc;
 }
 
-/**
- * coll_inc_args_size() - compute the bytes of a rank's data or block
- * @a: arguments
- * @rank: caller
- * @nranks: ranks of its communicator
- *
- * Return: the same on all ranks.
+/*
+ * Compute the bytes of a rank's data or block. Returns the same on all ranks.
  */
 size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks)
 {
@@ -336,13 +335,9 @@ size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks)
 	return coll_inc_size(a->rtype, a->rcount);
 }
 
-/**
- * coll_inc_args_total() - compute the maximum bytes that pass through a rank
- * @a: arguments
- * @bytes: coll_inc_args_size()
- * @nranks: ranks of its communicator
- *
- * Return: the same on all ranks; not more than SIZE_MAX.
+/*
+ * Compute the maximum bytes that pass through a rank. Returns the same on all
+ * ranks; not more than SIZE_MAX.
  */
 size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes,
 			   int nranks)
@@ -362,12 +357,9 @@ size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes,
 	}
 }
 
-/**
- * coll_inc_args_fit() - check whether the switch supports a collective
- * @a: arguments
- * @bytes: coll_inc_args_size()
- *
- * Return: COLL_INC_GOES, or why not; the same on all ranks.
+/*
+ * Check whether the switch supports a collective. Returns COLL_INC_GOES, or
+ * why not; the same on all ranks.
  */
 enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a, size_t bytes)
 {

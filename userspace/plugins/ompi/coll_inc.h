@@ -4,13 +4,16 @@
  *
  * component.c	parameters, and which communicators get a module
  * module.c	a communicator's module, and its fallbacks
- * aside.c	the same in the background, for non-blocking operations
+ * check.c	tries what this process needs for a meeting
+ * able.c	what this process knows of whether it can use the switch
+ * aside.c	meetings in the background, for non-blocking operations
  * han.c	goes around coll/han where it is wrong
  * params.c	checks that all ranks have the same parameters
  * group.c	brings the ranks of a communicator together at the switch
  * types.c	maps MPI's types and operations to those of INC
  * copy.c	copies non-contiguous or device data to and from host memory
  * op.c		a collective in progress: waiting and completion
+ * lost.c	communicators that were revoked or have lost a process (ULFM)
  * request.c	collectives as requests: non-blocking, persistent
  * coll.c	the collectives if each host has one rank
  * hosts.c	the collectives that are combined on hosts with several ranks
@@ -64,13 +67,14 @@ enum coll_inc_fn {
 /**
  * enum coll_inc_why - why an operation did not go through the switch
  * @COLL_INC_GOES: it did
- * @COLL_INC_NO_SERVER: a rank knows of no daemon
+ * @COLL_INC_TRYING: a rank has not found out yet whether it can use the switch
+ * @COLL_INC_LATE: not all ranks came to the daemon in time, or stayed there
  * @COLL_INC_NO_DEVICE: a host has no RDMA device
- * @COLL_INC_ONE_HOST: all ranks are on one host
- * @COLL_INC_LATE: not all ranks came to the daemon in time
- * @COLL_INC_FULL: the switch or its daemon had no room; tried again later
- * @COLL_INC_NO_TREE: the ranks did not meet at the daemon for another reason
+ * @COLL_INC_FULL: the switch or its daemon had no room
+ * @COLL_INC_NO_TREE: a rank can't use the switch for another reason
  * @COLL_INC_NO_DAEMON: a rank can't reach the daemon
+ * @COLL_INC_NO_SERVER: a rank knows of no daemon
+ * @COLL_INC_ONE_HOST: all ranks are on one host
  * @COLL_INC_NOT_YET: the ranks have not met: too few operations so far
  * @COLL_INC_NO_WAIT: the ranks have not met, and a non-blocking operation must
  *	not wait for them
@@ -78,6 +82,7 @@ enum coll_inc_fn {
  * @COLL_INC_SIZE: it is smaller or larger than the configured limits
  * @COLL_INC_TYPE: the switch can't reduce that type, or not with that operation
  * @COLL_INC_OP: the operation is user-defined, or no reduction
+ * @COLL_INC_DUP: it may be one of those by which Open MPI makes a communicator
  * @COLL_INC_LANES: there are too many persistent operations
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
  * @COLL_INC_PARAMS: the ranks have different parameters
@@ -85,23 +90,26 @@ enum coll_inc_fn {
  * @COLL_INC_NWHY: number of reasons
  *
  * Of the reasons that ranks bring to a meeting, the greatest counts: if one
- * finds the switch full, others wait for it in vain.
+ * finds the switch full, others wait for it in vain. Before COLL_INC_NO_SERVER,
+ * they are tried again.
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
-	COLL_INC_NO_SERVER,
-	COLL_INC_NO_DEVICE,
-	COLL_INC_ONE_HOST,
+	COLL_INC_TRYING,
 	COLL_INC_LATE,
+	COLL_INC_NO_DEVICE,
 	COLL_INC_FULL,
 	COLL_INC_NO_TREE,
 	COLL_INC_NO_DAEMON,
+	COLL_INC_NO_SERVER,
+	COLL_INC_ONE_HOST,
 	COLL_INC_NOT_YET,
 	COLL_INC_NO_WAIT,
 	COLL_INC_HOSTS,
 	COLL_INC_SIZE,
 	COLL_INC_TYPE,
 	COLL_INC_OP,
+	COLL_INC_DUP,
 	COLL_INC_LANES,
 	COLL_INC_MEMLOCK,
 	COLL_INC_PARAMS,
@@ -137,6 +145,7 @@ enum coll_inc_state {
  * @max_bytes: largest data of a rank, or of one of its blocks
  * @timeout_ms: of an operation without any progress; 0: none
  * @join_timeout_ms: how long ranks wait for each other at the daemon
+ * @try_timeout_ms: how long meetings wait for a process's first try of the switch
  * @stats: report operations at the end; 1: of the first rank, 2: of each
  * @max_persistent: persistent operations with a tree of their own
  * @server: HOST[:PORT] of the rendezvous daemon; NULL: INC_SERVER
@@ -150,6 +159,7 @@ struct coll_inc_params {
 	unsigned long	max_bytes;
 	int		timeout_ms;
 	int		join_timeout_ms;
+	int		try_timeout_ms;
 	int		stats;
 	int		max_persistent;
 	char		*server;
@@ -196,7 +206,10 @@ struct coll_inc_below {
  * @comm: the communicator, which outlives this
  * @state: enum coll_inc_state
  * @why: in COLL_INC_NONE: why; in COLL_INC_NEW: why the last try failed
- * @said: what libinc or the daemon told this rank when it tried
+ * @said: what libinc or the daemon told this rank when it last failed to meet, else
+ *	which rank found @why then
+ * @tried: what they told it in this meeting
+ * @culprit: the lowest rank that has
  * @counted: suitable operations so far, weighted; the same on all ranks
  * @meet_at: the ranks meet when @counted is that much
  * @tally: number of operations by reason
@@ -222,6 +235,11 @@ struct coll_inc_below {
  * @free_lanes: mask of lanes that no operation of this rank uses
  * @memlock: bytes that each rank may register for all operations in progress
  * @unheard: coll/han made it, and checks no completion status
+ * @watched: in the list of modules that have trees, see lost.c
+ * @is_watched: and it is there
+ * @lost: the communicator was revoked or has lost a process: the trees were ended
+ * @news_by: milliseconds of a clock; until then an error may be explained; 0: there
+ *	was none
  */
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
@@ -231,6 +249,8 @@ struct coll_inc_module {
 	enum coll_inc_state	state;
 	enum coll_inc_why	why;
 	char			said[COLL_INC_SAID];
+	char			tried[COLL_INC_SAID];
+	int			culprit;
 	unsigned long		counted;
 	unsigned long		meet_at;
 	unsigned long		tally[COLL_INC_NWHY];
@@ -255,6 +275,10 @@ struct coll_inc_module {
 	int			free_lanes;
 	unsigned long		memlock;
 	bool			unheard;
+	opal_list_item_t	watched;
+	bool			is_watched;
+	bool			lost;
+	int64_t			news_by;
 };
 
 OBJ_CLASS_DECLARATION(coll_inc_module_t);
@@ -290,6 +314,7 @@ struct coll_inc_args {
  * struct coll_inc_op - a collective in progress
  * @m: its module
  * @inc: its tree
+ * @rc: how it has begun: 0 or -errno
  * @req: its libinc request; the last one, if there are several
  * @earlier: the other requests, which complete before
  * @nearlier: their number
@@ -305,6 +330,7 @@ struct coll_inc_args {
 struct coll_inc_op {
 	struct coll_inc_module	*m;
 	struct inc_comm		*inc;
+	int			rc;
 	struct inc_request		*req;
 	struct inc_request		**earlier;
 	int			nearlier;
@@ -331,7 +357,7 @@ enum coll_inc_why coll_inc_decide_apart(struct coll_inc_module *m,
 					enum coll_inc_fn fn,
 					const struct coll_inc_args *args,
 					int *lane);
-bool coll_inc_suits(ompi_communicator_t *comm,
+bool coll_inc_suits(ompi_communicator_t *comm, enum coll_inc_fn fn,
 		    const struct coll_inc_args *args);
 
 /* below.c */
@@ -370,8 +396,9 @@ const char *coll_inc_why_text(enum coll_inc_why why);
 
 /*
  * Values exchanged before a meeting. All ranks get the maximum of each: the
- * worst reason, whether any rank shares its host, the complement of the minimum
- * lock limit, and the name and the owner, which only rank 0 has.
+ * worst reason, with the complement of the lowest rank that has it, whether any
+ * rank shares its host, the complement of the minimum lock limit, and the name and
+ * the owner, which only rank 0 has.
  */
 enum {
 	COLL_INC_SAY_WHY,
@@ -382,7 +409,15 @@ enum {
 	COLL_INC_SAY_N = COLL_INC_SAY_OWNER + 2,
 };
 
+/* check.c */
+unsigned int coll_inc_slots(void);
+enum coll_inc_why coll_inc_why_of(int err);
+enum coll_inc_why coll_inc_check(const char *server, char said[COLL_INC_SAID]);
+
 /* group.c */
+uint64_t coll_inc_blame(enum coll_inc_why why, ompi_communicator_t *comm);
+enum coll_inc_why coll_inc_blamed(struct coll_inc_module *m, uint64_t blame);
+bool coll_inc_can_say(ompi_communicator_t *comm);
 void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm);
 enum coll_inc_why coll_inc_join(struct coll_inc_module *m,
 				ompi_communicator_t *comm,
@@ -390,15 +425,16 @@ enum coll_inc_why coll_inc_join(struct coll_inc_module *m,
 void coll_inc_met(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_meet(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_part(struct coll_inc_module *m);
-bool coll_inc_meeting(void);
 enum coll_inc_why coll_inc_lane(struct coll_inc_module *m,
 				ompi_communicator_t *comm, int *lane);
 
-/* room.c */
-void coll_inc_room_full(const char *said);
-void coll_inc_room_freed(void);
-bool coll_inc_room_none(void);
-void coll_inc_room_why(char *said);
+/* able.c */
+void coll_inc_unable(enum coll_inc_why why, const char *said);
+void coll_inc_tree_made(void);
+void coll_inc_tree_gone(void);
+bool coll_inc_tried(void);
+enum coll_inc_why coll_inc_able(void);
+void coll_inc_able_said(enum coll_inc_why why, char *said);
 
 /* types.c */
 enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
@@ -413,18 +449,30 @@ void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 		    ompi_datatype_t *type);
 int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
 		   const void **send, size_t in, void **recv, size_t out);
+int coll_inc_apart(struct coll_inc_op *o, const void **send, size_t in,
+		   const void *recv, size_t own, size_t out);
 int coll_inc_deliver(struct coll_inc_op *o);
 
 /* op.c */
 void coll_inc_lock(void);
 bool coll_inc_trylock(void);
 void coll_inc_unlock(void);
+int coll_inc_error(int rc);
 void coll_inc_end(struct coll_inc_module *m, int rc);
 int coll_inc_finish(struct coll_inc_op *o, int rc);
-int coll_inc_wait(struct coll_inc_op *o, int rc);
+int coll_inc_wait(struct coll_inc_op *o);
+
+/* lost.c */
+int coll_inc_lost(ompi_communicator_t *comm);
+bool coll_inc_survives(void);
+bool coll_inc_expects_news(struct coll_inc_module *m, int ret);
+int coll_inc_explain(struct coll_inc_module *m, int ret);
+void coll_inc_watch(struct coll_inc_module *m);
+void coll_inc_unwatch(struct coll_inc_module *m);
+void coll_inc_watch_end(void);
 
 /* request.c */
-int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
+int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 		     ompi_request_t **request);
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 			int lane, const struct coll_inc_args *args,
@@ -441,7 +489,7 @@ size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes,
 			   int nranks);
 enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a,
 				    size_t bytes);
-int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a);
+void coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a);
 
 /* hosts.c */
 int coll_inc_hosts(struct coll_inc_module *m, const struct coll_inc_args *a,

@@ -24,6 +24,7 @@ static int component_close(void)
 {
 	coll_inc_aside_end();
 	coll_inc_progress_end();
+	coll_inc_watch_end();
 	coll_inc_show_stats();
 	opal_output_close(coll_inc_output);
 	return OMPI_SUCCESS;
@@ -65,6 +66,7 @@ static int component_register(void)
 		.max_bytes	 = 1UL << 31,
 		.max_persistent	 = 8,
 		.join_timeout_ms = 10000,
+		.try_timeout_ms	 = 700,
 	};
 	add_param("priority", "Priority of coll/inc; 0 switches it off",
 		  MCA_BASE_VAR_TYPE_INT, &p->priority);
@@ -97,5 +99,8 @@ static int component_register(void)
 	add_param("join_timeout_ms",
 		  "Milliseconds that the ranks of a communicator wait for each other at the daemon",
 		  MCA_BASE_VAR_TYPE_INT, &p->join_timeout_ms);
+	add_param("try_timeout_ms",
+		  "Milliseconds that a process's first meetings wait until it knows whether it can use the switch; 0: not at all",
+		  MCA_BASE_VAR_TYPE_INT, &p->try_timeout_ms);
 	return OMPI_SUCCESS;
 }

@@ -85,15 +85,9 @@ static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf,
 	return ret;
 }
 
-/**
- * coll_inc_send() - get data to send, contiguous and in host memory
- * @o: operation
- * @buf: user's data
- * @blocks: number of blocks
- * @count: elements of each
- * @type: their type
- *
- * Return: the data, or NULL without memory.
+/*
+ * Get data to send, contiguous and in host memory. Returns the data, or NULL
+ * without memory.
  */
 const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 			  int count, ompi_datatype_t *type)
@@ -122,15 +116,10 @@ const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 	return o->send_tmp;
 }
 
-/**
- * coll_inc_recv() - get a contiguous result buffer in host memory
+/*
+ * Get a contiguous result buffer in host memory. Returns the buffer, or NULL
+ * without memory.
  * @o: operation, which unpacks it at its end
- * @buf: user's buffer
- * @blocks: number of blocks
- * @count: elements of each
- * @type: their type
- *
- * Return: the buffer, or NULL without memory.
  */
 void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 		    ompi_datatype_t *type)
@@ -161,16 +150,10 @@ void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 	return o->recv_tmp;
 }
 
-/**
- * coll_inc_stage() - get a reduction's buffers in host memory
+/*
+ * Get a reduction's buffers in host memory. Returns 0 or -ENOMEM.
  * @o: operation, which copies the result at its end
- * @a: arguments
- * @send: set to the data, or INC_IN_PLACE
- * @in: bytes of data
- * @recv: set to the result buffer
  * @out: bytes of result; 0: none for this rank, but in place its data is there
- *
- * Return: 0 or -ENOMEM.
  */
 int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
 		   const void **send, size_t in, void **recv, size_t out)
@@ -186,7 +169,7 @@ int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
 			return -ENOMEM;
 	}
 	if ((!out && !in_place) || !in || !on_device(a->rbuf))
-		return 0;
+		return coll_inc_apart(o, send, in, a->rbuf, 0, out);
 	o->recv_tmp = in_place ? copy_of(a->rbuf, in) : malloc(out);
 	o->recv_at = o->recv_tmp;
 	o->buf = a->rbuf;
@@ -195,12 +178,33 @@ int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
 	return *recv ? 0 : -ENOMEM;
 }
 
-/**
- * coll_inc_deliver() - copy the result to the user's buffer
- * @o: operation that has succeeded
- *
- * Return: OMPI_SUCCESS or an error.
+/*
+ * Keep results from overwriting data that is still to be sent. MPI forbids
+ * such buffers (4.1, section 2.3), but old programs have them, and Open MPI
+ * does what they expect. Other ranks cannot know of it, so this rank helps
+ * itself. Returns 0 or -ENOMEM.
+ * @send: data; becomes INC_IN_PLACE or a copy if the results lie there, too
+ * @recv: result buffer, or NULL
+ * @own: offset in it at which libinc has data that is in place
  */
+int coll_inc_apart(struct coll_inc_op *o, const void **send, size_t in,
+		   const void *recv, size_t own, size_t out)
+{
+	const char *from = *send, *to = recv;
+
+	if (from == INC_IN_PLACE || !out || !to || from >= to + out ||
+	    to >= from + in)
+		return 0;
+	if (from == to + own) {
+		*send = INC_IN_PLACE;
+		return 0;
+	}
+	o->send_tmp = copy_of(from, in);
+	*send = o->send_tmp;
+	return *send ? 0 : -ENOMEM;
+}
+
+/* Copy the result to the user's buffer. Returns OMPI_SUCCESS or an error. */
 int coll_inc_deliver(struct coll_inc_op *o)
 {
 	if (o->type)

@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The decision whether an operation goes through the switch. It must be the same on
- * all ranks.
+ * all ranks, whenever each of them takes it. So nothing enters it but this:
+ *
+ * - what MPI has be the same on all ranks: the order of a communicator's collectives,
+ *   which of them block, operation, type and count of a reduction, the bytes of other
+ *   blocks; hence @counted, @meet_at and @tagged of the module, too
+ * - the parameters, and whether processes have several threads in MPI: told to all
+ *   when MPI starts (params.c)
+ * - where the launcher has put the ranks (han.c), and which components Open MPI has
+ *   chosen below, which has to be the same without this one
+ * - what the ranks have agreed on in their meetings (group.c, aside.c): @state, @why,
+ *   @no_aside, @memlock, @local, and which lanes are free
+ *
+ * What one rank alone knows is said in a meeting, and the worst counts for all: memory,
+ * devices, limits, daemon, and that there was no room (able.c). How far its meeting or
+ * its MPI_Finalize() is, the clock, its threads and where its buffers lie (copy.c)
+ * decide nothing: operations wait in the module's queue until it is decided, in order.
+ *
+ * A rank whose Open MPI fails while they agree cannot know: see @err.
  */
 #include "coll_inc.h"
 
@@ -24,6 +41,20 @@ static bool works_on_hosts(enum coll_inc_fn fn)
 static bool is_nonblocking(enum coll_inc_fn fn)
 {
 	return fn >= COLL_INC_iallgather && fn < COLL_INC_allgather_init;
+}
+
+/*
+ * Open MPI makes a communicator by such operations on the one that it comes from.
+ * MPI_Comm_idup() calls them when this rank happens to be in MPI, before or after
+ * other operations of the program's. So they have no place in the order by which
+ * all ranks decide alike. Buffers are not looked at: they differ between ranks in
+ * programs that Open MPI runs.
+ */
+static bool may_be_idup(enum coll_inc_fn fn, const struct coll_inc_args *a)
+{
+	return fn == COLL_INC_iallreduce && a->rcount == 1 &&
+	       a->rtype == &ompi_mpi_int.dt &&
+	       (a->op == &ompi_mpi_op_max.op || a->op == &ompi_mpi_op_min.op);
 }
 
 /*
@@ -66,19 +97,18 @@ static bool size_suits(size_t bytes)
 	       bytes <= coll_inc_params.max_bytes;
 }
 
-/**
- * coll_inc_suits() - check whether an operation may go through the switch
- * @comm: communicator
- * @args: arguments
- *
- * Return: false if it falls through whether the ranks have met or not.
+/*
+ * Check whether an operation may go through the switch. Returns false if it
+ * falls through whether the ranks have met or not.
  */
-bool coll_inc_suits(ompi_communicator_t *comm, const struct coll_inc_args *args)
+bool coll_inc_suits(ompi_communicator_t *comm, enum coll_inc_fn fn,
+		    const struct coll_inc_args *args)
 {
 	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
 					  ompi_comm_size(comm));
 
-	return !coll_inc_args_fit(args, bytes) && size_suits(bytes);
+	return !may_be_idup(fn, args) && !coll_inc_args_fit(args, bytes) &&
+	       size_suits(bytes);
 }
 
 static enum coll_inc_why decide_path(coll_inc_module_t *m,
@@ -108,14 +138,9 @@ static enum coll_inc_why decide_path(coll_inc_module_t *m,
 	return m->local && !works_on_hosts(fn) ? COLL_INC_HOSTS : COLL_INC_GOES;
 }
 
-/**
- * coll_inc_decide() - decide whether an operation goes through the switch
- * @m: module
- * @comm: its communicator
- * @fn: operation
- * @args: arguments
- *
- * Return: COLL_INC_GOES, or why it does not.
+/*
+ * Decide whether an operation goes through the switch. Returns COLL_INC_GOES,
+ * or why it does not.
  */
 enum coll_inc_why coll_inc_decide(coll_inc_module_t *m,
 				  ompi_communicator_t *comm, enum coll_inc_fn fn,
@@ -124,16 +149,11 @@ enum coll_inc_why coll_inc_decide(coll_inc_module_t *m,
 	return coll_inc_decide_apart(m, comm, fn, args, NULL);
 }
 
-/**
- * coll_inc_decide_apart() - decide on an operation that may need its own tree
- * @m: module
- * @comm: its communicator
- * @fn: operation
- * @args: arguments
+/*
+ * Decide on an operation that may need its own tree. Returns COLL_INC_GOES, or
+ * why it does not.
  * @lane: set to the number of a tree for this operation alone; NULL: none
  *	needed
- *
- * Return: COLL_INC_GOES, or why it does not.
  */
 enum coll_inc_why coll_inc_decide_apart(coll_inc_module_t *m,
 					ompi_communicator_t *comm,
@@ -150,7 +170,8 @@ enum coll_inc_why coll_inc_decide_apart(coll_inc_module_t *m,
 	if (m->state == COLL_INC_MEETING)
 		return COLL_INC_NOT_YET;
 	why = decide_path(m, comm, fn, bytes, total,
-			  coll_inc_args_fit(args, bytes));
+			  may_be_idup(fn, args) ? COLL_INC_DUP :
+						  coll_inc_args_fit(args, bytes));
 	/* All operations end with that error, even those that fall through. */
 	if (m->err)
 		return COLL_INC_GOES;

@@ -13,14 +13,16 @@ static int run_blocking(coll_inc_module_t *m, ompi_communicator_t *comm,
 	int ret;
 
 	if (m->err)
-		ret = m->err;
-	else if (m->local)
+		return m->failed = m->err;
+	if (m->local) {
 		ret = coll_inc_hosts(m, a, ompi_comm_rank(comm));
-	else
-		ret = coll_inc_wait(&o, coll_inc_begin(&o, a));
+	} else {
+		coll_inc_begin(&o, a);
+		ret = coll_inc_wait(&o);
+	}
 	if (ret != OMPI_SUCCESS)
-		m->failed = ret;
-	return ret;
+		m->failed = coll_inc_explain(m, ret);
+	return ret == OMPI_SUCCESS ? OMPI_SUCCESS : m->failed;
 }
 
 static int run_nonblocking(coll_inc_module_t *m, ompi_communicator_t *comm,
@@ -31,7 +33,8 @@ static int run_nonblocking(coll_inc_module_t *m, ompi_communicator_t *comm,
 
 	if (m->err)
 		return m->err;
-	return coll_inc_request(comm, &o, coll_inc_begin(&o, a), request);
+	coll_inc_begin(&o, a);
+	return coll_inc_request(comm, &o, request);
 }
 
 /* A non-blocking operation, after the first meeting in the background. */
@@ -79,7 +82,7 @@ static int i##name(LIST params ompi_communicator_t *comm,		\
 	coll_inc_module_t *m = (coll_inc_module_t *)module;		\
 	enum coll_inc_why why;						\
 									\
-	if (m->tagged && coll_inc_suits(comm, &a))			\
+	if (m->tagged && coll_inc_suits(comm, COLL_INC_i##name, &a))	\
 		return in_order(m, comm, COLL_INC_i##name, &a, request); \
 	why = coll_inc_decide(m, comm, COLL_INC_i##name, &a);		\
 	if (why == COLL_INC_LATER)					\
@@ -170,22 +173,10 @@ ENTRIES(scatter,
 	.sbuf = sbuf, .scount = scount, .stype = stype,
 	.rbuf = rbuf, .rcount = rcount, .rtype = rtype, .root = root)
 
-/**
- * coll_inc_allgatherv() - fall through, and return the error of what that uses
- * @sbuf: as in MPI
- * @scount: as in MPI
- * @stype: as in MPI
- * @rbuf: as in MPI
- * @rcounts: as in MPI
- * @disps: as in MPI
- * @rtype: as in MPI
- * @comm: communicator
- * @module: its module
- *
- * Open MPI does a short one by Gatherv and Bcast. The latter comes here, and
- * how it ends is ignored there.
- *
- * Return: OMPI_SUCCESS or an error.
+/*
+ * Fall through, and return the error of what that uses. Open MPI does a short
+ * one by Gatherv and Bcast. The latter comes here, and how it ends is ignored
+ * there. Returns OMPI_SUCCESS or an error.
  */
 int coll_inc_allgatherv(const void *sbuf, int scount, ompi_datatype_t *stype,
 			void *rbuf, const int *rcounts, const int *disps,

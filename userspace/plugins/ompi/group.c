@@ -11,8 +11,11 @@
  * next one, and stops where all stop. If such a collective itself fails, the
  * state of the other ranks is unknown: the operation in which the ranks met
  * fails, and so does each later one.
+ *
+ * Of what a rank finds here, only what it says in such a collective decides anything
+ * for operations (decide.c): memory for tables, its devices, its limits. Its slots and
+ * times to wait are its own affair.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,39 +28,45 @@
 
 #include <linux/capability.h>
 
-#include <infiniband/verbs.h>
-
 #include "../owner.h"
 #include "coll_inc.h"
 
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
-
-/*
- * Over RC, libinc has no more messages in flight, whichever operations they
- * belong to. The daemon's own number of slots would cost eight times as much of
- * the switch's memory.
- */
-#define SLOTS		32
+#include "opal/util/info.h"
+#include "opal/util/proc.h"
 
 /* Microseconds between the tries of a rank that the daemon refuses. */
 #define ROOM_MIN_US	2000
 #define ROOM_MAX_US	32000
 
+/* Microseconds between looks whether the first try has ended. */
+#define LOOK_US		200
+
 /* Communicators that each process reports one by one. */
 #define TELL_MOST	10
 
-/* This thread is creating a communicator for a meeting. */
-static __thread bool meeting;
-
-/**
- * coll_inc_meeting() - check whether a communicator is made for our own use
- *
- * Return: true while this thread creates a communicator for a meeting.
+/*
+ * Make a number of which the greatest has the worst reason. Returns the number
+ * for coll_inc_blamed(); of the same reasons, the lowest rank's is the
+ * greatest.
  */
-bool coll_inc_meeting(void)
+uint64_t coll_inc_blame(enum coll_inc_why why, ompi_communicator_t *comm)
 {
-	return meeting;
+	return (uint64_t)why << 32 | ~(uint32_t)ompi_comm_rank(comm);
+}
+
+/*
+ * Take note of the worst reason of all ranks.
+ * @blame: the greatest of coll_inc_blame() of all ranks
+ */
+enum coll_inc_why coll_inc_blamed(struct coll_inc_module *m, uint64_t blame)
+{
+	m->culprit = (int)~(uint32_t)blame;
+	/* If they waited for each other, and nobody knows why, they would again. */
+	if (blame >> 32 == COLL_INC_LATE)
+		coll_inc_unable(COLL_INC_LATE, m->tried);
+	return (enum coll_inc_why)(blame >> 32);
 }
 
 /* Agree on the worst reason of any rank. */
@@ -65,12 +74,12 @@ static enum coll_inc_why agree_reason(coll_inc_module_t *m,
 				      ompi_communicator_t *comm,
 				      enum coll_inc_why mine)
 {
-	int value = (int)mine;
+	uint64_t blame = coll_inc_blame(mine, comm);
 
-	m->err = m->below.allreduce(MPI_IN_PLACE, &value, 1, &ompi_mpi_int.dt,
-				    &ompi_mpi_op_max.op, comm,
-				    m->below.allreduce_module);
-	return (enum coll_inc_why)value;
+	m->err = m->below.allreduce(MPI_IN_PLACE, &blame, 1,
+				    &ompi_mpi_uint64_t.dt, &ompi_mpi_op_max.op,
+				    comm, m->below.allreduce_module);
+	return coll_inc_blamed(m, blame);
 }
 
 /* The parameter; libinc knows the environment's. NULL: none. */
@@ -81,17 +90,9 @@ static const char *get_server(void)
 	return s && *s ? s : NULL;
 }
 
-static enum coll_inc_why check_able(void)
+static bool knows_server(void)
 {
-	struct ibv_device **list;
-	int n = 0;
-
-	if (!get_server() && !getenv("INC_SERVER") && !getenv("INC_AM"))
-		return COLL_INC_NO_SERVER;
-	list = ibv_get_device_list(&n);
-	if (list)
-		ibv_free_device_list(list);
-	return n > 0 ? COLL_INC_GOES : COLL_INC_NO_DEVICE;
+	return get_server() || getenv("INC_SERVER") || getenv("INC_AM");
 }
 
 /* Registered memory counts as locked, except for the privileged. */
@@ -111,18 +112,25 @@ static unsigned long may_lock(void)
 	return limit.rlim_cur;
 }
 
-static bool alone_on_host(ompi_communicator_t *comm)
+/* Is one of the ranks below @n, other than this one, on this host? */
+static bool has_neighbour(ompi_communicator_t *comm, int n)
 {
 	int i;
 
-	for (i = 0; i < ompi_comm_size(comm); i++) {
+	for (i = 0; i < n; i++) {
 		ompi_proc_t *p = ompi_comm_peer_lookup(comm, i);
 
 		if (i != ompi_comm_rank(comm) &&
 		    OPAL_PROC_ON_LOCAL_NODE(p->super.proc_flags))
-			return false;
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/* A rank that goes to the switch. Others need not be able to. */
+static bool leads_host(ompi_communicator_t *comm)
+{
+	return !has_neighbour(comm, ompi_comm_rank(comm));
 }
 
 /* Number the hosts by their leaders, and the ranks of each. */
@@ -141,15 +149,22 @@ static int number_hosts(coll_inc_module_t *m, const int *leader_of, int size)
 	return hosts;
 }
 
-/* Find the lowest rank in @comm on this host; -1 if unknown. */
+/*
+ * Find the lowest rank in @comm on this host; -1 if unknown. The communicator of its
+ * ranks says itself that it is not for this component: any thread may happen to
+ * complete it.
+ */
 static int find_leader(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	int zero = 0, leader, ret;
+	opal_info_t info;
 
-	meeting = true;
-	ret = ompi_comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, NULL,
-				   &m->local);
-	meeting = false;
+	OBJ_CONSTRUCT(&info, opal_info_t);
+	ret = opal_info_set(&info, "ompi_comm_coll_preference", "^inc");
+	if (ret == OMPI_SUCCESS)
+		ret = ompi_comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, &info,
+					   &m->local);
+	OBJ_DESTRUCT(&info);
 	if (ret == OMPI_SUCCESS)
 		ret = ompi_group_translate_ranks(m->local->c_local_group, 1,
 						 &zero, comm->c_local_group,
@@ -176,31 +191,45 @@ static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return m->err ? -1 : number_hosts(m, leader_of, ompi_comm_size(comm));
 }
 
-static void name_job(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
+static bool name_job(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
 	const size_t len = 2 * sizeof(*say);
 
 	if (ompi_comm_rank(comm))
-		return;
-	if (getrandom(&say[COLL_INC_SAY_NAME], len, 0) != (ssize_t)len)
-		say[COLL_INC_SAY_WHY] = COLL_INC_NO_TREE;
+		return true;
 	inc_plugin_owner((char *)&say[COLL_INC_SAY_OWNER]);
+	return getrandom(&say[COLL_INC_SAY_NAME], len, 0) == (ssize_t)len;
 }
 
-/**
- * coll_inc_say_mine() - collect what this rank says in a meeting
- * @say: result
- * @comm: communicator
+static bool needs_switch(ompi_communicator_t *comm)
+{
+	return knows_server() && leads_host(comm);
+}
+
+/*
+ * Try what this rank needs for a meeting, if that is due. Returns true if
+ * enough is known for coll_inc_say_mine().
  */
+bool coll_inc_can_say(ompi_communicator_t *comm)
+{
+	return !needs_switch(comm) || coll_inc_tried();
+}
+
+/* Collect what this rank says in a meeting. */
 void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
+	enum coll_inc_why why = COLL_INC_GOES;
+
 	memset(say, 0, COLL_INC_SAY_N * sizeof(*say));
-	say[COLL_INC_SAY_WHY] = check_able();
-	if (!say[COLL_INC_SAY_WHY] && coll_inc_room_none())
-		say[COLL_INC_SAY_WHY] = COLL_INC_FULL;
-	say[COLL_INC_SAY_SHARED] = !alone_on_host(comm);
+	if (!name_job(say, comm))
+		why = COLL_INC_NO_TREE;
+	if (!knows_server())
+		why = COLL_INC_NO_SERVER;
+	else if (!why && needs_switch(comm))
+		why = coll_inc_able();
+	say[COLL_INC_SAY_WHY] = coll_inc_blame(why, comm);
+	say[COLL_INC_SAY_SHARED] = has_neighbour(comm, ompi_comm_size(comm));
 	say[COLL_INC_SAY_MEMLOCK] = ~(uint64_t)may_lock();
-	name_job(say, comm);
 }
 
 /* Exchange it in one operation, as each takes a round trip or more. */
@@ -211,33 +240,7 @@ static enum coll_inc_why exchange_say(coll_inc_module_t *m,
 	m->err = m->below.allreduce(MPI_IN_PLACE, say, COLL_INC_SAY_N,
 				    &ompi_mpi_uint64_t.dt, &ompi_mpi_op_max.op,
 				    comm, m->below.allreduce_module);
-	return (enum coll_inc_why)say[COLL_INC_SAY_WHY];
-}
-
-/* Over UC, a message is one packet, and there are many in flight. */
-static unsigned int slots_wanted(void)
-{
-	const char *transport = getenv("INC_TRANSPORT");
-
-	return transport && !strcmp(transport, "uc") ? 0 : SLOTS;
-}
-
-static enum coll_inc_why why_of(int err)
-{
-	switch (err) {
-	case -ENOSPC:
-	case -EDQUOT:
-	case -ENOBUFS:
-		return COLL_INC_FULL;
-	case -ETIMEDOUT:
-		return COLL_INC_LATE;
-	case -ECONNREFUSED:
-	case -EHOSTUNREACH:
-	case -ENETUNREACH:
-		return COLL_INC_NO_DAEMON;
-	default:
-		return COLL_INC_NO_TREE;
-	}
+	return coll_inc_blamed(m, say[COLL_INC_SAY_WHY]);
 }
 
 /*
@@ -253,7 +256,7 @@ static int create_comm(struct inc_comm **inc, struct inc_comm_opts *opts)
 
 	ret = inc_comm_create(inc, opts);
 	for (us = ROOM_MIN_US; us <= ROOM_MAX_US; us *= 2) {
-		if (why_of(ret) != COLL_INC_FULL)
+		if (coll_inc_why_of(ret) != COLL_INC_FULL)
 			break;
 		usleep(us);
 		ret = inc_comm_create(inc, opts);
@@ -289,32 +292,28 @@ static enum coll_inc_why join_job(coll_inc_module_t *m, struct inc_comm **inc,
 	opts.errbuf_len = sizeof(said);
 	ret = create_comm(inc, &opts);
 	if (!ret) {
-		coll_inc_room_freed();
+		coll_inc_tree_made();
 		return COLL_INC_GOES;
 	}
-	snprintf(m->said, sizeof(m->said), "%s",
+	snprintf(m->tried, sizeof(m->tried), "%s",
 		 *said ? said : inc_strerror(ret));
-	if (why_of(ret) == COLL_INC_FULL)
-		coll_inc_room_full(m->said);
-	return why_of(ret);
+	/* That others came late is no failure of this rank. */
+	if (coll_inc_why_of(ret) != COLL_INC_LATE)
+		coll_inc_unable(coll_inc_why_of(ret), m->tried);
+	return coll_inc_why_of(ret);
 }
 
-/**
- * coll_inc_join() - join the job of a communicator with one rank per host
- * @m: module
- * @comm: its communicator
- * @say: what the ranks have agreed on
- *
- * Waits for the other ranks. May run in a thread of its own.
- *
- * Return: COLL_INC_GOES, or why it failed.
+/*
+ * Join the job of a communicator with one rank per host. Waits for the other
+ * ranks. May run in a thread of its own. Returns COLL_INC_GOES, or why it
+ * failed.
  */
 enum coll_inc_why coll_inc_join(struct coll_inc_module *m,
 				ompi_communicator_t *comm,
 				const uint64_t say[COLL_INC_SAY_N])
 {
 	return join_job(m, &m->inc, say, ompi_comm_rank(comm),
-			ompi_comm_size(comm), slots_wanted());
+			ompi_comm_size(comm), coll_inc_slots());
 }
 
 /* On hosts with several ranks: select the ranks of the tree. */
@@ -338,12 +337,14 @@ static enum coll_inc_why meet_ranks(coll_inc_module_t *m,
 	uint64_t say[COLL_INC_SAY_N];
 	enum coll_inc_why why;
 
+	while (!coll_inc_can_say(comm))
+		usleep(LOOK_US);
 	coll_inc_say_mine(say, comm);
 	/* Allocate the tables of hosts, needed if any rank shares its host. */
 	m->host_of = calloc((size_t)nranks, sizeof(int));
 	m->at = calloc((size_t)nranks, 2 * sizeof(int));
 	if (!m->host_of || !m->at)
-		say[COLL_INC_SAY_WHY] = COLL_INC_NO_TREE;
+		say[COLL_INC_SAY_WHY] = coll_inc_blame(COLL_INC_NO_TREE, comm);
 	why = exchange_say(m, comm, say);
 	if (why || m->err)
 		return why;
@@ -354,27 +355,41 @@ static enum coll_inc_why meet_ranks(coll_inc_module_t *m,
 		return why;
 	return agree_reason(m, comm, rank < 0 ? COLL_INC_GOES :
 				join_job(m, &m->inc, say, rank, nranks,
-					 slots_wanted()));
+					 coll_inc_slots()));
 }
 
-/*
- * Report the outcome of few communicators, since a program may make thousands:
- * by the first rank, and by the ranks that know why.
- */
-static void tell_outcome(const coll_inc_module_t *m,
-			 const ompi_communicator_t *comm)
+/* Report the outcome of few communicators, since a program may make thousands. */
+static bool is_told(const coll_inc_module_t *m, const ompi_communicator_t *comm)
 {
+	static enum coll_inc_why last;
 	static int told;
-	bool again = m->state == COLL_INC_NEW;
-	char later[64] = "";
 
-	if (ompi_comm_rank(comm) && (!m->why || !*m->said))
-		return;
+	if (ompi_comm_rank(comm) != m->culprit)
+		return false;
+	if (coll_inc_params.verbose < 1) {
+		/* A user who names a switch wants to know once why none is used. */
+		if (!m->why || m->why == last || m->why == COLL_INC_FULL ||
+		    m->why > COLL_INC_NO_DAEMON)
+			return false;
+		last = m->why;
+		return true;
+	}
 	if (coll_inc_params.verbose < 2 && told++ >= TELL_MOST) {
 		if (told == TELL_MOST + 1)
 			coll_inc_say(1, "coll/inc: further communicators are only counted");
-		return;
+		return false;
 	}
+	return true;
+}
+
+static void tell_outcome(const coll_inc_module_t *m,
+			 const ompi_communicator_t *comm)
+{
+	bool again = m->state == COLL_INC_NEW;
+	char who[128] = "", later[64] = "";
+
+	if (!is_told(m, comm))
+		return;
 	if (!m->why) {
 		coll_inc_say(1,
 			     "coll/inc: %s: %d ranks%s go through the switch",
@@ -384,27 +399,42 @@ static void tell_outcome(const coll_inc_module_t *m,
 	}
 	if (again)
 		snprintf(later, sizeof(later),
-			 "; tries again after %lu operations",
-			 m->meet_at - m->counted);
-	coll_inc_say(1, "coll/inc: %s: nothing goes through the switch%s: %s%s%s%s",
-		     comm->c_name, again ? " now" : "",
+			 "; tries again after %lu operation%s",
+			 m->meet_at - m->counted,
+			 m->meet_at - m->counted == 1 ? "" : "s");
+	if (m->why < COLL_INC_ONE_HOST)
+		snprintf(who, sizeof(who), "rank %d on %s: ", m->culprit,
+			 opal_process_info.nodename);
+	coll_inc_say(0, "coll/inc: %s: nothing goes through the switch%s: %s%s%s%s%s",
+		     comm->c_name, again ? " now" : "", who,
 		     coll_inc_why_text(m->why), *m->said ? ": " : "", m->said,
 		     later);
 }
 
+/* Say what this rank was told in this meeting or before, or who has found the reason. */
+static void say_culprit(coll_inc_module_t *m, ompi_communicator_t *comm)
+{
+	ompi_proc_t *p = ompi_comm_peer_lookup(comm, m->culprit);
+
+	memcpy(m->said, m->tried, sizeof(m->said));
+	if (!*m->said)
+		coll_inc_able_said(m->why, m->said);
+	if (!*m->said && m->culprit != ompi_comm_rank(comm))
+		snprintf(m->said, sizeof(m->said), "rank %d on %s", m->culprit,
+			 opal_get_proc_hostname(&p->super));
+}
+
 /*
- * The ranks did not meet. Where there was no room, there may be some when other
- * communicators have been freed: the ranks try again, less and less often.
+ * The ranks did not meet. What kept them from it may change, so they try again,
+ * less and less often; that costs an exchange as long as one of them knows better.
  */
-static void fall_back(coll_inc_module_t *m)
+static void fall_back(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	coll_inc_part(m);
 	m->state = COLL_INC_NONE;
-	if (m->why != COLL_INC_FULL)
+	if (m->why > COLL_INC_NO_DAEMON)
 		return;
-	/* Where no rank has asked, that is what an earlier one was told. */
-	if (!*m->said)
-		coll_inc_room_why(m->said);
+	say_culprit(m, comm);
 	m->state = COLL_INC_NEW;
 	m->meet_at = 2 * m->counted;
 }
@@ -419,10 +449,9 @@ static const char *error_text(int err, char text[MPI_MAX_ERROR_STRING])
 	return text;
 }
 
-/**
- * coll_inc_met() - go to the state that follows from a meeting
+/*
+ * Go to the state that follows from a meeting.
  * @m: module with the outcome in m->why and m->err
- * @comm: its communicator
  */
 void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
@@ -431,6 +460,8 @@ void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 	if (m->err) {
 		coll_inc_part(m);
 		m->state = COLL_INC_READY;
+		if (coll_inc_lost(comm))
+			return;
 		opal_output(coll_inc_output,
 			    "coll/inc: %s: the ranks could not agree whether to use the switch, as Open MPI's own collective failed (%s): is a rank or host gone? All collectives of this communicator fail",
 			    comm->c_name, error_text(m->err, text));
@@ -440,64 +471,70 @@ void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 		m->state = COLL_INC_NEW;
 		return;
 	}
-	if (!m->why)
+	if (m->why) {
+		fall_back(m, comm);
+	} else {
 		m->state = COLL_INC_READY;
-	else
-		fall_back(m);
+		coll_inc_watch(m);
+	}
 	tell_outcome(m, comm);
 }
 
-/**
- * coll_inc_meet() - make a communicator's tree on the switch
- * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE, or
- *	back to COLL_INC_NEW if there is no room now
+/*
+ * Make a communicator's tree on the switch. All ranks are in the same call. If
+ * the collectives used here fail, the state is COLL_INC_READY, and each
+ * operation ends with m->err.
+ * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE,
+ *	or back to COLL_INC_NEW if there is no room now
  * @comm: its communicator; all its ranks have the same parameters
- *
- * All ranks are in the same call. If the collectives used here fail, the state
- * is COLL_INC_READY, and each operation ends with m->err.
  */
 void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	m->state = COLL_INC_MEETING;
+	m->tried[0] = '\0';
 	m->why = meet_ranks(m, comm);
 	coll_inc_met(m, comm);
+}
+
+static void drop_tree(struct inc_comm *inc)
+{
+	if (!inc)
+		return;
+	inc_comm_destroy(inc);
+	coll_inc_tree_gone();
 }
 
 static enum coll_inc_why add_lane(coll_inc_module_t *m,
 				  ompi_communicator_t *comm)
 {
-	uint64_t say[COLL_INC_SAY_N] = { [COLL_INC_SAY_WHY] = m->ended ? COLL_INC_NO_TREE :
-						      COLL_INC_GOES };
+	uint64_t say[COLL_INC_SAY_N];
 	struct inc_comm *inc = NULL;
 	enum coll_inc_why why;
 
 	if (m->nlanes >= coll_inc_params.max_persistent ||
 	    m->nlanes >= COLL_INC_MAX_LANES)
 		return COLL_INC_LANES;
-	name_job(say, comm);
+	coll_inc_say_mine(say, comm);
+	if (m->ended)
+		say[COLL_INC_SAY_WHY] = coll_inc_blame(COLL_INC_NO_TREE, comm);
 	why = exchange_say(m, comm, say);
 	if (why || m->err)
 		return why;
 	why = agree_reason(m, comm, join_job(m, &inc, say, ompi_comm_rank(comm),
 					     ompi_comm_size(comm),
-					     slots_wanted()));
+					     coll_inc_slots()));
 	if (!why && !m->err)
 		m->lanes[m->nlanes++] = inc;
-	else if (inc)
-		inc_comm_destroy(inc);
+	else
+		drop_tree(inc);
 	return why;
 }
 
-/**
- * coll_inc_lane() - find a tree for a persistent operation
+/*
+ * Find a tree for a persistent operation. All ranks are in the same call.
+ * Trees are kept: once all ranks have returned a tree, in any order, it is
+ * reused. Returns COLL_INC_GOES, unless m->err is set, or why there is none.
  * @m: module in state COLL_INC_READY whose hosts have one rank each
- * @comm: its communicator
- * @lane: set to its number
- *
- * All ranks are in the same call. Trees are kept: once all ranks have returned
- * a tree, in any order, it is reused.
- *
- * Return: COLL_INC_GOES, unless m->err is set, or why there is none.
  */
 enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 				int *lane)
@@ -521,18 +558,13 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return why;
 }
 
-/**
- * coll_inc_part() - release what coll_inc_meet() has made
- * @m: module
- */
+/* Release what coll_inc_meet() has made. */
 void coll_inc_part(coll_inc_module_t *m)
 {
-	if (m->inc)
-		coll_inc_room_freed();
+	coll_inc_unwatch(m);
 	while (m->nlanes)
-		inc_comm_destroy(m->lanes[--m->nlanes]);
-	if (m->inc)
-		inc_comm_destroy(m->inc);
+		drop_tree(m->lanes[--m->nlanes]);
+	drop_tree(m->inc);
 	m->inc = NULL;
 	if (m->local)
 		ompi_comm_free(&m->local);

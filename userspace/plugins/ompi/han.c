@@ -25,10 +25,9 @@
 static uint32_t *nodes;
 static uint32_t nnodes;
 
-/**
- * coll_inc_hosts_init() - make room for what is known of this job's processes
- *
- * Context: MPI starts; later, several threads may ask at a time.
+/*
+ * Make room for what is known of this job's processes. Context: mPI starts;
+ * later, several threads may ask at a time.
  */
 void coll_inc_hosts_init(void)
 {
@@ -83,11 +82,9 @@ static bool is_grouped(ompi_communicator_t *comm)
 	return last != UNKNOWN;
 }
 
-/**
- * coll_inc_hosts_shared() - check whether any host has several ranks
- * @comm: communicator
- *
- * Return: true also if that is not known; the same on all ranks.
+/*
+ * Check whether any host has several ranks. Returns true also if that is not
+ * known; the same on all ranks.
  */
 bool coll_inc_hosts_shared(ompi_communicator_t *comm)
 {
@@ -122,11 +119,7 @@ static bool has_han(const ompi_communicator_t *comm)
 	return false;
 }
 
-/**
- * coll_inc_around_han() - fall through to others where coll/han is wrong
- * @m: module with all functions below it
- * @comm: its communicator
- */
+/* Fall through to others where coll/han is wrong. */
 void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm)
 {
 	mca_coll_base_avail_coll_t *a;

@@ -44,7 +44,8 @@ static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a,
 
 	if (ret != OMPI_SUCCESS)
 		return leave_tree(m, ret);
-	return coll_inc_wait(&o, coll_inc_begin(&o, a));
+	coll_inc_begin(&o, a);
+	return coll_inc_wait(&o);
 }
 
 static int local_reduce(coll_inc_module_t *m, const void *sbuf, void *rbuf,
@@ -141,6 +142,24 @@ static int last_step(coll_inc_module_t *m, int ret)
 	return ret;
 }
 
+/*
+ * Open MPI's reduction on a host may overwrite its root's data by results if one
+ * lies in the other: see coll_inc_apart(). Both are of one size.
+ */
+static const void *own_data(const struct coll_inc_args *a)
+{
+	const char *from = a->sbuf, *to = a->rbuf;
+	ptrdiff_t gap, span = opal_datatype_span(&a->rtype->super,
+						 (size_t)a->rcount, &gap);
+
+	if (a->sbuf == MPI_IN_PLACE || from >= to + span || to >= from + span)
+		return a->sbuf;
+	if (from != to)
+		ompi_datatype_copy_content_same_ddt(a->rtype, a->rcount,
+						    a->rbuf, (void *)a->sbuf);
+	return MPI_IN_PLACE;
+}
+
 static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 {
 	struct coll_inc_args between = *a;
@@ -151,8 +170,8 @@ static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 		ret = local_reduce(m, a->rbuf, NULL, a->rcount, a->rtype,
 				   a->op);
 	else
-		ret = local_reduce(m, a->sbuf, a->rbuf, a->rcount, a->rtype,
-				   a->op);
+		ret = local_reduce(m, is_leader(m) ? own_data(a) : a->sbuf,
+				   a->rbuf, a->rcount, a->rtype, a->op);
 	local = ret != OMPI_SUCCESS;
 	if (is_leader(m)) {
 		between.sbuf = MPI_IN_PLACE;
@@ -216,8 +235,8 @@ static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a,
 	if (is_leader(m)) {
 		if (rank != a->root)
 			between.rbuf = room;
-		ret = local_reduce(m, a->sbuf, between.rbuf, a->rcount,
-				   a->rtype, a->op);
+		ret = local_reduce(m, rank == a->root ? own_data(a) : a->sbuf,
+				   between.rbuf, a->rcount, a->rtype, a->op);
 		local = ret != OMPI_SUCCESS;
 		between.sbuf = here ? MPI_IN_PLACE : between.rbuf;
 		ret = between_hosts(m, &between, ret);
@@ -283,13 +302,9 @@ static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
 	return spread_status(m, ret, local);
 }
 
-/**
- * coll_inc_hosts() - execute a blocking collective on hosts with several ranks
- * @m: module
- * @a: Allreduce, Reduce, Bcast or Barrier
- * @rank: caller's rank in the communicator
- *
- * Return: OMPI_SUCCESS or an error.
+/*
+ * Execute a blocking collective on hosts with several ranks. Returns
+ * OMPI_SUCCESS or an error.
  */
 int coll_inc_hosts(coll_inc_module_t *m, const struct coll_inc_args *a,
 		   int rank)

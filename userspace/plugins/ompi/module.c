@@ -14,7 +14,8 @@ static void construct_module(coll_inc_module_t *m)
 	m->comm = NULL;
 	m->state = COLL_INC_NEW;
 	m->why = COLL_INC_GOES;
-	m->said[0] = '\0';
+	m->said[0] = m->tried[0] = '\0';
+	m->culprit = 0;
 	m->counted = 0;
 	m->meet_at = coll_inc_params.meet_after > 1 ?
 		     (unsigned long)coll_inc_params.meet_after : 1;
@@ -39,6 +40,9 @@ static void construct_module(coll_inc_module_t *m)
 	m->free_lanes = 0;
 	m->memlock = ULONG_MAX;
 	m->unheard = false;
+	m->is_watched = false;
+	m->lost = false;
+	m->news_by = 0;
 }
 
 static void destruct_module(coll_inc_module_t *m)
@@ -96,33 +100,32 @@ static bool is_of_han(const ompi_communicator_t *comm)
 	return is;
 }
 
-/**
- * coll_inc_comm_query() - offer a module for a communicator to Open MPI
- * @comm: communicator
- * @priority: set if there is a module
- *
- * The answer depends on nothing that may differ between ranks.
- *
- * Return: a module, or NULL.
+/*
+ * Offer a module for a communicator to Open MPI. The answer depends on nothing
+ * that may differ between ranks. Returns a module, or NULL.
  */
 mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 					    int *priority)
 {
+	bool unheard = is_of_han(comm);
 	coll_inc_module_t *m;
 
 	if (coll_inc_params.priority <= 0 || OMPI_COMM_IS_INTER(comm) ||
-	    ompi_comm_size(comm) < 2 || coll_inc_meeting())
+	    ompi_comm_size(comm) < 2)
 		return NULL;
 	if (ompi_comm_size(comm) < coll_inc_params.min_ranks) {
 		coll_inc_say(1, "coll/inc: %s: %d ranks, fewer than coll_inc_min_ranks",
 			     comm->c_name, ompi_comm_size(comm));
 		return NULL;
 	}
+	/* An error that coll/han does not hear would have to end the job. */
+	if (unheard && coll_inc_survives())
+		return NULL;
 	m = OBJ_NEW(coll_inc_module_t);
 	if (!m)
 		return NULL;
 	*priority = coll_inc_params.priority;
-	m->unheard = is_of_han(comm);
+	m->unheard = unheard;
 	m->super.coll_module_enable = enable_module;
 #define X(name) m->super.coll_##name = coll_inc_##name##_fn;
 	COLL_INC_ALL(X)

@@ -21,36 +21,34 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/**
- * coll_inc_lock() - take the lock for calls to libinc
- *
- * Only one thread at a time may call it: another may be in our progress
- * function.
+/*
+ * Take the lock for calls to libinc. Only one thread at a time may call it:
+ * another may be in our progress function.
  */
 void coll_inc_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-/**
- * coll_inc_trylock() - try to take the lock for calls to libinc
- *
- * Return: false if another thread holds it, or this one, further up its stack.
+/*
+ * Try to take the lock for calls to libinc. Returns false if another thread
+ * holds it, or this one, further up its stack.
  */
 bool coll_inc_trylock(void)
 {
 	return !pthread_mutex_trylock(&lock);
 }
 
-/**
- * coll_inc_unlock() - release the lock for calls to libinc
- */
+/* Release the lock for calls to libinc. */
 void coll_inc_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
-static int mpi_error(int rc)
+/*
+ * Find Open MPI's error for one of libinc's. Returns OMPI_SUCCESS or an error.
+ */
+int coll_inc_error(int rc)
 {
 	switch (rc) {
 	case 0:
@@ -82,12 +80,10 @@ static void give_up(const struct coll_inc_module *m, int ret)
 	ompi_mpi_abort(m->comm, ret);
 }
 
-/**
- * coll_inc_end() - end the trees, as this rank can't do its part
+/*
+ * End the trees, as this rank can't do its part. Context: coll_inc_lock() is
+ * held.
  * @m: module; all its operations fail from now on, on all ranks
- * @rc: why, -errno
- *
- * Context: coll_inc_lock() is held.
  */
 void coll_inc_end(struct coll_inc_module *m, int rc)
 {
@@ -102,14 +98,11 @@ void coll_inc_end(struct coll_inc_module *m, int rc)
 		inc_comm_abort(m->lanes[i], rc);
 }
 
-/**
- * coll_inc_finish() - complete an operation
+/*
+ * Complete an operation. Context: coll_inc_lock() is held. Returns
+ * OMPI_SUCCESS or an error.
  * @o: operation; its resources are freed
  * @rc: its result, or its last part's: 0 or -errno
- *
- * Context: coll_inc_lock() is held.
- *
- * Return: OMPI_SUCCESS or an error.
  */
 int coll_inc_finish(struct coll_inc_op *o, int rc)
 {
@@ -117,11 +110,13 @@ int coll_inc_finish(struct coll_inc_op *o, int rc)
 
 	if (!rc)
 		rc = earlier_parts(o);
-	ret = mpi_error(rc);
-	if (rc)
+	ret = rc ? coll_inc_lost(o->m->comm) : OMPI_SUCCESS;
+	if (rc && !ret) {
+		ret = coll_inc_error(rc);
 		opal_output(coll_inc_output, "coll/inc: %s",
 			    inc_comm_strerror(o->inc));
-	else if (o->recv_tmp)
+	}
+	if (!ret && o->recv_tmp)
 		ret = coll_inc_deliver(o);
 	if (ret != OMPI_SUCCESS && o->m->unheard)
 		give_up(o->m, ret);
@@ -154,18 +149,14 @@ static unsigned int next_sleep_ms(unsigned int ms)
 		    SLEEP_MIN_MS;
 }
 
-/**
- * coll_inc_wait() - wait for a blocking operation
- * @o: operation
- * @rc: result of beginning it
- *
- * Sleeps until there are results, so that other ranks on this CPU can work.
- *
- * Return: OMPI_SUCCESS or an error.
+/*
+ * Wait for a blocking operation. Sleeps until there are results, so that other
+ * ranks on this CPU can work. Returns OMPI_SUCCESS or an error.
  */
-int coll_inc_wait(struct coll_inc_op *o, int rc)
+int coll_inc_wait(struct coll_inc_op *o)
 {
 	unsigned int ms = opal_using_threads() ? 0 : SLEEP_MIN_MS;
+	int rc = o->rc;
 
 	while (!rc) {
 		pthread_mutex_lock(&lock);
@@ -176,6 +167,8 @@ int coll_inc_wait(struct coll_inc_op *o, int rc)
 		rc = 0;
 		ms = next_sleep_ms(ms);
 	}
+	if (rc)
+		coll_inc_explain(o->m, coll_inc_error(rc));
 	pthread_mutex_lock(&lock);
 	rc = coll_inc_finish(o, rc);
 	pthread_mutex_unlock(&lock);

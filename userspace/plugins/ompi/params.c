@@ -59,16 +59,21 @@ static void own_text(char text[TEXT_MAX])
 		 sizeof(long), *(const char *)&order);
 }
 
-/**
- * coll_inc_params_tell() - publish this process's parameters
- *
- * Context: MPI starts; nothing has been exchanged yet.
+/*
+ * Publish this process's parameters. Context: mPI starts; nothing has been
+ * exchanged yet.
  */
 void coll_inc_params_tell(void)
 {
 	char text[TEXT_MAX];
 	int ret;
 
+	free(known);
+	nknown = opal_process_info.num_procs;
+	known = calloc(nknown, 1);
+	/* The others find that it has told nothing. */
+	if (!known)
+		return;
 	own_text(text);
 	OPAL_MODEX_SEND_VALUE(ret, PMIX_GLOBAL, KEY, text, PMIX_STRING);
 	if (ret == PMIX_SUCCESS)
@@ -76,9 +81,6 @@ void coll_inc_params_tell(void)
 	if (ret != PMIX_SUCCESS)
 		coll_inc_say(1, "coll/inc: other ranks cannot be told this one's parameters (PMIx: %s): nothing will go through the switch; is the launcher's daemon here all right (prted, slurmd)?",
 			     PMIx_Error_string(ret));
-	free(known);
-	nknown = opal_process_info.num_procs;
-	known = calloc(nknown, 1);
 }
 
 /* Length of the first word, if it is the same in both. */
@@ -137,7 +139,7 @@ static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
 	opal_process_name_t name =
 		ompi_comm_peer_lookup(comm, rank)->super.proc_name;
 	bool of_job = name.jobid == OPAL_PROC_MY_NAME.jobid &&
-		      name.vpid < nknown && known;
+		      name.vpid < nknown;
 	char *other;
 	bool same;
 
@@ -155,17 +157,17 @@ static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
 	return same;
 }
 
-/**
- * coll_inc_params_same() - check that all ranks have the same parameters
- * @comm: communicator
- *
- * Return: the same on all ranks: if one differs, each rank finds a difference.
+/*
+ * Check that all ranks have the same parameters. Returns the same on all
+ * ranks: if one differs, each rank finds a difference.
  */
 bool coll_inc_params_same(ompi_communicator_t *comm)
 {
 	char mine[TEXT_MAX];
 	int i;
 
+	if (!known)
+		return false;
 	own_text(mine);
 	for (i = 0; i < ompi_comm_size(comm); i++)
 		if (i != ompi_comm_rank(comm) && !same_at(comm, i, mine))
@@ -173,11 +175,10 @@ bool coll_inc_params_same(ompi_communicator_t *comm)
 	return true;
 }
 
-/**
- * coll_inc_params_threads() - check whether any rank has MPI_THREAD_MULTIPLE
+/*
+ * Check whether any rank has MPI_THREAD_MULTIPLE. Returns true also if that is
+ * not known; the same on all ranks.
  * @comm: communicator whose ranks have the same parameters
- *
- * Return: true also if that is not known; the same on all ranks.
  */
 bool coll_inc_params_threads(ompi_communicator_t *comm)
 {
@@ -189,7 +190,7 @@ bool coll_inc_params_threads(ompi_communicator_t *comm)
 		if (i == ompi_comm_rank(comm))
 			continue;
 		if (name.jobid != OPAL_PROC_MY_NAME.jobid ||
-		    name.vpid >= nknown || !known || known[name.vpid] != SAME)
+		    name.vpid >= nknown || known[name.vpid] != SAME)
 			return true;
 	}
 	return false;

@@ -106,9 +106,12 @@ static int progress_requests(void)
 		return n;
 	OBJ_CONSTRUCT(&done, opal_list_t);
 	OPAL_LIST_FOREACH_SAFE(r, next, &pending, coll_inc_request_t) {
-		int ended = 0, rc = inc_request_test(r->op.req, &ended);
+		int ended = 0, rc = r->op.rc;
 
-		if (!rc && !ended)
+		if (!rc)
+			rc = inc_request_test(r->op.req, &ended);
+		if ((!rc && !ended) ||
+		    (rc && coll_inc_expects_news(r->op.m, coll_inc_error(rc))))
 			continue;
 		opal_list_remove_item(&pending, &r->super.super.super.super);
 		r->ret = coll_inc_finish(&r->op, rc);
@@ -206,19 +209,14 @@ static coll_inc_request_t *request_new(ompi_communicator_t *comm,
 	return r;
 }
 
-/**
- * coll_inc_request() - make a request of a non-blocking operation
- * @comm: communicator
- * @o: operation, copied
- * @rc: result of coll_inc_begin()
- * @request: result
- *
- * Return: OMPI_SUCCESS or an error.
+/*
+ * Make a request of a non-blocking operation. Returns OMPI_SUCCESS or an
+ * error.
  */
-int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
+int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 		     ompi_request_t **request)
 {
-	coll_inc_request_t *r = rc ? NULL : request_new(comm, false);
+	coll_inc_request_t *r = request_new(comm, false);
 
 	/* Without a request it ends here, and must not wait for other ranks. */
 	if (!r) {
@@ -226,7 +224,7 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 
 		coll_inc_lock();
 		coll_inc_end(o->m, -ENOMEM);
-		ret = coll_inc_finish(o, rc ? rc : -ENOMEM);
+		ret = coll_inc_finish(o, -ENOMEM);
 		coll_inc_unlock();
 		return ret;
 	}
@@ -236,28 +234,14 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 	return OMPI_SUCCESS;
 }
 
-/* Begin the operation of an active request. */
-static void begin_request(coll_inc_request_t *r)
-{
-	int rc = coll_inc_begin(&r->op, &r->args), ret;
-
-	if (!rc) {
-		set_going(r);
-		return;
-	}
-	coll_inc_lock();
-	ret = coll_inc_finish(&r->op, rc);
-	coll_inc_unlock();
-	complete_request(r, ret);
-}
-
 /* Only the thread that starts a persistent request has it. */
 static void start_one(coll_inc_request_t *r)
 {
 	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
 	r->super.super.req_complete = REQUEST_PENDING;
 	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
-	begin_request(r);
+	coll_inc_begin(&r->op, &r->args);
+	set_going(r);
 }
 
 /*
@@ -285,7 +269,8 @@ static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 	}
 	if (!why) {
 		r->op = (struct coll_inc_op) { .m = r->m, .inc = r->m->inc };
-		begin_request(r);
+		coll_inc_begin(&r->op, &r->args);
+		set_going(r);
 		return;
 	}
 	ret = coll_inc_below(r->m, r->comm, &r->args, r->tag, &r->below);
@@ -319,15 +304,10 @@ static void decide_queued(struct coll_inc_module *m)
 	}
 }
 
-/**
- * coll_inc_request_later() - queue a non-blocking operation
+/*
+ * Queue a non-blocking operation. Returns OMPI_SUCCESS or an error.
  * @m: module in state COLL_INC_ASIDE, with the operation's tags in m->tag
- * @comm: its communicator
- * @fn: operation
  * @args: arguments, copied: MPI keeps what they refer to
- * @request: result
- *
- * Return: OMPI_SUCCESS or an error.
  */
 int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
 			   enum coll_inc_fn fn,
@@ -383,15 +363,9 @@ static int persistent_fails(struct coll_inc_module *m)
 	return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/**
- * coll_inc_persistent() - make a request of a persistent operation
- * @m: module
- * @comm: communicator
+/*
+ * Make a request of a persistent operation. Returns OMPI_SUCCESS or an error.
  * @lane: tree for this operation, returned with the request
- * @args: arguments, copied
- * @request: result, not started
- *
- * Return: OMPI_SUCCESS or an error.
  */
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 			int lane, const struct coll_inc_args *args,
@@ -423,9 +397,7 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 	return OMPI_SUCCESS;
 }
 
-/**
- * coll_inc_progress_end() - end progress, as there will be no more requests
- */
+/* End progress, as there will be no more requests. */
 void coll_inc_progress_end(void)
 {
 	if (!running)

@@ -22,19 +22,21 @@ static const char *const fn_names[COLL_INC_NFN] = {
 
 static const char *const why_texts[COLL_INC_NWHY] = {
 	[COLL_INC_GOES]	     = "through the switch",
-	[COLL_INC_NO_SERVER] = "none of coll_inc_server, INC_SERVER and INC_AM is set",
-	[COLL_INC_NO_DEVICE] = "a host has no RDMA device",
-	[COLL_INC_ONE_HOST]  = "all ranks are on one host",
+	[COLL_INC_TRYING]    = "the daemon has not answered yet (coll_inc_try_timeout_ms)",
 	[COLL_INC_LATE]	     = "not all ranks came to the daemon in time",
+	[COLL_INC_NO_DEVICE] = "a host has no RDMA device",
 	[COLL_INC_FULL]	     = "no room at the switch",
-	[COLL_INC_NO_TREE]   = "the ranks did not meet at the daemon",
+	[COLL_INC_NO_TREE]   = "a rank cannot use the switch",
 	[COLL_INC_NO_DAEMON] = "no daemon answers",
+	[COLL_INC_NO_SERVER] = "none of coll_inc_server, INC_SERVER and INC_AM is set",
+	[COLL_INC_ONE_HOST]  = "all ranks are on one host",
 	[COLL_INC_NOT_YET]   = "before coll_inc_meet_after",
 	[COLL_INC_NO_WAIT]   = "non-blocking, and no blocking one since coll_inc_meet_after",
 	[COLL_INC_HOSTS]     = "hosts have several ranks",
 	[COLL_INC_SIZE]	     = "size",
 	[COLL_INC_TYPE]	     = "the switch can't reduce that type, or not so",
 	[COLL_INC_OP]	     = "operation of the program's own",
+	[COLL_INC_DUP]	     = "as communicators are made: non-blocking, of one MPI_INT",
 	[COLL_INC_LANES]     = "more than coll_inc_max_persistent",
 	[COLL_INC_MEMLOCK]   = "RLIMIT_MEMLOCK of a rank is too low",
 	[COLL_INC_LATER]     = "not decided",
@@ -73,12 +75,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct record top[NAMED];
 static struct record rest;
 
-/**
- * coll_inc_why_text() - get the text of a reason
- * @why: reason
- *
- * Return: a constant string.
- */
+/* Get the text of a reason. Returns a constant string. */
 const char *coll_inc_why_text(enum coll_inc_why why)
 {
 	return why_texts[why];
@@ -140,10 +137,7 @@ static void record_module(const struct coll_inc_module *m)
 	rank_record(&r);
 }
 
-/**
- * coll_inc_stats_add() - include a communicator in the summary
- * @m: its module
- */
+/* Include a communicator in the summary. */
 void coll_inc_stats_add(struct coll_inc_module *m)
 {
 	OBJ_CONSTRUCT(&m->live, opal_list_item_t);
@@ -154,10 +148,7 @@ void coll_inc_stats_add(struct coll_inc_module *m)
 	pthread_mutex_unlock(&lock);
 }
 
-/**
- * coll_inc_stats_del() - keep the sums of a communicator that is freed
- * @m: its module
- */
+/* Keep the sums of a communicator that is freed. */
 void coll_inc_stats_del(struct coll_inc_module *m)
 {
 	pthread_mutex_lock(&lock);
@@ -167,13 +158,9 @@ void coll_inc_stats_del(struct coll_inc_module *m)
 	OBJ_DESTRUCT(&m->live);
 }
 
-/**
- * coll_inc_count() - count an operation
- * @m: module of its communicator
- * @fn: operation
+/*
+ * Count an operation.
  * @bytes: bytes of its data on one rank, or of one block
- * @args: arguments
- * @why: COLL_INC_GOES, or why not
  */
 void coll_inc_count(struct coll_inc_module *m, enum coll_inc_fn fn,
 		    size_t bytes, const struct coll_inc_args *args,
@@ -211,7 +198,8 @@ static const char *list_reasons(const struct record *r, char *text, size_t len)
 			break;
 		at += (size_t)snprintf(text + at, len - at, "%s%s",
 				       k ? "; " : ": ", why_texts[best]);
-		if (best == COLL_INC_FULL && *r->said && at < len)
+		if (best > COLL_INC_TRYING && best <= COLL_INC_NO_DAEMON &&
+		    *r->said && at < len)
 			at += (size_t)snprintf(text + at, len - at, " (%s)",
 					       r->said);
 		left[best] = 0;
@@ -252,9 +240,7 @@ static void show_communicators(void)
 		show_record(&rest, "all others");
 }
 
-/**
- * coll_inc_show_stats() - print the sums, if configured
- */
+/* Print the sums, if configured. */
 void coll_inc_show_stats(void)
 {
 	unsigned long n, all = 0, went = 0;

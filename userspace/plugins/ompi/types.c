@@ -117,18 +117,13 @@ static int of_length(const ompi_datatype_t *type, enum kind kind)
 	return -1;
 }
 
-/**
- * coll_inc_terms() - find type and operation of a reduction
- * @type: MPI's type
- * @op: MPI's operation
+/*
+ * Find type and operation of a reduction. MPI's operations work only on
+ * predefined types (4.1, section 6.9.2), and Open MPI refuses even duplicates
+ * of them. Derived types thus occur only with user-defined operations. Returns
+ * COLL_INC_GOES, or why the switch can't reduce that.
  * @dtype: set to the type, if there is one
  * @iop: set to the operation, if there is one
- *
- * MPI's operations work only on predefined types (4.1, section 6.9.2), and Open
- * MPI refuses even duplicates of them. Derived types thus occur only with
- * user-defined operations.
- *
- * Return: COLL_INC_GOES, or why the switch can't reduce that.
  */
 enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 				 enum inc_dtype *dtype, enum inc_op *iop)
@@ -153,13 +148,7 @@ enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 	return COLL_INC_GOES;
 }
 
-/**
- * coll_inc_bytes() - express a number of bytes as elements
- * @bytes: number of bytes
- * @count: set to the number of elements
- *
- * Return: type of the elements.
- */
+/* Express a number of bytes as elements. Returns the type of the elements. */
 enum inc_dtype coll_inc_bytes(size_t bytes, size_t *count)
 {
 	if (bytes % 8) {
@@ -170,13 +159,7 @@ enum inc_dtype coll_inc_bytes(size_t bytes, size_t *count)
 	return INC_DTYPE_UINT64;
 }
 
-/**
- * coll_inc_size() - compute the bytes of data
- * @type: type
- * @count: elements
- *
- * Return: bytes, without the gaps of the type.
- */
+/* Compute the bytes of data. Returns bytes, without the gaps of the type. */
 size_t coll_inc_size(const ompi_datatype_t *type, int count)
 {
 	size_t size;

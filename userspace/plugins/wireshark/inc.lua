@@ -44,7 +44,8 @@ local statuses = {
 	[0] = "ok", [1] = "version", [2] = "collective", [3] = "dtype",
 	[4] = "tree-id", [5] = "msg-id", [6] = "length", [7] = "mismatch",
 	[8] = "root", [16] = "peer-dead", [17] = "tree-gone",
-	[18] = "member-left", [32] = "resend", [33] = "pending",
+	[18] = "member-left", [19] = "no-memory", [32] = "resend",
+	[33] = "pending",
 }
 -- End of the generated tables.
 

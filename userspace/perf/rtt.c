@@ -1,53 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-rtt: round trip and throughput of RDMA WRITE between two stock RC queue
- * pairs, without an INC switch: the baseline for collectives.
+ * "inc-perf rtt", and inc-rtt: round trip and throughput of RDMA WRITE between
+ * two stock RC queue pairs, without an INC switch: the baseline for collectives.
  *
- * It uses verbs as libinc does (completion events, sparse send completions,
+ * The program uses verbs as libinc does (completion events, sparse send completions,
  * inline data, three system calls per message), so that the two are comparable.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <netdb.h>
+#include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conf/clock.h"
 #include "conf/opts.h"
-#include "daemon/conn.h"
-#include "inc.h"
 #include "device/verbs.h"
+#include "http2/reach.h"
+#include "rtt.h"
 
-#define DEFAULT_PORT	"18792"
+#define DEFAULT_PORT	18792
 #define QUEUE		128
 #define SIGNAL_EVERY	(QUEUE / 4)
 #define INLINE_MAX	96
 #define MAX_REPS	1000
+#define MAX_SIZE	(1 << 26)
 #define LINE		256
+#define HELLO_MS	10000	/* that a client has to say what it wants */
+#define CONNECT_MS	10000
+#define REFUSED_MS	2000	/* that a server has to be started */
 
 struct rtt_options {
 	const char	*server;	/* NULL: this is the server */
-	const char	*port;
 	const char	*dev;
 	int		gid_index;
 	bool		once;
 	bool		bw;
 	bool		json;
+	bool		serve;
+	unsigned int	port;
 	unsigned int	size;
 	unsigned int	iterations;
 	unsigned int	reps;
 	unsigned int	window;
-	unsigned int	timeout_s;
+	unsigned int	timeout_ms;
 	unsigned int	pmtu;
 	unsigned int	yields;
 	unsigned int	qp_timeout;
@@ -71,7 +78,7 @@ struct hello {
 struct end {
 	struct rtt_options	*o;
 	int			fd;
-	struct inc_rdv_lines	in;
+	FILE			*in;		/* lines of the other end */
 	struct inc_dev		dev;
 	struct ibv_pd		*pd;
 	struct ibv_comp_channel	*chan;
@@ -90,40 +97,57 @@ struct end {
 	unsigned int		yields;		/* before each sleep */
 };
 
+/* What has gone wrong at a server, for its client. */
+static char wrong[LINE];
+
+static int report_wrong(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+
+static int report_wrong(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(wrong, sizeof(wrong), fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	fprintf(stderr, "inc-rtt: %s\n", wrong);
+	return -1;
+}
+
 static int report_failure(const char *what, int err)
 {
-	fflush(stdout);
-	fprintf(stderr, "inc-rtt: %s: %s\n", what,
-		strerror(err < 0 ? -err : err));
-	return -1;
+	return report_wrong("%s: %s", what, strerror(err < 0 ? -err : err));
+}
+
+/* All that waits does so in the kernel. */
+static void end_late(int sig)
+{
+	static const char text[] = "inc-rtt: the other end does not answer in time: see --timeout, and whether both let UDP port 4791 through\n";
+
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(2);
+	_exit(1);
 }
 
 /* --- TCP --------------------------------------------------------------- */
 
 static int send_line(struct end *e, const char *line)
 {
-	size_t len = strlen(line);
-
-	return send(e->fd, line, len, MSG_NOSIGNAL) == (ssize_t)len ?
-	       0 : report_failure("TCP", errno);
+	return dprintf(e->fd, "%s\n", line) < 0 ? report_failure("TCP", errno) : 0;
 }
 
-/* The socket blocks; alarm() is the time limit. */
-static int recv_line(struct end *e, char *line)
+/* The socket blocks; limit_time() ends that. */
+static int recv_line(struct end *e, char line[LINE])
 {
-	size_t len;
-	ssize_t n;
-	char *to;
-	int ret;
-
-	while (!(ret = inc_rdv_line(&e->in, line, INC_RDV_LINE_MAX))) {
-		to = inc_rdv_space(&e->in, &len);
-		n = recv(e->fd, to, len, 0);
-		if (n <= 0)
-			return report_failure("TCP", n ? errno : ECONNRESET);
-		inc_rdv_added(&e->in, (size_t)n);
-	}
-	return ret < 0 ? report_failure("TCP", ret) : 0;
+	if (!e->in)
+		e->in = fdopen(e->fd, "r");
+	if (!e->in || !fgets(line, LINE, e->in))
+		return report_failure("the other end",
+				      e->in && feof(e->in) ? ECONNRESET : errno);
+	line[strcspn(line, "\n")] = '\0';
+	return strncmp(line, "error ", 6) ? 0 :
+	       report_wrong("the other end: %s", line + 6);
 }
 
 static int send_hello(struct end *e, const struct hello *h)
@@ -131,7 +155,7 @@ static int send_hello(struct end *e, const struct hello *h)
 	char line[LINE], addr[64];
 
 	snprintf(line, sizeof(line),
-		 "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u %u\n",
+		 "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u %u",
 		 inc_rdv_addr_str(&h->addr, addr, sizeof(addr)), h->qpn, h->psn,
 		 h->rkey, h->va, h->mtu, h->bw, h->size, h->messages,
 		 h->yields);
@@ -140,7 +164,7 @@ static int send_hello(struct end *e, const struct hello *h)
 
 static int recv_hello(struct end *e, struct hello *h)
 {
-	char line[INC_RDV_LINE_MAX], addr[64];
+	char line[LINE], addr[64];
 
 	if (recv_line(e, line))
 		return -1;
@@ -148,7 +172,7 @@ static int recv_hello(struct end *e, struct hello *h)
 		   addr, &h->qpn, &h->psn, &h->rkey, &h->va, &h->mtu, &h->bw,
 		   &h->size, &h->messages, &h->yields) != 10 ||
 	    inc_rdv_addr_parse(addr, &h->addr))
-		return report_failure("other end", EPROTO);
+		return report_wrong("the other end is no inc-rtt of this version");
 	return 0;
 }
 
@@ -181,10 +205,8 @@ static int make_verbs(struct end *e, const struct inc_rdv_addr *local)
 	};
 	char err[INC_RDV_TEXT_MAX];
 
-	if (inc_dev_open(&e->dev, &sel, err, sizeof(err))) {
-		fprintf(stderr, "inc-rtt: %s\n", err);
-		return -1;
-	}
+	if (inc_dev_open(&e->dev, &sel, err, sizeof(err)))
+		return report_wrong("%s", err);
 	e->buf = aligned_alloc(4096,
 			       (2 * (size_t)e->size + 4095) / 4096 * 4096);
 	e->pd = ibv_alloc_pd(e->dev.ctx);
@@ -232,7 +254,7 @@ static void free_verbs(struct end *e)
 /* Exchange addresses and connect; on return both ends are in RTS. */
 static int connect_ends(struct end *e, struct hello *mine)
 {
-	char err[INC_RDV_TEXT_MAX], line[INC_RDV_LINE_MAX];
+	char err[INC_RDV_TEXT_MAX], line[LINE];
 	struct inc_rc rc;
 	uint32_t psn;
 
@@ -257,12 +279,10 @@ static int connect_ends(struct end *e, struct hello *mine)
 		.pmtu	= mine->mtu < e->peer.mtu ? mine->mtu : e->peer.mtu,
 		.timeout = e->o->qp_timeout,
 	};
-	if (inc_qp_to_rts(e->qp, &e->dev, &rc, err, sizeof(err))) {
-		fprintf(stderr, "inc-rtt: %s\n", err);
-		return -1;
-	}
+	if (inc_qp_to_rts(e->qp, &e->dev, &rc, err, sizeof(err)))
+		return report_wrong("%s", err);
 	/* Neither end sends before both are ready. */
-	return send_line(e, "ready\n") || recv_line(e, line) ? -1 : 0;
+	return send_line(e, "ready") || recv_line(e, line) ? -1 : 0;
 }
 
 static int reap_sends(struct end *e)
@@ -272,11 +292,9 @@ static int reap_sends(struct end *e)
 
 	n = ibv_poll_cq(e->scq, 16, wc);
 	for (i = 0; i < n; i++) {
-		if (wc[i].status != IBV_WC_SUCCESS) {
-			fprintf(stderr, "inc-rtt: sending: %s\n",
-				ibv_wc_status_str(wc[i].status));
-			return -1;
-		}
+		if (wc[i].status != IBV_WC_SUCCESS)
+			return report_wrong("sending: %s",
+					    ibv_wc_status_str(wc[i].status));
 		e->done = wc[i].wr_id;
 	}
 	return 0;
@@ -339,11 +357,9 @@ static int wait_recv(struct end *e)
 			yields--, sched_yield();
 		else if (sleep_for(e, e->rcq, &armed))
 			return -1;
-	if (n < 0 || wc.status != IBV_WC_SUCCESS) {
-		fprintf(stderr, "inc-rtt: receiving: %s\n",
-			n < 0 ? "ibv_poll_cq" : ibv_wc_status_str(wc.status));
-		return -1;
-	}
+	if (n < 0 || wc.status != IBV_WC_SUCCESS)
+		return report_wrong("receiving: %s", n < 0 ? "ibv_poll_cq" :
+				    ibv_wc_status_str(wc.status));
 	if (--e->recvs < QUEUE / 2)
 		return post_recvs(e);
 	return 0;
@@ -454,7 +470,7 @@ static int stream_messages(struct end *e, unsigned int n)
 static int run_bw(struct end *e)
 {
 	struct rtt_options *o = e->o;
-	char line[INC_RDV_LINE_MAX];
+	char line[LINE];
 	double mbs[MAX_REPS], t;
 	unsigned int i;
 
@@ -468,10 +484,8 @@ static int run_bw(struct end *e)
 	}
 	if (recv_line(e, line))
 		return -1;
-	if (strcmp(line, "data ok")) {
-		fprintf(stderr, "inc-rtt: other end: %s\n", line);
-		return -1;
-	}
+	if (strcmp(line, "data ok"))
+		return report_wrong("the other end: %s", line);
 	report_values(o, mbs, "MB/s");
 	return 0;
 }
@@ -487,8 +501,8 @@ static int sink_messages(struct end *e)
 			return -1;
 	for (i = 0; i < e->size; i++)
 		if (in[i] != pattern_byte(i))
-			return send_line(e, "data wrong\n");
-	return send_line(e, "data ok\n");
+			return send_line(e, "data wrong");
+	return send_line(e, "data ok");
 }
 
 /* --- Both ends --------------------------------------------------------- */
@@ -503,69 +517,128 @@ static int local_addr(int fd, struct inc_rdv_addr *addr)
 	return inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, addr);
 }
 
+static void limit_time(unsigned int ms)
+{
+	signal(SIGALRM, end_late);
+	alarm((ms + 999) / 1000);
+}
+
+static int serve_hello(struct end *e)
+{
+	struct hello mine = { 0 };
+	char line[LINE];
+	struct inc_rdv_addr local;
+
+	limit_time(HELLO_MS);
+	if (recv_hello(e, &e->peer))
+		return -1;
+	limit_time(e->o->timeout_ms);
+	e->size = e->peer.size;
+	e->yields = e->peer.yields;
+	if (!e->size || e->size > MAX_SIZE)
+		return report_wrong("messages of %u bytes: must be from 1 to %d",
+				    e->size, MAX_SIZE);
+	if (local_addr(e->fd, &local) || make_verbs(e, &local) ||
+	    connect_ends(e, &mine) ||
+	    (e->peer.bw ? sink_messages(e) : pong_all(e)))
+		return -1;
+	/* Keep the queue pair until the other end has everything. */
+	return recv_line(e, line);
+}
+
 static int serve_one(struct rtt_options *o, int fd)
 {
 	struct end e = { .o = o, .fd = fd };
-	struct hello mine = { 0 };
-	struct inc_rdv_addr local;
-	int ret = -1;
+	int ret = serve_hello(&e);
 
-	alarm(o->timeout_s);
-	if (!recv_hello(&e, &e.peer) && !local_addr(fd, &local)) {
-		e.size = e.peer.size;
-		e.yields = e.peer.yields;
-		if (e.size && e.size <= 1 << 26 && !make_verbs(&e, &local) &&
-		    !connect_ends(&e, &mine))
-			ret = e.peer.bw ? sink_messages(&e) : pong_all(&e);
-		/* Keep the queue pair until the other end has everything. */
-		if (!ret) {
-			char line[INC_RDV_LINE_MAX];
-
-			ret = recv_line(&e, line);
-		}
-		free_verbs(&e);
-	}
-	alarm(0);
-	close(fd);
+	if (ret && !fcntl(fd, F_SETFL, O_NONBLOCK))
+		dprintf(fd, "error %s\n", wrong);
+	free_verbs(&e);
 	return ret;
+}
+
+/* Whatever a client does, in a process of its own it ends only that. */
+static int serve_apart(struct rtt_options *o, int fd)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(serve_one(o, fd) ? 1 : 0);
+	if (pid < 0)
+		report_failure("fork", errno);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? -1 : 0;
+}
+
+/* A host without IPv6 has IPv4; either structure begins with family and port. */
+static int listen_at(unsigned int port)
+{
+	struct sockaddr_in6 any = {
+		.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port),
+	};
+	int fd, on = 1, off = 0;
+
+	fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		any.sin6_family = AF_INET;
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	}
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)) ||
+	    listen(fd, 8))
+		return report_wrong("port %u: %s", port, strerror(errno));
+	return fd;
 }
 
 static int run_server(struct rtt_options *o)
 {
-	struct addrinfo hints = {
-		.ai_flags = AI_PASSIVE, .ai_family = AF_INET6,
-		.ai_socktype = SOCK_STREAM,
-	}, *ai;
-	int fd, conn, on = 1, off = 0, ret;
+	int fd = listen_at(o->port), conn, ret = 0;
 
-	ret = getaddrinfo(NULL, o->port, &hints, &ai);
-	if (ret) {
-		fprintf(stderr, "inc-rtt: port \"%s\": %s\n", o->port,
-			gai_strerror(ret));
+	if (fd < 0)
 		return -1;
-	}
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	ret = fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 8);
-	freeaddrinfo(ai);
-	if (ret)
-		return report_failure("listening", errno);
-	printf("listening on port %s\n", o->port);
+	printf("listening on port %u\n", o->port);
 	fflush(stdout);
 	do {
 		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		if (conn < 0 && errno == ECONNABORTED)
+			continue;
 		if (conn < 0)
 			return report_failure("accept", errno);
-		ret = serve_one(o, conn);
+		ret = serve_apart(o, conn);
+		close(conn);
 	} while (!o->once);
 	close(fd);
 	return ret;
 }
 
+/* Returns a socket, or -1. */
+static int connect_server(const struct rtt_options *o)
+{
+	struct inc_reach *r = inc_reach_new("", (int)o->port, true);
+	int ms = (int)o->timeout_ms < 2 * CONNECT_MS ? (int)o->timeout_ms / 2 :
+		 CONNECT_MS;
+	int64_t give_up = now_ms() + (ms < REFUSED_MS ? ms : REFUSED_MS);
+	char why[INC_RDV_TEXT_MAX] = "no memory";
+	int fd = -1;
+
+	if (r && inc_reach_add(r, o->server)) {
+		while ((fd = inc_reach_next(r, ms, NULL)) < 0 &&
+		       inc_reach_error(r, 0) == -ECONNREFUSED &&
+		       now_ms() < give_up) {
+			usleep(50000);
+			inc_reach_again(r);
+		}
+		inc_reach_why(r, "inc-rtt", why, sizeof(why));
+	}
+	inc_reach_free(r);
+	return fd < 0 ? report_wrong("inc-rtt %s", why) : fd;
+}
+
 static int run_client(struct rtt_options *o)
 {
-	char err[INC_RDV_TEXT_MAX] = "", server[300];
 	struct end e = { .o = o, .size = o->size, .yields = o->yields };
 	struct hello mine = {
 		.bw = o->bw,
@@ -574,46 +647,32 @@ static int run_client(struct rtt_options *o)
 		.messages = o->bw ? o->reps :
 			    o->iterations / 10 + 1 + o->reps * o->iterations,
 	};
-	struct inc_conn conn;
+	struct inc_rdv_addr local;
 	int ret = -1;
 
-	alarm(o->timeout_s);
-	if (strchr(o->server, ':') &&
-	    strchr(o->server, ':') != strrchr(o->server, ':'))
-		snprintf(server, sizeof(server), "[%s]:%s", o->server, o->port);
-	else
-		snprintf(server, sizeof(server), "%s:%s", o->server, o->port);
-	if (inc_conn_open(&conn, "inc-rtt", server, inc_now_ms() + 10000, err,
-			  sizeof(err))) {
-		fprintf(stderr, "inc-rtt: %s\n", err);
+	limit_time(o->timeout_ms);
+	e.fd = connect_server(o);
+	if (e.fd < 0)
 		return -1;
-	}
-	/* It blocks from here on; alarm() is the time limit. */
-	e.fd = conn.fd;
-	if (!fcntl(e.fd, F_SETFL, 0) && !make_verbs(&e, &conn.local) &&
-	    !connect_ends(&e, &mine))
+	/* From here on the socket blocks; limit_time() ends that. */
+	if (!fcntl(e.fd, F_SETFL, 0) && !local_addr(e.fd, &local) &&
+	    !make_verbs(&e, &local) && !connect_ends(&e, &mine))
 		ret = o->bw ? run_bw(&e) : run_rtt(&e);
 	if (!ret)
-		ret = send_line(&e, "bye\n");
+		ret = send_line(&e, "bye");
 	free_verbs(&e);
-	inc_conn_close(&conn);
 	return ret;
 }
 
 /* --- Command line ------------------------------------------------------ */
 
-static int ignore(void *ctx, const struct opt *opt, char *text)
-{
-	return 0;
-}
-
 #define AT(field)	OPT_AT(struct rtt_options, field)
 
 static const struct opt options_list[] = {
-	{ "port", 'p', OPT_TEXT, "PORT",
-	  "TCP port to meet at (" DEFAULT_PORT ")", AT(port) },
+	{ "port", 'p', OPT_NUM, "PORT", "TCP port to meet at (18792)",
+	  AT(port), 1, UINT16_MAX },
 	{ "size", 's', OPT_NUM, "BYTES",
-	  "size of a message (8; with --bw 65536)", AT(size), 1, 1 << 26 },
+	  "size of a message (8; with --bw 65536)", AT(size), 1, MAX_SIZE },
 	{ "iterations", 'i', OPT_NUM, "N",
 	  "round trips, or messages, per repetition (1000)",
 	  AT(iterations), 1, 1 << 20 },
@@ -629,47 +688,57 @@ static const struct opt options_list[] = {
 	{ "qp-timeout", 0, OPT_NUM, "N",
 	  "local ACK timeout, 4.096 us * 2^N (10)", AT(qp_timeout), 1, 31 },
 	{ "pmtu", 0, OPT_NUM, "N", "path MTU, at most that of the ports",
-	  AT(pmtu), 1, 4096 },
+	  AT(pmtu), 256, 4096, OPT_POWER },
 	{ "dev", 0, OPT_TEXT, "NAME", "verbs device", AT(dev) },
 	{ "gid-index", 0, OPT_NUM, "N", "index of the GID",
 	  AT(gid_index), 0, UINT8_MAX },
-	{ "timeout", 0, OPT_NUM, "S",
-	  "exit S seconds after a measurement has begun (60)",
-	  AT(timeout_s), 1, INT_MAX },
-	{ "server", 0, OPT_CALL, NULL, "the default without an address",
-	  .call = ignore },
+	/* Not less than a second: it was in seconds. */
+	{ "timeout", 0, OPT_MS, "MS",
+	  "exit so long after a measurement has begun (60s)",
+	  AT(timeout_ms), 1000, INT_MAX },
+	{ "server", 0, OPT_FLAG, NULL, "the default without an address",
+	  AT(serve) },
 	{ "once", 0, OPT_FLAG, NULL, "server: exit after one client",
 	  AT(once) },
 	{ "json", 'j', OPT_FLAG, NULL, "print JSON", AT(json) },
 	OPT_HELP_ROW,
+	OPT_VERSION_ROW,
 	{ 0 }
 };
 
 static const struct opts options = {
 	.prog	= "inc-rtt",
+	.version = PERF_VERSION,
 	.head	=
 		"Usage: inc-rtt [OPTIONS] [--server]    at one end, and\n"
-		"       inc-rtt [OPTIONS] SERVER        at the other\n"
+		"       inc-rtt [OPTIONS] HOST[:PORT]   at the other\n"
+		"       (inc-rtt is \"inc-perf rtt\")\n"
 		"\n"
 		"Measure the round trip of RDMA WRITE with Immediate between two RC QPs.\n"
 		"\n",
+	.tail	= "\nExit status: 0, 1 if something failed or the data is wrong, 2 for usage.\n",
 	.list	= options_list,
 	.args	= 1,
 };
 
-int main(int argc, char **argv)
+/* Run the command. Returns its exit status. */
+int rtt_main(int argc, char **argv)
 {
 	struct rtt_options o = {
 		.port = DEFAULT_PORT, .gid_index = -1, .iterations = 1000,
-		.reps = 5, .window = 8, .timeout_s = 60,
+		.reps = 5, .window = 8, .timeout_ms = 60000,
 		.qp_timeout = 10,
 	};
 	int ret = opts_read(&options, &o, argc, argv);
 
+	if (!ret && optind < argc)
+		o.server = argv[optind];
+	if (!ret && o.server && (o.serve || o.once))
+		ret = opts_wrong("--server, --once: of the end without \"%s\"",
+				 o.server);
 	if (ret)
 		return ret < 0 ? 2 : 0;
-	if (optind < argc)
-		o.server = argv[optind];
+	signal(SIGPIPE, SIG_IGN);
 	if (!o.size)
 		o.size = o.bw ? 65536 : 8;
 	return (o.server ? run_client(&o) : run_server(&o)) ? 1 : 0;

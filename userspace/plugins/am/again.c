@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A manager that was lost, or another one that knows the group: how it is found, and
+ * what the rank has said before is said to it. The search has a thread, which ends
+ * with it. Functions without another context are called with the stream's lock held.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "conf/array.h"
+#include "conf/clock.h"
+#include "conf/thread.h"
+
+#define CONNECT_MS	1000	/* to find any manager, and the more, the longer */
+#define EACH_MS		250
+#define AGAIN_MS	100	/* between attempts to find a manager */
+#define JOIN_MS		10000	/* to find one that leads, without a tree yet */
+#define REJOIN_MS	30000	/* the same, if one has accepted us before */
+#define WORKED_MS	500	/* a stream that lasts so long has worked */
+
+/* --- What was said ------------------------------------------------------- */
+
+/* Keep what the rank says, in case it is not heard. */
+void am_note_said(struct inc_am *am, const struct inc_rdv_msg *msg)
+{
+	if (msg->type == INC_RDV_JOIN)
+		am->asked = msg->join;
+	/* What it said before is about a tree that has failed. */
+	if (msg->type == INC_RDV_REJOIN) {
+		am->rejoin = msg->join;
+		am->owed &= ~(1U << INC_RDV_RTS | 1U << INC_RDV_LOST);
+	}
+	/* It says that again, if need be. */
+	if (msg->type != INC_RDV_LOSSY)
+		am->owed |= 1U << msg->type;
+}
+
+static void say_join(struct inc_am *am)
+{
+	struct am_message msg = {
+		.resume = am->tree_id,
+		.tree_id = am->tree_id,
+		.rdv = { .type = INC_RDV_JOIN, .join = am->asked },
+	};
+
+	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
+	am_stream_send(&am->stream, &msg);
+}
+
+/* Say over a new stream what the last one may not have delivered. */
+void am_say_again(struct inc_am *am)
+{
+	static const enum inc_rdv_type types[] = {
+		INC_RDV_REJOIN, INC_RDV_RTS, INC_RDV_LOST, INC_RDV_LEAVE,
+	};
+	struct am_message msg;
+	size_t i;
+
+	if (am->tree_id || am->owed & 1U << INC_RDV_JOIN)
+		say_join(am);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		if (!(am->owed & 1U << types[i]))
+			continue;
+		msg = (struct am_message){ .rdv.type = types[i] };
+		if (types[i] == INC_RDV_REJOIN)
+			msg.rdv.join = am->rejoin;
+		am_stream_send(&am->stream, &msg);
+	}
+	channel_flush(am->stream.channel);
+}
+
+/* --- The search ---------------------------------------------------------- */
+
+/*
+ * Is it the manager that is lost, or does not serve? If a group is refused because
+ * the fabric cannot be reached, that is UNAVAILABLE, too, and all its ranks end.
+ */
+static bool manager_fails(const struct inc_am *am)
+{
+	return am->end.status == WIRE_UNAVAILABLE &&
+	       strncmp(am->end.text, AM_GROUP, strlen(AM_GROUP)) != 0;
+}
+
+/* Does a manager say that it, or another one, will soon take the stream? */
+static bool is_begun(const char *text)
+{
+	return !strncmp(text, AM_STARTING, strlen(AM_STARTING)) ||
+	       !strncmp(text, AM_NO_LEADER, strlen(AM_NO_LEADER));
+}
+
+/*
+ * The stream is lost: for how long to look for another manager? If there is one
+ * only, and it did not take the stream, nobody else will, unless it says so. But
+ * on a host with no CPU to spare, the first connection may have waited for longer
+ * than the manager waits for its first words.
+ */
+static int64_t get_patience(const struct inc_am *am)
+{
+	if (am->tree_id)
+		return am->resume_ms;
+	if (am->worked)
+		return REJOIN_MS;
+	return am->several || am->opened < 2 ? JOIN_MS : 0;
+}
+
+/* There are none that are being connected. */
+void am_forget_sockets(struct inc_am *am)
+{
+	unsigned int i;
+
+	for (i = 0; i < INC_REACH_SEEN; i++)
+		am->search.connecting.fd[i] = -1;
+}
+
+/*
+ * Connect to a manager that has not been tried since all were. One that does not
+ * answer costs no more time than is needed to begin with the others.
+ */
+static int try_next(struct inc_am *am, int64_t left)
+{
+	int64_t limit = CONNECT_MS + inc_reach_count(am->others) * EACH_MS;
+
+	if (!inc_reach_left(am->others))
+		inc_reach_again(am->others);
+	return inc_reach_next(am->others, (int)(limit < left ? limit : left),
+			      &am->search.connecting);
+}
+
+static void *run_search(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
+	struct inc_am *am = arg;
+	struct am_search *s = &am->search;
+	const uint64_t one = 1;
+	int64_t left;
+
+	while (s->fd < 0 && !atomic_load(&s->stop)) {
+		nanosleep(&pause, NULL);
+		left = s->until - now_ms();
+		if (left <= 0)
+			break;
+		s->fd = try_next(am, left);
+	}
+	atomic_store(&s->over, true);
+	if (write(am->wake, &one, sizeof(one)) < 0)
+		return NULL;	/* it has been woken already */
+	return NULL;
+}
+
+/*
+ * The stream has ended: look for the manager, or another one, if that may help.
+ * Returns false if not.
+ */
+bool am_search_begin(struct inc_am *am)
+{
+	struct am_search *s = &am->search;
+	int64_t now = now_ms();
+
+	am->worked |= now - am->opened_at >= WORKED_MS ||
+		      is_begun(am->end.text);
+	if (!manager_fails(am))
+		return false;
+	if (!am->lost_at)
+		am->lost_at = now;
+	s->until = am->lost_at + get_patience(am);
+	if (s->until <= now)
+		return false;
+	s->fd = -1;
+	atomic_store(&s->over, false);
+	s->runs = !thread_create(&s->thread, run_search, am);
+	return s->runs;
+}
+
+/* Ask whether a search is over. */
+bool am_search_is_over(const struct inc_am *am)
+{
+	return am->search.runs && atomic_load(&am->search.over);
+}
+
+/* Take a search's result. Returns the connection, or -1 if there is none. */
+int am_search_end(struct inc_am *am)
+{
+	struct am_search *s = &am->search;
+	int fd = s->fd;
+
+	pthread_join(s->thread, NULL);
+	s->runs = false;
+	s->fd = -1;
+	am_forget_sockets(am);
+	if (fd >= 0)
+		snprintf(am->server, sizeof(am->server), "%s",
+			 inc_reach_addr(am->others,
+					inc_reach_which(am->others)));
+	return fd;
+}
+
+/* End a search. Waits for it. Context: nobody uses the stream any more. */
+void am_search_stop(struct inc_am *am)
+{
+	int fd;
+
+	if (!am->search.runs)
+		return;
+	atomic_store(&am->search.stop, true);
+	fd = am_search_end(am);
+	if (fd >= 0)
+		close(fd);
+}
