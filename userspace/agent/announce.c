@@ -9,13 +9,9 @@
 
 #define VERSION	1
 
-/**
- * announce_make() - make the TLV's content for a switch
- * @buf: result, ANNOUNCE_MAX bytes
- * @id: the switch's identity
- * @port: interface
- *
- * Return: bytes, or 0 if a name is too long.
+/*
+ * Make the TLV's content for a switch. Returns bytes, or 0 if a name is too
+ * long.
  */
 size_t announce_make(uint8_t *buf, const char *id, const char *port)
 {
@@ -53,14 +49,9 @@ static bool take_string(const uint8_t **info, size_t *len, char *to,
 	return true;
 }
 
-/**
- * announce_parse() - read the TLV
- * @subtype: its subtype
+/*
+ * Read the TLV. Returns 0, or -1 if it says nothing.
  * @info: its content, or NULL
- * @len: bytes
- * @a: result
- *
- * Return: 0, or -1 if it says nothing.
  */
 int announce_parse(long subtype, const uint8_t *info, size_t len,
 		   struct announce *a)
@@ -79,13 +70,10 @@ int announce_parse(long subtype, const uint8_t *info, size_t len,
 	return -1;
 }
 
-/**
- * announce_mac() - take a MAC address out of a chassis or port ID
+/*
+ * Take a MAC address out of a chassis or port ID. Returns 0, or -1 if nobody
+ * can have it.
  * @id: ID whose subtype is that of a MAC address, or NULL
- * @len: bytes
- * @mac: result, 6 bytes
- *
- * Return: 0, or -1 if nobody can have it.
  */
 int announce_mac(const uint8_t *id, size_t len, uint8_t *mac)
 {

@@ -548,11 +548,11 @@ static unsigned long default_hold(unsigned long pmtu)
 	return RDMA_INC_DEFAULT_HOLD * (times ? times : 1);
 }
 
-/**
- * apply_defaults() - add what a request leaves open, and YANG cannot tell
+/*
+ * Add what a request leaves open, and YANG cannot tell.
  * @running: the container "switch" as the kernel has it, or NULL
- * @wanted: as it should be, or NULL; trees that are there already get the values
- *	that the kernel would have given to new ones
+ * @wanted: as it should be, or NULL; trees that are there already get the
+ *	values that the kernel would have given to new ones
  */
 void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 {
@@ -571,19 +571,12 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 	}
 }
 
-/**
- * apply_config() - ask the kernel for what differs
+/*
+ * Ask the kernel for what differs. What @wanted lacks and the kernel has
+ * chosen stays as it is. Context: after ds_read(), in the same operation.
  * @running: the container "switch" as the kernel has it, or NULL
  * @wanted: as it should be, or NULL
  * @on_error: what to do when a request fails
- * @failed: called for each error
- * @arg: its last argument
- *
- * What @wanted lacks and the kernel has chosen stays as it is.
- *
- * Context: After ds_read(), in the same operation.
- *
- * Return: 0, or -1.
  */
 int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		 enum apply_error on_error,

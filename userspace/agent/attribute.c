@@ -154,17 +154,11 @@ static void look_at(const struct ly_ctx *ctx, const char *text)
 	lyd_free_siblings(rpc);
 }
 
-/**
- * lyd_parse_op() - libyang's, with a look at the attributes of an edit
- * @ctx: YANG modules
+/*
+ * Libyang's, with a look at the attributes of an edit. Returns libyang's.
  * @parent: where to put it, or NULL
- * @in: text
- * @format: of the text
- * @type: of the operation
  * @tree: result: all of it, or NULL
  * @op: result: the operation, or NULL
- *
- * Return: libyang's.
  */
 LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
 		    struct ly_in *in, LYD_FORMAT format, enum lyd_type type,
@@ -187,12 +181,8 @@ LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
 	return rc;
 }
 
-/**
- * attribute_check() - ask whether the request that is answered has an attribute
- *	that nobody knows
- * @f: which one
- *
- * Return: 0, or -1.
+/*
+ * Ask whether the request that is answered has an attribute that nobody knows.
  */
 int attribute_check(struct fault *f)
 {

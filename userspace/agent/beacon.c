@@ -30,11 +30,9 @@ static struct {
 	uint64_t	bridge_state;	/* what they said */
 } beacon;
 
-/**
- * beacon_hurry() - something has changed
+/*
+ * Something has changed. Context: the thread that calls beacon_turn().
  * @link: an interface, else something was forgotten
- *
- * Context: The thread that calls beacon_turn().
  */
 void beacon_hurry(bool link)
 {
@@ -62,11 +60,8 @@ static int next_turn(uint64_t now)
 	return (int)(at - now);
 }
 
-/**
- * beacon_turn() - send one, if it is time
- * @now: milliseconds
- *
- * Return: milliseconds until it must be called again.
+/*
+ * Send one, if it is time. Returns milliseconds until it must be called again.
  */
 int beacon_turn(uint64_t now)
 {

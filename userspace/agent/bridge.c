@@ -113,24 +113,20 @@ static int dump_links(const char *kind, inc_rt_fn *fn, void *arg)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/**
- * bridge_beacon() - let all others know by which way this switch is reached
- *
- * One frame by each of its bridges, and of their VLANs.
+/*
+ * Let all others know by which way this switch is reached. One frame by each
+ * of its bridges, and of their VLANs.
  */
 void bridge_beacon(void)
 {
 	dump_links(NULL, on_link, NULL);
 }
 
-/**
- * bridge_changing() - ask whose spanning trees are changing
- *
- * The root tells all bridges of a kernel's spanning tree, for 35 seconds by
- * default; then they forget sooner.
- *
- * Return: 0: nobody's; else a number that is another one for other bridges; as the
- * last time, if the kernel does not tell.
+/*
+ * Ask whose spanning trees are changing. The root tells all bridges of a
+ * kernel's spanning tree, for 35 seconds by default; then they forget sooner.
+ * Returns 0: nobody's; else a number that is another one for other bridges; as
+ * the last time, if the kernel does not tell.
  */
 uint64_t bridge_changing(void)
 {

@@ -26,17 +26,15 @@
 #include <rdma/rdma_cma.h>
 #include <stdarg.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cm-wire.h"
 #include "cm.h"
+#include "conf/pace.h"
 #include "nl.h"
 
 /* Requests that the kernel keeps for us; it drops the others. */
 #define BACKLOG		64
-/* Refusals reported in a second. */
-#define REPORTS		5
 
 /**
  * struct cm_conn - a connection
@@ -65,35 +63,23 @@ static struct {
 	struct cm_conn			*conns;
 	pthread_t			thread;
 	int				stop;
-	time_t				log_second;
-	unsigned int			reports;
-	unsigned int			unlogged;
+	struct pace			pace;
 } cm = { .stop = -1 };
 
 /* Strangers must not fill the log. */
 static void report_refusal(struct rdma_cm_id *id, const char *text)
 {
 	struct sockaddr *sa = rdma_get_peer_addr(id);
-	time_t now = time(NULL);
+	unsigned int n = pace_take(&cm.pace);
 	char host[64] = "?";
 
-	if (now != cm.log_second) {
-		if (cm.unlogged)
-			log_warn("RDMA CM: %u more requests refused",
-				 cm.unlogged);
-		cm.log_second = now;
-		cm.reports = 0;
-		cm.unlogged = 0;
-	}
-	if (cm.reports == REPORTS) {
-		cm.unlogged++;
+	if (!n)
 		return;
-	}
-	cm.reports++;
 	getnameinfo(sa, sa->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
 						   sizeof(struct sockaddr_in6),
 		    host, sizeof(host), NULL, 0, NI_NUMERICHOST);
-	log_warn("RDMA CM: refused %s: %s", host, text);
+	log_warn("RDMA CM: refused %s: %s (%u refused since the last message)",
+		 host, text, n);
 }
 
 static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
@@ -495,13 +481,7 @@ static void release_all(void)
 	cm.stop = -1;
 }
 
-/**
- * cm_start() - let ranks connect by RDMA CM
- * @a: agent, which tells where they may
- * @e: where
- *
- * Return: 0, or -1 after a message.
- */
+/* Let ranks connect by RDMA CM. Returns 0, or -1 after a message. */
 int cm_start(struct agent *a, const struct cm_endpoint *e)
 {
 	int rc;
@@ -525,11 +505,7 @@ int cm_start(struct agent *a, const struct cm_endpoint *e)
 	return 0;
 }
 
-/**
- * cm_stop() - end what cm_start() began
- *
- * Disconnect the hosts. Members stay.
- */
+/* End what cm_start() began. Disconnect the hosts. Members stay. */
 void cm_stop(void)
 {
 	uint64_t one = 1;

@@ -188,14 +188,10 @@ static void emit_fields(struct lyd_node *conf, struct lyd_node *state,
 	}
 }
 
-/**
- * ds_emit() - add an object's attributes to YANG data
- * @conf: where its configuration belongs
+/*
+ * Add an object's attributes to YANG data. What the YANG module does not have
+ * is left out.
  * @state: where other attributes belong, or NULL to leave them out
- * @obj: type of the object
- * @src: the object
- *
- * What the YANG module does not have is left out.
  */
 void ds_emit(struct lyd_node *conf, struct lyd_node *state,
 	     const struct object *obj, const void *src)
@@ -278,15 +274,12 @@ static bool same_value(const struct lyd_node *node, const struct lyd_node *old)
 	       !lyd_compare_single(node, was, LYD_COMPARE_FULL_RECURSION);
 }
 
-/**
- * ds_object() - read an object from YANG data
+/*
+ * Read an object from YANG data. Returns bits of the attributes that were
+ * read, which are set in the object's has.
  * @parent: node whose leafs, and lists of numbers, are the attributes
  * @old: leave out those with the values that they have here, or NULL
- * @obj: type of the object
  * @dst: the object, whose other attributes are kept
- *
- * Return: bits of the attributes that were read, which are set in the object's
- * has.
  */
 uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 		   const struct object *obj, void *dst)
@@ -320,21 +313,16 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 /* For all operations, which take place one after another. */
 static struct inc_nl conn;
 
-/**
- * ds_nl() - get the connection to the kernel
- *
- * Context: An operation, after ds_read().
- *
- * Return: connection, not open if the module was not there.
+/*
+ * Get the connection to the kernel. Context: an operation, after ds_read().
+ * Returns the connection, not open if the module was not there.
  */
 struct inc_nl *ds_nl(void)
 {
 	return &conn;
 }
 
-/**
- * ds_close() - end the connection to the kernel
- */
+/* End the connection to the kernel. */
 void ds_close(void)
 {
 	inc_nl_close(&conn);
@@ -631,18 +619,10 @@ static void add_cm(const struct agent *a, struct lyd_node *sw)
 	put_number(node, "port", port);
 }
 
-/**
- * ds_read() - read the switch from the kernel
- * @a: agent
- * @want: what of it
- * @out: the container "switch"
- * @f: why it failed
- *
- * Without the module, the data has neither limits nor trees.
- *
- * Context: An operation.
- *
- * Return: 0, or -1 after filling in @f.
+/*
+ * Read the switch from the kernel. Without the module, the data has neither
+ * limits nor trees. Context: an operation. Returns 0, or -1 after filling in
+ * @f.
  */
 int ds_read(const struct agent *a, const struct ds_want *want,
 	    struct lyd_node **out, struct fault *f)

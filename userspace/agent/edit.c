@@ -16,13 +16,7 @@ static const char *const names[] = {
 	[EDIT_NONE] = "none",
 };
 
-/**
- * edit_op() - look an operation up
- * @name: its name in NETCONF
- * @op: result
- *
- * Return: 0, or -1 if there is none of this name.
- */
+/* Look an operation up. Returns 0, or -1 if there is none of this name. */
 int edit_op(const char *name, enum edit_op *op)
 {
 	size_t i;
@@ -79,14 +73,11 @@ static bool is_blank(const char *text)
 	return !text || !text[strspn(text, " \t\r\n")];
 }
 
-/**
- * edit_has_sense() - check what YANG does not accept in an edit
+/*
+ * Check what YANG does not accept in an edit. A leaf that is deleted or
+ * removed needs no value (RFC 6241, section 7.2). Returns true if there is
+ * nothing else.
  * @edit: the edit's first node, parsed with opaque nodes
- * @op: operation of nodes that have none
- *
- * A leaf that is deleted or removed needs no value (RFC 6241, section 7.2).
- *
- * Return: true if there is nothing else.
  */
 bool edit_has_sense(const struct lyd_node *edit, enum edit_op op)
 {
@@ -123,14 +114,9 @@ static bool is_twice(const struct lyd_node *siblings,
 	       !lyd_find_sibling_first(siblings, node, &first) && first != node;
 }
 
-/**
- * edit_is_unique() - check that an edit says nothing twice
- * @edit: the edit's first node
- * @f: result: what is there twice
- *
- * Of two values for one leaf nobody could tell which is meant.
- *
- * Return: true if nothing is.
+/*
+ * Check that an edit says nothing twice. Of two values for one leaf nobody
+ * could tell which is meant. Returns true if nothing is.
  */
 bool edit_is_unique(const struct lyd_node *edit, struct fault *f)
 {
@@ -232,12 +218,8 @@ static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 	return 0;
 }
 
-/**
- * edit_tree() - tell which tree an edit is of
- * @edit: the edit's first top-level node
- * @op: operation of nodes that have none
- *
- * Return: ID; 0: it is of something else, too.
+/*
+ * Tell which tree an edit is of. Returns ID; 0: it is of something else, too.
  */
 uint32_t edit_tree(const struct lyd_node *edit, enum edit_op op)
 {
@@ -251,16 +233,10 @@ uint32_t edit_tree(const struct lyd_node *edit, enum edit_op op)
 	       (uint32_t)strtoul(lyd_get_value(lyd_child(tree)), NULL, 10) : 0;
 }
 
-/**
- * edit_apply() - merge an edit into a configuration
- * @edit: the edit's first top-level node
- * @op: operation of nodes that have none
+/*
+ * Merge an edit into a configuration. After a failure the configuration has
+ * been changed in part.
  * @config: the configuration's first top-level node, or NULL
- * @f: why it failed
- *
- * After a failure the configuration has been changed in part.
- *
- * Return: 0, or -1.
  */
 int edit_apply(const struct lyd_node *edit, enum edit_op op,
 	       struct lyd_node **config, struct fault *f)

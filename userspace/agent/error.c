@@ -32,14 +32,9 @@ static void set_path(struct fault *f, const struct lyd_node *node, const char *l
 	free(path);
 }
 
-/**
- * fault_set() - describe an error
- * @f: the error
- * @tag: its kind
+/*
+ * Describe an error. Returns -1.
  * @node: the node that it concerns, or NULL
- * @fmt: what is wrong
- *
- * Return: -1.
  */
 int fault_set(struct fault *f, NC_ERR tag, const struct lyd_node *node,
 	      const char *fmt, ...)
@@ -85,14 +80,9 @@ static NC_ERR tag_of(const struct inc_nl *nl, int err)
 	}
 }
 
-/**
- * fault_kernel() - describe an error of the kernel
- * @f: the error
- * @nl: connection whose request failed
- * @err: -errno
+/*
+ * Describe an error of the kernel. Returns -1.
  * @node: the node that the request was made from, or NULL
- *
- * Return: -1.
  */
 int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 		 const struct lyd_node *node)
@@ -170,14 +160,10 @@ static bool begins_with(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/**
- * fault_text() - describe an error by what libyang says of it
- * @f: the error
- * @msg: its text
+/*
+ * Describe an error by what libyang says of it. Returns -1.
  * @path: of the data that it concerns, or empty
  * @app_tag: the rule that is broken (RFC 7950, section 15), or NULL
- *
- * Return: -1.
  */
 int fault_text(struct fault *f, const char *msg, const char *path,
 	       const char *app_tag)
@@ -206,13 +192,7 @@ int fault_text(struct fault *f, const char *msg, const char *path,
 	return -1;
 }
 
-/**
- * fault_yang() - describe the last error of libyang in this thread
- * @f: the error
- * @ctx: context
- *
- * Return: -1.
- */
+/* Describe the last error of libyang in this thread. Returns -1. */
 int fault_yang(struct fault *f, const struct ly_ctx *ctx)
 {
 	const struct ly_err_item *e = ly_err_last(ctx);
@@ -234,13 +214,9 @@ static _Thread_local struct {
 	char	path[512];
 } seen;
 
-/**
- * error_make() - make an error
- * @ctx: YANG modules
- * @f: what is wrong
+/*
+ * Make an error.
  * @protocol: with the operation and its parameters, rather than with data
- *
- * Return: the error.
  */
 struct lyd_node *error_make(const struct ly_ctx *ctx, const struct fault *f,
 			    bool protocol)
@@ -280,19 +256,14 @@ static void note_error(LY_LOG_LEVEL level, const char *msg,
 		 data_path ? data_path : "");
 }
 
-/**
- * error_init() - take down what libyang refuses
- */
+/* Take down what libyang refuses. */
 void error_init(void)
 {
 	ly_set_log_clb(note_error);
 	ly_log_options(LY_LOLOG | LY_LOSTORE);
 }
 
-/**
- * error_watch() - say whether this thread waits for a request, or answers one
- * @on: it waits
- */
+/* Say whether this thread waits for a request, or answers one. */
 void error_watch(bool on)
 {
 	seen.on = on;
@@ -307,12 +278,7 @@ static bool is_operation(void)
 		!strchr(seen.path, ':'));
 }
 
-/**
- * nc_server_reply_err() - libnetconf2's, with the error that a client expects
- * @err: error
- *
- * Return: reply.
- */
+/* Libnetconf2's, with the error that a client expects. Returns the reply. */
 struct nc_server_reply *nc_server_reply_err(struct lyd_node *err)
 {
 	struct nc_server_reply *(*original)(struct lyd_node *err) = NULL;

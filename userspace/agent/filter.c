@@ -153,12 +153,9 @@ static unsigned int count_elements(const struct lyd_node *filter)
 	return n;
 }
 
-/**
- * filter_check() - refuse a filter that would take too long
+/*
+ * Refuse a filter that would take too long.
  * @filter: an operation's node "filter", or NULL
- * @f: why it is refused
- *
- * Return: 0, or -1.
  */
 int filter_check(const struct lyd_node *filter, struct fault *f)
 {
@@ -202,12 +199,11 @@ static bool wants_below(const struct lyd_node *first, const char *path)
 	return false;
 }
 
-/**
- * filter_wants() - may a filter select nodes of a name?
- * @filter: the operation's node "filter", which filter_check() accepts; or NULL
- * @path: names from the top on, "switch/tree/member"
- *
- * Return: false if filter_apply() would remove all of them.
+/*
+ * May a filter select nodes of a name? Returns false if filter_apply() would
+ * remove all of them.
+ * @filter: the operation's node "filter", which filter_check() accepts; or
+ *	NULL
  */
 bool filter_wants(const struct lyd_node *filter, const char *path)
 {
@@ -233,11 +229,11 @@ static const struct lyd_node *find_only(const struct lyd_node *first,
 	return found;
 }
 
-/**
- * filter_tree() - tell which tree a filter selects
- * @filter: the operation's node "filter", which filter_check() accepts; or NULL
- *
- * Return: ID; 0: filter_apply() may keep several, or none.
+/*
+ * Tell which tree a filter selects. Returns ID; 0: filter_apply() may keep
+ * several, or none.
+ * @filter: the operation's node "filter", which filter_check() accepts; or
+ *	NULL
  */
 uint32_t filter_tree(const struct lyd_node *filter)
 {
@@ -253,14 +249,11 @@ uint32_t filter_tree(const struct lyd_node *filter)
 	       (uint32_t)strtoul(value_of(id), NULL, 10) : 0;
 }
 
-/**
- * filter_apply() - reduce data to what a filter selects
- * @ctx: context
- * @filter: the operation's node "filter", which filter_check() accepts; or NULL
+/*
+ * Reduce data to what a filter selects.
+ * @filter: the operation's node "filter", which filter_check() accepts; or
+ *	NULL
  * @data: first top-level node; may become NULL
- * @f: why it failed
- *
- * Return: 0, or -1.
  */
 int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
 		 struct lyd_node **data, struct fault *f)

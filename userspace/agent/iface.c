@@ -19,6 +19,7 @@
 #include <netlink/socket.h>
 
 #include "agent.h"
+#include "loop/index.h"
 #include "nl/rtnl.h"
 
 #define MAC_LEN		6
@@ -518,12 +519,10 @@ static int put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 	return 0;
 }
 
-/**
- * iface_add() - add the interfaces and their neighbours
- * @sw: the container "switch"
- *
- * Return: 0, or a negative errno value: what was added is not all; -EINTR: they
- * keep changing while they are read.
+/*
+ * Add the interfaces and their neighbours. Returns 0, or a negative errno
+ * value: what was added is not all; -EINTR: they keep changing while they are
+ * read.
  */
 int iface_add(struct lyd_node *sw)
 {
@@ -538,22 +537,10 @@ int iface_add(struct lyd_node *sw)
 	return rc;
 }
 
-static uint64_t mix_hash(uint64_t h, const char *text)
-{
-	do
-		h = (h ^ (uint8_t)*text) * 1099511628211ULL;
-	while (*text++);
-	return h;
-}
-
-/**
- * iface_version() - add a number for all that is reported of the interfaces
- * @sw: the container "switch", with its interfaces
- * @id: the switch's identity
- */
+/* Add a number for all that is reported of the interfaces. */
 void iface_version(struct lyd_node *sw, const char *id)
 {
-	uint64_t h = mix_hash(14695981039346656037ULL, id);
+	uint64_t h = index_hash_text(0, id);
 	struct lyd_node *child, *node;
 	char text[20];
 
@@ -561,9 +548,9 @@ void iface_version(struct lyd_node *sw, const char *id)
 		if (strcmp(LYD_NAME(child), "interface"))
 			continue;
 		LYD_TREE_DFS_BEGIN(child, node) {
-			h = mix_hash(h, LYD_NAME(node));
+			h = index_hash_text(h, LYD_NAME(node));
 			if (node->schema->nodetype & LYD_NODE_TERM)
-				h = mix_hash(h, lyd_get_value(node));
+				h = index_hash_text(h, lyd_get_value(node));
 			LYD_TREE_DFS_END(child, node);
 		}
 	}
@@ -571,13 +558,10 @@ void iface_version(struct lyd_node *sw, const char *id)
 	lyd_new_term(sw, NULL, "interfaces-version", text, 0, NULL);
 }
 
-/**
- * iface_neighbour() - find a neighbour, or add it
- * @sw: the container "switch", with its interfaces
- * @ifname: interface
+/*
+ * Find a neighbour, or add it. Returns its node, or NULL if there is no such
+ * interface.
  * @mac: the neighbour's MAC address, 6 bytes
- *
- * Return: its node, or NULL if there is no such interface.
  */
 struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
 				 const uint8_t *mac)
@@ -595,10 +579,9 @@ struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
 	return NULL;
 }
 
-/**
- * iface_watch() - a socket that tells of changes of interfaces and hosts
- *
- * Return: descriptor, or -1.
+/*
+ * A socket that tells of changes of interfaces and hosts. Returns the
+ * descriptor, or -1.
  */
 int iface_watch(void)
 {
@@ -636,13 +619,9 @@ static enum iface_change neigh_changed(struct nlmsghdr *nlh, char *name,
 	return IFACE_HOST;
 }
 
-/**
- * iface_changed() - the next thing that changed
- * @fd: from iface_watch()
+/*
+ * The next thing that changed. Returns what it is.
  * @name: name of the interface; empty if it is not known
- * @len: room at @name
- *
- * Return: what it is.
  */
 enum iface_change iface_changed(int fd, char *name, size_t len)
 {

@@ -37,12 +37,7 @@ static uint64_t clock_us(clockid_t clock)
 	return (uint64_t)clock_ns(clock) / 1000;
 }
 
-/**
- * ifcache_note() - something has changed
- * @news: what it is
- *
- * Any thread may call it.
- */
+/* Something has changed. Any thread may call it. */
 void ifcache_note(enum ifcache_news news)
 {
 	int old = atomic_load(&cache.change);
@@ -114,15 +109,11 @@ static int read_again(const struct agent *a)
 	return 0;
 }
 
-/**
- * ifcache_add() - add the interfaces, as they are or were a little while ago
- * @a: agent
- * @sw: the container "switch"
+/*
+ * Add the interfaces, as they are or were a little while ago. Called under
+ * netconf_lock(). Returns 0, or a negative errno value: they have never been
+ * read.
  * @all: all of it, not only the version
- *
- * Called under netconf_lock().
- *
- * Return: 0, or a negative errno value: they have never been read.
  */
 int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 {
@@ -152,9 +143,7 @@ int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 	return cache.sw ? 0 : rc;
 }
 
-/**
- * ifcache_free() - at the end
- */
+/* At the end. */
 void ifcache_free(void)
 {
 	lyd_free_tree(cache.sw);

@@ -6,31 +6,19 @@
 
 #include "conf/log.h"
 
-/**
- * lldp_start() - say that there is no LLDP
- * @a: agent
- * @sock: lldpd's socket
- * @changed: never called
- *
- * Return: 0.
- */
+/* Say that there is no LLDP. Returns 0. */
 int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
 	log_info("LLDP: built without liblldpctl: links are learnt from the forwarding database");
 	return 0;
 }
 
-/**
- * lldp_stop() - the end of lldp_start()
- */
+/* The end of lldp_start(). */
 void lldp_stop(void)
 {
 }
 
-/**
- * lldp_add() - add nothing
- * @sw: the container "switch"
- */
+/* Add nothing. */
 void lldp_add(struct lyd_node *sw)
 {
 }

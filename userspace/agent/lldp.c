@@ -432,13 +432,9 @@ static void log_lldp(int severity, const char *msg)
 	log_debug("LLDP: %s", msg);
 }
 
-/**
- * lldp_start() - begin to announce this switch
- * @a: agent
+/*
+ * Begin to announce this switch. Returns 0, or -1 after a message.
  * @sock: lldpd's socket, NULL: the usual one
- * @changed: called when neighbours have changed
- *
- * Return: 0, or -1 after a message.
  */
 int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
@@ -455,9 +451,7 @@ int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 	return rc ? -1 : 0;
 }
 
-/**
- * lldp_stop() - stop announcing it
- */
+/* Stop announcing it. */
 void lldp_stop(void)
 {
 	uint64_t one = 1;
@@ -477,10 +471,7 @@ void lldp_stop(void)
 	pthread_mutex_unlock(&lldp.lock);
 }
 
-/**
- * lldp_add() - add the neighbours that LLDP has found
- * @sw: the container "switch", with its interfaces
- */
+/* Add the neighbours that LLDP has found. */
 void lldp_add(struct lyd_node *sw)
 {
 	const struct peer *p;

@@ -19,6 +19,7 @@
 #include "auth/address.h"
 #include "common.h"
 #include "conf/log.h"
+#include "conf/pace.h"
 
 #define FDS_MAX		65536
 /* What one address may have; what all may have, so that others get in, too. */
@@ -54,8 +55,7 @@ static struct {
 	int		busy[LOGINS_MAX];
 	unsigned int	nbusy;
 	/* When the log had a line, and how many have ended since. */
-	uint64_t	logged_at;
-	unsigned int	unlogged;
+	struct pace	pace;
 } logins = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct login *login_of(int fd)
@@ -109,10 +109,8 @@ static void lengthen_backlog(void)
 	}
 }
 
-/**
- * logins_init() - say what to look for
- * @ssh: port, 0: none
- * @tls: port, 0: none
+/*
+ * Say what to look for.
  * @limit_ms: how long it may take until a session begins
  */
 void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
@@ -124,16 +122,13 @@ void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
 }
 
 /* Strangers do not fill the log: one message a second is enough. */
-static void end_login(int fd, uint64_t now, const char *why)
+static void end_login(int fd, const char *why)
 {
-	if (!logins.logged_at || now - logins.logged_at >= 1000) {
-		log_warn("a client %s: its connection ends (%u more have ended since the last message)",
-			 why, logins.unlogged);
-		logins.logged_at = now;
-		logins.unlogged = 0;
-	} else {
-		logins.unlogged++;
-	}
+	unsigned int n = pace_take(&logins.pace);
+
+	if (n)
+		log_warn("a client %s: its connection ends (%u have ended since the last message)",
+			 why, n);
 	logins.list[fd].done = true;
 	shutdown(fd, SHUT_RDWR);
 }
@@ -184,9 +179,9 @@ static void check_login(int fd, uint64_t now)
 	struct login *l = &logins.list[fd];
 
 	if (now - l->since >= logins.limit_ms)
-		end_login(fd, now, "has not logged in in time");
+		end_login(fd, "has not logged in in time");
 	else if (count_same(l, true) >= ADDRESS_MAX)
-		end_login(fd, now, "gives way to later ones from its address");
+		end_login(fd, "gives way to later ones from its address");
 }
 
 /* The oldest one of the address that has most; -1: there is room. */
@@ -211,11 +206,8 @@ static int find_surplus(void)
 	return n > BUSY_MAX ? found : -1;
 }
 
-/**
- * logins_check() - end connections that have had their time
- * @now: milliseconds
- *
- * To be called many times a second.
+/*
+ * End connections that have had their time. To be called many times a second.
  */
 void logins_check(uint64_t now)
 {
@@ -238,7 +230,7 @@ void logins_check(uint64_t now)
 		check_login(logins.busy[i], now);
 	/* A client with a key logs in within milliseconds: the oldest make room. */
 	while ((fd = find_surplus()) >= 0)
-		end_login(fd, now, "gives way to others");
+		end_login(fd, "gives way to others");
 	pthread_mutex_unlock(&logins.lock);
 	closedir(dir);
 }
@@ -257,11 +249,9 @@ static bool is_of(int fd, const struct nc_session *s)
 	       !strcmp(host, nc_session_get_host(s));
 }
 
-/**
- * logins_done() - a session has begun
- * @s: session, by SSH or TLS
- *
- * Return: its socket, which libnetconf2 does not tell; or -1.
+/*
+ * A session has begun. Returns its socket, which libnetconf2 does not tell; or
+ * -1.
  */
 int logins_done(const struct nc_session *s)
 {

@@ -26,15 +26,11 @@ static bool is_served(const struct ly_ctx *ctx, const char *capability)
 	return netconf_serves(ly_ctx_get_module_implemented(ctx, buf));
 }
 
-/**
- * nc_server_get_cpblts_version() - libnetconf2's, without what is not served
- * @ctx: YANG modules
- * @version: of YANG, of the modules
- *
- * libnetconf2 3.7.1 announces modules that others import only, ietf-netconf-acm
- * among them, and its own. Its own calls come here, too. rules.py fails without this.
- *
- * Return: capabilities, with NULL at the end; or NULL.
+/*
+ * Libnetconf2's, without what is not served. Libnetconf2 3.7.1 announces
+ * modules that others import only, ietf-netconf-acm among them, and its own.
+ * Its own calls come here, too. rules.py fails without this. Returns
+ * capabilities, with NULL at the end; or NULL.
  */
 char **nc_server_get_cpblts_version(const struct ly_ctx *ctx,
 				    LYS_VERSION version)
@@ -182,13 +178,7 @@ static void hide_modules(const struct agent *a, struct lyd_node *parent)
 	}
 }
 
-/**
- * monitoring_library() - add the YANG library (RFC 8525) to data
- * @a: agent
- * @data: first top-level node
- *
- * Return: 0, or -1.
- */
+/* Add the YANG library (RFC 8525) to data. */
 int monitoring_library(const struct agent *a, struct lyd_node **data)
 {
 	struct lyd_node *library, *top;
@@ -202,13 +192,7 @@ int monitoring_library(const struct agent *a, struct lyd_node **data)
 	return 0;
 }
 
-/**
- * monitoring_streams() - add the streams of events (RFC 5277) to data
- * @a: agent
- * @data: first top-level node
- *
- * Return: 0, or -1.
- */
+/* Add the streams of events (RFC 5277) to data. */
 int monitoring_streams(const struct agent *a, struct lyd_node **data)
 {
 	struct lyd_node *top, *node = NULL;
@@ -226,13 +210,9 @@ int monitoring_streams(const struct agent *a, struct lyd_node **data)
 	return 0;
 }
 
-/**
- * monitoring_add() - add the container netconf-state to data
- * @a: agent
+/*
+ * Add the container netconf-state to data.
  * @lock: who has locked the running datastore
- * @data: first top-level node
- *
- * Return: 0, or -1.
  */
 int monitoring_add(const struct agent *a, const struct monitoring_lock *lock,
 		   struct lyd_node **data)

@@ -30,7 +30,7 @@
 #include "conf/socket.h"
 #include "netconf/chunk.h"
 #include "netconf/modules.h"
-#include "rendezvous/keepalive.h"
+#include "conf/keepalive.h"
 
 /* How long a login may take; how often connections are looked at. */
 #define LOGIN_S		10
@@ -87,12 +87,7 @@ static void log_nc(const struct nc_session *s, NC_VERB_LEVEL level,
 		log_msg(levels[level], "%s", msg);
 }
 
-/**
- * netconf_revoked() - ask whether a session's certificate has been revoked
- * @s: session
- *
- * Return: true if so.
- */
+/* Ask whether a session's certificate has been revoked. Returns true if so. */
 bool netconf_revoked(const struct nc_session *s)
 {
 	return remote_revoked(s);
@@ -137,25 +132,20 @@ static void note_served(void)
 			ly_set_add(&srv.served, mod, 1, NULL);
 }
 
-/**
- * netconf_serves() - ask whether clients may use a YANG module
- * @mod: module
- *
- * Return: false if it is only imported, or libnetconf2's own.
+/*
+ * Ask whether clients may use a YANG module. Returns false if it is only
+ * imported, or libnetconf2's own.
  */
 bool netconf_serves(const struct lys_module *mod)
 {
 	return ly_set_contains(&srv.served, (void *)mod, NULL);
 }
 
-/**
- * netconf_init() - load the YANG modules and start libnetconf2
+/*
+ * Load the YANG modules and start libnetconf2. Returns 0, or -1 after a
+ * message.
  * @a: agent, whose ctx and mod are set
  * @yang_dirs: directories with YANG modules, separated by colons
- * @ops: what answers requests
- * @max_sessions: limit of sessions
- *
- * Return: 0, or -1 after a message.
  */
 int netconf_init(struct agent *a, const char *yang_dirs,
 		 const struct netconf_ops *ops, unsigned int max_sessions)
@@ -325,7 +315,7 @@ static void serve_remote(struct nc_session *s)
 	}
 	/* Or a manager that vanished keeps its session for hours. */
 	if (g.fd >= 0)
-		inc_set_keepalive(g.fd);
+		inc_set_keepalive(g.fd, RDMA_INC_DEFAULT_DEAD_TIME);
 	serve_begin(s, &g);
 }
 
@@ -345,13 +335,7 @@ static void *accept_remote(void *arg)
 	return NULL;
 }
 
-/**
- * netconf_listen_unix() - accept sessions on a UNIX socket
- * @path: its name
- * @mode: its permissions
- *
- * Return: 0, or -1 after a message.
- */
+/* Accept sessions on a UNIX socket. Returns 0, or -1 after a message. */
 int netconf_listen_unix(const char *path, unsigned int mode)
 {
 	const char *why;
@@ -365,9 +349,7 @@ int netconf_listen_unix(const char *path, unsigned int mode)
 	return 0;
 }
 
-/**
- * netconf_unlisten() - remove the UNIX socket, if there is one
- */
+/* Remove the UNIX socket, if there is one. */
 void netconf_unlisten(void)
 {
 	if (srv.listener < 0)
@@ -376,13 +358,7 @@ void netconf_unlisten(void)
 	close(srv.listener);
 }
 
-/**
- * netconf_listen_remote() - accept sessions over SSH and TLS
- * @ssh: endpoint, or NULL
- * @tls: endpoint, or NULL
- *
- * Return: 0, or -1 after a message.
- */
+/* Accept sessions over SSH and TLS. Returns 0, or -1 after a message. */
 int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls)
 {
@@ -399,20 +375,14 @@ int netconf_listen_remote(const struct netconf_ssh *ssh,
 	return 0;
 }
 
-/**
- * netconf_reload() - read keys and certificates again
- */
+/* Read keys and certificates again. */
 void netconf_reload(void)
 {
 	if (srv.remote)
 		remote_reload();
 }
 
-/**
- * netconf_start() - begin to accept sessions
- *
- * Return: 0, or -1 after a message.
- */
+/* Begin to accept sessions. Returns 0, or -1 after a message. */
 int netconf_start(void)
 {
 	pthread_attr_t attr;
@@ -434,31 +404,25 @@ int netconf_start(void)
 	return rc ? -1 : 0;
 }
 
-/**
- * chunk_refuse() - choose what a server reads for a size of a chunk that is
- *	wrong
- *
- * Return: a size that ends the session.
+/*
+ * Choose what a server reads for a size of a chunk that is wrong. Returns a
+ * size that ends the session.
  */
 unsigned long chunk_refuse(void)
 {
 	return 0;
 }
 
-/**
- * chunk_most() - choose how long a message's next chunk may be
- *
- * Return: bytes; the message's own limit is --max-memory's.
+/*
+ * Choose how long a message's next chunk may be. Returns bytes; the message's
+ * own limit is --max-memory's.
  */
 unsigned long chunk_most(void)
 {
 	return CHUNK_MAX;
 }
 
-/**
- * netconf_stop() - end all sessions
- * @a: agent
- */
+/* End all sessions. */
 void netconf_stop(struct agent *a)
 {
 	unsigned int i;

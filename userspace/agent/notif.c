@@ -259,9 +259,7 @@ static void publish_change(const char *name)
 	publish_data(node);
 }
 
-/**
- * notif_changed() - tell that neighbours have changed
- */
+/* Tell that neighbours have changed. */
 void notif_changed(void)
 {
 	ifcache_note(IFCACHE_HOST);
@@ -371,12 +369,7 @@ static void *run_watcher(void *arg)
 	return NULL;
 }
 
-/**
- * notif_start() - begin to wait for events
- * @a: agent
- *
- * Return: 0, or -1 after a message.
- */
+/* Begin to wait for events. Returns 0, or -1 after a message. */
 int notif_start(struct agent *a)
 {
 	int rc;
@@ -391,9 +384,7 @@ int notif_start(struct agent *a)
 	return rc ? -1 : 0;
 }
 
-/**
- * notif_stop() - end what notif_start() began
- */
+/* End what notif_start() began. */
 void notif_stop(void)
 {
 	uint64_t one = 1;
@@ -432,13 +423,9 @@ static void free_subscriber(struct subscriber *s)
 	free(s);
 }
 
-/**
- * notif_subscribe() - send notifications to a session from now on
- * @session: the session
+/*
+ * Send notifications to a session from now on.
  * @filter: the operation's node "filter", or NULL
- * @f: why it failed
- *
- * Return: 0, or -1.
  */
 int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 		    struct fault *f)
@@ -471,8 +458,8 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 	return 0;
 }
 
-/**
- * notif_unsubscribe() - the session ends
+/*
+ * The session ends.
  * @session: a session, with a subscription or without
  */
 void notif_unsubscribe(struct nc_session *session)

@@ -168,13 +168,9 @@ static int check_options(const struct agent_options *o)
 	return 0;
 }
 
-/**
- * options_read() - read the configuration file and the command line
- * @o: result
- * @argc: number of arguments
- * @argv: arguments
- *
- * Ends the program after a message if something is wrong.
+/*
+ * Read the configuration file and the command line. Ends the program after a
+ * message if something is wrong.
  */
 void options_read(struct agent_options *o, int argc, char **argv)
 {

@@ -221,15 +221,11 @@ static void ask_all(struct nl_sock *sk, const struct view *v)
 	}
 }
 
-/**
- * probe_ask() - ask for hosts
- * @addrs: their addresses
+/*
+ * Ask for hosts. All bridges ask, and other interfaces that are in the same
+ * network. Does not wait for answers. Returns 0, or -1 if the kernel does not
+ * tell which interfaces there are.
  * @n: how many, PROBE_MAX at most
- *
- * All bridges ask, and other interfaces that are in the same network. Does not
- * wait for answers.
- *
- * Return: 0, or -1 if the kernel does not tell which interfaces there are.
  */
 int probe_ask(const struct probe_addr *addrs, unsigned int n)
 {
@@ -253,13 +249,7 @@ out:
 	return rc;
 }
 
-/**
- * probe_parse() - read an address
- * @text: it
- * @a: result
- *
- * Return: 0, or -1 if no host can have it.
- */
+/* Read an address. Returns 0, or -1 if no host can have it. */
 int probe_parse(const char *text, struct probe_addr *a)
 {
 	memset(a, 0, sizeof(*a));

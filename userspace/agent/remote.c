@@ -86,13 +86,9 @@ static enum access access_of_cert(const struct nc_session *s)
 	return ACCESS_NONE;
 }
 
-/**
- * remote_revoked() - ask whether a remote user's certificate has been revoked
- * @s: session
- *
- * The list is read again if it has changed.
- *
- * Return: true if so.
+/*
+ * Ask whether a remote user's certificate has been revoked. The list is read
+ * again if it has changed. Returns true if so.
  */
 bool remote_revoked(const struct nc_session *s)
 {
@@ -117,13 +113,10 @@ bool remote_revoked(const struct nc_session *s)
 	return revoked;
 }
 
-/**
- * remote_admits() - ask whether a remote user may log in
+/*
+ * Ask whether a remote user may log in. Libnetconf2's own callback for this
+ * does not get the certificate. Returns true if it may.
  * @s: session; libnetconf2 has checked its certificate, or its key
- *
- * libnetconf2's own callback for this does not get the certificate.
- *
- * Return: true if it may.
  */
 bool remote_admits(const struct nc_session *s)
 {
@@ -141,12 +134,7 @@ bool remote_admits(const struct nc_session *s)
 	return false;
 }
 
-/**
- * remote_may_change() - ask whether a remote user may do more than look
- * @s: session
- *
- * Return: true if it may.
- */
+/* Ask whether a remote user may do more than look. Returns true if it may. */
 bool remote_may_change(const struct nc_session *s)
 {
 	const char *name = nc_session_get_username(s);
@@ -293,9 +281,8 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 	return rc;
 }
 
-/**
- * remote_expires() - find out when the agent's certificate expires
- * @buf: result; empty: it has none
+/*
+ * Find out when the agent's certificate expires.
  * @len: size of @buf in bytes
  */
 void remote_expires(char *buf, size_t len)
@@ -346,14 +333,11 @@ static int open_crl(void)
 	return 0;
 }
 
-/**
- * remote_config() - make the endpoints
- * @ctx: libyang's context
+/*
+ * Make the endpoints. Returns 0, or -1 after a message.
  * @ssh: endpoint, or NULL; must stay
  * @tls: endpoint, or NULL; must stay
  * @login_s: how long logging in by SSH may take, seconds
- *
- * Return: 0, or -1 after a message.
  */
 int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		  const struct netconf_tls *tls, unsigned int login_s)
@@ -373,10 +357,9 @@ int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 	return -1;
 }
 
-/**
- * remote_reload() - read keys and certificates again
- *
- * Sessions go on. If something is wrong, all stays as it was.
+/*
+ * Read keys and certificates again. Sessions go on. If something is wrong, all
+ * stays as it was.
  */
 void remote_reload(void)
 {
@@ -399,9 +382,7 @@ void remote_reload(void)
 	endpoints.cfg = cfg;
 }
 
-/**
- * remote_free() - forget the endpoints
- */
+/* Forget the endpoints. */
 void remote_free(void)
 {
 	lyd_free_all(endpoints.cfg);

@@ -24,10 +24,7 @@ static struct agent *agent;
 /* The lock of running. */
 static struct monitoring_lock lock;
 
-/**
- * rpc_init() - say whose requests will be answered
- * @a: agent
- */
+/* Say whose requests will be answered. */
 void rpc_init(struct agent *a)
 {
 	agent = a;
@@ -298,21 +295,34 @@ static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
 	return reply ? reply : nc_server_reply_ok();
 }
 
-static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
-					    struct nc_session *session)
+/* A configuration of the client's own, which a reader may send, too. */
+static struct nc_server_reply *validate_config(const struct lyd_node *config)
 {
-	struct lyd_node *config = find_node(rpc, "source/config"), *data = NULL;
+	struct lyd_node *data = NULL;
 	struct fault f;
 	int rc = 0;
 
-	if (!config)
-		return nc_server_reply_ok();	/* the kernel's own */
 	if (parse_config(config, EDIT_MERGE, &data, &f))
 		return reply_fault(&f);
 	if (lyd_validate_module(&data, agent->mod, LYD_VALIDATE_NO_STATE, NULL))
 		rc = fault_yang(&f, agent->ctx);
 	lyd_free_siblings(data);
 	return rc ? reply_fault(&f) : nc_server_reply_ok();
+}
+
+static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
+					    struct nc_session *session)
+{
+	struct lyd_node *config = find_node(rpc, "source/config");
+	struct nc_server_reply *reply;
+
+	if (!config)
+		return nc_server_reply_ok();	/* the kernel's own */
+	/* A long one takes seconds, and needs nothing that others change. */
+	netconf_unlock();
+	reply = validate_config(config);
+	netconf_lock();
+	return reply;
 }
 
 static struct nc_server_reply *rpc_lock(struct lyd_node *rpc,

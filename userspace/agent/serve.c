@@ -101,17 +101,13 @@ static void take_turn(bool first)
 	pthread_mutex_unlock(&big.lock);
 }
 
-/**
- * netconf_lock() - keep operations and events apart
- */
+/* Keep operations and events apart. */
 void netconf_lock(void)
 {
 	take_turn(true);
 }
 
-/**
- * netconf_unlock() - the end of netconf_lock()
- */
+/* The end of netconf_lock(). */
 void netconf_unlock(void)
 {
 	pthread_mutex_lock(&big.lock);
@@ -120,11 +116,9 @@ void netconf_unlock(void)
 	pthread_mutex_unlock(&big.lock);
 }
 
-/**
- * netconf_may_change() - ask whether a session may do more than look
- * @s: session
- *
- * Return: true if it may change the configuration, and other sessions.
+/*
+ * Ask whether a session may do more than look. Returns true if it may change
+ * the configuration, and other sessions.
  */
 bool netconf_may_change(const struct nc_session *s)
 {
@@ -150,12 +144,7 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 	return reply;
 }
 
-/**
- * serve_init() - say who answers requests
- * @ctx: YANG modules
- * @ops: answers
- * @max: limit of sessions
- */
+/* Say who answers requests. */
 void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
 		unsigned int max)
 {
@@ -166,10 +155,7 @@ void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
 	nc_set_global_rpc_clb(on_rpc);
 }
 
-/**
- * serve_keep_places() - keep a quarter of the places for managers that come by
- * SSH or TLS
- */
+/* Keep a quarter of the places for managers that come by SSH or TLS. */
 void serve_keep_places(void)
 {
 	srv.reserved = srv.max / 4;
@@ -202,12 +188,10 @@ static unsigned int readers_at(const char *host)
 	return n;
 }
 
-/**
- * serve_admit() - count a session before it begins, so that logins count, too
- * @g: whose
- *
- * Return: true if there is a place, to be given back by serve_begin()'s session
- * when it ends, or by serve_dismiss().
+/*
+ * Count a session before it begins, so that logins count, too. Returns true if
+ * there is a place, to be given back by serve_begin()'s session when it ends,
+ * or by serve_dismiss().
  */
 bool serve_admit(const struct serve_guest *g)
 {
@@ -230,9 +214,7 @@ bool serve_admit(const struct serve_guest *g)
 	return !enough && !many;
 }
 
-/**
- * serve_dismiss() - a session that was admitted does not begin
- */
+/* A session that was admitted does not begin. */
 void serve_dismiss(void)
 {
 	pthread_mutex_lock(&srv.lock);
@@ -371,9 +353,8 @@ static bool start_session(struct serve_conn *conn)
 	return ok;
 }
 
-/**
- * serve_begin() - serve a session that was admitted
- * @s: it has said hello
+/*
+ * Serve a session that was admitted.
  * @g: whose it is; its socket is closed when the session ends
  */
 void serve_begin(struct nc_session *s, const struct serve_guest *g)
@@ -403,10 +384,7 @@ void serve_begin(struct nc_session *s, const struct serve_guest *g)
 	serve_dismiss();
 }
 
-/**
- * serve_check() - give up clients that do not read, or send without end
- * @now: milliseconds
- */
+/* Give up clients that do not read, or send without end. */
 void serve_check(uint64_t now)
 {
 	const char *why;
@@ -428,10 +406,7 @@ void serve_check(uint64_t now)
 	pthread_mutex_unlock(&srv.lock);
 }
 
-/**
- * serve_notified() - count a notification that was sent
- * @s: to this session
- */
+/* Count a notification that was sent. */
 void serve_notified(const struct nc_session *s)
 {
 	struct serve_conn *conn = nc_session_get_data(s);
@@ -441,12 +416,10 @@ void serve_notified(const struct nc_session *s)
 	srv.totals.count.notifications++;
 }
 
-/**
- * serve_each() - look at all sessions
+/*
+ * Look at all sessions.
  * @each: called with each session, the address that it came from or "", its
  *	counters, and @arg; no session ends meanwhile
- * @arg: for @each
- * @totals: result: of all sessions
  */
 void serve_each(void (*each)(const struct nc_session *s, const char *host,
 			     const struct serve_count *count, void *arg),
@@ -461,9 +434,7 @@ void serve_each(void (*each)(const struct nc_session *s, const char *host,
 	pthread_mutex_unlock(&srv.lock);
 }
 
-/**
- * serve_stop() - end all sessions
- */
+/* End all sessions. */
 void serve_stop(void)
 {
 	unsigned int left, tries = 0;
@@ -482,12 +453,9 @@ void serve_stop(void)
 	} while (left && tries++ < 5000);
 }
 
-/**
- * netconf_kill() - end a session
- * @id: its ID
+/*
+ * End a session. Returns 0, or -1 if there is none.
  * @by: the ID of the session that asks for it; 0: none, the agent does
- *
- * Return: 0, or -1 if there is none.
  */
 int netconf_kill(uint32_t id, uint32_t by)
 {
@@ -507,10 +475,7 @@ int netconf_kill(uint32_t id, uint32_t by)
 	return c ? 0 : -1;
 }
 
-/**
- * netconf_wake() - end the transport of a session, so that nobody waits for it
- * @s: session, which is about to end
- */
+/* End the transport of a session, so that nobody waits for it. */
 void netconf_wake(const struct nc_session *s)
 {
 	const struct serve_conn *conn = nc_session_get_data(s);

@@ -29,8 +29,8 @@
 #define COLD_BYTES	(64u << 20)
 #define TURNS		7
 /* Eight packets, a cache line apart. */
-#define EIGHT_STEP	(packet + 64)
-#define EIGHT_BYTES	(INC_REDUCE_EIGHT * EIGHT_STEP)
+#define BLOCK_STEP	(packet + 64)
+#define BLOCK_BYTES	(INC_REDUCE_BLOCK * BLOCK_STEP)
 
 /* A column of a table; @impl is NULL for the first ones. */
 struct column {
@@ -46,7 +46,7 @@ struct figure {
  * The first columns, those of implementations with vector registers, of which there are
  * two at most, and those of the second table.
  */
-enum { MEMCPY, SCALAR, LIMIT, SIMD, EIGHT = SIMD + 2, PAIRS, MAX_COLUMNS };
+enum { MEMCPY, SCALAR, LIMIT, SIMD, BLOCK = SIMD + 2, PAIRS, MAX_COLUMNS };
 
 static struct column columns[MAX_COLUMNS];
 static unsigned int nr_columns;
@@ -100,24 +100,24 @@ static void reduce_packet(const struct column *c,
 }
 
 /* Reduce eight packets from @at on: at once, or by pairs. */
-static void reduce_eight(const struct column *c, const struct inc_reduce_ops *ops,
+static void reduce_block(const struct column *c, const struct inc_reduce_ops *ops,
 			 size_t at)
 {
 	const unsigned int nelem = packet / ops->size;
-	struct inc_operand v[INC_REDUCE_EIGHT], to;
-	void *src[INC_REDUCE_EIGHT];
+	struct inc_operand v[INC_REDUCE_BLOCK], to;
+	void *src[INC_REDUCE_BLOCK];
 	char *next = bufs[0];
 
-	for (int i = 0; i < INC_REDUCE_EIGHT; i++) {
-		src[i] = bufs[1] + at + i * EIGHT_STEP;
+	for (int i = 0; i < INC_REDUCE_BLOCK; i++) {
+		src[i] = bufs[1] + at + i * BLOCK_STEP;
 		v[i] = (struct inc_operand){ src[i], NULL };
 	}
 	to = (struct inc_operand){ next, NULL };
-	if (c == &columns[EIGHT]) {
-		inc_reduce_eight_by(c->impl, ops, to, src, nelem, 1);
+	if (c == &columns[BLOCK]) {
+		inc_reduce_block_by(c->impl, ops, to, src, nelem, 1);
 		return;
 	}
-	for (int n = INC_REDUCE_EIGHT; n > 1; n /= 2)
+	for (int n = INC_REDUCE_BLOCK; n > 1; n /= 2)
 		for (int i = 0; i < n / 2; i++, next += 2 * packet) {
 			to = (struct inc_operand){ next, NULL };
 			if (ops->wide && n > 2)
@@ -142,12 +142,12 @@ static double one_turn(const struct column *c, const struct inc_reduce_ops *ops,
 
 	do {
 		for (int i = 0; i < 64; i++) {
-			if (c >= &columns[EIGHT])
-				reduce_eight(c, ops, cold ? at : 0);
+			if (c >= &columns[BLOCK])
+				reduce_block(c, ops, cold ? at : 0);
 			else
 				reduce_packet(c, ops, cold ? at : 0);
-			at += c >= &columns[EIGHT] ? EIGHT_BYTES : packet;
-			if (at + EIGHT_BYTES > COLD_BYTES)
+			at += c >= &columns[BLOCK] ? BLOCK_BYTES : packet;
+			if (at + BLOCK_BYTES > COLD_BYTES)
 				at = 0;
 		}
 		bytes += 64 * (size_t)packet;
@@ -296,16 +296,16 @@ static void bench_eight(const char *name, u8 dtype, u8 op)
 	struct figure figs[MAX_COLUMNS], ratio;
 	char what[64];
 
-	if (!best || !best->eight[dtype][op])
+	if (!best || !best->block[dtype][op])
 		return;
-	columns[EIGHT] = (struct column){ "at once", best };
+	columns[BLOCK] = (struct column){ "at once", best };
 	columns[PAIRS] = (struct column){ "pairs", best };
 	fill(bufs[1], dtype);
 	for (int cold = 0; cold < 2; cold++) {
-		measure(ops, cold, EIGHT, MAX_COLUMNS, figs);
-		ratio = over(figs[EIGHT], figs[PAIRS]);
+		measure(ops, cold, BLOCK, MAX_COLUMNS, figs);
+		ratio = over(figs[BLOCK], figs[PAIRS]);
 		printf("%-16s %-5s %8.2f %8.2f %8.2fx\n", name, cold ? "cold" : "hot",
-		       figs[EIGHT].median, figs[PAIRS].median, ratio.median);
+		       figs[BLOCK].median, figs[PAIRS].median, ratio.median);
 		snprintf(what, sizeof(what), "%s eight at once over pairs",
 			 cold ? "cold" : "hot");
 		write_json(name, what, ratio, "ratio", 0);
@@ -339,7 +339,7 @@ static bool set_up(int argc, char **argv)
 	columns[LIMIT].name = "limit";
 	nr_columns = SIMD;
 	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++)
-		if (impl->fpu && nr_columns < EIGHT)
+		if (impl->fpu && nr_columns < BLOCK)
 			columns[nr_columns++] =
 				(struct column){ impl->name, impl };
 	return true;

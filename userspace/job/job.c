@@ -14,12 +14,9 @@
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
 
-/**
- * inc_job_init() - begin a job, or begin it anew with other ranks
- * @job: job; its times are the caller's
- * @ranks: ranks, all absent
+/*
+ * Begin a job, or begin it anew with other ranks.
  * @size: bytes of one; it begins with a struct inc_job_rank
- * @n: their number
  */
 void inc_job_init(struct inc_job *job, void *ranks, size_t size, uint32_t n)
 {
@@ -32,14 +29,7 @@ void inc_job_init(struct inc_job *job, void *ranks, size_t size, uint32_t n)
 	job->size = size;
 }
 
-/**
- * inc_job_set() - set the state of a rank
- * @job: job
- * @r: rank
- * @state: state
- *
- * One that is not present cannot send, either.
- */
+/* Set the state of a rank. One that is not present cannot send, either. */
 void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
 		 enum rank_state state)
 {
@@ -54,35 +44,27 @@ void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
 		inc_job_set_rts(job, r, false);
 }
 
-/**
- * inc_job_set_rts() - record whether a rank's queue pair is ready
- * @job: job
- * @r: rank
- * @rts: it is
- */
+/* Record whether a rank's queue pair is ready. */
 void inc_job_set_rts(struct inc_job *job, struct inc_job_rank *r, bool rts)
 {
 	job->rts += (uint32_t)rts - r->rts;
 	r->rts = rts;
 }
 
-/**
- * inc_job_vacate() - record that a rank has no member
- * @job: job
- * @r: rank that is not present; while ranks are missing its place is free again
+/*
+ * Record that a rank has no member.
+ * @r: rank that is not present; while ranks are missing its place is free
+ *	again
  */
 void inc_job_vacate(struct inc_job *job, struct inc_job_rank *r)
 {
 	inc_job_set(job, r, job->phase == INC_JOB_OPEN ? RANK_ABSENT : RANK_GONE);
 }
 
-/**
- * inc_job_next() - find a rank that is in a state
- * @job: job
+/*
+ * Find a rank that is in a state. Returns the daemon's rank, or NULL if there
+ * is none.
  * @after: the rank before the first to look at; NULL: look at all
- * @state: state
- *
- * Return: the daemon's rank, or NULL if there is none.
  */
 void *inc_job_next(const struct inc_job *job, const void *after,
 		   enum rank_state state)
@@ -96,16 +78,10 @@ void *inc_job_next(const struct inc_job *job, const void *after,
 	return NULL;
 }
 
-/**
- * inc_job_misses() - check whether a job waits for a rank
- * @job: job
- * @r: rank
+/*
+ * Check whether a job waits for a rank. It does not wait for a rank that has
+ * come and gone: that one did not want to wait, either. Returns true if so.
  * @told: ranks that are present know what to connect to
- *
- * It does not wait for a rank that has come and gone: that one did not want to
- * wait, either.
- *
- * Return: true if so.
  */
 bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 		    bool told)
@@ -115,14 +91,10 @@ bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 	return !r->arrived || (told && r->state == RANK_PRESENT && !r->rts);
 }
 
-/**
- * inc_job_name_ranks() - add ranks to a list for people: "ranks 0, 2-3", "rank 0"
- * @list: list; empty at first
+/*
+ * Add ranks to a list for people: "ranks 0, 2-3", "rank 0". Returns false
+ * without room for them; the list names the same as before.
  * @len: its size in bytes
- * @first: first rank
- * @last: last rank, or @first
- *
- * Return: false without room for them; the list names the same as before.
  */
 bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last)
 {
@@ -145,12 +117,10 @@ bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last)
 	return false;
 }
 
-/**
- * inc_job_fail() - begin the end of a job, if that has not begun
+/*
+ * Begin the end of a job, if that has not begun. Returns true if it is over,
+ * since nobody is there.
  * @job: job that has failed, or that has lost a rank and is not open
- * @now: milliseconds
- *
- * Return: true if it is over, since nobody is there.
  */
 bool inc_job_fail(struct inc_job *job, int64_t now)
 {
@@ -161,14 +131,11 @@ bool inc_job_fail(struct inc_job *job, int64_t now)
 	return !job->present;
 }
 
-/**
- * inc_job_left() - find out what it means that a rank has left
- * @job: job that is not open
- * @now: milliseconds
- * @wide: it has ranks at other switches: what the last one here has sent may be
- *	on its way there
- *
- * Return: true if the job is over.
+/*
+ * Find out what it means that a rank has left. Returns true if the job is
+ * over.
+ * @wide: it has ranks at other switches: what the last one here has sent may
+ *	be on its way there
  */
 bool inc_job_left(struct inc_job *job, int64_t now, bool wide)
 {
@@ -180,13 +147,11 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide)
 	return !job->present && !wide;
 }
 
-/**
- * inc_job_hurry() - have a job that is ending be over soon, whoever is there
+/*
+ * Have a job that is ending be over soon, whoever is there. Members of ranks
+ * that have just left in order stay for as long as always. After that nobody
+ * can use the tree: the ranks that are there know that it is over.
  * @job: job that is ending: others need the room of its tree
- * @now: milliseconds
- *
- * Members of ranks that have just left in order stay for as long as always. After
- * that nobody can use the tree: the ranks that are there know that it is over.
  */
 void inc_job_hurry(struct inc_job *job, int64_t now)
 {
@@ -196,11 +161,9 @@ void inc_job_hurry(struct inc_job *job, int64_t now)
 		job->deadline = at;
 }
 
-/**
- * inc_job_deadline() - get the time when inc_job_due() has an answer
- * @job: job that is not over
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get the time when inc_job_due() has an answer. Returns milliseconds,
+ * INT64_MAX if never.
  */
 int64_t inc_job_deadline(const struct inc_job *job)
 {
@@ -210,13 +173,10 @@ int64_t inc_job_deadline(const struct inc_job *job)
 	       job->deadline : at;
 }
 
-/**
- * inc_job_due() - find out what is due
+/*
+ * Find out what is due.
  * @job: job that is not over; if INC_JOB_LEAVE is done, the caller clears
  *	@leave_at
- * @now: milliseconds
- *
- * Return: it.
  */
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 {
@@ -227,16 +187,12 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 	return job->present ? INC_JOB_LEAVE : INC_JOB_END;
 }
 
-/**
- * inc_job_secret() - name another job that the ranks of a job are to join
+/*
+ * Name another job that the ranks of a job are to join. The name ends with a
+ * random number: who could guess it could take a rank's place in a job that
+ * works already. Returns false: @job's name is too long for that, or there is
+ * no random number.
  * @msg: its text is set to the name
- * @job: their job
- * @what: what it is for
- *
- * The name ends with a random number: who could guess it could take a rank's place
- * in a job that works already.
- *
- * Return: false: @job's name is too long for that, or there is no random number.
  */
 bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what)
 {
@@ -250,14 +206,9 @@ bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what)
 	return len > 0 && len <= INC_RDV_JOB_MAX;
 }
 
-/**
- * inc_job_change() - decide whether ranks that lose packets change to UC now
- * @job: job
- * @like: what its ranks have requested
- * @now: milliseconds
- * @msg: result, INC_RDV_CHANGE
- *
- * Return: true if they are to be told so.
+/*
+ * Decide whether ranks that lose packets change to UC now. Returns true if
+ * they are to be told so.
  */
 bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		    int64_t now, struct inc_rdv_msg *msg)
@@ -283,13 +234,11 @@ static void take_value(uint32_t *is, uint32_t wish)
 		*is = wish;
 }
 
-/**
- * inc_job_merge() - add what a rank requests to what others have
- * @like: the others' requests: tree, the lowest mtu, uc if any of them is, change if
- *	all know that
- * @join: the rank's
- *
- * Return: false if it requests another tree; @like is not changed then.
+/*
+ * Add what a rank requests to what others have. Returns false if it requests
+ * another tree; @like is not changed then.
+ * @like: the others' requests: tree, the lowest mtu, uc if any of them is,
+ *	change if all know that
  */
 bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 {
@@ -316,8 +265,8 @@ bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 	return true;
 }
 
-/**
- * inc_job_uc() - choose settings of a tree with a UC rank, if nobody has
+/*
+ * Choose settings of a tree with a UC rank, if nobody has.
  * @pmtu: path MTU, 0: unknown
  * @msg_size: bytes of a message, which is one packet over UC; 0: not chosen
  * @slots: number of slots, 0: not chosen
@@ -330,11 +279,9 @@ void inc_job_uc(uint32_t pmtu, uint32_t *msg_size, uint32_t *slots)
 		*slots = UC_SLOTS;
 }
 
-/**
- * inc_job_hint() - explain why a switch has lost a member
- * @why: the kernel's name of the cause
- *
- * Return: more about it; empty: the name says all.
+/*
+ * Explain why a switch has lost a member. Returns a text about it; empty:
+ * the name says all.
  */
 const char *inc_job_hint(const char *why)
 {
@@ -342,13 +289,13 @@ const char *inc_job_hint(const char *why)
 		return ": its RDMA device lost its place in a retransmission, see debugging.rst";
 	if (!strcmp(why, "mtu-exceeded"))
 		return ": the MTU of a device on the way to it has become too small for its path MTU, see inc-tool check";
+	if (!strcmp(why, "retry-exceeded"))
+		return ": it acknowledges nothing: is its host up, and lets in UDP port 4791, and packets of the path MTU?";
 	return "";
 }
 
-/**
- * inc_job_say_wrong() - say whose request made a message fail
- * @msg: result: its text
- * @wrong: the request's member
+/*
+ * Say whose request made a message fail.
  * @unlike: member whose request it disagrees with; NULL: none
  * @status: otherwise, what is wrong with it; NULL: unknown
  */

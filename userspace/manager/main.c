@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "api/message.h"
+#include "rpc/creds.h"
+#include "rpc/message.h"
 #include "conf/notify.h"
 #include "conf/output.h"
 #include "conf/pidfile.h"
@@ -236,6 +237,15 @@ static void return_large(void)
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
+static int start_loop(struct manager *m)
+{
+	int ret = loop_init(&m->loop);
+
+	if (ret)
+		log_error("epoll: %s", strerror(-ret));
+	return ret;
+}
+
 static int start_hashes(void)
 {
 	if (!index_key())
@@ -316,6 +326,8 @@ static int start_rpc(struct manager *m)
 	char err[640];
 	int port;
 
+	m->o.security.self = "manager";
+	m->o.security.env = "INC_AM";
 	creds_watch(&m->loop, stats_creds, m);
 	m->rpc = rpc_start(&m->loop, m->o.listen, &m->o.security, &handler, m,
 			   &port, err, sizeof(err));
@@ -363,10 +375,9 @@ int main(int argc, char **argv)
 	log_start("inc-amd", m->o.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	return_large();
 	raise_limit();
-	loop_init(&m->loop);
 	m->group_ops = &group_ops;
 	m->most = SWITCHES_PLACES;
-	if (start_hashes() || start_tenants(m) || start_stats(m))
+	if (start_loop(m) || start_hashes() || start_tenants(m) || start_stats(m))
 		return 1;
 	ids_start(m);
 	if (catch_signals(signals))

@@ -27,10 +27,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/rpc.h"
+#include "rpc/rpc.h"
 #include "base/event.h"
-#include "base/index.h"
-#include "base/loop.h"
+#include "loop/index.h"
+#include "loop/loop.h"
 #include "fabric/switch.h"
 #include "fabric/topo.h"
 #include "rendezvous/network.h"
@@ -198,35 +198,7 @@ int switches_start(struct manager *m);
 bool switches_stop(struct manager *m);
 void switches_reload(struct manager *m);
 
-/* api/creds.c */
-
-/**
- * enum creds_file - what says who may call, and is read again
- * @CREDS_CERT: the certificate, its key, and the authority's
- * @CREDS_CRL: the list of revoked certificates
- * @CREDS_TOKENS: tokens
- * @CREDS_FILES: their number
- */
-enum creds_file {
-	CREDS_CERT,
-	CREDS_CRL,
-	CREDS_TOKENS,
-	CREDS_FILES
-};
-
-/**
- * typedef creds_read_fn - a file has changed
- * @ctx: as given
- * @file: which one
- * @why: why it cannot be used, so that what was read before still counts; empty:
- *	it was read
- */
-typedef void creds_read_fn(void *ctx, enum creds_file file, const char *why);
-
-void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx);
-
 /* api/peer.c */
-bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr);
 bool addr_believed(const struct amd_options *o, const char *peer,
 		   const struct inc_rdv_addr *addr, char *err, size_t len);
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "manager.h"
-#include "api/message.h"
+#include "rpc/message.h"
 #include "auth/address.h"
 #include "conf/open.h"
 #include "conf/conf.h"
@@ -50,9 +50,11 @@ static int check_address(void *ctx, const struct opt *opt, char *text)
 /* Port 0: any. */
 static int check_listen(void *ctx, const struct opt *opt, char *text)
 {
-	if (strncmp(text, "unix:", 5))
+	const char *path = inc_auth_path(text);
+
+	if (!path)
 		return check_address(ctx, opt, text);
-	return text[5] ? 0 : opts_wrong_value(opt, text, "unix:PATH of a socket, or ADDR:PORT");
+	return *path ? 0 : opts_wrong_value(opt, text, "unix:PATH of a socket, or ADDR:PORT");
 }
 
 static int take_http(void *ctx, const struct opt *opt, char *text)
@@ -190,7 +192,7 @@ static const struct opt options_list[] = {
 	{ "heartbeat", 0, OPT_MS, "MS",
 	  "interval of the ranks' heartbeats, 0: none (1000)",
 	  AT(heartbeat_ms), 0, 60000 },
-	{ "misses", 0, OPT_NUM, "N", "heartbeats that may be missed (8)",
+	{ "misses", 0, OPT_NUM, "N", "heartbeats that may be missed (12)",
 	  AT(misses), 1, 1000 },
 	{ "dead-time", 0, OPT_MS, "MS",
 	  "dead time of trees (the kernel's default)",
@@ -284,7 +286,7 @@ static int check_security(const struct amd_options *o)
 	    !inc_auth_is_loopback(o->http))
 		return opts_wrong("--http %s: others could read all without a password: use loopback, or --http-insecure-plaintext",
 				  o->http);
-	if (how->cert || how->plaintext || !strncmp(o->listen, "unix:", 5) ||
+	if (how->cert || how->plaintext || inc_auth_path(o->listen) ||
 	    inc_auth_is_loopback(o->listen))
 		return 0;
 	return opts_wrong("--listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext",
@@ -380,13 +382,9 @@ static int check_all(const struct amd_options *o)
 	       -1 : check_twins(o);
 }
 
-/**
- * options_read() - read the command line
- * @o: result
- * @argc: number of arguments
- * @argv: arguments
- *
- * Return: 0; 1: the program is to end with success; -1 after a message.
+/*
+ * Read the command line. Returns 0; 1: the program is to end with success; -1
+ * after a message.
  */
 int options_read(struct amd_options *o, int argc, char **argv)
 {
@@ -397,7 +395,7 @@ int options_read(struct amd_options *o, int argc, char **argv)
 		.http		= WEB_ADDRESS,
 		.forming_ms	= 300000,
 		.heartbeat_ms	= 1000,
-		.misses		= 8,
+		.misses		= 12,
 		.agent_ms	= 2000,
 		.agent_misses	= 15,
 		.rebuild_ms	= 30000,
@@ -415,12 +413,10 @@ int options_read(struct amd_options *o, int argc, char **argv)
 	return 0;
 }
 
-/**
- * options_again() - read the command line and the file again
+/*
+ * Read the command line and the file again. Returns 0; -1 after a message,
+ * with conf_where and conf_why.
  * @o: result; its texts are never freed, as at the first time
- * @before: what options_read() had read
- *
- * Return: 0; -1 after a message, with conf_where and conf_why.
  */
 int options_again(struct amd_options *o, const struct amd_options *before)
 {
@@ -437,12 +433,13 @@ int options_again(struct amd_options *o, const struct amd_options *before)
 	return ret;
 }
 
-/**
- * options_free() - free the lists of options, not their texts
+/*
+ * Free the lists of options, not their texts.
  * @o: what options_again() has filled in, whatever it returned
  */
 void options_free(struct amd_options *o)
 {
 	free(o->switches);
 	free(o->cables);
+	inc_rdv_network_free(&o->allow);
 }

@@ -96,12 +96,7 @@ static int start_switch(struct manager *m, unsigned int i, const char *address)
 	return sw_start(sw);
 }
 
-/**
- * switches_start() - start to talk with all switches
- * @m: manager
- *
- * Return: 0 or a negative errno value.
- */
+/* Start to talk with all switches. */
 int switches_start(struct manager *m)
 {
 	unsigned int i;
@@ -117,11 +112,9 @@ int switches_start(struct manager *m)
 	return ret;
 }
 
-/**
- * switches_stop() - end that, and free them
- * @m: manager
- *
- * Return: false if an agent keeps a thread, which uses them.
+/*
+ * End that, and free them. Returns false if an agent keeps a thread, which
+ * uses them.
  */
 bool switches_stop(struct manager *m)
 {
@@ -258,10 +251,7 @@ static unsigned int leave_all(struct manager *m, const struct amd_options *o)
 	return n;
 }
 
-/**
- * switches_reload() - read --switch and --link again
- * @m: manager
- */
+/* Read --switch and --link again. */
 void switches_reload(struct manager *m)
 {
 	struct topo_cable *cables = m->o.cables;

@@ -176,12 +176,12 @@ static void compare_past(const struct oracle *o, int rank, bool busy)
 	u8 status = INC_STATUS_OK;
 	struct inc_msg msg;
 
-	require(inc_slot_recall(&o->s, rank, o->id, &msg, &status) == want);
+	require(inc_slot_lookup(&o->s, rank, o->id, &msg, &status) == want);
 	require(status == (want == INC_SLOT_ENDED && o->failed ? o->status : 0));
 	want = o->begun[rank] ? INC_SLOT_OLD :
 	       o->went_on ? INC_SLOT_ENDED : INC_SLOT_UNKNOWN;
 	status = INC_STATUS_OK;
-	require(inc_slot_recall(&o->s, rank, o->id - o->geom.slots, &msg,
+	require(inc_slot_lookup(&o->s, rank, o->id - o->geom.slots, &msg,
 				&status) == want);
 	require(status == (want == INC_SLOT_ENDED ? o->last_status : 0));
 	require(want != INC_SLOT_ENDED || status || msg.out_len == o->last_len);

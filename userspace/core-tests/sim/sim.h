@@ -18,6 +18,7 @@
 #include <linux/kernel.h>
 
 #include "core/ends.h"
+#include "core/icrc.h"
 #include "core/lost_place.h"
 #include "core/msg_loss.h"
 #include "core/payload.h"
@@ -63,17 +64,23 @@
 		die("%s:%d: %s", __FILE__, __LINE__, #cond);		\
 } while (0)
 
-/* A packet's payload, and the part made of it. */
+/*
+ * A packet's payload, with the CRC that its ICRC was made of, and the part made of
+ * it. @from: the slot's memory, if it is read when the packet arrives, and not when
+ * it was sent.
+ */
 struct buf {
 	struct inc_part	part;
 	struct buf	*next, **at;
+	const void	*from;
+	u32		crc;
 	u16		len;
 	u8		data[];
 };
 
 enum dest {
 	TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, SOLICIT_TIMER, ACK_TIMER,
-	MEMBER_TIMER, UP_TIMER,
+	MEMBER_TIMER, UP_TIMER, COMPUTED,
 };
 
 /* @sw: switch; @rank: its member; for a host, the rank */
@@ -108,7 +115,7 @@ struct qp {
 	unsigned int	acks_delayed;
 	bool		ack_timer;
 	struct inc_result_queue	results;
-	u64		desk[2][SLOTS * 6];	/* for FEW messages, and all */
+	u64		queue_mem[2][SLOTS * 6];	/* for FEW, and all */
 	struct kept	kept[MAX_KEPT];
 	unsigned int	nkept;
 	u64		timer;
@@ -133,8 +140,8 @@ struct up {
 struct sw {
 	struct inc_slot_geom geom;
 	struct inc_slot	slots[SLOTS];
-	void		*spare[SLOTS];		/* memory of slots that none has */
-	int		nspare;
+	void		*free_mem[SLOTS];	/* memory of slots that none has */
+	int		nfree_mem;
 	/* By slot: a message, and how many members have not acknowledged its result. */
 	u32		unread_msg[SLOTS];
 	int		unread[SLOTS];
@@ -189,6 +196,8 @@ struct member {
 	unsigned int	low;		/* all messages before it are done */
 	/* Message in which it disagrees with the others, or NMSG. */
 	unsigned int	odd;
+	unsigned int	computed;	/* newest message that it has computed for */
+	u64		busy_until;
 	bool		in_two;		/* the last packet is a write of its own */
 	bool		is_rxe;
 	struct rxe	rxe;
@@ -203,7 +212,7 @@ extern uint64_t seed, now;
 extern int at_rank, ranks;
 extern struct sw sws[1 + MAX_LEAVES];
 extern int nsw;
-extern unsigned int rnr, held_back, stall;	/* permille */
+extern unsigned int rnr, held_back, stall, busy;	/* permille */
 extern unsigned int rxe_timeout;
 extern bool broken;				/* a QP is in error */
 extern u32 first_msg;
@@ -251,7 +260,7 @@ void mb_kick(int rank);
 struct inc_hdr mb_header(const struct member *m, unsigned int i);
 u32 mb_cut(const struct member *m, unsigned int i);
 struct buf *mb_payload(const struct member *m, unsigned int i, u32 off, u32 n);
-bool mb_may_push(const struct member *m);
+bool mb_may_push(struct member *m);
 
 /* sim_rxe.c */
 extern uint64_t n_lost_place;

@@ -74,15 +74,31 @@ struct buf *mb_payload(const struct member *m, unsigned int i, u32 off, u32 n)
 	return new_buf(NULL, 0, data[i][at_rank] + off - INC_HDR_LEN, n);
 }
 
+/* Before some of its messages a rank computes. */
+static bool computes(struct member *m, unsigned int i)
+{
+	if (i > m->computed) {
+		m->computed = i;
+		if (below(1000) < busy) {
+			m->busy_until = now + below(LATER);
+			put_event((struct event) {
+				.at = m->busy_until, .rank = m - members,
+				.dest = COMPUTED,
+			});
+		}
+	}
+	return now < m->busy_until;
+}
+
 /*
  * A slot's next message may be sent when the last one is done, or has failed
  * for all: earlier it would be refused.
  */
-bool mb_may_push(const struct member *m)
+bool mb_may_push(struct member *m)
 {
 	unsigned int i = m->npushed;
 
-	if (i >= NMSG || i >= m->low + SLOTS)
+	if (i >= NMSG || i >= m->low + SLOTS || computes(m, i))
 		return false;
 	if (i < SLOTS || !fails[i - SLOTS])
 		return true;

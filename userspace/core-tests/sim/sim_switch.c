@@ -12,7 +12,7 @@ uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 /* Half of the time there is memory for a larger ring. */
 void widen(struct qp *q)
 {
-	if (inc_requester_cramped(&q->req) && q->req.ring == q->first && below(2))
+	if (inc_requester_must_grow(&q->req) && q->req.ring == q->first && below(2))
 		inc_requester_grow(&q->req, q->ring, WINDOW_MAX);
 }
 
@@ -33,8 +33,8 @@ static void give_back(struct inc_slot *s)
 {
 	void *mem = inc_slot_give_back(s);
 
-	memset(mem, 0x5a, inc_geom_buffer(&at_sw->geom));
-	at_sw->spare[at_sw->nspare++] = mem;
+	memset(mem, 0x5a, inc_slot_buffers(&at_sw->geom));
+	at_sw->free_mem[at_sw->nfree_mem++] = mem;
 	n_given_back++;
 }
 
@@ -47,19 +47,26 @@ static void sw_read(struct qp *q)
 		slot = msg_id % SLOTS;
 		if (at_sw->unread_msg[slot] == msg_id && at_sw->unread[slot] &&
 		    !--at_sw->unread[slot] &&
-		    at_sw->slots[slot].msg.msg_id == msg_id)
+		    at_sw->slots[slot].msg.msg_id == msg_id &&
+		    inc_slot_is_over(&at_sw->slots[slot], true))
 			give_back(&at_sw->slots[slot]);
 	}
 }
 
-/* The payload; its part tells the receiver whether the bytes are valid. */
+/*
+ * The payload, with its CRC as in inc_tx_request(); half of the packets refer to the
+ * slot's memory. Its part tells the receiver whether the bytes are valid.
+ */
 struct buf *wqe_buf(const struct inc_wqe *w)
 {
-	const void *payload = inc_wqe_payload(&at_sw->slots[w->slot], w);
+	const struct inc_slot *s = &at_sw->slots[w->slot];
+	const void *payload = inc_wqe_payload(s, w);
 	static const u8 zeros[PMTU];
 	struct buf *b = new_buf(NULL, 0, payload ?: zeros, w->len);
 
 	b->part.level = payload || !w->len;
+	b->crc = inc_wqe_crc(s, w, payload);
+	b->from = below(2) ? payload : NULL;
 	return b;
 }
 
@@ -115,16 +122,16 @@ void arm_timer(struct qp *q, enum dest dest)
 
 /* As rx_rc.c and slot_io.c. */
 
-/* As inc_slot_io_room(); half of the time there is no memory. */
+/* As has_room() of slot_io.c; half of the time there is no memory. */
 bool sw_room(struct qp *q)
 {
 	bool few = !q->results.size;
 
-	if (!inc_resultq_cramped(&q->results))
+	if (!inc_resultq_must_grow(&q->results))
 		return true;
 	if (below(2))
 		return false;
-	inc_resultq_furnish(&q->results, q->desk[!few], few ? FEW : SLOTS);
+	inc_resultq_grow(&q->results, q->queue_mem[!few], few ? FEW : SLOTS);
 	return true;
 }
 
@@ -181,7 +188,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0,
 			 false);
 	if (!inc_slot_placed(&at_sw->slots[slot]))
-		inc_slot_place(&at_sw->slots[slot], at_sw->spare[--at_sw->nspare]);
+		inc_slot_place(&at_sw->slots[slot], at_sw->free_mem[--at_sw->nfree_mem]);
 	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status)) {
 	case INC_SLOT_TAKE:
 		q->rx_take = true;
@@ -225,7 +232,7 @@ void sw_deliver(u16 slot)
 	if (s->state == RDMA_INC_SLOT_STATE_DONE) {
 		uc_ended(s->msg.msg_id);
 		at_sw->unread_msg[slot] = s->msg.msg_id;
-		at_sw->unread[slot] = at_sw->up ? 0 : at_sw->geom.members;
+		at_sw->unread[slot] = at_sw->geom.members;
 	}
 	for (int r = 0; r < at_sw->geom.members; r++) {
 		struct inc_result_queue *q = &at_sw->qps[r].results;
@@ -483,6 +490,10 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	enum inc_responder_verdict verdict = inc_responder_check(&q->resp, pkt);
 
+	if (verdict == INC_RESP_STRANGE) {
+		free_buf(b);
+		return;
+	}
 	q->heard = now;
 	if (!at_sw->child[at_rank] &&
 	    inc_place_contradicts(&q->place, &q->resp, pkt, verdict)) {
@@ -500,10 +511,9 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 			sw_ack(q, pkt->psn);
 		free_buf(b);
 		break;
-	case INC_RESP_OOO_NAK:
-		respond(TO_MEMBER, 0x60, q->resp.epsn);
-		/* fallthrough */
 	case INC_RESP_OOO:
+		if (inc_responder_nak_due(&q->resp))
+			respond(TO_MEMBER, 0x60, q->resp.epsn);
 		if (inc_place_may_queue(&q->place) &&
 		    !inc_responder_is_empty(pkt))
 			sw_keep(q, pkt, b);

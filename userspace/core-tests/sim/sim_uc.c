@@ -51,9 +51,9 @@ void uc_send(struct qp *q)
 	}
 }
 
-static enum inc_slot_past recall(u32 msg_id, struct inc_msg *msg, u8 *status)
+static enum inc_slot_past lookup_past(u32 msg_id, struct inc_msg *msg, u8 *status)
 {
-	return inc_slot_recall(&at_sw->slots[msg_id % SLOTS], at_rank, msg_id,
+	return inc_slot_lookup(&at_sw->slots[msg_id % SLOTS], at_rank, msg_id,
 			       msg, status);
 }
 
@@ -69,7 +69,7 @@ bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 	require(inc_responder_check_uc(&q->resp, pkt));
 	memcpy(&hdr, b->data, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
-	past = recall(msg_id, &msg, &status);
+	past = lookup_past(msg_id, &msg, &status);
 	if (past == INC_SLOT_ENDED && !sw_room(q))
 		return false;
 	if (past == INC_SLOT_ENDED &&
@@ -97,7 +97,7 @@ void uc_came(struct qp *q, u32 msg_id, u32 psn)
 		q->resp.epsn = inc_psn_add(psn, 1);
 	inc_msg_loss_arrived(&q->gap, msg_id, ahead < 0);
 	while (inc_msg_loss_judge(&q->gap, &missing))
-		if (recall(missing, &msg, &status) == INC_SLOT_UNKNOWN)
+		if (lookup_past(missing, &msg, &status) == INC_SLOT_UNKNOWN)
 			inc_resultq_stray(&q->results, missing,
 					  INC_STATUS_RESEND);
 }

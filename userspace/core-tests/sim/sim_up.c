@@ -103,8 +103,12 @@ static void answer(const struct inc_pkt *pkt, const struct buf *b)
 static void request(const struct inc_pkt *pkt, const struct buf *b)
 {
 	struct inc_responder *r = &at_sw->up->qp.resp;
+	struct inc_pkt key = *pkt;
 
-	switch (inc_responder_check(r, pkt)) {
+	/* Bytes that are not there any more: sw_kick(). Of duplicates, nobody needs them. */
+	if (pkt->psn != r->epsn)
+		key.rkey = r->rkey;
+	switch (inc_responder_check(r, &key)) {
 	case INC_RESP_NEW:
 		answer(pkt, b);
 		inc_responder_accept(r, pkt);
@@ -115,10 +119,11 @@ static void request(const struct inc_pkt *pkt, const struct buf *b)
 		if (inc_responder_ack_due(r, pkt->ackreq))
 			respond(TO_LEAF, 0x1f, inc_psn_add(r->epsn, -1));
 		break;
-	case INC_RESP_OOO_NAK:
-		respond(TO_LEAF, 0x60, r->epsn);
-		break;
 	case INC_RESP_OOO:
+		if (inc_responder_nak_due(r))
+			respond(TO_LEAF, 0x60, r->epsn);
+		break;
+	case INC_RESP_STRANGE:
 		break;
 	default:
 		die("result PSN 0x%x refused", pkt->psn);

@@ -34,6 +34,7 @@ void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev);
 void answer_health_turn(struct manager *m);
 
 /* stored.c */
+bool answer_may_store(const struct manager *m, struct rpc_answer *a);
 void answer_stored(struct manager *m, struct rpc_stream *stream,
 		   struct rpc_answer *a, uint64_t since);
 

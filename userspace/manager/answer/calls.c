@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * All calls of operators; the fabric, and groups.
+ * Which function answers which call, of operators and clients; answers on the
+ * fabric and on groups.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -345,14 +346,9 @@ static const struct call {
 	[RPC_HEALTH_WATCH]	 = { HEALTH, answer_watch_health, false },
 };
 
-/**
- * answer_call() - answer a request, if this manager leads or it is asked for that
- * @ctx: manager
- * @method: what is requested
- * @data: the request's bytes
- * @len: their number
+/*
+ * Answer a request, if this manager leads or it is asked for that.
  * @stream: where the answer goes if it is a stream
- * @answer: answer
  */
 void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,
@@ -375,7 +371,8 @@ void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 			      "the request is no message of rdma_inc.proto");
 		return;
 	}
-	call->answer(m, req, stream, answer);
+	if (!call->writes || answer_may_store(m, answer))
+		call->answer(m, req, stream, answer);
 	protobuf_c_message_free_unpacked(req, NULL);
 	if (call->writes)
 		answer_stored(m, stream, answer, since);

@@ -76,13 +76,7 @@ static struct sw *get_switch(struct manager *m, const void *msg,
 	return sw;
 }
 
-/**
- * answer_drain_switch() - answer DrainSwitch
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer DrainSwitch. */
 void answer_drain_switch(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {
@@ -94,13 +88,7 @@ void answer_drain_switch(struct manager *m, const void *msg,
 		reply_groups(m, sw, a);
 }
 
-/**
- * answer_resume_switch() - answer ResumeSwitch
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer ResumeSwitch. */
 void answer_resume_switch(struct manager *m, const void *msg,
 			  struct rpc_stream *stream, struct rpc_answer *a)
 {

@@ -39,10 +39,9 @@ struct event_watch {
 	uint64_t		next;
 };
 
-/**
- * answer_fill_event() - fill an event of a message
+/*
+ * Fill an event of a message.
  * @out: result, which lasts as long as @ev
- * @ev: event
  */
 void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev)
 {
@@ -72,13 +71,7 @@ static uint64_t collect_events(const struct events *e, uint64_t from,
 	return ev ? ev->seq : e->last + 1;
 }
 
-/**
- * answer_events() - answer ListEvents
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer ListEvents. */
 void answer_events(struct manager *m, const void *msg,
 		   struct rpc_stream *stream, struct rpc_answer *a)
 {
@@ -133,13 +126,7 @@ static void on_closed(struct rpc_watch *rpc)
 	free(w);
 }
 
-/**
- * answer_watch_events() - answer WatchEvents
- * @m: manager
- * @msg: request
- * @stream: where the events go
- * @a: answer, if it is an error
- */
+/* Answer WatchEvents. */
 void answer_watch_events(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {

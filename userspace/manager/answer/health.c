@@ -47,13 +47,7 @@ static void put_status(const struct manager *m, bool known, response *out)
 			      STATUS(SERVING) : STATUS(NOT_SERVING);
 }
 
-/**
- * answer_health() - answer Check of grpc.health.v1.Health
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer Check of grpc.health.v1.Health. */
 void answer_health(struct manager *m, const void *msg,
 		   struct rpc_stream *stream, struct rpc_answer *a)
 {
@@ -98,14 +92,9 @@ static void on_closed(struct rpc_watch *rpc)
 	free(w);
 }
 
-/**
- * answer_watch_health() - answer Watch of grpc.health.v1.Health
- * @m: manager
- * @msg: request
- * @stream: where the answers go
- * @a: answer, if it is an error
- *
- * A service that there is not is no error: it might come.
+/*
+ * Answer Watch of grpc.health.v1.Health. A service that there is not is no
+ * error: it might come.
  */
 void answer_watch_health(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
@@ -125,11 +114,9 @@ void answer_watch_health(struct manager *m, const void *msg,
 	rpc_stream_watch(stream, &w->rpc);
 }
 
-/**
- * answer_health_turn() - tell who watches what has changed
- * @m: manager
- *
- * A slow reader gets only the latest status once it has read.
+/*
+ * Tell who watches what has changed. A slow reader gets only the latest status
+ * once it has read.
  */
 void answer_health_turn(struct manager *m)
 {

@@ -94,13 +94,7 @@ static void add_all(const struct manager *m, struct table *t)
 			add_row(m, t, strcmp(name, "-") ? name : "");
 }
 
-/**
- * answer_quotas() - answer ListQuotas
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer ListQuotas. */
 void answer_quotas(struct manager *m, const void *msg,
 		   struct rpc_stream *stream, struct rpc_answer *a)
 {

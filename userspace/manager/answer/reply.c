@@ -14,12 +14,7 @@
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
 
-/**
- * answer_refuse() - answer a request with an error
- * @a: answer
- * @err: positive errno value
- * @fmt: what to do
- */
+/* Answer a request with an error. */
 void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 {
 	va_list ap;
@@ -32,11 +27,7 @@ void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 	text_clean(a->text);
 }
 
-/**
- * answer_reply() - answer a request
- * @a: answer
- * @msg: message
- */
+/* Answer a request. */
 void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
 {
 	a->len = protobuf_c_message_get_packed_size(msg);
@@ -47,46 +38,31 @@ void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
 		answer_refuse(a, ENOMEM, "no memory");
 }
 
-/**
- * answer_hides() - check whether a caller may see its own tenant's groups only
- * @a: answer
- *
- * Return: true if so.
+/*
+ * Check whether a caller may see its own tenant's groups only. Returns true if
+ * so.
  */
 bool answer_hides(const struct rpc_answer *a)
 {
 	return a->who && a->who->role < ROLE_OPERATOR;
 }
 
-/**
- * answer_by() - name a caller, for what it does
- * @a: answer
- *
- * Return: its name.
- */
+/* Name a caller, for what it does. */
 const char *answer_by(const struct rpc_answer *a)
 {
 	return a->who ? a->who->name : "anonymous";
 }
 
-/**
- * answer_sees() - check whether a caller may see a group
- * @a: answer
- * @g: group
- *
- * Return: true if so.
- */
+/* Check whether a caller may see a group. Returns true if so. */
 bool answer_sees(const struct rpc_answer *a, const struct group *g)
 {
 	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
 }
 
-/**
- * answer_drain() - say whether a switch gets more trees
- * @sw: switch
- *
- * Return: empty if it does; "leaving": it is not named any more; else whether
- * groups have trees there still.
+/*
+ * Say whether a switch gets more trees. Returns an empty text if it does;
+ * "leaving": it is not named any more; else whether groups have trees there
+ * still.
  */
 const char *answer_drain(const struct sw *sw)
 {
@@ -97,10 +73,9 @@ const char *answer_drain(const struct sw *sw)
 	return sw->subtrees || sw->returning ? "draining" : "drained";
 }
 
-/**
- * answer_fill_switch() - describe a switch
+/*
+ * Describe a switch.
  * @out: result; valid as long as nothing changes
- * @sw: switch
  */
 void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
 {
@@ -124,12 +99,7 @@ void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
 	out->trees = sw->info->ntrees;
 }
 
-/**
- * answer_state() - name the state of a group
- * @g: group
- *
- * Return: its state.
- */
+/* Name the state of a group. */
 const char *answer_state(const struct group *g)
 {
 	if (g->state >= GROUP_ENDING)
@@ -139,27 +109,23 @@ const char *answer_state(const struct group *g)
 	return group_is_rebuilding(g) ? "rebuilding" : "forming";
 }
 
-/**
- * answer_is_of() - check whether something is whose the request is about
+/*
+ * Check whether something is whose the request is about. Returns true if so.
  * @owner: tenant that has it; empty: a caller without one
  * @tenant: of the request; "-": a caller without a tenant; empty: anyone
- *
- * Return: true if so.
  */
 bool answer_is_of(const char *owner, const char *tenant)
 {
 	return !*tenant || !strcmp(*owner ? owner : "-", tenant);
 }
 
-/**
- * answer_group() - find the group that a request is about
- * @m: manager
+/*
+ * Find the group that a request is about. Returns the group, one that is
+ * ending only if there is no other; or NULL.
  * @req: request: its name, and whose it is; "-": a caller's without a tenant;
  *	empty: anyone's
  * @a: answer, which is an error if there is none that the caller may see, or
  *	several
- *
- * Return: group, one that is ending only if there is no other; or NULL.
  */
 struct group *answer_group(const struct manager *m,
 			   const RdmaInc__V1__GetGroupRequest *req,

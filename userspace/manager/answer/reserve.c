@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
-#include "api/message.h"
+#include "rpc/message.h"
 #include "rdma_inc.pb-c.h"
 
 /* Whose reservations is it about? NULL after an error. */
@@ -97,13 +97,7 @@ static bool may_be(const struct manager *m, const struct reservation *wish,
 	return !a->err;
 }
 
-/**
- * answer_reserve() - answer AddReservation
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer AddReservation. */
 void answer_reserve(struct manager *m, const void *msg,
 		    struct rpc_stream *stream, struct rpc_answer *a)
 {
@@ -150,11 +144,8 @@ void answer_reserve(struct manager *m, const void *msg,
 		reply_reservation(a, made);
 }
 
-/**
- * answer_unreserve() - answer DeleteReservation
- * @m: manager
- * @msg: request
- * @stream: not used
+/*
+ * Answer DeleteReservation.
  * @a: answer: what is deleted, as it was
  */
 void answer_unreserve(struct manager *m, const void *msg,
@@ -187,13 +178,7 @@ static bool is_asked_for(const struct reservation *r, const char *name,
 	       (!*name || !strcmp(r->name, name));
 }
 
-/**
- * answer_reservations() - answer ListReservations
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer ListReservations. */
 void answer_reservations(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Answers to what changes records: they wait until these are stored, so that a
- * client is not promised what the next manager would know nothing of.
+ * client is not promised what the next manager would know nothing of. Records are
+ * written one after another, so no tenant has many of them written at a time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,16 +10,20 @@
 
 #include "answer/answer.h"
 
+#define STORING_MAX	64	/* answers of a tenant */
+
 /**
  * struct stored - an answer that waits
  * @wait: for the store
  * @rpc: where it goes; its stream is NULL once the client is gone
+ * @tenant: of the client, or NULL
  * @data: its bytes
  * @len: their number
  */
 struct stored {
 	struct state_wait	wait;
 	struct rpc_watch	rpc;
+	struct tenant		*tenant;
 	uint8_t			*data;
 	size_t			len;
 };
@@ -36,6 +41,8 @@ static void on_stored(struct state_wait *wait, const char *err)
 		rpc_stream_send(stream, s->data, s->len);
 	if (stream)
 		rpc_stream_end(stream, err ? EIO : 0, text);
+	if (s->tenant)
+		s->tenant->storing--;
 	free(s->data);
 	free(s);
 }
@@ -45,12 +52,29 @@ static void on_closed(struct rpc_watch *rpc)
 	rpc->stream = NULL;
 }
 
-/**
- * answer_stored() - let an answer wait until what its request has written is stored
- * @m: manager
- * @stream: where it goes
+/* NULL: none is known yet. */
+static struct tenant *tenant_of(const struct manager *m, const struct rpc_answer *a)
+{
+	return tenant_known(&m->tenants, a->who ? a->who->tenant : "");
+}
+
+/*
+ * Ask whether a request may be written. Returns false after an error: others'
+ * records would wait for too many of its tenant.
+ */
+bool answer_may_store(const struct manager *m, struct rpc_answer *a)
+{
+	const struct tenant *tn = tenant_of(m, a);
+
+	if (tn && tn->storing >= STORING_MAX)
+		answer_refuse(a, ENOBUFS, "%u requests of your tenant are being stored: try again",
+			      tn->storing);
+	return !a->err;
+}
+
+/*
+ * Let an answer wait until what its request has written is stored.
  * @a: answer; it goes at once if it is an error, or nothing was written
- * @since: state_writes() before the request
  */
 void answer_stored(struct manager *m, struct rpc_stream *stream,
 		   struct rpc_answer *a, uint64_t since)
@@ -65,6 +89,9 @@ void answer_stored(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	s->wait.done = on_stored;
+	s->tenant = tenant_of(m, a);
+	if (s->tenant)
+		s->tenant->storing++;
 	s->rpc.closed = on_closed;
 	s->data = a->data;
 	s->len = a->len;

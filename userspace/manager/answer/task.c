@@ -89,7 +89,6 @@ static void put_tasks(const struct manager *m, struct table *t)
 	const struct group *g;
 	const struct series *s;
 	struct row *r;
-	unsigned int i;
 
 	for (g = m->groups; g; g = g->next) {
 		/* One that is ending shares the figures of its successor. */
@@ -105,11 +104,10 @@ static void put_tasks(const struct manager *m, struct table *t)
 		r->msg.levels = group_levels(g);
 		group_missing(g, NULL, r->waits_text, sizeof(r->waits_text));
 	}
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		for (s = m->stats->history.bucket[i]; s; s = s->next)
-			if (s->kind == SERIES_TASK && s->ended &&
-			    !group_of_tenant(m, s->tenant, s->name))
-				add_row(t, s->tenant, s->name, "ended");
+	LIST_FOREACH(s, &m->stats->history.all, next)
+		if (s->kind == SERIES_TASK && s->ended &&
+		    !group_of_tenant(m, s->tenant, s->name))
+			add_row(t, s->tenant, s->name, "ended");
 }
 
 static void put_switches(const struct manager *m, struct table *t)
@@ -131,14 +129,11 @@ static void put_switches(const struct manager *m, struct table *t)
 static void put_clients(const struct manager *m, struct table *t)
 {
 	const struct series *s;
-	unsigned int i;
 
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		for (s = m->stats->history.bucket[i]; s; s = s->next)
-			if (s->kind == SERIES_CLIENT)
-				add_row(t, "", s->name,
-					s->last.rx + s->last.tx > 0 ? "busy" :
-								      "idle");
+	LIST_FOREACH(s, &m->stats->history.all, next)
+		if (s->kind == SERIES_CLIENT)
+			add_row(t, "", s->name,
+				s->last.rx + s->last.tx > 0 ? "busy" : "idle");
 }
 
 static void fill_table(const struct manager *m, struct table *t)
@@ -191,13 +186,7 @@ static bool find_kind(const RdmaInc__V1__TasksRequest *req,
 	return false;
 }
 
-/**
- * answer_tasks() - answer ListTasks
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer ListTasks. */
 void answer_tasks(struct manager *m, const void *msg,
 		  struct rpc_stream *stream, struct rpc_answer *a)
 {
@@ -238,33 +227,25 @@ find_series(const struct manager *m, enum series_kind kind,
 	    const RdmaInc__V1__TasksRequest *req, struct rpc_answer *a)
 {
 	const struct series *s, *found = NULL;
-	unsigned int i;
 
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		for (s = m->stats->history.bucket[i]; s; s = s->next) {
-			if (s->kind != kind || strcmp(s->name, req->name) ||
-			    !answer_is_of(s->tenant, req->tenant))
-				continue;
-			if (found) {
-				answer_refuse(a, EINVAL, "several tenants have a %s \"%.63s\": say whose",
-					      series_kind_name(kind), req->name);
-				return NULL;
-			}
-			found = s;
+	LIST_FOREACH(s, &m->stats->history.all, next) {
+		if (s->kind != kind || strcmp(s->name, req->name) ||
+		    !answer_is_of(s->tenant, req->tenant))
+			continue;
+		if (found) {
+			answer_refuse(a, EINVAL, "several tenants have a %s \"%.63s\": say whose",
+				      series_kind_name(kind), req->name);
+			return NULL;
 		}
+		found = s;
+	}
 	if (!found)
 		answer_refuse(a, ENOENT, "there is no history of %s \"%.63s\"",
 			      series_kind_name(kind), req->name);
 	return found;
 }
 
-/**
- * answer_history() - answer GetHistory
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer GetHistory. */
 void answer_history(struct manager *m, const void *msg,
 		    struct rpc_stream *stream, struct rpc_answer *a)
 {
@@ -336,13 +317,7 @@ static void on_closed(struct rpc_watch *rpc)
 	free(w);
 }
 
-/**
- * answer_watch_tasks() - answer WatchTasks
- * @m: manager
- * @msg: request
- * @stream: where the tables go
- * @a: answer, if it is an error
- */
+/* Answer WatchTasks. */
 void answer_watch_tasks(struct manager *m, const void *msg,
 			struct rpc_stream *stream, struct rpc_answer *a)
 {

@@ -4,59 +4,35 @@
  * and reported as events. Somebody who tries often must not fill the events.
  */
 
+#include "conf/pace.h"
 #include "manager.h"
-
-#define PAUSE_MS	1000
-
-/**
- * struct pace - how often an event may be
- * @last_at: milliseconds; when it was last
- * @suppressed: how many there would have been since then
- */
-struct pace {
-	int64_t		last_at;
-	unsigned int	suppressed;
-};
 
 static void report_violation(struct manager *m, struct pace *p,
 			     const char *kind, const char *peer,
 			     const char *why, const char *what)
 {
-	p->suppressed++;
-	if (now_ms() - p->last_at < PAUSE_MS)
-		return;
-	p->last_at = now_ms();
-	event_log(&m->events, kind, peer, "%s (%u %s since the last such event)",
-		  why, p->suppressed, what);
-	p->suppressed = 0;
+	unsigned int n = pace_take(p);
+
+	if (n)
+		event_log(&m->events, kind, peer,
+			  "%s (%u %s since the last such event)", why, n, what);
 }
 
-/**
- * violation_call() - report a caller that was refused
- * @ctx: manager
- * @peer: its address
- * @why: what was wrong
- *
- * One event a second says how many there were since the last one.
+/*
+ * Report a caller that was refused. One event a second says how many there
+ * were since the last one.
  */
 void violation_call(void *ctx, const char *peer, const char *why)
 {
-	static struct pace pace = { .last_at = -PAUSE_MS };
+	static struct pace pace;
 
 	report_violation(ctx, &pace, EVENT_REFUSED, peer, why, "refused");
 }
 
-/**
- * violation_cut() - report a connection that was cut
- * @ctx: manager
- * @peer: its address
- * @why: what was wrong
- *
- * As violation_call().
- */
+/* Report a connection that was cut. As violation_call(). */
 void violation_cut(void *ctx, const char *peer, const char *why)
 {
-	static struct pace pace = { .last_at = -PAUSE_MS };
+	static struct pace pace;
 
 	report_violation(ctx, &pace, EVENT_CUT, peer, why, "cut");
 }

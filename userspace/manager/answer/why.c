@@ -128,7 +128,7 @@ static void explain_root(const struct manager *m, const struct group *g,
 	else if (g->core.present < g->request.ranks && !g->nsubtrees)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->core.present, g->request.ranks);
-	else if (g->preempt_until)
+	else if (g->room_until)
 		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
 	else if (!g->nsubtrees && g->attempt[0])
 		snprintf(w->text, sizeof(w->text), "no other tree yet: %s",
@@ -140,13 +140,7 @@ static void explain_root(const struct manager *m, const struct group *g,
 	free(list);
 }
 
-/**
- * answer_why() - answer WhyGroup
- * @m: manager
- * @msg: request
- * @stream: not used
- * @a: answer
- */
+/* Answer WhyGroup. */
 void answer_why(struct manager *m, const void *msg, struct rpc_stream *stream,
 		struct rpc_answer *a)
 {

@@ -14,14 +14,7 @@
 
 #define NAME_MAX_LEN	64
 
-/**
- * am_addr_text() - write an address
- * @data: its bytes
- * @buf: result
- * @len: size of @buf
- *
- * Return: @buf, or "?" if it is none.
- */
+/* Write an address. Returns @buf, or "?" if it is none. */
 const char *am_addr_text(const ProtobufCBinaryData *data, char *buf, size_t len)
 {
 	struct inc_rdv_addr addr = { .len = (unsigned int)data->len };
@@ -165,11 +158,9 @@ static bool is_absent(const ProtobufCFieldDescriptor *f, const char *base)
 	       !*(const void *const *)(base + f->offset);
 }
 
-/**
- * am_json() - convert a message
- * @msg: message
- *
- * Return: an object, with all members of the message but absent messages.
+/*
+ * Convert a message. Returns an object, with all members of the message but
+ * absent messages.
  */
 struct json_object *am_json(const ProtobufCMessage *msg)
 {

@@ -9,43 +9,11 @@
 #include <string.h>
 
 #include "manager.h"
+#include "rpc/peer.h"
 
-/**
- * addr_of_peer() - understand the address of a gRPC client
- * @peer: "ipv4:ADDRESS:PORT" or "ipv6:%5BADDRESS%5D:PORT"
- * @addr: result; IPv4 that is mapped to IPv6 becomes IPv4
- *
- * Return: false if it is none.
- */
-bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr)
-{
-	const char *from = strchr(peer, ':'), *to = strrchr(peer, ':');
-	char text[INET6_ADDRSTRLEN + 8];
-
-	if (!from || from == to)
-		return false;
-	from++;
-	if (!strncmp(from, "%5B", 3))
-		from += 3, to -= 3;
-	else if (*from == '[')
-		from++, to--;
-	if (to <= from)
-		return false;
-	snprintf(text, sizeof(text), "%.*s", (int)(to - from), from);
-	/* A zone says nothing about where the host is. */
-	text[strcspn(text, "%")] = '\0';
-	return !inc_rdv_addr_parse(text, addr);
-}
-
-/**
- * addr_believed() - check the address that a rank names
- * @o: options
- * @peer: its connection's, as gRPC has it
- * @addr: address of its queue pair
- * @err: error message
+/*
+ * Check the address that a rank names. Returns false if it is not accepted.
  * @len: size of @err in bytes
- *
- * Return: false if it is not accepted.
  */
 bool addr_believed(const struct amd_options *o, const char *peer,
 		   const struct inc_rdv_addr *addr, char *err, size_t len)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/event.h"
-#include "base/index.h"
-#include "base/loop.h"
+#include "loop/index.h"
+#include "loop/loop.h"
 #include "conf/text.h"
 
 /* journald takes only so much of a service: a tenant must not use that up. */
@@ -82,12 +82,7 @@ struct event_store {
 	struct event_owner	owners[EVENT_MAX + 1];
 };
 
-/**
- * events_init() - begin to collect events
- * @e: events
- *
- * Return: 0 or -ENOMEM.
- */
+/* Begin to collect events. Returns 0 or -ENOMEM. */
 int events_init(struct events *e)
 {
 	struct event_store *st = calloc(1, sizeof(*st));
@@ -109,10 +104,6 @@ int events_init(struct events *e)
 	return 0;
 }
 
-/**
- * events_free() - free all events
- * @e: events
- */
 void events_free(struct events *e)
 {
 	unsigned int h;
@@ -250,12 +241,9 @@ static void publish_event(struct events *e, const char *kind,
 	}
 }
 
-/**
- * event_log() - report that something has happened
- * @e: events
- * @kind: what, a constant of event.h
+/*
+ * Report that something has happened.
  * @subject: the switch, host ... that it happened to
- * @fmt: more, for people; one line
  */
 void event_log(struct events *e, const char *kind, const char *subject,
 	       const char *fmt, ...)
@@ -267,14 +255,10 @@ void event_log(struct events *e, const char *kind, const char *subject,
 	va_end(ap);
 }
 
-/**
- * event_log_of() - report that something has happened to what is a tenant's
- * @e: events
- * @kind: what, a constant of event.h
- * @tenant: whose it is: others may have one of the same name; empty: a caller's
- *	without a tenant; NULL: nobody's
- * @subject: the group or reservation
- * @fmt: more, for people; one line
+/*
+ * Report that something has happened to what is a tenant's.
+ * @tenant: whose it is: others may have one of the same name; empty: a
+ *	caller's without a tenant; NULL: nobody's
  */
 void event_log_of(struct events *e, const char *kind, const char *tenant,
 		  const char *subject, const char *fmt, ...)
@@ -286,14 +270,10 @@ void event_log_of(struct events *e, const char *kind, const char *tenant,
 	va_end(ap);
 }
 
-/**
- * event_from() - find the first event that is not older
- * @e: events
- * @seq: number
- *
- * Followers ask for the last events, so it is soon found.
- *
- * Return: the first that is left from this number on, or NULL: none yet.
+/*
+ * Find the first event that is not older. Followers ask for the last events,
+ * so it is soon found. Returns the first that is left from this number on, or
+ * NULL: none yet.
  */
 const struct event *event_from(const struct events *e, uint64_t seq)
 {
@@ -307,16 +287,11 @@ const struct event *event_from(const struct events *e, uint64_t seq)
 	return found;
 }
 
-/**
- * event_recent() - choose a few events that are shown at once
- * @e: events
- * @list: result: the newest first
+/*
+ * Choose a few events that are shown at once. Show at most half of them of one
+ * tenant, or of one kind, so that one who makes many does not hide the others.
+ * Returns their number.
  * @max: how many there may be
- *
- * Show at most half of them of one tenant, or of one kind, so that one who
- * makes many does not hide the others.
- *
- * Return: their number.
  */
 size_t event_recent(const struct events *e, const struct event **list,
 		    size_t max)
@@ -335,19 +310,14 @@ size_t event_recent(const struct events *e, const struct event **list,
 	return n;
 }
 
-/**
- * event_listen() - get each new event
- * @e: events
- * @l: listener, with @l->on_event
- */
+/* Get each new event. */
 void event_listen(struct events *e, struct event_listener *l)
 {
 	LIST_INSERT_HEAD(&e->listeners, l, entry);
 }
 
-/**
- * event_ignore() - stop following the events
- * @e: events
+/*
+ * Stop following the events.
  * @l: listener; may be the one that is being called
  */
 void event_ignore(struct events *e, struct event_listener *l)

@@ -56,7 +56,6 @@ TAILQ_HEAD(event_list, event);
 #define EVENT_GROUP_READY	"group-ready"
 #define EVENT_GROUP_REFUSED	"group-refused"
 #define EVENT_GROUP_ENDED	"group-ended"
-#define EVENT_GROUP_PREEMPTED	"group-preempted"
 #define EVENT_RANK_LOST		"rank-lost"
 #define EVENT_GROUP_FAILED	"group-failed"
 #define EVENT_GROUP_REBUILT	"group-rebuilt"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "base/pool.h"
 #include "conf/list.h"
 #include "conf/thread.h"
@@ -133,12 +133,9 @@ static void *keep_workers(void *arg)
 
 /* --- For others ---------------------------------------------------------- */
 
-/**
- * pool_start() - start threads
- * @pool: pool
+/*
+ * Start threads.
  * @most: how many threads there may be, at least
- *
- * Return: 0 or a negative errno value.
  */
 int pool_start(struct pool *pool, unsigned int most)
 {
@@ -151,12 +148,9 @@ int pool_start(struct pool *pool, unsigned int most)
 	return -pthread_create(&pool->keeper, NULL, keep_workers, pool);
 }
 
-/**
- * pool_submit() - have a job done
- * @pool: pool
+/*
+ * Have a job done. Context: any thread, also a job's.
  * @job: job; belongs to the pool until @job->run is called
- *
- * Context: Any thread, also a job's.
  */
 void pool_submit(struct pool *pool, struct job *job)
 {
@@ -171,12 +165,10 @@ void pool_submit(struct pool *pool, struct job *job)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/**
- * pool_stop() - end all threads when no job is left
+/*
+ * End all threads when no job is left. Returns true if none is left; else the
+ * pool and its jobs have to stay.
  * @pool: pool; only its own jobs may submit jobs from then on
- * @limit_ms: how long that may take
- *
- * Return: true if none is left; else the pool and its jobs have to stay.
  */
 bool pool_stop(struct pool *pool, int64_t limit_ms)
 {

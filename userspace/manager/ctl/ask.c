@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "api/json.h"
-#include "api/message.h"
+#include "rpc/message.h"
 #include "auth/address.h"
 #include "conf/text.h"
-#include "channel/fault.h"
-#include "channel/reach.h"
+#include "http2/fault.h"
+#include "http2/reach.h"
 #include "conf/output.h"
 #include "conf/unit.h"
 #include "ctl/amctl.h"
@@ -65,10 +65,9 @@ static bool put_address(char addr[INC_REACH_ADDR], const char *given)
 	return true;
 }
 
-/**
- * ctl_check_managers() - check the addresses that the user has named
- *
- * Return: 0, or an exit status after a message. An empty one is passed over.
+/*
+ * Check the addresses that the user has named. Returns 0, or an exit status
+ * after a message. An empty one is passed over.
  */
 int ctl_check_managers(void)
 {
@@ -303,14 +302,9 @@ static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
 	return msg;
 }
 
-/**
- * ctl_ask() - send a request and wait for its answer
- * @method: name of the method
- * @req: request
- * @type: type of the answer
- *
- * Return: the answer, for ctl_free(), its lists in natural order; or NULL after a
- * message.
+/*
+ * Send a request and wait for its answer. Returns the answer, for ctl_free(),
+ * its lists in natural order; or NULL after a message.
  */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type)
@@ -343,10 +337,7 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 	return msg;
 }
 
-/**
- * ctl_free() - free an answer
- * @msg: answer, or NULL
- */
+/* Free an answer. */
 void ctl_free(ProtobufCMessage *msg)
 {
 	if (msg)
@@ -374,15 +365,7 @@ static bool on_answer(void *ctx, const uint8_t *data, size_t len)
 	return inc_output_flush();
 }
 
-/**
- * ctl_follow() - print a stream of answers
- * @method: name of the method
- * @req: request
- * @type: type of the answers
- * @print: prints one
- *
- * Return: exit status.
- */
+/* Print a stream of answers. Returns the exit status. */
 int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       const ProtobufCMessageDescriptor *type,
 	       void (*print)(const ProtobufCMessage *msg))
@@ -466,9 +449,8 @@ static void put_json(struct json_object *obj, bool pretty)
 					    JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-/**
- * ctl_print_json() - print an answer as JSON
- * @msg: answer
+/*
+ * Print an answer as JSON.
  * @list: print this member only; NULL: all of it
  */
 void ctl_print_json(const ProtobufCMessage *msg, const char *list)
@@ -482,10 +464,7 @@ void ctl_print_json(const ProtobufCMessage *msg, const char *list)
 	json_object_put(obj);
 }
 
-/**
- * ctl_print_line() - print an answer as JSON in one line
- * @msg: answer
- */
+/* Print an answer as JSON in one line. */
 void ctl_print_line(const ProtobufCMessage *msg)
 {
 	struct json_object *obj = am_json(msg);
@@ -495,15 +474,10 @@ void ctl_print_line(const ProtobufCMessage *msg)
 	json_object_put(obj);
 }
 
-/**
- * ctl_show() - send a request and print its answer
- * @method: name of the method
- * @req: request
- * @type: type of the answer
+/*
+ * Send a request and print its answer. Returns the exit status.
  * @list: as JSON, print this member only; NULL: all of it
  * @print: prints it as text; NULL: there is none
- *
- * Return: exit status.
  */
 int ctl_show(const char *method, const ProtobufCMessage *req,
 	     const ProtobufCMessageDescriptor *type, const char *list,

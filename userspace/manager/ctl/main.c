@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/message.h"
+#include "rpc/message.h"
 #include "conf/opts.h"
 #include "conf/output.h"
 #include "ctl/amctl.h"

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/hint.h"
-#include "api/message.h"
+#include "rpc/hint.h"
+#include "rpc/message.h"
 #include "auth/address.h"
 #include "conf/text.h"
-#include "channel/channel.h"
-#include "channel/reach.h"
+#include "http2/channel.h"
+#include "http2/reach.h"
 #include "ctl/amctl.h"
 
 /**
@@ -27,12 +27,10 @@ struct request {
 	char			path[128];
 };
 
-/**
- * amctl_check() - check the user's certificates and token
- * @err: error message
+/*
+ * Check the user's certificates and token. Returns false if they cannot be
+ * used, with any manager.
  * @err_len: size of @err in bytes
- *
- * Return: false if they cannot be used, with any manager.
  */
 bool amctl_check(char *err, size_t err_len)
 {
@@ -100,20 +98,10 @@ static int finish_request(struct request *r, char *err, size_t err_len)
 	return -am_errno_of(status);
 }
 
-/**
- * amctl_call() - send a request to a manager and wait for its answer
- * @manager: "host:port"
- * @fd: connection to it; is closed
- * @method: name of the method
- * @timeout_ms: time limit
- * @in: the request's bytes
- * @in_len: their number
+/*
+ * Send a request to a manager and wait for its answer.
  * @out: the answer's bytes, to be freed
- * @out_len: their number
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int amctl_call(const char *manager, int fd, const char *method,
 	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,
@@ -131,19 +119,11 @@ int amctl_call(const char *manager, int fd, const char *method,
 	return ret;
 }
 
-/**
- * amctl_stream() - send a request to a manager, and take a stream of answers
- * @manager: "host:port"
- * @fd: connection to it; is closed
- * @method: name of the method
- * @in: the request's bytes
- * @in_len: their number
+/*
+ * Send a request to a manager, and take a stream of answers. Returns 0 if @got
+ * has ended it, or a negative errno value.
  * @got: called with the bytes of each answer; returns false to end
- * @ctx: its first argument
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 if @got has ended it, or a negative errno value.
  */
 int amctl_stream(const char *manager, int fd, const char *method,
 		 const uint8_t *in, size_t in_len,

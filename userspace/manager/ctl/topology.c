@@ -103,6 +103,9 @@ static void print_text(const RdmaInc__V1__Topology *t)
 		       t->links[i]->to_interface, t->links[i]->learnt);
 	for (i = 0; i < t->n_hosts; i++)
 		print_host(t->hosts[i]);
+	if (!t->n_switches)
+		fputs("inc-amctl: there is nothing to see: a client sees the switches of its own groups, and an operator all\n",
+		      stderr);
 }
 
 /* Names are quoted as DOT wants it. */

@@ -13,11 +13,9 @@ bool ctl_json;
 bool ctl_pretty;
 const char *ctl_manager;
 
-/**
- * ctl_wrong() - report an error in the command line
+/*
+ * Report an error in the command line. Returns the exit status.
  * @fmt: what is wrong, and what would be right
- *
- * Return: exit status.
  */
 int ctl_wrong(const char *fmt, ...)
 {
@@ -32,23 +30,18 @@ int ctl_wrong(const char *fmt, ...)
 	return CTL_USAGE;
 }
 
-/**
- * ctl_is() - check whether a word is a name, or the beginning of it
- * @word: word
- * @name: name
- *
- * Return: true if so.
+/*
+ * Check whether a word is a name, or the beginning of it. Returns true if so.
  */
 bool ctl_is(const char *word, const char *name)
 {
 	return word[0] && !strncmp(name, word, strlen(word));
 }
 
-/**
- * ctl_is_show() - check whether a word is "show" or "list", where a name may stand
+/*
+ * Check whether a word is "show" or "list", where a name may stand. Returns
+ * true if so.
  * @word: word; an abbreviation would be a name
- *
- * Return: true if so.
  */
 bool ctl_is_show(const char *word)
 {

@@ -176,13 +176,9 @@ static bool add_neigh(struct fdb *s, uint32_t sw, struct fdb_mac *mac,
 	return true;
 }
 
-/**
- * fdb_learn() - take in what a switch tells
+/*
+ * Take in what a switch tells. Returns false: no memory.
  * @s: all of it, without what this switch has told before
- * @sw: switch
- * @info: what it tells
- *
- * Return: false: no memory.
  */
 bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_snapshot *info)
 {
@@ -238,11 +234,7 @@ static void remove_entry(struct fdb_entry *n)
 	free(n);
 }
 
-/**
- * fdb_forget() - forget what a switch has told
- * @s: all of it
- * @sw: switch
- */
+/* Forget what a switch has told. */
 void fdb_forget(struct fdb *s, uint32_t sw)
 {
 	struct fdb_entry *entry;
@@ -260,37 +252,22 @@ void fdb_forget(struct fdb *s, uint32_t sw)
 
 /* --- All ----------------------------------------------------------------- */
 
-/**
- * fdb_find_mac() - find a MAC address
- * @s: all of it
- * @text: as text
- *
- * Return: what is known of it, or NULL.
- */
+/* Find a MAC address. Returns what is known of it, or NULL. */
 struct fdb_mac *fdb_find_mac(const struct fdb *s, const char *text)
 {
 	return mac_find(s, text, index_hash_text(0, text));
 }
 
-/**
- * fdb_find_addr() - find an IP address
- * @s: all of it
- * @addr: address
- *
- * Return: what is known of it, or NULL.
- */
+/* Find an IP address. Returns what is known of it, or NULL. */
 struct fdb_addr *fdb_find_addr(const struct fdb *s,
 			       const struct inc_rdv_addr *addr)
 {
 	return addr_find(s, addr, index_hash(0, addr->bytes, addr->len));
 }
 
-/**
- * fdb_count_neighs() - count who says that a MAC address has an IP address
- * @a: IP address
- * @mac: MAC address
- *
- * Return: number of switches.
+/*
+ * Count who says that a MAC address has an IP address. Returns the number of
+ * switches.
  */
 uint32_t fdb_count_neighs(const struct fdb_addr *a, const struct fdb_mac *mac)
 {
@@ -307,13 +284,7 @@ uint32_t fdb_count_neighs(const struct fdb_addr *a, const struct fdb_mac *mac)
 	return n;
 }
 
-/**
- * fdb_init() - begin without any
- * @s: all of it
- * @nswitches: number of switches
- *
- * Return: false: no memory.
- */
+/* Begin without any. Returns false: no memory. */
 bool fdb_init(struct fdb *s, uint32_t nswitches)
 {
 	s->entries = calloc(nswitches, sizeof(*s->entries));
@@ -321,11 +292,7 @@ bool fdb_init(struct fdb *s, uint32_t nswitches)
 	return s->entries && s->neighs;
 }
 
-/**
- * fdb_free() - free everything
- * @s: all of it
- * @nswitches: number of switches
- */
+/* Free everything. */
 void fdb_free(struct fdb *s, uint32_t nswitches)
 {
 	uint32_t i;

@@ -8,7 +8,7 @@
 #ifndef INC_MANAGER_FDB_H
 #define INC_MANAGER_FDB_H
 
-#include "base/index.h"
+#include "loop/index.h"
 #include "fabric/switch.h"
 
 /*

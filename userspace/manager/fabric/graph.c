@@ -18,10 +18,7 @@
 /* As many as a tree may have if switches are among them: see netlink.rst. */
 #define MEMBERS_MAX	256
 
-/**
- * graph_free() - free what was made of the links
- * @t: topology
- */
+/* Free what was made of the links. */
 void graph_free(struct topo *t)
 {
 	free(t->switches);
@@ -236,13 +233,9 @@ static void charge_free(struct topo_charge *c)
 	free(c);
 }
 
-/**
- * topo_charge() - count a tree's load on the links
- * @m: manager
- * @p: tree, of topo_fabric()
- * @at: for each rank its switch
- *
- * Return: for topo_discharge(); NULL: no memory, the load is not counted.
+/*
+ * Count a tree's load on the links. Returns the load, for topo_discharge(); NULL: no
+ * memory, the load is not counted.
  */
 struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
 				const uint32_t *at)
@@ -269,9 +262,8 @@ struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
 	return w.c;
 }
 
-/**
- * topo_discharge() - a tree is gone
- * @m: manager
+/*
+ * A tree is gone.
  * @c: its load, or NULL
  */
 void topo_discharge(const struct manager *m, struct topo_charge *c)
@@ -330,12 +322,10 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
 	return sw_closed(sw) ? 0 : free_room(m, sw, gone);
 }
 
-/**
- * topo_fabric() - describe the fabric for place_compute()
- * @m: manager
- *
- * Return: description, until the next call; NULL: no memory. It has the
- * manager's switches, and one more that has no room.
+/*
+ * Describe the fabric for place_compute(). Returns the description, until the
+ * next call; NULL: no memory. It has the manager's switches, and one more that
+ * has no room.
  */
 struct place_fabric *topo_fabric(const struct manager *m)
 {
@@ -356,38 +346,22 @@ struct place_fabric *topo_fabric(const struct manager *m)
 	return &t->fabric;
 }
 
-/**
- * topo_avoid() - leave a switch out of the fabric
- * @m: manager
- * @sw: switch
- *
- * Until topo_fabric() is called again.
- */
+/* Leave a switch out of the fabric. Until topo_fabric() is called again. */
 void topo_avoid(const struct manager *m, const struct sw *sw)
 {
 	m->topo->switches[sw->index].room = 0;
 }
 
-/**
- * topo_reopen() - do as if a switch were not drained
- * @m: manager
- * @sw: switch
- *
- * Until topo_fabric() is called again.
- */
+/* Do as if a switch were not drained. Until topo_fabric() is called again. */
 void topo_reopen(const struct manager *m, const struct sw *sw)
 {
 	if (!sw->gone)
 		m->topo->switches[sw->index].room = free_room(m, sw, 0);
 }
 
-/**
- * topo_limit() - use no more than some of a switch's room
- * @m: manager
- * @sw: switch
- * @trees: number of trees
- *
- * Until topo_fabric() is called again.
+/*
+ * Use no more than some of a switch's room. Until topo_fabric() is called
+ * again.
  */
 void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
 {
@@ -397,13 +371,7 @@ void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
 		p->room = trees;
 }
 
-/**
- * topo_take() - do as if a switch had one tree more
- * @m: manager
- * @sw: switch
- *
- * Until topo_fabric() is called again.
- */
+/* Do as if a switch had one tree more. Until topo_fabric() is called again. */
 void topo_take(const struct manager *m, const struct sw *sw)
 {
 	struct place_switch *p = &m->topo->switches[sw->index];
@@ -412,13 +380,10 @@ void topo_take(const struct manager *m, const struct sw *sw)
 		p->room--;
 }
 
-/**
- * topo_gone() - do as if some of a switch's trees were gone
- * @m: manager
- * @sw: switch
+/*
+ * Do as if some of a switch's trees were gone. Until topo_fabric() is called
+ * again.
  * @trees: number of trees that groups have there
- *
- * Until topo_fabric() is called again.
  */
 void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
 {
@@ -428,12 +393,10 @@ void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
 	p->load = sw->subtrees - trees;
 }
 
-/**
- * topo_without() - describe the fabric as it would be without a tree
- * @m: manager
+/*
+ * Describe the fabric as it would be without a tree. Returns as topo_fabric().
+ * Unless that is NULL, topo_with() follows.
  * @c: the tree's load, or NULL
- *
- * Return: as topo_fabric(). Unless that is NULL, topo_with() follows.
  */
 struct place_fabric *topo_without(const struct manager *m,
 				  const struct topo_charge *c)
@@ -455,22 +418,16 @@ struct place_fabric *topo_without(const struct manager *m,
 	return f;
 }
 
-/**
- * topo_with() - count a tree's load on the links again
- * @m: manager
- * @c: as of topo_without()
- */
+/* Count a tree's load on the links again. */
 void topo_with(const struct manager *m, const struct topo_charge *c)
 {
 	if (c)
 		charge_all(m->topo, c, 1);
 }
 
-/**
- * topo_is_whole() - check whether all switches are connected by links that are seen
- * @m: manager, after topo_fabric()
- *
- * Return: false if there are parts without a known link between them.
+/*
+ * Check whether all switches are connected by links that are seen. Returns
+ * false if there are parts without a known link between them.
  */
 bool topo_is_whole(const struct manager *m)
 {
@@ -479,13 +436,10 @@ bool topo_is_whole(const struct manager *m)
 	return t->first[t->n] == t->first[t->n + 1];
 }
 
-/**
- * topo_unseen() - check whether a tree crosses links that nobody has seen
- * @m: manager
+/*
+ * Check whether a tree crosses links that nobody has seen. Returns true if so.
  * @c: its load, or NULL
  * @ends: result: a switch in each of two parts that it connects
- *
- * Return: true if so.
  */
 bool topo_unseen(const struct manager *m, const struct topo_charge *c,
 		 const struct sw *ends[2])
@@ -502,13 +456,7 @@ bool topo_unseen(const struct manager *m, const struct topo_charge *c,
 	return n == 2;
 }
 
-/**
- * topo_links() - list the links
- * @m: manager
- * @n: result: their number
- *
- * Return: links, until the next call.
- */
+/* List the links. Returns links, until the next call. */
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n)
 {
 	struct topo *t = m->topo;

@@ -238,11 +238,7 @@ static void look_at_owns(struct hosts *h)
 	}
 }
 
-/**
- * hosts_changed() - something has changed
- * @h: hosts
- * @now: milliseconds
- */
+/* Something has changed. */
 void hosts_changed(struct hosts *h, int64_t now)
 {
 	int64_t at = now + SETTLE_MS > h->not_before ? now + SETTLE_MS :
@@ -252,23 +248,16 @@ void hosts_changed(struct hosts *h, int64_t now)
 		h->update_at = at;
 }
 
-/**
- * hosts_deadline() - get the time when hosts_turn() must be called
- * @m: manager
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get the time when hosts_turn() must be called. Returns milliseconds,
+ * INT64_MAX if never.
  */
 int64_t hosts_deadline(const struct manager *m)
 {
 	return m->topo->hosts->update_at;
 }
 
-/**
- * hosts_all_asked() - check whether each switch was asked once
- * @m: manager
- *
- * Return: true if so.
- */
+/* Check whether each switch was asked once. Returns true if so. */
 bool hosts_all_asked(const struct manager *m)
 {
 	unsigned int i;
@@ -280,11 +269,9 @@ bool hosts_all_asked(const struct manager *m)
 	return true;
 }
 
-/**
- * hosts_turn() - look up all hosts, if it is time
- * @m: manager
- *
- * Return: whether it was: something has changed.
+/*
+ * Look up all hosts, if it is time. Returns whether it was: something has
+ * changed.
  */
 bool hosts_turn(struct manager *m)
 {
@@ -315,11 +302,7 @@ bool hosts_turn(struct manager *m)
 	return true;
 }
 
-/**
- * hosts_new() - begin without any
- *
- * Return: hosts, or NULL: no memory.
- */
+/* Begin without any. Returns hosts, or NULL: no memory. */
 struct hosts *hosts_new(void)
 {
 	struct hosts *h = calloc(1, sizeof(*h));
@@ -332,10 +315,7 @@ struct hosts *hosts_new(void)
 	return h;
 }
 
-/**
- * hosts_free() - forget all
- * @h: hosts, or NULL
- */
+/* Forget all. */
 void hosts_free(struct hosts *h)
 {
 	struct host *host, *next;

@@ -8,10 +8,7 @@
 
 #include "fabric/switch.h"
 
-/**
- * sw_ifs_free() - free a switch's interfaces
- * @info: what it tells
- */
+/* Free a switch's interfaces. */
 void sw_ifs_free(struct sw_snapshot *info)
 {
 	unsigned int i, k;
@@ -50,11 +47,9 @@ static int by_index(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : 1;
 }
 
-/**
- * sw_ifs_order() - have interfaces be found
+/*
+ * Have interfaces be found. Returns false: no memory.
  * @info: what a switch tells, with all of them
- *
- * Return: false: no memory.
  */
 bool sw_ifs_order(struct sw_snapshot *info)
 {
@@ -75,8 +70,8 @@ bool sw_ifs_order(struct sw_snapshot *info)
 	return true;
 }
 
-/**
- * sw_ifs_chain() - have the members of aggregations be found
+/*
+ * Have the members of aggregations be found.
  * @info: what a switch tells, with @member and @upper of its interfaces
  */
 void sw_ifs_chain(struct sw_snapshot *info)
@@ -120,25 +115,18 @@ static struct sw_if *search_ifs(const struct sw_snapshot *info,
 	return &info->ifs[order[low]];
 }
 
-/**
- * sw_if_named() - find an interface by its name
- * @info: what a switch tells
- * @name: name
- *
- * Return: the first one of that name, or NULL.
+/*
+ * Find an interface by its name. Returns the first one of that name, or NULL.
  */
 struct sw_if *sw_if_named(const struct sw_snapshot *info, const char *name)
 {
 	return search_ifs(info, info->by_name, name, 0);
 }
 
-/**
- * sw_if_again() - find an interface that was there before
- * @info: what the switch tells now
+/*
+ * Find an interface that was there before. Returns the interface, or NULL.
  * @index: number of the interface; 0: it has none
  * @name: its name, if it has no number
- *
- * Return: interface, or NULL.
  */
 struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 			  const char *name)
@@ -147,10 +135,7 @@ struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 		       sw_if_named(info, name);
 }
 
-/**
- * sw_snapshot_free() - free an agent's answer
- * @info: answer, or NULL
- */
+/* Free an agent's answer. */
 void sw_snapshot_free(struct sw_snapshot *info)
 {
 	if (!info)

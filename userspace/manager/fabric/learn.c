@@ -13,29 +13,16 @@
 
 /* --- What has changed? --------------------------------------------------- */
 
-static uint64_t mix_hash(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	while (len--)
-		h = (h ^ *p++) * 1099511628211ULL;
-	return h;
-}
-
-static uint64_t mix_text(uint64_t h, const char *text)
-{
-	return mix_hash(h, text, strlen(text) + 1);
-}
-
 static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
 			  unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		h = mix_hash(mix_hash(h, &addrs[i].len, sizeof(addrs[i].len)),
-			     addrs[i].bytes, addrs[i].len);
-	return mix_hash(h, &n, sizeof(n));
+		h = index_hash(index_hash(h, &addrs[i].len,
+					  sizeof(addrs[i].len)),
+			       addrs[i].bytes, addrs[i].len);
+	return index_hash(h, &n, sizeof(n));
 }
 
 static uint64_t print_neighbours(const struct sw_snapshot *info)
@@ -47,10 +34,10 @@ static uint64_t print_neighbours(const struct sw_snapshot *info)
 	for (i = 0; i < info->nifs; i++)
 		for (k = 0; k < info->ifs[i].nneighs; k++) {
 			neigh = &info->ifs[i].neighs[k];
-			h = mix_hash(h, &i, sizeof(i));
-			h = mix_text(h, neigh->mac);
-			h = mix_text(h, neigh->switch_id);
-			h = mix_text(h, neigh->switch_port);
+			h = index_hash(h, &i, sizeof(i));
+			h = index_hash_text(h, neigh->mac);
+			h = index_hash_text(h, neigh->switch_id);
+			h = index_hash_text(h, neigh->switch_port);
 			h = mix_addrs(h, neigh->addrs, neigh->naddrs);
 		}
 	return h;
@@ -59,32 +46,26 @@ static uint64_t print_neighbours(const struct sw_snapshot *info)
 static uint64_t print_self(const struct sw_snapshot *info)
 {
 	const struct sw_if *itf;
-	uint64_t h = mix_text(1, info->id);
+	uint64_t h = index_hash_text(1, info->id);
 	unsigned int i;
 
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
-		h = mix_text(mix_text(h, itf->name), itf->mac);
-		h = mix_hash(h, &itf->up, sizeof(itf->up));
-		h = mix_hash(h, &itf->blocked, sizeof(itf->blocked));
-		h = mix_hash(h, &itf->port, sizeof(itf->port));
-		h = mix_hash(h, &itf->bridge, sizeof(itf->bridge));
-		h = mix_hash(h, &itf->member, sizeof(itf->member));
-		h = mix_hash(h, &itf->upper, sizeof(itf->upper));
-		h = mix_hash(h, &itf->speed, sizeof(itf->speed));
-		h = mix_hash(h, &itf->mtu, sizeof(itf->mtu));
+		h = index_hash_text(index_hash_text(h, itf->name), itf->mac);
+		h = index_hash(h, &itf->up, sizeof(itf->up));
+		h = index_hash(h, &itf->blocked, sizeof(itf->blocked));
+		h = index_hash(h, &itf->port, sizeof(itf->port));
+		h = index_hash(h, &itf->bridge, sizeof(itf->bridge));
+		h = index_hash(h, &itf->member, sizeof(itf->member));
+		h = index_hash(h, &itf->upper, sizeof(itf->upper));
+		h = index_hash(h, &itf->speed, sizeof(itf->speed));
+		h = index_hash(h, &itf->mtu, sizeof(itf->mtu));
 		h = mix_addrs(h, itf->addrs, itf->naddrs);
 	}
 	return h;
 }
 
-/**
- * topo_changed() - take in what a switch tells
- * @t: topology
- * @sw: switch, with its information
- *
- * Mostly it is what it has told before.
- */
+/* Take in what a switch tells. Mostly it is what it has told before. */
 void topo_changed(struct topo *t, struct sw *sw)
 {
 	struct row *row = &t->rows[sw->index];
@@ -113,11 +94,9 @@ void topo_changed(struct topo *t, struct sw *sw)
 	}
 }
 
-/**
- * topo_generation() - tell whether anything has changed
- * @m: manager
- *
- * Return: a number that grows whenever something has.
+/*
+ * Tell whether anything has changed. Returns a number that grows whenever
+ * something has.
  */
 uint64_t topo_generation(const struct manager *m)
 {
@@ -142,13 +121,7 @@ static bool parse_end(const char *text, size_t len, char *sw, size_t sw_room,
 	return true;
 }
 
-/**
- * topo_cable_parse() - read a link that is configured
- * @c: result
- * @text: "SWITCH:INTERFACE=SWITCH:INTERFACE"
- *
- * Return: 0, or -1.
- */
+/* Read a link that is configured. */
 int topo_cable_parse(struct topo_cable *c, const char *text)
 {
 	const char *equals = strchr(text, '=');
@@ -161,12 +134,7 @@ int topo_cable_parse(struct topo_cable *c, const char *text)
 	       strcmp(c->sw[0], c->sw[1]) ? 0 : -1;
 }
 
-/**
- * topo_new() - begin with nothing known
- * @m: manager, whose switches exist
- *
- * Return: topology, or NULL: no memory.
- */
+/* Begin with nothing known. Returns the topology, or NULL: no memory. */
 struct topo *topo_new(struct manager *m)
 {
 	struct topo *t = calloc(1, sizeof(*t));
@@ -187,8 +155,8 @@ struct topo *topo_new(struct manager *m)
 	return NULL;
 }
 
-/**
- * topo_grow() - take in that there are other switches, or links, than before
+/*
+ * Take in that there are other switches, or links, than before.
  * @t: topology, whose manager has room for them
  */
 void topo_grow(struct topo *t)
@@ -201,11 +169,7 @@ void topo_grow(struct topo *t)
 	hosts_changed(t->hosts, t->m->loop.now);
 }
 
-/**
- * topo_leave() - forget what a switch has told
- * @t: topology
- * @sw: switch, which is gone
- */
+/* Forget what a switch has told. */
 void topo_leave(struct topo *t, const struct sw *sw)
 {
 	fdb_forget(&t->fdb, sw->index);
@@ -214,10 +178,7 @@ void topo_leave(struct topo *t, const struct sw *sw)
 	topo_grow(t);
 }
 
-/**
- * topo_free() - free a topology
- * @t: topology, or NULL
- */
+/* Free a topology. */
 void topo_free(struct topo *t)
 {
 	uint32_t i;

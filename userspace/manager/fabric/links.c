@@ -43,12 +43,9 @@ static uint32_t first_of(const struct row *row, uint32_t sw)
 	return low < row->n && row->list[low].sw == sw ? low : row->n;
 }
 
-/**
- * row_towards() - find the interface of a switch that leads to another one
- * @row: row of the switch
- * @to: the other one
- *
- * Return: the first seeing of it, or NULL.
+/*
+ * Find the interface of a switch that leads to another one. Returns the first
+ * seeing of it, or NULL.
  */
 const struct adjacency *row_towards(const struct row *row, uint32_t to)
 {
@@ -59,10 +56,7 @@ const struct adjacency *row_towards(const struct row *row, uint32_t to)
 	return i < row->n && row->list[i].sw == to ? &row->list[i] : NULL;
 }
 
-/**
- * row_free() - free a row's content
- * @row: row
- */
+/* Free a row's content. */
 void row_free(struct row *row)
 {
 	uint32_t i;
@@ -365,10 +359,7 @@ static void judge_all(struct topo *t)
 			judge_row(t, &t->rows[i], i);
 }
 
-/**
- * graph_rows() - bring all rows up to date
- * @t: topology
- */
+/* Bring all rows up to date. */
 void graph_rows(struct topo *t)
 {
 	uint32_t i;
@@ -517,11 +508,9 @@ static int by_ends(const void *a, const void *b)
 	return x->a_if < y->a_if ? -1 : x->a_if > y->a_if;
 }
 
-/**
- * graph_links() - find the links, if something has changed
- * @t: topology
- *
- * Return: they have been found anew.
+/*
+ * Find the links, if something has changed. Returns true if they
+ * have been found anew.
  */
 bool graph_links(struct topo *t)
 {

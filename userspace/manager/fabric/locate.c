@@ -231,14 +231,11 @@ static struct sw *only_switch(const struct manager *m)
 	return only;
 }
 
-/**
- * topo_find() - find the switch that a host is at
- * @m: manager
- * @addr: the host's address
+/*
+ * Find the switch that a host is at. Returns the switch, or NULL if none sees
+ * the host. A single switch has all hosts, even those that it has not seen
+ * yet.
  * @itf: result: interface of the switch that leads to it; NULL: unknown
- *
- * Return: the switch, or NULL if none sees the host. A single switch has all
- * hosts, even those that it has not seen yet.
  */
 struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf)
@@ -263,14 +260,11 @@ static uint32_t other_edge(const struct topo *t, const struct fdb_mac *mac)
 	return PLACE_NONE;
 }
 
-/**
- * topo_rival() - find a switch that claims to have a host which another one has
- * @m: manager
- * @addr: the host's address
- * @other: result: the other one; or, if it is not known which is right, one that
- *	claims it, too; undefined if there is no rival
- *
- * Return: switch, or NULL.
+/*
+ * Find a switch that claims to have a host which another one has. Returns the
+ * switch, or NULL.
+ * @other: result: the other one; or, if it is not known which is right, one
+ *	that claims it, too; undefined if there is no rival
  */
 const struct sw *topo_rival(const struct manager *m,
 			    const struct inc_rdv_addr *addr,
@@ -291,16 +285,11 @@ const struct sw *topo_rival(const struct manager *m,
 	return &m->switches[rival];
 }
 
-/**
- * topo_near() - find a switch near a host
- * @m: manager
- * @addr: the host's address
- *
- * For hosts that all switches see where others are, too: behind a bridge of
- * nobody's that connects several switches.
- *
- * Return: one that sees the host, as near as any; NULL: none does, or several have
- * it at their edges, and it is not known which is right.
+/*
+ * Find a switch near a host. For hosts that all switches see where others are,
+ * too: behind a bridge of nobody's that connects several switches. Returns one
+ * that sees the host, as near as any; NULL: none does, or several have it at
+ * their edges, and it is not known which is right.
  */
 struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 {
@@ -322,13 +311,9 @@ struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 	return first ? &m->switches[first->sw] : NULL;
 }
 
-/**
- * topo_way() - find the way from one switch to another
- * @m: manager
- * @from: switch
- * @to: the other one
- *
- * Return: interface of @from behind which @to is, or NULL.
+/*
+ * Find the way from one switch to another. Returns the interface of @from
+ * behind which @to is, or NULL.
  */
 const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 			     const struct sw *to)
@@ -340,20 +325,11 @@ const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 	return adj ? &from->info->ifs[adj->itf] : NULL;
 }
 
-/* Link-local addresses identify nobody: skip them. */
-static bool is_local(const struct inc_rdv_addr *addr)
-{
-	return addr->len == 16 && addr->bytes[0] == 0xfe &&
-	       (addr->bytes[1] & 0xc0) == 0x80;
-}
-
-/**
- * topo_hosts() - go through all hosts
- * @m: manager
+/*
+ * Go through all hosts.
  * @host: called for each address of a host whose switch is known, but for
- *	link-local ones, fe80::/10; without a switch if several claim it, and it
- *	is not known which is right
- * @ctx: for it
+ *	link-local ones, fe80::/10; without a switch if several claim it, and it is
+ *	not known which is right
  */
 void topo_hosts(const struct manager *m,
 		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
@@ -367,8 +343,12 @@ void topo_hosts(const struct manager *m,
 
 	for (i = 0; i < m->o.nswitches; i++)
 		for (s = m->topo->fdb.neighs[i]; s; s = s->of_sw) {
-			/* Several may say it: the last one of its list counts. */
-			if (s->of_addr || is_local(&s->addr->addr))
+			/*
+			 * Several may have it: the last one of its list counts.
+			 * Link-local addresses identify nobody.
+			 */
+			if (s->of_addr ||
+			    inc_rdv_addr_is_link_local(&s->addr->addr))
 				continue;
 			sw = topo_find(m, &s->addr->addr, &itf);
 			if (sw && itf)

@@ -51,7 +51,7 @@ static bool has_network(const struct sw_if *itf)
 	unsigned int i;
 
 	for (i = 0; i < itf->naddrs; i++)
-		if (!addr_is_link_local(&itf->addrs[i]))
+		if (!inc_rdv_addr_is_link_local(&itf->addrs[i]))
 			return true;
 	return false;
 }
@@ -86,7 +86,7 @@ static bool add_ends(struct ends *e, const struct topo *t, uint32_t sw)
 			return false;
 		e->list = p;
 		for (k = 0; k < itf->naddrs; k++)
-			if (!addr_is_link_local(&itf->addrs[k]))
+			if (!inc_rdv_addr_is_link_local(&itf->addrs[k]))
 				e->list[e->n++] = (struct end){
 					&itf->addrs[k], sw, lonely };
 	}
@@ -174,11 +174,9 @@ static void set_next(struct meet *meet, int64_t now, bool others)
 	meet->not_before = now + GAP_MS;
 }
 
-/**
- * meet_deadline() - get the time when meet_turn() must be called
- * @m: manager
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get the time when meet_turn() must be called. Returns milliseconds,
+ * INT64_MAX if never.
  */
 int64_t meet_deadline(const struct manager *m)
 {
@@ -209,11 +207,7 @@ static void look_for_ends(struct topo *t, int64_t now)
 	free(e.list);
 }
 
-/**
- * meet_turn() - have agents ask for each other, if it is time
- * @m: manager
- * @changed: something has changed
- */
+/* Have agents ask for each other, if it is time. */
 void meet_turn(struct manager *m, bool changed)
 {
 	if (changed || m->topo->meet.at <= m->loop.now)

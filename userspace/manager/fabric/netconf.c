@@ -22,6 +22,7 @@
 
 #include "auth/address.h"
 #include "auth/resolve.h"
+#include "conf/array.h"
 #include "conf/clock.h"
 #include "conf/log.h"
 #include "conf/text.h"
@@ -68,8 +69,6 @@ static const struct {
 	{ "too-big", EMSGSIZE },
 };
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
 static int set_error(char *err, int ret, const char *text)
 {
 	snprintf(err, NETCONF_ERROR_LEN, "%s", text);
@@ -86,13 +85,11 @@ static bool copy_bytes(char *to, size_t room, const char *from, size_t len)
 	return true;
 }
 
-/**
- * netconf_target_parse() - understand an agent's address
+/*
+ * Understand an agent's address. Returns 0 or -EINVAL.
  * @t: result; @t->key and @t->known_hosts are left alone
  * @text: "/PATH" of a UNIX socket, "[USER@]HOST[:PORT]" for SSH, or
  *	"tls://HOST[:PORT]"; an IPv6 address has brackets
- *
- * Return: 0 or -EINVAL.
  */
 int netconf_target_parse(struct netconf_target *t, const char *text)
 {
@@ -119,13 +116,9 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 	return 0;
 }
 
-/**
- * netconf_target_cmp() - order addresses of agents
- * @a: address
- * @b: address
- *
- * Return: less than, equal to or more than 0. Equal ones are one agent's,
- * whatever the user is.
+/*
+ * Order addresses of agents. Returns less than, equal to or more than 0. Equal
+ * ones are one agent's, whatever the user is.
  */
 int netconf_target_cmp(const struct netconf_target *a,
 		       const struct netconf_target *b)
@@ -300,13 +293,7 @@ static void log_library(const struct nc_session *session, NC_VERB_LEVEL level,
 		log_info("netconf: %d: %s", level, text);
 }
 
-/**
- * netconf_open() - connect to an agent
- * @t: its address
- * @err: error message
- *
- * Return: session, or NULL.
- */
+/* Connect to an agent. Returns the session, or NULL. */
 struct netconf *netconf_open(const struct netconf_target *t, char *err)
 {
 	struct netconf *n = calloc(1, sizeof(*n));
@@ -339,10 +326,7 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 	return NULL;
 }
 
-/**
- * netconf_close() - end a session
- * @n: session, or NULL
- */
+/* End a session. */
 void netconf_close(struct netconf *n)
 {
 	if (!n)
@@ -356,11 +340,9 @@ void netconf_close(struct netconf *n)
 	free(n);
 }
 
-/**
- * netconf_fd() - get what to wait for notifications with
- * @n: session
- *
- * Return: descriptor, or -1: only netconf_notif() knows.
+/*
+ * Get what to wait for notifications with. Returns the descriptor, or -1: only
+ * netconf_notif() knows.
  */
 int netconf_fd(const struct netconf *n)
 {
@@ -462,14 +444,9 @@ static int order_agent(struct netconf *n, struct nc_rpc *rpc, char *err)
 	return ret;
 }
 
-/**
- * netconf_edit() - change a switch's configuration
- * @n: session
- * @config: the change, XML
- * @err: error message
- *
- * Return: 0; -ENOTCONN if the session is dead; or another negative errno value,
- * and nothing has changed.
+/*
+ * Change a switch's configuration. Returns 0; -ENOTCONN if the session is
+ * dead; or another negative errno value, and nothing has changed.
  */
 int netconf_edit(struct netconf *n, const char *config, char *err)
 {
@@ -482,24 +459,18 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
 	return order_agent(n, rpc, err);
 }
 
-/**
- * netconf_error_path() - tell what the agent's last error is about
- * @n: session
- *
- * Return: path of a node of YANG; empty: the agent has not said.
+/*
+ * Tell what the agent's last error is about. Returns the path of a node of
+ * YANG; empty: the agent has not said.
  */
 const char *netconf_error_path(const struct netconf *n)
 {
 	return n->path;
 }
 
-/**
- * netconf_act() - have an agent do something
- * @n: session
- * @action: the operation, XML
- * @err: error message
- *
- * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
+/*
+ * Have an agent do something. Returns 0; -ENOTCONN if the session is dead; or
+ * another negative errno value.
  */
 int netconf_act(struct netconf *n, const char *action, char *err)
 {
@@ -528,15 +499,10 @@ static int take_data(struct lyd_node *op, struct lyd_node **data)
 				  LYD_PARSE_ONLY, 0, data) ? -EPROTO : 0;
 }
 
-/**
- * netconf_get() - read a switch's configuration and state
- * @n: session
- * @filter: subtrees to read, XML
- * @data: result, to be freed by netconf_free(); NULL: nothing
- *	is there
- * @err: error message
- *
- * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
+/*
+ * Read a switch's configuration and state. Returns 0; -ENOTCONN if the session
+ * is dead; or another negative errno value.
+ * @data: result, to be freed by netconf_free(); NULL: nothing is there
  */
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 		char *err)
@@ -559,24 +525,16 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 	return ret;
 }
 
-/**
- * netconf_free() - free what netconf_get() has read
- * @data: data, or NULL
- *
- * Context: The thread that has read it.
- */
+/* Free what netconf_get() has read. Context: the thread that has read it. */
 void netconf_free(struct lyd_node *data)
 {
 	lyd_free_siblings(data);
 	netconf_limit_done();
 }
 
-/**
- * netconf_subscribe() - ask an agent for its notifications
- * @n: session
- * @err: error message
- *
- * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
+/*
+ * Ask an agent for its notifications. Returns 0; -ENOTCONN if the session is
+ * dead; or another negative errno value.
  */
 int netconf_subscribe(struct netconf *n, char *err)
 {
@@ -586,14 +544,10 @@ int netconf_subscribe(struct netconf *n, char *err)
 	return order_agent(n, rpc, err);
 }
 
-/**
- * netconf_notif() - wait for a notification
- * @n: session of netconf_subscribe()
- * @timeout_ms: how long to wait
+/*
+ * Wait for a notification. Returns 0; -EAGAIN if none came; -EBADMSG if it was
+ * not understood; -ENOTCONN if the session is dead.
  * @notif: result, to be freed by lyd_free_tree()
- *
- * Return: 0; -EAGAIN if none came; -EBADMSG if it was not understood;
- * -ENOTCONN if the session is dead.
  */
 int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
 {

@@ -94,13 +94,11 @@ static void came_back(struct loop_work *work)
 	sw->ops--;
 }
 
-/**
- * sw_submit() - have an operation done
- * @sw: switch
+/*
+ * Have an operation done. Operations on a switch are done in the order in
+ * which they are submitted.
  * @op: operation, with @op->run and @op->done; belongs to the switch until the
  *	latter is called
- *
- * Operations on a switch are done in the order in which they are submitted.
  */
 void sw_submit(struct sw *sw, struct sw_op *op)
 {
@@ -119,10 +117,7 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	pthread_mutex_unlock(&sw->lock);
 }
 
-/**
- * sw_ops_start() - prepare for operations
- * @sw: switch, with none yet
- */
+/* Prepare for operations. */
 void sw_ops_start(struct sw *sw)
 {
 	sw->tail = &sw->head;
@@ -132,10 +127,7 @@ void sw_ops_start(struct sw *sw)
 	sw->has_lock = true;
 }
 
-/**
- * sw_ops_stop() - end the session when the operations are done
- * @sw: switch
- */
+/* End the session when the operations are done. */
 void sw_ops_stop(struct sw *sw)
 {
 	pthread_mutex_lock(&sw->lock);

@@ -33,13 +33,10 @@ static void end_probe(struct sw_op *op)
 	free(container_of(op, struct probe, op));
 }
 
-/**
- * sw_probe() - have a switch ask for hosts
- * @sw: switch
- * @addrs: their addresses
+/*
+ * Have a switch ask for hosts. What it learns is in the answer to a later
+ * sw_refresh().
  * @n: their number; 64 of them are asked for
- *
- * What it learns is in the answer to a later sw_refresh().
  */
 void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	      unsigned int n)

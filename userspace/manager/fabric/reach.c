@@ -23,14 +23,10 @@ static int common_bits(const struct inc_rdv_addr *a,
 	return (int)i;
 }
 
-/**
- * topo_is_host() - check whether a host has an address
- * @m: manager
- * @addr: address
- *
- * A switch that has it, too, lies, or is wrong; packets may go to the host.
- *
- * Return: a switch sees the host, and others do not contradict.
+/*
+ * Check whether a host has an address. A switch that has it, too, lies, or is
+ * wrong; packets may go to the host. Returns true if a switch sees
+ * the host, and others do not contradict.
  */
 bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr)
 {
@@ -39,11 +35,8 @@ bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr)
 	return topo_find(m, addr, &itf) && itf;
 }
 
-/**
- * topo_log_taken() - tell of a switch's address which looks like a host's
- * @m: manager
- * @sw: switch
- * @text: result: empty if there is none
+/*
+ * Tell of a switch's address which looks like a host's.
  * @len: size of @text in bytes
  */
 void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
@@ -69,18 +62,6 @@ void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
 	}
 }
 
-/**
- * addr_is_link_local() - check whether an address is of use on one link only
- * @addr: address
- *
- * Return: true if so; of IPv6.
- */
-bool addr_is_link_local(const struct inc_rdv_addr *addr)
-{
-	return addr->len == 16 && addr->bytes[0] == 0xfe &&
-	       (addr->bytes[1] & 0xc0) == 0x80;
-}
-
 static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 {
 	const struct sw_if *itf;
@@ -101,15 +82,11 @@ static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 	return best;
 }
 
-/**
- * topo_addr() - choose the address by which another switch reaches a switch
- * @m: manager
- * @sw: switch
- * @to: the other one
+/*
+ * Choose the address by which another switch reaches a switch. Returns false
+ * if there is none.
  * @addr: result: the address that is most like one of the other's, and that no
  *	host has
- *
- * Return: false if there is none.
  */
 bool topo_addr(const struct manager *m, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr)
@@ -121,7 +98,7 @@ bool topo_addr(const struct manager *m, const struct sw *sw,
 	for (i = 0; i < sw->info->nifs; i++) {
 		itf = &sw->info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
-			if (addr_is_link_local(&itf->addrs[k]) ||
+			if (inc_rdv_addr_is_link_local(&itf->addrs[k]) ||
 			    topo_is_host(m, &itf->addrs[k]))
 				continue;
 			like = rate_likeness(&itf->addrs[k], to);
@@ -144,13 +121,10 @@ static bool is_any(const struct inc_rdv_addr *addr)
 	return true;
 }
 
-/**
- * topo_cm_addr() - choose the address by which a rank connects by RDMA CM
- * @sw: switch whose agent accepts that
- * @to: the rank's address
+/*
+ * Choose the address by which a rank connects by RDMA CM. Returns false if
+ * there is none of the same kind.
  * @addr: result: the agent's address, or the one that is most like the rank's
- *
- * Return: false if there is none of the same kind.
  */
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr)
@@ -170,7 +144,7 @@ bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
-			like = addr_is_link_local(&itf->addrs[k]) ? -1 :
+			like = inc_rdv_addr_is_link_local(&itf->addrs[k]) ? -1 :
 			       common_bits(&itf->addrs[k], to);
 			if (like > best) {
 				best = like;
@@ -215,15 +189,11 @@ static bool is_node(const struct topo_charge *c, const struct sw *sw)
 	return false;
 }
 
-/**
- * topo_narrow() - keep the narrowest one of some interfaces
+/*
+ * Keep the narrowest one of some interfaces. What a node itself sends passes
+ * the port's bridge, too; what is forwarded does not.
  * @port: one that packets pass, or none; result
  * @c: switches that are nodes of the tree, of topo_charge(), or NULL
- * @sw: switch
- * @itf: another one, of this switch
- *
- * What a node itself sends passes the port's bridge, too; what is forwarded does
- * not.
  */
 void topo_narrow(struct topo_port *port, const struct topo_charge *c,
 		 const struct sw *sw, const struct sw_if *itf)
@@ -233,14 +203,12 @@ void topo_narrow(struct topo_port *port, const struct topo_charge *c,
 		keep_narrower(port, sw, &sw->info->ifs[itf->master - 1]);
 }
 
-/**
- * topo_narrowest() - find the interface that lets through the shortest packets only
- * @m: manager
+/*
+ * Find the interface that lets through the shortest packets only. A bridge
+ * silently drops a packet that is longer than the MTU of the port by which it
+ * would leave. Of links beside each other each may be used.
  * @c: links that packets pass, of topo_charge(), or NULL
  * @port: one that they pass, too, or none; result
- *
- * A bridge silently drops a packet that is longer than the MTU of the port by
- * which it would leave. Of links beside each other each may be used.
  */
 void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 		    struct topo_port *port)

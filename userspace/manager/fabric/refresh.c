@@ -120,11 +120,9 @@ static void refresh_done(struct sw_op *op)
 	free(r);
 }
 
-/**
- * sw_refresh() - ask a switch's agent what there is
- * @sw: switch
- *
- * If it is being asked already, it is asked once more after that.
+/*
+ * Ask a switch's agent what there is. If it is being asked already, it is
+ * asked once more after that.
  */
 void sw_refresh(struct sw *sw)
 {
@@ -164,11 +162,9 @@ static void note_overdue(struct sw *sw)
 	sw->on_snapshot(sw, NULL);
 }
 
-/**
- * sw_awaited() - ask whether a switch's answer is worth waiting for
- * @sw: switch
- *
- * Return: it is being asked, and not silent.
+/*
+ * Ask whether a switch's answer is worth waiting for. Returns true if it is
+ * being asked, and not silent.
  */
 bool sw_awaited(const struct sw *sw)
 {
@@ -185,22 +181,14 @@ static void on_timer(struct timer *timer)
 		sw_refresh(sw);
 }
 
-/**
- * sw_silence() - ask a switch's agent no more unless sw_refresh() is called
- * @sw: switch
- */
+/* Ask a switch's agent no more unless sw_refresh() is called. */
 void sw_silence(struct sw *sw)
 {
 	sw->quiet = true;
 	set_timer(sw, TIMER_NEVER);
 }
 
-/**
- * sw_refresh_start() - ask a switch's agent now, and again and again
- * @sw: switch
- *
- * Return: 0 or -ENOMEM.
- */
+/* Ask a switch's agent now, and again and again. Returns 0 or -ENOMEM. */
 int sw_refresh_start(struct sw *sw)
 {
 	if (timer_add(&sw->loop->timers, &sw->timer, on_timer))

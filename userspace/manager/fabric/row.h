@@ -132,9 +132,6 @@ void row_free(struct row *row);
 void graph_rows(struct topo *t);
 bool graph_links(struct topo *t);
 
-/* reach.c */
-bool addr_is_link_local(const struct inc_rdv_addr *addr);
-
 /* graph.c */
 void graph_free(struct topo *t);
 

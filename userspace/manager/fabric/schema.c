@@ -33,13 +33,10 @@ static void make_context(void)
 		ly_ctx_destroy(ctx);
 }
 
-/**
- * schema_get() - get the context of all sessions
- *
- * It does not change from then on, and is never freed.
- *
- * Context: Any thread.
- * Return: context, or NULL: the modules cannot be read.
+/*
+ * Get the context of all sessions. It does not change from then on, and is
+ * never freed. Context: any thread. Returns the context, or NULL: the modules
+ * cannot be read.
  */
 struct ly_ctx *schema_get(void)
 {

@@ -236,14 +236,10 @@ static struct sw_snapshot *new_info(const char *id,
 	return info;
 }
 
-/**
- * sw_snapshot_get() - ask an agent
- * @n: session
+/*
+ * Ask an agent. Context: a thread of the pool. Returns the answer, or NULL
+ * with errno.
  * @known: version of the interfaces that are known; empty: none are
- * @err: error message
- *
- * Context: A thread of the pool.
- * Return: the answer, or NULL with errno.
  */
 struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
 				    char *err)

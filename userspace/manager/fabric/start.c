@@ -14,13 +14,7 @@
 
 #define STOP_MS		12000	/* for answers that have begun */
 
-/**
- * sw_pool_start() - start the threads for all switches
- * @pool: result
- * @switches: number of switches
- *
- * Return: 0 or a negative errno value.
- */
+/* Start the threads for all switches. */
 int sw_pool_start(struct sw_pool *pool, unsigned int switches)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -37,11 +31,9 @@ int sw_pool_start(struct sw_pool *pool, unsigned int switches)
 					   pool);
 }
 
-/**
- * sw_pool_stop() - end the threads
+/*
+ * End the threads. Returns false if an agent keeps one: then all has to stay.
  * @pool: threads; sw_stop() was called for all switches
- *
- * Return: false if an agent keeps one: then all has to stay.
  */
 bool sw_pool_stop(struct sw_pool *pool)
 {
@@ -55,11 +47,9 @@ bool sw_pool_stop(struct sw_pool *pool)
 	return ended;
 }
 
-/**
- * sw_start() - start to talk with a switch's agent
+/*
+ * Start to talk with a switch's agent.
  * @sw: switch, with @loop, @pool, @target, @interval_ms and its callbacks
- *
- * Return: 0 or a negative errno value.
  */
 int sw_start(struct sw *sw)
 {
@@ -71,8 +61,8 @@ int sw_start(struct sw *sw)
 	return ret ? ret : sw_watch_start(sw);
 }
 
-/**
- * sw_stop() - stop to talk with a switch's agent
+/*
+ * Stop to talk with a switch's agent.
  * @sw: switch; all its operations are done before sw_pool_stop() returns
  */
 void sw_stop(struct sw *sw)
@@ -82,11 +72,9 @@ void sw_stop(struct sw *sw)
 	sw_ops_stop(sw);
 }
 
-/**
- * sw_retire() - let go of a switch for good
- * @sw: switch that no group needs
- *
- * Its information stays, since other objects still point to it.
+/*
+ * Let go of a switch for good. Its information stays, since other objects
+ * still point to it.
  */
 void sw_retire(struct sw *sw)
 {
@@ -98,11 +86,9 @@ void sw_retire(struct sw *sw)
 	sw_stop(sw);
 }
 
-/**
- * sw_is_over() - ask whether nothing of a switch is under way any more
- * @sw: switch
- *
- * Return: true if it is gone, no thread has it, and nothing of it is awaited.
+/*
+ * Ask whether nothing of a switch is under way any more. Returns true if it is
+ * gone, no thread has it, and nothing of it is awaited.
  */
 bool sw_is_over(struct sw *sw)
 {
@@ -115,8 +101,8 @@ bool sw_is_over(struct sw *sw)
 	       !sw->subtrees && LIST_EMPTY(&sw->groups);
 }
 
-/**
- * sw_clear() - make room for another switch in a switch's place
+/*
+ * Make room for another switch in a switch's place.
  * @sw: switch that is over; to be started as a new one
  */
 void sw_clear(struct sw *sw)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "base/pool.h"
 #include "fabric/netconf.h"
 #include "rendezvous/proto.h"

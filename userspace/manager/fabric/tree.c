@@ -265,14 +265,11 @@ static int send_members(struct tree *t, bool make, struct netconf *n,
 	return ret;
 }
 
-/**
- * tree_make() - create a tree with all members that are known
+/*
+ * Create a tree with all members that are known. Returns 0 or a negative errno
+ * value; then there is no tree. -ENETUNREACH: the switch has no route to the
+ * member @t->unrouted.
  * @t: tree; learns what the kernel has chosen
- * @n: session
- * @err: error message
- *
- * Return: 0 or a negative errno value; then there is no tree. -ENETUNREACH: the
- * switch has no route to the member @t->unrouted.
  */
 int tree_make(struct tree *t, struct netconf *n, char *err)
 {
@@ -287,13 +284,9 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
 	return ret;
 }
 
-/**
- * tree_add() - create the members that have become known
- * @t: tree
- * @n: session
- * @err: error message
- *
- * Return: 0 or a negative errno value, as of tree_make().
+/*
+ * Create the members that have become known. Returns 0 or a negative errno
+ * value, as of tree_make().
  */
 int tree_add(struct tree *t, struct netconf *n, char *err)
 {
@@ -302,14 +295,9 @@ int tree_add(struct tree *t, struct netconf *n, char *err)
 	return ret ? ret : read_back(t, n, err);
 }
 
-/**
- * tree_link() - connect a child's tree to its parent's
- * @t: tree, whose parent is known
- * @n: session
- * @err: error message
- *
- * Return: 0 or a negative errno value. -ENETUNREACH: the switch has no route to the
- * parent.
+/*
+ * Connect a child's tree to its parent's. Returns 0 or a negative errno value.
+ * -ENETUNREACH: the switch has no route to the parent.
  */
 int tree_link(const struct tree *t, struct netconf *n, char *err)
 {
@@ -329,15 +317,7 @@ int tree_link(const struct tree *t, struct netconf *n, char *err)
 	return send_edit(f, &xml, n, err);
 }
 
-/**
- * tree_member_del() - delete a member, if it exists
- * @id: tree
- * @member: its place
- * @n: session
- * @err: error message
- *
- * Return: 0 or a negative errno value.
- */
+/* Delete a member, if it exists. */
 int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
 {
 	char xml[512];
@@ -347,14 +327,7 @@ int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
 	return netconf_edit(n, xml, err);
 }
 
-/**
- * tree_del() - delete a tree, if it exists
- * @id: tree
- * @n: session
- * @err: error message
- *
- * Return: 0 or a negative errno value.
- */
+/* Delete a tree, if it exists. */
 int tree_del(uint32_t id, struct netconf *n, char *err)
 {
 	char xml[512];

@@ -211,12 +211,9 @@ static void go_on(struct sw *sw, enum sw_watch_state waits_for)
 
 /* --- The poller ---------------------------------------------------------- */
 
-/**
- * sw_watch_poll() - wait for the sessions of all switches
- * @arg: pool
- *
- * Context: A thread of its own, until the pool's @end is written to.
- * Return: NULL.
+/*
+ * Wait for the sessions of all switches. Context: a thread of its own, until
+ * the pool's @end is written to. Returns NULL.
  */
 void *sw_watch_poll(void *arg)
 {
@@ -254,12 +251,7 @@ static void on_timer(struct timer *timer)
 	go_on(container_of(timer, struct sw, watch.timer), SW_WATCH_LATER);
 }
 
-/**
- * sw_watch_start() - start to wait for a switch's notifications
- * @sw: switch, with @heard
- *
- * Return: 0 or a negative errno value.
- */
+/* Start to wait for a switch's notifications. */
 int sw_watch_start(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
@@ -274,10 +266,7 @@ int sw_watch_start(struct sw *sw)
 	return 0;
 }
 
-/**
- * sw_watch_stop() - end that
- * @sw: switch
- */
+/* End that. */
 void sw_watch_stop(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;

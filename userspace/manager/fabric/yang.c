@@ -7,13 +7,7 @@
 
 #include "fabric/switch.h"
 
-/**
- * yang_child() - find a node's child
- * @node: node, or NULL
- * @name: the child's name
- *
- * Return: the first child with this name, or NULL.
- */
+/* Find a node's child. Returns the first child with this name, or NULL. */
 const struct lyd_node *yang_child(const struct lyd_node *node,
 				  const char *name)
 {
@@ -27,13 +21,7 @@ const struct lyd_node *yang_child(const struct lyd_node *node,
 	return NULL;
 }
 
-/**
- * yang_text() - get the value of a node's child
- * @node: node, or NULL
- * @name: the child's name
- *
- * Return: the value as text, or NULL.
- */
+/* Get the value of a node's child. Returns the value as text, or NULL. */
 const char *yang_text(const struct lyd_node *node, const char *name)
 {
 	const struct lyd_node *child = yang_child(node, name);
@@ -41,12 +29,9 @@ const char *yang_text(const struct lyd_node *node, const char *name)
 	return child ? lyd_get_value(child) : NULL;
 }
 
-/**
- * yang_number() - get the value of a node's child
- * @node: node, or NULL
- * @name: the child's name
- *
- * Return: the value, the protocol's if it has a name; 0 if it is missing.
+/*
+ * Get the value of a node's child. Returns the value, the protocol's if it has
+ * a name; 0 if it is missing.
  */
 uint64_t yang_number(const struct lyd_node *node, const char *name)
 {
@@ -61,12 +46,9 @@ uint64_t yang_number(const struct lyd_node *node, const char *name)
 	return strtoull(lyd_get_value(child), NULL, 10);
 }
 
-/**
- * yang_bits() - get the value of a node's child, of type bits
- * @node: node, or NULL
- * @name: the child's name
- *
- * Return: mask of positions.
+/*
+ * Get the value of a node's child, of type bits. Returns the mask of
+ * positions.
  */
 uint32_t yang_bits(const struct lyd_node *node, const char *name)
 {
@@ -84,13 +66,7 @@ uint32_t yang_bits(const struct lyd_node *node, const char *name)
 	return mask;
 }
 
-/**
- * yang_count() - count a node's children
- * @node: node, or NULL
- * @name: their name
- *
- * Return: their number.
- */
+/* Count a node's children. Returns their number. */
 unsigned int yang_count(const struct lyd_node *node, const char *name)
 {
 	const struct lyd_node *child;

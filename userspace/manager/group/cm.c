@@ -11,11 +11,8 @@
 #include "group/group.h"
 #include "place/place.h"
 
-/**
- * cm_offered() - check whether ranks can connect to a switch by RDMA CM
- * @sw: switch
- *
- * Return: true if so.
+/*
+ * Check whether ranks can connect to a switch by RDMA CM. Returns true if so.
  */
 bool cm_offered(const struct sw *sw)
 {
@@ -44,12 +41,9 @@ static bool can_reach(struct group *g, const struct rank *r,
 	return false;
 }
 
-/**
- * cm_placed() - check whether all ranks could connect to their switches
- * @g: group
- * @p: where its tree would be
- *
- * Return: false if not; then @g->refusal says why.
+/*
+ * Check whether all ranks could connect to their switches. Returns false if
+ * not; then @g->refusal says why.
  */
 bool cm_placed(struct group *g, const struct place *p)
 {
@@ -64,24 +58,19 @@ bool cm_placed(struct group *g, const struct place *p)
 	return true;
 }
 
-/**
- * cm_reached() - check whether a rank can connect to its switch, now
- * @r: rank that has one
- *
- * An agent may have been started again since the tree was placed.
- *
- * Return: false if not; then its group's @refusal says why.
+/*
+ * Check whether a rank can connect to its switch, now. An agent may have been
+ * started again since the tree was placed. Returns false if not; then its
+ * group's @refusal says why.
  */
 bool cm_reached(struct rank *r)
 {
 	return can_reach(r->group, r, r->subtree->sw);
 }
 
-/**
- * cm_made() - the same for all ranks, when the tree has been made
- * @g: group
- *
- * Return: false if not; then @g->refusal says why.
+/*
+ * The same for all ranks, when the tree has been made. Returns false if not;
+ * then @g->refusal says why.
  */
 bool cm_made(struct group *g)
 {
@@ -93,10 +82,9 @@ bool cm_made(struct group *g)
 	return true;
 }
 
-/**
- * cm_tell() - tell a rank where to connect
+/*
+ * Tell a rank where to connect.
  * @r: rank, for which cm_made() or cm_reached() is true
- * @msg: "joined"
  */
 void cm_tell(const struct rank *r, struct am_message *msg)
 {
@@ -108,11 +96,9 @@ void cm_tell(const struct rank *r, struct am_message *msg)
 	msg->cm_member = (uint16_t)r->member;
 }
 
-/**
- * cm_count() - count the ranks of a group that connect by RDMA CM
- * @g: group
- *
- * Return: their number.
+/*
+ * Count the ranks of a group that connect by RDMA CM. Returns their
+ * number.
  */
 unsigned int cm_count(const struct group *g)
 {

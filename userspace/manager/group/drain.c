@@ -18,13 +18,11 @@
 #define LOOK_MS	2000	/* while none can: others may end */
 #define SHARE	10	/* of the time at most, as a fraction */
 
-/**
- * group_may_move() - check whether a group can have another tree
+/*
+ * Check whether a group can have another tree. Returns true if it can, now or
+ * as soon as all of its ranks are ready.
  * @g: group that has one on a switch that is drained
- * @why: result: if not, the reason
  * @len: size of @why in bytes
- *
- * Return: true if it can, now or as soon as all of its ranks are ready.
  */
 bool group_may_move(struct group *g, char *why, size_t len)
 {
@@ -68,11 +66,10 @@ static void leave_switch(struct group *g, struct sw *sw)
 	sw->returning++;
 }
 
-/**
- * group_note_left() - note the drained switches that a group leaves
+/*
+ * Note the drained switches that a group leaves. It returns there if others
+ * refuse its tree.
  * @g: group that is to have another tree
- *
- * It returns there if others refuse its tree.
  */
 void group_note_left(struct group *g)
 {
@@ -83,8 +80,8 @@ void group_note_left(struct group *g)
 			leave_switch(g, g->subtrees[i].sw);
 }
 
-/**
- * group_forget_left() - end what group_note_left() began
+/*
+ * End what group_note_left() began.
  * @g: group that has another tree, or does not need one
  */
 void group_forget_left(struct group *g)
@@ -164,11 +161,9 @@ static void tell_empty(struct manager *m)
 	}
 }
 
-/**
- * group_drain_deadline() - get the time when group_drain_turn() must be called
- * @m: manager
- *
- * Return: milliseconds; INT64_MAX: no switch is drained, or leaves.
+/*
+ * Get the time when group_drain_turn() must be called. Returns milliseconds;
+ * INT64_MAX: no switch is drained, or leaves.
  */
 int64_t group_drain_deadline(const struct manager *m)
 {
@@ -183,10 +178,7 @@ int64_t group_drain_deadline(const struct manager *m)
 	return m->drains ? m->drain_at : INT64_MAX;
 }
 
-/**
- * group_drain_turn() - move a group away from the switches that are drained
- * @m: manager
- */
+/* Move a group away from the switches that are drained. */
 void group_drain_turn(struct manager *m)
 {
 	int64_t begin = now_ms(), took;

@@ -18,15 +18,9 @@ static const char *const names[] = {
 	[CAUSE_HAND]	= "by hand",
 	[CAUSE_STOP]	= "the manager stops",
 	[CAUSE_REFUSED]	= "refused",
-	[CAUSE_PREEMPTED] = "preempted",
 };
 
-/**
- * group_blame() - record why a group ends
- * @g: group; what was recorded first counts
- * @cause: kind of cause
- * @fmt: more
- */
+/* Record why a group ends. */
 void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 {
 	char text[INC_RDV_TEXT_MAX - 32];
@@ -57,13 +51,10 @@ static void raise_fault(struct group *g, const struct group_fault *fault,
 	group_raise(g, fault->event);
 }
 
-/**
- * group_raise_fault() - have an event be settled that has a reason
+/*
+ * Have an event be settled that has a reason.
  * @g: group; it stays as it is until group_settle()
- * @event: GROUP_EV_MOVED, or an earlier one
- * @cause: kind of cause
  * @err: error that the ranks' streams end with, positive errno value
- * @fmt: reason, for the ranks
  */
 void group_raise_fault(struct group *g, enum group_event event,
 		       enum group_cause cause, int err, const char *fmt, ...)
@@ -79,13 +70,11 @@ void group_raise_fault(struct group *g, enum group_event event,
 	va_end(ap);
 }
 
-/**
- * group_fail() - the fabric is why a group's tree does not work
+/*
+ * The fabric is why a group's tree does not work.
  * @g: group, which ends, or gets another tree
- * @cause: kind of cause
  * @rank: rank that caused it; -1: none
  * @status: enum inc_status that requests are answered with
- * @fmt: reason, for the ranks
  */
 void group_fail(struct group *g, enum group_cause cause, int rank,
 		unsigned int status, const char *fmt, ...)
@@ -102,10 +91,7 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	va_end(ap);
 }
 
-/**
- * group_log_fault() - have an event say what a group has failed of
- * @g: group
- */
+/* Have an event say what a group has failed of. */
 void group_log_fault(struct group *g)
 {
 	group_log(g, EVENT_GROUP_FAILED, "%s: %s", names[g->fault.cause],

@@ -16,11 +16,11 @@
 #define INC_MANAGER_GROUP_H
 
 #include "manager.h"
-#include "api/message.h"
+#include "rpc/message.h"
 #include "fabric/tree.h"
 #include "job/job.h"
 
-#define REBUILD_SETTLED_MS	5000	/* a failure after that is another one */
+#define REBUILD_SETTLED_MS	1000	/* a failure after that is another one */
 
 enum group_state {
 	GROUP_GATHERING,	/* ranks are missing */
@@ -118,7 +118,6 @@ struct rank_qp {
  * @home_switch: switch of its host when the tree was made; NULL: unknown
  * @home_at: milliseconds; when that was noted
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
- * @alive_at: milliseconds; when "alive" is sent to it next; 0: never
  * @until: milliseconds; until when it is awaited, if it has hung up; 0: as
  *	long as others
  */
@@ -136,7 +135,6 @@ struct rank {
 	const struct sw		*home_switch;
 	int64_t			home_at;
 	int64_t			heard_at;
-	int64_t			alive_at;
 	int64_t			until;
 };
 
@@ -181,7 +179,6 @@ struct subtree {
  * @CAUSE_HAND: an operator has deleted the group
  * @CAUSE_STOP: the manager is stopped
  * @CAUSE_REFUSED: it could not be formed
- * @CAUSE_PREEMPTED: one of a tenant with a higher priority has its room
  */
 enum group_cause {
 	CAUSE_LEFT,
@@ -192,7 +189,6 @@ enum group_cause {
 	CAUSE_HAND,
 	CAUSE_STOP,
 	CAUSE_REFUSED,
-	CAUSE_PREEMPTED,
 };
 
 /**
@@ -284,9 +280,8 @@ struct kept_place {
  * @tenant: who owns it; another tenant's groups may have the same name
  * @reservation: reservation that its room is from, until it ends; NULL: none
  * @born_ms: milliseconds since 1970; when its first rank came; 0: unknown
- * @overcommitted: all tenants have all they may have, but others will end for it
- * @preemptions: how often others were asked to make room for it
- * @preempt_until: milliseconds; when there must be that room; 0: it needs none
+ * @room_waits: how often it has waited for room that ending groups hold
+ * @room_until: milliseconds; when there must be that room; 0: it does not wait
  * @freed_at: milliseconds; when it was no more in use by others; 0: it is
  * @tried_at: milliseconds; when it was tried last
  * @room_wanted: another group waits for its room
@@ -308,7 +303,7 @@ struct kept_place {
  *	all is gone; NULL: none
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
- * @broken: why there is to be another tree
+ * @broken: why there is to be another tree, the first time of several
  * @attempt: why the last attempt to make it has failed; empty: none has
  * @resume: operations whose results all of them have, modulo 2^32
  * @failed_at: milliseconds; when the tree failed, the first time of several, plus
@@ -365,9 +360,8 @@ struct group {
 	struct tenant		*tenant;
 	struct reservation	*reservation;
 	uint64_t		born_ms;
-	bool			overcommitted;
-	unsigned int		preemptions;
-	int64_t			preempt_until;
+	unsigned int		room_waits;
+	int64_t			room_until;
 	int64_t			freed_at;
 	int64_t			tried_at;
 	bool			room_wanted;
@@ -504,7 +498,6 @@ void subtree_enter(struct subtree *subtree);
 bool group_has_tree(const struct manager *m, uint32_t id);
 struct rank *subtree_rank(const struct subtree *subtree, uint32_t member);
 struct subtree *rank_subtree(const struct rank *r);
-int64_t rank_next_alive(const struct rank *r);
 struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
 				   uint32_t id);
 unsigned int group_levels(const struct group *g);
@@ -587,9 +580,9 @@ void group_join_again(struct rank *r);
 void group_rebuild_step(struct group *g);
 void group_rebuild_on(struct group *g);
 
-/* preempt.c */
+/* room.c */
 bool group_waits(struct group *g);
-bool group_preempts(struct group *g, const uint32_t *at);
+bool group_awaits_room(struct group *g, const uint32_t *at);
 bool group_awaits_memory(struct group *g);
 void group_yield(struct group *g);
 void group_has_room(struct group *g);
@@ -621,6 +614,7 @@ void move_due(struct group *g);
 
 /* link.c */
 void group_note_links(struct group *g);
+bool group_down_link(const struct group *g, int rank, char *text, size_t len);
 void group_check_links(struct group *g, const struct sw *sw);
 
 /* timer.c */

@@ -2,23 +2,19 @@
 /*
  * Places of groups that are being rebuilt. Between a tree that has failed, or is
  * moved, and the next one a group has none; no other group gets what it needs to go
- * on, unless its tenant has a higher priority, for which it would end anyway. What
- * is kept are trees: how much memory there must be is known to the switch only. The
- * store has them, too: a manager that comes after this one keeps them. They are
- * kept by name: a switch may be let go of, and come back as another struct sw.
+ * on. Trees are kept, not memory, which only the switch knows. The store has them, too:
+ * a manager that comes after this one keeps them. They are kept by name: a switch may
+ * be let go of, and come back as another struct sw.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "group/group.h"
 
-/**
- * keep_find() - find a switch that may have been let go of, and come back
- * @m: manager
- * @id: its identity
+/*
+ * Find a switch that may have been let go of, and come back. Returns the
+ * switch, or NULL: it is none of the manager's now.
  * @address: address of its agent, which may not have answered yet
- *
- * Return: the switch, or NULL: it is none of the manager's now.
  */
 struct sw *keep_find(const struct manager *m, const char *id, const char *address)
 {
@@ -33,14 +29,7 @@ struct sw *keep_find(const struct manager *m, const char *id, const char *addres
 	return found;
 }
 
-/**
- * keep_place() - keep a place for a group
- * @g: group
- * @id: identity of the switch
- * @address: address of its agent
- *
- * Without memory, others may take it.
- */
+/* Keep a place for a group. Without memory, others may take it. */
 void keep_place(struct group *g, const char *id, const char *address)
 {
 	struct kept_place *list = realloc(g->kept, (g->nkept + 1) * sizeof(*list));
@@ -56,11 +45,11 @@ void keep_place(struct group *g, const char *id, const char *address)
 	free(k.address);
 }
 
-/**
- * keep_places() - keep a group's places at its switches
- * @g: group whose trees are to be replaced; if it has none yet, it keeps what it did
- *
- * Until keep_release(), and whenever the group has no trees.
+/*
+ * Keep a group's places at its switches. Until keep_release(), and whenever
+ * the group has no trees.
+ * @g: group whose trees are to be replaced; if it has none yet, it keeps what
+ *	it did
  */
 void keep_places(struct group *g)
 {
@@ -75,8 +64,8 @@ void keep_places(struct group *g)
 	}
 }
 
-/**
- * keep_release() - let others have them
+/*
+ * Let others have them.
  * @g: group that has other trees, or ends
  */
 void keep_release(struct group *g)
@@ -92,12 +81,11 @@ void keep_release(struct group *g)
 
 static bool keeps(const struct group *o, const struct group *g)
 {
-	return o != g && !o->nsubtrees && o->nkept &&
-	       o->tenant->limits->priority >= g->tenant->limits->priority;
+	return o != g && !o->nsubtrees && o->nkept;
 }
 
-/**
- * keep_others() - take what others keep from the switches' room
+/*
+ * Take what others keep from the switches' room.
  * @g: group that is to be placed, after topo_fabric()
  */
 void keep_others(const struct group *g)
@@ -115,12 +103,7 @@ void keep_others(const struct group *g)
 		}
 }
 
-/**
- * keep_any() - check whether others keep places
- * @g: group that could not be placed
- *
- * Return: true if one does.
- */
+/* Check whether others keep places. Returns true if one does. */
 bool keep_any(const struct group *g)
 {
 	const struct group *o;

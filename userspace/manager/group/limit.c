@@ -41,13 +41,11 @@ static void count_trees(const struct group *but, bool ending, uint32_t *trees)
 				trees[g->subtrees[i].sw->index]++;
 }
 
-/**
- * limit_room() - take what the tenant may not use from the switches' room
+/*
+ * Take what the tenant may not use from the switches' room. Returns the number
+ * of switches where the tenant has all the trees that it may have.
  * @g: group that is to be placed, after topo_fabric()
  * @ending: groups that are ending count; else it is as if they had ended
- *
- * Return: number of switches where the tenant has all the trees that it may
- * have.
  */
 unsigned int limit_room(const struct group *g, bool ending)
 {
@@ -71,13 +69,10 @@ unsigned int limit_room(const struct group *g, bool ending)
 	return n;
 }
 
-/**
- * limit_says() - check whether a limit is why a group has no place
- * @g: group that could not be placed
+/*
+ * Check whether a limit is why a group has no place. Returns true if so.
  * @why: result: which one, and what is allowed
  * @len: size of @why in bytes
- *
- * Return: true if so.
  */
 bool limit_says(const struct group *g, char *why, size_t len)
 {
@@ -98,13 +93,9 @@ bool limit_says(const struct group *g, char *why, size_t len)
 	return true;
 }
 
-/**
- * limit_slots() - check whether a tenant may have the slots of a tree
- * @subtree: tree, which was just made
- * @why: result: if not, what is allowed
+/*
+ * Check whether a tenant may have the slots of a tree. Returns true if it may.
  * @len: size of @why in bytes
- *
- * Return: true if it may.
  */
 bool limit_slots(const struct subtree *subtree, char *why, size_t len)
 {
@@ -130,13 +121,11 @@ static bool is_ending(const struct group *g, const struct tenant *tn)
 	return g->state == GROUP_ENDING && g->tenant == tn;
 }
 
-/**
- * limit_ending() - have groups of a tenant be over soon that would be too many
- * @new: its group that has just begun
- *
- * A job may begin while ranks of one before it are still there, so groups that are
- * ending count for no limit of groups and ranks. But if they and the others
- * together are more than that, those that began first are over soon.
+/*
+ * Have groups of a tenant be over soon that would be too many. A job may begin
+ * while ranks of one before it are still there, so groups that are ending
+ * count for no limit of groups and ranks. But if they and the others together
+ * are more than that, those that began first are over soon.
  */
 void limit_ending(const struct group *new)
 {

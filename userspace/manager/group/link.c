@@ -164,10 +164,7 @@ static void set_links(struct group *g, struct links l)
 	note_switches(g);
 }
 
-/**
- * group_note_links() - record which interfaces a group's tree needs
- * @g: group whose subtrees are known
- */
+/* Record which interfaces a group's tree needs. */
 void group_note_links(struct group *g)
 {
 	group_forget_links(g);
@@ -175,12 +172,10 @@ void group_note_links(struct group *g)
 	move_begin(g);
 }
 
-/**
- * group_find_links() - record interfaces that were not known before
- * @m: manager
- *
- * A switch may not have told of its hosts when the tree was made, or when the
- * group was taken over from another manager.
+/*
+ * Record interfaces that were not known before. A switch may not have told of
+ * its hosts when the tree was made, or when the group was taken over from
+ * another manager.
  */
 void group_find_links(struct manager *m)
 {
@@ -209,12 +204,10 @@ static void check_mtu(struct group *g)
 		group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "%s", text);
 }
 
-/**
- * group_note_again() - record what the groups' trees need now
+/*
+ * Record what the groups' trees need now. An interface is not forgotten
+ * because a bridge has forgotten for a while what is behind it.
  * @m: manager, after hosts have moved, or links have come, gone, or changed
- *
- * An interface is not forgotten because a bridge has forgotten for a while what
- * is behind it.
  */
 void group_note_again(struct manager *m)
 {
@@ -242,28 +235,42 @@ static bool is_down(const struct group_link *link)
 	return !itf || !itf->up;
 }
 
-/**
- * group_check_links() - look whether a switch still has the links for a group
- * @g: group
- * @sw: switch that has just answered
+/*
+ * Find a link of a group that is down. Returns false if there is none.
+ * @rank: one to this rank's host; -1: one between switches
+ * @len: size of @text in bytes
  */
-void group_check_links(struct group *g, const struct sw *sw)
+bool group_down_link(const struct group *g, int rank, char *text, size_t len)
 {
 	const struct group_link *link;
 	unsigned int i;
 
 	for (i = 0; i < g->nlinks; i++) {
 		link = &g->links[i];
-		if (link->sw != sw || !is_down(link))
+		if (link->rank != rank || !link->sw->info || !is_down(link))
 			continue;
-		if (link->rank >= 0)
-			group_fail(g, CAUSE_LINK, link->rank,
-				   INC_STATUS_PEER_DEAD, "%s:%s, to rank %d, is down",
-				   sw_name(sw), link->name, link->rank);
+		if (rank >= 0)
+			snprintf(text, len, "%s:%s, to rank %d, is down",
+				 sw_name(link->sw), link->name, rank);
 		else
-			group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD,
-				   "%s:%s is down", sw_name(sw), link->name);
-		return;
+			snprintf(text, len, "%s:%s is down", sw_name(link->sw),
+				 link->name);
+		return true;
 	}
-	drop_old(g, sw);
+	return false;
+}
+
+/*
+ * Look whether a switch still has the links for a group. A link may come up
+ * again, and switches and ranks wait for that. But between two switches there
+ * may be another way, if the group may have another tree.
+ */
+void group_check_links(struct group *g, const struct sw *sw)
+{
+	char text[192];
+
+	if (g->request.rebuild && group_down_link(g, -1, text, sizeof(text)))
+		group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "%s", text);
+	else
+		drop_old(g, sw);
 }

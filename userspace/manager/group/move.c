@@ -18,8 +18,8 @@ static void note_home(struct rank *r, const struct sw *sw)
 	r->home_at = r->group->manager->loop.now;
 }
 
-/**
- * move_begin() - record where the hosts of a group's ranks are
+/*
+ * Record where the hosts of a group's ranks are.
  * @g: group, whose tree is made for that, with its links
  */
 void move_begin(struct group *g)
@@ -61,8 +61,8 @@ static const struct group_link *find_moved(struct group *g)
 	return NULL;
 }
 
-/**
- * move_look() - look whether a host has moved
+/*
+ * Look whether a host has moved.
  * @g: group, whose links have been noted again
  */
 void move_look(struct group *g)
@@ -77,11 +77,9 @@ void move_look(struct group *g)
 	}
 }
 
-/**
- * move_at() - get the time when move_due() must be called
- * @g: group
- *
- * Return: milliseconds; INT64_MAX: never.
+/*
+ * Get the time when move_due() must be called. Returns milliseconds;
+ * INT64_MAX: never.
  */
 int64_t move_at(const struct group *g)
 {
@@ -92,10 +90,7 @@ int64_t move_at(const struct group *g)
 	return at > g->moved_at ? at : g->moved_at;
 }
 
-/**
- * move_due() - make another tree for a group of which a host has moved
- * @g: group
- */
+/* Make another tree for a group of which a host has moved. */
 void move_due(struct group *g)
 {
 	const struct group_link *link = find_moved(g);

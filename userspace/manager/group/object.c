@@ -16,11 +16,10 @@ static uint64_t hash_name(const char *name)
 	return index_hash_text(0, name);
 }
 
-/**
- * group_touch() - have a group's timer set anew before the main loop waits
+/*
+ * Have a group's timer set anew before the main loop waits. What becomes due
+ * later is found out when the timer goes off.
  * @g: group for which something may become due earlier
- *
- * What becomes due later is found out when the timer goes off.
  */
 void group_touch(struct group *g)
 {
@@ -31,8 +30,8 @@ void group_touch(struct group *g)
 	g->manager->touched = g;
 }
 
-/**
- * group_hurry() - have a group be over soon, since others need its room
+/*
+ * Have a group be over soon, since others need its room.
  * @g: group that is ending; ranks that have not left get an error
  */
 void group_hurry(struct group *g)
@@ -41,10 +40,9 @@ void group_hurry(struct group *g)
 	group_touch(g);
 }
 
-/**
- * group_raise() - have an event of a group be settled
+/*
+ * Have an event of a group be settled.
  * @g: group; it stays as it is until group_settle()
- * @event: event, without a fault
  */
 void group_raise(struct group *g, enum group_event event)
 {
@@ -61,12 +59,7 @@ static void be_due(struct timer *timer)
 	group_raise(container_of(timer, struct group, timer), GROUP_EV_DUE);
 }
 
-/**
- * group_enter() - make a group one of the manager's
- * @g: group, new, with its name
- *
- * Return: 0 or -ENOMEM.
- */
+/* Make a group one of the manager's. Returns 0 or -ENOMEM. */
 int group_enter(struct group *g)
 {
 	struct manager *m = g->manager;
@@ -100,13 +93,10 @@ static bool is_placing(enum group_state state)
 	return state == GROUP_PLACING || state == GROUP_REPLACING;
 }
 
-/**
- * group_set_state() - set the state of one of the manager's groups
- * @g: group
- * @state: state
- *
- * For step.c and what it calls, and for state/, which makes groups from the store.
- * News of switches come more often than groups wait for them, so these are counted.
+/*
+ * Set the state of one of the manager's groups. For step.c and what it calls,
+ * and for state/, which makes groups from the store. News of switches come
+ * more often than groups wait for them, so these are counted.
  */
 void group_set_state(struct group *g, enum group_state state)
 {
@@ -118,10 +108,7 @@ void group_set_state(struct group *g, enum group_state state)
 	g->core.phase = phase_of(state);
 }
 
-/**
- * group_take_out() - undo group_enter()
- * @g: group
- */
+/* Undo group_enter(). */
 void group_take_out(struct group *g)
 {
 	struct group **link = &g->manager->groups;
@@ -141,14 +128,10 @@ void group_take_out(struct group *g)
 	timer_remove(&m->loop.timers, &g->timer);
 }
 
-/**
- * group_new() - make a group
- * @m: manager
- * @tn: whose it is
+/*
+ * Make a group. Returns the group, one of the manager's, without ranks; NULL:
+ * no memory.
  * @reserved: reservation that it has its room from, or NULL
- * @join: request of its first rank
- *
- * Return: the group, one of the manager's, without ranks; NULL: no memory.
  */
 struct group *group_new(struct manager *m, struct tenant *tn,
 			struct reservation *reserved,
@@ -189,37 +172,24 @@ static struct group *match_name(struct index_node *node, const char *name)
 	return NULL;
 }
 
-/**
- * group_named() - find a group
- * @m: manager
- * @name: its name
- *
- * Return: one with this name, NULL if there is none.
- */
+/* Find a group. Returns one with this name, NULL if there is none. */
 struct group *group_named(const struct manager *m, const char *name)
 {
 	return match_name(index_first(&m->by_name, hash_name(name)), name);
 }
 
-/**
- * group_named_next() - find another one with the same name
- * @g: the last one
- *
- * Return: the next one, NULL if there is none.
+/*
+ * Find another one with the same name. Returns the next one, NULL if there is
+ * none.
  */
 struct group *group_named_next(const struct group *g)
 {
 	return match_name(index_next(&g->by_name), g->request.job);
 }
 
-/**
- * group_of_tenant() - find a group
- * @m: manager
- * @tenant: whose it is
- * @name: its name
- *
- * Return: the group, one that is ending only if there is no other; NULL if there
- * is none.
+/*
+ * Find a group. Returns the group, one that is ending only if there is no
+ * other; NULL if there is none.
  */
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name)
@@ -240,23 +210,16 @@ static uint64_t hash_id(uint32_t id)
 	return index_hash(0, &id, sizeof(id));
 }
 
-/**
- * subtree_enter() - let a subtree be found by its tree
- * @subtree: subtree, with the tree's ID
- */
+/* Let a subtree be found by its tree. */
 void subtree_enter(struct subtree *subtree)
 {
 	index_add(&subtree->group->manager->by_tree, &subtree->by_tree,
 		  hash_id(subtree->tree.id));
 }
 
-/**
- * group_find_subtree() - find the group that a tree is of
- * @m: manager
- * @sw: switch
- * @id: tree
- *
- * Return: the subtree, or NULL if the tree is no group's.
+/*
+ * Find the group that a tree is of. Returns the subtree, or NULL if the tree
+ * is no group's.
  */
 struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
 				   uint32_t id)
@@ -272,12 +235,9 @@ struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
 	return NULL;
 }
 
-/**
- * group_has_tree() - ask whether a tree ID is in use
- * @m: manager
- * @id: tree ID
- *
- * Return: true if a group has such a tree, on any switch.
+/*
+ * Ask whether a tree ID is in use. Returns true if a group has such a tree, on
+ * any switch.
  */
 bool group_has_tree(const struct manager *m, uint32_t id)
 {
@@ -289,12 +249,9 @@ bool group_has_tree(const struct manager *m, uint32_t id)
 	return node;
 }
 
-/**
- * subtree_rank() - find the rank that is a member of a tree
- * @subtree: the tree
- * @member: its place there
- *
- * Return: rank, or NULL: it is a switch, or there is no such member.
+/*
+ * Find the rank that is a member of a tree. Returns the rank, or NULL: it is a
+ * switch, or there is no such member.
  */
 struct rank *subtree_rank(const struct subtree *subtree, uint32_t member)
 {
@@ -308,11 +265,9 @@ struct rank *subtree_rank(const struct subtree *subtree, uint32_t member)
 	return r->subtree == subtree && r->member == member ? r : NULL;
 }
 
-/**
- * rank_subtree() - get the tree that "joined" names to a rank, or will
- * @r: rank
- *
- * Return: its subtree; NULL: there is none, or the switches still make it.
+/*
+ * Get the tree that "joined" names to a rank, or will. Returns its subtree;
+ * NULL: there is none, or the switches still make it.
  */
 struct subtree *rank_subtree(const struct rank *r)
 {
@@ -321,29 +276,9 @@ struct subtree *rank_subtree(const struct rank *r)
 	return group_is_joined(group_phase(g)) ? r->subtree : NULL;
 }
 
-/**
- * rank_next_alive() - get the time when "alive" is sent to a rank
- * @r: rank
- *
- * Return: milliseconds; 0: never, since its queue pair would tell, or it has no
- * tree, or one that does not take a silent member for dead.
- */
-int64_t rank_next_alive(const struct rank *r)
-{
-	const struct subtree *subtree = r->join.uc ? rank_subtree(r) : NULL;
-	uint32_t ms = subtree ? subtree->tree.settings.dead_time : 0;
-
-	if (!ms)
-		return 0;
-	ms /= INC_RDV_BEATS;
-	return r->group->manager->loop.now + (ms ? ms : 1);
-}
-
-/**
- * group_levels() - count the levels of switches in a group's tree
- * @g: group
- *
- * Return: their number; 0 if it has no tree.
+/*
+ * Count the levels of switches in a group's tree. Returns their number; 0
+ * if it has no tree.
  */
 unsigned int group_levels(const struct group *g)
 {
@@ -360,13 +295,7 @@ unsigned int group_levels(const struct group *g)
 	return most;
 }
 
-/**
- * group_uses() - check whether a group has a tree on a switch
- * @g: group
- * @sw: switch
- *
- * Return: true if so.
- */
+/* Check whether a group has a tree on a switch. Returns true if so. */
 bool group_uses(const struct group *g, const struct sw *sw)
 {
 	uint32_t i;
@@ -386,10 +315,8 @@ static bool is_awaited(const struct rank *r)
 	return inc_job_misses(&g->core, &r->core, group_is_joined(g->state));
 }
 
-/**
- * group_missing() - name the ranks that have not come, or come back, or are not
- *	ready
- * @g: group
+/*
+ * Name the ranks that have not come, or come back, or are not ready.
  * @but: rank that is not named; or NULL
  * @text: result, as "ranks 1, 3-4 ..."; empty: it waits for none
  * @len: its size in bytes, more than 32
@@ -412,10 +339,7 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 	}
 }
 
-/**
- * group_forget_links() - forget which interfaces a group needs
- * @g: group
- */
+/* Forget which interfaces a group needs. */
 void group_forget_links(struct group *g)
 {
 	struct group_at *at;

@@ -11,12 +11,7 @@
 
 #define LOST_SAID	16	/* events of lost ranks for a group */
 
-/**
- * group_dismiss() - end the streams of all ranks present
- * @g: group
- * @err: positive errno value
- * @why: reason
- */
+/* End the streams of all ranks present. */
 void group_dismiss(struct group *g, int err, const char *why)
 {
 	struct rank *r;
@@ -48,12 +43,7 @@ static void detach_stream(struct rank *r, enum rank_state state)
 	r->core.arrived = false;
 }
 
-/**
- * rank_leave() - handle "leave"
- * @r: rank that is present
- *
- * The last one gets its answer when the trees are deleted.
- */
+/* Handle "leave". The last one gets its answer when the trees are deleted. */
 void rank_leave(struct rank *r)
 {
 	struct am_message bye = { .rdv = { .type = INC_RDV_BYE } };
@@ -103,10 +93,9 @@ static void tell_lost(const struct rank *r, const char *why)
 	g->loss_sent = true;
 }
 
-/**
- * rank_lost() - handle the loss of a rank
+/*
+ * Handle the loss of a rank.
  * @r: rank; nothing happens if it has left, or the group is over
- * @reason: reason
  */
 void rank_lost(struct rank *r, const char *reason)
 {
@@ -141,11 +130,9 @@ void rank_lost(struct rank *r, const char *reason)
 	group_raise(g, GROUP_EV_LOST);
 }
 
-/**
- * group_delete_left() - delete the members of ranks that have left a while ago
- * @g: group
- *
- * The others are told: they have stayed too long.
+/*
+ * Delete the members of ranks that have left a while ago. The others are told:
+ * they have stayed too long.
  */
 void group_delete_left(struct group *g)
 {

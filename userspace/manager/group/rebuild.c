@@ -9,7 +9,8 @@
  * What has failed may not be known yet, or need a while to be replaced (a
  * spanning tree takes seconds). So it is tried again, for a limited time, which
  * does not count while ranks are awaited: a rank that computes says "rejoin" at its
- * next call of libinc, whenever that is.
+ * next call of libinc, whenever that is. Each failure has that time anew, unless the
+ * last tree has hardly been ready: then nothing was mended.
  *
  * It does not matter whether the ranks have begun. Ranks that have not got
  * "joined" yet have nothing to make anew.
@@ -42,25 +43,19 @@ static bool in_time(const struct group *g, int64_t since)
 
 static void forget_tree(struct group *g)
 {
-	struct rank *r;
 	uint32_t i;
 
-	for (i = 0; i < g->request.ranks; i++) {
-		r = &g->ranks[i];
-		inc_job_set_rts(&g->core, &r->core, false);
-		r->alive_at = 0;
-	}
+	for (i = 0; i < g->request.ranks; i++)
+		inc_job_set_rts(&g->core, &g->ranks[i].core, false);
 	group_set_state(g, GROUP_REJOINING);
 	g->core.deadline = INT64_MAX;
 	g->place_at = 0;
 	g->probe_until = 0;
 }
 
-/**
- * group_may_rebuild() - check whether a group gets another tree if its own fails
- * @g: group whose ranks have got "joined"
- *
- * Return: false if it is to end.
+/*
+ * Check whether a group gets another tree if its own fails. Returns false if
+ * it is to end.
  */
 bool group_may_rebuild(const struct group *g)
 {
@@ -68,11 +63,7 @@ bool group_may_rebuild(const struct group *g)
 	       in_time(g, failing_since(g));
 }
 
-/**
- * group_rebuild() - make another tree
- * @g: group, for which group_may_rebuild() is true
- * @text: what has failed
- */
+/* Make another tree. */
 void group_rebuild(struct group *g, const char *text)
 {
 	int64_t since = failing_since(g);
@@ -80,7 +71,8 @@ void group_rebuild(struct group *g, const char *text)
 	uint32_t i;
 
 	keep_places(g);
-	snprintf(g->broken, sizeof(g->broken), "%s", text);
+	if (since != g->failed_at)
+		snprintf(g->broken, sizeof(g->broken), "%s", text);
 	g->failed_at = since;
 	g->attempt[0] = '\0';
 	g->asked_at = g->manager->loop.now;
@@ -97,12 +89,9 @@ void group_rebuild(struct group *g, const char *text)
 	group_rebuild_step(g);
 }
 
-/**
- * group_start_over() - make another tree for ranks that know of none
- * @g: group
- * @why: what has failed
- *
- * Return: false if it is to end.
+/*
+ * Make another tree for ranks that know of none. Returns false if it is to
+ * end.
  */
 bool group_start_over(struct group *g, const char *why)
 {
@@ -125,11 +114,10 @@ bool group_start_over(struct group *g, const char *why)
 	return true;
 }
 
-/**
- * group_rebuild_on() - go on to make another tree, as a manager before did
+/*
+ * Go on to make another tree, as a manager before did. Ranks may have answered
+ * rounds that the store knows nothing of.
  * @g: group of the store, whose tree had failed
- *
- * Ranks may have answered rounds that the store knows nothing of.
  */
 void group_rebuild_on(struct group *g)
 {
@@ -140,12 +128,9 @@ void group_rebuild_on(struct group *g)
 	g->manager->group_ops->changed(g);
 }
 
-/**
- * group_try_again() - try again to make another tree
+/*
+ * Try again to make another tree. Returns false if it has no time left.
  * @g: group that could not be placed, or made, and is to get another tree
- * @why: reason
- *
- * Return: false if it has no time left.
  */
 bool group_try_again(struct group *g, const char *why)
 {
@@ -163,10 +148,7 @@ bool group_try_again(struct group *g, const char *why)
 	return true;
 }
 
-/**
- * group_rebuild_step() - do what is due when a step is done
- * @g: group in GROUP_REJOINING
- */
+/* Do what is due when a step is done. */
 void group_rebuild_step(struct group *g)
 {
 	uint32_t i;
@@ -214,11 +196,7 @@ static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
 	       r->join.psn == join->psn;
 }
 
-/**
- * group_rejoin() - handle "rejoin"
- * @r: rank
- * @join: its new queue pair
- */
+/* Handle "rejoin". */
 void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 {
 	struct group *g = r->group;
@@ -240,10 +218,10 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 	note_rejoined(r);
 }
 
-/**
- * group_join_again() - handle "join" while another tree is made
- * @r: rank that has not heard of the one that has failed: the queue pair that it
- *	has is not connected, and will do
+/*
+ * Handle "join" while another tree is made.
+ * @r: rank that has not heard of the one that has failed: the queue pair that
+ *	it has is not connected, and will do
  */
 void group_join_again(struct rank *r)
 {

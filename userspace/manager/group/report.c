@@ -55,7 +55,7 @@ static int describe_member(const struct subtree *subtree, int member,
 
 static void note_tree_failed(struct subtree *subtree, unsigned int status)
 {
-	char who[128];
+	char who[128], link[192];
 	int rank;
 
 	if (!status)
@@ -67,9 +67,13 @@ static void note_tree_failed(struct subtree *subtree, unsigned int status)
 		return;
 	}
 	rank = describe_member(subtree, subtree->lost_member, who, sizeof(who));
-	group_fail(subtree->group, CAUSE_TREE, rank, status,
-		   "switch %s has lost %s (%s%s)", sw_name(subtree->sw), who,
-		   subtree->lost_why, inc_job_hint(subtree->lost_why));
+	if (group_down_link(subtree->group, rank, link, sizeof(link)))
+		group_fail(subtree->group, CAUSE_LINK, rank, status, "%s", link);
+	else
+		group_fail(subtree->group, CAUSE_TREE, rank, status,
+			   "switch %s has lost %s (%s%s)", sw_name(subtree->sw),
+			   who, subtree->lost_why,
+			   inc_job_hint(subtree->lost_why));
 }
 
 /* The kernel names the member before it reports that its tree has failed. */
@@ -108,11 +112,7 @@ static void note_slot_failed(const struct subtree *subtree,
 		group_log_wrong(subtree->group, &msg);
 }
 
-/**
- * group_on_notif() - handle a notification of a switch's agent
- * @m: manager
- * @notif: notification
- */
+/* Handle a notification of a switch's agent. */
 void group_on_notif(struct manager *m, const struct sw_notif *notif)
 {
 	struct subtree *subtree = group_find_subtree(m, notif->sw, notif->tree);
@@ -265,10 +265,8 @@ static void lose_switch(struct manager *m, const struct sw *sw)
 				   sw->why);
 }
 
-/**
- * group_on_snapshot() - handle an answer of a switch's agent, or its silence
- * @m: manager
- * @sw: switch
+/*
+ * Handle an answer of a switch's agent, or its silence.
  * @before: what it answered before; NULL: nothing, or it has not answered
  */
 void group_on_snapshot(struct manager *m, struct sw *sw,

@@ -81,13 +81,11 @@ static const struct subtree *find_child(const struct subtree *parent,
 	return NULL;
 }
 
-/**
- * route_missing() - note that a switch has refused a tree for lack of a route
- * @subtree: its tree
+/*
+ * Note that a switch has refused a tree for lack of a route. Sets the group's
+ * reason, unless something else has failed before, and @unrouted if it is
+ * worth another attempt.
  * @up: the route to the parent; else to the member that the tree names
- *
- * Sets the group's reason, unless something else has failed before, and
- * @unrouted if it is worth another attempt.
  */
 void route_missing(const struct subtree *subtree, bool up)
 {
@@ -112,11 +110,7 @@ void route_missing(const struct subtree *subtree, bool up)
 		g->unrouted |= note_rank(subtree, r);
 }
 
-/**
- * route_leave_out() - have no tree computed with pairs that lack a route
- * @g: group
- * @f: fabric, of topo_fabric()
- */
+/* Have no tree computed with pairs that lack a route. */
 void route_leave_out(const struct group *g, struct place_fabric *f)
 {
 	f->apart = g->apart;

@@ -90,12 +90,9 @@ static void take_event(struct group *g, enum group_event event)
 		}
 }
 
-/**
- * group_settle() - let all that was raised have its effect
- * @m: manager
- *
- * Context: the caller must drop all its pointers to groups: the ones that are
- * over are freed.
+/*
+ * Let all that was raised have its effect. Context: the caller must drop all
+ * its pointers to groups: the ones that are over are freed.
  */
 void group_settle(struct manager *m)
 {
@@ -266,13 +263,28 @@ static void remake_tree(struct group *g)
 		end_refused(g);
 }
 
+/* One tree after the other has failed, and what was first is the reason. */
+static void note_hopeless(struct group *g)
+{
+	char last[121];
+
+	if (!g->request.rebuild || g->manager->stop)
+		return;
+	snprintf(last, sizeof(last), "%.120s", g->fault.text);
+	snprintf(g->fault.text, sizeof(g->fault.text),
+		 "%.160s; no other tree has lasted, for %u s (--rebuild-time), the last one: %s",
+		 g->broken, g->manager->o.rebuild_ms / 1000, last);
+}
+
 static void rebuild_tree(struct group *g)
 {
 	group_log_fault(g);
-	if (group_may_rebuild(g))
+	if (group_may_rebuild(g)) {
 		group_rebuild(g, g->fault.text);
-	else
-		end_failed(g);
+		return;
+	}
+	note_hopeless(g);
+	end_failed(g);
 }
 
 static void retry_tree(struct group *g)
@@ -348,13 +360,13 @@ static void place_group(struct group *g)
 		}
 		located = where_locate(g, true, at, &lost);
 	}
-	if (located && !g->overcommitted && where_compute(g, at, &p)) {
+	if (located && where_compute(g, at, &p)) {
 		begin_trees(g, &p, at);
 		place_free(&p);
 	} else if (g->state == GROUP_GATHERING) {
 		/* What is known may be as old as --agent-interval. */
 		look_again(g);
-	} else if (located && !g->no_cm && group_preempts(g, at)) {
+	} else if (located && !g->no_cm && group_awaits_room(g, at)) {
 		begin_placing(g);
 	} else {
 		where_none(g, located, lost);
@@ -543,11 +555,9 @@ static void go_on_stored(struct group *g)
 
 /* --- For others ---------------------------------------------------------- */
 
-/**
- * group_fabric_changed() - handle news of a switch
- * @m: manager
- *
- * Groups that wait for them are placed when all switches have answered.
+/*
+ * Handle news of a switch. Groups that wait for them are placed when all
+ * switches have answered.
  */
 void group_fabric_changed(struct manager *m)
 {
@@ -564,11 +574,7 @@ void group_fabric_changed(struct manager *m)
 			group_raise(g, GROUP_EV_SEEN);
 }
 
-/**
- * group_delete() - dismantle a group by hand, or at the manager's end
- * @g: group
- * @why: reason, for the ranks
- */
+/* Dismantle a group by hand, or at the manager's end. */
 void group_delete(struct group *g, const char *why)
 {
 	/*
@@ -579,11 +585,7 @@ void group_delete(struct group *g, const char *why)
 			  CAUSE_STOP : CAUSE_HAND, ECONNRESET, "%s", why);
 }
 
-/**
- * group_delete_all() - dismantle all groups
- * @m: manager
- * @why: reason, for the ranks
- */
+/* Dismantle all groups. */
 void group_delete_all(struct manager *m, const char *why)
 {
 	struct group *g;

@@ -12,11 +12,7 @@
 #define BEATS_LEAST	2
 #define RESUME_MS	60000	/* for ranks to find a manager again */
 
-/**
- * group_tell() - send a message to a rank
- * @r: rank
- * @msg: message
- */
+/* Send a message to a rank. */
 void group_tell(struct rank *r, const struct am_message *msg)
 {
 	uint8_t *data;
@@ -28,11 +24,7 @@ void group_tell(struct rank *r, const struct am_message *msg)
 	free(data);
 }
 
-/**
- * group_tell_all() - send a message to all ranks that are present
- * @g: group
- * @msg: message
- */
+/* Send a message to all ranks that are present. */
 void group_tell_all(struct group *g, const struct inc_rdv_msg *msg)
 {
 	struct am_message out = { .rdv = *msg };
@@ -48,12 +40,9 @@ void group_tell_all(struct group *g, const struct inc_rdv_msg *msg)
 	free(data);
 }
 
-/**
- * group_tell_failed() - tell all ranks present that the tree has failed
- * @g: group
+/*
+ * Tell all ranks present that the tree has failed.
  * @rank: rank that caused it; -1: none
- * @status: status that requests are answered with
- * @fmt: reason
  */
 void group_tell_failed(struct group *g, int rank, unsigned int status,
 		       const char *fmt, ...)
@@ -71,14 +60,10 @@ void group_tell_failed(struct group *g, int rank, unsigned int status,
 	group_tell_all(g, &msg);
 }
 
-/**
- * group_beat_ms() - choose the interval of a rank's heartbeats
- * @m: manager
- *
- * The more ranks there are, the fewer heartbeats each sends, down to BEATS_LEAST
- * in the time after which it is lost, which stays the same.
- *
- * Return: milliseconds, 0: none.
+/*
+ * Choose the interval of a rank's heartbeats. The more ranks there are, the
+ * fewer heartbeats each sends, down to BEATS_LEAST in the time after which it
+ * is lost, which stays the same. Returns milliseconds, 0: none.
  */
 uint32_t group_beat_ms(const struct manager *m)
 {
@@ -90,21 +75,16 @@ uint32_t group_beat_ms(const struct manager *m)
 	return ms > m->o.heartbeat_ms ? (uint32_t)ms : m->o.heartbeat_ms;
 }
 
-/**
- * group_resume_ms() - for how long may ranks try to find a manager again?
- * @m: manager
- *
- * Return: milliseconds; 0: there is no store, and the group is lost with us.
+/*
+ * For how long may ranks try to find a manager again? Returns milliseconds; 0:
+ * there is no store, and the group is lost with us.
  */
 uint32_t group_resume_ms(const struct manager *m)
 {
 	return m->state.store ? RESUME_MS : 0;
 }
 
-/**
- * group_tell_joined() - tell a rank what to connect to
- * @r: rank, for which cm_reached() is true
- */
+/* Tell a rank what to connect to. */
 void group_tell_joined(struct rank *r)
 {
 	const struct tree *t = &r->subtree->tree;
@@ -132,15 +112,10 @@ void group_tell_joined(struct rank *r)
 	if (!group_is_rebuilding(r->group))
 		r->heard_at = r->group->manager->loop.now;
 	r->joined_sent = r->stream;
-	r->alive_at = rank_next_alive(r);
 	group_tell(r, &msg);
 }
 
-/**
- * group_tell_rebuild() - tell a rank that another tree is made
- * @r: rank
- * @text: what has failed
- */
+/* Tell a rank that another tree is made. */
 void group_tell_rebuild(struct rank *r, const char *text)
 {
 	struct am_message msg = {

@@ -10,7 +10,7 @@
 
 #include "group/group.h"
 
-#define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
+#define AWAIT_MS	14000	/* for ranks to resume, without heartbeats */
 
 static int64_t earlier_time(int64_t a, int64_t b)
 {
@@ -22,12 +22,7 @@ static int64_t later_time(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/**
- * rank_heard_at() - get when a rank was last heard, or could have been
- * @r: rank, with or without a stream
- *
- * Return: milliseconds.
- */
+/* Get when a rank was last heard, or could have been. Returns milliseconds. */
 int64_t rank_heard_at(const struct rank *r)
 {
 	int64_t beat_at = r->stream ? rpc_stream_beat_at(r->stream) : 0;
@@ -75,9 +70,11 @@ static void lose_silent(struct rank *r)
 {
 	int64_t now = r->group->manager->loop.now;
 	const char *broken = group_is_rebuilding(r->group) ? r->group->broken : "";
-	char text[INC_RDV_TEXT_MAX];
+	char text[INC_RDV_TEXT_MAX], link[192];
 
-	if (may_be_cut_off(r))
+	if (group_down_link(r->group, (int)r->join.rank, link, sizeof(link)))
+		snprintf(text, sizeof(text), "%s", link);
+	else if (may_be_cut_off(r))
 		snprintf(text, sizeof(text), "not heard of for %lld s%s%.200s",
 			 (long long)(now - rank_heard_at(r)) / 1000,
 			 *broken ? ", since the tree has failed: " : "", broken);
@@ -107,30 +104,19 @@ static int64_t find_deadline(const struct group *g)
 		next = earlier_time(next, g->place_at);
 	next = earlier_time(next, group_undetermined_at(g));
 	next = earlier_time(next, move_at(g));
-	inc_job_for_each(&g->core, r, RANK_PRESENT) {
+	inc_job_for_each(&g->core, r, RANK_PRESENT)
 		next = earlier_time(next, silent_at(r));
-		if (r->alive_at)
-			next = earlier_time(next, r->alive_at);
-	}
 	return next;
 }
 
 static void look_at_ranks(struct group *g)
 {
-	struct am_message alive = { .rdv = { .type = INC_RDV_ALIVE } };
 	int64_t now = g->manager->loop.now;
 	struct rank *r;
 
-	inc_job_for_each(&g->core, r, RANK_PRESENT) {
-		if (silent_at(r) <= now) {
+	inc_job_for_each(&g->core, r, RANK_PRESENT)
+		if (silent_at(r) <= now)
 			lose_silent(r);
-			continue;
-		}
-		if (r->alive_at && r->alive_at <= now) {
-			group_tell(r, &alive);
-			r->alive_at = rank_next_alive(r);
-		}
-	}
 }
 
 static void refuse_late(struct group *g)
@@ -151,10 +137,7 @@ static void refuse_late(struct group *g)
 		     " to connect" : " to come");
 }
 
-/**
- * group_expire() - do what is due
- * @g: group that is not over
- */
+/* Do what is due. */
 void group_expire(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
@@ -180,10 +163,7 @@ void group_expire(struct group *g)
 		look_at_ranks(g);
 }
 
-/**
- * group_arm() - set the timers of all groups that were touched
- * @m: manager
- */
+/* Set the timers of all groups that were touched. */
 void group_arm(struct manager *m)
 {
 	struct group *g;

@@ -149,10 +149,7 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
 	sw_submit(sw, &d->op);
 }
 
-/**
- * trees_del_member() - delete a rank's member, if there is its tree
- * @r: rank
- */
+/* Delete a rank's member, if there is its tree. */
 void trees_del_member(const struct rank *r)
 {
 	if (r->subtree && r->subtree->exists)
@@ -160,8 +157,8 @@ void trees_del_member(const struct rank *r)
 			   (int)r->member);
 }
 
-/**
- * trees_delete() - have the switches delete a group's trees
+/*
+ * Have the switches delete a group's trees.
  * @g: group; GROUP_EV_OP_DONE follows, unless there is none
  */
 void trees_delete(struct group *g)
@@ -176,8 +173,8 @@ void trees_delete(struct group *g)
 		}
 }
 
-/**
- * trees_drop() - forget the trees of a group, and delete those there are
+/*
+ * Forget the trees of a group, and delete those there are.
  * @g: group, with no operation on a switch
  */
 void trees_drop(struct group *g)
@@ -186,10 +183,8 @@ void trees_drop(struct group *g)
 	uint32_t i;
 
 	g->undetermined.tree_at = 0;
-	for (i = 0; i < g->request.ranks; i++) {
+	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].subtree = NULL;
-		g->ranks[i].alive_at = 0;
-	}
 	for (i = 0; i < g->nsubtrees; i++) {
 		subtree = &g->subtrees[i];
 		if (subtree->exists)
@@ -206,11 +201,7 @@ void trees_drop(struct group *g)
 	g->charge = NULL;
 }
 
-/**
- * group_clear_tree() - delete a tree that is no group's
- * @sw: switch
- * @id: tree
- */
+/* Delete a tree that is no group's. */
 void group_clear_tree(struct sw *sw, uint32_t id)
 {
 	log_info("switch %s: tree %u is no group's: deleted", sw_name(sw), id);
@@ -231,11 +222,7 @@ static uint32_t choose_id(struct manager *m)
 	return id;
 }
 
-/**
- * group_wishes() - set what a group wishes of a tree
- * @g: group
- * @t: tree
- */
+/* Set what a group wishes of a tree. */
 void group_wishes(const struct group *g, struct tree *t)
 {
 	const struct inc_rdv_tree *wish = &g->request.tree;
@@ -332,13 +319,11 @@ static bool has_ids(const struct manager *m, uint32_t trees)
 	       (uint64_t)m->ids.last - m->ids.first + 1;
 }
 
-/**
- * trees_build() - prepare a group's trees
- * @g: group, without any
+/*
+ * Prepare a group's trees. Returns false if they cannot be; then
+ * GROUP_EV_REFUSED was raised.
  * @p: where they are to be; the root's comes first, children's after their
  *	parents'
- *
- * Return: false if they cannot be; then GROUP_EV_REFUSED was raised.
  */
 bool trees_build(struct group *g, const struct place *p)
 {
@@ -420,14 +405,11 @@ static void begin_make(struct group *g)
 		submit_subtree(&g->subtrees[i], tree_make);
 }
 
-/**
- * trees_step() - have the switches do the next step of a group's tree
+/*
+ * Have the switches do the next step of a group's tree. GROUP_EV_OP_DONE
+ * follows when all have done it, with @g->failed if they have not, or
+ * GROUP_EV_REFUSED at once. Returns false if all steps are done.
  * @g: group, with no operation on a switch
- *
- * GROUP_EV_OP_DONE follows when all have done it, with @g->failed if they have not,
- * or GROUP_EV_REFUSED at once.
- *
- * Return: false if all steps are done.
  */
 bool trees_step(struct group *g)
 {

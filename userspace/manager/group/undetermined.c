@@ -13,11 +13,9 @@
 
 #define WAIT_MS		200
 
-/**
- * group_undetermined_tree() - fail soon, unless the cause gets known
- * @g: group
+/*
+ * Fail soon, unless the cause gets known.
  * @status: enum inc_status that requests are answered with
- * @fmt: what is known, for the ranks
  */
 void group_undetermined_tree(struct group *g, unsigned int status,
 			     const char *fmt, ...)
@@ -36,9 +34,8 @@ void group_undetermined_tree(struct group *g, unsigned int status,
 	group_touch(g);
 }
 
-/**
- * group_undetermined_message() - tell soon that a message has failed
- * @g: group
+/*
+ * Tell soon that a message has failed.
  * @msg: what is known; the first report is kept
  */
 void group_undetermined_message(struct group *g, const struct inc_rdv_msg *msg)
@@ -50,9 +47,8 @@ void group_undetermined_message(struct group *g, const struct inc_rdv_msg *msg)
 	group_touch(g);
 }
 
-/**
- * group_log_wrong() - tell all ranks why a message has failed
- * @g: group
+/*
+ * Tell all ranks why a message has failed.
  * @msg: the cause; an undetermined one of the same message is dropped
  */
 void group_log_wrong(struct group *g, const struct inc_rdv_msg *msg)
@@ -63,11 +59,9 @@ void group_log_wrong(struct group *g, const struct inc_rdv_msg *msg)
 	group_tell_all(g, msg);
 }
 
-/**
- * group_undetermined_at() - get when to call group_undetermined_due()
- * @g: group
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get when to call group_undetermined_due(). Returns milliseconds, INT64_MAX
+ * if never.
  */
 int64_t group_undetermined_at(const struct group *g)
 {
@@ -83,10 +77,7 @@ int64_t group_undetermined_at(const struct group *g)
 	return at;
 }
 
-/**
- * group_undetermined_due() - tell what nobody knows more about
- * @g: group
- */
+/* Tell what nobody knows more about. */
 void group_undetermined_due(struct group *g)
 {
 	struct group_undetermined *v = &g->undetermined;

@@ -12,7 +12,6 @@
 #include "place/place.h"
 #include "rdma_inc.h"
 #include "rdma_inc_proto.h"
-#include "tenant/victims.h"
 
 /* Headers and ICRC of the longest packet, over IPv6, and over IPv4. */
 #define ROCE_LEN	84
@@ -29,14 +28,10 @@
 /* What to do if there are none. */
 #define ROUTES	": a switch needs routes to its members and its parent"
 
-/**
- * where_locate() - find the switches of all ranks
- * @g: group
- * @near: one that is near will do
+/*
+ * Find the switches of all ranks. Returns false if there is none for a rank.
  * @at: result: for each of the ranks its switch
  * @lost: result: if there is none for a rank, which it is
- *
- * Return: false if there is none for a rank.
  */
 bool where_locate(const struct group *g, bool near, uint32_t *at,
 		  uint32_t *lost)
@@ -106,16 +101,13 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 	return false;
 }
 
-/**
- * where_compute() - compute the tree of a group
- * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set, and
- *	@g->refusal says why
+/*
+ * Compute the tree of a group. A group that has left a drained switch returns
+ * there rather than end. Returns false if there is no place.
+ * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set,
+ *	and @g->refusal says why
  * @at: for each of its ranks the switch
  * @p: result, to be freed
- *
- * A group that has left a drained switch returns there rather than end.
- *
- * Return: false if there is no place.
  */
 bool where_compute(struct group *g, const uint32_t *at, struct place *p)
 {
@@ -146,13 +138,12 @@ static bool judge_roots(const struct group *g, struct place_fabric *f,
 	return found && place_why(f, g->request.ranks, at, list);
 }
 
-/**
- * group_why() - look at all candidates for the root of a group's tree
+/*
+ * Look at all candidates for the root of a group's tree. Returns false if
+ * there is no tree for the group.
  * @g: group, all ranks of which were present
  * @list: result: for each switch how good it is, now
  * @root: result: the root that the group has, or would get now
- *
- * Return: false if there is no tree for the group.
  */
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 {
@@ -166,11 +157,10 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 	return found;
 }
 
-/**
- * group_fits() - check whether a group could have another tree
+/*
+ * Check whether a group could have another tree. Returns true if it could,
+ * were its own tree gone. @g->refusal may have changed.
  * @g: group, all ranks of which were present
- *
- * Return: true if it could, were its own tree gone. @g->refusal may have changed.
  */
 bool group_fits(struct group *g)
 {
@@ -233,12 +223,10 @@ static void probe_hosts(struct group *g)
 		sw_probe(&m->switches[i], lost, n);
 }
 
-/**
- * where_await_hosts() - wait until hosts are seen
+/*
+ * Wait until hosts are seen. Returns false if it has taken too long; else it
+ * is to be placed again at @g->place_at.
  * @g: group, of which a rank's host is not
- *
- * Return: false if it has taken too long; else it is to be placed again at
- * @g->place_at.
  */
 bool where_await_hosts(struct group *g)
 {
@@ -275,33 +263,27 @@ static void say_down(const struct manager *m, char *text, size_t len)
 			 down, n);
 }
 
-/**
- * where_none() - refuse a group for which there is no place
- * @g: group
- * @located: all ranks are at a switch
+/*
+ * Refuse a group for which there is no place.
  * @lost: if not: the first one that is not
  */
 void where_none(struct group *g, bool located, uint32_t lost)
 {
 	char text[INC_RDV_TEXT_MAX - 256], addr[INET6_ADDRSTRLEN];
-	const char *others = g->tenant->limits->priority ? VICTIMS_NO_HELP : "";
 	const char *why;
 	int err;
 
 	if (located && g->no_cm) {
 		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
 			     g->refusal);
-	} else if (located && g->overcommitted) {
-		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
-			     others);
 	} else if (located && limit_says(g, text, sizeof(text))) {
 		tenant_refused(g->tenant, &g->manager->events, g->request.job,
 			       text);
 		group_refuse(g, ENOBUFS, "%s", text);
 	} else if (located) {
 		why = find_reason(g, &err);
-		group_refuse(g, err, "no switch can serve it: %.300s%s%s", why,
-			     err == EPROTO ? ROUTES : "", others);
+		group_refuse(g, err, "no switch can serve it: %.300s%s", why,
+			     err == EPROTO ? ROUTES : "");
 	} else {
 		say_down(g->manager, text, sizeof(text));
 		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it does not answer any of them: is its leaf among the manager's switches, and is the host up?%s",
@@ -326,15 +308,11 @@ static struct topo_port find_narrowest(const struct group *g)
 	return port;
 }
 
-/**
- * group_is_narrow() - look for a port that lets the longest packets not through
- * @g: group that has trees
- * @text: result: which it is
+/*
+ * Look for a port that lets the longest packets not through. Its MTU has
+ * become smaller since the trees were made, or it is another one. Returns true
+ * if there is one.
  * @len: size of @text in bytes
- *
- * Its MTU has become smaller since the trees were made, or it is another one.
- *
- * Return: true if there is one.
  */
 bool group_is_narrow(const struct group *g, char *text, size_t len)
 {
@@ -348,15 +326,11 @@ bool group_is_narrow(const struct group *g, char *text, size_t len)
 	return true;
 }
 
-/**
- * where_pmtu_fits() - choose a path MTU for a group's trees
- * @g: group, with its load on links
- *
- * The longest packets have to fit all ports on the way, of switches that forward
- * them only, too. What was not wished for gets smaller.
- *
- * Return: false if what was wished for does not fit; then GROUP_EV_REFUSED was
- * raised.
+/*
+ * Choose a path MTU for a group's trees. The longest packets have to fit all
+ * ports on the way, of switches that forward them only, too. What was not
+ * wished for gets smaller. Returns false if what was wished for does not fit;
+ * then GROUP_EV_REFUSED was raised.
  */
 bool where_pmtu_fits(struct group *g)
 {

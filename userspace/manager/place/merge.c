@@ -14,14 +14,7 @@
 
 #include "place/work.h"
 
-/**
- * merge_limit() - tell how many members a node may have
- * @f: fabric
- * @sw: switch
- * @nodes: nodes are among them
- *
- * Return: their number.
- */
+/* Tell how many members a node may have. Returns their number. */
 uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
 {
 	uint32_t most = nodes ? f->max_members : f->max_hosts;
@@ -30,14 +23,9 @@ uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
 	return own && own < most ? own : most;
 }
 
-/**
- * merge_apart() - check whether a node may not have a member
- * @f: fabric
- * @sw: the node's switch
- * @below: the member's switch
+/*
+ * Check whether a node may not have a member. Returns true if it may not.
  * @hosts: the member is a host, else a node
- *
- * Return: true if it may not.
  */
 bool merge_apart(const struct place_fabric *f, uint32_t sw, uint32_t below,
 		 bool hosts)
@@ -67,13 +55,7 @@ static uint32_t count_members(const struct stream *s)
 	return s->node == PLACE_NONE ? s->count : 1;
 }
 
-/**
- * merge_start() - cut ranks into streams: those at one switch that follow each
- *	other
- * @w: computation
- * @first: first rank
- * @count: number of ranks
- */
+/* Cut ranks into streams: those at one switch that follow each other. */
 void merge_start(struct place_work *w, uint32_t first, uint32_t count)
 {
 	struct stream *s = NULL;
@@ -213,16 +195,7 @@ static void split_stream(struct place_work *w, uint32_t stream, uint32_t count)
 	s->peer = other;
 }
 
-/**
- * merge_node() - make a node
- * @w: computation
- * @sw: switch
- * @first: first rank
- * @count: number of ranks
- * @m: number of members
- *
- * Return: its place in @w->nodes.
- */
+/* Make a node. Returns its place in @w->nodes. */
 uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 		    uint32_t count, uint32_t m)
 {
@@ -310,12 +283,9 @@ static bool begin_trial(struct place_work *w)
 	return true;
 }
 
-/**
- * merge_to() - bring all streams to a root
- * @w: computation, with the ways to it
- * @root: root
- *
- * Return: false if one cannot reach it, or if that costs more than @w->limit.
+/*
+ * Bring all streams to a root. Returns false if one cannot reach it, or if
+ * that costs more than @w->limit.
  */
 bool merge_to(struct place_work *w, uint32_t root)
 {
@@ -333,13 +303,7 @@ bool merge_to(struct place_work *w, uint32_t root)
 	return w->cost <= w->limit;
 }
 
-/**
- * merge_members() - count the members that the root would have
- * @w: computation, after merge_to(); learns the depth
- * @nodes: result: nodes are among them
- *
- * Return: their number.
- */
+/* Count the members that the root would have. Returns their number. */
 uint32_t merge_members(struct place_work *w, bool *nodes)
 {
 	uint32_t i, n = 0;
@@ -355,12 +319,9 @@ uint32_t merge_members(struct place_work *w, bool *nodes)
 	return n;
 }
 
-/**
- * merge_fits() - check whether the root may have its members
- * @w: computation, after merge_to()
- * @root: root
- *
- * Return: true if it may, however many they are.
+/*
+ * Check whether the root may have its members. Returns true if it may, however
+ * many they are.
  */
 bool merge_fits(const struct place_work *w, uint32_t root)
 {

@@ -121,13 +121,7 @@ static bool is_enough(const struct place_work *w, uint32_t nranks)
 	return sum >= nranks - 1;
 }
 
-/**
- * pack() - find any tree
- * @w: computation
- * @nranks: number of ranks
- *
- * Return: false if there is none.
- */
+/* Find any tree. Returns false if there is none. */
 bool pack(struct place_work *w, uint32_t nranks)
 {
 	struct member *list = calloc(nranks, sizeof(*list));

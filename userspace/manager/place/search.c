@@ -221,13 +221,9 @@ static void set_parents(struct place *p)
 	}
 }
 
-/**
- * place_member() - tell which member of a node a rank is, or is below
- * @p: tree
- * @node: node
- * @rank: one of the ranks below it
- *
- * Return: the node that is a member; PLACE_NONE: it is a host.
+/*
+ * Tell which member of a node a rank is, or is below. Returns the node that is
+ * a member; PLACE_NONE: it is a host.
  */
 uint32_t place_member(const struct place *p, uint32_t node, uint32_t rank)
 {
@@ -282,15 +278,11 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 	}
 }
 
-/**
- * place_walk() - go through the links that a tree's queue pairs cross
- * @f: fabric
- * @p: tree
+/*
+ * Go through the links that a tree's queue pairs cross. Returns false: no
+ * memory.
  * @at: for each rank the switch that its host is at
  * @cross: called for each time that one is crossed
- * @ctx: for it
- *
- * Return: false: no memory.
  */
 bool place_walk(const struct place_fabric *f, const struct place *p,
 		const uint32_t *at,
@@ -393,14 +385,11 @@ static bool find_place(struct place_work *w, uint32_t nranks)
 	return pack(w, nranks);
 }
 
-/**
- * place_compute() - compute the tree of a group
- * @f: fabric
+/*
+ * Compute the tree of a group. Returns false if there is no such tree, or no
+ * memory.
  * @nranks: number of ranks, at least 1
  * @at: for each rank the switch that its host is at
- * @p: result; place_free() frees it
- *
- * Return: false if there is no such tree, or no memory.
  */
 bool place_compute(const struct place_fabric *f, uint32_t nranks,
 		   const uint32_t *at, struct place *p)
@@ -437,14 +426,9 @@ static void judge_root(struct place_work *w, uint32_t root,
 	}
 }
 
-/**
- * place_why() - judge all candidates for the root
- * @f: fabric
- * @nranks: number of ranks
+/*
+ * Judge all candidates for the root. Returns false: no memory.
  * @at: for each rank the switch that its host is at
- * @list: result, for each switch
- *
- * Return: false: no memory.
  */
 bool place_why(const struct place_fabric *f, uint32_t nranks,
 	       const uint32_t *at, struct place_why *list)
@@ -465,10 +449,7 @@ bool place_why(const struct place_fabric *f, uint32_t nranks,
 	return ok;
 }
 
-/**
- * place_free() - free a tree
- * @p: tree
- */
+/* Free a tree. */
 void place_free(struct place *p)
 {
 	free(p->nodes);

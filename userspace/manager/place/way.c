@@ -18,12 +18,9 @@ struct queue {
 	uint32_t	n;
 };
 
-/**
- * way_init() - allocate room for ways
- * @w: result
- * @n: number of switches
- *
- * Return: false: no memory; way_free() is to be called all the same.
+/*
+ * Allocate room for ways. Returns false: no memory; way_free() is to be called
+ * all the same.
  */
 bool way_init(struct way *w, uint32_t n)
 {
@@ -40,10 +37,7 @@ bool way_init(struct way *w, uint32_t n)
 	return w->dist && w->order && w->next && w->prev;
 }
 
-/**
- * way_free() - free the room for ways
- * @w: ways
- */
+/* Free the room for ways. */
 void way_free(struct way *w)
 {
 	free(w->dist);
@@ -98,15 +92,11 @@ static void settle_switch(struct queue *q, const struct place_fabric *f,
 	}
 }
 
-/**
- * way_find() - find the shortest ways to a switch
- * @w: result; has room for all switches
- * @f: fabric
- * @to: switch
+/*
+ * Find the shortest ways to a switch. It takes as long as there are switches
+ * nearer than that: all are tried as the root of a tree, and most are too far
+ * away.
  * @limit: what is farther away is not found
- *
- * It takes as long as there are switches nearer than that: all are tried as the root
- * of a tree, and most are too far away.
  */
 void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 	      uint64_t limit)

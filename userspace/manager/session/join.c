@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rpc/peer.h"
 #include "session/session.h"
 #include "rdma_inc_proto.h"
 
@@ -128,7 +129,6 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 	char why[INC_RDV_TEXT_MAX - 128];
 	struct inc_rdv_addr from;
 	struct group *g;
-	bool overcommitted;
 
 	if (!may_begin(m, stream, tn, join, &from))
 		return NULL;
@@ -142,10 +142,8 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 		if (!reservation_fits(r, join->ranks))
 			r = NULL;
 	}
-	overcommitted = !tenant_admits(&m->tenants, tn, r, join->ranks,
-				       why, sizeof(why));
-	if (overcommitted &&
-	    !tenant_may_overcommit(&m->tenants, tn, join->ranks)) {
+	if (!tenant_admits(&m->tenants, tn, r, join->ranks, why,
+			   sizeof(why))) {
 		tenant_refused(tn, &m->events, join->job, why);
 		refuse_rank(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
 		return NULL;
@@ -158,9 +156,6 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 	}
 	limit_ending(g);
 	g->first_addr = from;
-	g->overcommitted = overcommitted;
-	if (overcommitted)
-		tenant_overcommit(&m->tenants, join->ranks);
 	return g;
 }
 
@@ -286,11 +281,7 @@ static void say_stopped(struct rpc_stream *stream)
 	rpc_stream_end(stream, EHOSTUNREACH, "it is being stopped");
 }
 
-/**
- * session_opened() - handle a new stream
- * @ctx: manager
- * @stream: stream
- */
+/* Handle a new stream. */
 void session_opened(void *ctx, struct rpc_stream *stream)
 {
 	struct manager *m = ctx;
@@ -339,13 +330,7 @@ static void handle_member(struct rank *r, const struct am_message *msg)
 		handle_rank(r, &msg->rdv);
 }
 
-/**
- * session_message() - handle a message
- * @ctx: manager
- * @stream: stream
- * @data: bytes
- * @len: their number
- */
+/* Handle a message. */
 void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		     size_t len)
 {
@@ -372,19 +357,17 @@ void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 }
 
 /*
- * The rank may be cut off, if it is one for which another tree would be made, or may
- * have taken us for lost: it is awaited, from its last word on. One that has been
- * killed has said so, by its kernel; while a tree is rebuilt it may have given up.
+ * The rank may be cut off, or have taken us for lost: it is awaited, from its last
+ * word on. One that has been killed has said so, by its kernel; while a tree is
+ * rebuilt it may have given up.
  */
 static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 {
 	struct manager *m = r->group->manager;
 	bool late = session_was_late(m), vanished = rpc_stream_vanished(stream);
-	bool rebuild = vanished ? r->group->request.rebuild :
-				  group_is_rebuilding(r->group);
 
 	if (r->group->state >= GROUP_ENDING || !group_resume_ms(m) ||
-	    (!late && !rebuild))
+	    (!late && !vanished && !group_is_rebuilding(r->group)))
 		return false;
 	/* While a group is formed, its ranks send no heartbeats. */
 	r->heard_at = late || !m->o.heartbeat_ms || group_is_forming(r->group) ?
@@ -394,11 +377,7 @@ static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 	return true;
 }
 
-/**
- * session_closed() - handle the end of a stream
- * @ctx: manager
- * @stream: stream
- */
+/* Handle the end of a stream. */
 void session_closed(void *ctx, struct rpc_stream *stream)
 {
 	struct manager *m = ctx;
@@ -433,10 +412,7 @@ static void check_callers(struct group *g)
 	}
 }
 
-/**
- * session_check_callers() - let go ranks whose certificates or tokens were revoked
- * @m: manager
- */
+/* Let go ranks whose certificates or tokens were revoked. */
 void session_check_callers(struct manager *m)
 {
 	struct group *g;

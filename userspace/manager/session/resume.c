@@ -11,11 +11,9 @@
 #include "rdma_inc_proto.h"
 #include "session/session.h"
 
-/**
- * session_was_late() - have we stood still, so that ranks look for another manager?
- * @m: manager
- *
- * Return: true if so, a short time ago.
+/*
+ * Have we stood still, so that ranks look for another manager? Returns true if
+ * so, a short time ago.
  */
 bool session_was_late(const struct manager *m)
 {
@@ -116,7 +114,6 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 	};
 
 	set_stream(r, stream);
-	r->alive_at = rank_next_alive(r);
 	msg.rdv.type = g->state == GROUP_READY ? INC_RDV_READY : INC_RDV_ALIVE;
 	group_tell(r, &msg);
 	if (g->state == GROUP_REJOINING && !r->rejoined)
@@ -125,17 +122,11 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 		tell_loss(r);
 }
 
-/**
- * session_rejoin() - handle "join" of a rank that is awaited
- * @g: its group
- * @stream: stream
- * @join: its request
- *
- * The manager that made its tree was killed before the rank got "joined", and
- * the tree may have failed since. Or the rank took this manager for lost while
- * its group was formed.
- *
- * Return: false if it is none of those.
+/*
+ * Handle "join" of a rank that is awaited. The manager that made its tree was
+ * killed before the rank got "joined", and the tree may have failed since. Or
+ * the rank took this manager for lost while its group was formed. Returns
+ * false if it is none of those.
  */
 bool session_rejoin(struct group *g, struct rpc_stream *stream,
 		  const struct inc_rdv_join *join)
@@ -173,12 +164,9 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 	return true;
 }
 
-/**
- * session_resume() - handle "resume"
- * @m: manager, which leads
- * @stream: stream
+/*
+ * Handle "resume".
  * @join: the rank's request to join, as it was
- * @tree_id: tree that "joined" named
  */
 void session_resume(struct manager *m, struct rpc_stream *stream,
 		    const struct inc_rdv_join *join, uint32_t tree_id)

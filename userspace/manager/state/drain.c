@@ -43,9 +43,8 @@ static bool is_of(const struct drain *d, const struct sw *sw)
 	return !strncmp(d->address, sw->address, sizeof(d->address) - 1);
 }
 
-/**
- * drain_seen() - look whether a switch is drained
- * @m: manager
+/*
+ * Look whether a switch is drained.
  * @sw: switch, whose identity may be another one than before
  */
 void drain_seen(struct manager *m, struct sw *sw)
@@ -77,13 +76,9 @@ static void enter_drain(struct manager *m, struct drain *d)
 		drain_seen(m, &m->switches[i]);
 }
 
-/**
- * drain_add() - make no more trees on a switch
- * @m: manager
+/*
+ * Make no more trees on a switch. Returns 0 or -ENOMEM.
  * @sw: switch; it may be drained already
- * @by: who wishes so
- *
- * Return: 0 or -ENOMEM.
  */
 int drain_add(struct manager *m, struct sw *sw, const char *by)
 {
@@ -117,12 +112,7 @@ static void take_out(struct manager *m, struct drain *d)
 	free(d);
 }
 
-/**
- * drain_end() - make trees on a switch again
- * @m: manager
- * @sw: switch; it need not be drained
- * @by: who wishes so
- */
+/* Make trees on a switch again. */
 void drain_end(struct manager *m, struct sw *sw, const char *by)
 {
 	char key[STORE_KEY_MAX + 1];
@@ -136,10 +126,7 @@ void drain_end(struct manager *m, struct sw *sw, const char *by)
 	event_log(&m->events, EVENT_SWITCH_RESUMED, sw_name(sw), "by %s", by);
 }
 
-/**
- * drain_forget() - let go of all of it: it is the next leader's
- * @m: manager
- */
+/* Let go of all of it: it is the next leader's. */
 void drain_forget(struct manager *m)
 {
 	while (m->drains)
@@ -166,11 +153,7 @@ static void restore_drain(struct manager *m, const struct store_record *rec)
 	json_object_put(o);
 }
 
-/**
- * drain_restore() - take over the drained switches of the store
- * @m: manager
- * @list: all records
- */
+/* Take over the drained switches of the store. */
 void drain_restore(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)

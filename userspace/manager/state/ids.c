@@ -37,13 +37,11 @@ static void use_share(struct manager *m, uint32_t share)
 	log_debug("trees have IDs %u-%u", m->ids.first, m->ids.last);
 }
 
-/**
- * ids_used() - let new trees have other IDs than one that was here before
+/*
+ * Let new trees have other IDs than one that was here before. They begin
+ * behind it: what a switch says of its end may come when a new tree that had
+ * the same ID would be taken for it.
  * @m: manager, which has taken over that tree, or deletes it
- * @id: its ID
- *
- * They begin behind it: what a switch says of its end may come when a new tree
- * that had the same ID would be taken for it.
  */
 void ids_used(struct manager *m, uint32_t id)
 {
@@ -75,11 +73,9 @@ static uint32_t share_of_host(const struct manager *m)
 	return hash ^ hash >> 16;
 }
 
-/**
- * ids_start() - choose the IDs of trees
- * @m: manager, whose options are known
- *
- * Unless they are the store's: then ids_restore() does.
+/*
+ * Choose the IDs of trees. Unless they are the store's: then ids_restore()
+ * does.
  */
 void ids_start(struct manager *m)
 {
@@ -122,11 +118,7 @@ static int64_t share_of(struct manager *m, const struct store_record *rec)
 	return value;
 }
 
-/**
- * ids_restore() - use the store's share
- * @m: manager, which has no groups yet
- * @list: all records
- */
+/* Use the store's share. */
 void ids_restore(struct manager *m, const struct store_record *list)
 {
 	int64_t share;

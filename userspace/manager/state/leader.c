@@ -97,9 +97,8 @@ static void begin_leading(struct manager *m)
 
 /* --- Losing the lead ----------------------------------------------------- */
 
-/**
- * state_forget() - let go of all groups, without touching them
- * @m: manager
+/*
+ * Let go of all groups, without touching them.
  * @why: for the ranks, which are to try another manager
  */
 void state_forget(struct manager *m, const char *why)
@@ -127,10 +126,7 @@ static void step_down(struct manager *m)
 	state_forget(m, why);
 }
 
-/**
- * state_turn() - see whether this manager leads
- * @m: manager
- */
+/* See whether this manager leads. */
 void state_turn(struct manager *m)
 {
 	struct state *st = &m->state;
@@ -155,11 +151,9 @@ void state_turn(struct manager *m)
 		begin_leading(m);
 }
 
-/**
- * state_deadline() - get the time when state_turn() must be called
- * @m: manager
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get the time when state_turn() must be called. Returns milliseconds,
+ * INT64_MAX if never.
  */
 int64_t state_deadline(const struct manager *m)
 {
@@ -174,13 +168,9 @@ int64_t state_deadline(const struct manager *m)
 
 /* --- Clients ------------------------------------------------------------- */
 
-/**
- * state_refuses() - must clients try another manager, or later?
- * @m: manager
- * @text: result: what to tell them
+/*
+ * Must clients try another manager, or later? Returns true if so.
  * @len: size of @text in bytes
- *
- * Return: true if so.
  */
 bool state_refuses(const struct manager *m, char *text, size_t len)
 {
@@ -209,13 +199,7 @@ bool state_refuses(const struct manager *m, char *text, size_t len)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-/**
- * state_start() - open the store
- * @m: manager
- * @err: error message
- *
- * Return: 0 or a negative errno value.
- */
+/* Open the store. */
 int state_start(struct manager *m, char *err)
 {
 	struct store_db *db;
@@ -235,10 +219,7 @@ int state_start(struct manager *m, char *err)
 	return store_failed(err, -ENOMEM, "no memory");
 }
 
-/**
- * state_stop() - close the store
- * @m: manager
- */
+/* Close the store. */
 void state_stop(struct manager *m)
 {
 	if (m->state.store)

@@ -112,10 +112,7 @@ static void init_links(struct manager *m)
 		m->links_changed = json_object_new_object();
 }
 
-/**
- * links_free() - forget all links
- * @m: manager
- */
+/* Forget all links. */
 void links_free(struct manager *m)
 {
 	json_object_put(m->links);
@@ -265,18 +262,13 @@ static bool check_missing(struct look *l, struct json_object *link)
 	return true;
 }
 
-/**
- * links_update() - compare the fabric's links with the earlier ones
- * @m: manager
- * @now: milliseconds since 1970
- *
- * A link is forgotten a day after it was seen last, when one of its interfaces has
- * another one, when one of its switches is gone, and if more than CUTS_MAX are
- * missing. As long as one of its switches has not answered since the manager was
- * started it is taken to be as it was.
- *
- * Return: array of the links that are missing, with both ends and "seen", when
- *	they were there last, in milliseconds since 1970.
+/*
+ * Compare the fabric's links with the earlier ones. A link is forgotten a day
+ * after it was seen last, when one of its interfaces has another one, when one
+ * of its switches is gone, and if more than CUTS_MAX are missing. As long as
+ * one of its switches has not answered since the manager was started it is
+ * taken to be as it was. Returns the array of the links that are missing, with
+ * both ends and "seen", when they were there last, in milliseconds since 1970.
  */
 struct json_object *links_update(struct manager *m, int64_t now)
 {
@@ -334,11 +326,7 @@ static void restore_links(struct manager *m, const struct store_record *rec)
 	json_object_put(list);
 }
 
-/**
- * links_restore() - take over the links of the store
- * @m: manager
- * @list: all records
- */
+/* Take over the links of the store. */
 void links_restore(struct manager *m, const struct store_record *list)
 {
 	init_links(m);

@@ -72,8 +72,8 @@ static void make_key(struct group *g)
 	memcpy(g->persisted.key, key, sizeof(key));
 }
 
-/**
- * persist_store() - store a group, and have GROUP_EV_STORED be raised then
+/*
+ * Store a group, and have GROUP_EV_STORED be raised then.
  * @g: group, which has its tree; if there is no store, that is done at once
  */
 void persist_store(struct group *g)
@@ -88,8 +88,8 @@ void persist_store(struct group *g)
 	persist_changed(g);
 }
 
-/**
- * persist_changed() - store a group again, if it is stored
+/*
+ * Store a group again, if it is stored.
  * @g: group, one of whose ranks or trees has changed
  */
 void persist_changed(struct group *g)
@@ -102,11 +102,10 @@ void persist_changed(struct group *g)
 		save_group(g);
 }
 
-/**
- * persist_delete() - delete a group from the store
+/*
+ * Delete a group from the store. If the manager is restarted after that, the
+ * group's trees are nobody's.
  * @g: group, which is to end, or whose ranks have not got "joined"
- *
- * If the manager is restarted after that, the group's trees are nobody's.
  */
 void persist_delete(struct group *g)
 {

@@ -107,21 +107,17 @@ static void write_end(const struct write *done, const char *err)
 	}
 }
 
-/**
- * state_writes() - count the records that were to be written or deleted
- * @m: manager
- *
- * Return: the number so far.
+/*
+ * Count the records that were to be written or deleted. Returns the number so
+ * far.
  */
 uint64_t state_writes(const struct manager *m)
 {
 	return m->state.writes;
 }
 
-/**
- * state_wait() - have a function called once records are stored, or failed
- * @m: manager
- * @w: who waits; only @w->done is set
+/*
+ * Have a function called once records are stored, or failed.
  * @since: state_writes() before the first of them; there is one
  */
 void state_wait(struct manager *m, struct state_wait *w, uint64_t since)
@@ -133,10 +129,6 @@ void state_wait(struct manager *m, struct state_wait *w, uint64_t since)
 	m->state.waits = w;
 }
 
-/**
- * state_wait_end() - end all waits
- * @m: manager, whose store is closed
- */
 void state_wait_end(struct manager *m)
 {
 	struct state_wait *w;
@@ -173,13 +165,9 @@ static void del_done(void *ctx, const char *key, struct store_record *list,
 	free(w);
 }
 
-/**
- * state_get() - read a record that was written so
- * @m: manager
- * @rec: record
- * @type: what it must be
- *
- * Return: JSON, for json_object_put(); NULL, after an event: it is damaged.
+/*
+ * Read a record that was written so. Returns JSON, for json_object_put();
+ * NULL, after an event: it is damaged.
  */
 struct json_object *state_get(struct manager *m, const struct store_record *rec,
 			      enum json_type type)
@@ -193,14 +181,9 @@ struct json_object *state_get(struct manager *m, const struct store_record *rec,
 	return NULL;
 }
 
-/**
- * state_put() - write a record
- * @m: manager; has a store
- * @key: the record's key
- * @o: the record; freed
- *
- * If that fails there is an event. A record for which there is no memory is not
- * written: what holds is in memory.
+/*
+ * Write a record. If that fails there is an event. A record for which there is
+ * no memory is not written: what holds is in memory.
  */
 void state_put(struct manager *m, const char *key, struct json_object *o)
 {
@@ -215,13 +198,7 @@ void state_put(struct manager *m, const char *key, struct json_object *o)
 		free(text);
 }
 
-/**
- * state_del() - delete a record, if it exists
- * @m: manager; has a store
- * @key: the record's key
- *
- * If that fails there is an event.
- */
+/* Delete a record, if it exists. If that fails there is an event. */
 void state_del(struct manager *m, const char *key)
 {
 	struct write *w = write_new(m);

@@ -334,11 +334,9 @@ static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 	t->first_msg_id = get_u32(o, "first-msg-id");
 }
 
-/**
- * record_of() - write a group down
+/*
+ * Write a group down. Returns JSON, to be freed.
  * @g: group, which has a tree, or waits for another one
- *
- * Return: JSON, to be freed.
  */
 char *record_of(const struct group *g)
 {
@@ -467,13 +465,9 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	return g;
 }
 
-/**
- * record_group() - make a group of a record
- * @m: manager
- * @text: JSON
- * @err: error message
- *
- * Return: the group, which is in no list; NULL: it cannot be.
+/*
+ * Make a group of a record. Returns the group, which is in no list; NULL: it
+ * cannot be.
  */
 struct group *record_group(struct manager *m, const char *text, char *err)
 {

@@ -93,11 +93,7 @@ static void restore_reservation(struct manager *m,
 	json_object_put(o);
 }
 
-/**
- * reserve_restore() - take over the reservations of the store
- * @m: manager, which has no groups yet
- * @list: all records
- */
+/* Take over the reservations of the store. */
 void reserve_restore(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)
@@ -106,10 +102,7 @@ void reserve_restore(struct manager *m, const struct store_record *list)
 			restore_reservation(m, list);
 }
 
-/**
- * reserve_forget() - let go of all reservations: they are the next leader's
- * @m: manager
- */
+/* Let go of all reservations: they are the next leader's. */
 void reserve_forget(struct manager *m)
 {
 	while (m->tenants.reservations)
@@ -118,15 +111,9 @@ void reserve_forget(struct manager *m)
 
 /* --- Begin and end ------------------------------------------------------- */
 
-/**
- * reserve_add() - hold room, and store that
- * @m: manager
- * @wish: as for tenant_reserve()
- * @made: result: reservation
- * @why: result: if not, why
+/*
+ * Hold room, and store that. Returns as tenant_reserve().
  * @len: size of @why in bytes
- *
- * Return: as tenant_reserve().
  */
 int reserve_add(struct manager *m, const struct reservation *wish,
 		struct reservation **made, char *why, size_t len)
@@ -144,12 +131,7 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 	return 0;
 }
 
-/**
- * reserve_end() - end a reservation
- * @m: manager
- * @r: reservation
- * @why: for the event
- */
+/* End a reservation. */
 void reserve_end(struct manager *m, struct reservation *r, const char *why)
 {
 	char key[STORE_KEY_MAX + 1];
@@ -162,11 +144,9 @@ void reserve_end(struct manager *m, struct reservation *r, const char *why)
 	reservation_end(&m->tenants, r);
 }
 
-/**
- * reserve_deadline() - get the time when reserve_expire() must be called
- * @m: manager
- *
- * Return: milliseconds, INT64_MAX if never.
+/*
+ * Get the time when reserve_expire() must be called. Returns milliseconds,
+ * INT64_MAX if never.
  */
 int64_t reserve_deadline(const struct manager *m)
 {
@@ -179,10 +159,7 @@ int64_t reserve_deadline(const struct manager *m)
 	return at;
 }
 
-/**
- * reserve_expire() - end reservations whose time is over
- * @m: manager
- */
+/* End reservations whose time is over. */
 void reserve_expire(struct manager *m)
 {
 	struct reservation *r, *next;

@@ -76,11 +76,7 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 		group_raise(g, GROUP_EV_ENDED);
 }
 
-/**
- * restore_all() - take over the groups of the store
- * @m: manager, which has none yet
- * @list: all records
- */
+/* Take over the groups of the store. */
 void restore_all(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)
@@ -90,12 +86,9 @@ void restore_all(struct manager *m, const struct store_record *list)
 
 /* --- Switches ------------------------------------------------------------ */
 
-/**
- * restore_check() - delete a switch's trees that are no group's
- * @m: manager, which leads
- * @sw: switch, whose agent has just answered
- *
- * group_on_snapshot() deals with missing ones.
+/*
+ * Delete a switch's trees that are no group's. group_on_snapshot() deals with
+ * missing ones.
  */
 void restore_check(struct manager *m, struct sw *sw)
 {

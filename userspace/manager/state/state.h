@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/rpc.h"
+#include "rpc/rpc.h"
 #include "store/store.h"
 
 struct group;

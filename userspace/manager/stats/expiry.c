@@ -16,12 +16,9 @@
 #define KEEP_MS		86400000 /* after a client has called */
 #define CLIENTS_MAX	1024	/* the ones that expire first */
 
-/**
- * expiry_level() - judge how urgent it is to renew a certificate
- * @c: certificate
- * @now: seconds since 1970
- *
- * Return: as @told of struct certificate.
+/*
+ * Judge how urgent it is to renew a certificate. Returns as @told of struct
+ * certificate.
  */
 unsigned int expiry_level(const struct certificate *c, int64_t now)
 {
@@ -32,11 +29,8 @@ unsigned int expiry_level(const struct certificate *c, int64_t now)
 	return c->expires - now <= EXPIRY_SOON_S;
 }
 
-/**
- * expiry_text() - say when a certificate expires
- * @c: certificate
- * @now: seconds since 1970
- * @text: result
+/*
+ * Say when a certificate expires.
  * @len: size of @text in bytes
  */
 void expiry_text(const struct certificate *c, int64_t now, char *text,
@@ -165,11 +159,7 @@ static struct certificate *add_client(struct expiry *e, const char *name,
 	return c;
 }
 
-/**
- * expiry_client() - note the certificate of somebody who calls
- * @e: certificates
- * @who: who it is
- */
+/* Note the certificate of somebody who calls. */
 void expiry_client(struct expiry *e, const struct identity *who)
 {
 	char name[sizeof(e->list->name)];
@@ -222,10 +212,7 @@ static void look_at_agents(struct expiry *e)
 	}
 }
 
-/**
- * expiry_turn() - look at all certificates, if it is time
- * @e: certificates
- */
+/* Look at all certificates, if it is time. */
 void expiry_turn(struct expiry *e)
 {
 	const struct amd_options *o = &e->m->o;
@@ -245,10 +232,7 @@ void expiry_turn(struct expiry *e)
 		report_expiry(e, c);
 }
 
-/**
- * expiry_free() - forget all certificates
- * @e: certificates
- */
+/* Forget all certificates. */
 void expiry_free(struct expiry *e)
 {
 	struct certificate *c;

@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/list.h"
+#include "loop/loop.h"
 #include "stats/history.h"
 
-/**
- * series_kind_name() - name a kind of object
- * @kind: kind
- *
- * Return: its name.
- */
+/* Name a kind of object. */
 const char *series_kind_name(enum series_kind kind)
 {
 	static const char *const names[] = { "task", "switch", "client" };
@@ -22,44 +17,33 @@ const char *series_kind_name(enum series_kind kind)
 	return kind < SERIES_KINDS ? names[kind] : "?";
 }
 
-static uint32_t mix_hash(uint32_t h, const char *text)
+static uint64_t hash_series(enum series_kind kind, const char *tenant,
+			    const char *name)
 {
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 16777619u;
-	return h;
+	return index_hash_text(index_hash_text(kind, tenant), name);
 }
 
-static unsigned int hash_series(enum series_kind kind, const char *tenant,
-				const char *name)
-{
-	return mix_hash(mix_hash(2166136261u ^ (uint32_t)kind, tenant), name) %
-	       SERIES_BUCKETS;
-}
-
-/**
- * history_find() - find an object
- * @h: objects
- * @kind: what it is
+/*
+ * Find an object. Returns the object, or NULL.
  * @tenant: whose it is; empty if it is no task
- * @name: its name
- *
- * Return: object, or NULL.
  */
 struct series *history_find(const struct history *h, enum series_kind kind,
 			    const char *tenant, const char *name)
 {
-	struct series *s = h->bucket[hash_series(kind, tenant, name)];
+	struct index_node *node =
+		index_first(&h->index, hash_series(kind, tenant, name));
+	struct series *s;
 
-	while (s && (s->kind != kind || strcmp(s->name, name) ||
-		     strcmp(s->tenant, tenant)))
-		s = s->next;
-	return s;
+	for (; node; node = index_next(node)) {
+		s = container_of(node, struct series, node);
+		if (s->kind == kind && !strcmp(s->name, name) &&
+		    !strcmp(s->tenant, tenant))
+			return s;
+	}
+	return NULL;
 }
 
-/**
- * history_init() - begin without objects
- * @h: objects
- */
+/* Begin without objects. */
 void history_init(struct history *h)
 {
 	memset(h, 0, sizeof(*h));
@@ -160,7 +144,8 @@ static void take_ring(struct history *h, struct series *s, int64_t second)
 
 static void drop_series(struct history *h, struct series *s)
 {
-	list_remove(h->bucket[hash_series(s->kind, s->tenant, s->name)], s);
+	index_remove(&s->node);
+	LIST_REMOVE(s, next);
 	drop_ring(h, s);
 	history_end(h, s, false);
 	h->n--;
@@ -169,21 +154,14 @@ static void drop_series(struct history *h, struct series *s)
 	free(s);
 }
 
-/**
- * history_get() - find or make an object
- * @h: objects
- * @kind: what it is
+/*
+ * Find or make an object. Returns the object, or NULL: no memory.
  * @tenant: whose it is; empty if it is no task
- * @name: its name
- * @second: present time
- *
- * Return: object, or NULL: no memory.
  */
 struct series *history_get(struct history *h, enum series_kind kind,
 			   const char *tenant, const char *name, int64_t second)
 {
 	struct series *s = history_find(h, kind, tenant, name);
-	unsigned int i = hash_series(kind, tenant, name);
 	struct series_owner *owner;
 
 	if (s)
@@ -203,18 +181,16 @@ struct series *history_get(struct history *h, enum series_kind kind,
 	s->first = second;
 	s->seconds = second;
 	s->used_at = second;
-	s->next = h->bucket[i];
-	h->bucket[i] = s;
+	index_add(&h->index, &s->node, hash_series(kind, tenant, name));
+	LIST_INSERT_HEAD(&h->all, s, next);
 	h->n++;
 	take_ring(h, s, second);
 	return s;
 }
 
-/**
- * history_end() - say whether a task has ended
- * @h: objects
+/*
+ * Say whether a task has ended.
  * @s: task; may be freed, if it has
- * @ended: whether it has
  */
 void history_end(struct history *h, struct series *s, bool ended)
 {
@@ -233,12 +209,7 @@ void history_end(struct history *h, struct series *s, bool ended)
 		drop_series(h, TAILQ_FIRST(&most_ended(h, s->owner)->by_end));
 }
 
-/**
- * history_add() - count
- * @s: object
- * @delta: what is new
- * @second: present time
- */
+/* Count. */
 void history_add(struct series *s, const struct counts *delta, int64_t second)
 {
 	s->total.rx += delta->rx;
@@ -271,34 +242,26 @@ static void take_sample(struct series *s, int64_t second, double seconds)
 			s->ring[s->seconds % HISTORY_SECONDS] = s->last;
 }
 
-/**
- * history_tick() - take a sample of each object
+/*
+ * Take a sample of each object.
  * @h: objects; the ones that were not counted for an hour are freed
- * @second: present time
- * @seconds: time since the last samples
  */
 void history_tick(struct history *h, int64_t second, double seconds)
 {
 	struct series *s, *next;
-	unsigned int i;
 
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		for (s = h->bucket[i]; s; s = next) {
-			next = s->next;
-			if (s->used_at < second - HISTORY_SECONDS)
-				drop_series(h, s);
-			else
-				take_sample(s, second, seconds);
-		}
+	for (s = LIST_FIRST(&h->all); s; s = next) {
+		next = LIST_NEXT(s, next);
+		if (s->used_at < second - HISTORY_SECONDS)
+			drop_series(h, s);
+		else
+			take_sample(s, second, seconds);
+	}
 }
 
-/**
- * series_at() - find a sample
- * @s: object
- * @second: time
- *
- * Return: the sample, or NULL if there is none of this second, or it has been
- *	overwritten.
+/*
+ * Find a sample. Returns the sample, or NULL if there is none of this second,
+ * or it has been overwritten.
  */
 const struct sample *series_at(const struct series *s, int64_t second)
 {
@@ -308,15 +271,10 @@ const struct sample *series_at(const struct series *s, int64_t second)
 	return &s->ring[second % HISTORY_SECONDS];
 }
 
-/**
- * history_free() - free all objects
- * @h: objects
- */
+/* Free all objects. */
 void history_free(struct history *h)
 {
-	unsigned int i;
-
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		while (h->bucket[i])
-			drop_series(h, h->bucket[i]);
+	while (!LIST_EMPTY(&h->all))
+		drop_series(h, LIST_FIRST(&h->all));
+	index_free(&h->index);
 }

@@ -14,11 +14,12 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "loop/index.h"
+
 #define HISTORY_SECONDS	3600
 #define HISTORY_MAX	1024
 #define HISTORY_BYTES	(HISTORY_SECONDS * sizeof(struct sample) + \
 			 sizeof(struct series))
-#define SERIES_BUCKETS	8192
 #define ENDED_MAX	1024
 
 enum series_kind {
@@ -83,7 +84,8 @@ struct series_owner {
 
 /**
  * struct series - an object
- * @next: next in its bucket
+ * @next: among all objects
+ * @node: in their index
  * @owner: who it competes with others for
  * @by_use: if it has a @ring: among the owner's that have one
  * @by_end: if it has @ended: among the owner's that have
@@ -101,7 +103,8 @@ struct series_owner {
  * @used_at: second when it was counted last
  */
 struct series {
-	struct series	*next;
+	LIST_ENTRY(series) next;
+	struct index_node node;
 	struct series_owner *owner;
 	TAILQ_ENTRY(series) by_use;
 	TAILQ_ENTRY(series) by_end;
@@ -118,16 +121,20 @@ struct series {
 	int64_t		used_at;
 };
 
+LIST_HEAD(series_all, series);
+
 /**
  * struct history - all objects
- * @bucket: objects by the hash of kind, tenant and name
+ * @index: objects by kind, tenant and name
+ * @all: objects
  * @n: their number
  * @rings: objects that have a history
  * @n_ended: tasks that have ended
  * @owners: all who have objects
  */
 struct history {
-	struct series	*bucket[SERIES_BUCKETS];
+	struct index	index;
+	struct series_all all;
 	unsigned int	n;
 	unsigned int	rings;
 	unsigned int	n_ended;

@@ -42,12 +42,10 @@ static struct stats_member *add_room(struct member_counts *c)
 	return &list[c->n];
 }
 
-/**
- * member_counts_add() - add what an agent tells of a tree
- * @c: members
- * @tree: its ID
- * @text: "RANK RX-BYTES TX-BYTES RX-MESSAGES TROUBLE;" for each of its members; what
- *	follows the first wrong one is left out
+/*
+ * Add what an agent tells of a tree.
+ * @text: "RANK RX-BYTES TX-BYTES RX-MESSAGES TROUBLE;" for each of its
+ *	members; what follows the first wrong one is left out
  */
 void member_counts_add(struct member_counts *c, uint32_t tree, const char *text)
 {
@@ -72,23 +70,14 @@ static int by_place(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/**
- * member_counts_sort() - make members ready for member_counts_find()
- * @c: members
- */
+/* Make members ready for member_counts_find(). */
 void member_counts_sort(struct member_counts *c)
 {
 	if (c->n)
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 }
 
-/**
- * member_counts_find() - find a member
- * @c: members, which are sorted
- * @who: its tree and rank
- *
- * Return: what is known of it, or NULL.
- */
+/* Find a member. Returns what is known of it, or NULL. */
 const struct stats_member *member_counts_find(const struct member_counts *c,
 					      const struct stats_member *who)
 {
@@ -96,10 +85,7 @@ const struct stats_member *member_counts_find(const struct member_counts *c,
 		      NULL;
 }
 
-/**
- * member_counts_free() - forget members
- * @c: members
- */
+/* Forget members. */
 void member_counts_free(struct member_counts *c)
 {
 	free(c->list);

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "h2/h2.h"
+#include "http2/h2.h"
 #include "group/group.h"
 #include "stats/stats.h"
 
@@ -21,11 +21,7 @@ static void put_head(FILE *f, const char *name, const char *type,
 		name, type);
 }
 
-/**
- * metrics_put_text() - write the value of a label
- * @f: where to
- * @text: any text
- */
+/* Write the value of a label. */
 void metrics_put_text(FILE *f, const char *text)
 {
 	for (; *text; text++) {
@@ -97,26 +93,23 @@ static void put_series(const struct stats *st, FILE *f, enum series_kind kind)
 	};
 	const char *label = series_kind_name(kind);
 	const struct series *s;
-	unsigned int i, k;
+	unsigned int k;
 	char name[64];
 	bool first;
 
 	for (k = 0; k < 4; k++) {
 		snprintf(name, sizeof(name), "%s_%s", label, what[k][0]);
 		first = true;
-		for (i = 0; i < SERIES_BUCKETS; i++)
-			for (s = st->history.bucket[i]; s; s = s->next) {
-				if (s->kind != kind)
-					continue;
-				if (first)
-					put_head(f, name, "counter",
-						 what[k][1]);
-				first = false;
-				fprintf(f, "inc_am_%s", name);
-				put_labels(f, s);
-				fprintf(f, " %" PRIu64 "\n",
-					pick_count(&s->total, k));
-			}
+		LIST_FOREACH(s, &st->history.all, next) {
+			if (s->kind != kind)
+				continue;
+			if (first)
+				put_head(f, name, "counter", what[k][1]);
+			first = false;
+			fprintf(f, "inc_am_%s", name);
+			put_labels(f, s);
+			fprintf(f, " %" PRIu64 "\n", pick_count(&s->total, k));
+		}
 	}
 }
 
@@ -380,11 +373,7 @@ static void put_process(FILE *f)
 
 /* --- All ------------------------------------------------------------------ */
 
-/**
- * stats_metrics() - write all statistics
- * @st: statistics
- * @f: where to
- */
+/* Write all statistics. */
 void stats_metrics(const struct stats *st, FILE *f)
 {
 	enum series_kind kind;
@@ -400,9 +389,6 @@ void stats_metrics(const struct stats *st, FILE *f)
 	put_switches(st, f);
 	put_one(f, "groups_refused_total", "counter", "Groups refused.",
 		st->refused);
-	put_one(f, "groups_preempted_total", "counter",
-		"Groups ended for one of a tenant with a higher priority.",
-		st->preempted);
 	put_one(f, "ranks_lost_total", "counter", "Ranks lost.", st->lost);
 	put_one(f, "connections_cut_total", "counter",
 		"Connections that were cut since they took too much.",

@@ -6,13 +6,7 @@
 
 #include "stats/stale.h"
 
-/**
- * stale_path() - get the name of a file
- * @m: manager
- * @file: which one; of several the certificate
- *
- * Return: its name, or NULL: there is none.
- */
+/* Get the name of a file. Returns its name, or NULL: there is none. */
 const char *stale_path(const struct manager *m, enum creds_file file)
 {
 	const char *const paths[] = {
@@ -24,12 +18,7 @@ const char *stale_path(const struct manager *m, enum creds_file file)
 	return paths[file];
 }
 
-/**
- * stale_name() - say what a file has
- * @file: which one
- *
- * Return: as "of" of struct certificate.
- */
+/* Say what a file has. Returns as "of" of struct certificate. */
 const char *stale_name(enum creds_file file)
 {
 	static const char *const names[] = {
@@ -41,12 +30,9 @@ const char *stale_name(enum creds_file file)
 	return names[file];
 }
 
-/**
- * stale_note() - note, and tell, that a file has changed
- * @s: of all files
- * @m: manager
- * @file: which one
- * @why: why it cannot be used; empty: it was read
+/*
+ * Note, and tell, that a file has changed.
+ * @why: as of creds_read_fn
  */
 void stale_note(struct stale *s, struct manager *m, enum creds_file file,
 		const char *why)
@@ -54,7 +40,7 @@ void stale_note(struct stale *s, struct manager *m, enum creds_file file,
 	snprintf(s->why[file], sizeof(s->why[file]), "%s", why);
 	if (*why)
 		event_log(&m->events, EVENT_CREDS_WRONG, stale_path(m, file),
-			  "%s: what was read before still counts: %s",
+			  "%s: %s",
 			  stale_name(file), why);
 	else
 		event_log(&m->events, EVENT_CREDS_READ, stale_path(m, file),

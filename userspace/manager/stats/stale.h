@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Certificates, tokens and the list of revoked ones that have changed and cannot be
- * used, so that what was read before still counts.
+ * used, or of tokens, not all of them.
  */
 #ifndef INC_MANAGER_STALE_H
 #define INC_MANAGER_STALE_H
 
+#include "rpc/creds.h"
 #include "manager.h"
 
 /**

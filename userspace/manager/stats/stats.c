@@ -160,9 +160,8 @@ static void ask_switch(struct stats *st, struct sw *sw)
 	sw_submit(sw, &a->op);
 }
 
-/**
- * stats_forget_switch() - forget what a switch that is over has told
- * @st: statistics
+/*
+ * Forget what a switch that is over has told.
  * @sw: switch, in whose place there will be another one
  */
 void stats_forget_switch(struct stats *st, const struct sw *sw)
@@ -173,8 +172,8 @@ void stats_forget_switch(struct stats *st, const struct sw *sw)
 	s->asks = 0;
 }
 
-/**
- * stats_group_ends() - count what a group has done since the last second
+/*
+ * Count what a group has done since the last second.
  * @g: group; its trees are going to be deleted
  */
 void stats_group_ends(struct group *g)
@@ -186,10 +185,7 @@ void stats_group_ends(struct group *g)
 			ask_switch(g->manager->stats, g->subtrees[i].sw);
 }
 
-/**
- * stats_expire() - take samples if a second is over, and ask for new ones
- * @st: statistics
- */
+/* Take samples if a second is over, and ask for new ones. */
 void stats_expire(struct stats *st)
 {
 	struct manager *m = st->m;
@@ -212,11 +208,7 @@ void stats_expire(struct stats *st)
 	}
 }
 
-/**
- * stats_caller() - note who calls
- * @ctx: manager
- * @who: who it is
- */
+/* Note who calls. */
 void stats_caller(void *ctx, const struct identity *who)
 {
 	struct manager *m = ctx;
@@ -224,10 +216,8 @@ void stats_caller(void *ctx, const struct identity *who)
 	expiry_client(&m->stats->expiry, who);
 }
 
-/**
- * stats_creds() - note that a file of certificates or tokens has changed
- * @ctx: manager
- * @file: which one
+/*
+ * Note that a file of certificates or tokens has changed.
  * @why: why it cannot be used; empty: it was read
  */
 void stats_creds(void *ctx, enum creds_file file, const char *why)
@@ -284,8 +274,6 @@ static void on_event(struct event_listener *l, const struct event *ev)
 		became_ready(st, ev);
 	else if (!strcmp(ev->kind, EVENT_GROUP_REFUSED))
 		st->refused++;
-	else if (!strcmp(ev->kind, EVENT_GROUP_PREEMPTED))
-		st->preempted++;
 	else if (!strcmp(ev->kind, EVENT_RANK_LOST))
 		st->lost++;
 	/* While it ended, another one of its name may have begun. */
@@ -298,19 +286,14 @@ static void on_event(struct event_listener *l, const struct event *ev)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-/**
- * stats_watch() - be called each second
- * @st: statistics
- * @w: whom to call
- */
+/* Be called each second. */
 void stats_watch(struct stats *st, struct stats_watch *w)
 {
 	LIST_INSERT_HEAD(&st->watches, w, entry);
 }
 
-/**
- * stats_ignore() - be called no more
- * @st: statistics
+/*
+ * Be called no more.
  * @w: who was called; may be being called
  */
 void stats_ignore(struct stats *st, struct stats_watch *w)
@@ -318,12 +301,7 @@ void stats_ignore(struct stats *st, struct stats_watch *w)
 	LIST_REMOVE(w, entry);
 }
 
-/**
- * stats_start() - begin to collect statistics
- * @m: manager, whose switches are known
- *
- * Return: statistics, or NULL: no memory.
- */
+/* Begin to collect statistics. Returns statistics, or NULL: no memory. */
 struct stats *stats_start(struct manager *m)
 {
 	struct stats *st = calloc(1, sizeof(*st));
@@ -351,8 +329,8 @@ struct stats *stats_start(struct manager *m)
 	return st;
 }
 
-/**
- * stats_stop() - free all statistics
+/*
+ * Free all statistics.
  * @st: statistics, after the last answer of a switch
  */
 void stats_stop(struct stats *st)

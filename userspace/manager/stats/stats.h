@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "rpc/creds.h"
 #include "base/event.h"
 #include "stats/member_counts.h"
 #include "stats/expiry.h"
@@ -71,7 +72,6 @@ LIST_HEAD(stats_watches, stats_watch);
  * @levels: levels of their trees
  * @ready: seconds that it took
  * @refused: groups that were refused
- * @preempted: groups that were ended for others
  * @lost: ranks that were lost
  */
 struct stats {
@@ -88,7 +88,6 @@ struct stats {
 	struct stats_histogram	levels;
 	struct stats_histogram	ready;
 	uint64_t		refused;
-	uint64_t		preempted;
 	uint64_t		lost;
 };
 

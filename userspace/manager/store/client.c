@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "conf/text.h"
-#include "channel/channel.h"
+#include "http2/channel.h"
 #include "store/client.h"
 #include "store/db.h"
 
@@ -28,13 +28,9 @@ struct client {
 	char		address[256];
 };
 
-/**
- * client_open() - prepare calls to a server
- * @address: "host:port"
- * @how: with TLS or without
- * @err: error message
- *
- * Return: the server, or NULL. It is connected when it is called.
+/*
+ * Prepare calls to a server. Returns the server, or NULL. It is connected when
+ * it is called.
  */
 struct client *client_open(const char *address,
 			   const struct store_security *how, char *err)
@@ -73,10 +69,7 @@ struct client *client_open(const char *address,
 	return s;
 }
 
-/**
- * client_close() - end the connection
- * @s: server, or NULL
- */
+/* End the connection. */
 void client_close(struct client *s)
 {
 	if (!s)
@@ -94,18 +87,9 @@ static const char *get_hint(const struct client *s)
 			 "; does it want a certificate (--etcd-cert)?";
 }
 
-/**
- * client_call() - send a request and wait for its answer
- * @s: server
- * @path: method
- * @timeout_ms: time limit
- * @in: the request's bytes
- * @in_len: their number
+/*
+ * Send a request and wait for its answer.
  * @out: the answer's bytes, to be freed
- * @out_len: their number
- * @err: error message
- *
- * Return: 0 or a negative errno value.
  */
 int client_call(struct client *s, const char *path, int timeout_ms,
 		const uint8_t *in, size_t in_len, uint8_t **out,

@@ -9,13 +9,9 @@
 
 #include "store/db.h"
 
-/**
- * store_record_new() - make a record for a list
- * @key: key
+/*
+ * Make a record for a list. Returns the record, or NULL.
  * @data: bytes, which are copied
- * @len: their number
- *
- * Return: the record, or NULL.
  */
 struct store_record *store_record_new(const char *key, const void *data,
 				      size_t len)
@@ -37,8 +33,8 @@ struct store_record *store_record_new(const char *key, const void *data,
 	return r;
 }
 
-/**
- * store_list_free() - free records
+/*
+ * Free records.
  * @list: the first one, or NULL
  */
 void store_list_free(struct store_record *list)
@@ -52,14 +48,7 @@ void store_list_free(struct store_record *list)
 	}
 }
 
-/**
- * store_failed() - write an error message
- * @err: message
- * @ret: negative errno value
- * @fmt: text
- *
- * Return: @ret.
- */
+/* Write an error message. Returns @ret. */
 int store_failed(char *err, int ret, const char *fmt, ...)
 {
 	va_list ap;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "auth/address.h"
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "etcd.pb-c.h"
 #include "store/client.h"
 #include "store/db.h"
@@ -222,7 +222,7 @@ static int list_keys(struct store_db *db, const char *prefix,
 
 /* --- Leading ------------------------------------------------------------- */
 
-/* Get a lease, or renew it. Returns for how long it is good, ms. */
+/* Get a lease, or renew it. Returns milliseconds for which it is good. */
 static int64_t renew_lease(struct etcd *e, int *ret, char *err)
 {
 	Etcdserverpb__LeaseGrantRequest grant =
@@ -402,15 +402,9 @@ static int add_server(struct etcd *e, const char *server,
 	return 0;
 }
 
-/**
- * etcd_open() - use etcd
- * @db: result
- * @servers: "HOST:PORT", or several, separated by commas
- * @self: address of this manager, for others
- * @how: how it is reached
- * @err: error message
- *
- * Return: 0 or a negative errno value. The servers need not be there yet.
+/*
+ * Use etcd. Returns 0 or a negative errno value. The servers need not be there
+ * yet.
  */
 int etcd_open(struct store_db **db, const char *servers, const char *self,
 	      const struct store_security *how, char *err)

@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "store/db.h"
 
 #define BUSY_MS	2000	/* for a backup to let us write */
@@ -577,14 +577,9 @@ static int make_directory(struct sqlite *s, const char *path, char *err)
 	return 0;
 }
 
-/**
- * sqlite_open() - open a file
- * @db: result
- * @path: absolute path
- * @self: address of this manager, for others
- * @err: error message
- *
- * Return: 0 or a negative errno value; -EBUSY: another manager uses it.
+/*
+ * Open a file. Returns 0 or a negative errno value; -EBUSY: another manager
+ * uses it.
  */
 int sqlite_open(struct store_db **db, const char *path, const char *self,
 		char *err)

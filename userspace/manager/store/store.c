@@ -93,16 +93,7 @@ struct store {
 
 /* --- Records ------------------------------------------------------------- */
 
-/**
- * store_db_open() - open a database
- * @db: result
- * @where: "sqlite:PATH", or "etcd:HOST:PORT,..."
- * @self: address of this manager, for others
- * @how: how etcd is reached
- * @err: error message
- *
- * Return: 0 or a negative errno value.
- */
+/* Open a database. */
 int store_db_open(struct store_db **db, const char *where, const char *self,
 		  const struct store_security *how, char *err)
 {
@@ -371,12 +362,9 @@ static struct store_op *make_op(struct store *s, enum kind kind, const char *key
 	return op;
 }
 
-/**
- * store_start() - start a store's thread
- * @loop: main loop
+/*
+ * Start a store's thread. Returns the store, or NULL.
  * @db: database; belongs to the store from now on
- *
- * Return: the store, or NULL.
  */
 struct store *store_start(struct loop *loop, struct store_db *db)
 {
@@ -396,8 +384,8 @@ struct store *store_start(struct loop *loop, struct store_db *db)
 	return s;
 }
 
-/**
- * store_stop() - do what is left to do, resign, and end the thread
+/*
+ * Do what is left to do, resign, and end the thread.
  * @s: store, which is freed
  */
 void store_stop(struct store *s)
@@ -411,14 +399,10 @@ void store_stop(struct store *s)
 	free(s);
 }
 
-/**
- * store_put() - write a record
- * @s: store
- * @key: key
+/*
+ * Write a record.
  * @data: bytes, to be freed by the store
- * @len: their number
  * @done: called when it is written, or has failed for the first time; or NULL
- * @ctx: for @done
  */
 void store_put(struct store *s, const char *key, const uint8_t *data,
 	       size_t len, store_done *done, void *ctx)
@@ -434,12 +418,10 @@ void store_put(struct store *s, const char *key, const uint8_t *data,
 	submit_op(s, op);
 }
 
-/**
- * store_del() - delete a record, if it exists
- * @s: store
- * @key: key
- * @done: called when it is deleted, or that has failed for the first time; or NULL
- * @ctx: for @done
+/*
+ * Delete a record, if it exists.
+ * @done: called when it is deleted, or that has failed for the first time; or
+ *	NULL
  */
 void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 {
@@ -449,13 +431,7 @@ void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 		submit_op(s, op);
 }
 
-/**
- * store_list() - read records
- * @s: store
- * @prefix: beginning of their keys
- * @done: called with them
- * @ctx: for @done
- */
+/* Read records. */
 void store_list(struct store *s, const char *prefix, store_done *done,
 		void *ctx)
 {
@@ -465,57 +441,43 @@ void store_list(struct store *s, const char *prefix, store_done *done,
 		submit_op(s, op);
 }
 
-/**
- * store_leads() - may this manager act?
+/*
+ * May this manager act? Context: any thread. Returns true if so.
  * @s: store; NULL: none, and there is no other manager
- *
- * Context: Any thread.
- * Return: true if so.
  */
 bool store_leads(const struct store *s)
 {
 	return !s || now_ms() < atomic_load(&s->lead_until);
 }
 
-/**
- * store_until() - get the time when store_leads() may change
- * @s: store, or NULL
- *
- * Return: milliseconds; INT64_MAX: not by the mere passing of time.
+/*
+ * Get the time when store_leads() may change. Returns milliseconds; INT64_MAX:
+ * not by the mere passing of time.
  */
 int64_t store_until(const struct store *s)
 {
 	return s && s->lead.leads ? s->lead.valid_until : INT64_MAX;
 }
 
-/**
- * store_last_ended() - ask what became of the leader before this one
- * @s: store, of which this manager leads
- *
- * Return: true if it has ended; false if it may hang.
+/*
+ * Ask what became of the leader before this one. Returns true if it has ended;
+ * false if it may hang.
  */
 bool store_last_ended(const struct store *s)
 {
 	return s->lead.prev_ended;
 }
 
-/**
- * store_why() - get what is wrong with the database
- * @s: store
- *
- * Return: why it is not known who leads; empty: nothing is wrong.
+/*
+ * Get what is wrong with the database. Returns why it is not known who
+ * leads; empty: nothing is wrong.
  */
 const char *store_why(const struct store *s)
 {
 	return s->last_error;
 }
 
-/**
- * store_leader() - get the leader's address
- * @s: store
- *
- * Return: its address, empty if it is not known.
- */
+/* Get the leader's address. Returns its address, empty if it is not known. */
 const char *store_leader(const struct store *s)
 {
 	return s->lead.leader;

@@ -9,7 +9,7 @@
 #ifndef INC_MANAGER_STORE_H
 #define INC_MANAGER_STORE_H
 
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "store/db.h"
 
 struct store;

@@ -77,10 +77,9 @@ struct policy {
 	size_t		err_len;
 };
 
-/**
- * policy_new() - make a policy that limits nothing
- *
- * Return: policy, for policy_free(), or NULL.
+/*
+ * Make a policy that limits nothing. Returns the policy, for policy_free(), or
+ * NULL.
  */
 struct policy *policy_new(void)
 {
@@ -232,14 +231,10 @@ static struct policy *begin_policy(struct conf *conf, char *err, size_t err_len)
 	return p;
 }
 
-/**
- * policy_stream() - read a policy from a file that is open
- * @f: file
- * @path: its name, for messages
- * @err: error message, with the line's number
+/*
+ * Read a policy from a file that is open. Returns the policy, for
+ * policy_free(), or NULL.
  * @err_len: size of @err in bytes
- *
- * Return: policy, for policy_free(), or NULL.
  */
 struct policy *policy_stream(FILE *f, const char *path, char *err,
 			     size_t err_len)
@@ -251,13 +246,9 @@ struct policy *policy_stream(FILE *f, const char *path, char *err,
 	return p ? finish_policy(p, conf_stream(&conf, f, path)) : NULL;
 }
 
-/**
- * policy_read() - read a policy
- * @path: name of the file
- * @err: error message, with the line's number
+/*
+ * Read a policy. Returns the policy, for policy_free(), or NULL.
  * @err_len: size of @err in bytes
- *
- * Return: policy, for policy_free(), or NULL.
  */
 struct policy *policy_read(const char *path, char *err, size_t err_len)
 {
@@ -268,10 +259,7 @@ struct policy *policy_read(const char *path, char *err, size_t err_len)
 	return p ? finish_policy(p, conf_read(&conf, path)) : NULL;
 }
 
-/**
- * policy_free() - forget a policy
- * @p: policy, or NULL
- */
+/* Forget a policy. */
 void policy_free(struct policy *p)
 {
 	if (p)
@@ -279,13 +267,7 @@ void policy_free(struct policy *p)
 	free(p);
 }
 
-/**
- * policy_of() - get a tenant's limits
- * @p: policy
- * @tenant: tenant; empty: callers that have none
- *
- * Return: limits, valid as long as the policy.
- */
+/* Get a tenant's limits. Returns limits, valid as long as the policy. */
 const struct limits *policy_of(const struct policy *p, const char *tenant)
 {
 	const struct section *s = find_section(p, *tenant ? tenant : "-");
@@ -293,35 +275,25 @@ const struct limits *policy_of(const struct policy *p, const char *tenant)
 	return s ? &s->limits : &p->others;
 }
 
-/**
- * policy_of_all() - get the limits of all tenants together
- * @p: policy
- *
- * Return: limits, valid as long as the policy.
+/*
+ * Get the limits of all tenants together. Returns limits, valid as long as the
+ * policy.
  */
 const struct limits *policy_of_all(const struct policy *p)
 {
 	return &p->all;
 }
 
-/**
- * policy_tenant() - get the name of a tenant that the file has
- * @p: policy
- * @i: its number, from 0
- *
- * Return: name, "*" and "-" included, or NULL after the last one.
+/*
+ * Get the name of a tenant that the file has. Returns the name, "*" and "-"
+ * included, or NULL after the last one.
  */
 const char *policy_tenant(const struct policy *p, size_t i)
 {
 	return i < p->n ? p->list[i].name : NULL;
 }
 
-/**
- * limit_name() - get the name of a limit, as the file has it
- * @limit: limit
- *
- * Return: its name.
- */
+/* Get the name of a limit, as the file has it. */
 const char *limit_name(enum policy_limit limit)
 {
 	return lines[limit].name;

@@ -8,11 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "tenant/quota.h"
-#include "tenant/victims.h"
-
-#define PAUSE_MS	1000	/* between events about one tenant */
 
 /* --- The policy ---------------------------------------------------------- */
 
@@ -30,15 +27,11 @@ static bool may_miss(const struct tenants *t)
 			    access(t->path, F_OK) && errno == ENOENT);
 }
 
-/**
- * tenants_open() - read what tenants may have
- * @t: tenants, of which there are none
+/*
+ * Read what tenants may have.
  * @path: file; NULL: nothing is limited
  * @optional: nothing is limited until it is there
- * @err: error message
  * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
  */
 int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 		 size_t err_len)
@@ -53,15 +46,12 @@ int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 	return tenants_reload(t, err, err_len);
 }
 
-/**
- * tenants_reload() - read the file again
+/*
+ * Read the file again. A file that was there and is gone is an error: to limit
+ * nothing, it is emptied. Returns 0 or -EINVAL.
  * @t: tenants; what they have stays theirs, and @t->said says what was done
  * @err: error message; then the limits are as they were
  * @err_len: size of @err in bytes
- *
- * A file that was there and is gone is an error: to limit nothing, it is emptied.
- *
- * Return: 0 or -EINVAL.
  */
 int tenants_reload(struct tenants *t, char *err, size_t err_len)
 {
@@ -87,8 +77,8 @@ int tenants_reload(struct tenants *t, char *err, size_t err_len)
 	return 0;
 }
 
-/**
- * tenants_close() - forget all tenants
+/*
+ * Forget all tenants.
  * @t: tenants, none of which has a group
  */
 void tenants_close(struct tenants *t)
@@ -107,20 +97,27 @@ void tenants_close(struct tenants *t)
 
 /* --- What they have ------------------------------------------------------ */
 
-/**
- * tenant_get() - find a tenant, or make it known
- * @t: tenants
- * @name: its name; empty: callers without a tenant
- *
- * Return: tenant, or NULL: no memory.
- */
-struct tenant *tenant_get(struct tenants *t, const char *name)
+/* Find a tenant. Returns the tenant, or NULL: it is not known. */
+struct tenant *tenant_known(const struct tenants *t, const char *name)
 {
 	struct tenant *tn;
 
 	for (tn = t->list; tn; tn = tn->next)
 		if (!strcmp(tn->name, name))
-			return tn;
+			break;
+	return tn;
+}
+
+/*
+ * Find a tenant, or make it known. Returns the tenant, or NULL: no memory.
+ * @name: its name; empty: callers without a tenant
+ */
+struct tenant *tenant_get(struct tenants *t, const char *name)
+{
+	struct tenant *tn = tenant_known(t, name);
+
+	if (tn)
+		return tn;
 	tn = calloc(1, sizeof(*tn));
 	if (!tn)
 		return NULL;
@@ -131,13 +128,9 @@ struct tenant *tenant_get(struct tenants *t, const char *name)
 	return tn;
 }
 
-/**
- * tenant_call() - name a tenant in a sentence
- * @tn: tenant
- * @buf: result
+/*
+ * Name a tenant in a sentence. Returns @buf.
  * @len: size of @buf in bytes
- *
- * Return: @buf.
  */
 const char *tenant_call(const struct tenant *tn, char *buf, size_t len)
 {
@@ -242,16 +235,12 @@ static bool may_ever_have(const struct limits *l, const char *who,
 	return true;
 }
 
-/**
- * tenant_reserve() - hold room for a tenant, if it may have it
- * @t: tenants
- * @wish: as for reservation_check()
- * @made: result: reservation
+/*
+ * Hold room for a tenant, if it may have it. Returns 0, as
+ * reservation_check(), -ENOMEM, -EINVAL: it is more than the tenant may ever
+ * have (TENANT_NEVER), or -ENOBUFS: more than it may have now.
  * @why: result: if not, why, and what is allowed
  * @len: size of @why in bytes
- *
- * Return: 0, as reservation_check(), -ENOMEM, -EINVAL: it is more than the tenant
- * may ever have (TENANT_NEVER), or -ENOBUFS: more than it may have now.
  */
 int tenant_reserve(struct tenants *t, const struct reservation *wish,
 		   struct reservation **made, char *why, size_t len)
@@ -274,16 +263,11 @@ int tenant_reserve(struct tenants *t, const struct reservation *wish,
 	return reservation_add(t, wish, made, why, len);
 }
 
-/**
- * tenant_admits() - check whether a tenant may have one more group
- * @t: tenants
- * @tn: tenant
+/*
+ * Check whether a tenant may have one more group. Returns true if it may.
  * @r: reservation whose room it takes; NULL: none
- * @ranks: the group's ranks
  * @why: result: if not, why, and what is allowed
  * @len: size of @why in bytes
- *
- * Return: true if it may.
  */
 bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 		   const struct reservation *r, uint32_t ranks, char *why,
@@ -298,125 +282,14 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 		return true;
 	if (!sum_is_allowed(tn->limits, who, &tn->use, 1, ranks, why, len))
 		return false;
-	if (has_room(t, tn, 1, ranks, why, len))
-		return true;
-	if (tn->limits->priority)
-		set_why(why + strlen(why), len - strlen(why), "%s",
-			VICTIMS_NO_HELP);
-	return false;
-}
-
-/* --- What groups of a lower priority have -------------------------------- */
-
-/*
- * What would be left if all groups of tenants with a lower priority had ended,
- * except groups whose room a reservation would keep.
- */
-static struct use without_lower(const struct tenants *t, uint32_t priority)
-{
-	const struct reservation *r;
-	struct use u = t->use;
-	const struct tenant *tn;
-
-	for (tn = t->list; tn; tn = tn->next)
-		if (tn->limits->priority < priority) {
-			u.groups -= tn->use.groups;
-			u.ranks -= tn->use.ranks;
-		}
-	for (r = t->reservations; r; r = r->next)
-		if (r->tenant->limits->priority < priority) {
-			u.groups += r->used_groups;
-			u.ranks += r->used_ranks;
-		}
-	return u;
-}
-
-/**
- * tenant_may_overcommit() - check whether others would have to end for a group
- * @t: tenants
- * @tn: its tenant
- * @ranks: its ranks
- *
- * Return: true if the group is within its tenant's own limits, and what all
- * tenants together may have is enough for it without groups of tenants with a
- * lower priority. No reservation ends for it, nor a group that has its room from
- * one.
- */
-bool tenant_may_overcommit(const struct tenants *t, const struct tenant *tn,
-			   uint32_t ranks)
-{
-	struct use rest = without_lower(t, tn->limits->priority);
-	char why[256];
-
-	return size_is_allowed(tn->limits, "", ranks, why, sizeof(why)) &&
-	       sum_is_allowed(tn->limits, "", &tn->use, 1, ranks, why,
-			      sizeof(why)) &&
-	       sum_is_allowed(policy_of_all(t->policy), "", &rest, 1, ranks,
-			      why, sizeof(why));
-}
-
-/**
- * tenant_overcommit() - let a group that is counted have the room of others
- * @t: tenants
- * @ranks: its ranks
- *
- * They end when all its ranks are there: that may never be. Until then nobody
- * else gets what they leave.
- */
-void tenant_overcommit(struct tenants *t, uint32_t ranks)
-{
-	t->overcommit.groups++;
-	t->overcommit.ranks += ranks;
-}
-
-/**
- * tenant_end_overcommit() - a group has its room now, or needs it no longer
- * @t: tenants
- * @ranks: its ranks
- */
-void tenant_end_overcommit(struct tenants *t, uint32_t ranks)
-{
-	t->overcommit.groups--;
-	t->overcommit.ranks -= ranks;
-}
-
-static uint64_t count_over(uint64_t used, uint32_t max)
-{
-	return max != POLICY_NO_LIMIT && used > max ? used - max : 0;
-}
-
-/**
- * tenant_lacks() - tell how much must end for an overcommitted group
- * @t: tenants
- * @ranks: its ranks
- *
- * What others are overcommitted by is not its business.
- *
- * Return: groups, and ranks of groups.
- */
-struct tenant_amount tenant_lacks(const struct tenants *t, uint32_t ranks)
-{
-	const struct limits *l = policy_of_all(t->policy);
-	const struct use *u = &t->use;
-
-	return (struct tenant_amount) {
-		.groups = count_over(u->groups +
-				     u->held_groups - (t->overcommit.groups - 1),
-				     l->max[LIMIT_GROUPS]),
-		.ranks = count_over(u->ranks +
-				    u->held_ranks - (t->overcommit.ranks - ranks),
-				    l->max[LIMIT_RANKS]),
-	};
+	return has_room(t, tn, 1, ranks, why, len);
 }
 
 /* --- What changes -------------------------------------------------------- */
 
-/**
- * tenant_enter() - count a group
- * @t: tenants
- * @tn: its tenant
+/*
+ * Count a group.
  * @r: reservation whose room it takes, or NULL
- * @ranks: its ranks
  */
 void tenant_enter(struct tenants *t, struct tenant *tn, struct reservation *r,
 		  uint32_t ranks)
@@ -429,12 +302,9 @@ void tenant_enter(struct tenants *t, struct tenant *tn, struct reservation *r,
 		reservation_take(t, r, ranks);
 }
 
-/**
- * tenant_leave() - count a group no longer
- * @t: tenants
- * @tn: its tenant
+/*
+ * Count a group no longer.
  * @r: reservation whose room it had, or NULL
- * @ranks: its ranks
  */
 void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,
 		  uint32_t ranks)
@@ -447,27 +317,18 @@ void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,
 		reservation_return(t, r, ranks);
 }
 
-/**
- * tenant_refused() - report that a group is more than its tenant may have
- * @tn: tenant
- * @events: events
- * @group: name of the group
- * @why: what tenant_admits() has said
- *
- * A tenant that tries often gets one event a second.
+/*
+ * Report that a group is more than its tenant may have. A tenant that tries
+ * often gets one event a second.
  */
 void tenant_refused(struct tenant *tn, struct events *events,
 		    const char *group, const char *why)
 {
-	int64_t now = now_ms();
+	unsigned int n = pace_take(&tn->pace);
 
 	tn->refused++;
-	tn->unlogged++;
-	if (tn->said_at && now - tn->said_at < PAUSE_MS)
-		return;
-	tn->said_at = now;
-	event_log_of(events, EVENT_OVER_QUOTA, tn->name, group,
-		     "%.180s (%u refused since the last such event)", why,
-		     tn->unlogged);
-	tn->unlogged = 0;
+	if (n)
+		event_log_of(events, EVENT_OVER_QUOTA, tn->name, group,
+			     "%.180s (%u refused since the last such event)",
+			     why, n);
 }

@@ -21,6 +21,7 @@ int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 int tenants_reload(struct tenants *t, char *err, size_t err_len);
 void tenants_close(struct tenants *t);
 
+struct tenant *tenant_known(const struct tenants *t, const char *name);
 struct tenant *tenant_get(struct tenants *t, const char *name);
 const char *tenant_call(const struct tenant *tn, char *buf, size_t len);
 int tenant_reserve(struct tenants *t, const struct reservation *wish,
@@ -28,11 +29,6 @@ int tenant_reserve(struct tenants *t, const struct reservation *wish,
 bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 		   const struct reservation *r, uint32_t ranks, char *why,
 		   size_t len);
-bool tenant_may_overcommit(const struct tenants *t, const struct tenant *tn,
-			   uint32_t ranks);
-void tenant_overcommit(struct tenants *t, uint32_t ranks);
-void tenant_end_overcommit(struct tenants *t, uint32_t ranks);
-struct tenant_amount tenant_lacks(const struct tenants *t, uint32_t ranks);
 void tenant_enter(struct tenants *t, struct tenant *tn, struct reservation *r,
 		  uint32_t ranks);
 void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,

@@ -28,14 +28,7 @@ static void release_room(struct tenants *t, struct reservation *r,
 	t->use.held_ranks -= ranks;
 }
 
-/**
- * reservation_find() - find a reservation
- * @t: tenants
- * @tn: whose it is
- * @name: its name
- *
- * Return: reservation, or NULL.
- */
+/* Find a reservation. Returns the reservation, or NULL. */
 struct reservation *reservation_find(const struct tenants *t,
 				     const struct tenant *tn, const char *name)
 {
@@ -57,17 +50,13 @@ static unsigned int count_of(const struct tenants *t, const struct tenant *tn)
 	return n;
 }
 
-/**
- * reservation_check() - check whether a reservation makes sense
- * @t: tenants
+/*
+ * Check whether a reservation makes sense. Whether the tenant may have it is
+ * tenant_reserve()'s question. Returns 0, -EINVAL, -EEXIST, or -ENOBUFS: there
+ * are too many.
  * @wish: what is to be reserved: the tenant, the name, by whom, groups, ranks,
  *	until when
- * @why: result: if not, why
  * @len: size of @why in bytes
- *
- * Whether the tenant may have it is tenant_reserve()'s question.
- *
- * Return: 0, -EINVAL, -EEXIST, or -ENOBUFS: there are too many.
  */
 int reservation_check(const struct tenants *t, const struct reservation *wish,
 		      char *why, size_t len)
@@ -99,15 +88,9 @@ int reservation_check(const struct tenants *t, const struct reservation *wish,
 	return 0;
 }
 
-/**
- * reservation_add() - hold room
- * @t: tenants
- * @wish: what is reserved, checked
- * @made: result: reservation
- * @why: result: if not, why
+/*
+ * Hold room. Returns 0 or -ENOMEM.
  * @len: size of @why in bytes
- *
- * Return: 0 or -ENOMEM.
  */
 int reservation_add(struct tenants *t, const struct reservation *wish,
 		    struct reservation **made, char *why, size_t len)
@@ -129,9 +112,8 @@ int reservation_add(struct tenants *t, const struct reservation *wish,
 	return 0;
 }
 
-/**
- * reservation_end() - hold room no longer
- * @t: tenants
+/*
+ * Hold room no longer.
  * @r: reservation; its groups go on, as groups like all others
  */
 void reservation_end(struct tenants *t, struct reservation *r)
@@ -145,24 +127,13 @@ void reservation_end(struct tenants *t, struct reservation *r)
 		free(r);
 }
 
-/**
- * reservation_fits() - check whether it has room for one more group
- * @r: reservation
- * @ranks: the group's ranks
- *
- * Return: true if so.
- */
+/* Check whether it has room for one more group. Returns true if so. */
 bool reservation_fits(const struct reservation *r, uint32_t ranks)
 {
 	return r->used_groups < r->groups && ranks <= r->ranks - r->used_ranks;
 }
 
-/**
- * reservation_take() - let a group have its room from a reservation
- * @t: tenants
- * @r: reservation, in which it fits
- * @ranks: the group's ranks
- */
+/* Let a group have its room from a reservation. */
 void reservation_take(struct tenants *t, struct reservation *r, uint32_t ranks)
 {
 	r->used_groups++;
@@ -170,11 +141,9 @@ void reservation_take(struct tenants *t, struct reservation *r, uint32_t ranks)
 	release_room(t, r, 1, ranks);
 }
 
-/**
- * reservation_return() - take back the room of a group that ends
- * @t: tenants
+/*
+ * Take back the room of a group that ends.
  * @r: reservation; not to be used after that if it is over
- * @ranks: the group's ranks
  */
 void reservation_return(struct tenants *t, struct reservation *r,
 			uint32_t ranks)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/pace.h"
 #include "tenant/policy.h"
 
 #define RESERVATION_LEN		64
@@ -31,33 +32,23 @@ struct use {
 };
 
 /**
- * struct tenant_amount - groups, and their ranks
- * @groups: number of groups
- * @ranks: their ranks
- */
-struct tenant_amount {
-	uint64_t	groups;
-	uint64_t	ranks;
-};
-
-/**
  * struct tenant - who owns groups
  * @next: next one
  * @name: its name; empty: callers without a tenant
  * @limits: what it may have
  * @use: what it has
+ * @storing: its requests whose answers wait for the store
  * @refused: ranks that were refused because of limits
- * @said_at: milliseconds; when an event has said so last; 0: never
- * @unlogged: how many were refused since
+ * @pace: of the events that say so
  */
 struct tenant {
 	struct tenant		*next;
 	char			name[IDENTITY_LEN];
 	const struct limits	*limits;
 	struct use		use;
+	unsigned int		storing;
 	uint64_t		refused;
-	int64_t			said_at;
-	unsigned int		unlogged;
+	struct pace		pace;
 };
 
 /**
@@ -96,7 +87,6 @@ struct reservation {
  * @policy: what it says
  * @list: tenants that had a group
  * @use: what all of them have
- * @overcommit: and what of that others are to end for
  * @reservations: room that is held, the oldest first
  * @nreservations: their number
  */
@@ -109,7 +99,6 @@ struct tenants {
 	struct policy	*policy;
 	struct tenant	*list;
 	struct use	use;
-	struct tenant_amount	overcommit;
 	struct reservation *reservations;
 	uint32_t	nreservations;
 };

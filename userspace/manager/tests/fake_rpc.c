@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/message.h"
-#include "h2/h2.h"
+#include "rpc/message.h"
+#include "http2/h2.h"
 #include "tests/fake.h"
 
 /**

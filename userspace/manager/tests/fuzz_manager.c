@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/message.h"
+#include "rpc/message.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
 #include "tests/fake.h"

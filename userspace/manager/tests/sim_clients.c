@@ -22,8 +22,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/message.h"
-#include "base/loop.h"
+#include "rpc/message.h"
+#include "loop/loop.h"
 #include "tests/fat_tree.h"
 
 #define EVENTS		256
@@ -224,8 +224,6 @@ static void put_join(struct out *out, uint32_t rank)
 	join->qpn = 17 + rank;
 	join->psn = 1;
 	join->mtu = 4096;
-	join->rts = true;
-	join->wrong = true;
 	put_headers(out, stream_of(rank));
 	put_message(out, stream_of(rank), &msg);
 }

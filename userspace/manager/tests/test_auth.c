@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/message.h"
+#include "rpc/message.h"
 #include "auth/address.h"
 #include "auth/client.h"
 #include "auth/identity.h"
@@ -42,8 +42,7 @@ static bool parses(const char *text, size_t len)
 	char err[256];
 	bool good = !tokens_parse(&t, text, len, err, sizeof(err));
 
-	if (good)
-		tokens_free(t);
+	tokens_free(t);
 	return good;
 }
 
@@ -53,6 +52,7 @@ static void known_tokens(void)
 				   "eve - admin " DIGEST "  # twice";
 	static const char no_name[] = "b\001b blue client " DIGEST;
 	static const char no_tenant[] = "bob bl\001e client " DIGEST;
+	static const char some[] = "nonsense\nbob blue client " DIGEST "\nx y";
 	static const char *const bad[] = {
 		"bob blue client", "bob blue client x", "bob blue god " DIGEST,
 		"bob blue client " DIGEST "0", "a b client " DIGEST " more",
@@ -80,9 +80,16 @@ static void known_tokens(void)
 	check(!parses("a\0b", 3), "a zero byte");
 	check(tokens_parse(&t, no_name, sizeof(no_name) - 1, err, sizeof(err)) &&
 	      strstr(err, "line 1: the name must have 1 to"), "a wrong name");
+	tokens_free(t);
 	check(tokens_parse(&t, no_tenant, sizeof(no_tenant) - 1, err,
 			   sizeof(err)) &&
 	      strstr(err, "line 1: the tenant may have"), "a wrong tenant");
+	tokens_free(t);
+	check(tokens_parse(&t, some, sizeof(some) - 1, err, sizeof(err)) &&
+	      strstr(err, "line 1: must be"), "a wrong line");
+	check(tokens_find(t, "secret", 6, &id) && !strcmp(id.name, "bob"),
+	      "all other lines count");
+	tokens_free(t);
 }
 
 /* What cannot be read is no file without tokens. */

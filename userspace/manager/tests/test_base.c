@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/index.h"
-#include "base/loop.h"
+#include "loop/index.h"
+#include "loop/loop.h"
 #include "base/pool.h"
 #include "conf/text.h"
-#include "base/timer.h"
+#include "loop/timer.h"
 
 #define MANY	500
 #define ROUNDS	200000
@@ -436,14 +436,15 @@ static void post_chores(struct loop *loop, struct lane *lanes,
 
 static void test_turns(void)
 {
-	struct lane lanes[2] = { 0 };
+	struct lane lanes[2];
 	struct chore chores[16];
 	struct timer timer;
 	struct loop loop;
 	bool full;
 
-	loop_init(&loop);
-	if (timer_add(&loop.timers, &timer, ring))
+	lane_init(&lanes[0]);
+	lane_init(&lanes[1]);
+	if (loop_init(&loop) || timer_add(&loop.timers, &timer, ring))
 		exit(1);
 	post_chores(&loop, lanes, chores, "AAAABm", 0);
 	full = loop_turn(&loop, INT64_MAX);
@@ -458,13 +459,15 @@ static void test_turns(void)
 	turns[0] = 0;
 	post_chores(&loop, lanes, chores + 8, "Bm", 0);
 	loop_turn(&loop, INT64_MAX);
+	loop_turn(&loop, INT64_MAX);
 	ok(!strncmp(turns, "mAB", 3), "nor does another client");
 	while (loop_turn(&loop, now_ms()))
 		;
-	ok(!lanes[0].head && !lanes[1].head && STAILQ_EMPTY(&loop.lanes),
+	ok(TAILQ_EMPTY(&lanes[0].queue) && TAILQ_EMPTY(&lanes[1].queue) &&
+	   TAILQ_EMPTY(&loop.lanes),
 	   "all is done in the end");
 	timer_remove(&loop.timers, &timer);
-	timers_free(&loop.timers);
+	loop_free(&loop);
 }
 
 int main(void)

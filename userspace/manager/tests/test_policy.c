@@ -12,7 +12,6 @@
 #include <time.h>
 
 #include "tenant/quota.h"
-#include "tenant/victims.h"
 #include "tests/fuzz.h"
 
 #define INPUT_MAX	600
@@ -220,7 +219,6 @@ static void known_plenty(void)
 	check(admits(&t, blue, 8, "") && admits(&t, red, 8, ""),
 	      "room is left beside all that a number can say");
 	reserve(&t, blue, "all", UINT32_MAX, UINT32_MAX, 0);
-	check(tenant_may_overcommit(&t, blue, 8), "more than a number can say");
 	tenant_enter(&t, blue, NULL, 8);
 	check(admits(&t, blue, 8, "") && t.use.held_ranks == 2ULL * UINT32_MAX,
 	      "and it is counted");
@@ -228,260 +226,28 @@ static void known_plenty(void)
 	tenants_close(&t);
 }
 
-static void reads(struct tenants *t, const char *text)
-{
-	struct tenant *tn;
-	char err[256];
-
-	policy_free(t->policy);
-	t->policy = parse(text, strlen(text), err, sizeof(err));
-	check(t->policy, err);
-	for (tn = t->list; tn && t->policy; tn = tn->next)
-		tn->limits = policy_of(t->policy, tn->name);
-}
-
-/* Who may have the room of others, and how much of it a group needs. */
-static void known_overcommit(void)
-{
-	struct tenants t = { .path = NULL };
-	struct tenant *high, *low, *same;
-	struct reservation *r;
-	struct tenant_amount lack;
-
-	high = low = same = NULL;
-	reads(&t, "all-groups = 4\nall-ranks = 20\ntenant = high\n"
-		  "priority = 2\nranks = 14\ngroups = 2\n"
-		  "tenant = same\npriority = 2\n");
-	high = tenant_get(&t, "high");
-	low = tenant_get(&t, "low");
-	same = tenant_get(&t, "same");
-	tenant_enter(&t, low, NULL, 10);
-	tenant_enter(&t, same, NULL, 8);
-	check(admits(&t, high, 4, "2 are left, and this group needs 4; groups with"),
-	      "no room, and it is said that a priority does not help");
-	check(admits(&t, high, 15, "tenant high may have 14 ranks"), "own limit");
-	check(tenant_may_overcommit(&t, high, 4), "a lower one has room");
-	check(tenant_may_overcommit(&t, high, 12), "all of it");
-	check(!tenant_may_overcommit(&t, high, 13), "no more than that");
-	check(!tenant_may_overcommit(&t, low, 4), "the lowest");
-	check(tenant_may_overcommit(&t, same, 12) && !tenant_may_overcommit(&t, same, 13),
-	      "it is not its own, either");
-	tenant_enter(&t, high, NULL, 4);
-	tenant_overcommit(&t, 4);
-	lack = tenant_lacks(&t, 4);
-	check(!lack.groups && lack.ranks == 2, "what must end");
-	check(admits(&t, low, 1, "all tenants together may have 20 ranks"),
-	      "nobody else gets it");
-	/* What another one is overcommitted by is not the first one's business. */
-	tenant_enter(&t, high, NULL, 8);
-	tenant_overcommit(&t, 8);
-	lack = tenant_lacks(&t, 4);
-	check(!lack.groups && lack.ranks == 2, "the same as before");
-	lack = tenant_lacks(&t, 8);
-	check(!lack.groups && lack.ranks == 6, "what the other one needs");
-	check(!tenant_may_overcommit(&t, high, 1), "its own limit holds");
-	tenant_end_overcommit(&t, 8);
-	tenant_leave(&t, high, NULL, 8);
-	tenant_end_overcommit(&t, 4);
-	tenant_leave(&t, high, NULL, 4);
-	tenant_leave(&t, low, NULL, 10);
-	reserve(&t, low, "job", 1, 10, 0);
-	check(!tenant_may_overcommit(&t, high, 3), "a reservation is kept");
-	r = reservation_find(&t, low, "job");
-	tenant_enter(&t, low, r, 10);
-	check(!tenant_may_overcommit(&t, high, 3), "while it is used, too");
-	reservation_end(&t, r);
-	check(tenant_may_overcommit(&t, high, 3), "not when it is over");
-	reads(&t, "all-ranks = 20\ntenant = low\npriority = 3\n");
-	check(!tenant_may_overcommit(&t, high, 3) && tenant_may_overcommit(&t, low, 3),
-	      "priorities are read again");
-	tenant_leave(&t, low, r, 10);
-	tenant_leave(&t, same, NULL, 8);
-	check(!t.overcommit.groups && !t.overcommit.ranks && !t.use.ranks, "no more");
-	tenants_close(&t);
-}
-
-/* --- Who ends ------------------------------------------------------------ */
-
-#define ENDS_MAX	10
-#define KINDS		3
-
-/**
- * struct puzzle - groups that take room of several kinds
- * @n: groups
- * @has: what each takes
- * @lack: what must become free
- * @asked: how often it was asked
- * @patience: how often it may be asked before the search is to end
- */
-struct puzzle {
-	size_t		n;
-	uint32_t	has[ENDS_MAX][KINDS];
-	uint32_t	lack[KINDS];
-	unsigned int	asked;
-	unsigned int	patience;
-};
-
-static bool enough(void *ctx, const bool *ends)
-{
-	struct puzzle *p = ctx;
-	uint32_t sum;
-	size_t i, k;
-
-	p->asked++;
-	for (k = 0; k < KINDS; k++) {
-		sum = 0;
-		for (i = 0; i < p->n; i++)
-			sum += ends[i] ? p->has[i][k] : 0;
-		if (sum < p->lack[k])
-			return false;
-	}
-	return true;
-}
-
-/*
- * By trying all sets: the best one ends none of the last groups that another
- * one spares, which as a number, the first group's bit the lowest, is the
- * least of those from which none can be left out.
- */
-static uint32_t best_set(struct puzzle *p)
-{
-	bool ends[ENDS_MAX];
-	uint32_t set;
-	size_t i;
-
-	for (set = 0; set < 1U << p->n; set++) {
-		for (i = 0; i < p->n; i++)
-			ends[i] = set >> i & 1;
-		if (enough(p, ends))
-			return set;
-	}
-	return UINT32_MAX;
-}
-
-static bool in_a_hurry(void *ctx)
-{
-	const struct puzzle *p = ctx;
-
-	return p->asked >= p->patience;
-}
-
-/* A search that ends early has found room, too. */
-static bool hurried_is_enough(struct puzzle *p)
-{
-	bool ends[ENDS_MAX];
-	struct puzzle hurried = *p;
-
-	hurried.asked = 0;
-	hurried.patience = 1 + any(8);
-	return victims_choose(ends, p->n, enough, in_a_hurry, &hurried) &&
-	       hurried.asked <= hurried.patience && enough(p, ends);
-}
-
-static void random_choices(unsigned long steps)
-{
-	unsigned long wrong = 0, none = 0, several = 0;
-	bool ends[ENDS_MAX], found;
-	uint32_t set, expected;
-	struct puzzle p;
-	size_t i, k;
-
-	for (; steps; steps--) {
-		p = (struct puzzle) { .n = any(ENDS_MAX + 1) };
-		for (k = 0; k < KINDS; k++) {
-			for (i = 0; i < p.n; i++)
-				p.has[i][k] = any(2) * any(5);
-			p.lack[k] = any(3) * any(4);
-		}
-		expected = best_set(&p);
-		p.asked = 0;
-		p.patience = UINT_MAX;
-		found = victims_choose(ends, p.n, enough, in_a_hurry, &p);
-		for (set = 0, i = 0; i < p.n; i++)
-			set |= (uint32_t)ends[i] << i;
-		wrong += found != (expected != UINT32_MAX) ||
-			 (found && set != expected) || p.asked > 60;
-		wrong += found && !hurried_is_enough(&p);
-		none += !found;
-		several += found && (set & (set - 1));
-	}
-	printf("# %lu choices without an answer, %lu of several groups\n", none,
-	       several);
-	check(!wrong, "the groups that end are those found by trying all sets");
-	check(none && several, "there are puzzles of all kinds");
-}
-
-static void known_order(void)
-{
-	struct candidate list[] = {
-		{ 1, 70, NULL }, { 0, 10, NULL }, { 0, 30, NULL },
-		{ 2, 90, NULL }, { 1, 80, NULL }, { 0, 20, NULL },
-	};
-	static const uint64_t order[] = { 30, 20, 10, 80, 70, 90 };
-	size_t i;
-
-	victims_order(list, 6);
-	for (i = 0; i < 6; i++)
-		check(list[i].born_ms == order[i],
-		      "the youngest of the lowest first");
-}
-
 /* --- Random reservations ------------------------------------------------- */
 
 #define JOBS	12
-
-static unsigned long settled;
 
 /**
  * struct job - a group
  * @tn: its tenant; NULL: it is not there
  * @r: its reservation, or NULL
  * @ranks: its ranks
- * @overcommitted: others are to end for it
  */
 struct job {
 	struct tenant		*tn;
 	struct reservation	*r;
 	uint32_t		ranks;
-	bool			overcommitted;
 };
 
-/* Not those that are overcommitted, or have their room from a reservation. */
-static bool may_end(const struct job *job, const struct job *for_job)
-{
-	return job->tn && !job->overcommitted && (!job->r || job->r->ended) &&
-	       job->tn->limits->priority < for_job->tn->limits->priority;
-}
-
-static uint32_t lower_ranks(const struct job *jobs, const struct job *job)
-{
-	uint32_t sum = 0;
-	int i;
-
-	for (i = 0; i < JOBS; i++)
-		if (may_end(&jobs[i], job))
-			sum += jobs[i].ranks;
-	return sum;
-}
-
-static bool overcommit_adds_up(const struct tenants *t, const struct job *jobs)
+static bool limits_hold(const struct tenants *t)
 {
 	const struct limits *l = policy_of_all(t->policy);
-	struct tenant_amount sum = { 0 };
-	int i;
 
-	for (i = 0; i < JOBS; i++)
-		if (jobs[i].tn && jobs[i].overcommitted) {
-			sum.groups++;
-			sum.ranks += jobs[i].ranks;
-		}
-	if (sum.groups != t->overcommit.groups || sum.ranks != t->overcommit.ranks)
-		return false;
-	/* Without those, the limits hold. */
-	return t->use.ranks + t->use.held_ranks - sum.ranks <=
-		       l->max[LIMIT_RANKS] &&
-	       t->use.groups + t->use.held_groups - sum.groups <=
-		       l->max[LIMIT_GROUPS];
+	return t->use.ranks + t->use.held_ranks <= l->max[LIMIT_RANKS] &&
+	       t->use.groups + t->use.held_groups <= l->max[LIMIT_GROUPS];
 }
 
 /* What the tenants must have, counted anew. */
@@ -512,49 +278,20 @@ static bool adds_up(const struct tenants *t, const struct job *jobs)
 		all.held_groups += u.held_groups;
 		all.held_ranks += u.held_ranks;
 	}
-	return !memcmp(&all, &t->use, sizeof(all)) && overcommit_adds_up(t, jobs);
+	return !memcmp(&all, &t->use, sizeof(all)) && limits_hold(t);
 }
 
 static void end_job(struct tenants *t, struct job *job)
 {
-	if (job->overcommitted)
-		tenant_end_overcommit(t, job->ranks);
 	tenant_leave(t, job->tn, job->r, job->ranks);
 	*job = (struct job) { NULL };
 }
 
-/* Others end for a group, as long as there are any. */
-static void complete(struct tenants *t, struct job *jobs, struct job *job)
-{
-	struct tenant_amount lack;
-	int i;
-
-	for (i = 0; i < JOBS; i++) {
-		lack = tenant_lacks(t, job->ranks);
-		if (!lack.groups && !lack.ranks)
-			break;
-		if (may_end(&jobs[i], job))
-			end_job(t, &jobs[i]);
-	}
-	lack = tenant_lacks(t, job->ranks);
-	if (lack.groups || lack.ranks) {
-		end_job(t, job);
-		return;
-	}
-	tenant_end_overcommit(t, job->ranks);
-	job->overcommitted = false;
-	settled++;
-}
-
-static void job_step(struct tenants *t, struct job *jobs, struct job *job,
-		     struct tenant *tn, const char *name)
+static void job_step(struct tenants *t, struct job *job, struct tenant *tn,
+		     const char *name)
 {
 	char why[256];
 
-	if (job->tn && job->overcommitted && any(2)) {
-		complete(t, jobs, job);
-		return;
-	}
 	if (job->tn) {
 		end_job(t, job);
 		return;
@@ -563,17 +300,10 @@ static void job_step(struct tenants *t, struct job *jobs, struct job *job,
 	job->r = reservation_find(t, tn, name);
 	if (job->r && !reservation_fits(job->r, job->ranks))
 		job->r = NULL;
-	job->overcommitted = !tenant_admits(t, tn, job->r, job->ranks, why,
-				     sizeof(why));
-	if (job->overcommitted && !tenant_may_overcommit(t, tn, job->ranks))
+	if (!tenant_admits(t, tn, job->r, job->ranks, why, sizeof(why)))
 		return;
 	tenant_enter(t, tn, job->r, job->ranks);
 	job->tn = tn;
-	if (!job->overcommitted)
-		return;
-	tenant_overcommit(t, job->ranks);
-	check(tenant_lacks(t, job->ranks).ranks <= lower_ranks(jobs, job),
-	      "others have what a group is overcommitted by");
 }
 
 static void random_reservations(unsigned long steps)
@@ -596,7 +326,7 @@ static void random_reservations(unsigned long steps)
 		snprintf(wish.name, sizeof(wish.name), "r%u", any(2));
 		r = reservation_find(&t, tn, wish.name);
 		if (any(3))
-			job_step(&t, jobs, &jobs[any(JOBS)], tn, wish.name);
+			job_step(&t, &jobs[any(JOBS)], tn, wish.name);
 		else if (r)
 			reservation_end(&t, r);
 		else
@@ -609,8 +339,6 @@ static void random_reservations(unsigned long steps)
 	for (i = 0; i < JOBS; i++)
 		if (jobs[i].tn)
 			end_job(&t, &jobs[i]);
-	printf("# %lu groups had others end\n", settled);
-	check(settled, "groups had others end");
 	tenants_close(&t);
 }
 
@@ -674,9 +402,6 @@ int main(void)
 	known_quotas();
 	known_reservations();
 	known_plenty();
-	known_overcommit();
-	known_order();
-	random_choices(n);
 	random_reservations(n);
 	fuzz(n);
 	printf("%s - limits of tenants\n", failures ? "not ok" : "ok");

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/message.h"
+#include "rpc/message.h"
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 #include "tests/fake.h"
@@ -570,6 +570,39 @@ static void compare_faults(void)
 	fake_stop();
 }
 
+/* Let a tree be ready for so long, and then fail. Returns whether there is another. */
+static bool flap(int64_t ms, const char *why)
+{
+	int64_t at = fake_ms + ms, rest;
+
+	while (the_group() && fake_ms < at)
+		go_on();
+	if (!the_group())
+		return false;
+	group_fail(the_group(), CAUSE_LINK, -1, INC_STATUS_PEER_DEAD, "%s", why);
+	group_settle(&fake_manager);
+	return comes_to_rest(&rest) && the_group();
+}
+
+/* Each failure has its own time, unless the tree has hardly been ready. */
+static void fail_often(void)
+{
+	unsigned int n;
+
+	reach(GROUP_READY, true, true);
+	for (n = 0; n < 60 && flap(4000, "it flaps"); n++)
+		;
+	ok(n == 60, "a link that flaps", "does not end a group");
+	if (the_group() && flap(2000, "the first"))
+		for (n = 0; n < 600 && flap(100, "the last"); n++)
+			;
+	ok(!the_group() &&
+	   !strcmp(last_end(), "a link failed: the first; no other tree has lasted, for 20 s (--rebuild-time), the last one: the last"),
+	   "no tree lasts", "the group ends, and what was first is named");
+	printf("# %s\n", last_end());
+	fake_stop();
+}
+
 /* --- Random steps -------------------------------------------------------- */
 
 static bool raised[GROUP_STATES][GROUP_EVENTS];
@@ -715,6 +748,7 @@ int main(int argc, char **argv)
 		walk_faults(state, true);
 	}
 	compare_faults();
+	fail_often();
 	drain_spine();
 	walk_randomly(steps);
 	printf("1..%u\n", number);

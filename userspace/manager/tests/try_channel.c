@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/hint.h"
+#include "rpc/hint.h"
 #include "conf/text.h"
-#include "channel/channel.h"
+#include "http2/channel.h"
 
 static void *cancel(void *arg)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The HTTP server, by libmicrohttpd. Connections are few; one that takes longer
- * than REQUEST_MS to send a request, or that does not read for READ_S, is
- * closed. What is published belongs to nobody: it is freed when the last
- * connection that sends it has done so.
+ * than REQUEST_MS to send a request, or ANSWER_MS to read one text, or that does
+ * not read for READ_S, is closed. What is published belongs to nobody: it is freed
+ * when the last connection that sends it has done so. As there is something new
+ * each second, slow readers hold ANSWER_MS / 1000 texts, however many they are.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "conf/list.h"
 #include "web/web.h"
 
@@ -30,15 +31,18 @@
 #define READ_S		5
 #define REQUEST_MS	5000
 #define HURRY_MS	1000	/* instead, if half of the connections are taken */
+#define ANSWER_MS	20000
 #define BLOCK		8192
 
 /**
  * struct text - something published
+ * @http: server
  * @users: who may still send it
  * @len: its length
  * @data: text
  */
 struct text {
+	struct http	*http;
 	unsigned int	users;
 	size_t		len;
 	char		*data;
@@ -48,8 +52,9 @@ struct text {
  * struct http_conn - a connection
  * @next: next one
  * @fd: its socket
- * @since: milliseconds; when it began to be silent
+ * @since: milliseconds; when it began to be silent, or to be answered
  * @has_request: it has sent a request that is not answered
+ * @streams: by an EventSource
  * @from: its host
  */
 struct http_conn {
@@ -57,6 +62,7 @@ struct http_conn {
 	int		fd;
 	int64_t		since;
 	bool		has_request;
+	bool		streams;
 	struct in6_addr	from;
 };
 
@@ -66,6 +72,7 @@ struct http_conn {
  * @http: server
  * @conn: libmicrohttpd's connection
  * @now: what is being sent, NULL: nothing
+ * @since: milliseconds; when it began to be sent
  * @begin: bytes of the stream before it
  * @sent: serial number of what was sent last
  * @waits: it waits for something new
@@ -78,6 +85,7 @@ struct stream {
 	struct http		*http;
 	struct MHD_Connection	*conn;
 	struct text		*now;
+	int64_t			since;
 	uint64_t		begin;
 	uint64_t		sent;
 	bool			waits;
@@ -124,7 +132,7 @@ static void release_text(struct text *t)
 	free(t);
 }
 
-static struct text *text_new(char *data)
+static struct text *text_new(struct http *h, char *data)
 {
 	struct text *t = data ? calloc(1, sizeof(*t)) : NULL;
 
@@ -132,6 +140,7 @@ static struct text *text_new(char *data)
 		free(data);
 		return NULL;
 	}
+	t->http = h;
 	t->users = 1;
 	t->data = data;
 	t->len = strlen(data);
@@ -226,16 +235,24 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **own,
 	note_request(ctx, conn, false);
 }
 
-/* The lock is held. A request that comes byte by byte is no request. */
+/*
+ * The lock is held. A request that comes byte by byte is no request, and who reads
+ * byte by byte no reader.
+ */
 static void close_slow(struct http *h)
 {
 	int64_t limit = h->nconns > CONNECTIONS / 2 ? HURRY_MS : REQUEST_MS;
 	int64_t now = now_ms();
 	struct http_conn *c;
+	struct stream *s;
 
 	for (c = h->conns; c; c = c->next)
-		if (!c->has_request && c->fd >= 0 && now - c->since > limit)
+		if (c->fd >= 0 && !c->streams &&
+		    now - c->since > (c->has_request ? ANSWER_MS : limit))
 			shutdown(c->fd, SHUT_RDWR);
+	for (s = h->streams; s; s = s->next)
+		if (s->now && now - s->since > ANSWER_MS)
+			shutdown(s->fd, SHUT_RDWR);
 }
 
 /* --- EventSource --------------------------------------------------------- */
@@ -250,6 +267,7 @@ static bool take_new(struct http *h, struct stream *s)
 	s->sent = h->serial;
 	s->now = h->state;
 	s->now->users++;
+	s->since = now_ms();
 	return true;
 }
 
@@ -356,6 +374,7 @@ static struct MHD_Response *stream_new(struct http *h,
 		make_room(h, s);
 	room = h->nstreams < STREAMS;
 	if (room) {
+		client->streams = true;
 		s->next = h->streams;
 		h->streams = s;
 		h->nstreams++;
@@ -406,7 +425,16 @@ static enum MHD_Result send_error(struct MHD_Connection *conn,
 	return send_reply(conn, status, r, "text/plain");
 }
 
-/* A copy: by the time that it is sent there may be another. */
+static void text_sent(void *ctx)
+{
+	struct text *t = ctx;
+	struct http *h = t->http;
+
+	pthread_mutex_lock(&h->lock);
+	release_text(t);
+	pthread_mutex_unlock(&h->lock);
+}
+
 static enum MHD_Result reply_text(struct http *h, struct MHD_Connection *conn,
 				  struct text *const *text, bool stream,
 				  const char *type)
@@ -414,12 +442,15 @@ static enum MHD_Result reply_text(struct http *h, struct MHD_Connection *conn,
 	size_t skip = stream ? strlen("data: ") : 0;
 	size_t cut = stream ? strlen("\n\n") : 0;
 	struct MHD_Response *r = NULL;
+	struct text *t;
 
 	pthread_mutex_lock(&h->lock);
-	if (*text)
-		r = MHD_create_response_from_buffer((*text)->len - skip - cut,
-						    (*text)->data + skip,
-						    MHD_RESPMEM_MUST_COPY);
+	t = *text;
+	if (t)
+		r = MHD_create_response_from_buffer_with_free_callback_cls(
+			t->len - skip - cut, t->data + skip, text_sent, t);
+	if (r)
+		t->users++;
 	pthread_mutex_unlock(&h->lock);
 	return send_reply(conn, MHD_HTTP_OK, r, type);
 }
@@ -573,14 +604,7 @@ static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 				MHD_OPTION_END);
 }
 
-/**
- * http_start() - start the server
- * @address: "address:port" or "[address]:port"
- * @err: error message
- * @len: size of @err
- *
- * Return: server, or NULL.
- */
+/* Start the server. Returns the server, or NULL. */
 struct http *http_start(const char *address, char *err, size_t len)
 {
 	struct addrinfo *list = resolve_address(address);
@@ -609,16 +633,15 @@ struct http *http_start(const char *address, char *err, size_t len)
 	return NULL;
 }
 
-/**
- * http_publish() - replace what is published
- * @h: server
+/*
+ * Replace what is published.
  * @state: the state for EventSource, allocated, or NULL
  * @metrics: metrics, allocated, or NULL
  */
 void http_publish(struct http *h, char *state, char *metrics)
 {
-	struct text *new_state = text_new(state);
-	struct text *new_metrics = text_new(metrics);
+	struct text *new_state = text_new(h, state);
+	struct text *new_metrics = text_new(h, metrics);
 	struct stream *s;
 
 	pthread_mutex_lock(&h->lock);
@@ -636,14 +659,13 @@ void http_publish(struct http *h, char *state, char *metrics)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/**
- * http_publish_history() - replace the last hour
- * @h: server
+/*
+ * Replace the last hour.
  * @history: it as JSON, allocated, or NULL
  */
 void http_publish_history(struct http *h, char *history)
 {
-	struct text *text = text_new(history);
+	struct text *text = text_new(h, history);
 
 	pthread_mutex_lock(&h->lock);
 	release_text(h->history);
@@ -651,10 +673,7 @@ void http_publish_history(struct http *h, char *history)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/**
- * http_stop() - end all connections, and the server
- * @h: server
- */
+/* End all connections, and the server. */
 void http_stop(struct http *h)
 {
 	pthread_mutex_lock(&h->lock);

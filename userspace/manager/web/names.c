@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/loop.h"
+#include "loop/loop.h"
 #include "web/web.h"
 
 #define NAMES_MAX	65536
@@ -121,11 +121,7 @@ static void *run_names(void *arg)
 	return NULL;
 }
 
-/**
- * names_start() - begin without names
- *
- * Return: names, or NULL: no memory, or no thread.
- */
+/* Begin without names. Returns names, or NULL: no memory, or no thread. */
 struct names *names_start(void)
 {
 	struct names *all = calloc(1, sizeof(*all));
@@ -165,12 +161,9 @@ static struct name *find_name(struct names *all, const char *addr)
 	return n;
 }
 
-/**
- * names_get() - name a host
- * @all: names, or NULL
- * @addr: its address
+/*
+ * Name a host.
  * @buf: result: its name; empty: it has none, or it is not known yet
- * @len: size of @buf
  */
 void names_get(struct names *all, const char *addr, char *buf, size_t len)
 {
@@ -196,8 +189,8 @@ void names_get(struct names *all, const char *addr, char *buf, size_t len)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/**
- * names_stop() - forget all names
+/*
+ * Forget all names.
  * @all: names, or NULL; freed as soon as the resolver has answered what it was
  *	asked for, which may take seconds
  */

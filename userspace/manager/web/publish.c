@@ -297,16 +297,14 @@ static struct json_object *sum_history(const struct history *h)
 		of[i] = json_object_new_object();
 		json_object_object_add(out, series_kind_name(i), of[i]);
 	}
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		for (s = h->bucket[i]; s; s = s->next) {
-			line = s->ring ? make_line(s) : NULL;
-			if (!line)
-				continue;
-			list = s->kind == SERIES_TASK ?
-			       tenants_list(of[s->kind], s->tenant) :
-			       of[s->kind];
-			json_object_object_add(list, s->name, line);
-		}
+	LIST_FOREACH(s, &h->all, next) {
+		line = s->ring ? make_line(s) : NULL;
+		if (!line)
+			continue;
+		list = s->kind == SERIES_TASK ?
+		       tenants_list(of[s->kind], s->tenant) : of[s->kind];
+		json_object_object_add(list, s->name, line);
+	}
 	return out;
 }
 
@@ -345,16 +343,7 @@ static void publish_state(struct stats_watch *watch)
 	w->next = begin + SHARE * (now_ms() - begin);
 }
 
-/**
- * web_start() - offer the page, without a state
- * @m: manager
- * @st: its statistics
- * @address: "address:port" or "[address]:port"
- * @err: error message
- * @len: size of @err
- *
- * Return: what web_stop() takes, or NULL.
- */
+/* Offer the page, without a state. Returns what web_stop() takes, or NULL. */
 struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		      char *err, size_t len)
 {
@@ -377,20 +366,14 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 	return w;
 }
 
-/**
- * web_publish() - show the first state, when there is one
- * @web: page, or NULL
- */
+/* Show the first state, when there is one. */
 void web_publish(struct web *web)
 {
 	if (web)
 		publish_state(&web->watch);
 }
 
-/**
- * web_stop() - end all connections
- * @web: page, or NULL
- */
+/* End all connections. */
 void web_stop(struct web *web)
 {
 	if (!web)

@@ -14,6 +14,8 @@
 #ifndef fallthrough
 #define fallthrough	__attribute__((__fallthrough__))
 #endif
+/* A program of one thread. */
+#define data_race(x)	(x)
 #define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) do {						\
 	*(volatile __typeof__(x) *)&(x) = (v);				\

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Groups without room wait for those that are ending: their ranks know that it is
+ * over, and the trees that they still have are of no use to them. Several that wait
+ * are placed by their tenants' priorities. No group ends for another one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "group/group.h"
+#include "place/place.h"
+
+#define ROOM_MS		10000	/* for trees to be dismantled */
+#define WAITS_MAX	3	/* each may last for so long */
+#define RETRY_MS	100	/* memory is free a while after its tree */
+#define BEHIND_MS	1000
+
+static uint32_t priority_of(const struct group *g)
+{
+	return g->tenant->limits->priority;
+}
+
+/* It is placed again then. */
+static void place_later(struct group *g, int64_t until)
+{
+	g->place_at = until;
+	group_touch(g);
+}
+
+/* A switch that does not answer has no room anyway. */
+static bool has_trees(const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nsubtrees; i++)
+		if (g->subtrees[i].sw->up)
+			return true;
+	return false;
+}
+
+/* Has it ended, and does it hold room? */
+static bool holds_room(const struct group *g)
+{
+	return g->state >= GROUP_ENDING && has_trees(g);
+}
+
+/* Count the trees that ending groups have at each switch. Returns whether any has. */
+static bool count_ending(const struct manager *m, unsigned int *trees)
+{
+	const struct group *g;
+	bool some = false;
+	uint32_t i;
+
+	for (g = m->groups; g; g = g->next) {
+		if (!holds_room(g))
+			continue;
+		some = true;
+		for (i = 0; i < g->nsubtrees; i++)
+			trees[g->subtrees[i].sw->index]++;
+	}
+	return some;
+}
+
+/*
+ * Would there be a place without these trees? A switch that has refused a tree for
+ * lack of memory may have enough when one of them is gone.
+ */
+static bool would_fit(const struct group *g, const uint32_t *rank_switches,
+		      const unsigned int *trees)
+{
+	struct manager *m = g->manager;
+	struct place_fabric *f = topo_fabric(m);
+	struct place p;
+	uint32_t i;
+
+	if (!f)
+		return false;
+	for (i = 0; i < m->o.nswitches; i++)
+		if (trees[i])
+			topo_gone(m, &m->switches[i], trees[i]);
+	keep_others(g);
+	limit_room(g, false);
+	for (i = 0; i < g->navoid; i++)
+		if (!trees[g->avoid[i]->index])
+			topo_avoid(m, g->avoid[i]);
+	route_leave_out(g, f);
+	if (!place_compute(f, g->request.ranks, rank_switches, &p))
+		return false;
+	place_free(&p);
+	return true;
+}
+
+/* Their trees go at once. */
+static void hurry_ending(struct manager *m)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next) {
+		if (!holds_room(g))
+			continue;
+		g->room_wanted = true;
+		if (g->state == GROUP_ENDING)
+			group_hurry(g);
+	}
+}
+
+/*
+ * Have a group that has found no room wait for those that are ending. Returns false
+ * if that would not help; else it is placed again later.
+ * @at: for each of its ranks the switch
+ */
+bool group_awaits_room(struct group *g, const uint32_t *at)
+{
+	struct manager *m = g->manager;
+	unsigned int *trees;
+	bool found;
+
+	if (g->room_waits >= WAITS_MAX)
+		return false;
+	trees = calloc(m->o.nswitches + 1, sizeof(*trees));
+	found = trees && count_ending(m, trees) && would_fit(g, at, trees);
+	free(trees);
+	if (!found)
+		return false;
+	g->room_waits++;
+	g->room_until = m->loop.now + ROOM_MS;
+	g->freed_at = 0;
+	g->navoid = 0;
+	g->limited = false;
+	place_later(g, m->loop.now);
+	hurry_ending(m);
+	return true;
+}
+
+/* --- Waiting ------------------------------------------------------------- */
+
+static bool is_dismantling(const struct manager *m)
+{
+	const struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (g->room_wanted && holds_room(g))
+			return true;
+	return false;
+}
+
+static bool is_behind(const struct group *g)
+{
+	const struct group *o;
+
+	for (o = g->manager->groups; o; o = o->next)
+		if (o != g && o->state < GROUP_ENDING && o->room_until &&
+		    priority_of(o) >= priority_of(g))
+			return true;
+	return false;
+}
+
+/*
+ * Check whether a group must wait before it is placed. Returns true if it
+ * waits for trees that are being dismantled, or others do whose turn it is; or
+ * if it has waited too long.
+ * @g: group, all ranks of which are present
+ */
+bool group_waits(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+
+	if (g->room_until && is_dismantling(g->manager)) {
+		if (g->room_until > now)
+			place_later(g, g->room_until);
+		else
+			group_refuse(g, ETIMEDOUT, "groups that have ended are still being dismantled after %d s",
+				     ROOM_MS / 1000);
+		return true;
+	}
+	if (is_behind(g)) {
+		place_later(g, now + BEHIND_MS);
+		return true;
+	}
+	g->tried_at = now;
+	if (!g->freed_at)
+		g->freed_at = now;
+	return false;
+}
+
+/*
+ * Wait if a switch still frees memory. What the switch told before the others'
+ * trees were gone, or while it was tried, does not count. Returns true if it
+ * waits, and is placed again.
+ * @g: group that @g->full_switch had no room for, with no operation on a
+ *	switch
+ */
+bool group_awaits_memory(struct group *g)
+{
+	struct sw *sw = &g->manager->switches[g->full_switch->index];
+	int64_t now = g->manager->loop.now;
+	bool asked;
+
+	if (g->room_until <= now || g->limited || !sw->info)
+		return false;
+	asked = sw->info->asked_at > g->freed_at;
+	if (asked && !sw->info->deleting && sw->info->told_at <= g->tried_at)
+		return false;
+	if (!asked)
+		sw_refresh(sw);
+	g->full_switch = NULL;
+	g->failed = 0;
+	g->why[0] = '\0';
+	trees_drop(g);
+	place_later(g, now + RETRY_MS);
+	return true;
+}
+
+/* Let others be placed that wait for a group. */
+void group_yield(struct group *g)
+{
+	if (!g->room_until)
+		return;
+	g->room_until = 0;
+	group_wake(g->manager);
+}
+
+/* A group has its trees, or gives them up. */
+void group_has_room(struct group *g)
+{
+	g->room_waits = 0;
+	keep_release(g);
+	group_yield(g);
+}
+
+/* Look again for groups that wait for others. */
+void group_wake(struct manager *m)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if ((g->state == GROUP_PLACING ||
+		     g->state == GROUP_REPLACING) && g->place_at) {
+			g->place_at = m->loop.now;
+			group_touch(g);
+		}
+}
