@@ -70,13 +70,13 @@ NJOBS	:= -j$(shell nproc)
 ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user \
-		PARTS="lib common/tls tool perf examples plugins/nccl"
+		PARTS="lib rendezvous tool perf examples plugins/nccl"
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib \
 		R=$(BUILD)/user/rendezvous live
 
 # The same under AddressSanitizer, for suites with SAN=1 and those of the daemon.
 lab-asan:
-	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user-asan PARTS="lib common/tls tool perf" CFLAGS='$(ASAN)'
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user-asan PARTS="lib rendezvous tool perf" CFLAGS='$(ASAN)'
 
 install: install-modules install-user
 

@@ -5,7 +5,7 @@
 # the next job runs.
 #
 #   failure.sh [PART...]
-#	PART: killed cut cut_uc mtu place tree_del daemon timeout
+#	PART: killed cut cut_uc mtu refused place tree_del daemon timeout
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -87,8 +87,8 @@ part_cut()
 	job "link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
 }
 
-# The same over UC, where nobody acknowledges anything: all ranks, including the
-# one that is cut off, have to detect it.
+# The same over UC, where nobody acknowledges anything: both ends of the connection
+# to the daemon detect it, 4 s after the dead time.
 part_cut_uc()
 {
 	local start cutter r
@@ -100,9 +100,8 @@ part_cut_uc()
 	echo "link set dev v1 state 0" >&$cutter
 	exec {cutter}>&-
 	for r in 0 2 3; do
-		rank_fails $r 1000 "UC, link cut" "$start"
+		rank_fails $r 6000 "UC, link cut" "$start"
 	done
-	# It finds that nobody answers its queries.
 	rank_fails 1 6000 "UC, link cut" "$start"
 	nothing_left "UC, link cut"
 	sw bridge link set dev v1 state 3
@@ -171,12 +170,12 @@ narrow()
 	sw ip link set v1 mtu 1500
 }
 
-# Over UC nobody acknowledges what the switch sends: the rank that gets nothing ends,
-# and does not know that it is the MTU.
+# Over UC nobody acknowledges what the switch sends: the rank that gets nothing ends.
+# It may find by itself that the port refuses long packets.
 narrowed_uc()
 {
 	local name="uc, a port's MTU lowered" start tool
-	local -x INC_TRANSPORT=uc
+	local -x INC_TRANSPORT=uc INC_RETRIES=20
 
 	exec {tool}> >(sw ip -batch -)
 	job_start 2 broadcast --root 0 -t fp32 --count 262144 -i 1000000
@@ -185,7 +184,8 @@ narrowed_uc()
 	echo "link set v1 mtu 1000" >&$tool
 	exec {tool}>&-
 	others_fail -1 5000 "$name" "$start"
-	grep -q "the switch did not answer [0-9]* times" "$JOB_LOG.1"
+	grep -q "the switch did not answer [0-9]* times\|refuses packets of path MTU" \
+		"$JOB_LOG.1"
 	ktap $? "$name: it says why" "$(job_why)"
 	sw ip link set v1 mtu 1500
 	nothing_left "$name"
@@ -202,6 +202,81 @@ part_mtu()
 	narrowed_uc
 	narrow rc
 	narrow uc
+}
+
+# refused NAME TEXT OTHERS COMMAND...: rank 1 of a job that runs says TEXT, and the
+# other ranks and the log say OTHERS, when the command has been run. Rank 1 may have
+# nothing to send: then the connection to the daemon has to end, 4 s after the dead
+# time, which is 2 s here.
+refused()
+{
+	local name=$1 start
+
+	job_start 3 allreduce -t fp32 --count 262144 -i 1000000
+	wait_for 20 busy 50
+	now_ms start
+	"${@:4}"
+	rank_fails 0 6000 "$name" "$start"
+	rank_fails 2 6000 "$name" "$start"
+	rank_fails 1 8000 "$name" "$start"
+	grep -q "$2" "$JOB_LOG.1"
+	ktap $? "$name: the rank says why" "$(tail -n 1 "$JOB_LOG.1")"
+	grep -q "rank 1: .*$3" "$JOB_LOG.0" &&
+		grep -q "rank 1.*: .*$3" "$LAB_OUT/serve.log"
+	ktap $? "$name: so do others, and the log" "$(job_why)"
+	wait_for 5 no_tree
+	sw inc-tool check >"$LAB_OUT/check"
+	rc=$?
+}
+
+# checked NAME RC TEXT...: inc-tool check ended with RC, and said each TEXT.
+checked()
+{
+	local name=$1 text
+
+	[ $rc = "$2" ]
+	ktap $? "$name: the status of check" "status $rc"
+	for text in "${@:3}"; do
+		grep -q "$text" "$LAB_OUT/check"
+		ktap $? "$name: check says: $text" \
+			"$(tr '\n' '|' <"$LAB_OUT/check")"
+	done
+}
+
+# A device refuses what a rank sends, in the middle of a job.
+part_refused()
+{
+	local name rc
+
+	serve_down
+	serve_up -v "${PATIENT[@]}"
+	# The bridge's own stays, since somebody has set it.
+	sw ip link set br0 mtu 1400
+	sw ip link set br0 mtu 1500
+	name="port's MTU of 900"
+	refused "$name" " refuses packets of path MTU 1024, and takes short" \
+		"\(refuses packets of path MTU\|mtu-exceeded\)" \
+		sw ip link set v1 mtu 900
+	checked "$name" 1 "tree [0-9]*, .* ago: [a-z-]*: rank 1, " \
+		"its MTU is 900, the path MTU needs 1088"
+	sw ip link set v1 mtu 1500
+	name="firewall"
+	host 1 nft -f - <<-END
+	table ip t {
+		chain o { type filter hook output priority 0; policy accept; }
+	}
+	END
+	refused "$name" "sending: .*: a firewall of this host refuses packets to .*, UDP port 4791" \
+		"a firewall of this host" \
+		host 1 nft add rule ip t o udp dport 4791 drop
+	host 1 nft flush ruleset
+	checked "$name" 0 "tree [0-9]*, .* ago: member-left: rank 1, "
+	name="port that is down"
+	refused "$name" " is down: see rdma link" "retry-exceeded" sw ip link set v1 down
+	checked "$name" 1 "link v1: .*" "it is set down" "rank 1, .*: retry-exceeded"
+	sw ip link set v1 up
+	serve_down
+	serve_up
 }
 
 # An rxe loses its place. The tree is lost, since there is no manager that makes
@@ -310,4 +385,4 @@ suite_up()
 	topo_up 4 && serve_up && clock_up
 }
 
-suite "killed cut cut_uc mtu place tree_del daemon timeout" "$@"
+suite "killed cut cut_uc mtu refused place tree_del daemon timeout" "$@"

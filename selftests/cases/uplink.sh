@@ -199,6 +199,8 @@ part_counters()
 
 part_check()
 {
+	local out r
+
 	at l0 inc-tool tree add id 9 ranks 2 slots 4 job-ranks 4 dead-time 50 \
 		>/dev/null
 	finds "check: not connected" l0 uplink "tree 9 uplink" warn \
@@ -209,6 +211,13 @@ part_check()
 	at l0 ip route add 10.99.0.0/24 dev br0
 	at l0 inc-tool parent set tree 9 peer-tree 3 addr 10.99.0.1 \
 		qpn 0x800001 psn 0 rkey 1 local "$(switch_ip4 l0)" >/dev/null
+	out=$(verdict_of l0 uplink "tree 9 uplink, 10.99.0.1" 2>&1)
+	[ "$out" = "warn br0 knows no Ethernet address of it" ]
+	ktap $? "check: nothing is due while the tree forms" "$out"
+	for r in 0 1; do
+		at l0 inc-tool member add tree 9 rank $r addr "$(topo_ip4 $r)" \
+			qpn 0x1$r psn 0 >/dev/null
+	done
 	finds "check: nothing ever came" l0 uplink "tree 9 uplink, 10.99.0.1" \
 		warn "no packet has ever arrived from it"
 	at l0 ping -c 1 -W 1 10.99.0.1 >/dev/null 2>&1

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/lib/ktap.sh
 . selftests/lib/ktap.sh
 
-PACKAGES=(rdma-inc-manager rdma-inc-agent inc-amctl libinc-am1)
+PACKAGES=(rdma-inc-manager rdma-inc-agent inc-amctl libinc1)
 LOG=/tmp/log
 export DEBIAN_FRONTEND=noninteractive
 
@@ -135,8 +135,7 @@ library()
 {
 	ldconfig && python3 -c '
 import ctypes
-lib = ctypes.CDLL("libinc-am.so.1")
-lib.inc_am_start, lib.inc_am_stop'
+ctypes.c_void_p.in_dll(ctypes.CDLL("libinc-am.so.1"), "inc_am_ops_2")'
 }
 
 left()

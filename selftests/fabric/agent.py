@@ -4,12 +4,9 @@
 agent.py SOCKET PART [ARG...]: cases of agent.sh, with ncclient as the client.
 The reference for what the kernel has is inc-tool, which does not use NETCONF.
 """
-import json
 import os
-import select
 import socket
 import subprocess
-import threading
 import time
 from xml.etree import ElementTree
 
@@ -312,9 +309,12 @@ def part_probe(*hosts):
                              check=True, capture_output=True).stdout
         return "lladdr" in out and "FAILED" not in out
 
-    subprocess.run(["ip", "neigh", "flush", "all"], check=True)
-    same("hosts that nobody knows", [known(h) for h in hosts],
-         [False] * len(hosts))
+    def forgotten():
+        """A host that asks for this one's address makes itself known."""
+        subprocess.run(["ip", "neigh", "flush", "all"], check=True)
+        return not any(known(h) for h in hosts)
+
+    case("hosts that nobody knows", until(forgotten))
     same("probe: ok", probe(*hosts), None)
     for host in hosts:
         case(f"probe: {host} is a neighbour", until(lambda h=host: known(h)))
@@ -466,77 +466,9 @@ def levels_fixed(m):
     clear(m)
 
 
-class Job:
-    """Documentation/rendezvous.rst for one job, by NETCONF alone."""
-
-    def __init__(self, addr, ranks):
-        self.m, self.ranks = connect(), ranks
-        self.server = socket.create_server((addr, 18791))
-        self.clients, self.rts, self.left = {}, 0, 0
-
-    def join(self, sock, line):
-        rank = line["rank"]
-        xml = (f"<tree><id>77</id><ranks>{line['ranks']}</ranks>"
-               f"<member><rank>{rank}</rank><peer-addr>{line['addr']}"
-               f"</peer-addr><peer-qpn>{line['qpn']}</peer-qpn>"
-               f"<peer-psn>{line['psn']}</peer-psn></member></tree>")
-        edit(self.m, xml)
-        r = data(self.m.get(filter=subtree(
-            f"<tree><id>77</id><member><rank>{rank}</rank></member></tree>")))
-        full = data(self.m.get(filter=subtree("<tree><id>77</id></tree>")))
-
-        def get(leaf, of=r.find(".//s:member", NS)):
-            return int(of.find(f".//s:{leaf}", NS).text)
-
-        masks = tool("tree", "show")[0]
-        case(f"rank {rank}: the types are inc-tool's",
-             full.find(".//s:ops", NS).text.split() == masks["ops"],
-             masks["ops"])
-        say(sock, event="joined", version=1, header=1, mapping=1, tree_id=77,
-            addr=r.find(".//s:member/s:local-addr", NS).text, qpn=get("qpn"),
-            psn=get("psn"), rkey=get("rkey"), slots=get("slots"),
-            msg_size=get("msg-size"), pmtu=get("pmtu"),
-            first_msg_id=get("next-msg-id"), dead_time=350,
-            collectives=(1 << 9) - 1, dtypes=(1 << 12) - 1, ops=(1 << 10) - 1,
-            rts=True)
-        self.clients[rank] = sock
-
-    def client(self, sock):
-        with sock, sock.makefile("r", encoding="utf-8") as lines:
-            for text in lines:
-                line = json.loads(text)
-                with LOCK:
-                    if line["cmd"] == "join":
-                        self.join(sock, line)
-                    elif line["cmd"] == "rts":
-                        self.rts += 1
-                        if self.rts == self.ranks:
-                            for s in self.clients.values():
-                                say(s, event="ready")
-                    elif line["cmd"] == "leave":
-                        self.left += 1
-                        say(sock, event="bye")
-                        return
-
-    def run(self):
-        print("listening", flush=True)
-        end = time.monotonic() + 40
-        while self.left < self.ranks and time.monotonic() < end:
-            if select.select([self.server], [], [], 0.1)[0]:
-                sock, _ = self.server.accept()
-                threading.Thread(target=self.client, args=(sock,),
-                                 daemon=True).start()
-        case("all ranks came and left", self.left == self.ranks, self.left)
-
-
-LOCK = threading.Lock()
-
-
-def say(sock, **line):
-    sock.sendall(json.dumps(line).encode() + b"\n")
-
-
 def part_job(addr, ranks):
+    # With gRPC come threads.
+    from agentjob import Job
     job = Job(addr, int(ranks))
     job.run()
     r = data(job.m.get(filter=subtree("<tree><id>77</id></tree>")))
@@ -553,6 +485,9 @@ def part_job(addr, ranks):
     case("tree-failed: a rank left after messages",
          (got.get("tree-id"), got.get("error")) == ("77", "member-left"), got)
     clear(job.m)
+    # Seconds later, which the next part must not take for its own.
+    same("tree-deleted, as its memory is released",
+         wait("tree-deleted", listener).get("tree-id"), "77")
 
 
 def wait(what, session):

@@ -203,7 +203,7 @@ page_works()
 	agent_up --ssh 192.0.2.1 --host-key "$DIR/hostkey" \
 		--user "admin=$DIR/admin.pub"
 	out=$(cd "$DIR" && sed -n '/^   from ncclient/,/^   EOF/s/^   //p' \
-		"$ROOT/Documentation/manager.rst" | sed '$d' |
+		"$ROOT/Documentation/netconf.rst" | sed '$d' |
 		sw timeout "$HANGS" python3 - 2>&1)
 	[[ $out == *"<id>sw1</id>"* ]]
 	ktap $? "what the page has for ncclient works" "${out:0:300}"

@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 flood.py AGENTD [ARG...]: send an agent a request without end. It must not take
-more memory than it may, answer a good client meanwhile, and live on.
+more memory than it may, answer a good client meanwhile, and live on; also while it
+validates a long configuration.
 """
 import argparse
 import socket
 import threading
 import time
 
-from agentd import CAPS, END, HELLO, Agent
+from agentd import CAPS, END, HELLO, PATIENCE, Agent, drain, rpc
 from rpcbase import ktap, plan
 
 LIMIT = 256			# MiB
 PIECE = b"<x>" * (1 << 18)
+SWITCH = 'xmlns="urn:rdma-inc:switch"'
+TREES = 40000
 TOTAL = 3 * LIMIT << 20		# what each client sends
 
 
@@ -31,6 +34,31 @@ def flood(agent, done):
         pass			# the agent has had enough
     s.close()
     done.append(sent)
+
+
+def validate(agent, done):
+    trees = "".join(f"<tree><id>{n}</id><ranks>2</ranks></tree>"
+                    for n in range(1, TREES))
+    config = f"<config><switch {SWITCH}>{trees}</switch></config>"
+    s = agent.connect()
+    s.settimeout(200)
+    s.sendall((HELLO % CAPS[0]).encode() + END +
+              rpc(8, f"<validate><source>{config}</source></validate>").encode() +
+              END)
+    s.shutdown(socket.SHUT_WR)
+    done.append(drain(s))
+
+
+def slowest(agent, thread):
+    """Seconds that a good client waits at most, until the thread has ended."""
+    longest = 0
+    while thread.is_alive():
+        begin = time.monotonic()
+        if not agent.answers():
+            return PATIENCE
+        longest = max(longest, time.monotonic() - begin)
+        time.sleep(0.05)
+    return longest
 
 
 def main():
@@ -59,6 +87,15 @@ def main():
     ktap(asked > bad, "a good client is served meanwhile", f"{bad} of {asked}")
     ktap(agent.alive() and agent.answers(), "it is served afterwards",
          agent.said())
+    done = []
+    thread = threading.Thread(target=validate, args=(agent, done))
+    begin = time.monotonic()
+    thread.start()
+    longest = slowest(agent, thread)
+    took = time.monotonic() - begin
+    print(f"# validated in {took:.1f} s: a good client waited {longest:.1f} s at most")
+    ktap(b"<ok/>" in done[0], "a long configuration is validated", done[0][-200:])
+    ktap(longest < max(took / 4, 0.3), "nobody waits for that", longest)
     ktap(agent.end() == 0, "the agent ends in order", agent.said())
     plan()
 

@@ -37,7 +37,7 @@ def leave(status=0):
 def bindings():
     path = tempfile.mkdtemp()
     subprocess.run(["protoc", f"--python_out={path}", "-I",
-                    f"{ROOT}/userspace/manager/proto", "rdma_inc.proto"],
+                    f"{ROOT}/userspace/rpc/proto", "rdma_inc.proto"],
                    check=True)
     sys.path.insert(0, path)
     import rdma_inc_pb2

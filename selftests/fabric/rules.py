@@ -42,7 +42,7 @@ def deletes_leafs(m):
     edit(m, tree(5, 2, "<window>17</window><min-rto>9</min-rto>"))
     for what, leaf, value in (("delete", "window", 128),
                               ("remove", "min-rto", 4),
-                              ("delete", "dead-time", 350)):
+                              ("delete", "dead-time", 10000)):
         edit(m, f"<tree><id>5</id><{leaf} {attributes(what)}/></tree>")
         same(f"{what} of a leaf without its value: {leaf}", setting(leaf),
              value)
@@ -170,7 +170,7 @@ def kernels_rules(m):
              "<job-ranks>4</job-ranks><first-rank>3</first-rank>")):
         broken(m, f"the model: {name}", tree(5, 2, xml), *violation)
     broken(m, "the model: min-rto of the default of dead-time",
-           "<tree><id>5</id><ranks>2</ranks><min-rto>350</min-rto></tree>",
+           "<tree><id>5</id><ranks>2</ranks><min-rto>10000</min-rto></tree>",
            *violation)
     broken(m, "the model: a root with one switch",
            tree(5, 1, below((0, 4))), *violation)

@@ -5,8 +5,8 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota reserve switch reload hide names host priority preempt memory ending
-#	slow restart
+#	PART: quota reserve switch reload hide names host priority memory
+#	ending
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -463,7 +463,6 @@ part_names()
 
 # --- Priorities -------------------------------------------------------------
 
-ENDED="a tenant with a higher priority needs its room"
 declare -A NAMES LOGS PIDS
 
 # low WHO KEY N ARGS...: a job of WHO that runs until somebody ends it.
@@ -486,18 +485,6 @@ job_of()
 	JOB_NAME=${NAMES[$1]}
 	JOB_LOG=${LOGS[$1]}
 	read -ra JOB_PIDS <<<"${PIDS[$1]}"
-}
-
-# was_ended KEY: each of its ranks was told so, and not for whom.
-was_ended()
-{
-	job_of "$1"
-	others_fail "$1 was ended" -1 "$ENDED"
-	! grep -q "tenant red\|for group" "$JOB_LOG".*
-	ktap $? "$1 is not told of the other tenant" "$(cat "$JOB_LOG.0")"
-	event "group-ended $JOB_NAME: preempted: $ENDED"
-	ktap $? "$1: the event names the cause" "$(grep "$JOB_NAME" \
-		"$LAB_OUT/amd.log" | tail -n 3)"
 }
 
 # goes_on KEY...: they were left alone.
@@ -524,78 +511,6 @@ end()
 	done
 }
 
-# Limits of all tenants together.
-part_priority()
-{
-	local high
-
-	limits "all-ranks = 4" "tenant = red" "priority = 5" "ranks = 3" \
-		"tenant = green" "priority = 5" "tenant = blue" "groups = 2"
-	reload
-	SAYS_BY=(as olga ctl)
-	says "quota has the priority" 0 "tenant red, priority 5" quota show red
-	says "quota -j has it" 0 '"priority":5' -j quota show red
-	low bob old 2
-	low bob young 2
-	refused "the same priority has no room" nina 1 \
-		"all tenants together may have 4 ranks in all, and has 4: 0 are left, and this group needs 1$"
-	refused "its own limit holds" ruth 4 "tenant red may have 3 ranks in all"
-	goes_on old young
-
-	# One rank of two: nobody ends for it, and nobody gets the room.
-	JOB_LATE=1
-	as ruth am_start 2 --check --count 100
-	unset JOB_LATE
-	event "group .$JOB_NAME.: rank 0"
-	high=("$JOB_NAME" "$JOB_LOG" "${JOB_PIDS[*]}")
-	goes_on old young
-	end old
-	refused "what it claims is nobody else's" nina 2 \
-		"all tenants together may have 4 ranks"
-	goes_on young
-	JOB_NAME=${high[0]}
-	JOB_LOG=${high[1]}
-	read -ra JOB_PIDS <<<"${high[2]}"
-	as ruth am_rank 1 2 --check --count 100
-	job_wait
-	ktap $? "its room was free: it ends nobody" "$(cat "$JOB_LOG".*)"
-	goes_on young
-
-	low bob old 2
-	as ruth am_job "a higher priority has room" 2 --check --count 100
-	was_ended old
-	event "group-preempted ${NAMES[old]}: 2 ranks of tenant blue, priority 0, for group $JOB_NAME"
-	grep -q "group-preempted ${NAMES[old]}: .* of tenant red, priority 5" \
-		"$LAB_OUT/amd.log"
-	ktap $? "operators are told for whom" "$(grep preempted \
-		"$LAB_OUT/amd.log")"
-	goes_on young
-	low ruth equal 2
-	refused "not enough with all that is lower" gina 3 \
-		"and this group needs 3; groups with a lower priority would not make room"
-	goes_on young equal
-	end young equal
-
-	SAYS_BY=(as bob ctl)
-	says "a reservation" 0 "" reservation add promise ranks 2
-	low nina free 2
-	refused "a reservation is kept" gina 3 "would not make room"
-	INC_AM_RESERVATION=promise low bob kept 2
-	refused "so is a group that has its room from it" gina 3 \
-		"would not make room"
-	goes_on free kept
-	as gina am_job "another one ends for it" 2 --check --count 100
-	was_ended free
-	goes_on kept
-	SAYS_BY=(as bob ctl)
-	says "without the reservation" 0 "" reservation del promise
-	as gina am_job "its group ends like all others" 3 --check --count 100
-	was_ended kept
-	limits
-	reload
-	gone "priority"
-}
-
 knows_max_trees()
 {
 	as olga ctl -j switch sw | grep -q "\"max-trees\":$1[,}]"
@@ -611,57 +526,6 @@ max_trees()
 		"$(as olga ctl -j switch sw)"
 }
 
-# Trees at a switch.
-part_preempt()
-{
-	local pids=() first=() n
-
-	limits "tenant = red" "priority = 9" "tenant = green" "priority = 2"
-	reload
-	max_trees 3
-	low gina middle 2
-	low bob old 2
-	low bob young 2
-	refused "the same priority" nina 2 \
-		"none has the capability and room for another tree$"
-	as ruth am_job "a higher one has room" 2 --check --count 100
-	was_ended young
-	goes_on old middle
-	low bob young 2
-	low ruth high1 2
-	was_ended young
-	low ruth high2 2
-	was_ended old
-	low ruth high3 2
-	was_ended middle
-	refused "there is nobody left" ruth 2 \
-		"another tree; groups with a lower priority would not make room"
-	refused "a lower one cannot have theirs" gina 2 "would not make room"
-	goes_on high1 high2 high3
-	end high1 high2 high3
-
-	# Others come while a tree is being dismantled: who is first has it.
-	max_trees 1
-	for n in 1 2; do
-		low bob old 2
-		as ruth am_start 2 --check --count 100
-		first=("$JOB_NAME" "$JOB_LOG" "${JOB_PIDS[@]}")
-		as nina am_start 2 --check --count 100
-		pids=("${JOB_PIDS[@]}")
-		JOB_NAME=${first[0]}
-		JOB_LOG=${first[1]}
-		JOB_PIDS=("${first[@]:2}")
-		job_wait
-		ktap $? "others at the same time, round $n" "$(cat "$JOB_LOG".*)"
-		wait "${pids[@]}"
-		was_ended old
-	done
-	sw inc-tool switch set max-trees 0
-	limits
-	reload
-	gone "preempt"
-}
-
 memory_used()
 {
 	sw inc-tool -j switch show | sed 's/.*"memory-used":\([0-9]*\).*/\1/'
@@ -671,40 +535,6 @@ memory_used()
 has_freed()
 {
 	[ "$(memory_used)" -lt "$1" ]
-}
-
-# Memory of a switch, which is only known when it refuses a tree.
-part_memory()
-{
-	local used
-
-	limits "tenant = red" "priority = 9"
-	reload
-	# What the trees before had is freed a moment after them.
-	wait_for 10 has_freed 1
-	low bob old 2 --slots 32
-	used=$(memory_used)
-	echo "# a tree of 2 ranks and 32 slots takes $used bytes"
-	sw inc-tool switch set memory-limit $((used + used / 2))
-	refused "the same priority" nina 2 "needs .* KiB"
-	refused "not enough memory without it, either" ruth 2 "would not make room" \
-		--slots 128
-	refused "nor for more ranks" ruth 4 "would not make room" --slots 32
-	goes_on old
-	as ruth am_job "a tree as large has its memory" 2 --check --count 100 \
-		--slots 32
-	was_ended old
-	wait_for 20 has_freed $((used / 2))
-	low bob old 2 --slots 16
-	low bob young 2 --slots 16
-	as ruth am_job "a tree has the memory of two" 2 --check --count 100 \
-		--slots 32
-	was_ended old
-	was_ended young
-	sw inc-tool switch set memory-limit 1G
-	limits
-	reload
-	gone "memory"
 }
 
 # linger WHO N: N groups of WHO end while one of their ranks stays.
@@ -733,22 +563,95 @@ trees_are()
 	[ "$(sw inc-tool tree | grep -c "^tree ")" = "$1" ]
 }
 
+# first_ready KEY OTHER: the group KEY was ready before OTHER.
+first_ready()
+{
+	grep -o "group-ready [^ :]*" "$LAB_OUT/amd.log" |
+		grep -xe "group-ready ${NAMES[$1]}" -e "group-ready ${NAMES[$2]}" |
+		head -n 1 | grep -qx "group-ready ${NAMES[$1]}"
+}
+
+# both LOW HIGH: one begins a job after the other, for a room that comes free when both
+# wait: the switch's agent deletes nothing until then.
+both()
+{
+	local key
+
+	kill -STOP "${AGENT[sw]}"
+	for key; do
+		as "$key" am_start 2 --check --count 100
+		NAMES[$key]=$JOB_NAME
+		LOGS[$key]=$JOB_LOG
+		PIDS[$key]=${JOB_PIDS[*]}
+		event "group .$JOB_NAME.: rank 1"
+	done
+	sleep 0.5
+	kill -CONT "${AGENT[sw]}"
+	job_of "$2"
+	job_wait
+	ktap $? "$2 has its turn" "$(cat "$JOB_LOG".*)"
+	# There is room for it if the other one has ended by then.
+	job_of "$1"
+	job_wait
+}
+
+# Of those that wait for room, who has the higher priority is first; nobody ends.
+part_priority()
+{
+	limits "tenant = red" "priority = 9" "tenant = green" "priority = 2"
+	reload
+	SAYS_BY=(as olga ctl)
+	says "quota has the priority" 0 "tenant red, priority 9" quota show red
+	says "quota -j has it" 0 '"priority":9' -j quota show red
+	max_trees 1
+	low bob old 2
+	refused "a priority ends nobody" ruth 2 \
+		"none has the capability and room for another tree$"
+	goes_on old
+	end old
+	linger bob 1
+	both gina ruth
+	linger_no_more "priority"
+	first_ready ruth gina
+	ktap $? "the higher priority is first" "$(tail -n 12 "$LAB_OUT/amd.log")"
+	sw inc-tool switch set max-trees 0
+	limits
+	reload
+}
+
+# Memory of a switch, which is only known when it refuses a tree.
+part_memory()
+{
+	local used
+
+	# What the trees before had is freed a moment after them.
+	wait_for 10 has_freed 1
+	linger ruth 1
+	used=$(memory_used)
+	sw inc-tool switch set memory-limit $((used + used / 2))
+	as nina am_job "the memory of a group that ends" 2 --check --count 100
+	linger_no_more "memory"
+	low bob old 2
+	refused "that of one that goes on is its own" ruth 2 "needs .* KiB"
+	goes_on old
+	end old
+	sw inc-tool switch set memory-limit 1G
+	gone "memory"
+}
+
 # Groups that have ended, with a rank that stays: who needs their room gets it, and a
 # tenant has no more of them than of others.
 part_ending()
 {
-	limits "tenant = green" "priority = 2" "tenant = red" "switch-trees = 2"
+	limits "tenant = red" "switch-trees = 2"
 	reload
 	max_trees 2
 	linger ruth 2
 	as nina am_job "their room is anyone's" 2 --check --count 100
 	linger_no_more "room"
-	linger ruth 2
-	as gina am_job "and a higher priority's" 2 --check --count 100
-	linger_no_more "room for a priority"
 	low bob old 2
 	linger ruth 1
-	as gina am_job "nobody else ends if that is enough" 2 --check --count 100
+	as gina am_job "nobody else ends" 2 --check --count 100
 	goes_on old
 	end old
 	linger_no_more "room of one"
@@ -774,91 +677,4 @@ part_ending()
 	reload
 }
 
-# Groups end for another one, and their trees do not: a leaf takes three seconds
-# for each deletion. It counts as silent after ten, but all groups have trees at
-# the other leaf, too.
-part_slow()
-{
-	local name relay key sock
-
-	amd_down
-	agents_down
-	topo_down
-	levels_up 2 2 || return
-	for name in "${SWITCHES[@]}"; do
-		agent_up "$name" || return
-	done
-	fabric_known
-	sock=$(sock_of relay)
-	python3 "$ROOT/selftests/fabric/relay.py" "$sock" "$(sock_of l0)" 3 \
-		>"$LAB_OUT/relay.log" 2>&1 &
-	relay=$!
-	wait_for 20 grep -q listening "$LAB_OUT/relay.log"
-	limits "all-ranks = 16" "tenant = red" "priority = 9"
-	amd_up --switch "$sock" --switch "$(sock_of l1)" \
-		--switch "$(sock_of sw)" || return
-	wait_for 20 as olga ctl_up
-	for key in a b c d; do
-		low bob $key 4 --count 100 --pause 50000
-	done
-	refused "it waits for ten seconds, and says for what" ruth 16 \
-		"groups that were ended for it are still being dismantled after 10 s"
-	event "group-refused $JOB_NAME: groups that were ended for it"
-	ktap $? "there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
-	for key in a b c d; do
-		job_of $key
-		job_wait
-		grep -q "$ENDED" "$JOB_LOG.0"
-		ktap $? "$key was ended all the same" "$(cat "$JOB_LOG.0")"
-	done
-	wait_for 20 no_tree
-	ktap $? "in the end the trees are gone" "$(at l0 inc-tool tree show)"
-	wait_for 20 as olga ctl_up
-	as bob am_job "and there is room, for others, too" 4 --check --count 100
-	as ruth am_job "and for as many ranks" 16 --check --count 100
-	amd_down
-	kill $relay
-	wait $relay 2>/dev/null
-	rm -f "$sock"
-	agents_down
-	levels_down
-	limits
-	topo_up 4 && agent_up sw && amd_up
-}
-
-leads()
-{
-	as olga ctl topology >/dev/null 2>&1
-}
-
-all_ready()
-{
-	[ "$(as olga ctl group show | grep -c ": ready, 2 of 2")" = 2 ]
-}
-
-# Groups that an earlier manager has made: which one is the youngest?
-part_restart()
-{
-	limits "tenant = red" "priority = 9"
-	amd_down
-	AMD_STORE=sqlite:$DIR/amd.db
-	amd_up || return
-	max_trees 2
-	low bob old 2
-	low bob young 2
-	kill_amd
-	amd_up || return
-	wait_for 20 leads
-	wait_for 20 all_ready
-	ktap $? "the next manager has both" "$(as olga ctl group show)"
-	as ruth am_job "and ends one of them" 2 --check --count 100
-	was_ended young
-	goes_on old
-	end old
-	amd_down
-	AMD_STORE=none
-	sw inc-tool switch set max-trees 0
-	amd_up
-}
-
-suite "quota reserve switch reload hide names host priority preempt memory ending slow restart" "$@"
+suite "quota reserve switch reload hide names host priority memory ending" "$@"

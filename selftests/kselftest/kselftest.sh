@@ -10,6 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/ktap.sh
 
 export KSRC=${KSRC:-$LAB_KSRC} PYTHONDONTWRITEBYTECODE=1
+TREE=$PWD
 DIR=$LAB_OUT/kselftest
 TESTS=$DIR/selftests/kselftest
 
@@ -77,6 +78,13 @@ parsed "its output has the case that failed" 1 + 1 0 "$LAB_OUT/wrong"
 rc=$?
 [ $rc = 4 ] && grep -q '^1\.\.0 # SKIP not root' "$LAB_OUT/lacking"
 ktap $? "without root's rights it skips" "status $rc: $(cat "$LAB_OUT/lacking")"
+mkdir -p "$LAB_OUT/hide"
+echo "raise ImportError" >"$LAB_OUT/hide/yaml.py"
+(cd "$TESTS" && INC_BUILD=$TREE/build kselftest_timeout=9 \
+	PYTHONPATH=$LAB_OUT/hide ./netlink.sh) >"$LAB_OUT/lacking" 2>/dev/null
+rc=$?
+[ $rc = 4 ] && grep -q '^1\.\.0 # SKIP no python3-yaml' "$LAB_OUT/lacking"
+ktap $? "without a module of Python, too" "status $rc: $(cat "$LAB_OUT/lacking")"
 INC_MODULE=/none kselftest "$LAB_OUT/skip" netlink.sh
 ktap $? "without the module, too"
 parsed "the runner says that" "[01]" 0 0 1 "$LAB_OUT/skip"

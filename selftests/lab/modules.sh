@@ -10,8 +10,9 @@ Usage: lab modules KIND DIR [MAKE-ARGS...]
 
 Copies Kbuild, VERSION and kernel/ of the tree to DIR and builds the module
 there, with W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp,
-uml-debug, 6.12, 7.2 and newest (Debian's headers), or host (the running kernel). Only warnings and errors are shown; everything is in
-DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
+uml-debug, 6.12, 7.2, rt and newest (Debian's headers), or host (the running
+kernel). Only warnings and errors are shown; everything is in DIR/make.log.
+MAKE-ARGS go to make, C=1 CHECK=... too.
 
 With KIND bonding: the kernel's bonding driver, which uml does not have. With
 KIND rxe: the kernel's rdma_rxe with the patch of Documentation/upstream. With
@@ -28,6 +29,7 @@ kdir()
 	pktgen-*) uml_path "${1#pktgen-}" ;;
 	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
 	7.2) echo "/lib/modules/$(<"$(kernel_path)/.lab-kver")/build" ;;
+	rt) echo "/lib/modules/$(<"$(kernel_path rt)/.lab-kver")/build" ;;
 	newest) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-new")/build" ;;
 	host) echo "/lib/modules/$(uname -r)/build" ;;
 	esac
@@ -100,11 +102,11 @@ cmd_modules()
 	uml | bonding | rxe | pktgen) prepare_uml up || return ;;
 	uml-* | pktgen-*) prepare_uml "${kind#*-}" || return ;;
 	6.12 | newest) prepare_vm || return; root=$(vm_path) ;;
-	7.2)
-		prepare_vm && prepare_kernel || return
+	7.2 | rt)
+		prepare_vm && prepare_kernel "${kind#7.2}" || return
 		root=$(vm_path)
 		export LAB_OVER
-		LAB_OVER=$(kernel_path)
+		LAB_OVER=$(kernel_path "${kind#7.2}")
 		;;
 	host) root=/ ;;
 	*) help_modules >&2; return 2 ;;

@@ -42,7 +42,7 @@ as it is written; its exit status is returned, or
 
   --backend B    auto (default), uml, uml-tt (uml, whose time leaps to the next
                  timer when all wait), uml-smp, uml-debug, vm, vm-6.12, vm-7.2,
-                 host
+                 vm-rt, host
   --timeout SEC  time limit (default 300); of uml-tt, both by its own clock and by
                  the host's
   --name NAME    of the run (default: the script's name)
@@ -159,9 +159,10 @@ cmd_run()
 	case $backend in
 	uml | uml-tt) prepare_uml up || return ;;
 	uml-*) prepare_uml "${backend#uml-}" || return ;;
-	vm | vm-6.12 | vm-7.2)
+	vm | vm-6.12 | vm-7.2 | vm-rt)
 		prepare_vm || return
 		[[ $backend != vm-7.2 ]] || prepare_kernel || return
+		[[ $backend != vm-rt ]] || prepare_kernel rt || return
 		vm_kvm_works ||
 			say "vm: without KVM: about 15 times slower than native"
 		;;
@@ -314,6 +315,7 @@ run_backend()
 	vm) start=(start_vm new "$cpus" "$mem" "$pin") ;;
 	vm-6.12) start=(start_vm old "$cpus" "$mem" "$pin") ;;
 	vm-7.2) start=(start_vm min "$cpus" "$mem" "$pin") ;;
+	vm-rt) start=(start_vm rt "$cpus" "$mem" "$pin") ;;
 	host) start=(start_host) ;;
 	esac
 

@@ -26,7 +26,7 @@ agent_up()
 	ip netns exec "$TOPO-sw" "$AGENTD" $UNLIMITED -u "$SOCK" -y "$YANG" \
 		"${AGENT_ARGS[@]}" "$@" >"$DIR/log" 2>&1 &
 	AGENT=$!
-	wait_for 20 grep -q ready "$DIR/log" ||
+	wait_for 60 grep -q ready "$DIR/log" ||
 		ktap 1 "inc-agentd comes up" "$(cat "$DIR/log")"
 }
 

@@ -55,7 +55,7 @@ SEED=${SEED:-$RANDOM}
 INC_ASAN=$INC_BUILD/user-asan
 if [ -n "${SAN:-}" ]; then
 	PATH=$INC_ASAN/tool:$INC_ASAN/perf:$PATH
-	LD_LIBRARY_PATH=$INC_ASAN/lib:$INC_BUILD/manager-test/asan:$LD_LIBRARY_PATH
+	LD_LIBRARY_PATH=$INC_ASAN/lib:$LD_LIBRARY_PATH
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=23:log_path=$LAB_OUT/asan
 	export UBSAN_OPTIONS=print_stacktrace=1:log_path=$LAB_OUT/asan
 	rm -f "$LAB_OUT"/asan.*
@@ -268,14 +268,21 @@ suite_exit()
 	exit 1
 }
 
-# suite_lacks: print what this machine lacks for any suite, or nothing.
+# What the test needs besides what all do: programs, and Python's modules by the names
+# of Debian's packages.
+SUITE_NEEDS=
+
+# suite_lacks: print what this machine lacks for the suite, or nothing.
 suite_lacks()
 {
 	local cmd
 
 	[ "$(id -u)" = 0 ] || { echo "not root"; return; }
-	for cmd in ip rdma unshare python3 jq inc-tool inc-perf; do
-		command -v "$cmd" >/dev/null || { echo "no $cmd"; return; }
+	for cmd in ip tc rdma unshare python3 jq inc-tool inc-perf $SUITE_NEEDS; do
+		case $cmd in
+		python3-*) python3 -c "import ${cmd#python3-}" 2>/dev/null ;;
+		*)	command -v "$cmd" >/dev/null ;;
+		esac || { echo "no $cmd"; return; }
 	done
 	[ -d /sys/module/rdma_inc ] || [ -e "$INC_KO" ] ||
 		modinfo rdma_inc >/dev/null 2>&1 ||

@@ -21,8 +21,30 @@ TOPO=${TOPO:-inc$$}
 TOPO_N=0
 TOPO_NET=${TOPO_NET:-47}
 # Under KASAN, eight hosts take 15 s, since each host's namespace has the devices of
-# all, and 3 s if each has its own alone.
-[ "${LAB_BACKEND:-}" != uml-debug ] || rdma system set netns exclusive
+# all, and 3 s if each has its own alone. Other tests can have that by TOPO_OWN=1.
+[ "${LAB_BACKEND:-}" != uml-debug ] || TOPO_OWN=1
+[ -z "${TOPO_OWN:-}" ] || rdma system set netns exclusive
+
+# mute SWITCH PORT...: nothing passes these ports, as where a spanning tree blocks one
+# further on. Their hosts keep their carrier: when a host loses it, a packet that rxe is
+# just sending is refused now and then, which ends the queue pair.
+mute()
+{
+	local port dir
+
+	for port in "${@:2}"; do
+		echo "qdisc add dev $port clsact"
+		for dir in ingress egress; do
+			echo "filter add dev $port $dir matchall action drop"
+		done
+	done | tc -n "$TOPO-$1" -batch -
+}
+
+# unmute SWITCH PORT...
+unmute()
+{
+	printf 'qdisc del dev %s clsact\n' "${@:2}" | tc -n "$TOPO-$1" -batch -
+}
 
 topo_ip4()
 {
@@ -53,7 +75,7 @@ host()
 topo_rxe()
 {
 	ip netns exec "$TOPO-$1" rdma link add "$2" type rxe netdev "$3" || return
-	[ "${LAB_BACKEND:-}" != uml-debug ] || rdma dev set "$2" netns "$TOPO-$1"
+	[ -z "${TOPO_OWN:-}" ] || rdma dev set "$2" netns "$TOPO-$1"
 }
 
 # Use batches: in some kernels starting a program takes long.

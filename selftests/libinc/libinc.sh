@@ -375,8 +375,9 @@ part_reasons()
 		"INC_SERVER=$(topo_ip4 sw):1"
 	sw python3 "$ROOT/selftests/libinc/alive.py" 18800 >"$LAB_OUT/alive" &
 	daemon=$!
-	wait_for 5 grep -q there "$LAB_OUT/alive"
-	reason "the daemon says that it lives, and no more" ETIMEDOUT "not all" \
+	wait_for 20 grep -q there "$LAB_OUT/alive"
+	reason "the daemon says that it lives, and no more" ETIMEDOUT \
+		"does not answer" \
 		"INC_SERVER=$(topo_ip4 sw):18800" INC_JOIN_TIMEOUT_MS=2000
 	kill "$daemon" && wait "$daemon" 2>/dev/null
 	reason "no device" ENODEV "no verbs device" INC_DEV=nothing
@@ -408,7 +409,7 @@ part_jumbo()
 {
 	hosts_mtu 9000
 	job "jumbo: the tree's PMTU fits the bridge" 2 allreduce --count 100000 \
-		"${PERF[@]}"
+		--check=1 "${PERF[@]}"
 	serve_down
 	serve_up --pmtu 4096
 	reason "the bridge's MTU is too small" EMSGSIZE \
@@ -428,7 +429,7 @@ part_route()
 {
 	route_mtu 1088
 	job "route: its MTU is just enough" 2 allreduce --count 10000 \
-		"${PERF[@]}"
+		--check=1 "${PERF[@]}"
 	route_mtu 1087
 	live_start 2 reason "$(errno EMSGSIZE)" \
 		"path MTU 1024 needs an MTU of 1088, the route to $(topo_ip4 sw) has 1087"

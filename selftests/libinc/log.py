@@ -25,7 +25,7 @@ for line in sys.stdin:
     if obj["message"].startswith("allreduce") and "tree" not in obj:
         sys.exit(f"no tree: {line}")
     seen.append((obj["level"], obj["message"]))
-for level, begin in (("debug", "to daemon: {"), ("debug", "from daemon: {"),
+for level, begin in (("debug", "to daemon: join"), ("debug", "from daemon: joined"),
                      ("info", "inc"),
                      ("debug", "allreduce begins: blocks of 4 bytes"),
                      ("debug", "allreduce ends: success"), ("info", "left: ")):

@@ -10,8 +10,14 @@
  *			end of the first collective
  *   comms live N OPS [COUNT]	OPS collectives of COUNT integers (1) on each of
  *			N communicators that live at the same time; prints the
- *			median of the milliseconds that each has taken
- *   comms room N OPS	the same; then all but the last are freed, and the last
+ *			median, and the sum, of the milliseconds that each has
+ *			taken
+ *   comms turns N OPS	the same, N times for three communicators, which are freed
+ *			before the next three are made
+ *   comms idup N OPS	OPS collectives while MPI_Comm_idup() goes on, N times, on
+ *			communicators of each number of earlier collectives; some
+ *			ranks are in MPI before the first one
+ *   comms room N OPS	the same as live; then all but the last are freed, and the last
  *			one goes on for four times as many
  */
 #include <mpi.h>
@@ -109,6 +115,61 @@ static void measure(int n, long long start)
 	free(c);
 }
 
+static void tell(double *took, int n)
+{
+	double sum = 0;
+	int i;
+
+	qsort(took, (size_t)n, sizeof(*took), by_size);
+	for (i = 0; i < n; i++)
+		sum += took[i];
+	if (!me)
+		printf("median %.1f\nall %.1f\n", took[n / 2], sum);
+}
+
+static void turns(int n, int ops)
+{
+	double *took = calloc((size_t)n, sizeof(*took)), t;
+	MPI_Comm c[3];
+	int i, j, k;
+
+	for (i = 0; i < n; i++) {
+		t = MPI_Wtime();
+		for (j = 0; j < 3; j++) {
+			MPI_Comm_dup(MPI_COMM_WORLD, &c[j]);
+			for (k = 0; k < ops; k++)
+				allreduce(c[j]);
+		}
+		for (j = 0; j < 3; j++)
+			MPI_Comm_free(&c[j]);
+		took[i] = (MPI_Wtime() - t) * 1e3;
+	}
+	tell(took, n);
+	free(took);
+}
+
+static void idup(int n, int ops)
+{
+	MPI_Comm c, made;
+	MPI_Request q;
+	int i, k, done;
+
+	for (i = 0; i < n; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &c);
+		for (k = 0; k < i; k++)
+			allreduce(c);
+		MPI_Comm_idup(c, &made, &q);
+		for (k = done = 0; k < 100 * (me % 2) && !done; k++)
+			MPI_Test(&q, &done, MPI_STATUS_IGNORE);
+		for (k = 0; k < ops; k++)
+			allreduce(c);
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+		allreduce(made);
+		MPI_Comm_free(&made);
+		MPI_Comm_free(&c);
+	}
+}
+
 static void live(int n, int ops, int more, int count)
 {
 	int *a = calloc((size_t)count, sizeof(*a));
@@ -128,9 +189,7 @@ static void live(int n, int ops, int more, int count)
 			allreduce_of(c[i], a, sum, count);
 		took[i] = (MPI_Wtime() - t) * 1e3;
 	}
-	qsort(took, (size_t)n, sizeof(*took), by_size);
-	if (!me)
-		printf("median %.1f\n", took[n / 2]);
+	tell(took, n);
 	free(took);
 	for (i = 0; i < n - 1; i++)
 		MPI_Comm_free(&c[i]);
@@ -152,6 +211,10 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &np);
 	if (argc > 1 && !strcmp(argv[1], "live"))
 		live(n, ops, 0, argc > 4 ? atoi(argv[4]) : 1);
+	else if (argc > 1 && !strcmp(argv[1], "turns"))
+		turns(n, ops);
+	else if (argc > 1 && !strcmp(argv[1], "idup"))
+		idup(n, ops);
 	else if (argc > 1 && !strcmp(argv[1], "room"))
 		live(n, ops, 4 * ops, 1);
 	else

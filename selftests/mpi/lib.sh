@@ -14,6 +14,8 @@ MPI_LIMIT=120	# seconds for a job
 # coll_inc_meet_after: most tests want each operation at the switch. Empty: the
 # default.
 MPI_MEET=1
+# coll_inc_try_timeout_ms: what a job tells of how it went is the same on any machine.
+MPI_TRY=$(scaled 3000)
 
 mpi_hosts_file()
 {
@@ -91,6 +93,7 @@ mpi_dvm()
 	mapfile -t env < <("$MPI_DIR/mpirun-inc" --env)
 	env+=("OMPI_MCA_coll_inc_server=$(topo_ip4 sw)")
 	[ -z "$MPI_MEET" ] || env+=("OMPI_MCA_coll_inc_meet_after=$MPI_MEET")
+	[ -z "$MPI_TRY" ] || env+=("OMPI_MCA_coll_inc_try_timeout_ms=$MPI_TRY")
 	for ((i = 0; i < ${#args[@]}; i += 3)); do
 		env+=("OMPI_MCA_${args[i + 1]}=${args[i + 2]}")
 	done
@@ -132,6 +135,7 @@ mpi()
 		--map-by ${MPI_MAP:-ppr:$per:node} \
 		-H "${list#,}" -n $((per * n)) --oversubscribe \
 		${MPI_MEET:+--mca coll_inc_meet_after $MPI_MEET} \
+		${MPI_TRY:+--mca coll_inc_try_timeout_ms $MPI_TRY} \
 		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" \
 		2>&1 </dev/null
 }

@@ -5,8 +5,8 @@
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
 #   mpi.sh [VAR=VALUE]... [PART...]
-#	PART: info flat hosts meet room aside order fail device session params train lossy
-#	      off die han link
+#	PART: info flat hosts meet room cannot aside order fail device session params train
+#	      lossy off die han link ulfm
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -36,6 +36,9 @@ part_flat()
 	went_all edge reduce_scatter ireduce_scatter allreduce_init bcast_init
 	grep -q "barrier_init: .* fell through: more than coll_inc_max_persistent" "$LAB_OUT/edge"
 	ktap $? "edge: there are so many trees for persistent operations"
+	mpi overlap 1 "$RANKS" "$MPI_DIR/overlap"
+	cases overlap $?
+	went_all overlap allgather ialltoall scatter_init
 	MPI_ARGS+=(-x INC_LOG=info -x 'USER=al/ice')
 	mpi wrong 1 "$RANKS" "$MPI_DIR/wrong"
 	cases wrong $?
@@ -57,6 +60,10 @@ part_hosts()
 	went_all hosts allreduce barrier bcast reduce
 	mpi hosts-edge 2 "$RANKS" "$MPI_DIR/edge" "$SEED"
 	cases hosts-edge $?
+	mpi hosts-overlap 2 "$RANKS" "$MPI_DIR/overlap"
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	mpi stock-overlap 2 "$RANKS" "$MPI_DIR/overlap"
+	cases hosts-overlap $? stock-overlap
 	wait_for 5 no_tree
 	ktap $? "hosts: no tree is left"
 }
@@ -72,7 +79,7 @@ of_comm()
 # As a program finds it: the ranks of a communicator meet when it pays.
 part_meet()
 {
-	local early="fell through: before coll_inc_meet_after"
+	local early="fell through: before coll_inc_meet_after" n
 
 	MPI_MEET=
 	MPI_ARGS=(--mca coll_inc_stats 1)
@@ -87,9 +94,17 @@ part_meet()
 	of_comm meet-much "live 0" "2 through the switch$"
 	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_meet_after 4)
 	mpi meet-hosts 2 2 "$MPI_DIR/comms" live 1 6
-	# Open MPI's own operations count, too.
 	of_comm meet-hosts "live 0" "[1-6] through the switch, [0-9]* fell"
-	MPI_MEET=1
+	# Open MPI's own operations on a communicator that is being duplicated have no
+	# place among the program's.
+	MPI_LIMIT=40
+	for n in 1 2; do
+		mpi "meet-idup-$n" $n $((RANKS / n)) "$MPI_DIR/comms" idup 20 18
+		ktap $? "meet-idup-$n: it ends, and the sums are right" \
+			"$(tail -n 1 "$LAB_OUT/meet-idup-$n" | tr '#' ' ')"
+		of_comm "meet-idup-$n" "MPI COMM [0-9]* DUP FROM 0 (20 communicators)" "[1-9][0-9]* through the switch"
+	done
+	MPI_LIMIT=120 MPI_MEET=1
 	wait_for 5 no_tree
 	ktap $? "meet: no tree is left"
 }
@@ -129,6 +144,9 @@ part_aside()
 	of_comm aside-threads "$dup" "0 through the switch, .*: non-blocking, and no blocking one"
 	mpi aside-hosts 2 2 "$MPI_DIR/aside" "$SEED" 2 30
 	cases aside-hosts $?
+	mpi aside-end 1 "$RANKS" "$MPI_DIR/finalize"
+	cases aside-end $?
+	of_comm aside-end MPI_COMM_WORLD "[1-9][0-9]* through the switch"
 	serve_down
 	serve_up --max-trees 1
 	mpi aside-full 1 "$RANKS" "$MPI_DIR/aside" "$SEED" 4 50
@@ -146,14 +164,19 @@ as_fast()
 		"$LAB_OUT/$1" "$LAB_OUT/$2"
 }
 
+# How often the daemon had no room.
+refused()
+{
+	grep -c "accepts at most" "$LAB_OUT/serve.log"
+}
+
 # More communicators than the switch has room for: they try again.
 part_room()
 {
-	local full="no room at the switch (this daemon accepts at most 3 jobs" n
+	local full="no room at the switch (this daemon accepts at most 2 jobs" n
 
 	serve_down
-	# One is MPI_COMM_WORLD's, as MPI_Comm_dup() uses some operations.
-	serve_up --max-trees 3
+	serve_up --max-trees 2 --verbose
 	MPI_MEET=4
 	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)
 	mpi room 1 "$RANKS" "$MPI_DIR/comms" room 4 6
@@ -163,7 +186,7 @@ part_room()
 	of_comm room "live 2" "0 through the switch, 6 fell through: .*$full"
 	# In its eighth operation, when the others have been freed.
 	of_comm room "live 3" "23 through the switch, 7 fell through: .*$full"
-	grep -aq "live 3: nothing goes through the switch now: ${full/ (/: }.*; tries again after 4 operations" "$LAB_OUT/room"
+	grep -aq "live 3: nothing goes through the switch now: .*${full/ (/: }.*; tries again after 4 operations" "$LAB_OUT/room"
 	ktap $? "room: it says when it tries again"
 	# To find that out takes tens of milliseconds: not each pays for it. What else
 	# the machine does may only make it look slower.
@@ -177,6 +200,14 @@ part_room()
 	done
 	ktap $? "room: forty communicators take no longer for it" \
 		"$(grep -a '^median' "$LAB_OUT"/room-{many,stock})"
+	# Nor after each time that others are freed: it is a few seconds, and each rank
+	# asks six times when it does.
+	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)
+	n=$(refused)
+	mpi room-turns 1 "$RANKS" "$MPI_DIR/comms" turns 20 20
+	n=$(($(refused) - n))
+	[ $n -gt 0 ] && [ $n -lt $((20 * 3 * RANKS)) ]
+	ktap $? "room: who frees some asks for no more than there were" "$n refusals"
 	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)
 	MPI_MEET=4
 	mpi room-hosts 2 2 "$MPI_DIR/comms" room 4 6
@@ -184,6 +215,71 @@ part_room()
 	MPI_MEET=1
 	serve_down
 	serve_up
+}
+
+# all_of JOB: the milliseconds of all its communicators.
+all_of()
+{
+	sed -n 's/^all \([0-9]*\).*/\1/p' "$LAB_OUT/$1"
+}
+
+# told JOB TEXT: one line says which rank keeps all from the switch, and why; before it
+# is known, one says that.
+told()
+{
+	local none="nothing goes through the switch now: rank" n
+
+	n=$(grep -a "$none" "$LAB_OUT/$1" | grep -vc "has not answered yet")
+	[ "$n" -le 1 ] && grep -aqE "$none $2" "$LAB_OUT/$1"
+	ktap $? "$1: one line says who cannot, and why" \
+		"$(grep -a coll/inc: "$LAB_OUT/$1" | head -n 3 | tr '#\n' '  ')"
+}
+
+# cheap JOB: its ten communicators take a second more than those of cannot-stock. By
+# itself a busy machine takes twice as long now and then, and 10 s each are 100.
+cheap()
+{
+	local ours stock
+
+	ours=$(all_of "$1") stock=$(all_of cannot-stock)
+	[ "${ours:-999999}" -lt $((3 * stock + $(scaled 1000))) ]
+	ktap $? "$1: ten communicators take no second longer" "$ours, $stock ms"
+	[ -z "$(went "$1")" ]
+	ktap $? "$1: nothing goes through the switch" "$(went "$1")"
+}
+
+# Something is wrong on one host, or with the daemon's: to find that out by meeting
+# would take 10 s, or 3 s, for each communicator.
+part_cannot()
+{
+	local job="$MPI_DIR/comms live 10 20" MPI_TRY=
+
+	"$MPI_DIR/able" >"$LAB_OUT/able" 2>&1
+	cases able $?
+	MPI_MEET=
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	# shellcheck disable=SC2086	# words
+	mpi cannot-stock 1 "$RANKS" $job
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	# A rank that may lock no more than 64 KiB of memory.
+	# shellcheck disable=SC2016,SC2086
+	mpi cannot-lock 1 "$RANKS" \
+		sh -c '[ "$(hostname)" != "$1" ] || limit="setpriv
+			--inh-caps -ipc_lock --bounding-set -ipc_lock
+			prlimit --memlock=65536"
+		shift; exec $limit "$@"' odd "$TOPO-h1" $job
+	cheap cannot-lock
+	told cannot-lock "1 on $TOPO-h1: a rank cannot use the switch: .*memory"
+	# A host that does not answer.
+	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll_inc_server
+		"$(topo_ip4 200)")
+	# shellcheck disable=SC2086
+	mpi cannot-reach 1 "$RANKS" $job
+	cheap cannot-reach
+	told cannot-reach "0 on $TOPO-h0: (the daemon has not answered yet|no daemon answers)"
+	wait_for 5 no_tree
+	ktap $? "cannot: no tree is left"
+	MPI_MEET=1
 }
 
 # One rank cannot do its part.
@@ -200,6 +296,21 @@ part_fail()
 	went_all fail-hosts reduce
 	wait_for 5 no_tree
 	ktap $? "fail: no tree is left"
+}
+
+# The job goes on when a communicator is revoked or a rank dies (ULFM).
+part_ulfm()
+{
+	MPI_ARGS=(--with-ft ulfm --mca coll_inc_verbose 1)
+	mpi ulfm 1 "$RANKS" "$MPI_DIR/ulfm"
+	# A rank was killed, so the job's own status is that of a failure.
+	cases ulfm 0
+	grep -aq '^1\.\.' "$LAB_OUT/ulfm"
+	ktap $? "ulfm: all cases end"
+	grep -aq "SHRUNK.*go through the switch" "$LAB_OUT/ulfm"
+	ktap $? "ulfm: a new communicator goes through the switch"
+	wait_for 5 no_tree
+	ktap $? "ulfm: no tree is left"
 }
 
 # Device memory, which a test component pretends to have. Use one rank per host:
@@ -362,7 +473,8 @@ part_info()
 	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc \
 		--level 9 >"$LAB_OUT/info" 2>&1
 	for p in server priority min_ranks meet_after min_bytes max_bytes \
-		max_persistent verbose stats timeout_ms join_timeout_ms; do
+		max_persistent verbose stats timeout_ms join_timeout_ms \
+		try_timeout_ms; do
 		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d |
 			grep -q '[A-Z]'
 		ktap $? "info: coll_inc_$p is documented"
@@ -441,10 +553,11 @@ loop_end()
 }
 
 # A later job goes through the switch as ever.
+# A busy machine may find the daemon only in a later operation.
 works_again()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
-	mpi after 1 "$RANKS" "$MPI_DIR/loop" 0.1
+	mpi after 1 "$RANKS" "$MPI_DIR/loop" 2
 	ktap $? "$1: the next job runs" \
 		"$(head -n 1 "$LAB_OUT/after" | tr '#' ' ')"
 	[[ ", $(went after)" == *", allreduce "[1-9]* ]]
@@ -510,6 +623,17 @@ part_die()
 	works_again die
 }
 
+# han_tree JOB: the last tree of coll/han's own communicators. On a busy machine that
+# of the communicator above them may come after it.
+han_tree()
+{
+	local n=1
+
+	! grep -a "go through the switch" "$LAB_OUT/$1" | tail -n 1 |
+		grep -q "FROM GROUP" || n=2
+	trees | tail -n "$n" | head -n 1
+}
+
 # With several ranks per host, coll/han does Scatter over our tree of the second
 # ranks of each host. coll/han ignores how that ends.
 part_han()
@@ -520,8 +644,7 @@ part_han()
 		LOOP_OF=(scatter)
 		[ $name = han ] || LOOP_OF+=(session)
 		loop_start $name 2
-		# The last tree used.
-		sw inc-tool tree del "$(trees | tail -n 1)"
+		sw inc-tool tree del "$(han_tree "$name")"
 		loop_end $name
 		grep -aq "the job ends" "$LAB_OUT/$name"
 		ktap $? "$name: it says why" \
@@ -538,4 +661,4 @@ part_link()
 	ip -n "$TOPO-h1" link set eth0 up
 }
 
-suite "info flat hosts meet room aside order fail device session params train lossy off" "$@"
+suite "info flat hosts meet room cannot aside order fail device session params train lossy off" "$@"

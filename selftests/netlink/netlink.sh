@@ -14,6 +14,7 @@
 
 RAW=$ROOT/selftests/netlink/netlink_raw.py
 KEYS=$ROOT/selftests/netlink/netlink_keys.py
+SUITE_NEEDS=python3-yaml
 SAYS_BY=(tool)
 
 tool()
@@ -402,6 +403,55 @@ stranger()
 	nobody unshare -Urn inc-tool -f -b - 2>&1
 }
 
+# crowd: as root of a user namespace, take what there is in several namespaces, say
+# what came of it, and stay until the end of standard input.
+crowd()
+{
+	nobody unshare -Urn sh -c '
+		add="inc-tool tree add ranks 1"
+		inc-tool -j switch | jq -r .\"hold-limit\"
+		$add
+		$add && echo another
+		unshare -n $add && echo elsewhere
+		unshare -Urn $add && echo further in
+		for i in $(seq 32); do
+			echo "tree add ranks 1 slots 1 msg-size 64"
+		done | inc-tool -b - | wc -l
+		unshare -Urn inc-tool -j switch | jq -r .\"hold-guaranteed\"
+		echo end
+		read -r _' >"$LAB_OUT/crowd" 2>&1
+}
+
+# All that a user makes is one share of what there is.
+check_share()
+{
+	local par=/sys/module/rdma_inc/parameters old pid out fd
+
+	old=$(cat $par/memory_ceiling)
+	echo 64 >$par/memory_ceiling
+	rm -f "$LAB_OUT/stay" && mkfifo "$LAB_OUT/stay"
+	crowd <"$LAB_OUT/stay" &
+	pid=$!
+	exec {fd}>"$LAB_OUT/stay"
+	wait_for 60 grep -q ^end "$LAB_OUT/crowd"
+	out=$(tr '\n' ' ' <"$LAB_OUT/crowd")
+	[[ $out == "1048576 tree 1 "* ]]
+	ktap $? "a user has an eighth of what there is" "$out"
+	[ "$(grep -c "memory_ceiling of a user's namespaces is 8 MiB" \
+		"$LAB_OUT/crowd")" = 3 ] && ! grep -q "another\|elsewhere\|further" \
+		"$LAB_OUT/crowd"
+	ktap $? "and no more, wherever" "$out"
+	# 1 MiB, half of which 33 trees share
+	[[ $out == *" 32 15887 end "* ]]
+	ktap $? "nor do its trees hold more" "$out"
+	says "the host's own has room" 0 "tree 7" tree add id 7 ranks 2
+	tool tree del 7
+	exec {fd}>&-
+	wait "$pid"
+	rm "$LAB_OUT/stay"
+	echo "$old" >$par/memory_ceiling
+}
+
 part_userns()
 {
 	local par=/sys/module/rdma_inc/parameters/user_namespaces out
@@ -439,6 +489,7 @@ part_userns()
 	ktap $? "who may not raise a limit" "$out"
 	[[ $out == *"memory-limit 1 MiB "*"max-trees 4 max-ranks 8 max-slots 32 max-tree-memory 512 KiB"* ]]
 	ktap $? "but lower it" "$out"
+	check_share
 	echo 0 >$par
 }
 
@@ -541,6 +592,18 @@ part_quota()
 		"max-tree-memory: " $add
 	tool switch set max-tree-memory "$used"
 	says "all that it takes" 0 "tree 1" $add
+	tool tree del 1
+	# Nor does a tree that is there get more, be its members there or not.
+	add="tree add id 1 ranks 4 slots 8 msg-size 4096 window 16 dead-time 50"
+	tool switch set max-tree-memory 1
+	used=$(tool $add 2>&1 | sed -n 's/.*max-tree-memory: \([0-9]*\) KiB needed.*/\1/p')
+	tool switch set max-tree-memory "${used}K"
+	says "a tree with a small window" 0 "tree 1" $add
+	says "the window may not grow" 2 "max-tree-memory: " \
+		tree set 1 window 256
+	says "and has not" 0 "window 16" -d tree show 1
+	says "but become smaller" 0 "" tree set 1 window 8
+	says "and as large as it was" 0 "" tree set 1 window 16
 	tool tree del 1
 	tool switch set max-tree-memory 0
 	# What waits of members that are switches is not limited later.

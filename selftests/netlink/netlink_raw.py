@@ -29,6 +29,7 @@ SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 16, 3
 NLA_F_NESTED = 0x8000
 CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 1, 2
+CTRL_ATTR_MCAST_GROUPS = 7
 MIB = 1 << 20
 
 
@@ -103,6 +104,7 @@ class Conn:
         reply = self.call(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, name)
         self.family = struct.unpack("=H",
                                     dict(reply[0])[CTRL_ATTR_FAMILY_ID])[0]
+        self.groups = dict(reply[0])[CTRL_ATTR_MCAST_GROUPS]
 
     def send(self, kind, cmd, payload, flags=NLM_F_ACK):
         self.seq += 1
@@ -1005,6 +1007,39 @@ def reply():
            [[("tree-id", 500), ("rank", i), ("peer-addr", V4("10.9.0.2")),
              ("peer-qpn", 17), ("peer-psn", 3)] for i in range(200)], "rank")
     c.call(c.family, SP.cmd["tree-del"], nla(1, struct.pack("=I", 500)))
+    complete()
+
+
+def complete():
+    """The same for members that complete their trees: none is ready, and takes
+    messages, whose members were taken back."""
+    events, c, number = Conn(), Conn(), SP.sets["tree"]["id"][0]
+    events.s.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)     # SO_RCVBUFFORCE
+    groups = [dict(parse(nest)) for _, nest in parse(events.groups)]
+    events.s.setsockopt(SOL_NETLINK, 1, struct.unpack(      # ADD_MEMBERSHIP
+        "=I", next(g[2] for g in groups if g[1] == b"events\0"))[0])
+    ids = range(600, 700)
+    for i in ids:
+        c.inc("tree-new", "tree", [("id", i), ("ranks", 1), ("slots", 1)])
+    d = Conn()
+    d.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+    for i in ids:
+        d.send(d.family, SP.cmd["members-new"], several(i, [0]), 0)
+    there_now = {struct.unpack("=I", t)[0]
+                 for t in there("member-get", "member", "tree-id")}
+    for i in ids:
+        c.call(c.family, SP.cmd["tree-del"], nla(1, struct.pack("=I", i)))
+    ready, gone = set(), set()
+    while len(gone) < len(ids):
+        buf = events.s.recv(1 << 16)
+        if buf[16] == SP.cmd["tree-ready-ntf"]:
+            ready.add(struct.unpack("=I", dict(parse(buf[20:]))[number])[0])
+        if buf[16] == SP.cmd["tree-del-ntf"]:
+            gone.add(dict(parse(buf[20:]))[number])
+    case("members-new: some trees are complete, some are not",
+         None if 0 < len(there_now) < len(ids) else f"{len(there_now)}")
+    case("members-new: those are ready, and no others ever were",
+         None if ready == there_now else f"{len(ready)}, {len(there_now)}")
 
 
 def main():

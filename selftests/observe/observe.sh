@@ -230,8 +230,18 @@ part_check()
 {
 	local out
 
-	says "check: no tree is worth a warning" 0 "verdict warn" \
+	# No failures of other parts.
+	serve_down
+	inc_unload && inc_load && serve_up
+	says "check: an idle switch is well" 0 "verdict ok" inc-tool check
+	kill -STOP "$SERVE_PID"
+	says "check: a daemon that is stopped" 1 "it is stopped, and answers nobody" \
 		inc-tool check
+	kill -CONT "$SERVE_PID"
+	serve_down
+	says "check: nobody makes trees" 0 "neither inc-tool serve nor" \
+		inc-tool check
+	serve_up
 	running
 	out=$(sw inc-tool check 2>&1)
 	ktap $? "check: a job that runs" "$(tr '\n' '|' <<<"$out")"
@@ -248,7 +258,19 @@ part_check()
 	finds "check: who keeps others waiting" rank "rank 1," warn \
 		"messages wait for it"
 	kill -CONT "${JOB_PIDS[1]}"
+	# It is stopped: it keeps its tree until it goes, too.
+	kill -STOP "${JOB_PIDS[1]}"
+	wait_for 10 complains rank "rank 1," "messages wait for it"
+	kill -9 "${JOB_PIDS[0]}"
+	wait_for 10 complains tree tree "have no member any more: 0"
+	finds "check: a rank that had joined" tree tree FAIL \
+		"ranks have no member any more: 0"
+	kill -CONT "${JOB_PIDS[1]}"
 	running_down
+	finds "check: the tree that failed last" failure failure warn \
+		"rank 0, $(topo_ip4 0): it has left"
+	serve_down
+	inc_unload && inc_load && serve_up
 
 	# Otherwise it would follow its ports, and lose IPv6 below 1280.
 	sw ip link set br0 mtu 1400
@@ -268,8 +290,13 @@ part_check()
 		>/dev/null
 	finds "check: ranks that have not joined" tree "tree 9" warn \
 		"1 ranks have no member: 4"
-	finds "check: nothing ever came" rank "rank 0," warn \
+	finds "check: nothing is due before all are there" rank "tree 9 rank 0," ok ""
+	sw inc-tool tree add id 8 ranks 1 >/dev/null
+	sw inc-tool member add tree 8 rank 0 addr "$(topo_ip4 0)" qpn 0x11 \
+		psn 0 >/dev/null
+	finds "check: nothing ever came" rank "tree 8 rank 0," warn \
 		"no packet has ever arrived from it"
+	sw inc-tool tree del 8
 	sw ip link set v0 mtu 1000
 	finds "check: MTU of a port" link "link v0" FAIL \
 		"its MTU is 1000, the path MTU needs 1088"
@@ -300,7 +327,19 @@ part_check()
 	says "check: no such tree" 2 "there is no tree 10" \
 		inc-tool check tree 10
 	sw ip route del 10.98.0.0/24
+	# Something is wrong, and a host sends to the QPN of another one's member.
+	host 2 ip link set eth0 down
+	out=$(sw inc-tool -j member show tree 9 rank 0 |
+		jq -r 'if type == "array" then .[0] else . end | .qpn')
+	host 1 python3 -c "import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(
+	b'\\x0a\\0\\xff\\xff' + ($out).to_bytes(4, 'big') + bytes(40),
+	('$(topo_ip4 sw)', 4791))"
+	finds "check: a counter may be why something is wrong" switch switch warn \
+		"rx-source counts 1 packets"
+	host 2 ip link set eth0 up
 	sw inc-tool tree del 9
+	finds "check: what was counted long ago is none" switch switch ok ""
 	serve_down
 	inc_unload
 	says "check: no module" 1 "module is not loaded" inc-tool check

@@ -12,6 +12,7 @@
 . "$(dirname "$0")/../lib/suite.sh"
 
 DIR=$(mktemp -d)
+export RENDEZVOUS=$ROOT/selftests/plain/rendezvous.py
 ALL="broadcast allgather alltoall scatter gather reduce allreduce reduce-scatter"
 
 build()

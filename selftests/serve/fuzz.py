@@ -8,7 +8,6 @@ manner. For serve.sh.
 
   fuzz.py ADDR SEED STEPS PID PID PID
 """
-import json
 import os
 import random
 import select
@@ -16,7 +15,8 @@ import socket
 import sys
 import time
 
-from talk import Case, Conn, join_line, rank_line, wrong, SMALL
+from stream import Wire, message, pack, STATUS
+from talk import Case, Conn, join_line, rank_line, wrong, SMALL, WAIT
 import talk
 
 CONNS = 16
@@ -33,7 +33,7 @@ class Fuzz(Case):
         super().__init__(where)
         self.rnd = random.Random(seed)
         self.conns = []
-        self.ups = {}
+        self.ups = []
         self.said = 0
         self.heard = {}
         sock = self.host(1).socket(socket.AF_INET)
@@ -67,7 +67,8 @@ class Fuzz(Case):
     SENSE = {"new": ["join", "join", "gather"], "leave": ["leave"],
              "join": ["rts", "rts", "leave", "lost"],
              "gather": ["gather", "gather", "retract", "link", "rts", "leave"]}
-    ALL = ["join", "gather", "retract", "link", "rts", "leave", "lost", "event"]
+    ALL = ["join", "gather", "retract", "link", "rts", "leave", "lost", "event",
+           "heartbeat", "lossy", "failure", "resume", "rejoin"]
 
     def line(self, conn):
         r, n = self.rnd, conn.n
@@ -79,20 +80,22 @@ class Fuzz(Case):
         if cmd in self.SENSE:
             conn.cmd = cmd
         if cmd == "join":
-            more = {"rts": True} if r.random() < 0.5 else {}
+            conn.says_rts, more = r.random() < 0.5, {}
             if r.random() < 0.3:
                 more["transport"] = "uc"
             if r.random() < 0.2:
                 more["mtu"] = r.choice([256, 1024])
             return join_line(job, self.addr(n), rank, ranks, self.tree(),
                              **more)
-        if cmd in ("gather", "retract"):
+        if cmd in ("gather", "retract", "resume"):
             return rank_line(cmd, job, rank, ranks, tree=self.tree())
         if cmd == "link":
+            conn.says_rts = r.random() < 0.5
             return {"cmd": cmd, "addr": self.addr(n), "qpn": r.randrange(1, 99),
-                    "psn": r.getrandbits(24), "rts": r.random() < 0.5}
+                    "psn": r.getrandbits(24)}
         if cmd == "event":
-            return self.event_line()
+            event = self.event_line()
+            return event if event["event"] != "error" else b""
         return {"cmd": cmd}
 
     def event_line(self):
@@ -105,30 +108,30 @@ class Fuzz(Case):
                     "count": r.choice([1, 1, 2, 2, 3, 65535]),
                     "tree": self.tree()}
         if event in ("linked", "joined"):
-            return {"event": event, "version": 1, "tree_id": 9,
-                    "addr": self.ip(1), "qpn": 99, "psn": 1, "rkey": 2,
+            return {"event": event, "tree_id": 9,
+                    "addr": self.addr(1), "qpn": 99, "psn": 1, "rkey": 2,
                     "slots": 2, "msg_size": 1024, "pmtu": 1024,
-                    "first_msg_id": 0, "collectives": 1, "dtypes": 1, "ops": 1,
-                    "rts": r.random() < 0.5}
-        if event == "error":
-            return {"event": event, "errno": "EINVAL", "error": "no"}
+                    "first_msg_id": 0, "collectives": 1, "dtypes": 1, "ops": 1}
         if event == "failed":
             return {"event": event, "status": 18, "reason": "no"}
         return {"event": event}
 
     def data(self, obj):
-        """A line as bytes, mostly as it should be."""
+        """A message as bytes, mostly as it should be."""
         r = self.rnd
-        line = bytearray(json.dumps(obj).encode())
+        body = pack(obj)
+        data = bytearray(message(body))
         what = r.random()
         if what < 0.02:
             for _ in range(r.randrange(1, 4)):
-                line[r.randrange(len(line))] = r.randrange(256)
+                data[r.randrange(len(data))] = r.randrange(256)
         elif what < 0.025:
-            del line[r.randrange(len(line)):]
+            data = message(body[:r.randrange(len(body) + 1)])
         elif what < 0.03:
-            line = bytearray(b"{\"a\":" * r.randrange(1, 600))
-        return bytes(line) + b"\n"
+            data = message(r.choice([
+                b"", b"\xfa\x07\0", b"\x0a\x02\x0a\0" * r.randrange(1, 600),
+                r.randbytes(r.randrange(1, 600))]), r.choice([0, 0, 0, 1]))
+        return bytes(data)
 
     # --- Steps ----------------------------------------------------------------
 
@@ -182,34 +185,50 @@ class Fuzz(Case):
             return
         conn = self.conns.pop(self.rnd.randrange(len(self.conns)))
         how = self.rnd.random()
-        if how < 0.2:
+        if how < 0.1:
             try:
                 conn.sock.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
+        elif how < 0.15:
+            conn.wire.shut(conn.stream)
+        elif how < 0.2:
+            conn.wire.reset(conn.stream)
+        if how < 0.2:
             self.conns.insert(0, conn)
             return
         conn.close(reset=how < 0.6)
 
     def step_parent(self):
-        if not self.ups:
+        all_ = [(w, s) for w in self.ups for s in w.streams.values()
+                if not s.ended]
+        if not all_:
             return
-        up = self.rnd.choice(list(self.ups))
-        try:
-            if self.rnd.random() < 0.1:
-                self.ups.pop(up)
-                up.close()
-            elif self.rnd.random() < 0.2 or not self.ups[up]:
-                up.sendall(self.data(self.event_line()))
-            else:
-                self.answer(up, self.ups[up])
-        except OSError:
-            self.ups.pop(up, None)
+        wire, up = self.rnd.choice(all_)
+        said = [o for o in up.got if o]
+        how = self.rnd.random()
+        if how < 0.03:
+            self.ups.remove(wire)
+            wire.sock.close()
+        elif how < 0.06:
+            wire.reset(up)
+            up.end()
+        elif how < 0.28 or not said:
+            self.tell(wire, up, self.event_line())
+        else:
+            self.tell(wire, up, self.answer(said))
 
-    def answer(self, up, said):
+    def tell(self, wire, up, obj):
+        if obj["event"] == "error":
+            wire.finish(up, self.rnd.choice(STATUS), "no")
+            up.end()
+        else:
+            wire.messages(up, self.data(obj))
+
+    def answer(self, said):
         """What goes with what a leaf has said."""
-        ranks = {o["rank"] for o in said if o["cmd"] == "gather"}
-        ranks -= {o["rank"] for o in said if o["cmd"] == "retract"}
+        ranks = {o.get("rank", 0) for o in said if o["cmd"] == "gather"}
+        ranks -= {o.get("rank", 0) for o in said if o["cmd"] == "retract"}
         cmds = {o["cmd"] for o in said}
         obj = {"event": "ready"}
         if "link" not in cmds:
@@ -219,39 +238,60 @@ class Fuzz(Case):
             obj = self.event_line()
             while obj["event"] != "linked":
                 obj = self.event_line()
-        up.sendall(self.data(obj))
+        return obj
 
-    def took(self, sock, data):
-        """What was heard, and what a leaf has said."""
-        for line in data.split(b"\n"):
-            try:
-                obj = json.loads(line)
-            except ValueError:
-                continue
-            what = obj.get("event") or obj.get("cmd")
+    # --- What is heard --------------------------------------------------------
+
+    def count(self, objs):
+        for obj in objs:
+            what = (obj.get("event") or obj.get("cmd")) if obj else "end"
             self.heard[what] = self.heard.get(what, 0) + 1
-            if sock in self.ups and "cmd" in obj:
-                self.ups[sock].append(obj)
+
+    def hear_conn(self, conn):
+        """A stream that has ended may be followed by another one."""
+        conn.read()
+        got = conn.hear()
+        self.count(got)
+        if None not in got:
+            return
+        if conn.wire.ended or self.rnd.random() < 0.5:
+            self.conns.remove(conn)
+            conn.close()
+            return
+        n = conn.n
+        self.conns.remove(conn)
+        conn = Conn(None, None, wire=conn.wire)
+        conn.n, conn.cmd = n, "new"
+        self.conns.append(conn)
+
+    def hear_up(self, wire):
+        known = {n: len(s.got) for n, s in wire.streams.items()}
+        wire.read()
+        for n, up in wire.streams.items():
+            if n not in known:
+                wire.answer(up)
+            self.count(up.got[known.get(n, 0):])
+        if wire.ended:
+            self.ups.remove(wire)
+            wire.sock.close()
 
     def hear(self):
         """Takes what has come, of all; mostly."""
-        socks = [c.sock for c in self.conns] + [*self.ups, self.listener]
-        ready, _, _ = select.select(socks, [], [], self.rnd.choice(PAUSES))
+        socks = {self.listener: None, **{c.sock: c for c in self.conns},
+                 **{w.sock: w for w in self.ups}}
+        ready, _, _ = select.select(list(socks), [], [],
+                                    self.rnd.choice(PAUSES))
         for sock in ready:
             if sock is self.listener:
-                self.ups[sock.accept()[0]] = []
+                sock = sock.accept()[0]
+                sock.settimeout(WAIT)
+                self.ups.append(Wire(sock, serves=True))
+            elif self.rnd.random() < 0.1:
                 continue
-            if self.rnd.random() < 0.1:
-                continue
-            try:
-                data = sock.recv(8192)
-            except OSError:
-                data = b""
-            self.took(sock, data)
-            if not data:
-                self.conns = [c for c in self.conns if c.sock is not sock]
-                self.ups.pop(sock, None)
-                sock.close()
+            elif isinstance(socks[sock], Wire):
+                self.hear_up(socks[sock])
+            else:
+                self.hear_conn(socks[sock])
 
     def run(self, steps, pids):
         what = [self.step_open] * 4 + [self.step_say] * 8 + \
@@ -274,7 +314,7 @@ class Fuzz(Case):
         for conn in self.conns:
             conn.close()
         for up in self.ups:
-            up.close()
+            up.sock.close()
         self.listener.close()
         for port in range(PORTS):
             self.where = (self.where[0], 18791 + port)

@@ -6,7 +6,7 @@
 # libinc would send. Random dialogues run last (SEED=N reproduces one).
 #
 #   serve.sh [VAR=VALUE]... [PART...]
-#	PART: belong addresses limits forming many killed segment options fuzz
+#	PART: belong addresses limits forming many killed reload segment options fuzz
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -52,7 +52,8 @@ part_belong()
 	daemon --levels || return
 	talk "gather, retract, retract" retract
 	talk "two jobs on one connection" two_jobs
-	talk "lines in another order" order
+	talk "messages in another order" order
+	talk "messages that are none" messages
 	# A switch as its own parent: both are the same switch.
 	local parent=$SERVE_PID
 
@@ -81,6 +82,9 @@ part_limits()
 	daemon --max-host-clients 5 || return
 	talk "connections of one host" host_clients 5
 	gone "connections"
+	daemon --max-clients 20 --max-host-clients 20 || return
+	talk "silent connections of one host" crowd 20
+	gone "silent connections"
 	daemon --max-host-trees 3 || return
 	talk "jobs of one host" host_trees 3
 	gone "jobs"
@@ -92,6 +96,10 @@ part_limits()
 	talk "as many trees as fit" trees 5
 	gone "trees"
 	sw inc-tool switch set memory-limit 1G
+	# An address that nobody has.
+	daemon --max-trees 10 --parent "10.$TOPO_NET.99.99" || return
+	talk "a parent that does not answer" away "$SERVE_PID" 30
+	gone "no parent"
 	# Without the sanitizer, which itself needs memory.
 	serve_up || return
 	talk "gathers without end" gathers "$SERVE_PID" 20000
@@ -152,6 +160,46 @@ part_killed()
 	sw inc-tool tree del 77
 	wait "${pids[@]}"
 	gone killed
+}
+
+# told TEXT: the ranks of the last job were, and so was the log.
+told()
+{
+	grep -q "$1" "$JOB_LOG".* && grep -q "$1" "$LAB_OUT/serve.log"
+}
+
+# The daemon outlives the module: it says when there is none, and goes on with the
+# next one, whose trees and events it knows.
+part_reload()
+{
+	local old
+
+	serve_up -v || return
+	kill -HUP "$SERVE_PID"
+	job "reload: a job before, after SIGHUP" 2 allreduce --count 100 -i 5
+	wait_for 10 no_tree
+	inc_unload
+	job_start 2 allreduce --count 100 -i 5
+	! job_wait && told "the module is not loaded"
+	ktap $? "reload: without the module" "$(job_why)"
+	inc_load
+	job "reload: a job with the next one" 2 allreduce --count 100 -i 5 --check
+	job_start 2 allreduce --count 100 -i 100000000
+	wait_for 10 busy 20 && sw inc-tool tree del "$(sw inc-tool -j tree show |
+		jq '.[0].id')"
+	! job_wait && told "tree deleted\|tree was deleted"
+	ktap $? "reload: it hears of the next one's trees" "$(job_why)"
+
+	job_start 2 allreduce --count 100 -i 100000000
+	wait_for 10 busy 20
+	old=("${JOB_PIDS[@]}")
+	inc_unload
+	inc_load
+	job "reload: a job beside one of the last module" 2 allreduce --count 100 -i 5
+	JOB_PIDS=("${old[@]}")
+	! job_wait && grep -q "loaded again" "$LAB_OUT/serve.log"
+	ktap $? "reload: which has ended" "$(tail -n 3 "$LAB_OUT/serve.log")"
+	gone reload
 }
 
 # A death reported in the same segment as "ready" is noticed at once.
@@ -278,4 +326,4 @@ suite_up()
 	topo_up 4
 }
 
-suite "belong addresses limits forming many killed segment options fuzz" "$@"
+suite "belong addresses limits forming many killed reload segment options fuzz" "$@"

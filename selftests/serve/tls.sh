@@ -109,7 +109,8 @@ part_certificates()
 	refused "no certificate" "which shows no certificate" \
 		"no certificate" INC_SERVER_CA="$CA/ca.pem"
 	refused "a stranger's certificate" "refuses the certificate" \
-		"certificate of the client is not of the authority in $CA/ca.pem" INC_SERVER_CA="$CA/ca.pem" \
+		"its certificate is not of the authority in --tls-ca" \
+		INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_CERT="$CA-other/stranger/cert.pem" \
 		INC_SERVER_KEY="$CA-other/stranger/key.pem"
 	refused "another authority" "certificate of the rendezvous daemon" \
@@ -118,7 +119,8 @@ part_certificates()
 	! rank INC_SERVER_CERTS="$CA/expired" &&
 		grep -q "has expired" "$LAB_OUT/rank.log"
 	ktap $? "expired: the rank says why" "$(tail -n 1 "$LAB_OUT/rank.log")"
-	refused "plaintext" "speaks TLS only" "does not speak TLS" A=
+	refused "plaintext" "if inc-tool serve speaks TLS" \
+		"TLS: it does not speak it" A=
 	gone certificates
 	daemon --tls-cert "$CA/elsewhere/cert.pem" \
 		--tls-key "$CA/elsewhere/key.pem" || return
@@ -139,9 +141,10 @@ part_tokens()
 	tls --tokens "$TOKENS" || return
 	fits "right token" INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
-	refused "wrong token" "does not know the token" "not known" \
+	refused "wrong token" "does not know the token" \
+		"does not know the token" \
 		INC_SERVER_CA="$CA/ca.pem" INC_SERVER_TOKEN=guess
-	refused "no token" "wants a token" "no token" \
+	refused "no token" "needs a token" "needs a token" \
 		INC_SERVER_CA="$CA/ca.pem"
 	! rank INC_SERVER_TOKEN=guess &&
 		grep -q "over TLS only" "$LAB_OUT/rank.log"
@@ -152,17 +155,19 @@ part_tokens()
 	touch -d 2026-01-01 "$TOKENS"
 	sleep 1.1
 	refused "another token, at the same time" "does not know the token" \
-		"not known" INC_SERVER_CA="$CA/ca.pem" \
+		"does not know the token" INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
 	cp "$TOKENS.was" "$TOKENS"
 	sleep 1.1
 	fits "the token again" INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
-	echo >"$TOKENS"
+	echo "a line that is wrong" >"$TOKENS"
 	sleep 1.1
-	refused "revoked token" "does not know the token" "not known" \
+	refused "revoked token" "does not know the token" \
+		"does not know the token" \
 		INC_SERVER_CA="$CA/ca.pem" \
 		INC_SERVER_TOKEN_FILE="$LAB_OUT/token"
+	cp "$TOKENS.was" "$TOKENS"
 	gone tokens
 }
 
@@ -233,7 +238,7 @@ part_renewed()
 	echo garbage >"$CA/daemon/cert.pem"
 	sleep 1.1
 	fits "a certificate that is damaged" INC_SERVER_CERTS="$CA/rank"
-	grep -q "is used on" "$LOG"
+	grep -q "what was read before still counts" "$LOG"
 	ktap $? "the daemon says so" "$(tail -n 1 "$LOG")"
 	gone renewed
 	ca --force manager daemon "$(switch_ip4 l0)"
@@ -254,7 +259,7 @@ part_levels()
 		"${PERF[@]}"
 	gone levels
 	daemon --parent "$(switch_ip4 sw)" || return
-	refused_up "a child without TLS" "speaks TLS only" A=
+	refused_up "a child without TLS" "speaks TLS" A=
 	gone "a child without TLS"
 	kill "$root"
 	wait "$root"

@@ -61,7 +61,7 @@ user_space()
 				CFLAGS="-O2 -g -fanalyzer -fdiagnostics-plain-output"
 		}
 		part "" O="$1/user" \
-			PARTS="lib common/tls tool perf examples plugins/nccl" all &&
+			PARTS="lib rendezvous tool perf examples plugins/nccl" all &&
 			part /manager O="$1/manager" R="$1/rendezvous" all &&
 			part /agent O="$1/agent" &&
 			part /plugins/ompi O="$1/ompi" LIB="$1/user/lib" all' \

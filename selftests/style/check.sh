@@ -27,6 +27,20 @@ scripts()
 	{ nextfile }'
 }
 
+# changed: of the files on standard input, those that "--changed" is for: they differ
+# from those of the branch's upstream, or without one from the last commit's.
+changed()
+{
+	local base
+
+	[ "${PART:-}" = changed ] || { cat; return; }
+	base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)
+	grep -xFf <(git diff --name-only "$base"
+		git ls-files -o --exclude-standard) || :
+	# Without any such file grep reads nothing, which ends the one that writes.
+	cat >/dev/null
+}
+
 # passed [--mark] TOOL: see passed.py
 passed()
 {
@@ -58,7 +72,7 @@ on_new()
 # shell_check OPTION...
 shell_check()
 {
-	scripts | on_new "$($LAB exec -- shellcheck --version)" \
+	scripts | changed | on_new "$($LAB exec -- shellcheck --version)" \
 		$LAB exec -- shellcheck "$@" -x -P SCRIPTDIR -S warning
 }
 

@@ -7,7 +7,7 @@ folder need each other in a circle.
     layers.py [BUILD [USER]]   all but what the others do; BUILD: where the module
                                was built, USER: where userspace/ was, for their
                                symbols
-    layers.py --manager BUILD  the manager, and folders that are built with it
+    layers.py --manager BUILD  the manager
     layers.py --agent BUILD    the agent
 
 kernel/Kbuild and the Makefiles say which folders there are, the lowest first. The
@@ -45,7 +45,7 @@ class Tree:
         for line in text.splitlines():
             if line.startswith("#") or "tests/" in line:
                 continue
-            found += re.findall(r"\b([a-z]+)/[\w-]+\.(?:o|mk)\b", line)
+            found += re.findall(r"\b([a-z0-9]+)/[\w-]+\.(?:o|mk)\b", line)
         order = list(dict.fromkeys(f for f in found if (self.top / f).is_dir()))
         for folder in self.top.iterdir():
             if folder.is_dir() and folder.name not in order + self.skip:
@@ -135,10 +135,10 @@ class UserSpace(Tree):
     """The folders of userspace/. Those that are trees of their own are a room."""
 
     # What both ends of a rendezvous have, which is below the daemon.
-    PROTOCOL = ["proto", "network", "keepalive"]
+    PROTOCOL = ["proto", "network"]
     TREES = ["lib", "manager"]
     # Folders whose objects are where these programs are built.
-    BUILT = {"manager": ["auth", "channel", "tls", "am"], "agent": ["agent"]}
+    BUILT = {"agent": ["agent"]}
 
     def __init__(self, program=None):
         super().__init__("userspace", "Makefile",
@@ -267,8 +267,9 @@ def main():
                    ["ca", "completion", "man", "proto", "slurm", "systemd",
                     "tests"],
                    "manager/", "manager.h"), Path(args[1]))
-    if args[:1] in (["--manager"], ["--agent"]):
-        check(UserSpace(args[0][2:]), Path(args[1]))
+        return
+    if args[:1] == ["--agent"]:
+        check(UserSpace("agent"), Path(args[1]))
         return
     check(Tree("kernel", "Kbuild", ["include"], "", "compat.h"),
           *[Path(arg) / "kernel" for arg in args[:1]])
@@ -276,7 +277,7 @@ def main():
     check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/", None),
           *[path for path in user if path.name == "lib"])
     check(UserSpace(), *[path for path in user if path.name not in
-                         UserSpace.TREES + ["agent", "examples"]])
+                         ["manager", "agent", "examples"]])
 
 
 if __name__ == "__main__":

@@ -15,11 +15,10 @@ import sys
 # Program, where its options are, its page, and the section that lists them.
 PROGRAMS = [
     ("inc-tool", "tool/main.c", "tool/man/inc-tool.8", "OPTIONS"),
-    ("inc-tool serve", "tool/serve.c", "tool/man/inc-tool.8", "inc-tool serve"),
+    ("inc-tool serve", "rendezvous/serve.c", "tool/man/inc-tool.8", "inc-tool serve"),
     ("inc-tool top", "tool/top.c", "tool/man/inc-tool.8", "inc-tool top"),
     ("inc-perf", "perf/opts.c", "perf/man/inc-perf.1", "OPTIONS"),
-    ("inc-perf diff", "perf/diff.c", "perf/man/inc-perf.1", "Comparing"),
-    ("inc-rtt", "perf/inc-rtt.c", "perf/man/inc-rtt.1", "OPTIONS"),
+    ("inc-rtt", "perf/rtt.c", "perf/man/inc-rtt.1", "OPTIONS"),
     ("inc-agentd", "agent/options.c", "agent/man/inc-agentd.8", "OPTIONS"),
     ("inc-amd", "manager/options.c", "manager/man/inc-amd.8", "OPTIONS"),
     ("inc-amctl", "manager/ctl/main.c", "manager/man/inc-amctl.8", "OPTIONS"),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Is a file looked at again when it, what it sources or the tool changes, and only
-# then? Prints what is wrong.
+# then? With "--changed", only if it differs from upstream's? Prints what is wrong.
 
 cd "$(dirname "$0")/../.." || exit 1
 LAB=selftests/lab/lab
@@ -54,4 +54,33 @@ is_looked_at no "long ago"
 touch -d "-31 days" "$OUT"/passed/*
 is_looked_at yes "new to a third version" "tool 3"
 [ "$(find "$OUT/passed" -type f | wc -l)" = 1 ] || echo "old entries stay"
-rm -rf "$OUT"
+
+# commit FILE: a new one, in the repository here
+commit()
+{
+	echo >"$1" && git add "$1" &&
+		git -c user.name=a -c user.email=a@b commit -qm "add $1"
+}
+
+# differs FILES WHEN: these are looked at, of all that may be there
+differs()
+{
+	local got
+
+	got=$(printf '%s\n' old committed open new | changed | xargs)
+	[ "$got" = "$1" ] || echo "$2: \"$got\" are looked at, not \"$1\""
+}
+
+PART=changed
+mkdir "$OUT/up" && cd "$OUT/up" && git init -q && commit old &&
+	commit open && git clone -q . ../clone && cd ../clone || echo "no clone"
+differs "" "a fresh clone"
+commit committed
+echo >>open
+echo >new
+differs "committed open new" "a clone with changes"
+git branch -q --unset-upstream
+differs "open new" "without upstream"
+PART=
+differs "old committed open new" "all"
+cd / && rm -rf "$OUT"

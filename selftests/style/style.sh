@@ -7,23 +7,40 @@
 # in manual pages.
 #
 #   style.sh                 with the kernel of the lab
+#   style.sh --changed       what a change needs: those that look at each file, as
+#                            checkpatch does, look at those that upstream has not
+#   style.sh --rest          what that leaves out
 #   style.sh --builds KIND...  only builds, for these kernels (6.12, 7.2)
 #   style.sh --only PATTERN  only cases whose name has PATTERN (a glob) in it
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 LAB=selftests/lab/lab
-OUT=$PWD/build/check/style
 BUILDS=
 ONLY='*'
+PART=
 case ${1:-} in
+--changed | --rest) PART=${1#--}; shift ;;
 --only)	ONLY="*${2:?a pattern}*"; shift 2 ;;
 --builds) BUILDS=1; shift ;;
--*)	sed -n '4,11s/^# \{0,2\}//p' selftests/style/style.sh; exit 2 ;;
+-*)	sed -n '4,14s/^# \{0,2\}//p' selftests/style/style.sh; exit 2 ;;
 esac
 KINDS=${*:-uml}
+OUT=$PWD/build/check/style${PART:+-$PART}
 # shellcheck source=selftests/style/check.sh
 . selftests/style/check.sh
+
+# check_tree NAME CMD...: of the whole tree, and quick.
+check_tree()
+{
+	[ "$PART" = rest ] || check "$@"
+}
+
+# check_rest NAME CMD...: slow, or of files that are seldom changed.
+check_rest()
+{
+	[ "$PART" = changed ] || check "$@"
+}
 
 kernel_files()
 {
@@ -54,16 +71,16 @@ checkpatch()
 {
 	local scripts=$KSRC/scripts
 
-	kernel_files |
+	kernel_files | changed |
 		on_new "$(cd "$scripts" && sha256sum checkpatch.pl spelling.txt \
 			const_structs.checkpatch) $TRACE_HABITS" run_checkpatch
 }
 
 kernel_doc()
 {
-	# shellcheck disable=SC2046
-	$LAB exec -- "$KSRC/tools/docs/kernel-doc" -none -Wall $(kernel_files) \
-		$(sources 'userspace/*.[ch]' | grep -v -- '-gen\.')
+	{ kernel_files; sources 'userspace/*.[ch]' | grep -v -- '-gen\.'; } |
+		changed | xargs -r $LAB exec -- "$KSRC/tools/docs/kernel-doc" \
+		-none -Wall
 }
 
 # Words of the code that codespell takes for others misspelt: "te" is a header of
@@ -72,8 +89,7 @@ WORDS=ans,iif,inout,nam,nd,nknown,te
 
 spelling()
 {
-	# shellcheck disable=SC2046
-	$LAB exec -- codespell -L "$WORDS" $(sources)
+	sources | changed | xargs -r $LAB exec -- codespell -L "$WORDS"
 }
 
 # Every warning of a build is a failure; skip the compiler's own lines.
@@ -157,6 +173,15 @@ options()
 	$LAB exec -- selftests/style/options.py
 }
 
+# A time that has passed is compared by inc_age(), whatever the bits of a long: only
+# what is to come soon, as a timer, is not.
+stale_times()
+{
+	# shellcheck disable=SC2046
+	! grep -nE 'time_(before|after|in_range)' $(kernel_files) |
+		grep -vE '^kernel/(object/(wait|tree)\.h|control/teardown\.c|datapath/tx_queue\.c):'
+}
+
 # MAINTAINERS names somebody for a file of each kind.
 maintainers()
 {
@@ -181,39 +206,44 @@ mutants_fit()
 }
 
 for k in $KINDS; do
-	check "builds for $k, W=1, without a warning" build "$k" \
+	check_tree "builds for $k, W=1, without a warning" build "$k" \
 		CONFIG_INFINIBAND_INC_FAULT=n
-	check "has no faults on purpose" no_faults "$k"
+	check_tree "has no faults on purpose" no_faults "$k"
 done
 [ -z "$BUILDS" ] || check_end
-check "sparse" sparse
+check_rest "sparse" sparse
 check "checkpatch --strict" checkpatch
 check "kernel-doc" kernel_doc
+check "times that have passed" stale_times
 check "spelling" spelling
-check "generated files are up to date" selftests/style/ynl-regen.sh --check
-check "layers" layers
-check "Documentation renders, and says what the headers say" \
+check_tree "generated files are up to date" selftests/style/ynl-regen.sh --check
+check_tree "layers" layers
+check_tree "Documentation renders, and says what the headers say" \
 	$LAB exec -- selftests/style/doc-check.py
-check "plots and README have the figures of benchmark.rst" \
+check_rest "plots and README have the figures of benchmark.rst" \
 	selftests/bench/pictures.py --check
-check "errors on purpose fit the code" mutants_fit
-check "SPDX lines" spdx
-check "licences, version and maintainers are what the tree says" tree_check
-check "messages say why in words" message_check
-check "names are verb_object, and comments are plain" names
-check "which names and words count" selftests/style/names-test.sh
-check "maintainers, as get_maintainer.pl reads them" maintainers
+check_rest "errors on purpose fit the code" mutants_fit
+check_tree "SPDX lines" spdx
+check_tree "licences, version and maintainers are what the tree says" tree_check
+check_tree "conformance.rst names what there is" \
+	$LAB exec -- selftests/style/conform.py
+check_rest "what conformance.rst must not say is found" \
+	$LAB exec -- selftests/style/conform-test.sh
+check_tree "messages say why in words" message_check
+check_tree "names are verb_object, and comments are plain" names
+check_rest "which names and words count" selftests/style/names-test.sh
+check_rest "maintainers, as get_maintainer.pl reads them" maintainers
 # Its analysis of the flow of data doubles the time and finds little: analyze.sh.
 check "shellcheck" shell_check --extended-analysis=false
-check "completion evaluates no names" selftests/style/completion.sh
-check "options are those of the manual pages" options
-check "cases that a program does not reach count" selftests/lib/ktap-test.sh
-check "a part that ends early counts" selftests/lib/suite-test.sh
-check "what a test has said is counted" selftests/lib/count-test.sh
-check "what is tried again" selftests/lib/again-test.sh
-check "which results are kept" selftests/lib/keep-test.sh
-check "which tests still fit" selftests/lib/within-test.sh
-check "flaky cases are few and new" selftests/style/flaky.sh
-check "what a tool has passed is looked at when it changes" \
+check_rest "completion evaluates no names" selftests/style/completion.sh
+check_tree "options are those of the manual pages" options
+check_rest "cases that a program does not reach count" selftests/lib/ktap-test.sh
+check_rest "a part that ends early counts" selftests/lib/suite-test.sh
+check_rest "what a test has said is counted" selftests/lib/count-test.sh
+check_rest "what is tried again" selftests/lib/again-test.sh
+check_rest "which results are kept" selftests/lib/keep-test.sh
+check_rest "which tests still fit" selftests/lib/within-test.sh
+check_tree "flaky cases are few and new" selftests/style/flaky.sh
+check_rest "what a tool has passed is looked at when it changes" \
 	selftests/style/passed-test.sh
 check_end

@@ -197,7 +197,7 @@ def transitions():
 def tests_named():
     """The pages name each test. d- and s- are tests in another kernel, and with
     -night, their other parts."""
-    text = read("Documentation/testing.rst") + read("Documentation/manager.rst")
+    text = read("Documentation/testing.rst")
     for line in read("selftests/tests").splitlines():
         name = re.sub("^[ds]-(.+?)(-night)?$", r"\1", line.partition("\t")[0])
         if name and name[0] != "#" and not re.search(

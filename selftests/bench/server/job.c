@@ -147,7 +147,6 @@ static void free_rank(struct rank *rank)
 		ibv_destroy_qp(rank->qp);
 	if (rank->mr)
 		ibv_dereg_mr(rank->mr);
-	inc_conn_close(&rank->conn);
 }
 
 /**

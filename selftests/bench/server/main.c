@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rendezvous: the same protocol as inc-tool serve, so that unchanged programs
- * of libinc are the clients. One job at a time, in which no rank may fail: this
- * is for measurements.
+ * Rendezvous: the same protocol as inc-tool serve, by the same gRPC server, so that
+ * unchanged programs of libinc are the clients. One job at a time, in which no rank
+ * may fail: this is for measurements.
  *
  *	inc-server [--dev NAME] [--port PORT]
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "loop/index.h"
+#include "loop/loop.h"
+#include "rpc/message.h"
+#include "rpc/rpc.h"
 #include "server.h"
 
 #define DEFAULT_PORT	"18793"
-#define STEP_MS		10000	/* for a rank to say what is expected */
+
+static const char *dev;
+static struct job job;
 
 /**
  * fail() - report an error
@@ -35,142 +37,137 @@ int fail(const char *what, int err)
 	return -1;
 }
 
-static int hear(struct inc_conn *conn, struct inc_rdv_msg *msg)
+static void say(struct rank *rank, const struct inc_rdv_msg *rdv)
 {
-	char err[INC_RDV_TEXT_MAX];
-	int ret;
+	const struct am_message msg = { .rdv = *rdv };
+	uint8_t *data;
+	size_t len;
 
-	ret = inc_conn_recv(conn, msg, inc_now_ms() + STEP_MS, err,
-			    sizeof(err));
-	return ret ? fail("rank", -ret) : 0;
+	if (am_manager_pack(&msg, &data, &len))
+		exit(1);
+	rpc_stream_send(rank->stream, data, len);
+	free(data);
 }
 
-static int say(struct inc_conn *conn, const struct inc_rdv_msg *msg)
+static int join_one(struct rpc_stream *stream, const struct inc_rdv_join *join)
 {
-	int ret = inc_conn_send(conn, msg, inc_now_ms() + STEP_MS);
-
-	return ret ? fail("rank", -ret) : 0;
-}
-
-static int accept_rank(int listener, struct inc_conn *conn)
-{
+	struct inc_rdv_msg answer = { .type = INC_RDV_JOINED };
 	struct sockaddr_storage local;
 	socklen_t len = sizeof(local);
+	struct inc_rdv_addr addr;
+	struct rank *rank;
 
-	memset(conn, 0, sizeof(*conn));
-	conn->fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (conn->fd < 0)
-		return fail("accept", errno);
-	if (getsockname(conn->fd, (struct sockaddr *)&local, &len) ||
-	    inc_rdv_addr_from_sockaddr((struct sockaddr *)&local, &conn->local))
+	if (getsockname(rpc_stream_fd(stream), (struct sockaddr *)&local, &len) ||
+	    inc_rdv_addr_from_sockaddr((struct sockaddr *)&local, &addr))
 		return fail("getsockname", errno);
-	return 0;
-}
-
-static int join_one(struct job *job, int listener, const char *dev)
-{
-	struct inc_rdv_msg msg, answer = { .type = INC_RDV_JOINED };
-	const struct inc_rdv_join *join = &msg.join;
-	struct inc_conn conn;
-
-	if (accept_rank(listener, &conn) || hear(&conn, &msg))
+	if (!job.joined && job_open(&job, join, &addr, dev))
 		return -1;
-	if (msg.type != INC_RDV_JOIN)
-		return fail("rank", EPROTO);
-	if (!job->joined && job_open(job, join, &conn.local, dev))
-		return -1;
-	if (join->ranks != job->nranks || join->rank >= job->nranks ||
-	    job->rank[join->rank].qp)
+	if (join->ranks != job.nranks || job.rank[join->rank].qp)
 		return fail("rank", EINVAL);
-	job->rank[join->rank].conn = conn;
-	job->joined++;
-	if (job_add(job, join, &answer.joined))
+	rank = &job.rank[join->rank];
+	rank->stream = stream;
+	rpc_stream_set(stream, rank);
+	job.joined++;
+	if (job_add(&job, join, &answer.joined))
 		return -1;
-	return say(&job->rank[join->rank].conn, &answer);
-}
-
-/* Until all ranks have left. */
-static int wait_end(struct job *job)
-{
-	const struct inc_rdv_msg bye = { .type = INC_RDV_BYE };
-	struct pollfd pfd[MAX_RANKS];
-	unsigned int r, left = job->nranks;
-	struct inc_rdv_msg msg;
-
-	for (r = 0; r < job->nranks; r++)
-		pfd[r] = (struct pollfd){ job->rank[r].conn.fd, POLLIN, 0 };
-	while (left) {
-		if (poll(pfd, job->nranks, -1) < 0)
-			return fail("poll", errno);
-		for (r = 0; r < job->nranks; r++) {
-			if (!pfd[r].revents)
-				continue;
-			if (hear(&job->rank[r].conn, &msg) ||
-			    msg.type != INC_RDV_LEAVE ||
-			    say(&job->rank[r].conn, &bye))
-				return -1;
-			pfd[r].fd = -1;
-			left--;
-		}
-	}
+	say(rank, &answer);
 	return 0;
 }
 
-static int run_job(struct job *job, int listener, const char *dev)
+static int begin(void)
 {
-	const struct inc_rdv_msg ready = { .type = INC_RDV_READY };
 	unsigned int r;
 
-	do {
-		if (join_one(job, listener, dev))
-			return -1;
-	} while (job->joined < job->nranks);
-	if (data_start(job))
+	if (++job.ready < job.nranks)
+		return 0;
+	if (data_start(&job))
 		return -1;
-	for (r = 0; r < job->nranks; r++)
-		if (say(&job->rank[r].conn, &ready))
-			return -1;
-	return wait_end(job);
+	for (r = 0; r < job.nranks; r++)
+		say(&job.rank[r],
+		    &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+	return 0;
 }
 
-static int listen_at(const char *port)
+/* The last one ends the job. */
+static void leave(struct rank *rank)
 {
-	struct addrinfo hints = {
-		.ai_flags = AI_PASSIVE, .ai_family = AF_INET6,
-		.ai_socktype = SOCK_STREAM,
-	}, *ai;
-	int fd, on = 1, off = 0, ret;
+	say(rank, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
+	rpc_stream_end(rank->stream, 0, "");
+	if (++job.left < job.nranks)
+		return;
+	data_stop(&job);
+	job_close(&job);
+	memset(&job, 0, sizeof(job));
+}
 
-	ret = getaddrinfo(NULL, port, &hints, &ai);
-	if (ret) {
-		fprintf(stderr, "inc-server: port \"%s\": %s\n", port,
-			gai_strerror(ret));
+static void on_message(void *ctx, struct rpc_stream *stream,
+		       const uint8_t *data, size_t len)
+{
+	struct am_message msg = { .heartbeat = false };
+	char err[INC_RDV_TEXT_MAX];
+
+	if (am_rank_unpack(data, len, &msg, err, sizeof(err))) {
+		fprintf(stderr, "inc-server: %s\n", err);
+		exit(1);
+	}
+	if (msg.rdv.type == INC_RDV_LEAVE)
+		leave(rpc_stream_get(stream));
+	else if (msg.rdv.type == INC_RDV_RTS ? begin() :
+		 msg.rdv.type != INC_RDV_JOIN ? fail("rank", EPROTO) :
+		 join_one(stream, &msg.rdv.join))
+		exit(1);
+}
+
+static void on_opened(void *ctx, struct rpc_stream *stream)
+{
+}
+
+static void on_closed(void *ctx, struct rpc_stream *stream)
+{
+	fail("rank", ECONNRESET);
+	exit(1);
+}
+
+static void on_identified(void *ctx, const struct identity *who)
+{
+}
+
+static void on_refused(void *ctx, const char *peer, const char *why)
+{
+	fprintf(stderr, "inc-server: %s: %s\n", peer, why);
+}
+
+static const struct rpc_handler handler = {
+	.opened		= on_opened,
+	.is_beat	= am_rank_is_beat,
+	.message	= on_message,
+	.closed		= on_closed,
+	.identified	= on_identified,
+	.refused	= on_refused,
+	.cut		= on_refused,
+};
+
+static int serve(const char *port)
+{
+	static const struct rpc_security open_to_all = {
+		.self = "server", .env = "INC_SERVER",
+	};
+	char address[32], err[640];
+	struct loop loop;
+	int real;
+
+	snprintf(address, sizeof(address), "0.0.0.0:%s", port);
+	if (loop_init(&loop) || index_key())
+		return fail("starting", errno);
+	if (!rpc_start(&loop, address, &open_to_all, &handler, NULL, &real, err,
+		       sizeof(err))) {
+		fprintf(stderr, "inc-server: %s\n", err);
 		return -1;
 	}
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	ret = fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) ||
-	      listen(fd, MAX_RANKS);
-	freeaddrinfo(ai);
-	return ret ? fail("listening", errno) : fd;
-}
-
-static int serve(int listener, const char *dev)
-{
-	struct job *job = calloc(1, sizeof(*job));
-	unsigned int r;
-	int ret;
-
-	if (!job)
-		return fail("memory", errno);
-	for (r = 0; r < MAX_RANKS; r++)
-		job->rank[r].conn.fd = -1;
-	ret = run_job(job, listener, dev);
-	data_stop(job);
-	job_close(job);
-	free(job);
-	return ret;
+	printf("listening on port %d\n", real);
+	fflush(stdout);
+	for (;;)
+		loop_turn(&loop, INT64_MAX);
 }
 
 int main(int argc, char **argv)
@@ -180,8 +177,8 @@ int main(int argc, char **argv)
 		{ "port",	required_argument,	NULL, 'p' },
 		{ 0 },
 	};
-	const char *dev = NULL, *port = DEFAULT_PORT;
-	int opt, fd;
+	const char *port = DEFAULT_PORT;
+	int opt;
 
 	while ((opt = getopt_long(argc, argv, "d:p:", options, NULL)) != -1) {
 		if (opt == 'd') {
@@ -194,12 +191,5 @@ int main(int argc, char **argv)
 		}
 	}
 	reduce_init();
-	fd = listen_at(port);
-	if (fd < 0)
-		return 1;
-	printf("listening on port %s\n", port);
-	fflush(stdout);
-	while (!serve(fd, dev))
-		;
-	return 1;
+	return serve(port) ? 1 : 0;
 }

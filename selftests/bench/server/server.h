@@ -18,8 +18,8 @@
 
 #include <infiniband/verbs.h>
 
-#include "daemon/conn.h"
 #include "device/verbs.h"
+#include "rpc/rpc.h"
 
 #define MAX_RANKS	64
 /* At least the messages that a rank has in flight; libinc's window is 8. */
@@ -36,7 +36,7 @@
 
 /**
  * struct rank - a rank of the job
- * @conn: its connection
+ * @stream: its stream
  * @qp: our end of its queue pair
  * @mr: its slots, at address 0 for the rank
  * @slots: the same memory, for us
@@ -46,7 +46,7 @@
  * @done: send requests known to be complete
  */
 struct rank {
-	struct inc_conn		conn;
+	struct rpc_stream	*stream;
 	struct ibv_qp		*qp;
 	struct ibv_mr		*mr;
 	char			*slots;
@@ -60,6 +60,8 @@ struct rank {
  * struct job - the objects of one run of the ranks
  * @nranks: number of ranks
  * @joined: number of ranks that have joined
+ * @ready: number of those that can send and receive
+ * @left: and that have left
  * @rank: those ranks
  * @dev: verbs device
  * @pd: protection domain
@@ -77,6 +79,8 @@ struct rank {
 struct job {
 	unsigned int		nranks;
 	unsigned int		joined;
+	unsigned int		ready;
+	unsigned int		left;
 	struct rank		rank[MAX_RANKS];
 	struct inc_dev		dev;
 	struct ibv_pd		*pd;
