@@ -249,8 +249,7 @@ static int daemon_end(void)
 }
 
 struct conn {
-	struct inc_direct	*direct;
-	int			fd;
+	struct inc_am	*am;
 };
 
 static struct conn dial(void)
@@ -260,25 +259,26 @@ static struct conn dial(void)
 		.sin_port = htons((uint16_t)atoi(port)),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	struct conn c = { .fd = socket(AF_INET, SOCK_STREAM, 0) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	char where[32], err[256];
+	struct conn c;
 
-	EQ(connect(c.fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	EQ(connect(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
 	snprintf(where, sizeof(where), "127.0.0.1:%s", port);
-	c.direct = INC_AM_OPS.open(c.fd, where, err, sizeof(err));
-	OK(c.direct);
+	c.am = INC_AM_OPS.open(fd, where, false, err, sizeof(err));
+	OK(c.am);
 	return c;
 }
 
 /* As a rank that dies. */
 static void hang_up(struct conn *c)
 {
-	INC_AM_OPS.close(c->direct);
+	INC_AM_OPS.close(c->am);
 }
 
 static void say_msg(struct conn *c, const struct inc_rdv_msg *msg)
 {
-	EQ(INC_AM_OPS.send(c->direct, msg), 0);
+	EQ(INC_AM_OPS.send(c->am, msg), 0);
 }
 
 static void say(struct conn *c, enum inc_rdv_type type)
@@ -289,12 +289,14 @@ static void say(struct conn *c, enum inc_rdv_type type)
 /* Next message; type -1 if the connection ends, -2 on a timeout. */
 static int hear(struct conn *c, struct inc_rdv_msg *msg)
 {
-	struct pollfd pfd = { .fd = c->fd };
+	struct pollfd pfd;
 	int ret;
 
-	while ((ret = INC_AM_OPS.recv(c->direct, msg, &pfd.events)) == -EAGAIN)
+	while ((ret = INC_AM_OPS.recv(c->am, msg, &pfd.events)) == -EAGAIN) {
+		pfd.fd = INC_AM_OPS.fd(c->am);
 		if (TEMP_FAILURE_RETRY(poll(&pfd, 1, PATIENCE_S * 1000)) != 1)
 			return -2;
+	}
 	return ret ? -1 : (int)msg->type;
 }
 
@@ -927,7 +929,7 @@ static void silent(void)
 	daemon_start("--join-time", "1");
 	for (i = 0; i < 100; i++) {
 		c[i] = dial();
-		EQ(INC_AM_OPS.recv(c[i].direct, &msg, &events), -EAGAIN);
+		EQ(INC_AM_OPS.recv(c[i].am, &msg, &events), -EAGAIN);
 	}
 	/* A busy machine may stop this process for that second, too. */
 	do {
@@ -974,7 +976,7 @@ static void waits_for_rts(void)
 	b = dial();
 	say_join(&b, &j);
 	EQ(hear(&b, &msg), INC_RDV_JOINED);
-	pfd.fd = a.fd;
+	pfd.fd = INC_AM_OPS.fd(a.am);
 	EQ(poll(&pfd, 1, 200), 0);
 	say(&b, INC_RDV_RTS);
 	EQ(hear_type(&a), INC_RDV_READY);
