@@ -109,7 +109,7 @@ static void explain_waiting(const struct group *g, const char *missing,
 			    struct why *w)
 {
 	snprintf(w->text, sizeof(w->text), "no tree: %s; another one waits for new queue pairs of %s: computing, or cut off",
-		 g->broken[0] ? g->broken : "it has failed, or was moved", missing);
+		 g->rebuild.broken[0] ? g->rebuild.broken : "it has failed, or was moved", missing);
 }
 
 static void explain_root(const struct manager *m, const struct group *g,
@@ -128,11 +128,11 @@ static void explain_root(const struct manager *m, const struct group *g,
 	else if (g->core.present < g->request.ranks && !g->nsubtrees)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->core.present, g->request.ranks);
-	else if (g->room_until)
+	else if (g->room.until)
 		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
-	else if (!g->nsubtrees && g->attempt[0])
+	else if (!g->nsubtrees && g->rebuild.attempt[0])
 		snprintf(w->text, sizeof(w->text), "no other tree yet: %s",
-			 g->attempt);
+			 g->rebuild.attempt);
 	else if (list && group_why(g, list, &root))
 		fill_candidates(m, list, root, w);
 	else

@@ -19,7 +19,7 @@ bool cm_offered(const struct sw *sw)
 	return sw->info && sw->info->cm_port;
 }
 
-/* Can a rank connect to its switch? If not, @g->refusal says why. */
+/* Can a rank connect to its switch? If not, @g->where.refusal says why. */
 static bool can_reach(struct group *g, const struct rank *r,
 		      const struct sw *sw)
 {
@@ -28,11 +28,11 @@ static bool can_reach(struct group *g, const struct rank *r,
 	if (!r->join.cm)
 		return true;
 	if (!cm_offered(sw))
-		snprintf(g->refusal, sizeof(g->refusal),
+		snprintf(g->where.refusal, sizeof(g->where.refusal),
 			 "switch %s does not accept RDMA CM, by which rank %u connects: start its inc-agentd with --cm ADDR, or the ranks without INC_AM_CONNECT",
 			 sw_name(sw), (unsigned int)(r - g->ranks));
 	else if (!topo_cm_addr(sw, &r->join.addr, &addr))
-		snprintf(g->refusal, sizeof(g->refusal),
+		snprintf(g->where.refusal, sizeof(g->where.refusal),
 			 "switch %s accepts RDMA CM at no IPv%d address, which rank %u would need: see --cm of its inc-agentd",
 			 sw_name(sw), r->join.addr.len == 4 ? 4 : 6,
 			 (unsigned int)(r - g->ranks));
@@ -43,7 +43,7 @@ static bool can_reach(struct group *g, const struct rank *r,
 
 /*
  * Check whether all ranks could connect to their switches. Returns false if
- * not; then @g->refusal says why.
+ * not; then @g->where.refusal says why.
  */
 bool cm_placed(struct group *g, const struct place *p)
 {
@@ -70,7 +70,7 @@ bool cm_reached(struct rank *r)
 
 /*
  * The same for all ranks, when the tree has been made. Returns false if not;
- * then @g->refusal says why.
+ * then @g->where.refusal says why.
  */
 bool cm_made(struct group *g)
 {

@@ -32,9 +32,9 @@ bool group_may_move(struct group *g, char *why, size_t len)
 		snprintf(why, len, "it did not ask to be rebuilt (INC_AM_ON_FAILURE=rebuild)");
 	else if (group_fits(g))
 		return true;
-	else if (g->naparts)
+	else if (g->where.naparts)
 		snprintf(why, len, "no other switch can serve it: %s",
-			 g->refusal);
+			 g->where.refusal);
 	else
 		snprintf(why, len, "no other switch has the capability and room");
 	return false;
@@ -55,14 +55,14 @@ static void leave_switch(struct group *g, struct sw *sw)
 	struct sw **list;
 	uint32_t i;
 
-	for (i = 0; i < g->nleft; i++)
-		if (g->left[i] == sw)
+	for (i = 0; i < g->drain.nleft; i++)
+		if (g->drain.left[i] == sw)
 			return;
-	list = realloc(g->left, (g->nleft + 1) * sizeof(*list));
+	list = realloc(g->drain.left, (g->drain.nleft + 1) * sizeof(*list));
 	if (!list)
 		return;
-	g->left = list;
-	list[g->nleft++] = sw;
+	g->drain.left = list;
+	list[g->drain.nleft++] = sw;
 	sw->returning++;
 }
 
@@ -86,9 +86,9 @@ void group_note_left(struct group *g)
  */
 void group_forget_left(struct group *g)
 {
-	while (g->nleft)
-		g->left[--g->nleft]->returning--;
-	g->goes_back = false;
+	while (g->drain.nleft)
+		g->drain.left[--g->drain.nleft]->returning--;
+	g->drain.goes_back = false;
 }
 
 /* Returns whether it gets another tree. */
@@ -110,7 +110,7 @@ static bool leave_drained(struct group *g)
 static bool waits_for_ranks(const struct group *g)
 {
 	return g->state == GROUP_REJOINED || (g->state == GROUP_REJOINING &&
-					      g->rejoined < g->request.ranks);
+					      g->rebuild.rejoined < g->request.ranks);
 }
 
 /* Does it take room now, or soon? */
@@ -118,7 +118,7 @@ static bool is_moving(const struct group *g)
 {
 	return g->state < GROUP_ENDING && group_is_rebuilding(g) &&
 	       (!waits_for_ranks(g) ||
-		g->manager->loop.now - g->asked_at < BACK_MS);
+		g->manager->loop.now - g->rebuild.asked_at < BACK_MS);
 }
 
 /* Returns whether one moves. */

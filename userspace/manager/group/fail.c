@@ -26,12 +26,12 @@ void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 	char text[INC_RDV_TEXT_MAX - 32];
 	va_list ap;
 
-	if (g->cause[0])
+	if (g->end.cause[0])
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	snprintf(g->cause, sizeof(g->cause), "%s: %s", names[cause], text);
+	snprintf(g->end.cause, sizeof(g->end.cause), "%s: %s", names[cause], text);
 }
 
 /*
@@ -43,11 +43,11 @@ static void raise_fault(struct group *g, const struct group_fault *fault,
 {
 	const unsigned int faults = (2U << GROUP_EV_MOVED) - 1;
 
-	if (g->events & ((2U << fault->event) - 1))
+	if (g->raised.events & ((2U << fault->event) - 1))
 		return;
-	g->events &= ~faults;
-	g->fault = *fault;
-	vsnprintf(g->fault.text, sizeof(g->fault.text), fmt, ap);
+	g->raised.events &= ~faults;
+	g->raised.fault = *fault;
+	vsnprintf(g->raised.fault.text, sizeof(g->raised.fault.text), fmt, ap);
 	group_raise(g, fault->event);
 }
 
@@ -94,6 +94,6 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 /* Have an event say what a group has failed of. */
 void group_log_fault(struct group *g)
 {
-	group_log(g, EVENT_GROUP_FAILED, "%s: %s", names[g->fault.cause],
-		  g->fault.text);
+	group_log(g, EVENT_GROUP_FAILED, "%s: %s", names[g->raised.fault.cause],
+		  g->raised.fault.text);
 }

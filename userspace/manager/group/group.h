@@ -266,137 +266,113 @@ struct kept_place {
 };
 
 /**
- * struct group - a group
- * @manager: manager
- * @next: next group
- * @by_name: among all groups
- * @timer: when it is to be looked at
+ * struct group_due - when a group is looked at next (timer.c)
+ * @timer: goes off then
  * @is_touched: @timer is to be set anew
- * @next_touched: next group of which that is so
- * @events: what was raised, and is to be settled: mask of enum group_event
- * @raised: among the groups that have some
- * @is_raised: it is among these
- * @fault: of one of @events, if it is GROUP_EV_MOVED or an earlier one
- * @tenant: who owns it; another tenant's groups may have the same name
- * @reservation: reservation that its room is from, until it ends; NULL: none
- * @born_ms: milliseconds since 1970; when its first rank came; 0: unknown
- * @room_waits: how often it has waited for room that ending groups hold
- * @room_until: milliseconds; when there must be that room; 0: it does not wait
- * @freed_at: milliseconds; when it was no more in use by others; 0: it is
- * @tried_at: milliseconds; when it was tried last
- * @room_wanted: another group waits for its room
- * @first_addr: address that its first rank connected from; none: it was in the
- *	store
- * @request: name, number of ranks, and the wishes so far; mtu is the lowest; uc
- *	if any rank's queue pair is
- * @state: its state
- * @ended_in: if that is GROUP_ENDING or GROUP_OVER: the one before
- * @core: its ranks, and what is due when
- * @loss_sent: its ranks know that one of them was lost
- * @nlost: ranks that were lost so far
- * @pending_ops: operations on switches that are not done
- * @failed: error of the operations of this step, positive errno value
+ * @next_touched: next group whose timer is
+ */
+struct group_due {
+	struct timer	timer;
+	bool		is_touched;
+	struct group	*next_touched;
+};
+
+/**
+ * struct group_raised - events that group_settle() has not settled yet (step.c)
+ * @events: mask of enum group_event
+ * @next: next group with events
+ * @queued: the group is in that list
+ * @fault: of the first of @events, if that is GROUP_EV_MOVED or an earlier one
+ */
+struct group_raised {
+	unsigned int		events;
+	STAILQ_ENTRY(group)	next;
+	bool			queued;
+	struct group_fault	fault;
+};
+
+/**
+ * struct group_room - wait for room that ending groups hold (room.c)
+ * @waits: how often the group has waited
+ * @until: milliseconds; when there must be room; 0: the group does not wait
+ * @freed_at: milliseconds; when the group's own room was freed; 0: others use it
+ * @tried_at: milliseconds; when the group was tried last
+ * @wanted: another group waits for this one's room
+ * @limited: the tenant may not have more on &struct group_where.full_switch
+ */
+struct group_room {
+	unsigned int	waits;
+	int64_t		until;
+	int64_t		freed_at;
+	int64_t		tried_at;
+	bool		wanted;
+	bool		limited;
+};
+
+/**
+ * struct group_making - a tree that the switches make (trees.c)
+ * @ops: operations on switches that are not done
+ * @err: error of the operations of this step, positive errno value
  * @why: and its message
- * @step: the next step when all operations of this one are done
+ * @step: next step when all operations of this one are done
  * @began_at: milliseconds; when the last rank had joined
- * @last_stream: the stream of the last rank that has left, to be answered when
- *	all is gone; NULL: none
+ */
+struct group_making {
+	unsigned int	ops;
+	int		err;
+	char		why[INC_RDV_TEXT_MAX];
+	enum group_step	step;
+	int64_t		began_at;
+};
+
+/**
+ * struct group_rebuild - another tree for the same ranks (rebuild.c, move.c)
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
  * @broken: why there is to be another tree, the first time of several
  * @attempt: why the last attempt to make it has failed; empty: none has
- * @resume: operations whose results all of them have, modulo 2^32
+ * @resume: operations whose results all ranks have, modulo 2^32
  * @failed_at: milliseconds; when the tree failed, the first time of several, plus
  *	the time in which ranks were awaited since
  * @asked_at: milliseconds; when the ranks were told "rebuild", or what is to be
  *	connected then
  * @ready_at: milliseconds; when the last one was ready
- * @place_at: milliseconds; when to compute the next one, or to look at the
- *	fabric again; 0: not yet
- * @probe_at: milliseconds; when to have the switches ask for hosts again
- * @probe_until: milliseconds; until when to wait for hosts; 0: none is unknown
  * @moved_at: milliseconds; when to make another tree because a host has moved; 0:
- *	none has
- * @undetermined: failures whose cause only another switch can name
- * @cause: why it ends; empty: it does not
- * @links: interfaces that its tree needs, as far as they are known
- * @nlinks: their number
- * @links_missing: there are more
- * @switches: switches of its trees and links
- * @nswitches: their number
- * @charge: its load on links
- * @full_switch: switch that has just refused a tree for lack of room; NULL:
- *	none
+ *	no host has
+ */
+struct group_rebuild {
+	uint32_t	round;
+	uint32_t	rejoined;
+	char		broken[192];
+	char		attempt[256];
+	uint32_t	resume;
+	int64_t		failed_at;
+	int64_t		asked_at;
+	int64_t		ready_at;
+	int64_t		moved_at;
+};
+
+/**
+ * struct group_where - search for a place (where.c, route.c)
+ * @place_at: milliseconds; when to compute a place, or to look at the fabric again;
+ *	0: not yet
+ * @probe_at: milliseconds; when to have the switches ask for hosts again
+ * @probe_until: milliseconds; until when to wait for hosts; 0: all are known
+ * @charge: load on links of the tree that was placed
+ * @full_switch: switch that has just refused a tree for lack of room; NULL: none
  * @avoid: switches that have refused one before
  * @navoid: their number
  * @apart: nodes and members between which a switch had no route
  * @naparts: their number
- * @unrouted: another one was just found
- * @refusal: what the last of these switches said
- * @refusal_err: and its error, positive errno value
- * @left: drained switches that it leaves: if it has no place elsewhere, it goes back
- * @nleft: their number
- * @kept: places of the tree that has failed, until there is another one
- * @nkept: their number
- * @goes_back: it does
- * @limited: it is the tenant that may not have more there
+ * @unrouted: another pair was just found
+ * @refusal: error text of the last of these switches
+ * @refusal_err: its error, positive errno value
  * @no_cm: ranks cannot connect by RDMA CM where they have to; @refusal says why
- * @subtrees: its trees, the root's first, children after their parents
- * @nsubtrees: their number
- * @persisted: what the store has of it
- * @ranks: ranks
  */
-struct group {
-	struct manager		*manager;
-	struct group		*next;
-	struct index_node	by_name;
-	struct timer		timer;
-	bool			is_touched;
-	struct group		*next_touched;
-	unsigned int		events;
-	STAILQ_ENTRY(group)	raised;
-	bool			is_raised;
-	struct group_fault	fault;
-	struct tenant		*tenant;
-	struct reservation	*reservation;
-	uint64_t		born_ms;
-	unsigned int		room_waits;
-	int64_t			room_until;
-	int64_t			freed_at;
-	int64_t			tried_at;
-	bool			room_wanted;
-	struct inc_rdv_addr	first_addr;
-	struct inc_rdv_join	request;
-	enum group_state	state;
-	enum group_state	ended_in;
-	struct inc_job		core;
-	bool			loss_sent;
-	uint32_t		nlost;
-	unsigned int		pending_ops;
-	int			failed;
-	char			why[INC_RDV_TEXT_MAX];
-	enum group_step		step;
-	int64_t			began_at;
-	struct rpc_stream	*last_stream;
-	uint32_t		round;
-	uint32_t		rejoined;
-	char			broken[192];
-	char			attempt[256];
-	uint32_t		resume;
-	int64_t			failed_at;
-	int64_t			asked_at;
-	int64_t			ready_at;
+struct group_where {
 	int64_t			place_at;
 	int64_t			probe_at;
 	int64_t			probe_until;
-	int64_t			moved_at;
-	struct group_undetermined	undetermined;
-	char			cause[INC_RDV_TEXT_MAX];
-	struct group_link	*links;
-	unsigned int		nlinks;
-	bool			links_missing;
-	struct group_at		*switches;
-	unsigned int		nswitches;
 	struct topo_charge	*charge;
 	const struct sw		*full_switch;
 	const struct sw		**avoid;
@@ -406,17 +382,121 @@ struct group {
 	bool			unrouted;
 	char			refusal[INC_RDV_TEXT_MAX];
 	int			refusal_err;
-	struct sw		**left;
-	uint32_t		nleft;
-	struct kept_place	*kept;
-	uint32_t		nkept;
-	bool			goes_back;
-	bool			limited;
 	bool			no_cm;
-	struct subtree		*subtrees;
-	uint32_t		nsubtrees;
-	struct persisted	persisted;
-	struct rank		ranks[];
+};
+
+/**
+ * struct group_drained - drained switches that a group leaves (drain.c)
+ * @left: the switches
+ * @nleft: their number
+ * @goes_back: the group has no place elsewhere, and returns to them
+ */
+struct group_drained {
+	struct sw	**left;
+	uint32_t	nleft;
+	bool		goes_back;
+};
+
+/**
+ * struct group_kept - places of a tree that has failed, until there is another one
+ *	(keep.c)
+ * @places: the places
+ * @n: their number
+ */
+struct group_kept {
+	struct kept_place	*places;
+	uint32_t		n;
+};
+
+/**
+ * struct group_links - interfaces and switches that a group's tree needs (link.c)
+ * @links: interfaces, as far as they are known
+ * @n: their number
+ * @missing: there are more
+ * @switches: switches of the group's trees and links
+ * @nswitches: their number
+ */
+struct group_links {
+	struct group_link	*links;
+	unsigned int		n;
+	bool			missing;
+	struct group_at		*switches;
+	unsigned int		nswitches;
+};
+
+/**
+ * struct group_end - ranks that were lost or have left, and the end (rank.c)
+ * @loss_sent: the ranks know that one of them was lost
+ * @nlost: ranks that were lost so far
+ * @last_stream: stream of the last rank that has left, to be answered when the
+ *	trees are deleted; NULL: none
+ * @cause: why the group ends; empty: it does not
+ * @from: state before GROUP_ENDING or GROUP_OVER
+ */
+struct group_end {
+	bool			loss_sent;
+	uint32_t		nlost;
+	struct rpc_stream	*last_stream;
+	char			cause[INC_RDV_TEXT_MAX];
+	enum group_state	from;
+};
+
+/**
+ * struct group - a group
+ * @manager: manager
+ * @next: next group
+ * @by_name: among all groups
+ * @tenant: who owns it; another tenant's groups may have the same name
+ * @reservation: reservation that its room is from, until it ends; NULL: none
+ * @born_ms: milliseconds since 1970; when its first rank came; 0: unknown
+ * @first_addr: address that its first rank connected from; none: the group was in
+ *	the store
+ * @request: name, number of ranks, and the wishes so far; mtu is the lowest; uc
+ *	if any rank's queue pair is
+ * @state: its state
+ * @core: its ranks, and what is due when
+ * @due: when it is looked at
+ * @raised: what has happened to it
+ * @room: wait for room
+ * @where: search for a place
+ * @making: its tree, while that is made
+ * @rebuild: another tree after that
+ * @drain: drained switches that it leaves
+ * @kept: places that it waits with
+ * @links: interfaces and switches that it needs
+ * @undetermined: failures whose cause only another switch can name
+ * @end: its end
+ * @subtrees: its trees, the root's first, children after their parents
+ * @nsubtrees: their number
+ * @persisted: what the store has of it
+ * @ranks: ranks
+ */
+struct group {
+	struct manager			*manager;
+	struct group			*next;
+	struct index_node		by_name;
+	struct tenant			*tenant;
+	struct reservation		*reservation;
+	uint64_t			born_ms;
+	struct inc_rdv_addr		first_addr;
+	struct inc_rdv_join		request;
+	enum group_state		state;
+	struct inc_job			core;
+	struct group_due		due;
+	struct group_raised		raised;
+	struct group_room		room;
+	struct group_where		where;
+	struct group_making		making;
+	struct group_rebuild		rebuild;
+	struct group_drained		drain;
+	struct group_kept		kept;
+	struct group_links		links;
+	struct group_undetermined	undetermined;
+	struct group_end		end;
+	struct subtree			*subtrees;
+	uint32_t			nsubtrees;
+	struct persisted		persisted;
+	struct rank			ranks[];
 };
 
 /**
@@ -442,7 +522,7 @@ struct group_ops {
  */
 static inline enum group_state group_phase(const struct group *g)
 {
-	return g->state < GROUP_ENDING ? g->state : g->ended_in;
+	return g->state < GROUP_ENDING ? g->state : g->end.from;
 }
 
 /**

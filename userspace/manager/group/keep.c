@@ -32,13 +32,13 @@ struct sw *keep_find(const struct manager *m, const char *id, const char *addres
 /* Keep a place for a group. Without memory, others may take it. */
 void keep_place(struct group *g, const char *id, const char *address)
 {
-	struct kept_place *list = realloc(g->kept, (g->nkept + 1) * sizeof(*list));
+	struct kept_place *list = realloc(g->kept.places, (g->kept.n + 1) * sizeof(*list));
 	struct kept_place k = { strdup(id), strdup(address) };
 
 	if (list)
-		g->kept = list;
+		g->kept.places = list;
 	if (list && k.id && k.address) {
-		list[g->nkept++] = k;
+		list[g->kept.n++] = k;
 		return;
 	}
 	free(k.id);
@@ -70,18 +70,18 @@ void keep_places(struct group *g)
  */
 void keep_release(struct group *g)
 {
-	while (g->nkept) {
-		g->nkept--;
-		free(g->kept[g->nkept].id);
-		free(g->kept[g->nkept].address);
+	while (g->kept.n) {
+		g->kept.n--;
+		free(g->kept.places[g->kept.n].id);
+		free(g->kept.places[g->kept.n].address);
 	}
-	free(g->kept);
-	g->kept = NULL;
+	free(g->kept.places);
+	g->kept.places = NULL;
 }
 
 static bool keeps(const struct group *o, const struct group *g)
 {
-	return o != g && !o->nsubtrees && o->nkept;
+	return o != g && !o->nsubtrees && o->kept.n;
 }
 
 /*
@@ -96,8 +96,8 @@ void keep_others(const struct group *g)
 	uint32_t i;
 
 	for (o = m->groups; o; o = o->next)
-		for (i = 0; keeps(o, g) && i < o->nkept; i++) {
-			sw = keep_find(m, o->kept[i].id, o->kept[i].address);
+		for (i = 0; keeps(o, g) && i < o->kept.n; i++) {
+			sw = keep_find(m, o->kept.places[i].id, o->kept.places[i].address);
 			if (sw)
 				topo_take(g->manager, sw);
 		}

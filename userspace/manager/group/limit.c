@@ -80,8 +80,8 @@ bool limit_says(const struct group *g, char *why, size_t len)
 	char who[IDENTITY_LEN + 16];
 	unsigned int n;
 
-	if (g->limited) {
-		snprintf(why, len, "%s", g->refusal);
+	if (g->room.limited) {
+		snprintf(why, len, "%s", g->where.refusal);
 		return true;
 	}
 	n = limit_room(g, true);

@@ -88,10 +88,10 @@ static void add_at(struct group *g, const struct sw *sw)
 	struct group_at *at;
 	unsigned int i;
 
-	for (i = 0; i < g->nswitches; i++)
-		if (g->switches[i].sw == sw)
+	for (i = 0; i < g->links.nswitches; i++)
+		if (g->links.switches[i].sw == sw)
 			return;
-	at = &g->switches[g->nswitches++];
+	at = &g->links.switches[g->links.nswitches++];
 	at->sw = sw;
 	at->g = g;
 	LIST_INSERT_HEAD(&g->manager->switches[sw->index].groups, at, by_sw);
@@ -102,14 +102,14 @@ static void note_switches(struct group *g)
 {
 	uint32_t i;
 
-	g->switches = calloc(g->nsubtrees + g->nlinks + 1,
-			     sizeof(*g->switches));
-	if (!g->switches)
+	g->links.switches = calloc(g->nsubtrees + g->links.n + 1,
+			     sizeof(*g->links.switches));
+	if (!g->links.switches)
 		return;
 	for (i = 0; i < g->nsubtrees; i++)
 		add_at(g, g->subtrees[i].sw);
-	for (i = 0; i < g->nlinks; i++)
-		add_at(g, g->links[i].sw);
+	for (i = 0; i < g->links.n; i++)
+		add_at(g, g->links.links[i].sw);
 }
 
 static bool has_link(const struct links *l, const struct group_link *link)
@@ -125,10 +125,10 @@ static bool has_link(const struct links *l, const struct group_link *link)
 /* Between switches; a host that moves leaves its port behind. */
 static void keep_old(struct links *l, const struct group *g)
 {
-	const struct group_link *link = g->links;
+	const struct group_link *link = g->links.links;
 	struct group_link *list;
 
-	for (; link < g->links + g->nlinks; link++) {
+	for (; link < g->links.links + g->links.n; link++) {
 		if (link->rank >= 0 || has_link(l, link))
 			continue;
 		list = realloc(l->list, (l->n + 1) * sizeof(*list));
@@ -146,21 +146,21 @@ static void drop_old(struct group *g, const struct sw *sw)
 {
 	unsigned int i, n = 0;
 
-	for (i = 0; i < g->nlinks; i++)
-		if (g->links[i].sw != sw || !g->links[i].old ||
-		    --g->links[i].old)
-			g->links[n++] = g->links[i];
-	g->nlinks = n;
+	for (i = 0; i < g->links.n; i++)
+		if (g->links.links[i].sw != sw || !g->links.links[i].old ||
+		    --g->links.links[i].old)
+			g->links.links[n++] = g->links.links[i];
+	g->links.n = n;
 }
 
 static void set_links(struct group *g, struct links l)
 {
 	keep_old(&l, g);
 	group_forget_links(g);
-	g->links = l.list;
-	g->nlinks = l.n;
-	g->links_missing = l.missing;
-	g->manager->nlinks_missing += g->links_missing;
+	g->links.links = l.list;
+	g->links.n = l.n;
+	g->links.missing = l.missing;
+	g->manager->nlinks_missing += g->links.missing;
 	note_switches(g);
 }
 
@@ -188,7 +188,7 @@ void group_find_links(struct manager *m)
 	m->linked_in = generation;
 	m->linked_at = m->loop.now;
 	for (g = m->groups; g; g = g->next)
-		if (g->links_missing)
+		if (g->links.missing)
 			set_links(g, find_links(g));
 }
 
@@ -218,7 +218,7 @@ void group_note_again(struct manager *m)
 		if (!group_is_joined(g->state))
 			continue;
 		l = find_links(g);
-		if (!l.missing || g->links_missing)
+		if (!l.missing || g->links.missing)
 			set_links(g, l);
 		else
 			free(l.list);
@@ -245,8 +245,8 @@ bool group_down_link(const struct group *g, int rank, char *text, size_t len)
 	const struct group_link *link;
 	unsigned int i;
 
-	for (i = 0; i < g->nlinks; i++) {
-		link = &g->links[i];
+	for (i = 0; i < g->links.n; i++) {
+		link = &g->links.links[i];
 		if (link->rank != rank || !link->sw->info || !is_down(link))
 			continue;
 		if (rank >= 0)

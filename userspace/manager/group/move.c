@@ -27,10 +27,10 @@ void move_begin(struct group *g)
 	const struct group_link *link;
 	uint32_t i;
 
-	g->moved_at = 0;
+	g->rebuild.moved_at = 0;
 	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].home_switch = NULL;
-	for (link = g->links; link < g->links + g->nlinks; link++)
+	for (link = g->links.links; link < g->links.links + g->links.n; link++)
 		if (link->rank >= 0)
 			note_home(&g->ranks[link->rank], link->sw);
 }
@@ -51,7 +51,7 @@ static const struct group_link *find_moved(struct group *g)
 	const struct group_link *link;
 	struct rank *r;
 
-	for (link = g->links; link < g->links + g->nlinks; link++) {
+	for (link = g->links.links; link < g->links.links + g->links.n; link++) {
 		r = link->rank < 0 ? NULL : &g->ranks[link->rank];
 		if (r && was_guessed(r, link->sw))
 			note_home(r, link->sw);
@@ -70,9 +70,9 @@ void move_look(struct group *g)
 	if (!g->request.rebuild)
 		return;
 	if (!find_moved(g)) {
-		g->moved_at = 0;
-	} else if (!g->moved_at) {
-		g->moved_at = g->manager->loop.now + CERTAIN_MS;
+		g->rebuild.moved_at = 0;
+	} else if (!g->rebuild.moved_at) {
+		g->rebuild.moved_at = g->manager->loop.now + CERTAIN_MS;
 		group_touch(g);
 	}
 }
@@ -83,11 +83,11 @@ void move_look(struct group *g)
  */
 int64_t move_at(const struct group *g)
 {
-	int64_t at = g->ready_at + REBUILD_SETTLED_MS + 1;
+	int64_t at = g->rebuild.ready_at + REBUILD_SETTLED_MS + 1;
 
-	if (!g->moved_at || g->state != GROUP_READY)
+	if (!g->rebuild.moved_at || g->state != GROUP_READY)
 		return INT64_MAX;
-	return at > g->moved_at ? at : g->moved_at;
+	return at > g->rebuild.moved_at ? at : g->rebuild.moved_at;
 }
 
 /* Make another tree for a group of which a host has moved. */
@@ -96,7 +96,7 @@ void move_due(struct group *g)
 	const struct group_link *link = find_moved(g);
 	char why[128];
 
-	g->moved_at = link ? g->manager->loop.now + AGAIN_MS : 0;
+	g->rebuild.moved_at = link ? g->manager->loop.now + AGAIN_MS : 0;
 	if (!link || !group_may_move(g, why, sizeof(why)) ||
 	    !group_may_rebuild(g))
 		return;

@@ -23,10 +23,10 @@ static uint64_t hash_name(const char *name)
  */
 void group_touch(struct group *g)
 {
-	if (g->is_touched)
+	if (g->due.is_touched)
 		return;
-	g->is_touched = true;
-	g->next_touched = g->manager->touched;
+	g->due.is_touched = true;
+	g->due.next_touched = g->manager->touched;
 	g->manager->touched = g;
 }
 
@@ -46,24 +46,24 @@ void group_hurry(struct group *g)
  */
 void group_raise(struct group *g, enum group_event event)
 {
-	g->events |= 1U << event;
+	g->raised.events |= 1U << event;
 	group_touch(g);
-	if (g->is_raised)
+	if (g->raised.queued)
 		return;
-	g->is_raised = true;
-	STAILQ_INSERT_TAIL(&g->manager->raised, g, raised);
+	g->raised.queued = true;
+	STAILQ_INSERT_TAIL(&g->manager->raised, g, raised.next);
 }
 
 static void be_due(struct timer *timer)
 {
-	group_raise(container_of(timer, struct group, timer), GROUP_EV_DUE);
+	group_raise(container_of(timer, struct group, due.timer), GROUP_EV_DUE);
 }
 
 /* Make a group one of the manager's. Returns 0 or -ENOMEM. */
 int group_enter(struct group *g)
 {
 	struct manager *m = g->manager;
-	int ret = timer_add(&m->loop.timers, &g->timer, be_due);
+	int ret = timer_add(&m->loop.timers, &g->due.timer, be_due);
 
 	if (ret)
 		return ret;
@@ -120,12 +120,12 @@ void group_take_out(struct group *g)
 	*link = g->next;
 	if (m->groups_end == &g->next)
 		m->groups_end = link;
-	for (link = &m->touched; g->is_touched && *link != g;)
-		link = &(*link)->next_touched;
-	if (g->is_touched)
-		*link = g->next_touched;
+	for (link = &m->touched; g->due.is_touched && *link != g;)
+		link = &(*link)->due.next_touched;
+	if (g->due.is_touched)
+		*link = g->due.next_touched;
 	index_remove(&g->by_name);
-	timer_remove(&m->loop.timers, &g->timer);
+	timer_remove(&m->loop.timers, &g->due.timer);
 }
 
 /*
@@ -344,14 +344,14 @@ void group_forget_links(struct group *g)
 {
 	struct group_at *at;
 
-	for (at = g->switches; at < g->switches + g->nswitches; at++)
+	for (at = g->links.switches; at < g->links.switches + g->links.nswitches; at++)
 		LIST_REMOVE(at, by_sw);
-	free(g->switches);
-	free(g->links);
-	g->switches = NULL;
-	g->nswitches = 0;
-	g->links = NULL;
-	g->nlinks = 0;
-	g->manager->nlinks_missing -= g->links_missing;
-	g->links_missing = false;
+	free(g->links.switches);
+	free(g->links.links);
+	g->links.switches = NULL;
+	g->links.nswitches = 0;
+	g->links.links = NULL;
+	g->links.n = 0;
+	g->manager->nlinks_missing -= g->links.missing;
+	g->links.missing = false;
 }

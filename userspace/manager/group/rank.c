@@ -57,7 +57,7 @@ void rank_leave(struct rank *r)
 	detach_stream(r, RANK_LEFT);
 	group_raise(g, GROUP_EV_LEFT);
 	if (!g->core.present && g->state != GROUP_GATHERING) {
-		g->last_stream = stream;
+		g->end.last_stream = stream;
 		return;
 	}
 	r->stream = stream;
@@ -87,10 +87,10 @@ static void tell_lost(const struct rank *r, const char *why)
 {
 	struct group *g = r->group;
 
-	if (!g->loss_sent)
+	if (!g->end.loss_sent)
 		group_tell_failed(g, (int)r->join.rank, INC_STATUS_MEMBER_LEFT,
 				  "rank %u: %s", r->join.rank, why);
-	g->loss_sent = true;
+	g->end.loss_sent = true;
 }
 
 /*
@@ -109,11 +109,11 @@ void rank_lost(struct rank *r, const char *reason)
 	snprintf(why, sizeof(why), "%s", reason);
 	append_down_switch(g, why, sizeof(why));
 	/* One host may have all of them, which go at once. */
-	g->nlost++;
-	if (g->nlost <= LOST_SAID)
+	g->end.nlost++;
+	if (g->end.nlost <= LOST_SAID)
 		group_log(g, EVENT_RANK_LOST, "rank %u: %s%s%s", rank, why,
-			  g->loss_sent && stream ? ", after it was told of another's loss" : "",
-			  g->nlost < LOST_SAID ? "" :
+			  g->end.loss_sent && stream ? ", after it was told of another's loss" : "",
+			  g->end.nlost < LOST_SAID ? "" :
 			  "; no further losses of this group are logged");
 	if (is_end(g))
 		group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
@@ -124,7 +124,7 @@ void rank_lost(struct rank *r, const char *reason)
 	detach_stream(r, RANK_GONE);
 	if (g->state != GROUP_GATHERING) {
 		tell_lost(r, why);
-		if (g->core.present && g->nlost <= LOST_SAID)
+		if (g->core.present && g->end.nlost <= LOST_SAID)
 			trees_del_member(r);
 	}
 	group_raise(g, GROUP_EV_LOST);

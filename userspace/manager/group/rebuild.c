@@ -29,11 +29,11 @@ static int64_t failing_since(const struct group *g)
 	int64_t now = g->manager->loop.now, there_at = now;
 
 	if (g->state == GROUP_READY)
-		there_at = g->ready_at;
+		there_at = g->rebuild.ready_at;
 	else if (g->state == GROUP_REJOINED)
-		there_at = g->asked_at;
-	return !g->failed_at || now - there_at > REBUILD_SETTLED_MS ?
-	       now : g->failed_at;
+		there_at = g->rebuild.asked_at;
+	return !g->rebuild.failed_at || now - there_at > REBUILD_SETTLED_MS ?
+	       now : g->rebuild.failed_at;
 }
 
 static bool in_time(const struct group *g, int64_t since)
@@ -49,8 +49,8 @@ static void forget_tree(struct group *g)
 		inc_job_set_rts(&g->core, &g->ranks[i].core, false);
 	group_set_state(g, GROUP_REJOINING);
 	g->core.deadline = INT64_MAX;
-	g->place_at = 0;
-	g->probe_until = 0;
+	g->where.place_at = 0;
+	g->where.probe_until = 0;
 }
 
 /*
@@ -71,18 +71,18 @@ void group_rebuild(struct group *g, const char *text)
 	uint32_t i;
 
 	keep_places(g);
-	if (since != g->failed_at)
-		snprintf(g->broken, sizeof(g->broken), "%s", text);
-	g->failed_at = since;
-	g->attempt[0] = '\0';
-	g->asked_at = g->manager->loop.now;
+	if (since != g->rebuild.failed_at)
+		snprintf(g->rebuild.broken, sizeof(g->rebuild.broken), "%s", text);
+	g->rebuild.failed_at = since;
+	g->rebuild.attempt[0] = '\0';
+	g->rebuild.asked_at = g->manager->loop.now;
 	g->persisted.raise_stored = false;
-	g->moved_at = 0;
-	g->rejoined = 0;
+	g->rebuild.moved_at = 0;
+	g->rebuild.rejoined = 0;
 	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].rejoined = false;
 	forget_tree(g);
-	g->round++;
+	g->rebuild.round++;
 	g->manager->group_ops->changed(g);
 	inc_job_for_each(&g->core, r, RANK_PRESENT)
 		group_tell_rebuild(r, text);
@@ -98,19 +98,19 @@ bool group_start_over(struct group *g, const char *why)
 	if (!g->request.rebuild || g->manager->stop || g->state != GROUP_MAKING)
 		return false;
 	/* Switches are at work: GROUP_EV_OP_DONE comes. */
-	if (g->pending_ops) {
-		g->failed = ECONNRESET;
-		snprintf(g->why, sizeof(g->why), "%s", why);
+	if (g->making.ops) {
+		g->making.err = ECONNRESET;
+		snprintf(g->making.why, sizeof(g->making.why), "%s", why);
 		return true;
 	}
 	log_debug("group \"%s\": makes another tree: %s", g->request.job, why);
-	g->failed = 0;
-	g->why[0] = '\0';
+	g->making.err = 0;
+	g->making.why[0] = '\0';
 	g->manager->group_ops->unstore(g);
 	trees_drop(g);
 	group_set_state(g, GROUP_PLACING);
-	g->probe_until = 0;
-	g->place_at = g->manager->loop.now + AGAIN_MS;
+	g->where.probe_until = 0;
+	g->where.place_at = g->manager->loop.now + AGAIN_MS;
 	return true;
 }
 
@@ -121,9 +121,9 @@ bool group_start_over(struct group *g, const char *why)
  */
 void group_rebuild_on(struct group *g)
 {
-	g->failed_at = g->manager->loop.now;
-	g->asked_at = g->failed_at;
-	g->round = (g->round | ROUNDS) + 1;
+	g->rebuild.failed_at = g->manager->loop.now;
+	g->rebuild.asked_at = g->rebuild.failed_at;
+	g->rebuild.round = (g->rebuild.round | ROUNDS) + 1;
 	forget_tree(g);
 	g->manager->group_ops->changed(g);
 }
@@ -134,14 +134,14 @@ void group_rebuild_on(struct group *g)
  */
 bool group_try_again(struct group *g, const char *why)
 {
-	if (!in_time(g, g->failed_at))
+	if (!in_time(g, g->rebuild.failed_at))
 		return false;
 	log_debug("group \"%s\": no other tree yet: %s", g->request.job, why);
-	snprintf(g->attempt, sizeof(g->attempt), "%s", why);
-	g->failed = 0;
-	g->why[0] = '\0';
+	snprintf(g->rebuild.attempt, sizeof(g->rebuild.attempt), "%s", why);
+	g->making.err = 0;
+	g->making.why[0] = '\0';
 	/* Routers may find other ways meanwhile. */
-	g->naparts = 0;
+	g->where.naparts = 0;
 	group_yield(g);
 	forget_tree(g);
 	group_rebuild_step(g);
@@ -153,21 +153,21 @@ void group_rebuild_step(struct group *g)
 {
 	uint32_t i;
 
-	if (g->pending_ops)
+	if (g->making.ops)
 		return;
-	g->failed = 0;
+	g->making.err = 0;
 	trees_drop(g);
-	if (g->rejoined < g->request.ranks)
+	if (g->rebuild.rejoined < g->request.ranks)
 		return;
 	g->manager->group_ops->changed(g);
-	g->resume = g->ranks[0].done;
+	g->rebuild.resume = g->ranks[0].done;
 	for (i = 1; i < g->request.ranks; i++)
-		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
-			g->resume = g->ranks[i].done;
-	g->began_at = g->manager->loop.now;
-	g->core.deadline = g->began_at + g->manager->o.rebuild_ms;
+		if ((int32_t)(g->ranks[i].done - g->rebuild.resume) < 0)
+			g->rebuild.resume = g->ranks[i].done;
+	g->making.began_at = g->manager->loop.now;
+	g->core.deadline = g->making.began_at + g->manager->o.rebuild_ms;
 	/* The first time at once. */
-	g->place_at = g->began_at + (g->began_at - g->failed_at < AGAIN_MS ?
+	g->where.place_at = g->making.began_at + (g->making.began_at - g->rebuild.failed_at < AGAIN_MS ?
 				     1 : AGAIN_MS);
 }
 
@@ -176,12 +176,12 @@ static void note_rejoined(struct rank *r)
 	struct group *g = r->group;
 
 	r->rejoined = true;
-	g->rejoined++;
+	g->rebuild.rejoined++;
 	/* What its program has done meanwhile is no time of the manager's. */
-	if (g->rejoined == g->request.ranks)
-		g->failed_at += g->manager->loop.now - g->asked_at;
+	if (g->rebuild.rejoined == g->request.ranks)
+		g->rebuild.failed_at += g->manager->loop.now - g->rebuild.asked_at;
 	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
-		  g->request.job, g->round, r->join.rank, g->rejoined,
+		  g->request.job, g->rebuild.round, r->join.rank, g->rebuild.rejoined,
 		  g->request.ranks);
 	group_raise(g, GROUP_EV_REJOINED);
 }
@@ -192,7 +192,7 @@ static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
 	const struct group *g = r->group;
 
 	return group_is_joined(g->state) && !r->core.rts && !r->joined_sent &&
-	       join->round == g->round && r->join.qpn == join->qpn &&
+	       join->round == g->rebuild.round && r->join.qpn == join->qpn &&
 	       r->join.psn == join->psn;
 }
 
@@ -206,7 +206,7 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 		return;
 	}
 	/* It answers an earlier "rebuild". */
-	if (g->state != GROUP_REJOINING || join->round != g->round ||
+	if (g->state != GROUP_REJOINING || join->round != g->rebuild.round ||
 	    r->rejoined)
 		return;
 	if (r->joined_sent)

@@ -287,6 +287,6 @@ void group_on_snapshot(struct manager *m, struct sw *sw,
 		compare_links(m, sw, before);
 	/* What is made yet may be gone already. */
 	LIST_FOREACH(at, &sw->groups, by_sw)
-		if (at->g->state != GROUP_OVER && !at->g->failed)
+		if (at->g->state != GROUP_OVER && !at->g->making.err)
 			check_subtrees(at->g, sw);
 }

@@ -23,7 +23,7 @@ static uint32_t priority_of(const struct group *g)
 /* It is placed again then. */
 static void place_later(struct group *g, int64_t until)
 {
-	g->place_at = until;
+	g->where.place_at = until;
 	group_touch(g);
 }
 
@@ -80,9 +80,9 @@ static bool would_fit(const struct group *g, const uint32_t *rank_switches,
 			topo_gone(m, &m->switches[i], trees[i]);
 	keep_others(g);
 	limit_room(g, false);
-	for (i = 0; i < g->navoid; i++)
-		if (!trees[g->avoid[i]->index])
-			topo_avoid(m, g->avoid[i]);
+	for (i = 0; i < g->where.navoid; i++)
+		if (!trees[g->where.avoid[i]->index])
+			topo_avoid(m, g->where.avoid[i]);
 	route_leave_out(g, f);
 	if (!place_compute(f, g->request.ranks, rank_switches, &p))
 		return false;
@@ -98,7 +98,7 @@ static void hurry_ending(struct manager *m)
 	for (g = m->groups; g; g = g->next) {
 		if (!holds_room(g))
 			continue;
-		g->room_wanted = true;
+		g->room.wanted = true;
 		if (g->state == GROUP_ENDING)
 			group_hurry(g);
 	}
@@ -115,18 +115,18 @@ bool group_awaits_room(struct group *g, const uint32_t *at)
 	unsigned int *trees;
 	bool found;
 
-	if (g->room_waits >= WAITS_MAX)
+	if (g->room.waits >= WAITS_MAX)
 		return false;
 	trees = calloc(m->o.nswitches + 1, sizeof(*trees));
 	found = trees && count_ending(m, trees) && would_fit(g, at, trees);
 	free(trees);
 	if (!found)
 		return false;
-	g->room_waits++;
-	g->room_until = m->loop.now + ROOM_MS;
-	g->freed_at = 0;
-	g->navoid = 0;
-	g->limited = false;
+	g->room.waits++;
+	g->room.until = m->loop.now + ROOM_MS;
+	g->room.freed_at = 0;
+	g->where.navoid = 0;
+	g->room.limited = false;
 	place_later(g, m->loop.now);
 	hurry_ending(m);
 	return true;
@@ -139,7 +139,7 @@ static bool is_dismantling(const struct manager *m)
 	const struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (g->room_wanted && holds_room(g))
+		if (g->room.wanted && holds_room(g))
 			return true;
 	return false;
 }
@@ -149,7 +149,7 @@ static bool is_behind(const struct group *g)
 	const struct group *o;
 
 	for (o = g->manager->groups; o; o = o->next)
-		if (o != g && o->state < GROUP_ENDING && o->room_until &&
+		if (o != g && o->state < GROUP_ENDING && o->room.until &&
 		    priority_of(o) >= priority_of(g))
 			return true;
 	return false;
@@ -165,9 +165,9 @@ bool group_waits(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
 
-	if (g->room_until && is_dismantling(g->manager)) {
-		if (g->room_until > now)
-			place_later(g, g->room_until);
+	if (g->room.until && is_dismantling(g->manager)) {
+		if (g->room.until > now)
+			place_later(g, g->room.until);
 		else
 			group_refuse(g, ETIMEDOUT, "groups that have ended are still being dismantled after %d s",
 				     ROOM_MS / 1000);
@@ -177,9 +177,9 @@ bool group_waits(struct group *g)
 		place_later(g, now + BEHIND_MS);
 		return true;
 	}
-	g->tried_at = now;
-	if (!g->freed_at)
-		g->freed_at = now;
+	g->room.tried_at = now;
+	if (!g->room.freed_at)
+		g->room.freed_at = now;
 	return false;
 }
 
@@ -187,25 +187,25 @@ bool group_waits(struct group *g)
  * Wait if a switch still frees memory. What the switch told before the others'
  * trees were gone, or while it was tried, does not count. Returns true if it
  * waits, and is placed again.
- * @g: group that @g->full_switch had no room for, with no operation on a
+ * @g: group that @g->where.full_switch had no room for, with no operation on a
  *	switch
  */
 bool group_awaits_memory(struct group *g)
 {
-	struct sw *sw = &g->manager->switches[g->full_switch->index];
+	struct sw *sw = &g->manager->switches[g->where.full_switch->index];
 	int64_t now = g->manager->loop.now;
 	bool asked;
 
-	if (g->room_until <= now || g->limited || !sw->info)
+	if (g->room.until <= now || g->room.limited || !sw->info)
 		return false;
-	asked = sw->info->asked_at > g->freed_at;
-	if (asked && !sw->info->deleting && sw->info->told_at <= g->tried_at)
+	asked = sw->info->asked_at > g->room.freed_at;
+	if (asked && !sw->info->deleting && sw->info->told_at <= g->room.tried_at)
 		return false;
 	if (!asked)
 		sw_refresh(sw);
-	g->full_switch = NULL;
-	g->failed = 0;
-	g->why[0] = '\0';
+	g->where.full_switch = NULL;
+	g->making.err = 0;
+	g->making.why[0] = '\0';
 	trees_drop(g);
 	place_later(g, now + RETRY_MS);
 	return true;
@@ -214,16 +214,16 @@ bool group_awaits_memory(struct group *g)
 /* Let others be placed that wait for a group. */
 void group_yield(struct group *g)
 {
-	if (!g->room_until)
+	if (!g->room.until)
 		return;
-	g->room_until = 0;
+	g->room.until = 0;
 	group_wake(g->manager);
 }
 
 /* A group has its trees, or gives them up. */
 void group_has_room(struct group *g)
 {
-	g->room_waits = 0;
+	g->room.waits = 0;
 	keep_release(g);
 	group_yield(g);
 }
@@ -235,8 +235,8 @@ void group_wake(struct manager *m)
 
 	for (g = m->groups; g; g = g->next)
 		if ((g->state == GROUP_PLACING ||
-		     g->state == GROUP_REPLACING) && g->place_at) {
-			g->place_at = m->loop.now;
+		     g->state == GROUP_REPLACING) && g->where.place_at) {
+			g->where.place_at = m->loop.now;
 			group_touch(g);
 		}
 }

@@ -19,18 +19,18 @@ static bool add_pair(struct group *g, const struct place_apart *pair)
 	struct place_apart *list;
 	uint32_t i;
 
-	for (i = 0; i < g->naparts; i++)
-		if (g->apart[i].sw == pair->sw &&
-		    g->apart[i].below == pair->below &&
-		    g->apart[i].hosts == pair->hosts)
+	for (i = 0; i < g->where.naparts; i++)
+		if (g->where.apart[i].sw == pair->sw &&
+		    g->where.apart[i].below == pair->below &&
+		    g->where.apart[i].hosts == pair->hosts)
 			return false;
-	if (g->naparts == PAIRS_MAX)
+	if (g->where.naparts == PAIRS_MAX)
 		return false;
-	list = realloc(g->apart, (g->naparts + 1) * sizeof(*list));
+	list = realloc(g->where.apart, (g->where.naparts + 1) * sizeof(*list));
 	if (!list)
 		return false;
-	g->apart = list;
-	list[g->naparts++] = *pair;
+	g->where.apart = list;
+	list[g->where.naparts++] = *pair;
 	return true;
 }
 
@@ -41,8 +41,8 @@ static bool note_switch(const struct subtree *from, const struct subtree *to,
 	struct group *g = from->group;
 	char text[INET6_ADDRSTRLEN];
 
-	if (!g->failed)
-		snprintf(g->why, sizeof(g->why), "switch %s has no route to %s of switch %s",
+	if (!g->making.err)
+		snprintf(g->making.why, sizeof(g->making.why), "switch %s has no route to %s of switch %s",
 			 sw_name(from->sw),
 			 inc_rdv_addr_str(addr, text, sizeof(text)),
 			 sw_name(to->sw));
@@ -57,8 +57,8 @@ static bool note_rank(const struct subtree *from, const struct rank *r)
 	char text[INET6_ADDRSTRLEN];
 	const struct sw *sw = topo_find(g->manager, &r->join.addr, &itf);
 
-	if (!g->failed)
-		snprintf(g->why, sizeof(g->why), "switch %s has no route to %s of rank %u",
+	if (!g->making.err)
+		snprintf(g->making.why, sizeof(g->making.why), "switch %s has no route to %s of rank %u",
 			 sw_name(from->sw),
 			 inc_rdv_addr_str(&r->join.addr, text, sizeof(text)),
 			 r->join.rank);
@@ -95,7 +95,7 @@ void route_missing(const struct subtree *subtree, bool up)
 	const struct rank *r;
 
 	if (up && subtree->parent) {
-		g->unrouted |= note_switch(subtree, subtree->parent,
+		g->where.unrouted |= note_switch(subtree, subtree->parent,
 					   &t->parent.addr);
 		return;
 	}
@@ -104,15 +104,15 @@ void route_missing(const struct subtree *subtree, bool up)
 	child = find_child(subtree, (uint32_t)t->unrouted);
 	r = child ? NULL : subtree_rank(subtree, (uint32_t)t->unrouted);
 	if (child)
-		g->unrouted |= note_switch(subtree, child,
+		g->where.unrouted |= note_switch(subtree, child,
 					   &t->members[t->unrouted].peer.addr);
 	else if (r)
-		g->unrouted |= note_rank(subtree, r);
+		g->where.unrouted |= note_rank(subtree, r);
 }
 
 /* Have no tree computed with pairs that lack a route. */
 void route_leave_out(const struct group *g, struct place_fabric *f)
 {
-	f->apart = g->apart;
-	f->naparts = g->naparts;
+	f->apart = g->where.apart;
+	f->naparts = g->where.naparts;
 }

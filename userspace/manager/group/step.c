@@ -101,13 +101,13 @@ void group_settle(struct manager *m)
 
 	/* The first one stays on the list until nothing of it is left. */
 	while ((g = STAILQ_FIRST(&m->raised))) {
-		event = (enum group_event)__builtin_ctz(g->events | 1U << GROUP_EVENTS);
+		event = (enum group_event)__builtin_ctz(g->raised.events | 1U << GROUP_EVENTS);
 		if (event == GROUP_EVENTS) {
-			STAILQ_REMOVE_HEAD(&m->raised, raised);
-			g->is_raised = false;
+			STAILQ_REMOVE_HEAD(&m->raised, raised.next);
+			g->raised.queued = false;
 			continue;
 		}
-		g->events &= g->events - 1;
+		g->raised.events &= g->raised.events - 1;
 		take_event(g, event);
 	}
 }
@@ -121,7 +121,7 @@ static void begin_end(struct group *g)
 
 	if (g->state >= GROUP_ENDING)
 		return;
-	g->ended_in = g->state;
+	g->end.from = g->state;
 	inc_job_fail(&g->core, m->loop.now);
 	group_set_state(g, GROUP_ENDING);
 	tenant_leave(&m->tenants, g->tenant, g->reservation, g->request.ranks);
@@ -143,37 +143,37 @@ static void end_group(struct group *g)
 
 static void say_bye(struct group *g)
 {
-	struct rank *r = g->last_stream ? rpc_stream_get(g->last_stream) : NULL;
+	struct rank *r = g->end.last_stream ? rpc_stream_get(g->end.last_stream) : NULL;
 
 	if (r) {
-		r->stream = g->last_stream;
+		r->stream = g->end.last_stream;
 		group_tell(r, &(struct am_message){
 			.rdv = { .type = INC_RDV_BYE } });
 	}
-	rpc_stream_end(g->last_stream, 0, "");
+	rpc_stream_end(g->end.last_stream, 0, "");
 }
 
 static void free_group(struct group *g)
 {
 	struct manager *m = g->manager;
-	bool awaited = g->room_wanted;
+	bool awaited = g->room.wanted;
 
 	/* Trees may have been made since the last ones were deleted. */
-	if (!g->pending_ops)
+	if (!g->making.ops)
 		trees_delete(g);
-	if (g->pending_ops)
+	if (g->making.ops)
 		return;
 	say_bye(g);
 	if (!g->persisted.foreign)
-		group_log(g, EVENT_GROUP_ENDED, "%s", g->cause);
+		group_log(g, EVENT_GROUP_ENDED, "%s", g->end.cause);
 	trees_drop(g);
 	/* It is being settled, thus the first one. */
-	STAILQ_REMOVE_HEAD(&m->raised, raised);
+	STAILQ_REMOVE_HEAD(&m->raised, raised.next);
 	group_take_out(g);
-	free(g->avoid);
-	free(g->apart);
+	free(g->where.avoid);
+	free(g->where.apart);
 	group_forget_left(g);
-	free(g->left);
+	free(g->drain.left);
 	keep_release(g);
 	free(g);
 	if (awaited)
@@ -188,18 +188,18 @@ static void end_abandoned(struct group *g)
 	g->persisted.foreign = true;
 	for (i = 0; i < g->nsubtrees; i++)
 		g->subtrees[i].exists = false;
-	group_dismiss(g, g->fault.err, g->fault.text);
+	group_dismiss(g, g->raised.fault.err, g->raised.fault.text);
 	end_group(g);
 }
 
 static void end_refused(struct group *g)
 {
-	const struct group_fault *f = &g->fault;
+	const struct group_fault *f = &g->raised.fault;
 	char text[INC_RDV_TEXT_MAX], why[400];
 
-	if (group_is_rebuilding(g) && g->broken[0])
+	if (group_is_rebuilding(g) && g->rebuild.broken[0])
 		snprintf(why, sizeof(why), "%.160s; there was no other tree in time: %.200s",
-			 g->broken, f->text);
+			 g->rebuild.broken, f->text);
 	else
 		snprintf(why, sizeof(why), "%s", f->text);
 	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->request.job, why);
@@ -215,7 +215,7 @@ static void end_refused(struct group *g)
 /* Of a group whose ranks know of a tree. */
 static void end_failed(struct group *g)
 {
-	const struct group_fault *f = &g->fault;
+	const struct group_fault *f = &g->raised.fault;
 
 	group_blame(g, f->cause, "%s", f->text);
 	group_tell_failed(g, f->rank, f->status, "%s", f->text);
@@ -259,7 +259,7 @@ static void release_rank(struct group *g)
 static void remake_tree(struct group *g)
 {
 	group_log_fault(g);
-	if (!group_start_over(g, g->fault.text))
+	if (!group_start_over(g, g->raised.fault.text))
 		end_refused(g);
 }
 
@@ -270,17 +270,17 @@ static void note_hopeless(struct group *g)
 
 	if (!g->request.rebuild || g->manager->stop)
 		return;
-	snprintf(last, sizeof(last), "%.120s", g->fault.text);
-	snprintf(g->fault.text, sizeof(g->fault.text),
+	snprintf(last, sizeof(last), "%.120s", g->raised.fault.text);
+	snprintf(g->raised.fault.text, sizeof(g->raised.fault.text),
 		 "%.160s; no other tree has lasted, for %u s (--rebuild-time), the last one: %s",
-		 g->broken, g->manager->o.rebuild_ms / 1000, last);
+		 g->rebuild.broken, g->manager->o.rebuild_ms / 1000, last);
 }
 
 static void rebuild_tree(struct group *g)
 {
 	group_log_fault(g);
 	if (group_may_rebuild(g)) {
-		group_rebuild(g, g->fault.text);
+		group_rebuild(g, g->raised.fault.text);
 		return;
 	}
 	note_hopeless(g);
@@ -289,9 +289,9 @@ static void rebuild_tree(struct group *g)
 
 static void retry_tree(struct group *g)
 {
-	if (g->fault.event == GROUP_EV_FAILED)
+	if (g->raised.fault.event == GROUP_EV_FAILED)
 		group_log_fault(g);
-	if (!group_try_again(g, g->fault.text))
+	if (!group_try_again(g, g->raised.fault.text))
 		end_refused(g);
 }
 
@@ -300,8 +300,8 @@ static void move_tree(struct group *g)
 	if (!group_may_rebuild(g))
 		return;
 	group_note_left(g);
-	group_rebuild(g, g->fault.text);
-	group_log(g, EVENT_GROUP_MOVES, "%s", g->fault.text);
+	group_rebuild(g, g->raised.fault.text);
+	group_log(g, EVENT_GROUP_MOVES, "%s", g->raised.fault.text);
 }
 
 /* --- Placing ------------------------------------------------------------- */
@@ -319,9 +319,9 @@ static void look_again(struct group *g)
 	unsigned int i;
 
 	/* Only a group that waits for that has all of its ranks. */
-	if (!g->place_at && g->state != GROUP_GATHERING)
+	if (!g->where.place_at && g->state != GROUP_GATHERING)
 		return;
-	g->place_at = 0;
+	g->where.place_at = 0;
 	begin_placing(g);
 	for (i = 0; i < m->o.nswitches; i++)
 		sw_refresh(&m->switches[i]);
@@ -330,7 +330,7 @@ static void look_again(struct group *g)
 static void begin_trees(struct group *g, const struct place *p,
 			const uint32_t *at)
 {
-	g->charge = topo_charge(g->manager, p, at);
+	g->where.charge = topo_charge(g->manager, p, at);
 	if (!where_pmtu_fits(g) || !trees_build(g, p))
 		return;
 	group_note_links(g);
@@ -366,7 +366,7 @@ static void place_group(struct group *g)
 	} else if (g->state == GROUP_GATHERING) {
 		/* What is known may be as old as --agent-interval. */
 		look_again(g);
-	} else if (located && !g->no_cm && group_awaits_room(g, at)) {
+	} else if (located && !g->where.no_cm && group_awaits_room(g, at)) {
 		begin_placing(g);
 	} else {
 		where_none(g, located, lost);
@@ -380,13 +380,13 @@ static bool avoid_full(struct group *g)
 {
 	const struct sw **list;
 
-	if (!g->full_switch)
+	if (!g->where.full_switch)
 		return false;
-	list = realloc(g->avoid, (g->navoid + 1) * sizeof(*list));
+	list = realloc(g->where.avoid, (g->where.navoid + 1) * sizeof(*list));
 	if (!list)
 		return false;
-	g->avoid = list;
-	list[g->navoid++] = g->full_switch;
+	g->where.avoid = list;
+	list[g->where.navoid++] = g->where.full_switch;
 	return true;
 }
 
@@ -398,20 +398,20 @@ static bool avoid_full(struct group *g)
  */
 static bool try_elsewhere(struct group *g)
 {
-	if (g->full_switch && group_awaits_memory(g)) {
+	if (g->where.full_switch && group_awaits_memory(g)) {
 		begin_placing(g);
 		return true;
 	}
-	if (!avoid_full(g) && !g->unrouted)
+	if (!avoid_full(g) && !g->where.unrouted)
 		return false;
-	g->refusal_err = g->full_switch ? ENOBUFS : EPROTO;
-	g->limited &= !!g->full_switch;
-	snprintf(g->refusal, sizeof(g->refusal), "%s", g->why);
-	log_debug("group \"%s\": tried elsewhere: %s", g->request.job, g->why);
-	g->full_switch = NULL;
-	g->unrouted = false;
-	g->failed = 0;
-	g->why[0] = '\0';
+	g->where.refusal_err = g->where.full_switch ? ENOBUFS : EPROTO;
+	g->room.limited &= !!g->where.full_switch;
+	snprintf(g->where.refusal, sizeof(g->where.refusal), "%s", g->making.why);
+	log_debug("group \"%s\": tried elsewhere: %s", g->request.job, g->making.why);
+	g->where.full_switch = NULL;
+	g->where.unrouted = false;
+	g->making.err = 0;
+	g->making.why[0] = '\0';
 	trees_drop(g);
 	place_group(g);
 	return true;
@@ -425,7 +425,7 @@ static void tell_joined(struct group *g)
 	/* As for its new queue pair, a rank may compute before it connects that. */
 	if (again) {
 		g->core.deadline = INT64_MAX;
-		g->asked_at = g->manager->loop.now;
+		g->rebuild.asked_at = g->manager->loop.now;
 	}
 	group_set_state(g, again ? GROUP_REJOINED : GROUP_JOINED);
 	inc_job_for_each(&g->core, r, RANK_PRESENT)
@@ -460,7 +460,7 @@ static void end_steps(struct group *g)
 	if (!addrs_are_own(g))
 		return;
 	if (!cm_made(g)) {
-		group_refuse(g, EOPNOTSUPP, "%.400s", g->refusal);
+		group_refuse(g, EOPNOTSUPP, "%.400s", g->where.refusal);
 		return;
 	}
 	group_has_room(g);
@@ -470,7 +470,7 @@ static void end_steps(struct group *g)
 	g->request.tree.pmtu = g->subtrees[0].tree.settings.pmtu;
 	log_debug("group \"%s\": %u tree%s made in %lld ms", g->request.job,
 		  g->nsubtrees, g->nsubtrees == 1 ? "" : "s",
-		  (long long)(now_ms() - g->began_at));
+		  (long long)(now_ms() - g->making.began_at));
 	/* The next manager makes one more for a group that is rebuilt. */
 	if (group_is_rebuilding(g))
 		tell_joined(g);
@@ -480,19 +480,19 @@ static void end_steps(struct group *g)
 
 static void refuse_failed(struct group *g)
 {
-	group_refuse(g, g->failed, "%s", g->why[0] ? g->why :
-		     strerror(g->failed));
+	group_refuse(g, g->making.err, "%s", g->making.why[0] ? g->making.why :
+		     strerror(g->making.err));
 }
 
 static void make_on(struct group *g)
 {
-	if (g->pending_ops)
+	if (g->making.ops)
 		return;
-	if (!g->failed) {
+	if (!g->making.err) {
 		if (!trees_step(g))
 			end_steps(g);
 	} else if (!try_elsewhere(g) &&
-		   (g->failed != ECONNRESET || !group_start_over(g, g->why))) {
+		   (g->making.err != ECONNRESET || !group_start_over(g, g->making.why))) {
 		refuse_failed(g);
 	}
 }
@@ -500,7 +500,7 @@ static void make_on(struct group *g)
 /* Ranks that are left wait for a tree that will not be. */
 static void end_making(struct group *g)
 {
-	if (!g->pending_ops && g->failed)
+	if (!g->making.ops && g->making.err)
 		refuse_failed(g);
 }
 
@@ -519,7 +519,7 @@ static void warn_unseen(struct group *g)
 {
 	const struct sw *ends[2];
 
-	if (topo_unseen(g->manager, g->charge, ends))
+	if (topo_unseen(g->manager, g->where.charge, ends))
 		group_log(g, EVENT_GROUP_UNWATCHED, "no link is known between %s and %s, or what is behind them: should it fail, nobody tells; LLDP makes it known, or --link",
 			  sw_name(ends[0]), sw_name(ends[1]));
 }
@@ -527,16 +527,16 @@ static void warn_unseen(struct group *g)
 /* The ranks may begin. */
 static void tell_ready(struct group *g)
 {
-	g->ready_at = g->manager->loop.now;
-	group_log(g, g->round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
+	g->rebuild.ready_at = g->manager->loop.now;
+	group_log(g, g->rebuild.round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
 		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
 		  g->request.ranks, cm_count(g), g->nsubtrees,
 		  g->nsubtrees == 1 ? "" : "s",
-		  (long long)(now_ms() - g->began_at));
+		  (long long)(now_ms() - g->making.began_at));
 	warn_unseen(g);
-	if (g->goes_back)
+	if (g->drain.goes_back)
 		group_log(g, EVENT_GROUP_MOVES, "back to a switch that is drained: %s",
-			  g->refusal[0] ? g->refusal :
+			  g->where.refusal[0] ? g->where.refusal :
 			  "no other has the capability and room");
 	group_forget_left(g);
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });

@@ -100,7 +100,7 @@ void group_tell_joined(struct rank *r)
 	*joined = t->settings;
 	joined->rebuild = r->group->request.rebuild;
 	joined->change = true;
-	joined->resume = r->group->resume;
+	joined->resume = r->group->rebuild.resume;
 	joined->addr = own->addr;
 	joined->qpn = own->qpn;
 	joined->psn = own->psn;
@@ -122,7 +122,7 @@ void group_tell_rebuild(struct rank *r, const char *text)
 		.rdv = {
 			.type	= INC_RDV_REBUILD,
 			.rank	= -1,
-			.msg_id	= r->group->round,
+			.msg_id	= r->group->rebuild.round,
 		},
 	};
 

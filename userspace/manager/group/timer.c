@@ -69,7 +69,7 @@ static int64_t silent_at(const struct rank *r)
 static void lose_silent(struct rank *r)
 {
 	int64_t now = r->group->manager->loop.now;
-	const char *broken = group_is_rebuilding(r->group) ? r->group->broken : "";
+	const char *broken = group_is_rebuilding(r->group) ? r->group->rebuild.broken : "";
 	char text[INC_RDV_TEXT_MAX], link[192];
 
 	if (group_down_link(r->group, (int)r->join.rank, link, sizeof(link)))
@@ -87,7 +87,7 @@ static void lose_silent(struct rank *r)
 /* Does it wait for the time to look at the fabric? */
 static bool awaits_look(const struct group *g)
 {
-	return g->place_at && (g->state == GROUP_PLACING ||
+	return g->where.place_at && (g->state == GROUP_PLACING ||
 			       g->state == GROUP_REJOINING ||
 			       g->state == GROUP_REPLACING);
 }
@@ -101,7 +101,7 @@ static int64_t find_deadline(const struct group *g)
 		return INT64_MAX;
 	next = inc_job_deadline(&g->core);
 	if (awaits_look(g))
-		next = earlier_time(next, g->place_at);
+		next = earlier_time(next, g->where.place_at);
 	next = earlier_time(next, group_undetermined_at(g));
 	next = earlier_time(next, move_at(g));
 	inc_job_for_each(&g->core, r, RANK_PRESENT)
@@ -151,7 +151,7 @@ void group_expire(struct group *g)
 		group_raise(g, GROUP_EV_ENDED);
 	else if (due == INC_JOB_LATE)
 		refuse_late(g);
-	else if (awaits_look(g) && g->place_at <= now)
+	else if (awaits_look(g) && g->where.place_at <= now)
 		group_raise(g, GROUP_EV_LOOK);
 	else if (due == INC_JOB_LEAVE)
 		group_delete_left(g);
@@ -169,8 +169,8 @@ void group_arm(struct manager *m)
 	struct group *g;
 
 	while ((g = m->touched)) {
-		m->touched = g->next_touched;
-		g->is_touched = false;
-		timer_set(&m->loop.timers, &g->timer, find_deadline(g));
+		m->touched = g->due.next_touched;
+		g->due.is_touched = false;
+		timer_set(&m->loop.timers, &g->due.timer, find_deadline(g));
 	}
 }

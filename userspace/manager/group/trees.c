@@ -31,7 +31,7 @@ struct subtree_op {
 
 static void end_op(struct group *g)
 {
-	if (!--g->pending_ops)
+	if (!--g->making.ops)
 		group_raise(g, GROUP_EV_OP_DONE);
 }
 
@@ -52,22 +52,22 @@ static void subtree_done(struct sw_op *op)
 	struct subtree_op *p = container_of(op, struct subtree_op, op);
 	struct group *g = p->subtree->group;
 
-	if (op->ret && !g->failed)
-		snprintf(g->why, sizeof(g->why), "switch %s: %.300s",
+	if (op->ret && !g->making.err)
+		snprintf(g->making.why, sizeof(g->making.why), "switch %s: %.300s",
 			 sw_name(op->sw), op->err);
 	if (op->ret == -ENETUNREACH)
 		route_missing(p->subtree, p->tree == link_subtree);
-	if (op->ret && !g->failed)
-		g->failed = op->ret == -ENETUNREACH ? EPROTO : -op->ret;
-	if (!op->ret && p->tree == tree_make && !g->failed &&
-	    !limit_slots(p->subtree, g->why, sizeof(g->why))) {
-		g->failed = ENOBUFS;
-		g->full_switch = op->sw;
-		g->limited = true;
+	if (op->ret && !g->making.err)
+		g->making.err = op->ret == -ENETUNREACH ? EPROTO : -op->ret;
+	if (!op->ret && p->tree == tree_make && !g->making.err &&
+	    !limit_slots(p->subtree, g->making.why, sizeof(g->making.why))) {
+		g->making.err = ENOBUFS;
+		g->where.full_switch = op->sw;
+		g->room.limited = true;
 	}
 	/* No room: EDQUOT, ENOBUFS and ENOMEM of the kernel. */
 	if (op->ret == -ENOBUFS)
-		g->full_switch = op->sw;
+		g->where.full_switch = op->sw;
 	/* If the answer was lost, there may be a tree. */
 	if (p->tree == tree_make)
 		p->subtree->exists = !op->ret || op->ret == -EHOSTUNREACH;
@@ -83,14 +83,14 @@ static void submit_subtree(struct subtree *subtree,
 	struct subtree_op *p = calloc(1, sizeof(*p));
 
 	if (!p) {
-		subtree->group->failed = ENOMEM;
+		subtree->group->making.err = ENOMEM;
 		return;
 	}
 	p->subtree = subtree;
 	p->tree = tree;
 	p->op.run = run_subtree;
 	p->op.done = subtree_done;
-	subtree->group->pending_ops++;
+	subtree->group->making.ops++;
 	sw_submit(subtree->sw, &p->op);
 }
 
@@ -145,7 +145,7 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
 	d->op.run = run_del;
 	d->op.done = del_done;
 	if (g)
-		g->pending_ops++;
+		g->making.ops++;
 	sw_submit(sw, &d->op);
 }
 
@@ -197,8 +197,8 @@ void trees_drop(struct group *g)
 	g->subtrees = NULL;
 	g->nsubtrees = 0;
 	group_forget_links(g);
-	topo_discharge(g->manager, g->charge);
-	g->charge = NULL;
+	topo_discharge(g->manager, g->where.charge);
+	g->where.charge = NULL;
 }
 
 /* Delete a tree that is no group's. */
@@ -334,7 +334,7 @@ bool trees_build(struct group *g, const struct place *p)
 			     ids->first, ids->last);
 		return false;
 	}
-	g->step = STEP_MAKE;
+	g->making.step = STEP_MAKE;
 	if (make_subtrees(g, p))
 		return true;
 	group_refuse(g, ENOMEM, "no memory");
@@ -407,31 +407,31 @@ static void begin_make(struct group *g)
 
 /*
  * Have the switches do the next step of a group's tree. GROUP_EV_OP_DONE
- * follows when all have done it, with @g->failed if they have not, or
+ * follows when all have done it, with @g->making.err if they have not, or
  * GROUP_EV_REFUSED at once. Returns false if all steps are done.
  * @g: group, with no operation on a switch
  */
 bool trees_step(struct group *g)
 {
-	switch (g->step) {
+	switch (g->making.step) {
 	case STEP_MAKE:
-		g->unrouted = false;
-		g->step = g->nsubtrees > 1 ? STEP_ADD : STEP_DONE;
+		g->where.unrouted = false;
+		g->making.step = g->nsubtrees > 1 ? STEP_ADD : STEP_DONE;
 		begin_make(g);
 		break;
 	case STEP_ADD:
-		g->step = STEP_LINK;
+		g->making.step = STEP_LINK;
 		begin_add(g);
 		break;
 	case STEP_LINK:
-		g->step = STEP_DONE;
+		g->making.step = STEP_DONE;
 		begin_link(g);
 		break;
 	default:
 		return false;
 	}
 	/* Without memory there may be no operation that ends. */
-	if (!g->pending_ops)
+	if (!g->making.ops)
 		group_raise(g, GROUP_EV_OP_DONE);
 	return true;
 }

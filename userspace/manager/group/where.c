@@ -60,8 +60,8 @@ static void leave_out(const struct group *g, struct place_fabric *f)
 
 	keep_others(g);
 	limit_room(g, true);
-	for (i = 0; i < g->navoid; i++)
-		topo_avoid(g->manager, g->avoid[i]);
+	for (i = 0; i < g->where.navoid; i++)
+		topo_avoid(g->manager, g->where.avoid[i]);
 	route_leave_out(g, f);
 }
 
@@ -75,8 +75,8 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 
 	if (!f)
 		return false;
-	for (i = 0; g->goes_back && i < g->nleft; i++)
-		topo_reopen(m, g->left[i]);
+	for (i = 0; g->drain.goes_back && i < g->drain.nleft; i++)
+		topo_reopen(m, g->drain.left[i]);
 	leave_out(g, f);
 	for (i = 0; cm && i < m->o.nswitches; i++)
 		if (!cm_offered(&m->switches[i]))
@@ -86,7 +86,7 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 
 static bool compute(struct group *g, const uint32_t *at, struct place *p)
 {
-	g->no_cm = false;
+	g->where.no_cm = false;
 	if (!compute_with(g, at, false, p))
 		return false;
 	if (cm_placed(g, p))
@@ -97,25 +97,25 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 			return true;
 		place_free(p);
 	}
-	g->no_cm = true;
+	g->where.no_cm = true;
 	return false;
 }
 
 /*
  * Compute the tree of a group. A group that has left a drained switch returns
  * there rather than end. Returns false if there is no place.
- * @g: group; if there is no place only because of RDMA CM, @g->no_cm is set,
- *	and @g->refusal says why
+ * @g: group; if there is no place only because of RDMA CM, @g->where.no_cm is set,
+ *	and @g->where.refusal says why
  * @at: for each of its ranks the switch
  * @p: result, to be freed
  */
 bool where_compute(struct group *g, const uint32_t *at, struct place *p)
 {
-	g->goes_back = false;
+	g->drain.goes_back = false;
 	if (compute(g, at, p))
 		return true;
-	g->goes_back = g->nleft;
-	return g->goes_back && compute(g, at, p);
+	g->drain.goes_back = g->drain.nleft;
+	return g->drain.goes_back && compute(g, at, p);
 }
 
 /* Judge all switches as the group's root, in a fabric without its tree. */
@@ -147,24 +147,24 @@ static bool judge_roots(const struct group *g, struct place_fabric *f,
  */
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 {
-	struct place_fabric *f = topo_without(g->manager, g->charge);
+	struct place_fabric *f = topo_without(g->manager, g->where.charge);
 	bool found;
 
 	if (!f)
 		return false;
 	found = judge_roots(g, f, list, root);
-	topo_with(g->manager, g->charge);
+	topo_with(g->manager, g->where.charge);
 	return found;
 }
 
 /*
  * Check whether a group could have another tree. Returns true if it could,
- * were its own tree gone. @g->refusal may have changed.
+ * were its own tree gone. @g->where.refusal may have changed.
  * @g: group, all ranks of which were present
  */
 bool group_fits(struct group *g)
 {
-	struct place_fabric *f = topo_without(g->manager, g->charge);
+	struct place_fabric *f = topo_without(g->manager, g->where.charge);
 	uint32_t at[g->request.ranks], lost;
 	struct place p = { .n = 0 };
 	bool fits;
@@ -178,7 +178,7 @@ bool group_fits(struct group *g)
 		       cm_placed(g, &p);
 		place_free(&p);
 	}
-	topo_with(g->manager, g->charge);
+	topo_with(g->manager, g->where.charge);
 	return fits;
 }
 
@@ -192,9 +192,9 @@ static const char *find_reason(const struct group *g, int *err)
 	const struct sw *sw;
 
 	*err = ENOBUFS;
-	if (g->navoid || g->naparts) {
-		*err = g->refusal_err;
-		return g->refusal;
+	if (g->where.navoid || g->where.naparts) {
+		*err = g->where.refusal_err;
+		return g->where.refusal;
 	}
 	for_each_switch(m, sw)
 		if (!sw->up) {
@@ -225,25 +225,25 @@ static void probe_hosts(struct group *g)
 
 /*
  * Wait until hosts are seen. Returns false if it has taken too long; else it
- * is to be placed again at @g->place_at.
+ * is to be placed again at @g->where.place_at.
  * @g: group, of which a rank's host is not
  */
 bool where_await_hosts(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
 
-	if (!g->probe_until) {
-		g->probe_until = now + PROBE_MS;
-		g->probe_at = now;
+	if (!g->where.probe_until) {
+		g->where.probe_until = now + PROBE_MS;
+		g->where.probe_at = now;
 	}
-	if (g->probe_until <= now)
+	if (g->where.probe_until <= now)
 		return false;
-	if (g->probe_at <= now) {
-		g->probe_at = now + REPEAT_MS;
+	if (g->where.probe_at <= now) {
+		g->where.probe_at = now + REPEAT_MS;
 		probe_hosts(g);
 	}
-	if (g->place_at <= now)
-		g->place_at = now + LOOK_MS;
+	if (g->where.place_at <= now)
+		g->where.place_at = now + LOOK_MS;
 	return true;
 }
 
@@ -273,9 +273,9 @@ void where_none(struct group *g, bool located, uint32_t lost)
 	const char *why;
 	int err;
 
-	if (located && g->no_cm) {
+	if (located && g->where.no_cm) {
 		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
-			     g->refusal);
+			     g->where.refusal);
 	} else if (located && limit_says(g, text, sizeof(text))) {
 		tenant_refused(g->tenant, &g->manager->events, g->request.job,
 			       text);
@@ -299,11 +299,11 @@ static struct topo_port find_narrowest(const struct group *g)
 	const struct sw *sw;
 	uint32_t i;
 
-	topo_narrowest(g->manager, g->charge, &port);
+	topo_narrowest(g->manager, g->where.charge, &port);
 	for (i = 0; i < g->request.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		if (sw && itf)
-			topo_narrow(&port, g->charge, sw, itf);
+			topo_narrow(&port, g->where.charge, sw, itf);
 	}
 	return port;
 }

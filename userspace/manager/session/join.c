@@ -196,7 +196,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 	group_touch(g);
 	if (g->core.present < g->request.ranks)
 		return;
-	g->began_at = m->loop.now;
+	g->making.began_at = m->loop.now;
 	group_raise(g, GROUP_EV_FULL);
 }
 
@@ -388,8 +388,8 @@ void session_closed(void *ctx, struct rpc_stream *stream)
 	if (!r)
 		return;
 	group_touch(r->group);
-	if (r->group->last_stream == stream)
-		r->group->last_stream = NULL;
+	if (r->group->end.last_stream == stream)
+		r->group->end.last_stream = NULL;
 	else if (r->core.state == RANK_PRESENT && await_rank(r, stream))
 		rpc_stream_set(stream, NULL);
 	else

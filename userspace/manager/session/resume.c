@@ -99,7 +99,7 @@ static void tell_loss(struct rank *r)
 		.status	= INC_STATUS_MEMBER_LEFT,
 	} };
 
-	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", r->group->cause);
+	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", r->group->end.cause);
 	group_tell(r, &msg);
 }
 
@@ -118,7 +118,7 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 	group_tell(r, &msg);
 	if (g->state == GROUP_REJOINING && !r->rejoined)
 		group_tell_rebuild(r, "the tree has failed");
-	if (g->loss_sent)
+	if (g->end.loss_sent)
 		tell_loss(r);
 }
 
@@ -202,6 +202,6 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	snprintf(text, sizeof(text), "group \"%s\" does not go on: %.400s: start the job again",
-		 join->job, r ? r->group->cause : why_ended(m, tenant, join->job));
+		 join->job, r ? r->group->end.cause : why_ended(m, tenant, join->job));
 	rpc_stream_end(stream, ECONNRESET, text);
 }

@@ -121,9 +121,9 @@ static void put_kept(struct json_object *list, const struct group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nkept; i++)
-		put_switch(append_object(list), g->kept[i].id,
-			   g->kept[i].address);
+	for (i = 0; i < g->kept.n; i++)
+		put_switch(append_object(list), g->kept.places[i].id,
+			   g->kept.places[i].address);
 }
 
 /* @list: of switches, or of parts. */
@@ -306,13 +306,13 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 /* Of a group that waits for another tree. */
 static void put_waiting(struct json_object *o, const struct group *g)
 {
-	put_text(o, "broken", g->broken);
+	put_text(o, "broken", g->rebuild.broken);
 	put_kept(put_list(o, "kept"), g);
 }
 
 static void take_waiting(struct json_object *o, struct group *g)
 {
-	snprintf(g->broken, sizeof(g->broken), "%s", text_of(o, "broken"));
+	snprintf(g->rebuild.broken, sizeof(g->rebuild.broken), "%s", text_of(o, "broken"));
 	take_kept(json_object_object_get(o, "kept"), g);
 }
 
@@ -353,7 +353,7 @@ char *record_of(const struct group *g)
 	put_number(o, "uc", g->request.uc);
 	put_number(o, "rebuild", g->request.rebuild);
 	put_number(o, "change", g->request.change);
-	put_number(o, "round", g->round);
+	put_number(o, "round", g->rebuild.round);
 	put_number(o, "rebuilding", has_no_tree(g));
 	put_number(o, "connecting", group_phase(g) != GROUP_READY);
 	put_wishes(o, &g->request.tree);
@@ -391,10 +391,10 @@ static bool lose_switch(struct group *g, int ret, struct json_object *subtrees)
 	if (ret != -ENOENT || !g->request.rebuild || g->state >= GROUP_ENDING)
 		return false;
 	last = json_object_array_get_idx(subtrees, g->nsubtrees - 1);
-	snprintf(g->broken, sizeof(g->broken), "the manager was started without switch %s",
+	snprintf(g->rebuild.broken, sizeof(g->rebuild.broken), "the manager was started without switch %s",
 		 text_of(last, "switch"));
 	drop_subtrees(g);
-	g->ended_in = GROUP_REJOINING;
+	g->end.from = GROUP_REJOINING;
 	group_set_state(g, GROUP_REJOINING);
 	take_kept(subtrees, g);
 	return true;
@@ -430,9 +430,9 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		return NULL;
 	}
 	inc_job_init(&g->core, g->ranks, sizeof(g->ranks[0]), (uint32_t)n);
-	g->ended_in = get_u64(o, "rebuilding") ? GROUP_REJOINING :
+	g->end.from = get_u64(o, "rebuilding") ? GROUP_REJOINING :
 		      get_u64(o, "connecting") ? GROUP_JOINED : GROUP_READY;
-	group_set_state(g, get_u64(o, "ending") ? GROUP_ENDING : g->ended_in);
+	group_set_state(g, get_u64(o, "ending") ? GROUP_ENDING : g->end.from);
 	g->born_ms = get_u64(o, "born");
 	g->request.ranks = (uint32_t)n;
 	g->reservation = reservation_find(&m->tenants, g->tenant,
@@ -444,7 +444,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	g->request.uc = get_u64(o, "uc");
 	g->request.rebuild = get_u64(o, "rebuild");
 	g->request.change = get_u64(o, "change");
-	g->round = get_u32(o, "round");
+	g->rebuild.round = get_u32(o, "round");
 	snprintf(g->request.job, sizeof(g->request.job), "%s",
 		 text_of(o, "name"));
 	take_wishes(o, &g->request.tree);

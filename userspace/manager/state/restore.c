@@ -32,7 +32,7 @@ static void await_ranks(struct group *g)
 		if (r->core.state == RANK_LEFT)
 			g->core.leave_at = now + INC_JOB_LEAVE_MS;
 	}
-	g->began_at = now;
+	g->making.began_at = now;
 	if (!g->core.present)
 		group_set_state(g, GROUP_ENDING);
 	g->core.deadline = now + (g->state == GROUP_JOINED ? m->o.forming_ms :
@@ -71,7 +71,7 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 			     g->request.ranks);
 	group_log(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited%s%s",
 		  g->core.present, g->request.ranks,
-		  g->broken[0] ? "; another tree is made: " : "", g->broken);
+		  g->rebuild.broken[0] ? "; another tree is made: " : "", g->rebuild.broken);
 	if (!g->core.present && !g->core.leave_at)
 		group_raise(g, GROUP_EV_ENDED);
 }

@@ -258,7 +258,7 @@ static void became_ready(struct stats *st, const struct event *ev)
 		return;
 	observe_value(&st->size, g->request.ranks);
 	observe_value(&st->levels, group_levels(g));
-	observe_value(&st->ready, (double)(now - g->began_at) / 1000);
+	observe_value(&st->ready, (double)(now - g->making.began_at) / 1000);
 	s = history_get(&st->history, SERIES_TASK, ev->tenant, ev->subject,
 			now / 1000);
 	if (s)

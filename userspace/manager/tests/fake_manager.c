@@ -194,7 +194,7 @@ static void turn_loop(void)
 static bool waits_for_ranks(const struct group *g)
 {
 	return g->state == GROUP_READY || g->state == GROUP_REJOINED ||
-	       (g->state == GROUP_REJOINING && g->rejoined < g->request.ranks);
+	       (g->state == GROUP_REJOINING && g->rebuild.rejoined < g->request.ranks);
 }
 
 static bool is_made(const struct group *g)
@@ -213,12 +213,12 @@ static void check_group(const struct group *g)
 	}
 	if (g->core.present != present || g->core.rts != rts)
 		fuzz_wrong("a group counts its ranks wrong");
-	if (g->events || g->is_raised)
+	if (g->raised.events || g->raised.queued)
 		fuzz_wrong("an event was not settled");
-	if (!g->pending_ops && (is_made(g) ? !g->persisted.raise_stored :
-			 !g->timer.place && !waits_for_ranks(g)))
+	if (!g->making.ops && (is_made(g) ? !g->persisted.raise_stored :
+			 !g->due.timer.place && !waits_for_ranks(g)))
 		fuzz_wrong("a group waits for nothing");
-	if (g->state == GROUP_OVER && !g->pending_ops)
+	if (g->state == GROUP_OVER && !g->making.ops)
 		fuzz_wrong("a group that is over stays");
 }
 

@@ -72,7 +72,7 @@ static void begin(enum group_state state)
 		g->ranks[i].group = g;
 	g->subtrees = &subtree;
 	g->nsubtrees = 1;
-	g->pending_ops = 1;
+	g->making.ops = 1;
 	if (group_enter(g))
 		abort();
 	group_set_state(g, state);
@@ -111,7 +111,7 @@ static void seen(bool there)
 
 static bool goes_on(enum group_state state)
 {
-	return g->state == state && !g->failed;
+	return g->state == state && !g->making.err;
 }
 
 int main(void)
@@ -143,7 +143,7 @@ int main(void)
 	seen(true);
 	ok(goes_on(GROUP_MAKING), "it is made, and was an earlier one");
 	seen(false);
-	ok(g->failed == ECONNRESET, "it is made, and gone already");
+	ok(g->making.err == ECONNRESET, "it is made, and gone already");
 	end();
 
 	begin(GROUP_MAKING);

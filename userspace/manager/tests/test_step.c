@@ -621,7 +621,7 @@ static void drain_spine(void)
 	ok(g->nsubtrees == 3 && g->subtrees[0].sw == spine, "no routes",
 	   "the root is a spine, which has some");
 	drain_add(&fake_manager, spine, "a test");
-	while (the_group() && the_group()->round == 0)
+	while (the_group() && the_group()->rebuild.round == 0)
 		go_on();
 	ok(comes_to_rest(&ms) && the_group() && g->nsubtrees == 3 &&
 	   g->subtrees[0].sw == spine && !spine->drain->reported_empty, "no routes",
@@ -629,7 +629,7 @@ static void drain_spine(void)
 	until = fake_ms + NOTICE_MS;
 	while (the_group() && fake_ms < until)
 		go_on();
-	ok(the_group() && g->round == 1 && !spine->returning, "no routes",
+	ok(the_group() && g->rebuild.round == 1 && !spine->returning, "no routes",
 	   "it stays there");
 	fake_unroute(false);
 	fake_stop();
