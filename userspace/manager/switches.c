@@ -81,11 +81,11 @@ static int start_switch(struct manager *m, unsigned int i, const char *address)
 	sw->loop = &m->loop;
 	sw->pool = &m->pool;
 	sw->index = i;
-	sw->interval_ms = m->o.agent_ms;
-	sw->on_snapshot = switch_on_snapshot;
-	sw->on_notif = switch_on_notif;
-	sw->namesake = switch_namesake;
-	sw->may_change = may_change;
+	sw->refresh.interval_ms = m->o.agent_ms;
+	sw->on.snapshot = switch_on_snapshot;
+	sw->on.notif = switch_on_notif;
+	sw->on.identity = switch_namesake;
+	sw->on.change = may_change;
 	netconf_target_parse(&sw->target, sw->address);
 	set_path(sw->target.key, sizeof(sw->target.key), m->o.key);
 	set_path(sw->target.known_hosts, sizeof(sw->target.known_hosts),

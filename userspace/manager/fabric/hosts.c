@@ -164,7 +164,7 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 	if (host->sw == sw && !strcmp(host->itf, itf->name))
 		return;
 	/* A switch that has not answered before may have had it all the time. */
-	if (!host->sw || sw->known_at > host->found_at) {
+	if (!host->sw || sw->refresh.known_at > host->found_at) {
 		if (take_credit(h))
 			event_log(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
@@ -264,7 +264,7 @@ bool hosts_all_asked(const struct manager *m)
 
 	for (i = 0; i < m->o.nswitches; i++)
 		if (!m->switches[i].gone && !m->switches[i].info &&
-		    !m->switches[i].missed)
+		    !m->switches[i].refresh.missed)
 			return false;
 	return true;
 }

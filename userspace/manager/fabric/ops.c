@@ -17,31 +17,31 @@ static bool ensure_session(struct sw *sw, struct sw_op *op)
 {
 	int64_t now = now_ms();
 
-	if (sw->session)
+	if (sw->queue.session)
 		return true;
-	if (!sw->tried_at || now - sw->tried_at >= RETRY_MS) {
-		sw->session = netconf_open(&sw->target, sw->connect_error);
+	if (!sw->queue.tried_at || now - sw->queue.tried_at >= RETRY_MS) {
+		sw->queue.session = netconf_open(&sw->target, sw->queue.connect_error);
 		/* An agent that has just started listens for the next one. */
-		sw->tried_at = now_ms() - now < QUICK_MS ? 0 : now;
+		sw->queue.tried_at = now_ms() - now < QUICK_MS ? 0 : now;
 	}
-	if (sw->session)
+	if (sw->queue.session)
 		return true;
 	op->ret = -EHOSTUNREACH;
-	snprintf(op->err, sizeof(op->err), "%s", sw->connect_error);
+	snprintf(op->err, sizeof(op->err), "%s", sw->queue.connect_error);
 	return false;
 }
 
 static void run_op(struct sw *sw, struct sw_op *op)
 {
-	if (!op->reads && !sw->may_change()) {
+	if (!op->reads && !sw->on.change()) {
 		op->ret = -ESTALE;
 		snprintf(op->err, sizeof(op->err), "this manager does not lead any more");
 	} else if (ensure_session(sw, op)) {
-		op->ret = op->run(op, sw->session);
+		op->ret = op->run(op, sw->queue.session);
 		if (op->ret == -ENOTCONN) {
-			netconf_close(sw->session);
-			sw->session = NULL;
-			sw->tried_at = 0;
+			netconf_close(sw->queue.session);
+			sw->queue.session = NULL;
+			sw->queue.tried_at = 0;
 			op->ret = -EHOSTUNREACH;
 		}
 	}
@@ -54,13 +54,13 @@ static struct sw_op *next_op(struct sw *sw, bool *stop)
 	struct sw_op *op;
 
 	pthread_mutex_lock(&sw->lock);
-	op = sw->head;
-	*stop = sw->stop;
-	sw->op_job_active = op || sw->stop;
+	op = sw->queue.head;
+	*stop = sw->queue.stop;
+	sw->queue.job_active = op || sw->queue.stop;
 	if (op) {
-		sw->head = op->next;
-		if (!sw->head)
-			sw->tail = &sw->head;
+		sw->queue.head = op->next;
+		if (!sw->queue.head)
+			sw->queue.tail = &sw->queue.head;
 	}
 	pthread_mutex_unlock(&sw->lock);
 	return op;
@@ -68,7 +68,7 @@ static struct sw_op *next_op(struct sw *sw, bool *stop)
 
 static void run_ops(struct job *job)
 {
-	struct sw *sw = container_of(job, struct sw, op_job);
+	struct sw *sw = container_of(job, struct sw, queue.job);
 	struct sw_op *op;
 	bool stop;
 
@@ -76,10 +76,10 @@ static void run_ops(struct job *job)
 		run_op(sw, op);
 	if (!stop)
 		return;
-	netconf_close(sw->session);
-	sw->session = NULL;
+	netconf_close(sw->queue.session);
+	sw->queue.session = NULL;
 	pthread_mutex_lock(&sw->lock);
-	sw->session_ended = true;
+	sw->queue.session_ended = true;
 	pthread_mutex_unlock(&sw->lock);
 }
 
@@ -91,7 +91,7 @@ static void came_back(struct loop_work *work)
 	struct sw *sw = op->sw;
 
 	op->done(op);
-	sw->ops--;
+	sw->queue.pending--;
 }
 
 /*
@@ -107,21 +107,21 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	op->ret = 0;
 	op->err[0] = '\0';
 	op->work = (struct loop_work){ .fn = came_back };
-	sw->ops++;
+	sw->queue.pending++;
 	pthread_mutex_lock(&sw->lock);
-	*sw->tail = op;
-	sw->tail = &op->next;
-	if (!sw->op_job_active)
-		pool_submit(&sw->pool->pool, &sw->op_job);
-	sw->op_job_active = true;
+	*sw->queue.tail = op;
+	sw->queue.tail = &op->next;
+	if (!sw->queue.job_active)
+		pool_submit(&sw->pool->pool, &sw->queue.job);
+	sw->queue.job_active = true;
 	pthread_mutex_unlock(&sw->lock);
 }
 
 /* Prepare for operations. */
 void sw_ops_start(struct sw *sw)
 {
-	sw->tail = &sw->head;
-	sw->op_job.run = run_ops;
+	sw->queue.tail = &sw->queue.head;
+	sw->queue.job.run = run_ops;
 	if (!sw->has_lock)
 		pthread_mutex_init(&sw->lock, NULL);
 	sw->has_lock = true;
@@ -131,9 +131,9 @@ void sw_ops_start(struct sw *sw)
 void sw_ops_stop(struct sw *sw)
 {
 	pthread_mutex_lock(&sw->lock);
-	sw->stop = true;
-	if (!sw->op_job_active)
-		pool_submit(&sw->pool->pool, &sw->op_job);
-	sw->op_job_active = true;
+	sw->queue.stop = true;
+	if (!sw->queue.job_active)
+		pool_submit(&sw->pool->pool, &sw->queue.job);
+	sw->queue.job_active = true;
 	pthread_mutex_unlock(&sw->lock);
 }

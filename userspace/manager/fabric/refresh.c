@@ -15,8 +15,8 @@
 static void set_timer(struct sw *sw, int64_t at)
 {
 	if (!sw->gone)
-		timer_set(&sw->loop->timers, &sw->timer,
-			  sw->quiet ? TIMER_NEVER : at);
+		timer_set(&sw->loop->timers, &sw->refresh.timer,
+			  sw->refresh.quiet ? TIMER_NEVER : at);
 }
 
 struct refresh {
@@ -61,7 +61,7 @@ static bool reject_namesake(struct sw *sw, struct refresh *r)
 
 	if (sw->info && !strcmp(sw->info->id, r->info->id))
 		return false;
-	other = sw->namesake(sw, r->info->id);
+	other = sw->on.identity(sw, r->info->id);
 	if (!other)
 		return false;
 	snprintf(r->op.err, sizeof(r->op.err), "it calls itself %s, as the one at %s does: is it the same, or has inc-agentd no --id of its own?",
@@ -74,10 +74,10 @@ static void note_missed(struct sw *sw)
 {
 	int64_t now = sw->loop->now;
 
-	if (sw->missed && now - sw->missed_at < sw->interval_ms)
+	if (sw->refresh.missed && now - sw->refresh.missed_at < sw->refresh.interval_ms)
 		return;
-	sw->missed++;
-	sw->missed_at = now;
+	sw->refresh.missed++;
+	sw->refresh.missed_at = now;
 }
 
 static void refresh_done(struct sw_op *op)
@@ -99,23 +99,23 @@ static void refresh_done(struct sw_op *op)
 		log_info("switch %s: down: %s", sw_name(sw), op->err);
 	sw->up = up;
 	if (up)
-		sw->missed = 0;
+		sw->refresh.missed = 0;
 	else
 		note_missed(sw);
-	if (up && !sw->known_at)
-		sw->known_at = sw->loop->now;
+	if (up && !sw->refresh.known_at)
+		sw->refresh.known_at = sw->loop->now;
 	snprintf(sw->why, sizeof(sw->why), "%s", op->err);
 	if (up) {
 		before = sw->info;
 		sw->info = r->info;
-		sw->info->asked_at = sw->asked_at;
+		sw->info->asked_at = sw->refresh.asked_at;
 		sw->info->told_at = sw->loop->now;
 		keep_interfaces(sw->info, before);
 	}
-	sw->refreshing = false;
-	set_timer(sw, sw->loop->now + (sw->ask_again ? 0 : sw->interval_ms));
-	sw->ask_again = false;
-	sw->on_snapshot(sw, before);
+	sw->refresh.running = false;
+	set_timer(sw, sw->loop->now + (sw->refresh.again ? 0 : sw->refresh.interval_ms));
+	sw->refresh.again = false;
+	sw->on.snapshot(sw, before);
 	sw_snapshot_free(before);
 	free(r);
 }
@@ -130,8 +130,8 @@ void sw_refresh(struct sw *sw)
 
 	if (sw->gone)
 		return;
-	if (sw->refreshing) {
-		sw->ask_again = true;
+	if (sw->refresh.running) {
+		sw->refresh.again = true;
 		return;
 	}
 	r = calloc(1, sizeof(*r));
@@ -142,9 +142,9 @@ void sw_refresh(struct sw *sw)
 	r->op.run = refresh_run;
 	r->op.done = refresh_done;
 	r->op.reads = true;
-	sw->refreshing = true;
-	sw->asked_at = sw->loop->now;
-	set_timer(sw, sw->asked_at + SILENT_MS);
+	sw->refresh.running = true;
+	sw->refresh.asked_at = sw->loop->now;
+	set_timer(sw, sw->refresh.asked_at + SILENT_MS);
 	sw_submit(sw, &r->op);
 }
 
@@ -158,8 +158,8 @@ static void note_overdue(struct sw *sw)
 	sw->up = false;
 	note_missed(sw);
 	snprintf(sw->why, sizeof(sw->why), "%s", why);
-	set_timer(sw, sw->loop->now + sw->interval_ms);
-	sw->on_snapshot(sw, NULL);
+	set_timer(sw, sw->loop->now + sw->refresh.interval_ms);
+	sw->on.snapshot(sw, NULL);
 }
 
 /*
@@ -168,14 +168,14 @@ static void note_overdue(struct sw *sw)
  */
 bool sw_awaited(const struct sw *sw)
 {
-	return sw->refreshing && sw->loop->now - sw->asked_at < SILENT_MS;
+	return sw->refresh.running && sw->loop->now - sw->refresh.asked_at < SILENT_MS;
 }
 
 static void on_timer(struct timer *timer)
 {
-	struct sw *sw = container_of(timer, struct sw, timer);
+	struct sw *sw = container_of(timer, struct sw, refresh.timer);
 
-	if (sw->refreshing)
+	if (sw->refresh.running)
 		note_overdue(sw);
 	else
 		sw_refresh(sw);
@@ -184,14 +184,14 @@ static void on_timer(struct timer *timer)
 /* Ask a switch's agent no more unless sw_refresh() is called. */
 void sw_silence(struct sw *sw)
 {
-	sw->quiet = true;
+	sw->refresh.quiet = true;
 	set_timer(sw, TIMER_NEVER);
 }
 
 /* Ask a switch's agent now, and again and again. Returns 0 or -ENOMEM. */
 int sw_refresh_start(struct sw *sw)
 {
-	if (timer_add(&sw->loop->timers, &sw->timer, on_timer))
+	if (timer_add(&sw->loop->timers, &sw->refresh.timer, on_timer))
 		return -ENOMEM;
 	set_timer(sw, sw->loop->now);
 	return 0;

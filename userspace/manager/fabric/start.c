@@ -67,7 +67,7 @@ int sw_start(struct sw *sw)
  */
 void sw_stop(struct sw *sw)
 {
-	timer_remove(&sw->loop->timers, &sw->timer);
+	timer_remove(&sw->loop->timers, &sw->refresh.timer);
 	sw_watch_stop(sw);
 	sw_ops_stop(sw);
 }
@@ -81,7 +81,7 @@ void sw_retire(struct sw *sw)
 	sw->gone = true;
 	sw->gone_at = sw->loop->now;
 	sw->up = false;
-	sw->refreshing = false;
+	sw->refresh.running = false;
 	snprintf(sw->why, sizeof(sw->why), "it is not among --switch any more");
 	sw_stop(sw);
 }
@@ -95,9 +95,9 @@ bool sw_is_over(struct sw *sw)
 	bool over;
 
 	pthread_mutex_lock(&sw->lock);
-	over = sw->session_ended && sw->watch.state == SW_WATCH_OVER;
+	over = sw->queue.session_ended && sw->watch.state == SW_WATCH_OVER;
 	pthread_mutex_unlock(&sw->lock);
-	return over && sw->gone && !sw->ops && !atomic_load(&sw->n_posted) &&
+	return over && sw->gone && !sw->queue.pending && !atomic_load(&sw->queue.n_posted) &&
 	       !sw->subtrees && LIST_EMPTY(&sw->groups);
 }
 

@@ -264,6 +264,79 @@ struct sw_watch {
 };
 
 /**
+ * struct sw_refresh - how a switch is asked for its snapshot (refresh.c)
+ * @running: an operation asks for it
+ * @timer: when to ask next; or, while it is being asked, when the next answer
+ *	counts as missed
+ * @again: ask once more after that: something has changed
+ * @quiet: it is not to be asked again
+ * @interval_ms: how often to ask
+ * @missed: answers that were missed, one after another, as often as it is asked
+ *	of itself: refreshes on demand do not make it lost earlier
+ * @missed_at: milliseconds; when the last of them was
+ * @known_at: milliseconds; when it answered first; 0: it has not
+ * @asked_at: milliseconds; when it was asked last
+ */
+struct sw_refresh {
+	bool		running;
+	struct timer	timer;
+	bool		again;
+	bool		quiet;
+	uint32_t	interval_ms;
+	unsigned int	missed;
+	int64_t		missed_at;
+	int64_t		known_at;
+	int64_t		asked_at;
+};
+
+/**
+ * struct sw_on - who hears of a switch
+ * @snapshot: called after each answer, or without one, with the snapshot before,
+ *	without interfaces if they are the same; NULL: it has not changed
+ * @notif: called with its notifications
+ * @identity: called with an identity that it did not have before; returns another
+ *	switch that has it, or NULL
+ * @change: called by a thread before an operation that changes something; returns
+ *	false if it must not
+ */
+struct sw_on {
+	void		(*snapshot)(struct sw *sw, const struct sw_snapshot *before);
+	void		(*notif)(const struct sw_notif *notif);
+	const struct sw	*(*identity)(const struct sw *sw, const char *id);
+	bool		(*change)(void);
+};
+
+/**
+ * struct sw_queue - operations on a switch (ops.c)
+ * @job: does them
+ * @job_active: it runs, or is queued; guarded by the switch's lock, as @head, @tail,
+ *	@stop and @session_ended
+ * @head: first operation
+ * @tail: where the next one is appended
+ * @stop: end the session when the queue is empty
+ * @session: @job's; NULL: none
+ * @tried_at: when @job last failed to connect, if that took long
+ * @connect_error: and why
+ * @session_ended: the session has ended after @stop
+ * @pending: operations whose done() was not called yet
+ * @n_posted: what the threads have posted besides, that the main loop has not
+ *	taken
+ */
+struct sw_queue {
+	struct job	job;
+	bool		job_active;
+	struct sw_op	*head;
+	struct sw_op	**tail;
+	bool		stop;
+	struct netconf	*session;
+	int64_t		tried_at;
+	char		connect_error[NETCONF_ERROR_LEN];
+	bool		session_ended;
+	unsigned int	pending;
+	atomic_uint	n_posted;
+};
+
+/**
  * struct sw - a switch
  * @loop: main loop
  * @pool: threads
@@ -280,39 +353,12 @@ struct sw_watch {
  * @subtrees: trees that groups have there
  * @returning: groups that may return there, although it is drained
  * @groups: groups that need it, or one of its interfaces
- * @refreshing: an operation asks for @info
- * @timer: when to ask next; or, while it is being asked, when the next answer
- *	counts as missed
- * @ask_again: ask once more after that: something has changed
- * @quiet: it is not to be asked again
- * @interval_ms: how often to ask
  * @reported_up: the last event about it said that it is up
- * @missed: answers that were missed, one after another, as often as it is asked
- *	of itself: refreshes on demand do not make it lost earlier
- * @missed_at: milliseconds; when the last of them was
- * @known_at: milliseconds; when it answered first; 0: it has not
- * @asked_at: milliseconds; when it was asked last
- * @on_snapshot: called after each answer, or without one, with the @info
- *	before, without interfaces if they are the same; NULL: it has not
- *	changed
- * @on_notif: called with its notifications
- * @namesake: called with an identity that it did not have before; returns
- *	another switch that has it, or NULL
- * @may_change: called by a thread before an operation that changes something
- * @op_job: does the operations
- * @op_job_active: it runs, or is queued
- * @head: first operation
- * @tail: where the next one is appended
- * @stop: end the session when the queue is empty
- * @session: @op_job's; NULL: none
- * @tried_at: when @op_job last failed to connect, if that took long
- * @connect_error: and why
+ * @refresh: how it is asked for @info
+ * @on: who hears of it
+ * @queue: operations on it
  * @watch: how its notifications are awaited
- * @session_ended: its session has ended after @stop, as guarded by @lock
- * @ops: operations whose @done was not called yet
- * @n_posted: what the threads have posted besides, that the main loop has not
- *	taken
- * @lock: guards @head, @tail, @op_job_active, @stop
+ * @lock: of @queue and @watch
  * @has_lock: it was made. Both outlive the switch: another one can take its
  *	place
  */
@@ -332,34 +378,11 @@ struct sw {
 	unsigned int		subtrees;
 	unsigned int		returning;
 	struct at_list		groups;
-	bool			refreshing;
-	struct timer		timer;
-	bool			ask_again;
-	bool			quiet;
-	uint32_t		interval_ms;
 	bool			reported_up;
-	unsigned int		missed;
-	int64_t			missed_at;
-	int64_t			known_at;
-	int64_t			asked_at;
-	void			(*on_snapshot)(struct sw *sw,
-					       const struct sw_snapshot *before);
-	void			(*on_notif)(const struct sw_notif *notif);
-	const struct sw		*(*namesake)(const struct sw *sw,
-					     const char *id);
-	bool			(*may_change)(void);
-	struct job		op_job;
-	bool			op_job_active;
-	struct sw_op		*head;
-	struct sw_op		**tail;
-	bool			stop;
-	struct netconf		*session;
-	int64_t			tried_at;
-	char			connect_error[NETCONF_ERROR_LEN];
+	struct sw_refresh	refresh;
+	struct sw_on		on;
+	struct sw_queue		queue;
 	struct sw_watch		watch;
-	bool			session_ended;
-	unsigned int		ops;
-	atomic_uint		n_posted;
 	pthread_mutex_t		lock;
 	bool			has_lock;
 };

@@ -38,8 +38,8 @@ static void on_notif(struct loop_work *work)
 {
 	struct sw_notif *n = container_of(work, struct sw_notif, work);
 
-	n->sw->on_notif(n);
-	atomic_fetch_sub(&n->sw->n_posted, 1);
+	n->sw->on.notif(n);
+	atomic_fetch_sub(&n->sw->queue.n_posted, 1);
 	free(n);
 }
 
@@ -59,7 +59,7 @@ static struct sw_notif *make_notif(struct sw *sw, enum sw_notif_kind kind)
 
 static void post_work(struct sw *sw, struct loop_work *work)
 {
-	atomic_fetch_add(&sw->n_posted, 1);
+	atomic_fetch_add(&sw->queue.n_posted, 1);
 	loop_post(sw->loop, work);
 }
 
@@ -240,7 +240,7 @@ static void retry_later(struct loop_work *work)
 	struct sw_watch *w = container_of(work, struct sw_watch, work);
 	struct sw *sw = container_of(w, struct sw, watch);
 
-	atomic_fetch_sub(&sw->n_posted, 1);
+	atomic_fetch_sub(&sw->queue.n_posted, 1);
 	if (w->wanted)
 		timer_set(&sw->loop->timers, &w->timer,
 			  sw->loop->now + w->later_ms);

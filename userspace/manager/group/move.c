@@ -42,7 +42,7 @@ void move_begin(struct group *g)
  */
 static bool was_guessed(const struct rank *r, const struct sw *now)
 {
-	return !r->home_switch || now->known_at > r->home_at;
+	return !r->home_switch || now->refresh.known_at > r->home_at;
 }
 
 /* The first link of a rank whose host is elsewhere than it was. */

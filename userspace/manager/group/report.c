@@ -199,7 +199,7 @@ static struct subtree *find_bad_subtree(struct group *g, const struct sw *sw,
 	for (i = 0; i < g->nsubtrees; i++) {
 		subtree = &g->subtrees[i];
 		if (subtree->sw != sw || !subtree->exists ||
-		    subtree->made_at >= sw->asked_at)
+		    subtree->made_at >= sw->refresh.asked_at)
 			continue;
 		*tree = find_tree(sw->info, subtree->tree.id);
 		if (!*tree || (*tree)->error)
@@ -257,7 +257,7 @@ static void lose_switch(struct manager *m, const struct sw *sw)
 	struct group *g;
 
 	event_log(&m->events, EVENT_SWITCH_LOST, sw_name(sw), "%u answers missed: %s",
-		  sw->missed, sw->why);
+		  sw->refresh.missed, sw->why);
 	for (g = m->groups; g; g = g->next)
 		if (group_uses(g, sw))
 			group_fail(g, CAUSE_SWITCH, -1, INC_STATUS_TREE_GONE,
@@ -278,8 +278,8 @@ void group_on_snapshot(struct manager *m, struct sw *sw,
 		return;
 	log_state(m, sw);
 	if (!sw->up) {
-		if (sw->missed == m->o.agent_misses + 1 &&
-		    sw->missed_at == m->loop.now)
+		if (sw->refresh.missed == m->o.agent_misses + 1 &&
+		    sw->refresh.missed_at == m->loop.now)
 			lose_switch(m, sw);
 		return;
 	}

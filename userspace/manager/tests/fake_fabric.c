@@ -491,7 +491,7 @@ void fake_news(struct manager *m)
 		    switches[at].trees[fuzz_any(switches[at].n)] : fuzz_any(9);
 	if (news.kind == SW_NOTIF_TREE_DELETED)
 		remove_tree(at, news.tree);
-	sw->on_notif(&news);
+	sw->on.notif(&news);
 }
 
 /**

@@ -57,8 +57,8 @@ static void begin(enum group_state state)
 	sw.address = "agent";
 	sw.up = true;
 	sw.reported_up = true;
-	sw.refreshing = true;
-	sw.asked_at = 1000;
+	sw.refresh.running = true;
+	sw.refresh.asked_at = 1000;
 	subtree = (struct subtree){
 		.group = g, .sw = &sw, .tree.id = TREE, .lost_member = -1,
 		.exists = true, .made_at = 500,
@@ -120,7 +120,7 @@ int main(void)
 
 	begin(GROUP_JOINED);
 	deleted();
-	ok(goes_on(GROUP_JOINED) && sw.ask_again,
+	ok(goes_on(GROUP_JOINED) && sw.refresh.again,
 	   "a tree is said to be deleted: the switch is asked");
 	seen(true);
 	ok(goes_on(GROUP_JOINED), "it was an earlier one of this ID");
@@ -133,7 +133,7 @@ int main(void)
 	end();
 
 	begin(GROUP_READY);
-	subtree.made_at = sw.asked_at;
+	subtree.made_at = sw.refresh.asked_at;
 	seen(false);
 	ok(goes_on(GROUP_READY), "an answer from before it was made");
 	end();
@@ -149,7 +149,7 @@ int main(void)
 	begin(GROUP_MAKING);
 	subtree.exists = false;
 	deleted();
-	ok(goes_on(GROUP_MAKING) && !sw.ask_again,
+	ok(goes_on(GROUP_MAKING) && !sw.refresh.again,
 	   "it is not made yet: nobody is asked");
 	end();
 	printf("1..%u\n", number);

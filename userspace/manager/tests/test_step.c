@@ -385,7 +385,7 @@ static void tell_news(enum sw_notif_kind kind)
 		return;
 	news.sw = subtree->sw;
 	news.tree = subtree->tree.id;
-	subtree->sw->on_notif(&news);
+	subtree->sw->on.notif(&news);
 }
 
 static void fail_tree(void)

@@ -839,7 +839,7 @@ static unsigned int asked(unsigned int sw)
 	unsigned int n = 0;
 	struct sw_op *op;
 
-	for (op = m.switches[sw].head; op; op = op->next)
+	for (op = m.switches[sw].queue.head; op; op = op->next)
 		n++;
 	return n;
 }
@@ -848,8 +848,8 @@ static void forget_asked(unsigned int sw)
 {
 	struct sw_op *op;
 
-	while ((op = m.switches[sw].head)) {
-		m.switches[sw].head = op->next;
+	while ((op = m.switches[sw].queue.head)) {
+		m.switches[sw].queue.head = op->next;
 		free(op);
 	}
 }
@@ -863,7 +863,7 @@ static void meetings(void)
 	begin(3);
 	for (i = 0; i < 3; i++) {
 		sw_ops_start(&m.switches[i]);
-		m.switches[i].op_job_active = true;
+		m.switches[i].queue.job_active = true;
 		itf = add_if(i, "up");
 		itf->port = i == 2;
 		itf->addrs = addr_of(i);
