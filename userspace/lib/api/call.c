@@ -9,8 +9,12 @@
 #include <string.h>
 
 #include "call.h"
+#include "comm/comm.h"
 #include "device/cause.h"
-#include "engine/comm.h"
+#include "engine/arena.h"
+#include "engine/end.h"
+#include "engine/msg.h"
+#include "engine/sq.h"
 
 /**
  * struct share - elements of each block that a request is for

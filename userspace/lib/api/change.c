@@ -36,7 +36,13 @@
 #include "base/log.h"
 #include "call.h"
 #include "change.h"
-#include "engine/comm.h"
+#include "comm/comm.h"
+#include "engine/end.h"
+#include "engine/fail.h"
+#include "engine/msg.h"
+#include "engine/progress.h"
+#include "engine/rebuild.h"
+#include "engine/uc.h"
 
 #define TRIES		3
 /* Ranks begin in their next calls, some of them late. */

@@ -5,7 +5,7 @@
  * puts the arguments together.
  */
 #include "call.h"
-#include "engine/comm.h"
+#include "comm/comm.h"
 
 static int run_call(struct inc_comm *comm, struct inc_call c)
 {

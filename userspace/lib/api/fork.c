@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/comm.h"
+#include "comm/comm.h"
+#include "engine/progress.h"
 #include "fork.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

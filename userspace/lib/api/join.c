@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "comm/comm.h"
 #include "device/rails.h"
-#include "engine/comm.h"
+#include "engine/rebuild.h"
 #include "join.h"
 #include "opts.h"
 

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "call.h"
+#include "comm/comm.h"
 #include "device/cause.h"
-#include "engine/comm.h"
+#include "engine/arena.h"
+#include "engine/end.h"
 
 static int pin_range(struct inc_comm *comm, void *addr, size_t len)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/comm.h"
 #include "device/cause.h"
-#include "engine/comm.h"
 #include "opts.h"
 
 /* Report why a creation failed. Returns @ret. */

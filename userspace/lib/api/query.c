@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/comm.h"
+#include "comm/comm.h"
+
 
 /* How long to wait for the daemon's report on a failure. */
 #define TOLD_TRIES	400	/* an aggregation manager is farther away */

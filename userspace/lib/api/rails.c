@@ -23,8 +23,9 @@
 
 #include "base/log.h"
 #include "change.h"
+#include "comm/comm.h"
 #include "device/rails.h"
-#include "engine/comm.h"
+#include "engine/arena.h"
 #include "opts.h"
 #include "rails.h"
 

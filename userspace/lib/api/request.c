@@ -7,7 +7,10 @@
 #include <stdbool.h>
 
 #include "call.h"
-#include "engine/comm.h"
+#include "comm/comm.h"
+#include "engine/end.h"
+#include "engine/progress.h"
+#include "engine/wait.h"
 
 /* Calls of inc_request_test() after which other communicators have a turn. */
 #define OTHERS_EVERY	16

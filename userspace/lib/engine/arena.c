@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "arena.h"
 #include "base/log.h"
-#include "comm.h"
 
 #define ENTRY_ALIGN		64
 #define FIRST_ENTRIES		8U	/* over RC */

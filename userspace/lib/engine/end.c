@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "end.h"
 #include "base/log.h"
-#include "comm.h"
 
 /*
  * Allocate an empty request. Returns the request, NULL if there is no memory.

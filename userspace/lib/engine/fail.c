@@ -9,9 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "fail.h"
 #include "base/log.h"
-#include "comm.h"
 #include "device/cause.h"
+#include "end.h"
 
 #define CAUSE_TRIES		20
 #define CAUSE_PAUSE_MS		1

@@ -11,9 +11,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "msg.h"
+#include "arena.h"
 #include "base/log.h"
-#include "comm.h"
 #include "core/seg.h"
+#include "end.h"
+#include "fail.h"
+#include "sq.h"
+#include "uc.h"
+#include "window_rc.h"
 
 /* --- Receives ---------------------------------------------------------- */
 

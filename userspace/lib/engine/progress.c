@@ -11,7 +11,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "comm.h"
+#include "progress.h"
+#include "end.h"
+#include "fail.h"
+#include "msg.h"
+#include "rebuild.h"
+#include "uc.h"
 
 /* How soon to look again at one that changes: it is made, or holds operations. */
 #define MAKING_LOOK_MS	10

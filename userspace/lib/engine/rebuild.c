@@ -20,9 +20,14 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "rebuild.h"
+#include "arena.h"
 #include "base/log.h"
-#include "comm.h"
 #include "device/cause.h"
+#include "end.h"
+#include "fail.h"
+#include "msg.h"
+#include "uc.h"
 
 /* Of a manager, or of libinc-am, that does not know INC_COMM_F_CM. */
 static const char no_cm[] =

@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "comm.h"
+#include "sq.h"
+#include "fail.h"
 
 /*
  * Post send requests. Returns true if they are posted.

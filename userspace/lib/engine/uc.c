@@ -14,8 +14,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "comm.h"
+#include "uc.h"
+#include "arena.h"
 #include "core/seg.h"
+#include "fail.h"
+#include "sq.h"
 
 /*
  * While results keep arriving, polling for them now and then costs less than

@@ -17,7 +17,12 @@
 #include <sched.h>
 #include <string.h>
 
-#include "comm.h"
+#include "wait.h"
+#include "end.h"
+#include "fail.h"
+#include "progress.h"
+#include "sq.h"
+#include "uc.h"
 
 #define EVENTS_UNACKED_MAX	64
 /* Measured with 2 ... 8 ranks on one CPU: more gains nothing. */

@@ -10,7 +10,7 @@
  * the clock may be a system call. A message sent when nothing else was in
  * flight shows the round trip without queueing.
  */
-#include "comm.h"
+#include "window_rc.h"
 
 /* Longer than most time slices of a process that shares its CPU. */
 #define QUEUE_US	10000

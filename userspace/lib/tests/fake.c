@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/arena.h"
+#include "engine/end.h"
+#include "engine/msg.h"
+#include "engine/uc.h"
 #include "fake.h"
 
 struct fake sw;

@@ -7,7 +7,7 @@
 #ifndef INC_LIB_FAKE_H
 #define INC_LIB_FAKE_H
 
-#include "engine/comm.h"
+#include "comm/comm.h"
 #include "test.h"
 
 #define WINDOW		4

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/arena.h"
+#include "engine/uc.h"
 #include "fake.h"
 
 /* --- Cases ------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/end.h"
 #include "fake.h"
 
 /* A wait with a time limit sleeps that long and changes nothing. */

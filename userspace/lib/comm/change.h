@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The change from RC to UC if packets are lost: api/change.c.
+ */
+#ifndef INC_LIB_COMM_CHANGE_H
+#define INC_LIB_COMM_CHANGE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inc.h"
+#include "rendezvous/proto.h"
+
+struct inc_comm;
+struct inc_request;
+
+/**
+ * enum inc_change_state - how far a communicator is on its way from RC to UC
+ * @INC_CHANGE_NONE: it does not change, or has changed
+ * @INC_CHANGE_MAKING: a thread makes another communicator, over UC
+ * @INC_CHANGE_COUNTING: the ranks agree over that on the last operation over RC
+ * @INC_CHANGE_DRAINING: the operations up to that one end
+ * @INC_CHANGE_LEAVING: the ranks tell each other that they have
+ * @INC_CHANGE_MOVED: it has changed, and other ranks may not have
+ * @INC_CHANGE_CLEANING: a thread destroys what is not used any more
+ */
+enum inc_change_state {
+	INC_CHANGE_NONE,
+	INC_CHANGE_MAKING,
+	INC_CHANGE_COUNTING,
+	INC_CHANGE_DRAINING,
+	INC_CHANGE_LEAVING,
+	INC_CHANGE_MOVED,
+	INC_CHANGE_CLEANING,
+};
+
+/**
+ * struct inc_change - how a communicator changes from RC to UC
+ * @next: next communicator that other calls carry on, see progress.c
+ * @step: does what is due, also after a failure; called: a caller waits for it
+ * @able: the communicator may change
+ * @state: how far the change is
+ * @tries: number of attempts that failed
+ * @opts: options of the communicator over UC
+ * @job: job of the communicator over UC
+ * @text: why the communicator over UC could not be made
+ * @thread: makes that communicator, or destroys the old one; joined if @runs
+ * @runs: @thread exists
+ * @ended: @thread has done its work
+ * @stop: @thread is to give up
+ * @stopped_by: in the communicator that @thread makes: its creator's @stop
+ * @other: the communicator over UC; after the change, the one over RC
+ * @req: operation over UC by which the ranks agree
+ * @count: data of @req: number of operations begun; then, all ranks' highest one
+ * @holds: operations after number @last are not sent
+ * @last: number of the last operation over RC
+ * @results: results that there were at the change
+ */
+struct inc_change {
+	struct inc_comm		*next;
+	void			(*step)(struct inc_comm *comm, bool called);
+	bool			able;
+	enum inc_change_state	state;
+	unsigned int		tries;
+	struct inc_comm_opts	opts;
+	char			job[INC_JOB_MAX + 1];
+	char			text[INC_RDV_TEXT_MAX];
+	pthread_t		thread;
+	bool			runs;
+	_Atomic bool		ended;
+	_Atomic bool		stop;
+	_Atomic bool		*stopped_by;
+	struct inc_comm		*other;
+	struct inc_request	*req;
+	uint64_t		count;
+	bool			holds;
+	uint64_t		last;
+	uint64_t		results;
+};
+
+#endif /* INC_LIB_COMM_CHANGE_H */
