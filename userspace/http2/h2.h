@@ -35,59 +35,78 @@ struct h2_chunk {
 };
 
 /**
+ * struct h2_in - request of a call
+ * @path: method; empty: its name is too long for any
+ * @token: value of "authorization", or NULL; until @arrived has returned
+ * @headers: bytes of its headers
+ * @has_headers: all headers have come
+ * @post: the method is POST
+ * @grpc: the content-type is gRPC's
+ * @packed: messages are compressed
+ * @single: the client sends one message; set by the handler
+ * @bad_time: the timeout cannot be understood
+ * @silent: no message has come yet: the call is one of SHARE_SILENT
+ * @half_closed: the client sends no more
+ * @message: message that arrives
+ */
+struct h2_in {
+	char			path[64];
+	char			*token;
+	size_t			headers;
+	bool			has_headers, post, grpc, packed, bad_time;
+	bool			single;
+	bool			silent, half_closed;
+	struct wire_message	message;
+};
+
+/**
+ * struct h2_out - response of a call
+ * @begun: headers were sent
+ * @ending: the status is to be sent after @queue
+ * @ended: the status was sent
+ * @progress_at: milliseconds; when the client took something last
+ * @queue: messages to be sent
+ * @tail: end of them
+ * @n: their number
+ * @status: status
+ * @text: and its text
+ */
+struct h2_out {
+	bool			begun, ending, ended;
+	int64_t			progress_at;
+	struct h2_chunk		*queue, **tail;
+	unsigned int		n;
+	int			status;
+	char			*text;
+};
+
+/**
  * struct h2_call - a call
  * @next: next one of its connection
  * @conn: connection
  * @id: its stream
- * @path: method; empty: its name is too long for any
- * @token: value of "authorization", or NULL; until @arrived has returned
  * @user: the handler's; NULL: it does not care
  * @share: whose it is
- * @timer: deadline, silence, a client that does not read
- * @headers: bytes of its headers
- * @has_headers: all of them have come
- * @post: it is a POST
- * @grpc: its content-type is gRPC's
- * @packed: its messages are compressed
- * @single: the client sends one message; set by the handler
- * @bad_time: its timeout cannot be understood
  * @counted: it is one of SHARE_CALLS
- * @silent: of SHARE_SILENT: no message has come yet
- * @half_closed: the client says no more
- * @begun: headers were sent
- * @ending: the status is to be sent after @queue
- * @ended: it was
- * @reset: by the client
+ * @timer: deadline, silence, a client that does not read
  * @born_at: milliseconds; when it came
- * @deadline: likewise; when it is over, TIMER_NEVER: it has none
- * @progress_at: likewise; when the client took something last
- * @message: message that arrives
- * @queue: messages to be sent
- * @tail: end of them
- * @queued: their number
- * @status: status
- * @text: and its text
+ * @deadline: milliseconds; when it is over, TIMER_NEVER: it has none
+ * @reset: the client has reset it
+ * @in: its request
+ * @out: its response
  */
 struct h2_call {
 	struct h2_call		*next;
 	struct h2_conn		*conn;
 	int32_t			id;
-	char			path[64];
-	char			*token;
 	void			*user;
 	struct share_set	share;
+	bool			counted;
 	struct timer		timer;
-	size_t			headers;
-	bool			has_headers, post, grpc, packed, bad_time;
-	bool			single;
-	bool			counted, silent, half_closed;
-	bool			begun, ending, ended, reset;
-	int64_t			born_at, deadline, progress_at;
-	struct wire_message	message;
-	struct h2_chunk		*queue, **tail;
-	unsigned int		queued;
-	int			status;
-	char			*text;
+	int64_t			born_at, deadline;
+	bool			reset;
+	struct h2_in		in;
+	struct h2_out		out;
 };
 
 /**

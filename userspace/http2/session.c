@@ -29,14 +29,14 @@
 
 static void arm_call(struct h2_call *call)
 {
-	int64_t at = call->deadline, stuck = call->progress_at + STUCK_MS;
+	int64_t at = call->deadline, stuck = call->out.progress_at + STUCK_MS;
 
-	if (!call->has_headers)
+	if (!call->in.has_headers)
 		at = call->born_at + HEADERS_MS;
-	else if (call->silent && !call->ending &&
+	else if (call->in.silent && !call->out.ending &&
 		 call->born_at + SILENT_MS < at)
 		at = call->born_at + SILENT_MS;
-	if (call->has_headers && (call->queue || call->ending) && stuck < at)
+	if (call->in.has_headers && (call->out.queue || call->out.ending) && stuck < at)
 		at = stuck;
 	timer_set(&call->conn->server->loop->timers, &call->timer, at);
 }
@@ -45,12 +45,12 @@ static void arm_call(struct h2_call *call)
 
 static void drop_chunk(struct h2_call *call)
 {
-	struct h2_chunk *c = call->queue;
+	struct h2_chunk *c = call->out.queue;
 
-	call->queue = c->next;
-	if (!call->queue)
-		call->tail = &call->queue;
-	call->queued--;
+	call->out.queue = c->next;
+	if (!call->out.queue)
+		call->out.tail = &call->out.queue;
+	call->out.n--;
 	share_give(&call->share, SHARE_QUEUED, c->len);
 	free(c->data);
 	free(c);
@@ -59,11 +59,11 @@ static void drop_chunk(struct h2_call *call)
 static size_t put_status(const struct h2_call *call, nghttp2_nv *nv)
 {
 	static char code[12], text[1800];
-	size_t n = wire_encode(text, sizeof(text), call->text ? call->text : "");
+	size_t n = wire_encode(text, sizeof(text), call->out.text ? call->out.text : "");
 
 	nv[0] = (nghttp2_nv)NV("grpc-status", code,
 			       (size_t)snprintf(code, sizeof(code), "%d",
-						call->status));
+						call->out.status));
 	nv[1] = (nghttp2_nv)NV("grpc-message", text, n);
 	return n ? 2 : 1;
 }
@@ -94,23 +94,23 @@ static ssize_t read_queue(nghttp2_session *h2, int32_t id, uint8_t *buf,
 	nghttp2_nv nv[2];
 	size_t n = 0;
 
-	while (n < len && call->queue) {
-		n += copy_part(buf + n, len - n, call->queue);
-		if (call->queue->sent < call->queue->len + WIRE_HEAD)
+	while (n < len && call->out.queue) {
+		n += copy_part(buf + n, len - n, call->out.queue);
+		if (call->out.queue->sent < call->out.queue->len + WIRE_HEAD)
 			break;
 		drop_chunk(call);
 	}
 	if (n)
-		call->progress_at = conn_now(call->conn);
-	if (!call->queue && call->ending) {
+		call->out.progress_at = conn_now(call->conn);
+	if (!call->out.queue && call->out.ending) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF |
 			  NGHTTP2_DATA_FLAG_NO_END_STREAM;
 		nghttp2_submit_trailer(h2, id, nv, put_status(call, nv));
-		call->ended = true;
+		call->out.ended = true;
 	} else if (!n) {
 		return NGHTTP2_ERR_DEFERRED;
 	}
-	if (n && !call->queue && call->user)
+	if (n && !call->out.queue && call->user)
 		call->conn->server->handler->drained(call);
 	arm_call(call);
 	return (ssize_t)n;
@@ -127,18 +127,18 @@ static void go_on(struct h2_call *call)
 		NV("content-type", "application/grpc", 16),
 		NV("grpc-accept-encoding", "identity", 8),
 	};
-	bool alone = !call->begun && call->ending && !call->queue;
+	bool alone = !call->out.begun && call->out.ending && !call->out.queue;
 	size_t n = alone ? put_status(call, nv + 3) : 0;
 
 	if (!h2)	/* the connection is gone, and its other calls go */
 		return;
-	if (!call->begun)
+	if (!call->out.begun)
 		nghttp2_submit_response(h2, call->id, nv, 3 + n,
 					alone ? NULL : &data);
 	else
 		nghttp2_session_resume_data(h2, call->id);
-	call->begun = true;
-	call->ended |= alone;
+	call->out.begun = true;
+	call->out.ended |= alone;
 	arm_call(call);
 	conn_mark(call->conn);
 }
@@ -158,7 +158,7 @@ static int take_share(struct h2_call *call, enum share_what what, size_t n,
 /* Send a call's headers. */
 void h2_begin(struct h2_call *call)
 {
-	if (!call->begun)
+	if (!call->out.begun)
 		go_on(call);
 }
 
@@ -172,9 +172,9 @@ void h2_send(struct h2_call *call, struct h2_chunk *c)
 	char why[160];
 	int full = -1;
 
-	if (!call->ending)
+	if (!call->out.ending)
 		full = take_share(call, SHARE_QUEUED, c->len, why, sizeof(why));
-	if (call->ending || full >= 0) {
+	if (call->out.ending || full >= 0) {
 		free(c->data);
 		free(c);
 		if (full == SHARE_CONNECTION)
@@ -185,24 +185,24 @@ void h2_send(struct h2_call *call, struct h2_chunk *c)
 	}
 	wire_put_head(c->head, c->len);
 	c->next = NULL;
-	if (!call->queue)
-		call->progress_at = conn_now(call->conn);
-	*call->tail = c;
-	call->tail = &c->next;
-	call->queued++;
+	if (!call->out.queue)
+		call->out.progress_at = conn_now(call->conn);
+	*call->out.tail = c;
+	call->out.tail = &c->next;
+	call->out.n++;
 	go_on(call);
 }
 
 /* Send a call's status after its messages. */
 void h2_finish(struct h2_call *call, int status, const char *text)
 {
-	if (call->ending)
+	if (call->out.ending)
 		return;
-	call->ending = true;
-	call->status = status;
-	call->text = *text ? strdup(text) : NULL;
-	if (!call->queue)
-		call->progress_at = conn_now(call->conn);
+	call->out.ending = true;
+	call->out.status = status;
+	call->out.text = *text ? strdup(text) : NULL;
+	if (!call->out.queue)
+		call->out.progress_at = conn_now(call->conn);
 	go_on(call);
 }
 
@@ -212,14 +212,14 @@ void h2_finish(struct h2_call *call, int status, const char *text)
  */
 static void give_up(struct h2_call *call, int status, const char *text)
 {
-	bool lost = call->queue && !call->queue->sent;
+	bool lost = call->out.queue && !call->out.queue->sent;
 
-	while (call->queue && !call->queue->sent)
+	while (call->out.queue && !call->out.queue->sent)
 		drop_chunk(call);
 	if (lost) {
-		call->ending = false;
-		free(call->text);
-		call->text = NULL;
+		call->out.ending = false;
+		free(call->out.text);
+		call->out.text = NULL;
 	}
 	h2_finish(call, status, text);
 }
@@ -327,7 +327,7 @@ bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len)
 	call->counted = full < 0;
 	if (full < 0) {
 		full = take_share(call, SHARE_SILENT, 1, why, len);
-		call->silent = full < 0;
+		call->in.silent = full < 0;
 	}
 	if (full == SHARE_CONNECTION)
 		conn_cut(call->conn, "it has more calls than one client needs");
@@ -342,10 +342,10 @@ bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len)
 /* It is secret, and may be long: HPACK repeats it by one byte. */
 static void forget_token(struct h2_call *call)
 {
-	if (call->token)
-		OPENSSL_cleanse(call->token, strlen(call->token));
-	free(call->token);
-	call->token = NULL;
+	if (call->in.token)
+		OPENSSL_cleanse(call->in.token, strlen(call->in.token));
+	free(call->in.token);
+	call->in.token = NULL;
 }
 
 static void free_call(struct h2_call *call)
@@ -354,18 +354,18 @@ static void free_call(struct h2_call *call)
 
 	if (call->user)
 		c->server->handler->gone(call);
-	while (call->queue)
+	while (call->out.queue)
 		drop_chunk(call);
-	share_give(&call->share, SHARE_HELD, call->message.room);
-	if (call->silent)
+	share_give(&call->share, SHARE_HELD, call->in.message.room);
+	if (call->in.silent)
 		share_give(&call->share, SHARE_SILENT, 1);
 	if (call->counted)
 		share_give(&call->share, SHARE_CALLS, 1);
 	share_leave(&call->share);
 	timer_remove(&c->server->loop->timers, &call->timer);
-	wire_reset(&call->message);
+	wire_reset(&call->in.message);
 	forget_token(call);
-	free(call->text);
+	free(call->out.text);
 	free(call);
 }
 
@@ -381,18 +381,18 @@ static void call_timer(struct timer *timer)
 	struct h2_call *call = container_of(timer, struct h2_call, timer);
 	int64_t now = conn_now(call->conn);
 
-	if (!call->has_headers) {
+	if (!call->in.has_headers) {
 		/* Nothing else can come before them. */
 		session_end(call->conn);
 		return;
 	}
-	if ((call->queue || call->ending) &&
-	    call->progress_at + STUCK_MS <= now) {
+	if ((call->out.queue || call->out.ending) &&
+	    call->out.progress_at + STUCK_MS <= now) {
 		h2_cancel(call);
 	} else if (call->deadline <= now) {
 		call->deadline = TIMER_NEVER;
 		give_up(call, WIRE_DEADLINE, "the call's time is over");
-	} else if (call->silent && !call->ending) {
+	} else if (call->in.silent && !call->out.ending) {
 		h2_finish(call, WIRE_DEADLINE,
 			  "the first message did not come within 10 s");
 	}
@@ -444,8 +444,8 @@ static int begin_headers(nghttp2_session *h2, const nghttp2_frame *f,
 	}
 	call->conn = c;
 	call->id = f->hd.stream_id;
-	call->tail = &call->queue;
-	call->born_at = call->progress_at = conn_now(c);
+	call->out.tail = &call->out.queue;
+	call->born_at = call->out.progress_at = conn_now(c);
 	call->deadline = TIMER_NEVER;
 	share_copy(&call->share, &c->share);
 	call->next = c->calls;
@@ -460,7 +460,7 @@ static void take_time(struct h2_call *call, const char *value, size_t len)
 {
 	int64_t ms = wire_timeout(value, len);
 
-	call->bad_time |= ms < 0;
+	call->in.bad_time |= ms < 0;
 	if (ms >= 0)
 		call->deadline = conn_now(call->conn) + ms;
 }
@@ -477,26 +477,26 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 		return conn_junk(ctx, 1, "headers of no call") ?
 		       0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 	/* SETTINGS announce this, and nghttp2 lets more come. */
-	call->headers += name_len + len + 32;
-	if (call->headers > 4UL * HEADERS_MAX) {
+	call->in.headers += name_len + len + 32;
+	if (call->in.headers > 4UL * HEADERS_MAX) {
 		conn_cut(ctx, "a call's headers have no end");
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	}
-	if (call->headers > HEADERS_MAX)
+	if (call->in.headers > HEADERS_MAX)
 		return 0;
 	if (!strcmp(n, ":method"))
-		call->post = !strcmp(v, "POST");
+		call->in.post = !strcmp(v, "POST");
 	else if (!strcmp(n, ":path"))
-		snprintf(call->path, sizeof(call->path), "%s",
-			 len < sizeof(call->path) ? v : "");
+		snprintf(call->in.path, sizeof(call->in.path), "%s",
+			 len < sizeof(call->in.path) ? v : "");
 	else if (!strcmp(n, "content-type"))
-		call->grpc = wire_is_grpc(v);
+		call->in.grpc = wire_is_grpc(v);
 	else if (!strcmp(n, "grpc-encoding"))
-		call->packed = strcmp(v, "identity");
+		call->in.packed = strcmp(v, "identity");
 	else if (!strcmp(n, "grpc-timeout"))
 		take_time(call, v, len);
-	else if (!strcmp(n, "authorization") && !call->token)
-		call->token = strndup(v, len);
+	else if (!strcmp(n, "authorization") && !call->in.token)
+		call->in.token = strndup(v, len);
 	return 0;
 }
 
@@ -506,35 +506,35 @@ static void take_call(struct h2_call *call)
 	static const nghttp2_nv other[] = { NV(":status", "415", 3) };
 	const struct h2_server *s = call->conn->server;
 
-	call->has_headers = true;
+	call->in.has_headers = true;
 	conn_idle(call->conn, false);
-	if (call->headers > HEADERS_MAX) {
+	if (call->in.headers > HEADERS_MAX) {
 		h2_finish(call, WIRE_EXHAUSTED,
 			  "the call's headers have more than 8 KiB");
-	} else if (!call->post || !call->grpc) {
-		call->begun = call->ending = call->ended = true;
+	} else if (!call->in.post || !call->in.grpc) {
+		call->out.begun = call->out.ending = call->out.ended = true;
 		nghttp2_submit_response(call->conn->h2, call->id, other, 1,
 					NULL);
-	} else if (call->bad_time) {
+	} else if (call->in.bad_time) {
 		h2_finish(call, WIRE_INTERNAL, "malformed grpc-timeout");
 	} else {
 		s->handler->arrived(s->ctx, call);
-		if (call->packed)
+		if (call->in.packed)
 			h2_finish(call, WIRE_UNIMPLEMENTED,
 				  PACKED);
 	}
 	forget_token(call);
 	arm_call(call);
-	if (call->ending)
+	if (call->out.ending)
 		h2_count(call, 16, 0, "its calls are refused, again and again");
 }
 
 static void close_half(struct h2_call *call)
 {
-	call->half_closed = true;
-	if (call->ending)
+	call->in.half_closed = true;
+	if (call->out.ending)
 		return;
-	if (call->message.have)
+	if (call->in.message.have)
 		h2_finish(call, WIRE_INTERNAL, "a message is cut off");
 	else if (call->user)
 		call->conn->server->handler->half_closed(call);
@@ -599,15 +599,15 @@ static void account_bytes(struct h2_call *call, int64_t n)
 static void take_message(struct h2_call *call)
 {
 	const struct h2_server *s = call->conn->server;
-	uint8_t *data = call->message.data;
-	size_t len = call->message.len;
+	uint8_t *data = call->in.message.data;
+	size_t len = call->in.message.len;
 
-	account_bytes(call, -(int64_t)call->message.have);
-	call->message.data = NULL;
-	wire_reset(&call->message);
-	if (call->silent)
+	account_bytes(call, -(int64_t)call->in.message.have);
+	call->in.message.data = NULL;
+	wire_reset(&call->in.message);
+	if (call->in.silent)
 		share_give(&call->share, SHARE_SILENT, 1);
-	call->silent = false;
+	call->in.silent = false;
 	arm_call(call);
 	s->handler->message(call, data, len);
 	free(data);
@@ -632,16 +632,16 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 	char why[160];
 	int ret;
 
-	while (len && !call->ending && call->user) {
-		room = call->message.room;
+	while (len && !call->out.ending && call->user) {
+		room = call->in.message.room;
 		left = len;
-		ret = wire_take(&call->message, MESSAGE_MAX, &data, &len);
+		ret = wire_take(&call->in.message, MESSAGE_MAX, &data, &len);
 		account_bytes(call, (int64_t)(left - len));
-		if (call->message.room > room &&
-		    take_share(call, SHARE_HELD, call->message.room - room, why,
+		if (call->in.message.room > room &&
+		    take_share(call, SHARE_HELD, call->in.message.room - room, why,
 			       sizeof(why)) >= 0) {
 			/* It never had that. */
-			call->message.room = room;
+			call->in.message.room = room;
 			h2_finish(call, WIRE_EXHAUSTED, why);
 			return;
 		}
@@ -649,11 +649,11 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 			refuse_message(call, ret);
 		if (ret != 1)
 			return;
-		share_give(&call->share, SHARE_HELD, call->message.room);
+		share_give(&call->share, SHARE_HELD, call->in.message.room);
 		take_message(call);
 	}
 	/* The answer to the first one is not sent before the end of the turn. */
-	if (len && call->single && call->ending && !call->ended)
+	if (len && call->in.single && call->out.ending && !call->out.ended)
 		give_up(call, WIRE_INTERNAL, "a second request");
 }
 
@@ -667,7 +667,7 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 		return 0;
 	take_bytes(call, data, len);
 	/* The window of a call that ends stays shut. */
-	if (!call->ending)
+	if (!call->out.ending)
 		nghttp2_session_consume_stream(h2, id, len);
 	return 0;
 }
@@ -688,13 +688,13 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 		conn_junk(c, -2, "");
 		allowance_take(&c->bytes, conn_now(c), -128, INT32_MAX, 0);
 	}
-	if (call && f->hd.type == NGHTTP2_HEADERS && call->begun &&
-	    !(f->hd.flags & NGHTTP2_FLAG_END_STREAM) && !call->queue &&
+	if (call && f->hd.type == NGHTTP2_HEADERS && call->out.begun &&
+	    !(f->hd.flags & NGHTTP2_FLAG_END_STREAM) && !call->out.queue &&
 	    call->user)
 		c->server->handler->drained(call);
 	/* The status was sent: the client need not say more. */
-	if (call && f->hd.type == NGHTTP2_HEADERS && call->ended &&
-	    !call->half_closed && f->hd.flags & NGHTTP2_FLAG_END_STREAM)
+	if (call && f->hd.type == NGHTTP2_HEADERS && call->out.ended &&
+	    !call->in.half_closed && f->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, call->id,
 					  NGHTTP2_NO_ERROR);
 	return 0;

@@ -155,7 +155,7 @@ static int find_method(const char *path)
 static int check_call(struct rpc *rpc, struct h2_call *call, int method,
 		      struct identity *who, char *why, size_t len)
 {
-	int ret = creds_identify(rpc->creds, h2_cert(call), call->token, who,
+	int ret = creds_identify(rpc->creds, h2_cert(call), call->in.token, who,
 				 why, len);
 
 	if (!ret && method >= 0 && who->role < ROLE_OPERATOR &&
@@ -178,7 +178,7 @@ static int check_call(struct rpc *rpc, struct h2_call *call, int method,
 
 static void on_call(void *ctx, struct h2_call *call)
 {
-	int method = find_method(call->path), ret;
+	int method = find_method(call->in.path), ret;
 	struct rpc_stream *s;
 	struct rpc *rpc = ctx;
 	struct identity who;
@@ -201,7 +201,7 @@ static void on_call(void *ctx, struct h2_call *call)
 		X509_up_ref(s->cert);
 	snprintf(s->peer, sizeof(s->peer), "%s", h2_peer(call));
 	call->user = s;
-	call->single = method < RPC_METHODS;
+	call->in.single = method < RPC_METHODS;
 	rpc->calls++;
 	if (is_join(s) || is_reflection(s))
 		h2_begin(call);

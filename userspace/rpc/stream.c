@@ -46,7 +46,7 @@ void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 
 	if (!stream->call)
 		return;
-	if (!stream->watch && stream->call->queued >= QUEUE_MAX) {
+	if (!stream->watch && stream->call->out.n >= QUEUE_MAX) {
 		h2_cancel(stream->call);
 		return;
 	}
@@ -85,7 +85,7 @@ void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
  */
 bool rpc_stream_idle(const struct rpc_stream *stream)
 {
-	return !stream->call || !stream->call->queued;
+	return !stream->call || !stream->call->out.n;
 }
 
 /*

@@ -179,7 +179,7 @@ static void arrived(void *ctx, struct h2_call *call)
 	char why[160];
 
 	(void)ctx;
-	tokens += call->token && !strcmp(call->token, "Bearer x");
+	tokens += call->in.token && !strcmp(call->in.token, "Bearer x");
 	if (!any(8)) {
 		h2_finish(call, 16, "nobody");
 	} else if (!h2_admit(call, any(2) ? "t" : "", why, sizeof(why))) {
@@ -196,7 +196,7 @@ static void message(struct h2_call *call, const uint8_t *data, size_t len)
 {
 	(void)data;
 	messages++;
-	check(!call->token, "a token is known no longer than it has to be");
+	check(!call->in.token, "a token is known no longer than it has to be");
 	h2_count(call, 1, len, "too many");
 	if (any(2))
 		send_back(call, any(4) ? any(100) : any(200000));
