@@ -148,11 +148,11 @@ static int catch_signals(const sigset_t *set)
 
 static void look_at_fabric(struct manager *m)
 {
-	bool changed = hosts_turn(m);
+	bool changed = hosts_turn(&m->fabric);
 
 	if (changed)
 		group_note_again(m);
-	meet_turn(m, changed);
+	meet_turn(&m->fabric, changed);
 }
 
 static void run_turn(struct manager *m, int64_t until)
@@ -167,10 +167,10 @@ static void run_turn(struct manager *m, int64_t until)
 		next = m->stats->sample_at;
 	if (group_drain_deadline(m) < next)
 		next = group_drain_deadline(m);
-	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
-		next = hosts_deadline(m);
-	if (m->state.phase == PHASE_ACTIVE && meet_deadline(m) < next)
-		next = meet_deadline(m);
+	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(&m->fabric) < next)
+		next = hosts_deadline(&m->fabric);
+	if (m->state.phase == PHASE_ACTIVE && meet_deadline(&m->fabric) < next)
+		next = meet_deadline(&m->fabric);
 	if (m->refresh_at < next)
 		next = m->refresh_at;
 	loop_turn(&m->loop, next < until ? next : until);
@@ -200,8 +200,8 @@ static void dismantle_groups(struct manager *m)
 	int64_t until = now_ms() + STOP_MS;
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		sw_silence(&m->switches[i]);
+	for (i = 0; i < m->fabric.n; i++)
+		sw_silence(&m->fabric.switches[i]);
 	if (m->state.store)
 		state_forget(m, "the manager is being stopped");
 	else
@@ -376,7 +376,7 @@ int main(int argc, char **argv)
 	return_large();
 	raise_limit();
 	m->group_ops = &group_ops;
-	m->most = SWITCHES_PLACES;
+	m->fabric.most = SWITCHES_PLACES;
 	if (start_loop(m) || start_hashes() || start_tenants(m) || start_stats(m))
 		return 1;
 	ids_start(m);

@@ -120,10 +120,7 @@ STAILQ_HEAD(group_list, group);
  * @refresh_at: milliseconds; when its credentials are looked at again
  * @state: what survives it
  * @pool: threads that talk with switches
- * @switches: switches, @o.nswitches of them; gone ones stay until others need their
- *	places
- * @most: how many places there are
- * @topo: how they are linked, and where hosts are
+ * @fabric: switches, how they are linked, and where hosts are
  * @tenants: whose groups these are
  * @drains: switches that get no more trees
  * @links: links that are there, or were, by name: links.c
@@ -140,7 +137,6 @@ STAILQ_HEAD(group_list, group);
  * @nlinks_missing: how many of them need interfaces that are not known
  * @linked_in: generation of the topology in which those were looked for
  * @linked_at: milliseconds; when that was
- * @ids: IDs of trees
  * @stats: statistics
  * @healths: clients that watch whether it serves
  * @stop: end
@@ -153,9 +149,7 @@ struct manager {
 	int64_t		refresh_at;
 	struct state	state;
 	struct sw_pool	pool;
-	struct sw	*switches;
-	unsigned int	most;
-	struct topo	*topo;
+	struct fabric	fabric;
 	struct tenants	tenants;
 	struct drain	*drains;
 	struct json_object *links;
@@ -172,21 +166,10 @@ struct manager {
 	uint32_t	nlinks_missing;
 	uint64_t	linked_in;
 	int64_t		linked_at;
-	struct ids	ids;
 	struct stats	*stats;
 	struct health_list healths;
 	bool		stop;
 };
-
-/**
- * for_each_switch() - go through the switches that are not gone
- * @m: manager
- * @sw: variable for each
- */
-#define for_each_switch(m, sw)						\
-	for ((sw) = (m)->switches;					\
-	     (sw) < (m)->switches + (m)->o.nswitches; (sw)++)		\
-		if ((sw)->gone) {} else
 
 /* options.c */
 int options_read(struct amd_options *o, int argc, char **argv);
@@ -197,10 +180,6 @@ void options_free(struct amd_options *o);
 int switches_start(struct manager *m);
 bool switches_stop(struct manager *m);
 void switches_reload(struct manager *m);
-
-/* api/peer.c */
-bool addr_believed(const struct amd_options *o, const char *peer,
-		   const struct inc_rdv_addr *addr, char *err, size_t len);
 
 /* answer/violation.c */
 void violation_call(void *ctx, const char *peer, const char *why);

@@ -23,7 +23,7 @@ static struct manager *manager;
 static void switch_on_snapshot(struct sw *sw, const struct sw_snapshot *before)
 {
 	if (sw->up) {
-		topo_changed(manager->topo, sw);
+		topo_changed(manager->fabric.topo, sw);
 		drain_seen(manager, sw);
 	}
 	if (manager->state.phase != PHASE_ACTIVE)
@@ -41,8 +41,8 @@ static const struct sw *switch_namesake(const struct sw *sw, const char *id)
 	const struct sw *other;
 	unsigned int i;
 
-	for (i = 0; i < manager->o.nswitches; i++) {
-		other = &manager->switches[i];
+	for (i = 0; i < manager->fabric.n; i++) {
+		other = &manager->fabric.switches[i];
 		if (other != sw && !other->gone && other->info &&
 		    !strcmp(other->info->id, id))
 			return other;
@@ -73,7 +73,7 @@ static void set_path(char *to, size_t len, const char *from)
 
 static int start_switch(struct manager *m, unsigned int i, const char *address)
 {
-	struct sw *sw = &m->switches[i];
+	struct sw *sw = &m->fabric.switches[i];
 
 	sw->address = strdup(address);
 	if (!sw->address)
@@ -103,11 +103,16 @@ int switches_start(struct manager *m)
 	int ret = 0;
 
 	manager = m;
-	m->switches = calloc(m->most, sizeof(*m->switches));
-	m->topo = m->switches ? topo_new(m) : NULL;
-	if (!m->topo || sw_pool_start(&m->pool, m->most))
+	m->fabric.loop = &m->loop;
+	m->fabric.events = &m->events;
+	m->fabric.n = m->o.nswitches;
+	m->fabric.cables = m->o.cables;
+	m->fabric.ncables = m->o.ncables;
+	m->fabric.switches = calloc(m->fabric.most, sizeof(*m->fabric.switches));
+	m->fabric.topo = m->fabric.switches ? topo_new(&m->fabric) : NULL;
+	if (!m->fabric.topo || sw_pool_start(&m->pool, m->fabric.most))
 		return -ENOMEM;
-	for (i = 0; i < m->o.nswitches && !ret; i++)
+	for (i = 0; i < m->fabric.n && !ret; i++)
 		ret = start_switch(m, i, m->o.switches[i]);
 	return ret;
 }
@@ -120,21 +125,21 @@ bool switches_stop(struct manager *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].gone)
-			sw_stop(&m->switches[i]);
+	for (i = 0; i < m->fabric.n; i++)
+		if (!m->fabric.switches[i].gone)
+			sw_stop(&m->fabric.switches[i]);
 	if (!sw_pool_stop(&m->pool)) {
 		log_error("an agent does not end its answer: not waited for");
 		return false;
 	}
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw_snapshot_free(m->switches[i].info);
-		free((char *)m->switches[i].address);
+	for (i = 0; i < m->fabric.n; i++) {
+		sw_snapshot_free(m->fabric.switches[i].info);
+		free((char *)m->fabric.switches[i].address);
 	}
-	topo_free(m->topo);
-	free(m->switches);
+	topo_free(m->fabric.topo);
+	free(m->fabric.switches);
 	return true;
 }
 
@@ -144,10 +149,10 @@ static struct sw *find_switch(struct manager *m, const char *address)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].gone &&
-		    !strcmp(m->switches[i].address, address))
-			return &m->switches[i];
+	for (i = 0; i < m->fabric.n; i++)
+		if (!m->fabric.switches[i].gone &&
+		    !strcmp(m->fabric.switches[i].address, address))
+			return &m->fabric.switches[i];
 	return NULL;
 }
 
@@ -170,10 +175,10 @@ static bool is_free(struct manager *m, struct sw *sw)
 
 static unsigned int count_free(struct manager *m)
 {
-	unsigned int i, n = m->most - m->o.nswitches;
+	unsigned int i, n = m->fabric.most - m->fabric.n;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		n += is_free(m, &m->switches[i]);
+	for (i = 0; i < m->fabric.n; i++)
+		n += is_free(m, &m->fabric.switches[i]);
 	return n;
 }
 
@@ -191,15 +196,15 @@ static unsigned int take_place(struct manager *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (!is_free(m, &m->switches[i]))
+	for (i = 0; i < m->fabric.n; i++) {
+		if (!is_free(m, &m->fabric.switches[i]))
 			continue;
-		stats_forget_switch(m->stats, &m->switches[i]);
-		free((char *)m->switches[i].address);
-		sw_clear(&m->switches[i]);
+		stats_forget_switch(m->stats, &m->fabric.switches[i]);
+		free((char *)m->fabric.switches[i].address);
+		sw_clear(&m->fabric.switches[i]);
 		return i;
 	}
-	return m->o.nswitches++;
+	return m->fabric.n++;
 }
 
 static void add_switch(struct manager *m, const char *address)
@@ -210,11 +215,11 @@ static void add_switch(struct manager *m, const char *address)
 		/* It is as one that has been let go of. */
 		event_log(&m->events, EVENT_SWITCHES_WRONG, address,
 			  "no memory");
-		m->switches[i].gone = true;
+		m->fabric.switches[i].gone = true;
 		return;
 	}
-	topo_grow(m->topo);
-	drain_seen(m, &m->switches[i]);
+	topo_grow(m->fabric.topo);
+	drain_seen(m, &m->fabric.switches[i]);
 }
 
 static unsigned int add_all(struct manager *m, const struct amd_options *o)
@@ -239,8 +244,8 @@ static unsigned int leave_all(struct manager *m, const struct amd_options *o)
 	unsigned int i, n = 0;
 	struct sw *sw;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw = &m->switches[i];
+	for (i = 0; i < m->fabric.n; i++) {
+		sw = &m->fabric.switches[i];
 		if (sw->gone || is_named(o, sw->address))
 			continue;
 		sw->leaving = true;
@@ -276,11 +281,11 @@ void switches_reload(struct manager *m)
 	}
 	left = leave_all(m, &o);
 	added = add_all(m, &o);
-	m->o.cables = o.cables;
-	m->o.ncables = o.ncables;
+	m->o.cables = m->fabric.cables = o.cables;
+	m->o.ncables = m->fabric.ncables = o.ncables;
 	o.cables = cables;
 	options_free(&o);
-	topo_grow(m->topo);
+	topo_grow(m->fabric.topo);
 	event_log(&m->events, EVENT_SWITCHES_READ, m->o.advertise,
 		  "%u switches are new, %u are not named any more", added,
 		  left);

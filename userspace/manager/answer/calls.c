@@ -62,8 +62,8 @@ static void put_switch(struct list *list, const struct sw *sw)
 static void put_link(struct list *list, const struct manager *m,
 		     const struct topo_link *link)
 {
-	const struct sw_snapshot *a = m->switches[link->a].info;
-	const struct sw_snapshot *b = m->switches[link->b].info;
+	const struct sw_snapshot *a = m->fabric.switches[link->a].info;
+	const struct sw_snapshot *b = m->fabric.switches[link->b].info;
 	RdmaInc__V1__Link *out = append_message(list, sizeof(*out));
 
 	if (!out)
@@ -118,13 +118,13 @@ static void hide_rest(const struct list *switches, const struct list *links)
 /* By number: which switches may a caller see? A client those of its groups. */
 static bool *seen_switches(const struct manager *m, const struct rpc_answer *a)
 {
-	bool *seen = malloc(m->o.nswitches * sizeof(*seen));
+	bool *seen = malloc(m->fabric.n * sizeof(*seen));
 	const struct group *g;
 	uint32_t i;
 
 	if (!seen)
 		return NULL;
-	memset(seen, !answer_hides(a), m->o.nswitches * sizeof(*seen));
+	memset(seen, !answer_hides(a), m->fabric.n * sizeof(*seen));
 	for (g = m->groups; g; g = g->next)
 		for (i = 0; answer_sees(a, g) && i < g->nsubtrees; i++)
 			seen[g->subtrees[i].sw->index] = true;
@@ -146,7 +146,7 @@ static void put_own_hosts(struct list *hosts, const struct manager *m,
 			if (g->ranks[i].core.state != RANK_PRESENT)
 				continue;
 			addr = &g->ranks[i].join.addr;
-			sw = topo_find(m, addr, &itf);
+			sw = topo_find(&m->fabric, addr, &itf);
 			if (sw && itf)
 				put_host(hosts, addr, sw, itf);
 		}
@@ -161,10 +161,10 @@ static void get_topology(struct manager *m, const void *msg,
 	const struct topo_link *link;
 	uint32_t i, n;
 
-	for (i = 0; seen && i < m->o.nswitches; i++)
-		if (seen[i] && !m->switches[i].gone)
-			put_switch(&switches, &m->switches[i]);
-	link = topo_links(m, &n);
+	for (i = 0; seen && i < m->fabric.n; i++)
+		if (seen[i] && !m->fabric.switches[i].gone)
+			put_switch(&switches, &m->fabric.switches[i]);
+	link = topo_links(&m->fabric, &n);
 	for (i = 0; seen && i < n; i++)
 		if (seen[link[i].a] && seen[link[i].b])
 			put_link(&links, m, &link[i]);
@@ -172,7 +172,7 @@ static void get_topology(struct manager *m, const void *msg,
 		put_own_hosts(&hosts, m, a);
 		hide_rest(&switches, &links);
 	} else {
-		topo_hosts(m, put_host, &hosts);
+		topo_hosts(&m->fabric, put_host, &hosts);
 	}
 	free(seen);
 	out.n_switches = switches.n;

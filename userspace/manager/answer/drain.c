@@ -13,7 +13,7 @@ static struct sw *find_switch(struct manager *m, const char *name)
 {
 	struct sw *sw;
 
-	for_each_switch(m, sw)
+	for_each_switch(&m->fabric, sw)
 		if (!strcmp(sw_name(sw), name) || !strcmp(sw->address, name))
 			return sw;
 	return NULL;

@@ -84,7 +84,7 @@ static bool set_by(struct reservation *wish, const char *by,
 static bool may_be(const struct manager *m, const struct reservation *wish,
 		   struct rpc_answer *a)
 {
-	uint64_t trees = (uint64_t)m->ids.last - m->ids.first + 1;
+	uint64_t trees = (uint64_t)m->fabric.ids.last - m->fabric.ids.first + 1;
 
 	if (wish->groups > trees)
 		answer_refuse(a, EINVAL, "reservation \"%s\": " TENANT_NEVER "the manager has IDs for %llu trees, and it is for %u groups",

@@ -115,7 +115,7 @@ static void put_switches(const struct manager *m, struct table *t)
 	const struct sw *sw;
 	struct row *r;
 
-	for_each_switch(m, sw) {
+	for_each_switch(&m->fabric, sw) {
 		r = add_row(t, "", sw_name(sw), !sw->up ? "down" :
 			    sw_closed(sw) ? answer_drain(sw) : "up");
 		if (!r)

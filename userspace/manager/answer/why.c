@@ -81,15 +81,15 @@ static void fill_candidates(const struct manager *m,
 	uint32_t i;
 
 	w->msg.candidates = w->list;
-	w->msg.root = (char *)sw_name(&m->switches[root]);
-	if (!topo_is_whole(m))
+	w->msg.root = (char *)sw_name(&m->fabric.switches[root]);
+	if (!topo_is_whole(&m->fabric))
 		snprintf(w->text, sizeof(w->text), "some links are unknown: a way without a known link counts as 250 links");
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (m->switches[i].gone)
+	for (i = 0; i < m->fabric.n; i++) {
+		if (m->fabric.switches[i].gone)
 			continue;
 		rdma_inc__v1__candidate__init(&w->candidates[i]);
 		w->list[w->msg.n_candidates++] = &w->candidates[i];
-		w->candidates[i].switch_id = (char *)sw_name(&m->switches[i]);
+		w->candidates[i].switch_id = (char *)sw_name(&m->fabric.switches[i]);
 		w->candidates[i].links =
 			list[i].cost == UINT64_MAX ? 0 : list[i].cost;
 		w->candidates[i].load = list[i].load;
@@ -100,7 +100,7 @@ static void fill_candidates(const struct manager *m,
 			compare_roots(&list[i], &list[root], w->objections[i],
 				      sizeof(w->objections[i]));
 		else
-			explain_unusable(&m->switches[i], w->objections[i],
+			explain_unusable(&m->fabric.switches[i], w->objections[i],
 					 sizeof(w->objections[i]));
 	}
 }
@@ -115,7 +115,7 @@ static void explain_waiting(const struct group *g, const char *missing,
 static void explain_root(const struct manager *m, const struct group *g,
 			 struct why *w)
 {
-	struct place_why *list = calloc(m->o.nswitches + 1, sizeof(*list));
+	struct place_why *list = calloc(m->fabric.n + 1, sizeof(*list));
 	char missing[128];
 	uint32_t root;
 
@@ -149,9 +149,9 @@ void answer_why(struct manager *m, const void *msg, struct rpc_stream *stream,
 
 	if (!g)
 		return;
-	w.list = calloc(m->o.nswitches, sizeof(*w.list));
-	w.candidates = calloc(m->o.nswitches, sizeof(*w.candidates));
-	w.objections = calloc(m->o.nswitches, sizeof(*w.objections));
+	w.list = calloc(m->fabric.n, sizeof(*w.list));
+	w.candidates = calloc(m->fabric.n, sizeof(*w.candidates));
+	w.objections = calloc(m->fabric.n, sizeof(*w.objections));
 	w.msg.name = (char *)g->request.job;
 	w.msg.text = w.text;
 	w.msg.ranks = g->request.ranks;

@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "manager.h"
+#include "api/peer.h"
 #include "rpc/peer.h"
 
 /*
  * Check the address that a rank names. Returns false if it is not accepted.
+ * @allow: addresses that ranks may have besides their connections'
  * @len: size of @err in bytes
  */
-bool addr_believed(const struct amd_options *o, const char *peer,
+bool addr_believed(const struct inc_rdv_network *allow, const char *peer,
 		   const struct inc_rdv_addr *addr, char *err, size_t len)
 {
 	char is[INET6_ADDRSTRLEN], says[INET6_ADDRSTRLEN];
@@ -30,7 +31,7 @@ bool addr_believed(const struct amd_options *o, const char *peer,
 		return false;
 	}
 	if ((known && inc_rdv_addr_same(addr, &own)) ||
-	    inc_rdv_network_has(o->allow, addr))
+	    inc_rdv_network_has(allow, addr))
 		return true;
 	snprintf(err, len, "address %s is not that of the connection, %s: use its device and GID (INC_DEV, INC_GID_INDEX), or start inc-amd with --allow %s",
 		 says, known ? inc_rdv_addr_str(&own, is, sizeof(is)) : peer,

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 #include "rdma_inc.h"
 
@@ -237,28 +236,28 @@ static void charge_free(struct topo_charge *c)
  * Count a tree's load on the links. Returns the load, for topo_discharge(); NULL: no
  * memory, the load is not counted.
  */
-struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
+struct topo_charge *topo_charge(const struct fabric *fab, const struct place *p,
 				const uint32_t *at)
 {
-	struct walk w = { .t = m->topo, .ok = true };
+	struct walk w = { .t = fab->topo, .ok = true };
 
 	w.c = calloc(1, sizeof(*w.c));
 	if (!w.c)
 		return NULL;
 	w.c->nodes = calloc(p->n, sizeof(*w.c->nodes));
 	if (!w.c->nodes ||
-	    !place_walk(&m->topo->fabric, p, at, cross_link, &w) || !w.ok) {
+	    !place_walk(&fab->topo->fabric, p, at, cross_link, &w) || !w.ok) {
 		charge_free(w.c);
 		return NULL;
 	}
 	for (; w.c->nnodes < p->n; w.c->nnodes++)
 		w.c->nodes[w.c->nnodes] = p->nodes[w.c->nnodes].sw;
-	charge_all(m->topo, w.c, 1);
-	w.c->next = m->topo->charges;
+	charge_all(fab->topo, w.c, 1);
+	w.c->next = fab->topo->charges;
 	if (w.c->next)
 		w.c->next->link = &w.c->next;
-	w.c->link = &m->topo->charges;
-	m->topo->charges = w.c;
+	w.c->link = &fab->topo->charges;
+	fab->topo->charges = w.c;
 	return w.c;
 }
 
@@ -266,11 +265,11 @@ struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
  * A tree is gone.
  * @c: its load, or NULL
  */
-void topo_discharge(const struct manager *m, struct topo_charge *c)
+void topo_discharge(const struct fabric *fab, struct topo_charge *c)
 {
 	if (!c)
 		return;
-	charge_all(m->topo, c, -1);
+	charge_all(fab->topo, c, -1);
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
@@ -300,7 +299,7 @@ static bool build_graph(struct topo *t)
 }
 
 /* Trees that other programs have made there count, too; @gone of ours do not. */
-static uint32_t free_room(const struct manager *m, const struct sw *sw,
+static uint32_t free_room(const struct fabric *fab, const struct sw *sw,
 			  uint32_t gone)
 {
 	uint32_t i, id, n = sw->subtrees - gone;
@@ -311,15 +310,15 @@ static uint32_t free_room(const struct manager *m, const struct sw *sw,
 		return UINT32_MAX;
 	for (i = 0; i < sw->info->ntrees; i++) {
 		id = sw->info->trees[i].id;
-		n += id < m->ids.first || id > m->ids.last;
+		n += id < fab->ids.first || id > fab->ids.last;
 	}
 	return n < sw->info->max_trees ? sw->info->max_trees - n : 0;
 }
 
-static uint32_t room_of(const struct manager *m, const struct sw *sw,
+static uint32_t room_of(const struct fabric *fab, const struct sw *sw,
 			uint32_t gone)
 {
-	return sw_closed(sw) ? 0 : free_room(m, sw, gone);
+	return sw_closed(sw) ? 0 : free_room(fab, sw, gone);
 }
 
 /*
@@ -327,17 +326,17 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
  * next call; NULL: no memory. It has the manager's switches, and one more that
  * has no room.
  */
-struct place_fabric *topo_fabric(const struct manager *m)
+struct place_fabric *topo_fabric(const struct fabric *fab)
 {
-	struct topo *t = m->topo;
+	struct topo *t = fab->topo;
 	const struct sw *sw;
 	uint32_t i;
 
 	if ((graph_links(t) || !t->first) && !build_graph(t))
 		return NULL;
 	for (i = 0; i < t->n; i++) {
-		sw = &m->switches[i];
-		t->switches[i].room = room_of(m, sw, 0);
+		sw = &fab->switches[i];
+		t->switches[i].room = room_of(fab, sw, 0);
 		t->switches[i].members = sw->info ? sw->info->max_ranks : 0;
 		t->switches[i].load = sw->subtrees;
 	}
@@ -347,34 +346,34 @@ struct place_fabric *topo_fabric(const struct manager *m)
 }
 
 /* Leave a switch out of the fabric. Until topo_fabric() is called again. */
-void topo_avoid(const struct manager *m, const struct sw *sw)
+void topo_avoid(const struct fabric *fab, const struct sw *sw)
 {
-	m->topo->switches[sw->index].room = 0;
+	fab->topo->switches[sw->index].room = 0;
 }
 
 /* Do as if a switch were not drained. Until topo_fabric() is called again. */
-void topo_reopen(const struct manager *m, const struct sw *sw)
+void topo_reopen(const struct fabric *fab, const struct sw *sw)
 {
 	if (!sw->gone)
-		m->topo->switches[sw->index].room = free_room(m, sw, 0);
+		fab->topo->switches[sw->index].room = free_room(fab, sw, 0);
 }
 
 /*
  * Use no more than some of a switch's room. Until topo_fabric() is called
  * again.
  */
-void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
+void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees)
 {
-	struct place_switch *p = &m->topo->switches[sw->index];
+	struct place_switch *p = &fab->topo->switches[sw->index];
 
 	if (p->room > trees)
 		p->room = trees;
 }
 
 /* Do as if a switch had one tree more. Until topo_fabric() is called again. */
-void topo_take(const struct manager *m, const struct sw *sw)
+void topo_take(const struct fabric *fab, const struct sw *sw)
 {
-	struct place_switch *p = &m->topo->switches[sw->index];
+	struct place_switch *p = &fab->topo->switches[sw->index];
 
 	if (p->room && p->room != UINT32_MAX)
 		p->room--;
@@ -385,11 +384,11 @@ void topo_take(const struct manager *m, const struct sw *sw)
  * again.
  * @trees: number of trees that groups have there
  */
-void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
+void topo_gone(const struct fabric *fab, const struct sw *sw, uint32_t trees)
 {
-	struct place_switch *p = &m->topo->switches[sw->index];
+	struct place_switch *p = &fab->topo->switches[sw->index];
 
-	p->room = room_of(m, sw, trees);
+	p->room = room_of(fab, sw, trees);
 	p->load = sw->subtrees - trees;
 }
 
@@ -398,40 +397,40 @@ void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
  * Unless that is NULL, topo_with() follows.
  * @c: the tree's load, or NULL
  */
-struct place_fabric *topo_without(const struct manager *m,
+struct place_fabric *topo_without(const struct fabric *fab,
 				  const struct topo_charge *c)
 {
-	struct place_fabric *f = topo_fabric(m);
+	struct place_fabric *f = topo_fabric(fab);
 	const struct sw *known;
 	struct place_switch *sw;
 	uint32_t i;
 
 	for (i = 0; f && c && i < c->nnodes; i++) {
-		known = &m->switches[c->nodes[i]];
-		sw = &m->topo->switches[c->nodes[i]];
+		known = &fab->switches[c->nodes[i]];
+		sw = &fab->topo->switches[c->nodes[i]];
 		if (known->up && !sw_closed(known) && sw->room < UINT32_MAX)
 			sw->room++;
 		sw->load--;
 	}
 	if (f && c)
-		charge_all(m->topo, c, -1);
+		charge_all(fab->topo, c, -1);
 	return f;
 }
 
 /* Count a tree's load on the links again. */
-void topo_with(const struct manager *m, const struct topo_charge *c)
+void topo_with(const struct fabric *fab, const struct topo_charge *c)
 {
 	if (c)
-		charge_all(m->topo, c, 1);
+		charge_all(fab->topo, c, 1);
 }
 
 /*
  * Check whether all switches are connected by links that are seen. Returns
  * false if there are parts without a known link between them.
  */
-bool topo_is_whole(const struct manager *m)
+bool topo_is_whole(const struct fabric *fab)
 {
-	const struct topo *t = m->topo;
+	const struct topo *t = fab->topo;
 
 	return t->first[t->n] == t->first[t->n + 1];
 }
@@ -441,30 +440,30 @@ bool topo_is_whole(const struct manager *m)
  * @c: its load, or NULL
  * @ends: result: a switch in each of two parts that it connects
  */
-bool topo_unseen(const struct manager *m, const struct topo_charge *c,
+bool topo_unseen(const struct fabric *fab, const struct topo_charge *c,
 		 const struct sw *ends[2])
 {
 	uint32_t i, sw, n = 0;
 
 	for (i = 0; c && i < c->n && n < 2; i++) {
-		if (c->pairs[i][0] != m->topo->n && c->pairs[i][1] != m->topo->n)
+		if (c->pairs[i][0] != fab->topo->n && c->pairs[i][1] != fab->topo->n)
 			continue;
-		sw = c->pairs[i][c->pairs[i][0] == m->topo->n];
-		if (!n || ends[0] != &m->switches[sw])
-			ends[n++] = &m->switches[sw];
+		sw = c->pairs[i][c->pairs[i][0] == fab->topo->n];
+		if (!n || ends[0] != &fab->switches[sw])
+			ends[n++] = &fab->switches[sw];
 	}
 	return n == 2;
 }
 
 /* List the links. Returns links, until the next call. */
-const struct topo_link *topo_links(const struct manager *m, uint32_t *n)
+const struct topo_link *topo_links(const struct fabric *fab, uint32_t *n)
 {
-	struct topo *t = m->topo;
+	struct topo *t = fab->topo;
 	const struct place_link *l;
 	uint32_t i;
 
 	*n = 0;
-	if (!topo_fabric(m))
+	if (!topo_fabric(fab))
 		return NULL;
 	for (i = 0; i < t->nlinks; i++) {
 		l = link_of(t, t->links[i].a, t->links[i].b);

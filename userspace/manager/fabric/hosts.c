@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 #include "rendezvous/network.h"
 
@@ -65,7 +64,7 @@ struct hosts {
 	uint64_t	turns;
 	int64_t		update_at;
 	int64_t		not_before;
-	struct manager	*m;
+	struct fabric	*fab;
 	uint32_t	credit;
 	int64_t		credited_at;
 	uint32_t	unlogged;
@@ -143,15 +142,15 @@ static void look_for_rival(struct hosts *h, struct host *host, const char *text,
 			   const struct sw *sw, const struct sw_if *itf)
 {
 	const struct sw *other;
-	const struct sw *rival = topo_rival(h->m, &host->addr, &other);
+	const struct sw *rival = topo_rival(h->fab, &host->addr, &other);
 
 	if (rival && rival != host->rival && take_credit(h)) {
 		if (sw)
-			event_log(&h->m->events, EVENT_HOST_CLAIMED, text,
+			event_log(h->fab->events, EVENT_HOST_CLAIMED, text,
 				  "it is at %s %s, and %s claims to have it, too",
 				  sw_name(sw), itf->name, sw_name(rival));
 		else
-			event_log(&h->m->events, EVENT_HOST_CLAIMED, text,
+			event_log(h->fab->events, EVENT_HOST_CLAIMED, text,
 				  "%s and %s claim to have it, and it is not known which is right",
 				  sw_name(other), sw_name(rival));
 	}
@@ -166,16 +165,16 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 	/* A switch that has not answered before may have had it all the time. */
 	if (!host->sw || sw->refresh.known_at > host->found_at) {
 		if (take_credit(h))
-			event_log(&h->m->events, EVENT_HOST_SEEN, text,
+			event_log(h->fab->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
 	} else {
 		if (take_credit(h))
-			event_log(&h->m->events, EVENT_HOST_MOVED, text,
+			event_log(h->fab->events, EVENT_HOST_MOVED, text,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
 	}
 	host->sw = sw;
-	host->found_at = h->m->loop.now;
+	host->found_at = h->fab->loop->now;
 	memcpy(host->itf, itf->name, sizeof(host->itf));
 }
 
@@ -203,7 +202,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 			const struct inc_rdv_addr *addr)
 {
 	const struct sw_if *itf;
-	const struct sw *at = topo_find(h->m, addr, &itf);
+	const struct sw *at = topo_find(h->fab, addr, &itf);
 	struct host *host = !at || !itf ? NULL :
 		find_host(h, addr, index_hash(0, addr->bytes, addr->len));
 	char text[64];
@@ -214,7 +213,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 	if (host->owner != sw || host->owned_turn + 1 < h->turns) {
 		if (!take_credit(h))
 			return;
-		event_log(&h->m->events, EVENT_HOST_CLAIMED,
+		event_log(h->fab->events, EVENT_HOST_CLAIMED,
 			  inc_rdv_addr_str(addr, text, sizeof(text)),
 			  "it is at %s %s, and %s claims to have the address itself",
 			  sw_name(at), itf->name, sw_name(sw));
@@ -229,11 +228,11 @@ static void look_at_owns(struct hosts *h)
 	const struct sw_snapshot *info;
 	unsigned int i, k, n;
 
-	for (i = 0; i < h->m->o.nswitches; i++) {
-		info = h->m->switches[i].gone ? NULL : h->m->switches[i].info;
+	for (i = 0; i < h->fab->n; i++) {
+		info = h->fab->switches[i].gone ? NULL : h->fab->switches[i].info;
 		for (k = 0; info && k < info->nifs; k++)
 			for (n = 0; n < info->ifs[k].naddrs; n++)
-				look_at_own(h, &h->m->switches[i],
+				look_at_own(h, &h->fab->switches[i],
 					    &info->ifs[k].addrs[n]);
 	}
 }
@@ -252,19 +251,19 @@ void hosts_changed(struct hosts *h, int64_t now)
  * Get the time when hosts_turn() must be called. Returns milliseconds,
  * INT64_MAX if never.
  */
-int64_t hosts_deadline(const struct manager *m)
+int64_t hosts_deadline(const struct fabric *fab)
 {
-	return m->topo->hosts->update_at;
+	return fab->topo->hosts->update_at;
 }
 
 /* Check whether each switch was asked once. Returns true if so. */
-bool hosts_all_asked(const struct manager *m)
+bool hosts_all_asked(const struct fabric *fab)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].gone && !m->switches[i].info &&
-		    !m->switches[i].refresh.missed)
+	for (i = 0; i < fab->n; i++)
+		if (!fab->switches[i].gone && !fab->switches[i].info &&
+		    !fab->switches[i].refresh.missed)
 			return false;
 	return true;
 }
@@ -273,29 +272,29 @@ bool hosts_all_asked(const struct manager *m)
  * Look up all hosts, if it is time. Returns whether it was: something has
  * changed.
  */
-bool hosts_turn(struct manager *m)
+bool hosts_turn(struct fabric *fab)
 {
-	struct hosts *h = m->topo->hosts;
+	struct hosts *h = fab->topo->hosts;
 
-	if (h->update_at > m->loop.now)
+	if (h->update_at > fab->loop->now)
 		return false;
-	h->not_before = m->loop.now + GAP_MS;
+	h->not_before = fab->loop->now + GAP_MS;
 	/* A switch that has not been asked yet may be nearer to a host. */
-	h->update_at = hosts_all_asked(m) ? INT64_MAX : h->not_before;
+	h->update_at = hosts_all_asked(fab) ? INT64_MAX : h->not_before;
 	if (h->update_at != INT64_MAX)
 		return false;
-	h->m = m;
-	grant_credit(h, m->loop.now);
+	h->fab = fab;
+	grant_credit(h, fab->loop->now);
 	h->turns++;
 	if (h->index.n >= HOSTS_MAX)
 		forget_gone(h);
-	topo_hosts(m, look_at, h);
+	topo_hosts(fab, look_at, h);
 	look_at_owns(h);
-	if (h->unlogged && h->sum_at <= m->loop.now) {
-		event_log(&m->events, EVENT_HOST_SEEN, "",
+	if (h->unlogged && h->sum_at <= fab->loop->now) {
+		event_log(fab->events, EVENT_HOST_SEEN, "",
 			  "%u more that are new, or have moved", h->unlogged);
 		h->unlogged = 0;
-		h->sum_at = m->loop.now + SUM_MS;
+		h->sum_at = fab->loop->now + SUM_MS;
 	}
 	if (h->unlogged)
 		h->update_at = h->sum_at;

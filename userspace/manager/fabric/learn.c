@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 
 /* --- What has changed? --------------------------------------------------- */
@@ -86,7 +85,7 @@ void topo_changed(struct topo *t, struct sw *sw)
 	row->self = self;
 	row->neighbours = neighbours;
 	t->generation++;
-	hosts_changed(t->hosts, t->m->loop.now);
+	hosts_changed(t->hosts, t->fab->loop->now);
 	fdb_forget(&t->fdb, sw->index);
 	if (!fdb_learn(&t->fdb, sw->index, sw->info)) {
 		log_info("switch %s: no memory for what it sees", sw_name(sw));
@@ -98,9 +97,9 @@ void topo_changed(struct topo *t, struct sw *sw)
  * Tell whether anything has changed. Returns a number that grows whenever
  * something has.
  */
-uint64_t topo_generation(const struct manager *m)
+uint64_t topo_generation(const struct fabric *fab)
 {
-	return m->topo->generation;
+	return fab->topo->generation;
 }
 
 /* --- All ----------------------------------------------------------------- */
@@ -135,15 +134,15 @@ int topo_cable_parse(struct topo_cable *c, const char *text)
 }
 
 /* Begin with nothing known. Returns the topology, or NULL: no memory. */
-struct topo *topo_new(struct manager *m)
+struct topo *topo_new(struct fabric *fab)
 {
 	struct topo *t = calloc(1, sizeof(*t));
-	uint32_t n = m->most > m->o.nswitches ? m->most : m->o.nswitches;
+	uint32_t n = fab->most > fab->n ? fab->most : fab->n;
 
 	if (!t)
 		return NULL;
-	t->m = m;
-	t->n = m->o.nswitches;
+	t->fab = fab;
+	t->n = fab->n;
 	t->generation = 1;
 	t->links_old = true;
 	t->rows = calloc(n, sizeof(*t->rows));
@@ -161,12 +160,12 @@ struct topo *topo_new(struct manager *m)
  */
 void topo_grow(struct topo *t)
 {
-	t->n = t->m->o.nswitches;
+	t->n = t->fab->n;
 	t->generation++;
 	t->links_old = true;
 	t->rows_old = true;
 	graph_free(t);
-	hosts_changed(t->hosts, t->m->loop.now);
+	hosts_changed(t->hosts, t->fab->loop->now);
 }
 
 /* Forget what a switch has told. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 
 #define WORD	64
@@ -90,8 +89,8 @@ static void sort_ids(struct topo *t)
 
 	t->nids = 0;
 	for (i = 0; i < t->n; i++)
-		if (t->m->switches[i].info && !t->m->switches[i].gone)
-			t->by_id[t->nids++] = &t->m->switches[i];
+		if (t->fab->switches[i].info && !t->fab->switches[i].gone)
+			t->by_id[t->nids++] = &t->fab->switches[i];
 	qsort(t->by_id, t->nids, sizeof(*t->by_id), by_id);
 }
 
@@ -164,8 +163,8 @@ static void add_cables(const struct topo *t, struct row *row,
 	const struct sw *other;
 	uint32_t i, end, itf;
 
-	for (i = 0; i < 2 * t->m->o.ncables; i++) {
-		c = &t->m->o.cables[i / 2];
+	for (i = 0; i < 2 * t->fab->ncables; i++) {
+		c = &t->fab->cables[i / 2];
 		end = i % 2;
 		if (strcmp(c->sw[end], sw->info->id))
 			continue;
@@ -280,16 +279,16 @@ static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 static uint32_t other_if(const struct topo *t, uint32_t sw,
 			 const struct adjacency *adj)
 {
-	const struct sw *this = &t->m->switches[sw];
-	const struct sw *other = &t->m->switches[adj->sw];
+	const struct sw *this = &t->fab->switches[sw];
+	const struct sw *other = &t->fab->switches[adj->sw];
 	const struct topo_cable *c;
 	uint32_t i, end;
 
 	if (adj->how == ADJ_LLDP)
 		return announced_if(this, adj->itf, other, FDB_OWN);
-	for (i = 0; adj->how == ADJ_CONFIGURED && i < 2 * t->m->o.ncables;
+	for (i = 0; adj->how == ADJ_CONFIGURED && i < 2 * t->fab->ncables;
 	     i++) {
-		c = &t->m->o.cables[i / 2];
+		c = &t->fab->cables[i / 2];
 		end = i % 2;
 		if (!strcmp(c->sw[end], this->info->id) &&
 		    !strcmp(c->sw[!end], other->info->id) &&
@@ -303,11 +302,11 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 static bool is_mutual(const struct topo *t, uint32_t sw,
 		      const struct adjacency *adj)
 {
-	const struct sw *this = &t->m->switches[sw];
+	const struct sw *this = &t->fab->switches[sw];
 	uint32_t there = other_if(t, sw, adj);
 
 	return there != FDB_OWN &&
-	       announced_if(&t->m->switches[adj->sw], there, this, adj->itf) ==
+	       announced_if(&t->fab->switches[adj->sw], there, this, adj->itf) ==
 	       adj->itf;
 }
 
@@ -317,9 +316,9 @@ static bool is_blocked(const struct topo *t, uint32_t sw,
 {
 	uint32_t there = other_if(t, sw, adj);
 
-	return t->m->switches[sw].info->ifs[adj->itf].blocked ||
+	return t->fab->switches[sw].info->ifs[adj->itf].blocked ||
 	       (there != FDB_OWN &&
-		t->m->switches[adj->sw].info->ifs[there].blocked);
+		t->fab->switches[adj->sw].info->ifs[there].blocked);
 }
 
 /* An interface that leads to a switch does so even while it is blocked. */
@@ -370,7 +369,7 @@ void graph_rows(struct topo *t)
 		sort_ids(t);
 	for (i = 0; i < t->n; i++)
 		if (t->rows[i].stale || t->rows_old)
-			make_row(t, &t->m->switches[i]);
+			make_row(t, &t->fab->switches[i]);
 	judge_all(t);
 	t->rows_old = false;
 	t->rows_generation = t->generation;
@@ -449,9 +448,9 @@ static bool put_link(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 		[ADJ_LLDP]		= "lldp",
 		[ADJ_CONFIGURED]	= "configured",
 	};
-	const struct sw_if *x = &t->m->switches[a].info->ifs[a_if];
+	const struct sw_if *x = &t->fab->switches[a].info->ifs[a_if];
 	const struct sw_if *y = b_if == FDB_OWN ? NULL :
-				&t->m->switches[b].info->ifs[b_if];
+				&t->fab->switches[b].info->ifs[b_if];
 	uint64_t speed = x->speed;
 	struct topo_link *p = t->links;
 

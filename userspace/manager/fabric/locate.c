@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 
 /*
@@ -219,11 +218,11 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 }
 
 /* NULL if there are several. */
-static struct sw *only_switch(const struct manager *m)
+static struct sw *only_switch(const struct fabric *fab)
 {
 	struct sw *only = NULL, *sw;
 
-	for_each_switch(m, sw) {
+	for_each_switch(fab, sw) {
 		if (only)
 			return NULL;
 		only = sw;
@@ -237,16 +236,16 @@ static struct sw *only_switch(const struct manager *m)
  * yet.
  * @itf: result: interface of the switch that leads to it; NULL: unknown
  */
-struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
+struct sw *topo_find(const struct fabric *fab, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf)
 {
-	const struct fdb_mac *mac = find_owner(m->topo, addr).mac;
+	const struct fdb_mac *mac = find_owner(fab->topo, addr).mac;
 
 	*itf = NULL;
 	if (!mac || mac->sw == PLACE_NONE)
-		return only_switch(m);
-	*itf = &m->switches[mac->sw].info->ifs[mac->itf];
-	return &m->switches[mac->sw];
+		return only_switch(fab);
+	*itf = &fab->switches[mac->sw].info->ifs[mac->itf];
+	return &fab->switches[mac->sw];
 }
 
 /* A switch that has a MAC address at its edge, other than one that claims it. */
@@ -266,11 +265,11 @@ static uint32_t other_edge(const struct topo *t, const struct fdb_mac *mac)
  * @other: result: the other one; or, if it is not known which is right, one
  *	that claims it, too; undefined if there is no rival
  */
-const struct sw *topo_rival(const struct manager *m,
+const struct sw *topo_rival(const struct fabric *fab,
 			    const struct inc_rdv_addr *addr,
 			    const struct sw **other)
 {
-	const struct owner o = find_owner(m->topo, addr);
+	const struct owner o = find_owner(fab->topo, addr);
 	uint32_t rival = o.rival, with = o.source;
 
 	if (o.mac && rival == PLACE_NONE)
@@ -280,9 +279,9 @@ const struct sw *topo_rival(const struct manager *m,
 	if (o.mac)
 		with = o.mac->sw != PLACE_NONE ? o.mac->sw :
 		       o.rival != PLACE_NONE ? o.source :
-		       other_edge(m->topo, o.mac);
-	*other = &m->switches[with];
-	return &m->switches[rival];
+		       other_edge(fab->topo, o.mac);
+	*other = &fab->switches[with];
+	return &fab->switches[rival];
 }
 
 /*
@@ -291,9 +290,9 @@ const struct sw *topo_rival(const struct manager *m,
  * that sees the host, as near as any; NULL: none does, or several have it at
  * their edges, and it is not known which is right.
  */
-struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
+struct sw *topo_near(const struct fabric *fab, const struct inc_rdv_addr *addr)
 {
-	const struct fdb_mac *mac = find_owner(m->topo, addr).mac;
+	const struct fdb_mac *mac = find_owner(fab->topo, addr).mac;
 	const struct fdb_entry *s, *first = NULL, *near = NULL;
 
 	if (mac && mac->sw == PLACE_NONE && mac->rival != PLACE_NONE)
@@ -303,25 +302,25 @@ struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 			continue;
 		if (!first || s->sw < first->sw)
 			first = s;
-		if ((!near || s->sw < near->sw) && is_nearest(m->topo, s))
+		if ((!near || s->sw < near->sw) && is_nearest(fab->topo, s))
 			near = s;
 	}
 	if (near)
 		first = near;
-	return first ? &m->switches[first->sw] : NULL;
+	return first ? &fab->switches[first->sw] : NULL;
 }
 
 /*
  * Find the way from one switch to another. Returns the interface of @from
  * behind which @to is, or NULL.
  */
-const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
+const struct sw_if *topo_way(const struct fabric *fab, const struct sw *from,
 			     const struct sw *to)
 {
 	const struct adjacency *adj;
 
-	graph_rows(m->topo);
-	adj = row_towards(&m->topo->rows[from->index], to->index);
+	graph_rows(fab->topo);
+	adj = row_towards(&fab->topo->rows[from->index], to->index);
 	return adj ? &from->info->ifs[adj->itf] : NULL;
 }
 
@@ -331,7 +330,7 @@ const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
  *	link-local ones, fe80::/10; without a switch if several claim it, and it is
  *	not known which is right
  */
-void topo_hosts(const struct manager *m,
+void topo_hosts(const struct fabric *fab,
 		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
 			     const struct sw *sw, const struct sw_if *itf),
 		void *ctx)
@@ -341,8 +340,8 @@ void topo_hosts(const struct manager *m,
 	const struct sw *sw, *other;
 	uint32_t i;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		for (s = m->topo->fdb.neighs[i]; s; s = s->of_sw) {
+	for (i = 0; i < fab->n; i++)
+		for (s = fab->topo->fdb.neighs[i]; s; s = s->of_sw) {
 			/*
 			 * Several may have it: the last one of its list counts.
 			 * Link-local addresses identify nobody.
@@ -350,10 +349,10 @@ void topo_hosts(const struct manager *m,
 			if (s->of_addr ||
 			    inc_rdv_addr_is_link_local(&s->addr->addr))
 				continue;
-			sw = topo_find(m, &s->addr->addr, &itf);
+			sw = topo_find(fab, &s->addr->addr, &itf);
 			if (sw && itf)
 				host(ctx, &s->addr->addr, sw, itf);
-			else if (topo_rival(m, &s->addr->addr, &other))
+			else if (topo_rival(fab, &s->addr->addr, &other))
 				host(ctx, &s->addr->addr, NULL, NULL);
 		}
 }

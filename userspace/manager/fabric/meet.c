@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 
 #define GAP_MS		1000	/* of the first two attempts; then twice as much */
@@ -67,7 +66,7 @@ static int by_addr(const void *a, const void *b)
 
 static bool add_ends(struct ends *e, const struct topo *t, uint32_t sw)
 {
-	const struct sw_snapshot *info = t->m->switches[sw].info;
+	const struct sw_snapshot *info = t->fab->switches[sw].info;
 	const struct row *row = &t->rows[sw];
 	const struct sw_if *itf;
 	bool lonely;
@@ -100,7 +99,7 @@ static bool find_ends(struct ends *e, struct topo *t)
 
 	graph_rows(t);
 	for (i = 0; i < t->n; i++) {
-		sw = &t->m->switches[i];
+		sw = &t->fab->switches[i];
 		if (sw->up && !sw->gone && sw->info && !add_ends(e, t, i))
 			return false;
 	}
@@ -153,11 +152,11 @@ static void ask_all(const struct topo *t, struct ends *e)
 		addr[1] = find_next(e, i, 1);
 		for (k = 0; k < 2; k++)
 			if (e->list[i].lonely && addr[k])
-				ask_for(&t->m->switches[sw], &asked[sw],
+				ask_for(&t->fab->switches[sw], &asked[sw],
 					addr[k]);
 	}
 	for (i = 0; asked && i < t->n; i++)
-		ask_for(&t->m->switches[i], &asked[i], NULL);
+		ask_for(&t->fab->switches[i], &asked[i], NULL);
 	free(asked);
 }
 
@@ -178,9 +177,9 @@ static void set_next(struct meet *meet, int64_t now, bool others)
  * Get the time when meet_turn() must be called. Returns milliseconds,
  * INT64_MAX if never.
  */
-int64_t meet_deadline(const struct manager *m)
+int64_t meet_deadline(const struct fabric *fab)
 {
-	return m->topo->meet.at;
+	return fab->topo->meet.at;
 }
 
 static void look_for_ends(struct topo *t, int64_t now)
@@ -208,8 +207,8 @@ static void look_for_ends(struct topo *t, int64_t now)
 }
 
 /* Have agents ask for each other, if it is time. */
-void meet_turn(struct manager *m, bool changed)
+void meet_turn(struct fabric *fab, bool changed)
 {
-	if (changed || m->topo->meet.at <= m->loop.now)
-		look_for_ends(m->topo, m->loop.now);
+	if (changed || fab->topo->meet.at <= fab->loop->now)
+		look_for_ends(fab->topo, fab->loop->now);
 }

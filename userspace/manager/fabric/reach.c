@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#include "manager.h"
 #include "fabric/row.h"
 
 /* Bits that two addresses begin with alike; -1: they are of different kinds. */
@@ -28,18 +27,18 @@ static int common_bits(const struct inc_rdv_addr *a,
  * wrong; packets may go to the host. Returns true if a switch sees
  * the host, and others do not contradict.
  */
-bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr)
+bool topo_is_host(const struct fabric *fab, const struct inc_rdv_addr *addr)
 {
 	const struct sw_if *itf;
 
-	return topo_find(m, addr, &itf) && itf;
+	return topo_find(fab, addr, &itf) && itf;
 }
 
 /*
  * Tell of a switch's address which looks like a host's.
  * @len: size of @text in bytes
  */
-void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
+void topo_log_taken(const struct fabric *fab, const struct sw *sw, char *text,
 		    size_t len)
 {
 	const struct sw_if *itf, *at;
@@ -51,7 +50,7 @@ void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
 	for (i = 0; i < sw->info->nifs && !text[0]; i++) {
 		itf = &sw->info->ifs[i];
 		for (k = 0; k < itf->naddrs && !text[0]; k++) {
-			other = topo_find(m, &itf->addrs[k], &at);
+			other = topo_find(fab, &itf->addrs[k], &at);
 			if (other && at)
 				snprintf(text, len, ": others reach %s, which %s has at %s, at %s:%s; a bridge needs a MAC address of its own",
 					 inc_rdv_addr_str(&itf->addrs[k], addr,
@@ -88,7 +87,7 @@ static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
  * @addr: result: the address that is most like one of the other's, and that no
  *	host has
  */
-bool topo_addr(const struct manager *m, const struct sw *sw,
+bool topo_addr(const struct fabric *fab, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr)
 {
 	const struct sw_if *itf;
@@ -99,7 +98,7 @@ bool topo_addr(const struct manager *m, const struct sw *sw,
 		itf = &sw->info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
 			if (inc_rdv_addr_is_link_local(&itf->addrs[k]) ||
-			    topo_is_host(m, &itf->addrs[k]))
+			    topo_is_host(fab, &itf->addrs[k]))
 				continue;
 			like = rate_likeness(&itf->addrs[k], to);
 			if (like > best) {
@@ -210,15 +209,15 @@ void topo_narrow(struct topo_port *port, const struct topo_charge *c,
  * @c: links that packets pass, of topo_charge(), or NULL
  * @port: one that they pass, too, or none; result
  */
-void topo_narrowest(const struct manager *m, const struct topo_charge *c,
+void topo_narrowest(const struct fabric *fab, const struct topo_charge *c,
 		    struct topo_port *port)
 {
-	const struct topo *t = m->topo;
+	const struct topo *t = fab->topo;
 	const struct sw *x, *y;
 	uint32_t i, k, a, b;
 
 	/* Links may have changed. */
-	if (!topo_fabric(m))
+	if (!topo_fabric(fab))
 		return;
 	for (i = 0; c && i < c->n; i++) {
 		a = c->pairs[i][0] < c->pairs[i][1] ? c->pairs[i][0] :
@@ -226,8 +225,8 @@ void topo_narrowest(const struct manager *m, const struct topo_charge *c,
 		b = c->pairs[i][0] + c->pairs[i][1] - a;
 		for (k = first_link(t, a, b); k < t->nlinks &&
 		     t->links[k].a == a && t->links[k].b == b; k++) {
-			x = &m->switches[a];
-			y = &m->switches[b];
+			x = &fab->switches[a];
+			y = &fab->switches[b];
 			topo_narrow(port, c, x,
 				    &x->info->ifs[t->links[k].a_if]);
 			if (t->links[k].b_if != FDB_OWN)

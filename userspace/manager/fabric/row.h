@@ -84,7 +84,7 @@ struct meet {
 
 /**
  * struct topo - the fabric
- * @m: manager
+ * @fab: fabric
  * @n: number of switches
  * @fdb: who is where, as all switches tell
  * @generation: grows when anything has changed
@@ -105,7 +105,7 @@ struct meet {
  * @meet: where no switch is seen
  */
 struct topo {
-	struct manager		*m;
+	struct fabric		*fab;
 	uint32_t		n;
 	struct fdb		fdb;
 	uint64_t		generation;

@@ -9,6 +9,7 @@
 #ifndef INC_MANAGER_TOPO_H
 #define INC_MANAGER_TOPO_H
 
+#include "base/event.h"
 #include "fabric/switch.h"
 #include "place/place.h"
 
@@ -17,7 +18,6 @@
 #define SWITCHES_PLACES	(2 * SWITCHES_MAX)
 
 struct hosts;
-struct manager;
 struct topo;
 
 /**
@@ -79,63 +79,108 @@ struct topo_port {
 	const struct sw_if	*itf;
 };
 
+/**
+ * struct ids - IDs of trees
+ * @first: the first one that is the manager's
+ * @last: and the last one
+ * @next: to try next
+ */
+struct ids {
+	uint32_t	first;
+	uint32_t	last;
+	uint32_t	next;
+};
+
+/**
+ * struct fabric - the switches, and what connects them
+ * @loop: main loop
+ * @events: what has happened
+ * @switches: switches, @n of them; gone ones stay until others need their places
+ * @n: their number
+ * @most: how many places there are
+ * @cables: links that are configured
+ * @ncables: their number
+ * @ids: IDs of trees
+ * @topo: how switches are linked, and where hosts are
+ */
+struct fabric {
+	struct loop		*loop;
+	struct events		*events;
+	struct sw		*switches;
+	unsigned int		n;
+	unsigned int		most;
+	struct topo_cable	*cables;
+	unsigned int		ncables;
+	struct ids		ids;
+	struct topo		*topo;
+};
+
+/**
+ * for_each_switch() - go through the switches that are not gone
+ * @fab: fabric
+ * @sw: variable for each
+ */
+#define for_each_switch(fab, sw)					\
+	for ((sw) = (fab)->switches; (sw) < (fab)->switches + (fab)->n; (sw)++) \
+		if ((sw)->gone) {} else
+
 /* hosts.c */
 struct hosts *hosts_new(void);
 void hosts_free(struct hosts *h);
 void hosts_changed(struct hosts *h, int64_t now);
-int64_t hosts_deadline(const struct manager *m);
-bool hosts_turn(struct manager *m);
-bool hosts_all_asked(const struct manager *m);
+int64_t hosts_deadline(const struct fabric *fab);
+bool hosts_turn(struct fabric *fab);
+bool hosts_all_asked(const struct fabric *fab);
 
 /* meet.c */
-int64_t meet_deadline(const struct manager *m);
-void meet_turn(struct manager *m, bool changed);
+int64_t meet_deadline(const struct fabric *fab);
+void meet_turn(struct fabric *fab, bool changed);
 
 int topo_cable_parse(struct topo_cable *c, const char *text);
-struct topo *topo_new(struct manager *m);
+struct topo *topo_new(struct fabric *fab);
 void topo_grow(struct topo *t);
 void topo_leave(struct topo *t, const struct sw *sw);
 void topo_free(struct topo *t);
 void topo_changed(struct topo *t, struct sw *sw);
-uint64_t topo_generation(const struct manager *m);
-struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
+uint64_t topo_generation(const struct fabric *fab);
+struct sw *topo_find(const struct fabric *fab, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf);
-const struct sw *topo_rival(const struct manager *m,
+const struct sw *topo_rival(const struct fabric *fab,
 			    const struct inc_rdv_addr *addr,
 			    const struct sw **other);
-struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr);
-void topo_hosts(const struct manager *m,
+struct sw *topo_near(const struct fabric *fab, const struct inc_rdv_addr *addr);
+void topo_hosts(const struct fabric *fab,
 		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
 			     const struct sw *sw, const struct sw_if *itf),
 		void *ctx);
-const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
+const struct sw_if *topo_way(const struct fabric *fab, const struct sw *from,
 			     const struct sw *to);
-bool topo_is_host(const struct manager *m, const struct inc_rdv_addr *addr);
-void topo_log_taken(const struct manager *m, const struct sw *sw, char *text,
+bool topo_is_host(const struct fabric *fab, const struct inc_rdv_addr *addr);
+void topo_log_taken(const struct fabric *fab, const struct sw *sw, char *text,
 		    size_t len);
-bool topo_addr(const struct manager *m, const struct sw *sw,
+bool topo_addr(const struct fabric *fab, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr);
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr);
 void topo_narrow(struct topo_port *port, const struct topo_charge *c,
 		 const struct sw *sw, const struct sw_if *itf);
-void topo_narrowest(const struct manager *m, const struct topo_charge *c,
+void topo_narrowest(const struct fabric *fab, const struct topo_charge *c,
 		    struct topo_port *port);
-bool topo_is_whole(const struct manager *m);
-bool topo_unseen(const struct manager *m, const struct topo_charge *c,
+bool topo_is_whole(const struct fabric *fab);
+bool topo_unseen(const struct fabric *fab, const struct topo_charge *c,
 		 const struct sw *ends[2]);
-const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
-struct place_fabric *topo_fabric(const struct manager *m);
-void topo_avoid(const struct manager *m, const struct sw *sw);
-void topo_reopen(const struct manager *m, const struct sw *sw);
-void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees);
-void topo_take(const struct manager *m, const struct sw *sw);
-void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees);
-struct place_fabric *topo_without(const struct manager *m,
+const struct topo_link *topo_links(const struct fabric *fab, uint32_t *n);
+struct place_fabric *topo_fabric(const struct fabric *fab);
+void topo_avoid(const struct fabric *fab, const struct sw *sw);
+void topo_reopen(const struct fabric *fab, const struct sw *sw);
+void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees);
+void topo_take(const struct fabric *fab, const struct sw *sw);
+void topo_gone(const struct fabric *fab, const struct sw *sw, uint32_t trees);
+struct place_fabric *topo_without(const struct fabric *fab,
 				  const struct topo_charge *c);
-void topo_with(const struct manager *m, const struct topo_charge *c);
-struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
+void topo_with(const struct fabric *fab, const struct topo_charge *c);
+struct topo_charge *topo_charge(const struct fabric *fab, const struct place *p,
 				const uint32_t *at);
-void topo_discharge(const struct manager *m, struct topo_charge *c);
+void topo_discharge(const struct fabric *fab, struct topo_charge *c);
 
 #endif /* INC_MANAGER_TOPO_H */

@@ -51,7 +51,7 @@ bool cm_placed(struct group *g, const struct place *p)
 	uint32_t i;
 
 	for (i = 0; i < g->request.ranks; i++) {
-		sw = &g->manager->switches[p->nodes[p->node_of[i]].sw];
+		sw = &g->manager->fabric.switches[p->nodes[p->node_of[i]].sw];
 		if (!can_reach(g, &g->ranks[i], sw))
 			return false;
 	}

@@ -140,7 +140,7 @@ static void let_go(struct manager *m, struct sw *sw)
 	event_log(&m->events, EVENT_SWITCH_GONE, sw_name(sw),
 		  "it is not among --switch any more");
 	sw_retire(sw);
-	topo_leave(m->topo, sw);
+	topo_leave(m->fabric.topo, sw);
 }
 
 /* Drained switches whose trees are all gone. */
@@ -148,7 +148,7 @@ static void tell_empty(struct manager *m)
 {
 	struct sw *sw;
 
-	for_each_switch(m, sw) {
+	for_each_switch(&m->fabric, sw) {
 		if (sw->subtrees || sw->returning) {
 			continue;
 		} else if (sw->leaving) {
@@ -167,12 +167,12 @@ static void tell_empty(struct manager *m)
  */
 int64_t group_drain_deadline(const struct manager *m)
 {
-	const struct sw *sw = m->switches;
+	const struct sw *sw = m->fabric.switches;
 	unsigned int i;
 
 	if (m->state.phase != PHASE_ACTIVE)
 		return INT64_MAX;
-	for (i = 0; !m->drains && i < m->o.nswitches; i++)
+	for (i = 0; !m->drains && i < m->fabric.n; i++)
 		if (sw[i].leaving && !sw[i].gone)
 			return m->drain_at;
 	return m->drains ? m->drain_at : INT64_MAX;

@@ -20,7 +20,7 @@ struct sw *keep_find(const struct manager *m, const char *id, const char *addres
 {
 	struct sw *sw, *found = NULL;
 
-	for_each_switch(m, sw) {
+	for_each_switch(&m->fabric, sw) {
 		if (sw->info && !strcmp(sw->info->id, id))
 			return sw;
 		if (!sw->info && !strcmp(sw->address, address))
@@ -99,7 +99,7 @@ void keep_others(const struct group *g)
 		for (i = 0; keeps(o, g) && i < o->kept.n; i++) {
 			sw = keep_find(m, o->kept.places[i].id, o->kept.places[i].address);
 			if (sw)
-				topo_take(g->manager, sw);
+				topo_take(&g->manager->fabric, sw);
 		}
 }
 

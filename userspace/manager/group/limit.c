@@ -56,13 +56,13 @@ unsigned int limit_room(const struct group *g, bool ending)
 
 	if (most == POLICY_NO_LIMIT)
 		return 0;
-	trees = calloc(m->o.nswitches, sizeof(*trees));
+	trees = calloc(m->fabric.n, sizeof(*trees));
 	if (trees)
 		count_trees(g, ending, trees);
-	for (i = 0; i < m->o.nswitches; i++) {
+	for (i = 0; i < m->fabric.n; i++) {
 		/* Without memory to count, nothing is allowed. */
 		has = trees ? trees[i] : most;
-		topo_limit(m, &m->switches[i], has < most ? most - has : 0);
+		topo_limit(&m->fabric, &m->fabric.switches[i], has < most ? most - has : 0);
 		n += has >= most;
 	}
 	free(trees);
@@ -89,7 +89,7 @@ bool limit_says(const struct group *g, char *why, size_t len)
 		return false;
 	snprintf(why, len, "%s may have %u trees at each switch, and has as many at %u of %u",
 		 tenant_call(g->tenant, who, sizeof(who)), most, n,
-		 g->manager->o.nswitches);
+		 g->manager->fabric.n);
 	return true;
 }
 

@@ -55,8 +55,8 @@ static void add_way(struct links *l, const struct manager *m,
 {
 	if (a == b)
 		return;
-	add_link(l, a, topo_way(m, a, b), -1);
-	add_link(l, b, topo_way(m, b, a), -1);
+	add_link(l, a, topo_way(&m->fabric, a, b), -1);
+	add_link(l, b, topo_way(&m->fabric, b, a), -1);
 }
 
 static struct links find_links(const struct group *g)
@@ -68,7 +68,7 @@ static struct links find_links(const struct group *g)
 	uint32_t i;
 
 	for (i = 0; i < g->request.ranks; i++) {
-		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		sw = topo_find(&g->manager->fabric, &g->ranks[i].join.addr, &itf);
 		add_link(&l, sw, itf, (int)i);
 		if (sw &&
 		    (!i || g->ranks[i].subtree != g->ranks[i - 1].subtree))
@@ -94,7 +94,7 @@ static void add_at(struct group *g, const struct sw *sw)
 	at = &g->links.switches[g->links.nswitches++];
 	at->sw = sw;
 	at->g = g;
-	LIST_INSERT_HEAD(&g->manager->switches[sw->index].groups, at, by_sw);
+	LIST_INSERT_HEAD(&g->manager->fabric.switches[sw->index].groups, at, by_sw);
 }
 
 /* Most switches of a large fabric have nothing to do with most groups. */
@@ -179,7 +179,7 @@ void group_note_links(struct group *g)
  */
 void group_find_links(struct manager *m)
 {
-	uint64_t generation = topo_generation(m);
+	uint64_t generation = topo_generation(&m->fabric);
 	struct group *g;
 
 	if (!m->nlinks_missing || m->linked_in == generation ||

@@ -69,20 +69,20 @@ static bool would_fit(const struct group *g, const uint32_t *rank_switches,
 		      const unsigned int *trees)
 {
 	struct manager *m = g->manager;
-	struct place_fabric *f = topo_fabric(m);
+	struct place_fabric *f = topo_fabric(&m->fabric);
 	struct place p;
 	uint32_t i;
 
 	if (!f)
 		return false;
-	for (i = 0; i < m->o.nswitches; i++)
+	for (i = 0; i < m->fabric.n; i++)
 		if (trees[i])
-			topo_gone(m, &m->switches[i], trees[i]);
+			topo_gone(&m->fabric, &m->fabric.switches[i], trees[i]);
 	keep_others(g);
 	limit_room(g, false);
 	for (i = 0; i < g->where.navoid; i++)
 		if (!trees[g->where.avoid[i]->index])
-			topo_avoid(m, g->where.avoid[i]);
+			topo_avoid(&m->fabric, g->where.avoid[i]);
 	route_leave_out(g, f);
 	if (!place_compute(f, g->request.ranks, rank_switches, &p))
 		return false;
@@ -117,7 +117,7 @@ bool group_awaits_room(struct group *g, const uint32_t *at)
 
 	if (g->room.waits >= WAITS_MAX)
 		return false;
-	trees = calloc(m->o.nswitches + 1, sizeof(*trees));
+	trees = calloc(m->fabric.n + 1, sizeof(*trees));
 	found = trees && count_ending(m, trees) && would_fit(g, at, trees);
 	free(trees);
 	if (!found)
@@ -192,7 +192,7 @@ bool group_waits(struct group *g)
  */
 bool group_awaits_memory(struct group *g)
 {
-	struct sw *sw = &g->manager->switches[g->where.full_switch->index];
+	struct sw *sw = &g->manager->fabric.switches[g->where.full_switch->index];
 	int64_t now = g->manager->loop.now;
 	bool asked;
 

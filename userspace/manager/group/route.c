@@ -55,7 +55,7 @@ static bool note_rank(const struct subtree *from, const struct rank *r)
 	struct group *g = from->group;
 	const struct sw_if *itf;
 	char text[INET6_ADDRSTRLEN];
-	const struct sw *sw = topo_find(g->manager, &r->join.addr, &itf);
+	const struct sw *sw = topo_find(&g->manager->fabric, &r->join.addr, &itf);
 
 	if (!g->making.err)
 		snprintf(g->making.why, sizeof(g->making.why), "switch %s has no route to %s of rank %u",
@@ -63,7 +63,7 @@ static bool note_rank(const struct subtree *from, const struct rank *r)
 			 inc_rdv_addr_str(&r->join.addr, text, sizeof(text)),
 			 r->join.rank);
 	if (!sw)
-		sw = topo_near(g->manager, &r->join.addr);
+		sw = topo_near(&g->manager->fabric, &r->join.addr);
 	return sw && add_pair(g, &(struct place_apart){
 		.sw = from->sw->index, .below = sw->index, .hosts = true });
 }

@@ -323,14 +323,14 @@ static void look_again(struct group *g)
 		return;
 	g->where.place_at = 0;
 	begin_placing(g);
-	for (i = 0; i < m->o.nswitches; i++)
-		sw_refresh(&m->switches[i]);
+	for (i = 0; i < m->fabric.n; i++)
+		sw_refresh(&m->fabric.switches[i]);
 }
 
 static void begin_trees(struct group *g, const struct place *p,
 			const uint32_t *at)
 {
-	g->where.charge = topo_charge(g->manager, p, at);
+	g->where.charge = topo_charge(&g->manager->fabric, p, at);
 	if (!where_pmtu_fits(g) || !trees_build(g, p))
 		return;
 	group_note_links(g);
@@ -445,7 +445,7 @@ static bool addrs_are_own(struct group *g)
 		own = r->subtree ?
 		      &r->subtree->tree.members[r->member].own : NULL;
 		if (!own || !own->addr.len ||
-		    !topo_is_host(g->manager, &own->addr))
+		    !topo_is_host(&g->manager->fabric, &own->addr))
 			continue;
 		group_refuse(g, EADDRINUSE, "switch %s claims to have the address %s, which is a host's",
 			     sw_name(r->subtree->sw),
@@ -519,7 +519,7 @@ static void warn_unseen(struct group *g)
 {
 	const struct sw *ends[2];
 
-	if (topo_unseen(g->manager, g->where.charge, ends))
+	if (topo_unseen(&g->manager->fabric, g->where.charge, ends))
 		group_log(g, EVENT_GROUP_UNWATCHED, "no link is known between %s and %s, or what is behind them: should it fail, nobody tells; LLDP makes it known, or --link",
 			  sw_name(ends[0]), sw_name(ends[1]));
 }
@@ -566,8 +566,8 @@ void group_fabric_changed(struct manager *m)
 
 	if (!m->placing)
 		return;
-	for (i = 0; i < m->o.nswitches; i++)
-		if (sw_awaited(&m->switches[i]))
+	for (i = 0; i < m->fabric.n; i++)
+		if (sw_awaited(&m->fabric.switches[i]))
 			return;
 	for (g = m->groups; g; g = g->next)
 		if (g->state == GROUP_PLACING || g->state == GROUP_REPLACING)

@@ -197,7 +197,7 @@ void trees_drop(struct group *g)
 	g->subtrees = NULL;
 	g->nsubtrees = 0;
 	group_forget_links(g);
-	topo_discharge(g->manager, g->where.charge);
+	topo_discharge(&g->manager->fabric, g->where.charge);
 	g->where.charge = NULL;
 }
 
@@ -215,8 +215,8 @@ static uint32_t choose_id(struct manager *m)
 	uint32_t id;
 
 	do {
-		id = m->ids.next;
-		m->ids.next = id == m->ids.last ? m->ids.first : id + 1;
+		id = m->fabric.ids.next;
+		m->fabric.ids.next = id == m->fabric.ids.last ? m->fabric.ids.first : id + 1;
 		/* Trees of groups that were taken over have IDs from anywhere. */
 	} while (group_has_tree(m, id));
 	return id;
@@ -243,7 +243,7 @@ static bool init_subtree(struct group *g, struct subtree *subtree, uint32_t sw,
 {
 	subtree->group = g;
 	subtree->lost_member = -1;
-	subtree->sw = &g->manager->switches[sw];
+	subtree->sw = &g->manager->fabric.switches[sw];
 	subtree->sw->subtrees++;
 	subtree->tree.id = choose_id(g->manager);
 	subtree_enter(subtree);
@@ -316,7 +316,7 @@ static bool make_subtrees(struct group *g, const struct place *p)
 static bool has_ids(const struct manager *m, uint32_t trees)
 {
 	return (uint64_t)m->by_tree.n + trees <=
-	       (uint64_t)m->ids.last - m->ids.first + 1;
+	       (uint64_t)m->fabric.ids.last - m->fabric.ids.first + 1;
 }
 
 /*
@@ -327,7 +327,7 @@ static bool has_ids(const struct manager *m, uint32_t trees)
  */
 bool trees_build(struct group *g, const struct place *p)
 {
-	const struct ids *ids = &g->manager->ids;
+	const struct ids *ids = &g->manager->fabric.ids;
 
 	if (!has_ids(g->manager, p->n)) {
 		group_refuse(g, ENOBUFS, "all IDs of trees from %u to %u are in use (--tree-ids)",
@@ -350,9 +350,9 @@ static bool connect_up(struct group *g, struct subtree *subtree)
 	struct tree_member *m = &up->tree.members[subtree->place];
 	char taken[256];
 
-	if (!topo_addr(g->manager, subtree->sw, up->sw,
+	if (!topo_addr(&g->manager->fabric, subtree->sw, up->sw,
 		       &subtree->tree.up.addr)) {
-		topo_log_taken(g->manager, subtree->sw, taken, sizeof(taken));
+		topo_log_taken(&g->manager->fabric, subtree->sw, taken, sizeof(taken));
 		group_refuse(g, EHOSTUNREACH, "switch %s has no address by which %s reaches it%s",
 			     sw_name(subtree->sw), sw_name(up->sw), taken);
 		return false;

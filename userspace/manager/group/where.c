@@ -41,9 +41,9 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 	uint32_t i;
 
 	for (i = 0; i < g->request.ranks; i++) {
-		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		sw = topo_find(&g->manager->fabric, &g->ranks[i].join.addr, &itf);
 		if (!sw && near)
-			sw = topo_near(g->manager, &g->ranks[i].join.addr);
+			sw = topo_near(&g->manager->fabric, &g->ranks[i].join.addr);
 		if (!sw) {
 			*lost = i;
 			return false;
@@ -61,7 +61,7 @@ static void leave_out(const struct group *g, struct place_fabric *f)
 	keep_others(g);
 	limit_room(g, true);
 	for (i = 0; i < g->where.navoid; i++)
-		topo_avoid(g->manager, g->where.avoid[i]);
+		topo_avoid(&g->manager->fabric, g->where.avoid[i]);
 	route_leave_out(g, f);
 }
 
@@ -69,18 +69,18 @@ static void leave_out(const struct group *g, struct place_fabric *f)
 static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 			 struct place *p)
 {
-	struct place_fabric *f = topo_fabric(g->manager);
+	struct place_fabric *f = topo_fabric(&g->manager->fabric);
 	struct manager *m = g->manager;
 	uint32_t i;
 
 	if (!f)
 		return false;
 	for (i = 0; g->drain.goes_back && i < g->drain.nleft; i++)
-		topo_reopen(m, g->drain.left[i]);
+		topo_reopen(&m->fabric, g->drain.left[i]);
 	leave_out(g, f);
-	for (i = 0; cm && i < m->o.nswitches; i++)
-		if (!cm_offered(&m->switches[i]))
-			topo_avoid(m, &m->switches[i]);
+	for (i = 0; cm && i < m->fabric.n; i++)
+		if (!cm_offered(&m->fabric.switches[i]))
+			topo_avoid(&m->fabric, &m->fabric.switches[i]);
 	return place_compute(f, g->request.ranks, at, p);
 }
 
@@ -147,13 +147,13 @@ static bool judge_roots(const struct group *g, struct place_fabric *f,
  */
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 {
-	struct place_fabric *f = topo_without(g->manager, g->where.charge);
+	struct place_fabric *f = topo_without(&g->manager->fabric, g->where.charge);
 	bool found;
 
 	if (!f)
 		return false;
 	found = judge_roots(g, f, list, root);
-	topo_with(g->manager, g->where.charge);
+	topo_with(&g->manager->fabric, g->where.charge);
 	return found;
 }
 
@@ -164,7 +164,7 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
  */
 bool group_fits(struct group *g)
 {
-	struct place_fabric *f = topo_without(g->manager, g->where.charge);
+	struct place_fabric *f = topo_without(&g->manager->fabric, g->where.charge);
 	uint32_t at[g->request.ranks], lost;
 	struct place p = { .n = 0 };
 	bool fits;
@@ -178,7 +178,7 @@ bool group_fits(struct group *g)
 		       cm_placed(g, &p);
 		place_free(&p);
 	}
-	topo_with(g->manager, g->where.charge);
+	topo_with(&g->manager->fabric, g->where.charge);
 	return fits;
 }
 
@@ -196,7 +196,7 @@ static const char *find_reason(const struct group *g, int *err)
 		*err = g->where.refusal_err;
 		return g->where.refusal;
 	}
-	for_each_switch(m, sw)
+	for_each_switch(&m->fabric, sw)
 		if (!sw->up) {
 			*err = EHOSTUNREACH;
 			return sw->why;
@@ -217,10 +217,10 @@ static void probe_hosts(struct group *g)
 	unsigned int n = 0, i;
 
 	for (i = 0; i < g->request.ranks; i++)
-		if (!topo_find(m, &g->ranks[i].join.addr, &itf))
+		if (!topo_find(&m->fabric, &g->ranks[i].join.addr, &itf))
 			lost[n++] = &g->ranks[i].join.addr;
-	for (i = 0; i < m->o.nswitches; i++)
-		sw_probe(&m->switches[i], lost, n);
+	for (i = 0; i < m->fabric.n; i++)
+		sw_probe(&m->fabric.switches[i], lost, n);
 }
 
 /*
@@ -253,7 +253,7 @@ static void say_down(const struct manager *m, char *text, size_t len)
 	unsigned int n = 0, down = 0;
 	const struct sw *sw;
 
-	for_each_switch(m, sw) {
+	for_each_switch(&m->fabric, sw) {
 		n++;
 		down += !sw->up;
 	}
@@ -299,9 +299,9 @@ static struct topo_port find_narrowest(const struct group *g)
 	const struct sw *sw;
 	uint32_t i;
 
-	topo_narrowest(g->manager, g->where.charge, &port);
+	topo_narrowest(&g->manager->fabric, g->where.charge, &port);
 	for (i = 0; i < g->request.ranks; i++) {
-		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		sw = topo_find(&g->manager->fabric, &g->ranks[i].join.addr, &itf);
 		if (sw && itf)
 			topo_narrow(&port, g->where.charge, sw, itf);
 	}

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/peer.h"
 #include "rpc/peer.h"
 #include "session/session.h"
 #include "rdma_inc_proto.h"
@@ -183,7 +184,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 	char err[INC_RDV_TEXT_MAX];
 	struct group *g;
 
-	if (!addr_believed(&m->o, rpc_stream_peer(stream), &join->addr, err,
+	if (!addr_believed(m->o.allow, rpc_stream_peer(stream), &join->addr, err,
 			   sizeof(err))) {
 		refuse_rank(stream, EINVAL, "%s", err);
 		return;

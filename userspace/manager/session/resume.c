@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/peer.h"
 #include "rdma_inc_proto.h"
 #include "session/session.h"
 
@@ -175,7 +176,7 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 	char text[INC_RDV_TEXT_MAX];
 	struct rank *r;
 
-	if (!addr_believed(&m->o, rpc_stream_peer(stream), &join->addr, text,
+	if (!addr_believed(m->o.allow, rpc_stream_peer(stream), &join->addr, text,
 			   sizeof(text))) {
 		rpc_stream_end(stream, EINVAL, text);
 		return;

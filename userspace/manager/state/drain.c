@@ -72,8 +72,8 @@ static void enter_drain(struct manager *m, struct drain *d)
 	d->next = m->drains;
 	m->drains = d;
 	m->drain_at = 0;
-	for (i = 0; i < m->o.nswitches; i++)
-		drain_seen(m, &m->switches[i]);
+	for (i = 0; i < m->fabric.n; i++)
+		drain_seen(m, &m->fabric.switches[i]);
 }
 
 /*
@@ -106,9 +106,9 @@ static void take_out(struct manager *m, struct drain *d)
 	unsigned int i;
 
 	list_remove(m->drains, d);
-	for (i = 0; i < m->o.nswitches; i++)
-		if (m->switches[i].drain == d)
-			m->switches[i].drain = NULL;
+	for (i = 0; i < m->fabric.n; i++)
+		if (m->fabric.switches[i].drain == d)
+			m->fabric.switches[i].drain = NULL;
 	free(d);
 }
 

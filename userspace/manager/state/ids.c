@@ -23,10 +23,10 @@
 
 static void use_range(struct manager *m, uint32_t first, uint32_t last)
 {
-	m->ids.first = first;
-	m->ids.last = last;
+	m->fabric.ids.first = first;
+	m->fabric.ids.last = last;
 	/* IDs that were not used lately are easier to tell apart. */
-	m->ids.next = first + (uint32_t)time(NULL) % (last - first + 1);
+	m->fabric.ids.next = first + (uint32_t)time(NULL) % (last - first + 1);
 }
 
 static void use_share(struct manager *m, uint32_t share)
@@ -34,7 +34,7 @@ static void use_share(struct manager *m, uint32_t share)
 	uint32_t first = FIRST + share % SHARES * SHARE_IDS;
 
 	use_range(m, first, first + SHARE_IDS - 1);
-	log_debug("trees have IDs %u-%u", m->ids.first, m->ids.last);
+	log_debug("trees have IDs %u-%u", m->fabric.ids.first, m->fabric.ids.last);
 }
 
 /*
@@ -45,8 +45,8 @@ static void use_share(struct manager *m, uint32_t share)
  */
 void ids_used(struct manager *m, uint32_t id)
 {
-	if (id >= m->ids.next && id <= m->ids.last)
-		m->ids.next = id == m->ids.last ? m->ids.first : id + 1;
+	if (id >= m->fabric.ids.next && id <= m->fabric.ids.last)
+		m->fabric.ids.next = id == m->fabric.ids.last ? m->fabric.ids.first : id + 1;
 }
 
 static uint32_t mix_hash(uint32_t hash, const char *text)

@@ -88,10 +88,10 @@ static void begin_leading(struct manager *m)
 	m->state.list = NULL;
 	say_phase(m, PHASE_ACTIVE);
 	/* Does it have the trees that it should? */
-	for (i = 0; i < m->o.nswitches; i++) {
-		if (m->switches[i].up)
-			restore_check(m, &m->switches[i]);
-		sw_refresh(&m->switches[i]);
+	for (i = 0; i < m->fabric.n; i++) {
+		if (m->fabric.switches[i].up)
+			restore_check(m, &m->fabric.switches[i]);
+		sw_refresh(&m->fabric.switches[i]);
 	}
 }
 
@@ -147,7 +147,7 @@ void state_turn(struct manager *m)
 		store_list(st->store, "", was_read, m);
 	}
 	if (st->phase == PHASE_LOOKING &&
-	    (hosts_all_asked(m) || st->look_until <= m->loop.now))
+	    (hosts_all_asked(&m->fabric) || st->look_until <= m->loop.now))
 		begin_leading(m);
 }
 

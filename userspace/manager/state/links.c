@@ -182,12 +182,12 @@ static void note_links(struct look *l)
 	char key[KEY_LEN];
 	uint32_t i, n;
 
-	link = topo_links(l->m, &n);
+	link = topo_links(&l->m->fabric, &n);
 	for (i = 0; i < n; i++) {
 		o = json_object_new_object();
-		add_end(o, "from", l->m->switches[link[i].a].info,
+		add_end(o, "from", l->m->fabric.switches[link[i].a].info,
 			link[i].a_if);
-		add_end(o, "to", l->m->switches[link[i].b].info, link[i].b_if);
+		add_end(o, "to", l->m->fabric.switches[link[i].b].info, link[i].b_if);
 		mark_end(l->ends, o, "from-switch", "from-interface");
 		mark_end(l->ends, o, "to-switch", "to-interface");
 		name_link(key, o);
@@ -217,8 +217,8 @@ static enum answer answer_of(const struct manager *m, struct json_object *link,
 	const struct sw *sw;
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		sw = &m->switches[i];
+	for (i = 0; i < m->fabric.n; i++) {
+		sw = &m->fabric.switches[i];
 		if (!sw->info || strcmp(sw->info->id, id))
 			continue;
 		if (!sw->gone)
@@ -232,7 +232,7 @@ static bool all_have_answered(const struct manager *m)
 {
 	const struct sw *sw;
 
-	for_each_switch(m, sw)
+	for_each_switch(&m->fabric, sw)
 		if (!sw->info)
 			return false;
 	return true;

@@ -97,7 +97,7 @@ void restore_check(struct manager *m, struct sw *sw)
 
 	for (i = 0; i < sw->info->ntrees; i++) {
 		id = sw->info->trees[i].id;
-		if (id < m->ids.first || id > m->ids.last ||
+		if (id < m->fabric.ids.first || id > m->fabric.ids.last ||
 		    group_find_subtree(m, sw, id))
 			continue;
 		ids_used(m, id);

@@ -82,18 +82,6 @@ bool state_refuses(const struct manager *m, char *text, size_t len);
 
 /* ids.c */
 
-/**
- * struct ids - IDs of trees
- * @first: the first one that is the manager's
- * @last: and the last one
- * @next: to try next
- */
-struct ids {
-	uint32_t	first;
-	uint32_t	last;
-	uint32_t	next;
-};
-
 void ids_start(struct manager *m);
 void ids_restore(struct manager *m, const struct store_record *list);
 void ids_used(struct manager *m, uint32_t id);

@@ -199,8 +199,8 @@ static void look_at_agents(struct expiry *e)
 	const struct sw *sw;
 	unsigned int i;
 
-	for (i = 0; i < e->m->o.nswitches; i++) {
-		sw = &e->m->switches[i];
+	for (i = 0; i < e->m->fabric.n; i++) {
+		sw = &e->m->fabric.switches[i];
 		if (!sw->info)
 			continue;
 		if (!sw->gone)

@@ -125,7 +125,7 @@ static void put_switches(const struct stats *st, FILE *f)
 
 	for (k = 0; k < 3; k++) {
 		put_head(f, what[k][0], "gauge", what[k][1]);
-		for_each_switch(st->m, sw) {
+		for_each_switch(&st->m->fabric, sw) {
 			const unsigned int values[] = {
 				sw->up, sw_closed(sw), sw->subtrees,
 			};

@@ -198,9 +198,9 @@ void stats_expire(struct stats *st)
 		     (double)(m->loop.now - st->sampled_at) / 1000);
 	st->sampled_at = m->loop.now;
 	st->sample_at = m->loop.now + TICK_MS;
-	for (i = 0; i < m->o.nswitches; i++)
+	for (i = 0; i < m->fabric.n; i++)
 		if (!st->switches[i].asks)
-			ask_switch(st, &m->switches[i]);
+			ask_switch(st, &m->fabric.switches[i]);
 	expiry_turn(&st->expiry);
 	for (w = LIST_FIRST(&st->watches); w; w = next) {
 		next = LIST_NEXT(w, entry);
@@ -308,7 +308,7 @@ struct stats *stats_start(struct manager *m)
 
 	if (!st)
 		return NULL;
-	st->switches = calloc(m->most, sizeof(*st->switches));
+	st->switches = calloc(m->fabric.most, sizeof(*st->switches));
 	if (!st->switches) {
 		free(st);
 		return NULL;
@@ -338,7 +338,7 @@ void stats_stop(struct stats *st)
 	unsigned int i;
 
 	event_ignore(&st->m->events, &st->listener);
-	for (i = 0; i < st->m->o.nswitches; i++)
+	for (i = 0; i < st->m->fabric.n; i++)
 		member_counts_free(&st->switches[i].previous);
 	free(st->switches);
 	history_free(&st->history);

@@ -476,7 +476,7 @@ void sw_watch_stop(struct sw *sw)
  */
 void fake_news(struct manager *m)
 {
-	struct sw *sw = &m->switches[fuzz_any(m->o.nswitches)];
+	struct sw *sw = &m->fabric.switches[fuzz_any(m->fabric.n)];
 	unsigned int at = (unsigned int)atoi(sw->address);
 	struct sw_notif news = {
 		.sw = sw,

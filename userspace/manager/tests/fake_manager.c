@@ -93,7 +93,7 @@ static void free_switches(void)
 	for (i = 0; i < FAKE_SWITCHES; i++)
 		free((void *)fake_manager.o.switches[i]);
 	free(fake_manager.o.switches);
-	free(fake_manager.o.cables);
+	free(fake_manager.fabric.cables);
 }
 
 /**
@@ -134,7 +134,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 	};
 	fake_manager.group_ops = &group_ops;
 	/* Few: places are used again. */
-	fake_manager.most = FAKE_SWITCHES + 3;
+	fake_manager.fabric.most = FAKE_SWITCHES + 3;
 	name_switches();
 	fake_store_lead(true);
 	loop_init(&fake_manager.loop);
@@ -163,10 +163,10 @@ static int64_t deadline(void)
 		next = fake_manager.stats->sample_at;
 	if (group_drain_deadline(&fake_manager) < next)
 		next = group_drain_deadline(&fake_manager);
-	if (fake_manager.state.phase == PHASE_ACTIVE && hosts_deadline(&fake_manager) < next)
-		next = hosts_deadline(&fake_manager);
-	if (fake_manager.state.phase == PHASE_ACTIVE && meet_deadline(&fake_manager) < next)
-		next = meet_deadline(&fake_manager);
+	if (fake_manager.state.phase == PHASE_ACTIVE && hosts_deadline(&fake_manager.fabric) < next)
+		next = hosts_deadline(&fake_manager.fabric);
+	if (fake_manager.state.phase == PHASE_ACTIVE && meet_deadline(&fake_manager.fabric) < next)
+		next = meet_deadline(&fake_manager.fabric);
 	return timers_next(&fake_manager.loop.timers) < next ?
 	       timers_next(&fake_manager.loop.timers) : next;
 }
@@ -181,10 +181,10 @@ static void turn_loop(void)
 	reserve_expire(&fake_manager);
 	group_drain_turn(&fake_manager);
 	if (fake_manager.state.phase == PHASE_ACTIVE) {
-		changed = hosts_turn(&fake_manager);
+		changed = hosts_turn(&fake_manager.fabric);
 		if (changed)
 			group_note_again(&fake_manager);
-		meet_turn(&fake_manager, changed);
+		meet_turn(&fake_manager.fabric, changed);
 	}
 	state_turn(&fake_manager);
 	stats_expire(fake_manager.stats);
@@ -265,8 +265,8 @@ void fake_stop(void)
 
 	stopping = true;
 	fake_manager.stop = true;
-	for (i = 0; i < fake_manager.o.nswitches; i++)
-		sw_silence(&fake_manager.switches[i]);
+	for (i = 0; i < fake_manager.fabric.n; i++)
+		sw_silence(&fake_manager.fabric.switches[i]);
 	if (fake_manager.state.store)
 		state_forget(&fake_manager, "stop");
 	else
@@ -279,8 +279,8 @@ void fake_stop(void)
 	while (fake_run())
 		;
 	loop_turn(&fake_manager.loop, 0);
-	for (i = 0; i < fake_manager.o.nswitches; i++)
-		if (fake_manager.switches[i].subtrees)
+	for (i = 0; i < fake_manager.fabric.n; i++)
+		if (fake_manager.fabric.switches[i].subtrees)
 			fuzz_wrong("a switch has subtrees of no group");
 	drain_forget(&fake_manager);
 	switches_stop(&fake_manager);

@@ -27,14 +27,16 @@ static void make(struct manager *m, struct fat_tree *t, uint32_t pods)
 	uint32_t i;
 
 	fat_tree_make(t, pods, HOSTS);
-	m->o.nswitches = t->n;
-	m->ids.first = 1;
-	m->ids.last = 1;
-	m->switches = calloc(t->n, sizeof(*m->switches));
+	m->fabric.n = t->n;
+	m->fabric.loop = &m->loop;
+	m->fabric.events = &m->events;
+	m->fabric.ids.first = 1;
+	m->fabric.ids.last = 1;
+	m->fabric.switches = calloc(t->n, sizeof(*m->fabric.switches));
 	for (i = 0; i < t->n; i++) {
-		m->switches[i].index = i;
-		m->switches[i].up = true;
-		m->switches[i].info = t->infos[i];
+		m->fabric.switches[i].index = i;
+		m->fabric.switches[i].up = true;
+		m->fabric.switches[i].info = t->infos[i];
 	}
 }
 
@@ -60,32 +62,32 @@ static void measure(uint32_t pods)
 	struct rusage ru;
 
 	make(&m, &t, pods);
-	m.topo = topo_new(&m);
+	m.fabric.topo = topo_new(&m.fabric);
 	begin = now();
-	for (i = 0; i < m.o.nswitches; i++)
-		topo_changed(m.topo, &m.switches[i]);
-	topo_fabric(&m);
+	for (i = 0; i < m.fabric.n; i++)
+		topo_changed(m.fabric.topo, &m.fabric.switches[i]);
+	topo_fabric(&m.fabric);
 	told = now();
 	for (i = 0; i < hosts; i++) {
 		fat_tree_addr(&addr, i);
-		sw = topo_find(&m, &addr, &itf);
+		sw = topo_find(&m.fabric, &addr, &itf);
 		lost += !sw || sw->index != fat_tree_leaf(&t, i);
 		at[i] = sw ? sw->index : 0;
 	}
 	found = now();
-	if (lost || !place_compute(topo_fabric(&m), hosts, at, &p)) {
+	if (lost || !place_compute(topo_fabric(&m.fabric), hosts, at, &p)) {
 		printf("not ok: %u hosts not found, or no tree\n", lost);
 		exit(1);
 	}
 	done = now();
 	getrusage(RUSAGE_SELF, &ru);
 	printf("{\"switches\": %u, \"hosts\": %u, \"told_ms\": %.1f, \"found_ms\": %.1f, \"tree_ms\": %.1f, \"cost\": %llu, \"levels\": %u, \"nodes\": %u, \"mib\": %ld}\n",
-	       m.o.nswitches, hosts, told - begin, found - told, done - found,
+	       m.fabric.n, hosts, told - begin, found - told, done - found,
 	       (unsigned long long)p.cost, p.depth, p.n, ru.ru_maxrss / 1024);
 	place_free(&p);
-	topo_free(m.topo);
+	topo_free(m.fabric.topo);
 	fat_tree_free(&t);
-	free(m.switches);
+	free(m.fabric.switches);
 	free(at);
 }
 

@@ -32,20 +32,22 @@ static void begin(unsigned int n)
 
 	memset(&m, 0, sizeof(m));
 	memset(switches, 0, sizeof(switches));
-	m.switches = switches;
-	m.o.nswitches = SWITCHES;
+	m.fabric.switches = switches;
+	m.fabric.n = SWITCHES;
+	m.fabric.loop = &m.loop;
+	m.fabric.events = &m.events;
 	for (i = 0; i < SWITCHES; i++) {
 		snprintf(infos[i].id, sizeof(infos[i].id), "s%u", i);
 		switches[i].index = i;
 		switches[i].info = i < n ? &infos[i] : NULL;
 	}
-	m.topo = topo_new(&m);
+	m.fabric.topo = topo_new(&m.fabric);
 }
 
 static void end(void)
 {
 	links_free(&m);
-	topo_free(m.topo);
+	topo_free(m.fabric.topo);
 }
 
 /* A record of links from s0 to s1, that were seen at these times; 0: not cut. */

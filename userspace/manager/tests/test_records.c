@@ -158,7 +158,7 @@ static void good_share(void)
 
 	begin(false);
 	ids_restore(&m, rec);
-	ok(m.ids.first == FIRST + 5 * SHARE_IDS && !m.events.last &&
+	ok(m.fabric.ids.first == FIRST + 5 * SHARE_IDS && !m.events.last &&
 	   !last.writes, "the store's share of the IDs of trees is used");
 	store_list_free(rec);
 	end();
@@ -173,19 +173,19 @@ static void used_ids(void)
 	m.o.first_tree = 100;
 	m.o.last_tree = 200;
 	ids_start(&m);
-	m.ids.next = 150;
+	m.fabric.ids.next = 150;
 	ids_used(&m, 150);
-	next = m.ids.next;
+	next = m.fabric.ids.next;
 	ids_used(&m, 120);
-	ok(next == 151 && m.ids.next == 151,
+	ok(next == 151 && m.fabric.ids.next == 151,
 	   "new trees have other IDs than one that was taken over");
 	ids_used(&m, 160);
 	ids_used(&m, 155);
-	ok(m.ids.next == 161, "than all of them");
+	ok(m.fabric.ids.next == 161, "than all of them");
 	ids_used(&m, 201);
-	ok(m.ids.next == 161, "another manager's do not count");
+	ok(m.fabric.ids.next == 161, "another manager's do not count");
 	ids_used(&m, 200);
-	ok(m.ids.next == 100, "the first comes after the last");
+	ok(m.fabric.ids.next == 100, "the first comes after the last");
 	end();
 }
 
@@ -205,7 +205,7 @@ static void damaged_share(const char *text)
 	snprintf(what, sizeof(what), "tree-ids is %s: there is an event", text);
 	ok(said("", "tree-ids", "tree-ids"), what);
 	ok(!strcmp(last.key, "tree-ids") && json_object_object_length(o) == 1 &&
-	   m.ids.first == FIRST + share * SHARE_IDS,
+	   m.fabric.ids.first == FIRST + share * SHARE_IDS,
 	   "and a new share is drawn, and written");
 	json_object_put(o);
 	store_list_free(rec);

@@ -616,7 +616,7 @@ static void drain_spine(void)
 
 	fake_unroute(true);
 	reach(GROUP_READY, true, true);
-	spine = &fake_manager.switches[FAKE_SWITCHES - 1];
+	spine = &fake_manager.fabric.switches[FAKE_SWITCHES - 1];
 	g = the_group();
 	ok(g->nsubtrees == 3 && g->subtrees[0].sw == spine, "no routes",
 	   "the root is a spine, which has some");

@@ -109,29 +109,31 @@ static void begin(unsigned int n)
 {
 	unsigned int i;
 
-	m.o.nswitches = n;
-	m.switches = calloc(n, sizeof(*m.switches));
+	m.fabric.n = n;
+	m.fabric.loop = &m.loop;
+	m.fabric.events = &m.events;
+	m.fabric.switches = calloc(n, sizeof(*m.fabric.switches));
 	for (i = 0; i < n; i++) {
 		memset(&infos[i], 0, sizeof(infos[i]));
 		snprintf(infos[i].id, sizeof(infos[i].id), "s%u", i);
 		infos[i].ifs = calloc(IFS, sizeof(*infos[i].ifs));
 		add_if(i, "br0");
-		m.switches[i].index = i;
-		m.switches[i].up = true;
-		m.switches[i].info = &infos[i];
+		m.fabric.switches[i].index = i;
+		m.fabric.switches[i].up = true;
+		m.fabric.switches[i].info = &infos[i];
 	}
-	m.topo = topo_new(&m);
+	m.fabric.topo = topo_new(&m.fabric);
 }
 
 static void told(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < m.o.nswitches; i++) {
+	for (i = 0; i < m.fabric.n; i++) {
 		if (!sw_ifs_order(&infos[i]))
 			abort();
 		sw_ifs_chain(&infos[i]);
-		topo_changed(m.topo, &m.switches[i]);
+		topo_changed(m.fabric.topo, &m.fabric.switches[i]);
 	}
 }
 
@@ -139,10 +141,10 @@ static void end(void)
 {
 	unsigned int i;
 
-	topo_free(m.topo);
-	for (i = 0; i < m.o.nswitches; i++)
+	topo_free(m.fabric.topo);
+	for (i = 0; i < m.fabric.n; i++)
 		sw_ifs_free(&infos[i]);
-	free(m.switches);
+	free(m.fabric.switches);
 }
 
 /* A host with the address of its number. */
@@ -161,7 +163,7 @@ static bool host_at(unsigned int host, unsigned int sw, const char *name)
 {
 	struct inc_rdv_addr *addr = addr_of(host);
 	const struct sw_if *itf;
-	const struct sw *at = topo_find(&m, addr, &itf);
+	const struct sw *at = topo_find(&m.fabric, addr, &itf);
 
 	free(addr);
 	return at && at->index == sw && !strcmp(itf->name, name);
@@ -171,7 +173,7 @@ static bool rival_is(unsigned int host, uint32_t sw)
 {
 	struct inc_rdv_addr *addr = addr_of(host);
 	const struct sw *other;
-	const struct sw *rival = topo_rival(&m, addr, &other);
+	const struct sw *rival = topo_rival(&m.fabric, addr, &other);
 
 	free(addr);
 	return sw == PLACE_NONE ? !rival : rival && rival->index == sw;
@@ -181,9 +183,9 @@ static bool rival_is(unsigned int host, uint32_t sw)
 static bool unknown_of(unsigned int host, uint32_t a, uint32_t b)
 {
 	struct inc_rdv_addr *addr = addr_of(host);
-	const struct sw *other = NULL, *rival = topo_rival(&m, addr, &other);
+	const struct sw *other = NULL, *rival = topo_rival(&m.fabric, addr, &other);
 	const struct sw_if *itf;
-	bool found = topo_find(&m, addr, &itf) || topo_near(&m, addr);
+	bool found = topo_find(&m.fabric, addr, &itf) || topo_near(&m.fabric, addr);
 
 	free(addr);
 	return !found && rival && other && rival != other &&
@@ -230,20 +232,20 @@ static void bonds(void)
 			announce(sw, members[i], !sw, members[i]);
 	}
 	told();
-	l = topo_links(&m, &n);
+	l = topo_links(&m.fabric, &n);
 	check(n == 1 && link_is(l, 0, "bond0", 1, "bond0", "lldp") &&
 	      l->speed == 20000, "an aggregation is one link, by LLDP");
 	check(host_at(0, 0, "v0") && host_at(1, 1, "v0"),
 	      "hosts beside an aggregation");
-	check(!strcmp(topo_way(&m, &m.switches[0], &m.switches[1])->name,
+	check(!strcmp(topo_way(&m.fabric, &m.fabric.switches[0], &m.fabric.switches[1])->name,
 		      "bond0"), "the way is the aggregation");
 	if_of(0, "eth1")->up = false;
 	told();
-	topo_links(&m, &n);
+	topo_links(&m.fabric, &n);
 	check(n == 1, "an aggregation with a member that is down");
 	if_of(0, "bond0")->up = false;
 	told();
-	topo_links(&m, &n);
+	topo_links(&m.fabric, &n);
 	check(!n, "an aggregation that is down");
 	end();
 }
@@ -261,8 +263,8 @@ static void one_sided(void)
 	announce(1, "p0", 2, "p0");
 	announce(2, "p0", 1, "p0");
 	told();
-	topo_links(&m, &n);
-	check(n == 1 && m.topo->links->a == 1,
+	topo_links(&m.fabric, &n);
+	check(n == 1 && m.fabric.topo->links->a == 1,
 	      "by LLDP, both have to see each other");
 	end();
 }
@@ -278,7 +280,7 @@ static void unknown_port(void)
 	sees(if_of(0, "br0"), MAC_BRIDGE, 1, 0);
 	sees(if_of(1, "br0"), MAC_BRIDGE, 0, 0);
 	told();
-	topo_links(&m, &n);
+	topo_links(&m.fabric, &n);
 	check(!n, "bridges are no ends of links");
 	end();
 }
@@ -436,7 +438,7 @@ static void many(void)
 	}
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
 	told();
-	topo_links(&m, &n);
+	topo_links(&m.fabric, &n);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
 	took = (double)(b.tv_sec - a.tv_sec) +
 	       (double)(b.tv_nsec - a.tv_nsec) / 1e9;
@@ -486,7 +488,7 @@ static bool two_links(const char *how)
 	const struct topo_link *l;
 	uint32_t n;
 
-	l = topo_links(&m, &n);
+	l = topo_links(&m.fabric, &n);
 	return n == 2 && link_is(l, 0, "to1", 1, "to0", how) &&
 	       link_is(l + 1, 0, "to2", 2, "to0", how);
 }
@@ -516,7 +518,7 @@ static void forgotten(void)
 	sees(if_of(1, "p0"), MAC_BRIDGE, 0, 0);
 	sees(if_of(1, "p1"), MAC_BRIDGE, 2, 0);
 	told();
-	topo_links(&m, &n);
+	topo_links(&m.fabric, &n);
 	check(!n, "no link past a switch that its neighbours have forgotten");
 	end();
 }
@@ -535,13 +537,13 @@ static void ring_by_lldp(void)
 	announce(2, "to1", 1, "to2");
 	told();
 	check(two_links("lldp"), "a ring by LLDP: not the link that is blocked");
-	check(!strcmp(topo_way(&m, &m.switches[1], &m.switches[2])->name,
+	check(!strcmp(topo_way(&m.fabric, &m.fabric.switches[1], &m.fabric.switches[2])->name,
 		      "to0") &&
-	      !strcmp(topo_way(&m, &m.switches[2], &m.switches[1])->name,
+	      !strcmp(topo_way(&m.fabric, &m.fabric.switches[2], &m.fabric.switches[1])->name,
 		      "to0"), "a ring by LLDP: the way round");
 	if_of(2, "to1")->blocked = false;
 	told();
-	topo_links(&m, &n);
+	topo_links(&m.fabric, &n);
 	check(n == 3, "a ring by LLDP: the link is there when it is open");
 	end();
 }
@@ -568,7 +570,7 @@ static void local_address(void)
 	if_of(0, "v1")->neighs[0].addrs->len = 16;
 	memcpy(if_of(0, "v1")->neighs[0].addrs->bytes, local, sizeof(local));
 	told();
-	topo_hosts(&m, count_host, &count);
+	topo_hosts(&m.fabric, count_host, &count);
 	check(count == 1, "addresses of a link are left out");
 	end();
 }
@@ -738,7 +740,7 @@ static bool links_right(unsigned int n)
 	const struct topo_link *l;
 	uint32_t i, nlinks;
 
-	l = topo_links(&m, &nlinks);
+	l = topo_links(&m.fabric, &nlinks);
 	for (i = 0; i < nlinks; i++)
 		if (!(parent[l[i].b] == l[i].a && l[i].b) ||
 		    !link_is(&l[i], l[i].a, to(l[i].b), l[i].b, to(l[i].a),
@@ -803,15 +805,15 @@ static void claimed_as_own(void)
 	if (events_init(&m.events))
 		abort();
 	told();
-	check(!topo_addr(&m, &m.switches[1], &m.switches[0], &addr),
+	check(!topo_addr(&m.fabric, &m.fabric.switches[1], &m.fabric.switches[0], &addr),
 	      "own address: a host's is not used");
-	topo_log_taken(&m, &m.switches[1], text, sizeof(text));
+	topo_log_taken(&m.fabric, &m.fabric.switches[1], text, sizeof(text));
 	check(strstr(text, "which s1 has at br0, at s0:v7"),
 	      "own address: where it is, in words");
-	check(topo_addr(&m, &m.switches[0], &m.switches[1], &addr),
+	check(topo_addr(&m.fabric, &m.fabric.switches[0], &m.fabric.switches[1], &addr),
 	      "own address: another one's is");
 	m.loop.now = 1000000;
-	hosts_turn(&m);
+	hosts_turn(&m.fabric);
 	ev = event_get(&m.events, m.events.last);
 	check(ev && !strcmp(ev->kind, EVENT_HOST_CLAIMED) &&
 	      strstr(ev->text, "at s0 v7, and s1 claims"),
@@ -820,11 +822,11 @@ static void claimed_as_own(void)
 	itf->addrs = addr_of(9);
 	itf->naddrs = 1;
 	told();
-	check(topo_addr(&m, &m.switches[1], &m.switches[0], &addr) &&
+	check(topo_addr(&m.fabric, &m.fabric.switches[1], &m.fabric.switches[0], &addr) &&
 	      inc_rdv_addr_same(&addr, wanted),
 	      "own address: one that is no host's is found");
 	m.loop.now += 10000;
-	hosts_turn(&m);
+	hosts_turn(&m.fabric);
 	check(event_get(&m.events, m.events.last) == ev,
 	      "own address: one event");
 	events_free(&m.events);
@@ -839,7 +841,7 @@ static unsigned int asked(unsigned int sw)
 	unsigned int n = 0;
 	struct sw_op *op;
 
-	for (op = m.switches[sw].queue.head; op; op = op->next)
+	for (op = m.fabric.switches[sw].queue.head; op; op = op->next)
 		n++;
 	return n;
 }
@@ -848,8 +850,8 @@ static void forget_asked(unsigned int sw)
 {
 	struct sw_op *op;
 
-	while ((op = m.switches[sw].queue.head)) {
-		m.switches[sw].queue.head = op->next;
+	while ((op = m.fabric.switches[sw].queue.head)) {
+		m.fabric.switches[sw].queue.head = op->next;
 		free(op);
 	}
 }
@@ -862,8 +864,8 @@ static void meetings(void)
 
 	begin(3);
 	for (i = 0; i < 3; i++) {
-		sw_ops_start(&m.switches[i]);
-		m.switches[i].queue.job_active = true;
+		sw_ops_start(&m.fabric.switches[i]);
+		m.fabric.switches[i].queue.job_active = true;
 		itf = add_if(i, "up");
 		itf->port = i == 2;
 		itf->addrs = addr_of(i);
@@ -871,32 +873,32 @@ static void meetings(void)
 	}
 	told();
 	m.loop.now = 1000000;
-	meet_turn(&m, false);
+	meet_turn(&m.fabric, false);
 	check(asked(0) == 1 && asked(1) == 1 && !asked(2),
 	      "routed link: both ends are asked, at once");
 	m.loop.now += 999;
-	meet_turn(&m, true);
-	check(asked(0) == 1 && meet_deadline(&m) == 1001000,
+	meet_turn(&m.fabric, true);
+	check(asked(0) == 1 && meet_deadline(&m.fabric) == 1001000,
 	      "routed link: not again if something else changes");
 	m.loop.now++;
-	meet_turn(&m, false);
-	check(asked(0) == 2 && meet_deadline(&m) == 1003000,
+	meet_turn(&m.fabric, false);
+	check(asked(0) == 2 && meet_deadline(&m.fabric) == 1003000,
 	      "routed link: again, after 1 and 2 s");
 	sees(if_of(0, "up"), MAC_PORT, 1, 1);
 	sees(if_of(1, "up"), MAC_PORT, 0, 1);
 	told();
 	m.loop.now += 100;
-	meet_turn(&m, true);
-	check(asked(0) == 2 && meet_deadline(&m) == INT64_MAX,
+	meet_turn(&m.fabric, true);
+	check(asked(0) == 2 && meet_deadline(&m.fabric) == INT64_MAX,
 	      "routed link: not if it is known");
 	if_of(0, "up")->nneighs = 0;
 	if_of(1, "up")->nneighs = 0;
 	told();
-	meet_turn(&m, true);
-	check(asked(0) == 2 && meet_deadline(&m) == 1002000,
+	meet_turn(&m.fabric, true);
+	check(asked(0) == 2 && meet_deadline(&m.fabric) == 1002000,
 	      "routed link: once a second at most");
 	m.loop.now = 1002000;
-	meet_turn(&m, false);
+	meet_turn(&m.fabric, false);
 	check(asked(0) == 3 && asked(1) == 3 && !asked(2),
 	      "routed link: asked again when it is unknown again");
 	for (i = 0; i < 3; i++)
@@ -927,26 +929,26 @@ static void narrowest(void)
 	announce(1, "c", 2, "c");
 	announce(2, "c", 1, "c");
 	told();
-	check(topo_links(&m, &n) && n == 3, "narrow: links");
-	topo_narrowest(&m, &c, &port);
-	check(port.sw == &m.switches[0] && !strcmp(port.itf->name, "b"),
+	check(topo_links(&m.fabric, &n) && n == 3, "narrow: links");
+	topo_narrowest(&m.fabric, &c, &port);
+	check(port.sw == &m.fabric.switches[0] && !strcmp(port.itf->name, "b"),
 	      "narrow: the narrowest port, of links beside each other too");
 	port = (struct topo_port){ NULL };
 	c.pairs = pairs + 1;
 	c.n = 1;
-	topo_narrowest(&m, &c, &port);
-	check(port.sw == &m.switches[1] && !strcmp(port.itf->name, "c"),
+	topo_narrowest(&m.fabric, &c, &port);
+	check(port.sw == &m.fabric.switches[1] && !strcmp(port.itf->name, "c"),
 	      "narrow: a port whose MTU is unknown does not count");
-	topo_narrow(&port, &c, &m.switches[2], if_of(0, "a"));
-	check(port.sw == &m.switches[1], "narrow: a wider one does not count");
+	topo_narrow(&port, &c, &m.fabric.switches[2], if_of(0, "a"));
+	check(port.sw == &m.fabric.switches[1], "narrow: a wider one does not count");
 	if_of(1, "br0")->mtu = 1200;
 	if_of(1, "c")->master = 1;
 	c.nodes = &node;
-	topo_narrowest(&m, &c, &port);
+	topo_narrowest(&m.fabric, &c, &port);
 	check(!strcmp(port.itf->name, "c"),
 	      "narrow: nor the bridge of one that forwards");
 	c.nnodes = 1;
-	topo_narrowest(&m, &c, &port);
+	topo_narrowest(&m.fabric, &c, &port);
 	check(!strcmp(port.itf->name, "br0"),
 	      "narrow: but that of one that sends");
 	end();
