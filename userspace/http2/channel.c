@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See channel.h. The thread of the calls reads and writes the socket while it
- * waits for an answer; what others send waits in a buffer, and an eventfd wakes it.
+ * See channel.h. The calling thread reads and writes the socket while it waits
+ * for an answer; messages of other threads wait in a buffer, and an eventfd
+ * wakes it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 #include "http2/reach.h"
 #include "conf/clock.h"
 
-#define OUT_LEN		16384	/* bytes that are written at once; a TLS record */
+#define OUT_LEN		16384	/* bytes written at once; a TLS record */
 #define FRAME_MAX	(16384 + 64)	/* bytes that nghttp2 gives at once */
 #define IN_LEN		16384
 #define UNSENT_MAX	(1U << 20)	/* bytes that a server does not read */
@@ -28,28 +29,28 @@
 #define NEVER		INT64_MAX
 
 /**
- * struct channel - a server
- * @how: how it is reached; its texts are copies, in @texts
- * @texts: texts of @how
+ * struct channel - a client's channel to a server
+ * @how: address, TLS and time limits; its strings are copies, in @texts
+ * @texts: strings of @how
  * @link: connection
  * @http2: its HTTP/2
  * @out: bytes to be written
  * @out_len: their number
  * @out_at: the first that was not written
  * @adopted: the connection was given for the next call
- * @reader_gone: nobody takes them any more
- * @heard_at: milliseconds; when something came last
- * @ping_sent: it was asked to say something since
- * @asked_at: milliseconds; when it was
+ * @reader_gone: the server reads no more of @out
+ * @heard_at: milliseconds; when the last bytes arrived
+ * @ping_sent: a PING was sent since then
+ * @asked_at: milliseconds; when the PING was sent
  * @deadline: milliseconds; the call's time limit
  * @wake: event: @unsent, @half_closed or @cancelled has changed
- * @lock: guards what follows
- * @unsent: messages with their heads
- * @unsent_len: their length in bytes
- * @unsent_at: the first byte that was not taken
- * @unsent_room: room
+ * @lock: guards all members below
+ * @unsent: messages to be sent, each with its prefix
+ * @unsent_len: its length in bytes
+ * @unsent_at: the first byte that nghttp2 has not taken
+ * @unsent_room: bytes allocated for it
  * @half_closed: no more messages follow
- * @cancelled: the call is to end
+ * @cancelled: channel_cancel() was called
  */
 struct channel {
 	struct channel_how	how;
@@ -75,7 +76,7 @@ struct channel {
 	bool			cancelled;
 };
 
-/* --- What other threads say ---------------------------------------------- */
+/* --- Requests of other threads ------------------------------------------- */
 
 static void wake_up(struct channel *c)
 {
@@ -84,7 +85,7 @@ static void wake_up(struct channel *c)
 	if (c->how.nowait)
 		return;
 	if (write(c->wake, &one, sizeof(one)) < 0)
-		return;	/* it has been woken already */
+		return;	/* already woken */
 }
 
 /* The caller holds @c->lock. */
@@ -117,8 +118,8 @@ static bool put_unsent(struct channel *c, const uint8_t *data, size_t len)
 }
 
 /*
- * Send a message. Does not wait: channel_receive() sends it. Returns false:
- * the call's messages have ended, or too many were not read.
+ * Queue a message, which channel_receive() sends. Does not wait. Returns false
+ * if the call's messages have ended, or the server leaves too many unread.
  */
 bool channel_send(struct channel *c, const uint8_t *data, size_t len)
 {
@@ -149,7 +150,7 @@ void channel_half(struct channel *c)
 	wake_up(c);
 }
 
-/* End a call. Messages before it are sent if that needs no wait. */
+/* Cancel a call. Queued messages are sent before, if the socket takes them. */
 void channel_cancel(struct channel *c)
 {
 	pthread_mutex_lock(&c->lock);
@@ -177,7 +178,7 @@ static size_t pull_messages(void *ctx, uint8_t *buf, size_t len, bool *end)
 	return n;
 }
 
-/* Take over what other threads have said. Returns false if the call is cancelled. */
+/* Take over other threads' requests. Returns false if the call is cancelled. */
 static bool take_wishes(struct channel *c)
 {
 	bool more, cancelled;
@@ -194,7 +195,7 @@ static bool take_wishes(struct channel *c)
 
 /* --- The connection ------------------------------------------------------ */
 
-/* It has failed, and so has the call: @c->link says why. */
+/* The connection has failed, and the call with it: @c->link says why. */
 static void lose_link(struct channel *c)
 {
 	if (c->http2.not_http2 || (c->link.got_data && !c->http2.has_settings))
@@ -204,7 +205,7 @@ static void lose_link(struct channel *c)
 	c->http2.draining = true;
 }
 
-/* Write what there is. */
+/* Write as many frames as the socket takes. */
 static void write_frames(struct channel *c)
 {
 	const uint8_t *data;
@@ -229,7 +230,7 @@ static void write_frames(struct channel *c)
 	}
 }
 
-/* Read, once. Returns false if there is nothing now. */
+/* Read once. Returns false if there is nothing to read now. */
 static bool read_frames(struct channel *c)
 {
 	uint8_t buf[IN_LEN];
@@ -247,7 +248,7 @@ static bool read_frames(struct channel *c)
 	return true;
 }
 
-/* Get when something has to be done though nothing comes: milliseconds, INT64_MAX: never. */
+/* Get the time of the next timeout: milliseconds; INT64_MAX: none. */
 int64_t channel_alarm(const struct channel *c)
 {
 	int64_t at = NEVER;
@@ -258,7 +259,7 @@ int64_t channel_alarm(const struct channel *c)
 	return at < c->deadline ? at : c->deadline;
 }
 
-/* It is time. */
+/* A time of channel_alarm() has come. */
 static void take_alarm(struct channel *c, int64_t now)
 {
 	if (now >= c->deadline) {
@@ -266,7 +267,7 @@ static void take_alarm(struct channel *c, int64_t now)
 		http2_cancel(&c->http2);
 		c->http2.status = WIRE_DEADLINE;
 	} else if (c->ping_sent) {
-		/* It is read when the way there works again. */
+		/* GOAWAY reaches the server once the path works again. */
 		http2_goaway(&c->http2);
 		if (c->link.has_handshake)
 			write_frames(c);
@@ -280,7 +281,7 @@ static void take_alarm(struct channel *c, int64_t now)
 	}
 }
 
-/* Wait for the server, another thread, or the time. */
+/* Wait for the server, another thread, or the next timeout. */
 static void await_event(struct channel *c)
 {
 	struct pollfd pfd[] = {
@@ -298,10 +299,10 @@ static void await_event(struct channel *c)
 		left = 0;
 	poll(pfd, 2, (int)left);
 	if (pfd[0].revents && read(c->wake, &count, sizeof(count)) < 0)
-		return;	/* it has been taken already */
+		return;	/* already reset */
 }
 
-/* What was said before the end is sent before it, if the socket takes it. */
+/* Queued messages are sent before the end, if the socket takes them. */
 static void end_call(struct channel *c, bool ready)
 {
 	if (ready)
@@ -312,9 +313,9 @@ static void end_call(struct channel *c, bool ready)
 }
 
 /*
- * Do what can be done. Returns false if that has to be waited for. A server that
- * sends without end does not keep the call from its time limit, nor its messages
- * from being sent.
+ * Do everything possible without a wait. Returns false if the caller has to
+ * wait. A server that sends without end neither keeps the call from its time
+ * limit nor its messages from being sent.
  */
 static bool take_turn(struct channel *c)
 {
@@ -326,7 +327,7 @@ static bool take_turn(struct channel *c)
 		return true;
 	}
 	if (now >= channel_alarm(c)) {
-		/* Its answer may be here, if this process has stood still. */
+		/* The PING's answer may be here if this process was stopped. */
 		if (ret <= 0 || !c->ping_sent || now >= c->deadline ||
 		    !read_frames(c))
 			take_alarm(c, now);
@@ -354,7 +355,7 @@ static void drop_link(struct channel *c)
 	c->reader_gone = c->ping_sent = false;
 }
 
-/* Files are read again for each connection: they may have been renewed. */
+/* Certificates may have been renewed: read the files for each connection. */
 static bool read_files(struct channel *c, char *err, size_t err_len)
 {
 	const struct inc_tls_how *how = &c->how.tls;
@@ -406,7 +407,7 @@ static bool is_alive(struct channel *c)
 
 	if (c->link.fd < 0 || c->link.fault || c->http2.draining)
 		return false;
-	/* It may have said that it ends; who says more than that is left, too. */
+	/* Look for GOAWAY. A server that sends much else is left, too. */
 	for (i = 0; i < IDLE_READS && c->link.has_handshake && !c->http2.draining;
 	     i++)
 		if (!read_frames(c))
@@ -425,7 +426,7 @@ void channel_adopt(struct channel *c, int fd)
 		lose_link(c);
 }
 
-/* The text between the last call and this one was somebody else's. */
+/* Drop messages that were queued between the last call and this one. */
 static void reset_call(struct channel *c)
 {
 	pthread_mutex_lock(&c->lock);
@@ -435,9 +436,9 @@ static void reset_call(struct channel *c)
 }
 
 /*
- * Begin a call. Does not wait, but for a connection if there is none. If that
- * fails, channel_status() says so.
- * @c: channel, without a call, or with one that is over
+ * Begin a call. Waits only for a connection, if there is none. If that fails,
+ * channel_status() says so.
+ * @c: channel without a call, or with one that is over
  * @timeout_ms: time limit, also for connecting; 0: none
  */
 void channel_begin(struct channel *c, const char *path, int timeout_ms)
@@ -465,8 +466,8 @@ void channel_begin(struct channel *c, const char *path, int timeout_ms)
 }
 
 /*
- * Wait for a message. Returns false if there are no more, and channel_status()
- * says why.
+ * Wait for a message. Returns false if no more follow; channel_status() says
+ * why.
  * @data: result: its bytes, to be freed
  */
 bool channel_receive(struct channel *c, uint8_t **data, size_t *len)
@@ -481,10 +482,10 @@ bool channel_receive(struct channel *c, uint8_t **data, size_t *len)
 }
 
 /*
- * Take a message that has come. Does not wait. Returns 0; -EAGAIN: there is none
- * yet, wait for channel_events() at channel_fd(); -ENOTCONN: there are no more, and
+ * Take a message without a wait. Returns 0; -EAGAIN: none yet, wait for
+ * channel_events() at channel_fd(); -ENOTCONN: no more follow, and
  * channel_status() says why.
- * @c: channel with @how.nowait, which has sent what was sent by then
+ * @c: channel with @how.nowait; its queued messages are sent, too
  * @data: result: its bytes, to be freed
  */
 int channel_try(struct channel *c, uint8_t **data, size_t *len)
@@ -498,12 +499,12 @@ int channel_try(struct channel *c, uint8_t **data, size_t *len)
 	return 0;
 }
 
-/* What was sent may be sent now, as far as that needs no wait, without channel_try(). */
+/* Send queued messages as far as possible without a wait. */
 void channel_flush(struct channel *c)
 {
 	int ret = c->http2.call_ended ? 0 : link_shake(&c->link);
 
-	/* A handshake that has failed once tells nothing if it is tried again. */
+	/* Retrying a failed handshake would hide its reason. */
 	if (ret < 0)
 		lose_link(c);
 	else if (ret && take_wishes(c))
@@ -516,7 +517,7 @@ int channel_fd(const struct channel *c)
 	return c->link.fd;
 }
 
-/* Get what to wait for there: events of poll(). */
+/* Get the events of poll() to wait for at channel_fd(). */
 short channel_events(const struct channel *c)
 {
 	bool more = c->link.has_handshake && c->out_at < c->out_len;
@@ -525,11 +526,11 @@ short channel_events(const struct channel *c)
 }
 
 /*
- * Get a call's status. Returns one of gRPC's statuses.
+ * Get a call's status. Returns one of gRPC's status codes.
  * @c: channel; a call that is not over is cancelled
- * @text: result: its text; until the next call
- * @fault: result: what has gone wrong on the way, and @text says so;
- *	FAULT_NONE: the text is the server's
+ * @text: result: status message, valid until the next call
+ * @fault: result: fault on the way to the server, described by @text;
+ *	FAULT_NONE: @text is the server's
  */
 int channel_status(struct channel *c, const char **text, enum fault *fault)
 {
@@ -540,7 +541,7 @@ int channel_status(struct channel *c, const char **text, enum fault *fault)
 		if (c->link.has_handshake)
 			write_frames(c);
 	}
-	/* Another server's gRPC. */
+	/* A gRPC server without the service is another program. */
 	if (s->not_http2 || (s->has_status && s->status == WIRE_UNIMPLEMENTED &&
 			    s->text && strcasestr(s->text, "unknown service")))
 		link_fail(&c->link, FAULT_STRANGER, 0);
@@ -552,10 +553,10 @@ int channel_status(struct channel *c, const char **text, enum fault *fault)
 }
 
 /*
- * Send a message, and wait for the one answer. Returns false if there was
- * none, or more; channel_status() tells more in any case.
- * @c: channel, without a call, or with one that is over
- * @out: result: the answer's, to be freed; NULL: none
+ * Send a message, and wait for its one answer. Returns false if there was no
+ * answer, or more than one; channel_status() says more in any case.
+ * @c: channel without a call, or with one that is over
+ * @out: result: the answer, to be freed; NULL: none
  */
 bool channel_call(struct channel *c, const char *path, int timeout_ms,
 		  const uint8_t *in, size_t in_len, uint8_t **out,
@@ -585,7 +586,7 @@ bool channel_call(struct channel *c, const char *path, int timeout_ms,
 
 /*
  * Prepare calls to a server. Returns the channel, for channel_free(), or NULL.
- * @how: how it is reached; its address and token are copied
+ * @how: how to reach the server; address and token are copied
  * @err_len: size of @err in bytes
  */
 struct channel *channel_new(const struct channel_how *how, char *err,
@@ -612,7 +613,7 @@ struct channel *channel_new(const struct channel_how *how, char *err,
 	return NULL;
 }
 
-/* End the connection, and forget the server. */
+/* Close the connection, and free the channel. */
 void channel_free(struct channel *c)
 {
 	if (!c)
@@ -631,7 +632,7 @@ void channel_free(struct channel *c)
 	free(c);
 }
 
-/* Get the address of our end of the connection. Returns 0 or a negative errno value. */
+/* Get this end's address. Returns 0 or a negative errno value. */
 int channel_own_addr(const struct channel *c, struct sockaddr_storage *ss)
 {
 	socklen_t len = sizeof(*ss);
@@ -641,7 +642,7 @@ int channel_own_addr(const struct channel *c, struct sockaddr_storage *ss)
 
 /*
  * Close a child's copies of a channel's descriptors.
- * @c: channel of the parent, which goes on with it
+ * @c: the parent's channel, which stays open there
  */
 void channel_forked(struct channel *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * gRPC calls of a client, one at a time, over a connection that lasts for several.
- * All functions are one thread's, but for channel_send(), channel_half() and
- * channel_cancel(), which any thread may call during a call.
+ * gRPC calls of a client, one at a time, over a connection that lasts for
+ * several. One thread calls all functions, except channel_send(),
+ * channel_half() and channel_cancel(), which any thread may call during a call.
  */
 #ifndef INC_HTTP2_CHANNEL_H
 #define INC_HTTP2_CHANNEL_H
@@ -19,19 +19,18 @@
 struct channel;
 
 /**
- * struct channel_how - how a server is reached
- * @address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH; its certificate must have
- *	the name, or the address, of HOST
- * @port: if @address has none
- * @program: that should be there, constant
- * @tls: what TLS needs; without @tls.ca it is not spoken
- * @token: that proves who the client is, or NULL
- * @connect_ms: milliseconds for a connection to be made; 0: all of a call's
- * @ask_ms: after so many milliseconds of silence the server is asked to say
- *	something; 0: never
- * @answer_ms: if it does not within so many more, it is lost
- * @nowait: its messages are taken by channel_try(), and one thread at a time calls
- *	any function
+ * struct channel_how - how to reach a server
+ * @address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH; HOST must be a name
+ *	or an address in the server's certificate
+ * @port: port if @address has none
+ * @program: the server's program, for error texts; constant
+ * @tls: TLS parameters; no TLS without @tls.ca
+ * @token: the client's bearer token, or NULL
+ * @connect_ms: milliseconds to connect; 0: all of the call's
+ * @ask_ms: milliseconds of silence before the server is sent a PING; 0: never
+ * @answer_ms: milliseconds for its answer, or the connection is lost
+ * @nowait: channel_try() takes the messages, and one thread at a time calls any
+ *	function
  */
 struct channel_how {
 	const char		*address;

@@ -10,7 +10,7 @@
 #include "http2/client.h"
 
 #define WINDOW		(1 << 20)	/* bytes that a server may send ahead */
-#define MESSAGE_MAX	(256U << 20)	/* room grows with what has come */
+#define MESSAGE_MAX	(256U << 20)	/* memory grows with bytes received */
 
 #define NV(name, value, flags) \
 	{ (uint8_t *)(name), (uint8_t *)(value), strlen(name), strlen(value), \
@@ -18,7 +18,7 @@
 
 /* --- The call's end ------------------------------------------------------ */
 
-/* End a call here. The first end counts. */
+/* End a call on this side. Only the first end counts. */
 void http2_finish(struct http2 *s, int status, const char *text)
 {
 	if (s->call_ended)
@@ -29,7 +29,7 @@ void http2_finish(struct http2 *s, int status, const char *text)
 	s->text = strdup(text);
 }
 
-/* The stream was closed, and the server gave no status. */
+/* The stream was closed without a status: derive one from its error code. */
 static void finish_by(struct http2 *s, uint32_t err)
 {
 	static const struct {
@@ -57,7 +57,7 @@ static void finish_by(struct http2 *s, uint32_t err)
 		http2_finish(s, WIRE_INTERNAL, nghttp2_http2_strerror(err));
 }
 
-/* --- What is sent -------------------------------------------------------- */
+/* --- Output -------------------------------------------------------------- */
 
 static ssize_t read_messages(nghttp2_session *h2, int32_t id, uint8_t *buf,
 			     size_t len, uint32_t *flags,
@@ -124,27 +124,27 @@ int http2_begin(struct http2 *s, const struct http2_call *call)
 	return s->id > 0 ? 0 : -ENOMEM;
 }
 
-/* There is something to pull again. */
+/* Tell nghttp2 that there are messages to pull again. */
 void http2_resume(struct http2 *s)
 {
 	if (s->id > 0 && !s->call_ended)
 		nghttp2_session_resume_data(s->h2, s->id);
 }
 
-/* Have the server say something. */
+/* Send a PING, which the server has to answer. */
 void http2_ping(struct http2 *s)
 {
 	nghttp2_submit_ping(s->h2, NGHTTP2_FLAG_NONE, NULL);
 }
 
-/* Tell the server that the connection ends, and not the client. */
+/* Tell the server that only the connection ends, not the client. */
 void http2_goaway(struct http2 *s)
 {
 	nghttp2_submit_goaway(s->h2, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR,
 			      NULL, 0);
 }
 
-/* Give up a call. */
+/* Cancel a call. */
 void http2_cancel(struct http2 *s)
 {
 	if (s->id > 0 && !s->call_ended)
@@ -153,7 +153,7 @@ void http2_cancel(struct http2 *s)
 	http2_finish(s, WIRE_CANCELLED, "cancelled");
 }
 
-/* Give up a call whose answer is wrong, whatever its status. */
+/* Cancel a call whose answer is wrong, whatever its status. */
 void http2_reject(struct http2 *s, const char *text)
 {
 	http2_cancel(s);
@@ -162,8 +162,8 @@ void http2_reject(struct http2 *s, const char *text)
 }
 
 /*
- * Get what is to be sent. Returns their number; 0: nothing; -1: no memory.
- * @data: result: bytes, until it is called again
+ * Get the next bytes to be sent. Returns their number; 0: none; -1: no memory.
+ * @data: result: bytes, valid until the next call
  */
 ssize_t http2_give(struct http2 *s, const uint8_t **data)
 {
@@ -172,21 +172,21 @@ ssize_t http2_give(struct http2 *s, const uint8_t **data)
 	return n < 0 ? -1 : n;
 }
 
-/* --- What comes ---------------------------------------------------------- */
+/* --- Input --------------------------------------------------------------- */
 
 static bool is_name(const uint8_t *name, size_t len, const char *text)
 {
 	return len == strlen(text) && !memcmp(name, text, len);
 }
 
-/* It is no gRPC. Later ones of the same answer change nothing. */
+/* The server does not speak gRPC. More such headers change nothing. */
 static void take_stranger(struct http2 *s)
 {
 	s->not_http2 = true;
 	http2_finish(s, WIRE_UNAVAILABLE, "");
 }
 
-/* gRPC has 0 to 16; what is no number is no status. */
+/* gRPC's status codes are 0 to 16; all else is taken for UNKNOWN. */
 static int read_status(const char *text)
 {
 	size_t n = strspn(text, "0123456789");
@@ -211,7 +211,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	else if (is_name(name, name_len, "content-type") && !wire_is_grpc(v))
 		take_stranger(s);
 	else if (!(f->hd.flags & NGHTTP2_FLAG_END_STREAM))
-		return 0;	/* not its end */
+		return 0;	/* not the trailers */
 	else if (is_name(name, name_len, "grpc-status"))
 		s->header_status = s->header_status < 0 ? read_status(v) :
 							  WIRE_UNKNOWN;
@@ -222,7 +222,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	return 0;
 }
 
-/* The server has said all: what is not sent yet, nobody will read. */
+/* The server has ended the call: it will not read any more messages. */
 static void take_end(struct http2 *s)
 {
 	if (!s->half_closed && !s->call_ended)
@@ -256,7 +256,7 @@ static void queue_message(struct http2 *s)
 {
 	struct http2_message *m = malloc(sizeof(*m));
 
-	/* An empty one is a message, too. */
+	/* An empty message has data, too: NULL stands for a lack of memory. */
 	if (m && !s->message.data)
 		s->message.data = malloc(1);
 	if (m && s->message.data) {
@@ -305,16 +305,15 @@ static int close_stream(nghttp2_session *h2, int32_t id, uint32_t err, void *ctx
 	return 0;
 }
 
-/* Take what has come. */
+/* Take bytes received from the server. */
 void http2_take(struct http2 *s, const uint8_t *data, size_t len)
 {
 	s->not_http2 |= nghttp2_session_mem_recv(s->h2, data, len) < 0;
 }
 
 /*
- * Is there nothing more to be read or written? What the other end sends that
- * is not HTTP/2 ends a session, when the end was told that it did. Returns
- * true if so.
+ * Has the session ended? Bytes that are not HTTP/2 end it once the GOAWAY that
+ * says so is sent. Returns true if so.
  */
 bool http2_has_ended(const struct http2 *s)
 {
@@ -345,7 +344,7 @@ bool http2_message(struct http2 *s, uint8_t **data, size_t *len)
 
 /*
  * Begin to speak HTTP/2. Returns 0 or -ENOMEM.
- * @s: session with @s->pull and @s->ctx, all else 0
+ * @s: zeroed session with @s->pull and @s->ctx set
  */
 int http2_open(struct http2 *s)
 {

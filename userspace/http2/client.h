@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A client's end of gRPC over HTTP/2, by nghttp2, with one call at a time. No I/O.
+ * A gRPC client's end of HTTP/2, by nghttp2, with one call at a time. No I/O.
  */
 #ifndef INC_HTTP2_CLIENT_H
 #define INC_HTTP2_CLIENT_H
@@ -13,7 +13,7 @@
 #include "http2/wire.h"
 
 /**
- * struct http2_message - a message that has come
+ * struct http2_message - a message received
  * @next: next one
  * @data: its bytes
  * @len: their number
@@ -25,24 +25,24 @@ struct http2_message {
 };
 
 /**
- * struct http2 - a connection's HTTP/2
- * @h2: nghttp2's
- * @has_settings: the server speaks HTTP/2
- * @draining: it takes no more calls
- * @not_http2: it speaks something else
- * @pull: copies what is to be sent into @buf; sets @end behind the last message.
- *	Returns the number of bytes, 0: none now
- * @ctx: its first argument
- * @id: stream of the call; 0: there was none
- * @half_closed: all was sent that is to be
+ * struct http2 - a client's HTTP/2 session
+ * @h2: nghttp2's session
+ * @has_settings: SETTINGS have arrived: the server speaks HTTP/2
+ * @draining: GOAWAY has arrived: no more calls on this connection
+ * @not_http2: the server speaks another protocol
+ * @pull: copies messages to be sent into @buf; sets @end after the last one.
+ *	Returns the number of bytes; 0: none now
+ * @ctx: first argument of @pull
+ * @id: stream ID of the call; 0: none yet
+ * @half_closed: all messages of the client were sent
  * @call_ended: the call has ended
- * @header_status: status in the headers that are coming, if they end the call
- * @status: its status, one of gRPC's
- * @has_status: the server gave it
- * @text: and its text, or NULL
- * @message: message that is coming
- * @queue: messages that have come
- * @tail: their end
+ * @header_status: grpc-status of trailers being received; -1: none
+ * @status: the call's status code
+ * @has_status: @status is the server's
+ * @text: status message, or NULL
+ * @message: message being received
+ * @queue: messages received
+ * @tail: end of @queue
  */
 struct http2 {
 	nghttp2_session		*h2;
@@ -67,8 +67,8 @@ struct http2 {
  * struct http2_call - a call
  * @path: its method, "/package.Service/Method"
  * @authority: the server's name
- * @tls: it is called over TLS
- * @token: or NULL
+ * @tls: the call goes over TLS
+ * @token: bearer token, or NULL
  * @timeout_ms: time limit; 0: none
  */
 struct http2_call {

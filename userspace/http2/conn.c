@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A connection's state: what it does, for how long it may, and in which line it
- * stands.
+ * A connection's state: its time limits, and the queue in which it stands.
  */
 #include <sys/epoll.h>
 
 #include "http2/conn.h"
 
-#define FIRST_MS	10000	/* to say something, and to shake hands */
-#define WAIT_MS		20000	/* while others do, or its host is barred */
+#define FIRST_MS	10000	/* for the first bytes, and for the handshake */
+#define WAIT_MS		20000	/* to begin a handshake, or while barred */
 #define IDLE_MS		60000	/* without a call */
-#define STUCK_MS	30000	/* without reading */
-#define LINGER_MS	1000	/* after all was said: close() would lose it */
+#define STUCK_MS	30000	/* with output that the client does not read */
+#define LINGER_MS	1000	/* after the end, for the last bytes */
 #define CUT_MS		200
 
-/* Have what a connection has to say sent at the end of the turn. */
+/* Have a connection's pending output sent at the end of the turn. */
 void conn_mark(struct h2_conn *c)
 {
 	if (c->dirty)
@@ -33,9 +32,9 @@ void conn_cut(struct h2_conn *c, const char *why)
 }
 
 /*
- * Take note of frames that carry no call. Returns false if there were.
- * @n: their number; negative: so many more may come
- * @why: a constant, if there are too many
+ * Count frames that carry no call. Returns false if there were too many.
+ * @n: their number; negative: so many more are allowed
+ * @why: reason to cut the connection, constant
  */
 bool conn_junk(struct h2_conn *c, int64_t n, const char *why)
 {
@@ -46,8 +45,8 @@ bool conn_junk(struct h2_conn *c, int64_t n, const char *why)
 }
 
 /*
- * Choose what epoll is to tell of a connection, once.
- * @c: connection; while it waits for its turn, nothing else is of interest
+ * Choose the events that epoll reports of a connection, once.
+ * @c: connection; while it waits for its turn, nothing changes
  */
 void conn_wait(struct h2_conn *c, uint32_t events)
 {
@@ -93,8 +92,8 @@ void conn_arm(struct h2_conn *c)
 }
 
 /*
- * Find the queue of a connection's host. Returns the line.
- * @kind: what all connections of the line have in common
+ * Find the queue of a connection's host. Returns the queue.
+ * @kind: state of the queue's connections
  */
 struct hostq *conn_hostq(struct h2_conn *c, enum hostq_kind kind)
 {
@@ -104,8 +103,8 @@ struct hostq *conn_hostq(struct h2_conn *c, enum hostq_kind kind)
 }
 
 /*
- * Of a host that has thousands who wait, the oldest would have given up when it is
- * their turn: the newest come first.
+ * If one host has thousands waiting, the oldest will have given up when their
+ * turn comes: the newest come first.
  */
 static void enqueue_conn(struct h2_conn *c)
 {
@@ -127,7 +126,7 @@ static void step_out(struct h2_conn *c)
 		     &c->shake_node);
 }
 
-/* Change what a connection does. */
+/* Change a connection's state. */
 void conn_enter(struct h2_conn *c, enum conn_state state)
 {
 	if (c->state == CONN_SHAKES)
@@ -141,7 +140,7 @@ void conn_enter(struct h2_conn *c, enum conn_state state)
 	conn_arm(c);
 }
 
-/* Take note that a connection has calls, or has none. */
+/* Note whether a connection has calls. */
 void conn_idle(struct h2_conn *c, bool idle)
 {
 	struct hostq_set *set = &c->server->queues[HOSTQ_IDLE];
@@ -152,7 +151,7 @@ void conn_idle(struct h2_conn *c, bool idle)
 	hostq_remove(set, &c->idle_node);
 	if (!idle)
 		share_give(&c->share, SHARE_IDLE, 1);
-	/* If there is no room for it, its time is limited nevertheless. */
+	/* Without room there, conn_arm() limits its time nevertheless. */
 	else if (share_take(&c->share, SHARE_IDLE, 1, why, sizeof(why)) >= 0)
 		idle = false;
 	if (idle)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A connection, for the files of h2/.
+ * A server's connection, for the files of the server only.
  */
 #ifndef INC_HTTP2_CONN_H
 #define INC_HTTP2_CONN_H
@@ -12,24 +12,24 @@
 #include "conf/socket.h"
 #include "http2/h2.h"
 
-#define CONN_TURN_US	1000	/* of a connection per turn, before its next frame */
-#define CONN_READ	16384	/* bytes of a connection per turn: a TLS record */
-#define CONN_WRITE	65536	/* bytes to a connection per turn */
-#define MESSAGE_MAX	65536	/* bytes of one message from a client */
-/* Frames that carry no call, at once and a second: RST, PING, SETTINGS, ... */
+#define CONN_TURN_US	1000	/* per turn; looked at before each frame */
+#define CONN_READ	16384	/* bytes read per turn: a TLS record */
+#define CONN_WRITE	65536	/* bytes written per turn */
+#define MESSAGE_MAX	65536	/* bytes of a client's message */
+/* Frames without a call, at once and per second: RST, PING, SETTINGS, ... */
 #define JUNK		1000
 #define JUNK_S		50
-#define STALE_MS	1000	/* until a handshake, or one without a call, may give way */
-#define BARRED_MS	10000	/* a host gets no new connection for so long */
+#define STALE_MS	1000	/* age at which a connection may give way */
+#define BARRED_MS	10000	/* for which a host gets no new connection */
 
 /**
- * enum conn_state - what a connection does
+ * enum conn_state - state of a connection
  * @CONN_QUIET: nothing was read yet
- * @CONN_WAITS: something has come, but others shake hands before
- * @CONN_SHAKES: it shakes hands
- * @CONN_OPEN: it speaks HTTP/2
- * @CONN_LINGERS: all was said; what comes is dropped
- * @CONN_DEAD: it is freed at the end of the turn
+ * @CONN_WAITS: bytes have arrived, but other handshakes come first
+ * @CONN_SHAKES: TLS handshake
+ * @CONN_OPEN: HTTP/2
+ * @CONN_LINGERS: all was sent; input is dropped
+ * @CONN_DEAD: closed; freed at the end of the turn
  */
 enum conn_state {
 	CONN_QUIET,
@@ -44,11 +44,11 @@ enum conn_state {
 
 /**
  * struct h2_input - where a connection's frames begin and end
- * @head: of the next frame
- * @have: bytes of it
- * @left: bytes of this frame, or of the client's preface, that are to come
- * @skip: it is not shown to nghttp2
- * @newest: stream of the newest call
+ * @head: head of the next frame
+ * @have: bytes of @head received
+ * @left: bytes to come of this frame, or of the client's preface
+ * @skip: nghttp2 does not see this frame
+ * @newest: stream ID of the newest call
  */
 struct h2_input {
 	uint8_t		head[FRAME_HEAD];
@@ -61,39 +61,38 @@ struct h2_input {
 /**
  * struct h2_conn - a connection
  * @next: next one
- * @pprev: what points to this one
- * @next_dirty: next one that has something to send
+ * @pprev: pointer to this one
+ * @next_dirty: next connection with output to be sent
  * @server: server
  * @fd: socket
- * @io: tells what has happened at @fd
- * @events: that epoll waits for: each only once
- * @got: those that have happened, and are not dealt with
+ * @io: reports events at @fd
+ * @events: events that epoll waits for, once each
+ * @got: events that have happened and are not handled yet
  * @work: its turn, in the lane of its tenant or host
- * @state: what it does
+ * @state: state
  * @ssl: TLS, or NULL
  * @read_limit: bytes that may have come, including TLS, by the end of the turn
- * @h2: HTTP/2, once it is CONN_OPEN
- * @input: what comes to it
- * @in: bytes that were read, and wait for its next turn
+ * @h2: HTTP/2 session in state CONN_OPEN
+ * @input: frames being received
+ * @in: bytes read, to be handled in its next turn
  * @in_len: their number
- * @share: whose it is
+ * @share: shares that it counts towards
  * @idle_node: among its host's connections without a call
- * @shake_node: among the connections that wait to shake hands, or shake hands
+ * @shake_node: among connections in a handshake, or waiting for one
  * @timer: time limits
- * @since: milliseconds; when its state changed last, or it took something of
- *	what was sent
- * @idle_at: likewise; since when it has no call
+ * @since: milliseconds; when its state changed last, or the socket took output
+ * @idle_at: milliseconds; since when it has no call
  * @calls: its calls
- * @out: what the socket does not take yet
+ * @out: output that the socket has not taken
  * @out_len: its length
- * @words: calls, and messages but for heartbeats
- * @junk: frames that carry no call
- * @bytes: bytes that are no call's
- * @cut_reason: why it is to be cut, or NULL
- * @hung_up: the client has closed it, or its kernel
- * @goaway: the client has said before that it would
- * @idle: it is one of SHARE_IDLE
- * @dirty: it is in the list by @next_dirty
+ * @words: allowance of calls and messages, except heartbeats
+ * @junk: allowance of frames that carry no call
+ * @bytes: allowance of bytes that belong to no call
+ * @cut_reason: why to cut it, or NULL
+ * @hung_up: the client, or its kernel, has closed it
+ * @goaway: the client has sent GOAWAY
+ * @idle: counted as SHARE_IDLE
+ * @dirty: linked by @next_dirty
  * @peer: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT" or "unix:"
  */
 struct h2_conn {
@@ -129,8 +128,8 @@ struct h2_conn {
 #define BARRED		32	/* hosts whose connections were cut */
 
 /**
- * struct h2_listener - a socket at which the server listens
- * @io: somebody has come
+ * struct h2_listener - a listening socket
+ * @io: reports new connections
  * @server: server
  * @fd: socket
  */
@@ -142,28 +141,28 @@ struct h2_listener {
 
 /**
  * struct h2_server - the server
- * @self: what texts call it
+ * @self: the server's name in texts
  * @handler: callbacks
  * @ctx: their argument
- * @loop: main loop, whose thread does everything
- * @listeners: where it listens
+ * @loop: main loop, whose thread runs everything
+ * @listeners: listening sockets
  * @nlisteners: their number
- * @not_accepting: they are not waited for
- * @socket: in the file system, if it listens at one
+ * @not_accepting: accepting is paused
+ * @socket: UNIX socket's file, if there is one
  * @conns: all connections
- * @queues: of each kind
- * @hostless: queues of connections of no host
- * @dirty: those with something to send
- * @dead: those to be freed
- * @evict: ends one, so that others have room: calls and hosts are below what ends
- *	connections
+ * @queues: queues of connections, by kind
+ * @hostless: queues of connections without a host
+ * @dirty: connections with output to be sent
+ * @dead: connections to be freed
+ * @evict: ends a connection to make room: conn_evict(), which host.c and
+ *	session.c must not call directly
  * @accept_timer: when to accept again
- * @turn_timer: when to look again at connections that wait to shake hands
+ * @turn_timer: wakes the loop while connections wait, or the server stops
  * @barred: hosts that get no new connection for a while
  * @session: nghttp2's callbacks
- * @option: and options
- * @stopping: its end has begun
- * @stop_at: milliseconds; when it is over at the latest
+ * @option: nghttp2's options
+ * @stopping: h2_stop() was called
+ * @stop_at: milliseconds; when the last connection is closed
  */
 struct h2_server {
 	const char			*self;
@@ -191,7 +190,7 @@ struct h2_server {
 	int64_t				stop_at;
 };
 
-/* In milliseconds, of the beginning of the main loop's turn. */
+/* Get the time in milliseconds at which the main loop's turn began. */
 static inline int64_t conn_now(const struct h2_conn *c)
 {
 	return c->server->loop->now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What went wrong between a client and a server, in words for people.
+ * Faults between a client and a server, in words for people.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const char *const words[] = {
 	[FAULT_PATH]	= "only TCP shows %s the address of this host: give HOST or HOST:PORT",
 };
 
-/* Find out what an error of connecting means. */
+/* Translate an errno value of connecting into a fault. */
 enum fault inc_fault_of(int err)
 {
 	static const struct {
@@ -53,8 +53,8 @@ enum fault inc_fault_of(int err)
 }
 
 /*
- * Say what has gone wrong, to people.
- * @fault: what, but not FAULT_NONE, FAULT_TLS or FAULT_BARE
+ * Describe a fault to people.
+ * @fault: any but FAULT_NONE, FAULT_TLS and FAULT_BARE
  * @len: size of @text in bytes
  */
 void inc_fault_words(enum fault fault, int err, const char *server, char *text,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What can go wrong on the way to a server, in words.
+ * Faults on the way to a server, in words.
  */
 #ifndef INC_HTTP2_FAULT_H
 #define INC_HTTP2_FAULT_H
@@ -8,26 +8,26 @@
 #include <stddef.h>
 
 /**
- * enum fault - what has gone wrong
- * @FAULT_NONE: nothing: what the server says is its answer
- * @FAULT_NO_HOST: its name is not known
- * @FAULT_NO_SOCKET: there is no such file
- * @FAULT_REFUSED: nobody listens
- * @FAULT_NO_ROUTE: no host answers ARP or ND, or a router says so
+ * enum fault - fault on the way to a server
+ * @FAULT_NONE: none: the text is the server's answer
+ * @FAULT_NO_HOST: the host's name is unknown
+ * @FAULT_NO_SOCKET: there is no such UNIX socket
+ * @FAULT_REFUSED: the connection is refused
+ * @FAULT_NO_ROUTE: no answer by ARP or ND, or a router says so
  * @FAULT_NO_NETWORK: this host has no route
- * @FAULT_SILENT: no answer of TCP's
- * @FAULT_SYSTEM: the system says what
- * @FAULT_TLS: TLS says what
- * @FAULT_BARE: TLS says that a certificate is wanted, and none was shown
+ * @FAULT_SILENT: no answer by TCP
+ * @FAULT_SYSTEM: errno tells the fault
+ * @FAULT_TLS: inc_tls_why() tells the fault
+ * @FAULT_BARE: the server wants a certificate, and none was shown
  * @FAULT_LATE: the call's time is over
- * @FAULT_DEAD: no answer on a connection that is open
- * @FAULT_CUT: it has ended the connection before it said anything
- * @FAULT_LOST: it has ended the connection, or that is broken
- * @FAULT_STRANGER: it is another server
- * @FAULT_NO_NAMES: no name server tells its address
- * @FAULT_UNTRIED: there was no time for it
- * @FAULT_NO_ADDRESS: it is no address
- * @FAULT_PATH: it is a path, where a host is wanted
+ * @FAULT_DEAD: no answer on an open connection
+ * @FAULT_CUT: connection ended before the server sent anything
+ * @FAULT_LOST: connection ended or broken later
+ * @FAULT_STRANGER: another kind of server
+ * @FAULT_NO_NAMES: no name server tells the host's address
+ * @FAULT_UNTRIED: no time was left to try
+ * @FAULT_NO_ADDRESS: malformed address
+ * @FAULT_PATH: a path instead of a host
  */
 enum fault {
 	FAULT_NONE,

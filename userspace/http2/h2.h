@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A gRPC server on libnghttp2 and OpenSSL. All of it, callbacks too, is the main
- * loop's: each connection has its turn there in the lane of its tenant or host.
+ * A gRPC server on libnghttp2 and OpenSSL. All of it, callbacks included, runs
+ * in the main loop, where each connection has its turn in the lane of its
+ * tenant or host.
  */
 #ifndef INC_HTTP2_H2_H
 #define INC_HTTP2_H2_H
@@ -19,12 +20,12 @@ struct h2_server;
 struct h2_conn;
 
 /**
- * struct h2_chunk - a message that is sent
+ * struct h2_chunk - a message being sent
  * @next: next one
  * @data: its bytes, to be freed
  * @len: their number
- * @sent: of them and the head
- * @head: what goes before it
+ * @sent: bytes sent of @head and @data
+ * @head: prefix of gRPC
  */
 struct h2_chunk {
 	struct h2_chunk	*next;
@@ -36,18 +37,18 @@ struct h2_chunk {
 
 /**
  * struct h2_in - request of a call
- * @path: method; empty: its name is too long for any
- * @token: value of "authorization", or NULL; until @arrived has returned
- * @headers: bytes of its headers
- * @has_headers: all headers have come
+ * @path: method; empty: longer than any
+ * @token: value of "authorization", or NULL; freed when @arrived has returned
+ * @headers: bytes of its headers so far
+ * @has_headers: all headers have arrived
  * @post: the method is POST
  * @grpc: the content-type is gRPC's
  * @packed: messages are compressed
- * @single: the client sends one message; set by the handler
- * @bad_time: the timeout cannot be understood
- * @silent: no message has come yet: the call is one of SHARE_SILENT
- * @half_closed: the client sends no more
- * @message: message that arrives
+ * @single: the client may send only one message; set by the handler
+ * @bad_time: grpc-timeout is malformed
+ * @silent: counted as SHARE_SILENT: no message has arrived yet
+ * @half_closed: the client sends no more messages
+ * @message: message being received
  */
 struct h2_in {
 	char			path[64];
@@ -63,13 +64,13 @@ struct h2_in {
  * struct h2_out - response of a call
  * @begun: headers were sent
  * @ending: the status is to be sent after @queue
- * @ended: the status was sent
- * @progress_at: milliseconds; when the client took something last
+ * @ended: the status was given to nghttp2
+ * @progress_at: milliseconds; when output was taken last
  * @queue: messages to be sent
- * @tail: end of them
- * @n: their number
- * @status: status
- * @text: and its text
+ * @tail: end of @queue
+ * @n: length of @queue
+ * @status: status code
+ * @text: status message
  */
 struct h2_out {
 	bool			begun, ending, ended;
@@ -84,14 +85,14 @@ struct h2_out {
  * struct h2_call - a call
  * @next: next one of its connection
  * @conn: connection
- * @id: its stream
- * @user: the handler's; NULL: it does not care
- * @share: whose it is
- * @counted: it is one of SHARE_CALLS
- * @timer: deadline, silence, a client that does not read
- * @born_at: milliseconds; when it came
- * @deadline: milliseconds; when it is over, TIMER_NEVER: it has none
- * @reset: the client has reset it
+ * @id: stream ID
+ * @user: the handler's data; NULL: no callbacks for this call
+ * @share: shares that it counts towards
+ * @counted: counted as SHARE_CALLS
+ * @timer: deadline, or time limit for a client that neither sends nor reads
+ * @born_at: milliseconds; when it arrived
+ * @deadline: milliseconds; TIMER_NEVER: none
+ * @reset: the client has reset the stream
  * @in: its request
  * @out: its response
  */
@@ -111,16 +112,16 @@ struct h2_call {
 
 /**
  * struct h2_handler - callbacks
- * @tls: get how to speak TLS, valid until the next call; NULL: not at all
- * @arrived: a call has come; it may be finished, or get @user
- * @message: a message of it
- * @half_closed: the client says no more
- * @drained: all that was sent is on its way
- * @gone: the call is over, and freed afterwards
- * @refused: a connection could not be made
+ * @tls: get the TLS context, valid until the next call; NULL: no TLS
+ * @arrived: a call has arrived; the handler may finish it, or set @user
+ * @message: a message of a call has arrived
+ * @half_closed: the client sends no more messages
+ * @drained: all messages were given to nghttp2
+ * @gone: the call is over; it is freed afterwards
+ * @refused: a connection was refused, or its handshake failed
  * @cut: a connection was cut
  *
- * @message to @gone are for calls with @user only.
+ * @message to @gone are called only for calls with @user.
  */
 struct h2_handler {
 	SSL_CTX *(*tls)(void *ctx);

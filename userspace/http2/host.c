@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The hosts of connections: which get no new one for a while, and which connections
- * give way when a pool is full: the owner's that has most of it.
+ * Connections by host: hosts that are barred for a while, and connections that
+ * give way when a pool is full: the owner that holds most of it loses some.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "http2/conn.h"
 
-#define LOOKS		64	/* at hosts that may give way */
-#define OWN_MS		100	/* until a handshake gives way to others of its host */
+#define LOOKS		64	/* hosts that are asked to give way */
+#define OWN_MS		100	/* handshakes of one host: age to give way */
 #define BARRED_TEXT	"; its host gets no new connection for 10 s"
 
 static const char *host_of(const struct h2_conn *c)
@@ -18,9 +18,7 @@ static const char *host_of(const struct h2_conn *c)
 	       c->share.by_kind[SHARE_HOST]->name : "";
 }
 
-/*
- * Ask whether a connection's host gets no new connection. Returns true if so.
- */
+/* Ask whether a connection's host is barred. Returns true if so. */
 bool host_barred(const struct h2_server *s, const struct h2_conn *c)
 {
 	unsigned int i;
@@ -32,7 +30,7 @@ bool host_barred(const struct h2_server *s, const struct h2_conn *c)
 	return false;
 }
 
-/* Keep the host of a connection that is cut out for a while. */
+/* Bar the host of a connection that is cut. */
 void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 {
 	char text[256];
@@ -43,7 +41,7 @@ void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 			k = i;
 			break;
 		}
-		/* The one that is free, or would be first. */
+		/* Take a free entry, or the one that expires first. */
 		if (s->barred[i].until < s->barred[k].until)
 			k = i;
 	}
@@ -55,7 +53,7 @@ void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 	s->handler->cut(s->ctx, c->peer, text);
 }
 
-/* Returns the oldest connection of a host, if it may give way, or NULL. */
+/* Returns a host's oldest connection if it may give way, or NULL. */
 static struct h2_conn *find_oldest(const struct h2_server *s,
 				   const struct hostq *l, bool shakes,
 				   int64_t stale_ms)
@@ -73,12 +71,12 @@ static struct h2_conn *find_oldest(const struct h2_server *s,
 
 /*
  * Find a connection that may give way. Returns the oldest one of the host that
- * has most, or NULL. Of many hosts not all are asked.
- * @c: to this one; NULL: to any
- * @full: of what kind that has too much
- * @shakes: one that has shaken hands for a second, or a tenth of it if it is
- *	of @c's host, or whose host has more of those than @c's; else one that has
- *	no call
+ * has most, or NULL. At most LOOKS hosts are asked.
+ * @c: connection that needs the room; NULL: any
+ * @full: kind of the share that is used up
+ * @shakes: a connection whose handshake has taken a second, or a tenth of it if
+ *	it is of @c's host, or whose host has more handshakes than @c's; else
+ *	one that has no call
  */
 struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
 			      bool shakes)
@@ -109,7 +107,7 @@ struct h2_conn *host_greedy(struct h2_server *s, struct h2_conn *c, int full,
 
 /* --- Calls and bytes ----------------------------------------------------- */
 
-/* Among those that share a pool of kind @full: to whom is it charged? */
+/* Find the share of a set's owner in a pool of kind @full. */
 static struct share *find_rival(const struct share_set *set, int full)
 {
 	struct share *host = set->by_kind[SHARE_HOST];
@@ -137,7 +135,7 @@ static struct share *find_greediest(const struct h2_server *s,
 	return most;
 }
 
-/* Returns whether a connection has some of what is charged to an owner. */
+/* Returns whether a connection holds some of @most's part of the pool. */
 static bool has_some(const struct h2_conn *c, const struct share_set *set,
 		     const struct share *most, enum share_what what, int full)
 {
@@ -147,13 +145,12 @@ static bool has_some(const struct h2_conn *c, const struct share_set *set,
 }
 
 /*
- * End connections of the owner that has most of a full pool. The newest ones
- * go first: what has lasted longest is a job. Some more go than have to, so
- * that all connections are not looked at for each call. Returns false: nobody
- * has more than @set would have.
- * @self: connection that wants room, and does not give way itself
- * @set: whose shares; its own, or a call's
- * @full: of what kind that has too much
+ * End connections of the owner that holds most of a full pool. The newest go
+ * first: the oldest are jobs. A few more than needed go: not every call should
+ * search all connections. Returns false: nobody holds more than @set would.
+ * @self: connection that needs the room, and does not give way itself
+ * @set: shares of @self, or of a call
+ * @full: kind of the share that is used up
  */
 bool host_make_room(struct h2_conn *self, const struct share_set *set,
 		    enum share_what what, size_t n, int full)
@@ -170,7 +167,7 @@ bool host_make_room(struct h2_conn *self, const struct share_set *set,
 	       find_greediest(s, set, what, full);
 	if (!most || most->used[what] <= own->used[what] + n)
 		return false;
-	/* Its last connection would take it along. */
+	/* Hold the share: it is freed with its last connection. */
 	share_hold(&hold, most);
 	before = most->used[what];
 	for (c = s->conns; c; c = next) {

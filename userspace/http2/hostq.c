@@ -9,7 +9,7 @@
 
 /*
  * Make a set. Returns 0 or -ENOMEM.
- * @top: queues of this length and longer ones are alike
+ * @top: queues of this length and longer ones are in one list
  */
 int hostq_set_init(struct hostq_set *c, size_t top)
 {
@@ -42,7 +42,7 @@ static struct hostq_list *list_of(struct hostq_set *c, size_t n)
 	return &c->by_n[n < c->top ? n : c->top];
 }
 
-/* A queue has @n now: it goes behind the others that have as many. */
+/* A queue now has @n nodes: it goes behind others of that length. */
 static void set_count(struct hostq_set *c, struct hostq *q, size_t n)
 {
 	if (q->n)
@@ -52,7 +52,7 @@ static void set_count(struct hostq_set *c, struct hostq *q, size_t n)
 	q->n = n;
 	if (n)
 		TAILQ_INSERT_TAIL(list_of(c, n), q, entry);
-	/* It is by one more or less. */
+	/* @n changes by one at most, and so does @c->most. */
 	if (c->most < c->top && !TAILQ_EMPTY(&c->by_n[c->most + 1]))
 		c->most++;
 	if (c->most && TAILQ_EMPTY(&c->by_n[c->most]))
@@ -88,9 +88,9 @@ void hostq_remove(struct hostq_set *c, struct hostq_node *p)
 }
 
 /*
- * Find whose turn it is, one queue after the other. Returns the first of the
- * first queue, which is the last one then, or NULL.
- * @c: set, all queues of which are alike
+ * Choose the next queue by round robin. Returns the first node of the first
+ * queue, which becomes the last one, or NULL.
+ * @c: set with one list for queues of all lengths
  */
 struct hostq_node *hostq_set_turn(struct hostq_set *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Queues of connections that have something in common: each host has one, with its
- * oldest connection first, or its newest, and a set has its queues by their length.
- * All takes the same time, however many there are.
+ * Queues of connections in the same state: each host has one, with its oldest
+ * or its newest connection first, and a set sorts the queues by length. All
+ * operations take constant time.
  */
 #ifndef INC_HTTP2_HOSTQ_H
 #define INC_HTTP2_HOSTQ_H
@@ -11,10 +11,10 @@
 #include <sys/queue.h>
 
 /**
- * enum hostq_kind - what they have in common
- * @HOSTQ_IDLE: they have no call
- * @HOSTQ_SHAKES: they shake hands
- * @HOSTQ_WAITS: they wait to begin with it, the newest first
+ * enum hostq_kind - state of a queue's connections
+ * @HOSTQ_IDLE: without a call
+ * @HOSTQ_SHAKES: in a TLS handshake
+ * @HOSTQ_WAITS: waiting for a handshake, the newest first
  * @HOSTQS: their number
  */
 enum hostq_kind {
@@ -26,8 +26,8 @@ enum hostq_kind {
 
 /**
  * struct hostq_node - a connection's place in a queue
- * @entry: in it
- * @queue: queue, NULL: none
+ * @entry: links in @queue
+ * @queue: queue; NULL: none
  */
 struct hostq_node {
 	TAILQ_ENTRY(hostq_node)	entry;
@@ -36,8 +36,8 @@ struct hostq_node {
 
 /**
  * struct hostq - connections of a host
- * @entry: among the queues that are as long
- * @nodes: all of them
+ * @entry: among the queues of the same length
+ * @nodes: its connections
  * @n: their number
  */
 struct hostq {
@@ -50,9 +50,9 @@ TAILQ_HEAD(hostq_list, hostq);
 
 /**
  * struct hostq_set - queues
- * @by_n: those of that length, from 1
- * @top: the last of @by_n has longer ones, too
- * @most: the last of @by_n that has any, 0: none
+ * @by_n: queues by length, from 1
+ * @top: last index of @by_n, which has longer queues, too
+ * @most: highest index of @by_n that has a queue; 0: none
  * @used: number of queues that are not empty
  */
 struct hostq_set {

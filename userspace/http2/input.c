@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What comes by a connection, on its way to nghttp2.
+ * Frames of a connection on their way to nghttp2.
  *
- * If gRPC's core gives up a call when that has the number of its stream, but has
- * not sent its headers, it resets an idle stream. RFC 9113 (5.1) says that this ends
- * the connection, and nghttp2 sees to it; servers of gRPC's let it pass, so
- * clients rely on that. No stream is lost with such a frame: the headers of the
- * next one close those that were left out. It is counted, and nghttp2 does not
- * see it.
+ * gRPC's core resets an idle stream if it gives up a call that has a stream ID
+ * but has not sent its headers. By RFC 9113 (5.1) that ends the connection, and
+ * nghttp2 sees to it; gRPC's servers let it pass, so clients rely on that.
+ * Dropping the frame loses no stream: the headers of the next call close all
+ * lower idle ones. The frame is counted, and nghttp2 does not see it.
  */
 #include <string.h>
 
 #include "http2/conn.h"
 
-#define RESET_LEN	4	/* bytes of a RST_STREAM behind its head */
+#define RESET_LEN	4	/* payload of RST_STREAM in bytes */
 
 /* Returns false if the connection is cut. */
 static bool begin_frame(struct h2_conn *c)
@@ -33,13 +32,13 @@ static bool begin_frame(struct h2_conn *c)
 	       conn_junk(c, 1, "frames of no call, again and again");
 }
 
-/* Begin with a connection's first byte. */
+/* Expect the client's preface first. */
 void input_open(struct h2_input *in)
 {
 	*in = (struct h2_input){ .left = NGHTTP2_CLIENT_MAGIC_LEN };
 }
 
-/* Take a part of a frame's head, or of its rest. */
+/* Take a part of a frame's head or payload. */
 static size_t take_part(struct h2_conn *c, uint8_t *buf, size_t *used,
 			const uint8_t *data, size_t len)
 {
@@ -64,14 +63,14 @@ static size_t take_part(struct h2_conn *c, uint8_t *buf, size_t *used,
 }
 
 /*
- * Take what was read, as far as it takes no more than a turn. Returns the
- * number of bytes that were taken, or one of nghttp2's errors.
+ * Pass bytes to nghttp2 until the turn's time is over. Returns the number of
+ * bytes taken, or one of nghttp2's errors.
  * @c: connection, which may be cut
  * @len: their number, at most CONN_READ
  */
 ssize_t input_take(struct h2_conn *c, const uint8_t *data, size_t len)
 {
-	/* With a head that came in two pieces. */
+	/* Room for a head that arrived in two pieces. */
 	static uint8_t buf[CONN_READ + FRAME_HEAD];
 	const double until = now_us() + CONN_TURN_US;
 	const struct h2_input *in = &c->input;
@@ -83,7 +82,7 @@ ssize_t input_take(struct h2_conn *c, const uint8_t *data, size_t len)
 		do
 			at += take_part(c, buf, &used, data + at, len - at);
 		while (at < len && (in->left || in->have));
-		/* nghttp2 would take nothing for one more CONTINUATION. */
+		/* nghttp2 would count an empty call as a CONTINUATION. */
 		ret = used && !c->cut_reason ?
 		      nghttp2_session_mem_recv(c->h2, buf, used) : 0;
 		if (ret < 0)

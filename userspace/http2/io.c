@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A connection's turn: it is read once, some of its frames are taken, and a little
- * is written, so that none takes the main loop.
+ * A connection's turn: it is read once, some of its frames are taken, and a
+ * little is written. No connection may keep the main loop busy.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,22 +13,22 @@
 
 #include "http2/conn.h"
 
-/* Bytes ahead of what calls account for, and a second: heartbeats, PINGs. */
-#define TLS_FIRST	0x16	/* of all handshakes */
+#define TLS_FIRST	0x16	/* first byte of a TLS handshake */
+/* Bytes without a call, at once and per second: heartbeats, PINGs. */
 #define BYTES		(256 << 10)
 #define BYTES_S		512
 
 static uint64_t cuts, drops;
 
-/* Tell how many connections were cut. Returns the number. */
+/* Get the number of connections cut. Returns the number. */
 uint64_t h2_cuts(void)
 {
 	return cuts;
 }
 
 /*
- * Tell how many handshakes were dropped for others, or never began. Returns
- * the number.
+ * Get the number of handshakes dropped for others, or never begun. Returns the
+ * number.
  */
 uint64_t h2_drops(void)
 {
@@ -67,7 +67,7 @@ void conn_die(struct h2_conn *c)
 	c->server->dead = c;
 }
 
-/* End a connection at once, so that others have room. */
+/* End a connection at once to make room for others. */
 void conn_evict(struct h2_conn *c, const char *why)
 {
 	struct h2_server *s = c->server;
@@ -77,7 +77,7 @@ void conn_evict(struct h2_conn *c, const char *why)
 	conn_die(c);
 }
 
-/* Say good-bye, and wait for it to be read: close() could lose it. */
+/* Say goodbye, and wait until the client has read it: close() could lose it. */
 static void linger_conn(struct h2_conn *c)
 {
 	if (c->ssl && c->h2)
@@ -89,7 +89,7 @@ static void linger_conn(struct h2_conn *c)
 	conn_wait(c, c->cut_reason ? 0 : EPOLLIN);
 }
 
-/* End a connection in order. */
+/* End a connection gracefully. */
 void conn_end(struct h2_conn *c)
 {
 	if (c->state != CONN_OPEN) {
@@ -116,7 +116,7 @@ void conn_timer(struct timer *timer)
 
 /* --- Output -------------------------------------------------------------- */
 
-/* Gather what is to be sent. Returns its length. */
+/* Gather output. Returns its length. */
 static size_t gather_output(struct h2_conn *c, uint8_t *buf)
 {
 	size_t len = c->out_len;
@@ -134,7 +134,7 @@ static size_t gather_output(struct h2_conn *c, uint8_t *buf)
 	return len;
 }
 
-/* Keep what the socket does not take. */
+/* Keep output that the socket does not take. */
 static int keep_output(struct h2_conn *c, const uint8_t *buf, size_t len)
 {
 	uint8_t *out = len ? malloc(len) : NULL;
@@ -149,10 +149,10 @@ static int keep_output(struct h2_conn *c, const uint8_t *buf, size_t len)
 	return 0;
 }
 
-/* Returns 1: the socket takes more; 0: it does not, -1: it is the end. */
+/* Returns 1: the socket takes more; 0: it does not; -1: connection lost. */
 static int write_some(struct h2_conn *c, size_t *total)
 {
-	/* A frame of nghttp2 may follow what is just short of CONN_READ. */
+	/* nghttp2 may add a whole frame to just under CONN_READ bytes. */
 	static uint8_t buf[CONN_READ + 2 * 65536];
 	size_t len = gather_output(c, buf);
 	ssize_t n;
@@ -168,7 +168,7 @@ static int write_some(struct h2_conn *c, size_t *total)
 	return !c->out_len;
 }
 
-/* It took more than a client needs: say so, if it reads, and listen no more. */
+/* The client took more than it needs: say so, if it reads, and read no more. */
 static void cut_conn(struct h2_conn *c)
 {
 	struct h2_server *s = c->server;
@@ -190,7 +190,7 @@ static void cut_conn(struct h2_conn *c)
 	linger_conn(c);
 }
 
-/* Send what there is to send, as far as the client reads it. */
+/* Send pending output, as far as the client reads it. */
 void conn_flush(struct h2_conn *c)
 {
 	size_t total = 0;
@@ -212,7 +212,7 @@ void conn_flush(struct h2_conn *c)
 		   !nghttp2_session_want_write(c->h2)) {
 		linger_conn(c);
 	} else {
-		/* Nothing is read as long as what was written is not. */
+		/* Nothing is read until all output is written. */
 		if (c->in && !c->out_len)
 			conn_post(c);
 		conn_wait(c, c->out_len ? EPOLLOUT :
@@ -223,7 +223,7 @@ void conn_flush(struct h2_conn *c)
 
 /* --- Input --------------------------------------------------------------- */
 
-/* Keep bytes for the next turn, which comes after those of others. */
+/* Keep bytes for the next turn, which comes after other connections' turns. */
 static int keep_input(struct h2_conn *c, const uint8_t *data, size_t len)
 {
 	uint8_t *rest = len ? malloc(len) : NULL;
@@ -295,7 +295,7 @@ static void shake_hands(struct h2_conn *c)
 		open_session(c);
 }
 
-/* A handshake gives way: @why the newer one had no room. */
+/* A handshake gives way to a newer one, which @why kept out. */
 static void drop_shake(struct h2_conn *c, const char *why)
 {
 	char text[256];
@@ -308,7 +308,7 @@ static void drop_shake(struct h2_conn *c, const char *why)
 }
 
 /*
- * Begin with a connection that has said something. Returns false: it has to
+ * Begin with a connection that has sent something. Returns false: it has to
  * wait.
  */
 bool conn_start(struct h2_conn *c)
@@ -349,7 +349,7 @@ static void begin_conn(struct h2_conn *c)
 	if (!conn_hostq(c, HOSTQ_WAITS)->n && conn_start(c))
 		return;
 	conn_enter(c, CONN_WAITS);
-	/* A client that has hung up by then costs nothing. */
+	/* A client that hangs up while it waits costs nothing. */
 	conn_wait(c, EPOLLRDHUP);
 }
 
@@ -364,7 +364,7 @@ static void drop_some(struct h2_conn *c)
 		conn_wait(c, EPOLLIN);
 }
 
-/* Something has happened at its socket, or it had to wait for its turn. */
+/* The socket has events, or the last turn left input. */
 static void take_turn(struct h2_conn *c, uint32_t events)
 {
 	switch (c->state) {
@@ -392,7 +392,7 @@ static void take_turn(struct h2_conn *c, uint32_t events)
 	}
 }
 
-/* It is a connection's turn. */
+/* A connection's turn has come. */
 void conn_work(struct loop_work *work)
 {
 	struct h2_conn *c = container_of(work, struct h2_conn, work);
@@ -407,7 +407,7 @@ void conn_work(struct loop_work *work)
 	} else {
 		take_turn(c, events);
 	}
-	/* A dead one holds its lane no more. */
+	/* A dead connection has no lane any more. */
 	if (c->state != CONN_DEAD)
 		lane_charge(share_lane(&c->share), now_us() - begin);
 }

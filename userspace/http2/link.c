@@ -14,8 +14,8 @@
 #include "http2/reach.h"
 
 /*
- * Take note of what has gone wrong.
- * @fault: what; the first one is the cause of the others
+ * Note a fault.
+ * @fault: fault; only the first one counts, as it causes the others
  */
 void link_fail(struct link *l, enum fault fault, int err)
 {
@@ -31,7 +31,7 @@ void link_fail(struct link *l, enum fault fault, int err)
 			 l->program);
 }
 
-/* The server, or the network, has ended it. */
+/* The server, or the network, has ended the connection. */
 static void note_cut(struct link *l)
 {
 	link_fail(l, l->got_data ? FAULT_LOST : FAULT_CUT, 0);
@@ -48,9 +48,9 @@ static void note_tls(struct link *l)
 }
 
 /*
- * Use a connection that exists. Returns false if it cannot be used.
- * @fd: socket, which becomes non-blocking, and is @l's in any case
- * @address: of the server, whose certificate must have the host's name
+ * Use an existing connection. Returns false if it cannot be used.
+ * @fd: socket; becomes non-blocking, and @l owns it in any case
+ * @address: the server's, whose certificate must have the host's name
  */
 bool link_adopt(struct link *l, int fd, const char *address)
 {
@@ -83,8 +83,8 @@ bool link_connect(struct link *l, const char *address, int port,
 }
 
 /*
- * Go on with a handshake. Returns 1: done; 0: when the socket has @l->events;
- * -1: it has failed.
+ * Go on with a handshake. Returns 1: done; 0: wait for @l->events at the
+ * socket; -1: failed.
  */
 int link_shake(struct link *l)
 {
@@ -103,7 +103,7 @@ int link_shake(struct link *l)
 	return ret ? -1 : 1;
 }
 
-/* What became of reading or writing: bytes, 0: not now, -1: the end. */
+/* Translate a result of reading or writing: bytes; 0: not now; -1: the end. */
 static ssize_t judge_result(struct link *l, ssize_t n)
 {
 	if (n > 0)
@@ -119,7 +119,7 @@ static ssize_t judge_result(struct link *l, ssize_t n)
 
 /*
  * Read. Returns the number of bytes; 0: none now; -1: the end.
- * @len: its size in bytes
+ * @len: size of @buf in bytes
  */
 ssize_t link_read(struct link *l, void *buf, size_t len)
 {
@@ -132,8 +132,8 @@ ssize_t link_read(struct link *l, void *buf, size_t len)
 }
 
 /*
- * Write. Returns the number of bytes; 0: none now; -1: nobody takes them, but
- * the server may have said why before: link_read() will tell.
+ * Write. Returns the number of bytes; 0: not now; -1: the server reads no more,
+ * but may have said why: link_read() tells.
  * @buf: bytes; after 0 the same ones must be given again
  */
 ssize_t link_write(struct link *l, const void *buf, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The bytes of a connection to a server, over TLS or not. No function waits, but
- * for link_connect().
+ * The bytes of a connection to a server, with or without TLS. Only
+ * link_connect() waits.
  */
 #ifndef INC_HTTP2_LINK_H
 #define INC_HTTP2_LINK_H
@@ -15,15 +15,15 @@
 
 /**
  * struct link - a connection
- * @program: that should be at its other end
- * @ctx: how to speak TLS; NULL: it is not spoken
+ * @program: the server's program, for error texts
+ * @ctx: TLS context; NULL: no TLS
  * @fd: socket; -1: none
  * @tls: TLS, or NULL
- * @has_handshake: hands were shaken
- * @events: what to wait for at @fd
- * @got_data: the server has said something, after the handshake
- * @fault: what has gone wrong
- * @why: and in words
+ * @has_handshake: the handshake is done, or there is no TLS
+ * @events: events to wait for at @fd
+ * @got_data: the server has sent data after the handshake
+ * @fault: first fault
+ * @why: its description
  */
 struct link {
 	const char		*program;

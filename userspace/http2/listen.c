@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The sockets that the server listens at.
+ * The server's listening sockets.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 #include "conf/keepalive.h"
 
 #define BACKLOG	4096
-#define ROOM	65536	/* bytes that the kernel keeps until they are read */
+#define ROOM	65536	/* receive buffer of each connection */
 
-/* Closes @fd if it fails. */
+/* Closes @fd on failure. */
 static int add_fd(struct h2_server *s, int fd)
 {
 	struct h2_listener *l = &s->listeners[s->nlisteners];
@@ -57,14 +57,14 @@ static int port_of(int fd)
 	struct sockaddr_storage addr;
 	socklen_t len = sizeof(addr);
 
-	/* Both families have the port at the same place. */
+	/* The port is at the same offset in both families. */
 	_Static_assert(offsetof(struct sockaddr_in, sin_port) ==
 		       offsetof(struct sockaddr_in6, sin6_port), "port");
 	return getsockname(fd, (struct sockaddr *)&addr, &len) ? 0 :
 	       ntohs(((struct sockaddr_in *)&addr)->sin_port);
 }
 
-/* What a socket accepts inherits this: ranks without heartbeats may vanish, too. */
+/* Accepted sockets inherit keepalive: ranks without heartbeats may vanish. */
 static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 {
 	struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
@@ -78,7 +78,7 @@ static int listen_tcp(struct h2_server *s, const struct addrinfo *ai, int port)
 	((struct sockaddr_in *)&addr)->sin_port = htons((uint16_t)port);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
-	/* "::" is all of IPv4, too, whatever net.ipv6.bindv6only says. */
+	/* "::" includes all of IPv4, whatever net.ipv6.bindv6only says. */
 	if (ai->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	inc_set_keepalive(fd, RDMA_INC_DEFAULT_DEAD_TIME);
@@ -105,7 +105,7 @@ static int set_error(const struct h2_server *s, const char *address, int ret,
 	return ret;
 }
 
-/* One of a name's addresses is enough. */
+/* Listening at one of a name's addresses is enough. */
 static int listen_host(struct h2_server *s, const char *host, int *port,
 		       const char **why)
 {
@@ -126,8 +126,8 @@ static int listen_host(struct h2_server *s, const char *host, int *port,
 }
 
 /*
- * Listen. Any address, of either family, means all of both, where there is
- * IPv6. Returns the port, 1 of a UNIX socket, or a negative errno value.
+ * Listen. A wildcard address of either family means both, where there is IPv6.
+ * Returns the port, 1 for a UNIX socket, or a negative errno value.
  * @address: "host:port", "[address]:port" or "unix:PATH"; port 0: any
  * @len: size of @err in bytes
  */

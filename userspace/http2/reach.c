@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See reach.h. As RFC 8305, for all addresses of all servers at once: one that does
- * not answer costs NEXT_MS, one that refuses nothing, and the first to answer is
- * taken. Servers take turns, so that one with many addresses does not keep the
- * others waiting; nor does one whose name no name server knows.
+ * See reach.h. Happy Eyeballs (RFC 8305) over all addresses of all servers: one
+ * that does not answer costs NEXT_MS, one that refuses nothing, and the first
+ * to answer wins. Servers take turns: a server with many addresses does not
+ * keep the others waiting, nor does one whose name no name server knows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,32 +26,32 @@
 #include "conf/keepalive.h"
 
 #define BLANKS		" \t"
-#define AGAIN_MS	20	/* until a socket is asked again whose queue is full */
-#define NEXT_MS		250	/* that one attempt has before the next */
-#define SLOW_MS		500	/* a name, until each family is asked for alone */
-#define LATE_MS		500	/* that an address has, however late it comes */
-#define ADDRS_MOST	32	/* of a server */
-#define ASKED		3	/* questions of a name */
-#define WHY_LEN		200	/* of one server among others, in bytes */
-#define MORE_LEN	24	/* of that others are not named */
+#define AGAIN_MS	20	/* until a full socket is tried again */
+#define NEXT_MS		250	/* from one attempt to the next */
+#define SLOW_MS		500	/* for a name as a whole, then by family */
+#define LATE_MS		500	/* for an address, however late it is known */
+#define ADDRS_MOST	32	/* addresses per server */
+#define ASKED		3	/* questions per name */
+#define WHY_LEN		200	/* bytes about one server among others */
+#define MORE_LEN	24	/* bytes that say how many are left out */
 #define NEVER		INT64_MAX
 
 /**
- * struct server - one that can be reached
- * @addr: as it was given
- * @host: in it
- * @port: in it
- * @invalid: it is none
- * @done: it was reached, or cannot be; until inc_reach_again()
- * @err: why not, a negative errno value, or 0
- * @had_turn: it has had its turn, in this race, like all that follows
+ * struct server - a server that may be reached
+ * @addr: address as given
+ * @host: host of @addr
+ * @port: port of @addr
+ * @invalid: @addr cannot be used
+ * @done: reached or failed, until inc_reach_again()
+ * @err: why it was not reached, a negative errno value, or 0
+ * @had_turn: it has had a turn in this race; like all members below, per race
  * @addrs: its addresses
  * @n: their number
- * @n_begun: of these
- * @n_open: connections that are being made
+ * @n_begun: number of @addrs tried
+ * @n_open: connections under way
  * @ask: questions about its name
- * @more_at: when there are to be more
- * @wait_until: it is nobody's turn before
+ * @more_at: when to ask for each family alone
+ * @wait_until: no turn before this time
  */
 struct server {
 	char			addr[INC_REACH_ADDR];
@@ -74,16 +74,16 @@ struct server {
  * struct inc_reach - servers, one of which is to be reached
  * @servers: in their order
  * @n: their number
- * @port: of those that name none
- * @tcp: paths are refused
- * @reached: the one that was reached last, or @n
- * @turn: whose turn it is
+ * @port: port of addresses that have none
+ * @tcp: refuse paths
+ * @reached: server that was reached last, or @n
+ * @turn: server whose turn is next
  * @next: when the next attempt is made
  * @deadline: time limit
- * @pfd: sockets, the oldest first; before them what tells of names
+ * @pfd: sockets, the oldest first, behind the eventfd of name resolution
  * @server_of: their servers
- * @n_open: their number
- * @shown: where they are shown, or NULL
+ * @n_open: number of sockets
+ * @shown: their descriptors, for a child of fork(), or NULL
  */
 struct inc_reach {
 	struct server			*servers;
@@ -104,8 +104,8 @@ struct inc_reach {
 
 /*
  * Take an address out of a list. Returns the number of addresses.
- * @list: addresses, with commas between, and blanks around them
- * @n: which one, from 0; beyond the last it begins again with the first
+ * @list: addresses, separated by commas, with blanks around them
+ * @n: index from 0; beyond the last it wraps around
  * @len: size of @addr in bytes
  */
 int inc_reach_nth(const char *list, unsigned int n, char *addr, size_t len)
@@ -133,7 +133,7 @@ bool inc_reach_is_path(const char *addr)
 	return path && *path;
 }
 
-/* Can it be tried? Returns 0 or a negative errno value. */
+/* Can an address be tried? Returns 0 or a negative errno value. */
 static int check_address(struct server *s, bool tcp)
 {
 	struct sockaddr_un path;
@@ -147,9 +147,9 @@ static int check_address(struct server *s, bool tcp)
 }
 
 /*
- * Add a server. If it is none, inc_reach_error() says so. Returns false: no
- * memory.
- * @addr: its address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH
+ * Add a server. inc_reach_error() tells if the address is unusable. Returns
+ * false: no memory.
+ * @addr: address: HOST, HOST:PORT, [ADDRESS]:PORT or unix:PATH
  */
 bool inc_reach_add(struct inc_reach *r, const char *addr)
 {
@@ -173,9 +173,9 @@ bool inc_reach_add(struct inc_reach *r, const char *addr)
 }
 
 /*
- * Name servers. Returns servers, for inc_reach_free(), or NULL.
- * @list: their addresses, as of inc_reach_add(), with commas between; empty
- *	ones are passed over
+ * Make a list of servers. Returns the list, for inc_reach_free(), or NULL.
+ * @list: addresses as for inc_reach_add(), separated by commas; empty ones are
+ *	skipped
  */
 struct inc_reach *inc_reach_new(const char *list, int port, bool tcp)
 {
@@ -197,7 +197,7 @@ struct inc_reach *inc_reach_new(const char *list, int port, bool tcp)
 	return r;
 }
 
-/* Forget servers. */
+/* Free a list of servers. */
 void inc_reach_free(struct inc_reach *r)
 {
 	if (r)
@@ -215,7 +215,7 @@ static void show_sockets(struct inc_reach *r)
 		r->shown->fd[i] = i <= r->n_open ? r->pfd[i].fd : -1;
 }
 
-/* Why a server is not reached: who refuses is there, whatever else is wrong. */
+/* Note why a server is not reached. A refusal tells most: its host is up. */
 static void note_error(struct server *s, int err)
 {
 	if (s->err != -ECONNREFUSED)
@@ -229,7 +229,7 @@ static void drop_socket(struct inc_reach *r, unsigned int i, int err)
 
 	s->n_open--;
 	if (err == EAGAIN) {
-		/* Others wait to be accepted, and poll() tells of no turn. */
+		/* The server's queue is full. poll() will not tell of room. */
 		s->n_begun--;
 		s->wait_until = now_ms() + AGAIN_MS;
 		r->next = 0;
@@ -268,7 +268,7 @@ static void start_connection(struct inc_reach *r, unsigned int which)
 		r->next = 0;
 		return;
 	}
-	/* It has had as much time as all others together. */
+	/* The oldest attempt has had as much time as all others together. */
 	if (r->n_open == INC_REACH_MOST)
 		drop_socket(r, 1, ETIMEDOUT);
 	r->n_open++;
@@ -281,7 +281,7 @@ static void start_connection(struct inc_reach *r, unsigned int which)
 		drop_socket(r, r->n_open, errno);
 }
 
-/* Returns the place of the first socket that is connected, or 0. */
+/* Returns the place of the first connected socket, or 0. */
 static unsigned int take_winner(struct inc_reach *r, int64_t wait_ms)
 {
 	socklen_t len = sizeof(int);
@@ -308,7 +308,7 @@ static unsigned int take_winner(struct inc_reach *r, int64_t wait_ms)
 
 /* --- Names --------------------------------------------------------------- */
 
-/* Alternate families, else keep the resolver's order (RFC 8305, section 4). */
+/* Alternate families, but keep the resolver's order in each (RFC 8305, 4). */
 static void add_addresses(struct server *s, const struct addrinfo *list)
 {
 	const struct addrinfo *at[2] = { list, list }, *ai;
@@ -361,7 +361,7 @@ static void leave_question(struct server *s, unsigned int i)
 	s->ask[i] = NULL;
 }
 
-/* It is a server's turn, for the first time. */
+/* A server's first turn: find its addresses. */
 static void meet_server(struct inc_reach *r, struct server *s, int64_t now)
 {
 	struct addrinfo *list;
@@ -384,9 +384,9 @@ static void meet_server(struct inc_reach *r, struct server *s, int64_t now)
 }
 
 /*
- * Take what name servers have said. The two questions of a name, of which the
- * resolver waits for both, may be answered by name servers, or let through by
- * networks, that do not answer the other one.
+ * Take answers of name servers. The resolver waits for both A and AAAA records,
+ * but some name servers answer, and some networks let through, only one of the
+ * two questions: ask for each family alone then.
  */
 static void take_answers(struct inc_reach *r, struct server *s, int64_t now)
 {
@@ -446,7 +446,7 @@ static struct server *next_server(const struct inc_reach *r, int64_t now)
 	return NULL;
 }
 
-/* Returns false if it is nobody's turn. */
+/* Returns false if no server has a turn now. */
 static bool take_turn(struct inc_reach *r, int64_t now)
 {
 	struct server *s = now < r->next ? NULL : next_server(r, now);
@@ -466,7 +466,7 @@ static bool take_turn(struct inc_reach *r, int64_t now)
 	return true;
 }
 
-/* When something is to be done though nothing happens. */
+/* Get the milliseconds until the next timeout. */
 static int64_t alarm_at(const struct inc_reach *r, int64_t now)
 {
 	int64_t at = r->deadline;
@@ -505,7 +505,7 @@ static void begin_race(struct inc_reach *r, int timeout_ms)
 	}
 }
 
-/* The race is over; if another one has @won, this one has not lost. */
+/* The race is over. If @won, servers still racing have not failed. */
 static void judge_server(struct server *s, bool won)
 {
 	unsigned int i;
@@ -531,7 +531,7 @@ static int end_race(struct inc_reach *r, unsigned int at)
 
 	for (i = 0; i < r->n; i++)
 		judge_server(&r->servers[i], at);
-	/* A child of fork() sees the winner at all times. */
+	/* @shown has the winner at all times, for a child of fork(). */
 	if (at)
 		r->reached = r->server_of[at];
 	for (i = r->n_open; i; i--)
@@ -550,14 +550,13 @@ static int end_race(struct inc_reach *r, unsigned int at)
 }
 
 /*
- * Reach one of the servers. The one that is reached, see inc_reach_which(),
- * and those that cannot be, are left out from then on. If none is reached,
- * that is all of them. Returns the socket, non-blocking, or -1:
- * inc_reach_error() says why.
- * @timeout_ms: how long to try, with the time that names take
- * @seen: the descriptors from the moment when there are some, for a child of
- *	fork() to close; the connected one is left in it, the others are -1; or
- *	NULL
+ * Reach one of the servers. The server that is reached, see inc_reach_which(),
+ * and servers that failed, are left out from then on. If none is reached, all
+ * have failed. Returns the socket, non-blocking, or -1: inc_reach_error() says
+ * why.
+ * @timeout_ms: time limit, with the resolution of names
+ * @seen: descriptors as soon as they are open, for a child of fork() to close;
+ *	in the end the connected one and -1; or NULL
  */
 int inc_reach_next(struct inc_reach *r, int timeout_ms,
 		   struct inc_reach_sockets *seen)
@@ -588,8 +587,8 @@ int inc_reach_next(struct inc_reach *r, int timeout_ms,
 }
 
 /*
- * Leave out a server, which was reached otherwise.
- * @i: which one; it is as if inc_reach_next() had
+ * Leave out a server that was reached by other means.
+ * @i: index; inc_reach_which() returns it from then on
  */
 void inc_reach_skip(struct inc_reach *r, unsigned int i)
 {
@@ -597,7 +596,7 @@ void inc_reach_skip(struct inc_reach *r, unsigned int i)
 	r->reached = i;
 }
 
-/* Leave out nobody any more. */
+/* Leave out only servers whose address cannot be used. */
 void inc_reach_again(struct inc_reach *r)
 {
 	unsigned int i;
@@ -616,7 +615,7 @@ unsigned int inc_reach_left(const struct inc_reach *r)
 	return left;
 }
 
-/* --- What has become of them --------------------------------------------- */
+/* --- Results ------------------------------------------------------------- */
 
 /* Count servers. Returns their number. */
 unsigned int inc_reach_count(const struct inc_reach *r)
@@ -630,7 +629,7 @@ unsigned int inc_reach_which(const struct inc_reach *r)
 	return r->reached;
 }
 
-/* Get a server's address. Returns its address, as it was given. */
+/* Get a server's address, as it was given. Returns the address. */
 const char *inc_reach_addr(const struct inc_reach *r, unsigned int i)
 {
 	return r->servers[i].addr;
@@ -638,10 +637,9 @@ const char *inc_reach_addr(const struct inc_reach *r, unsigned int i)
 
 /*
  * Tell why a server was not reached. Returns 0: it was, or another one was
- * before, or a negative errno value. -EINVAL, -ENAMETOOLONG, -EPROTOTYPE: it
- * is no address, is too long, or is a path; -ENXIO: there is no host of this
- * name; -ENONET: no name server tells; -ECANCELED: there was no time left for
- * it.
+ * before, or a negative errno value. -EINVAL, -ENAMETOOLONG, -EPROTOTYPE: the
+ * address is malformed, too long, or a path; -ENXIO: no host has this name;
+ * -ENONET: no name server answers; -ECANCELED: no time was left to try it.
  */
 int inc_reach_error(const struct inc_reach *r, unsigned int i)
 {
@@ -649,7 +647,7 @@ int inc_reach_error(const struct inc_reach *r, unsigned int i)
 }
 
 /*
- * Say why servers were not reached, to people.
+ * Describe to people why servers were not reached.
  * @text: result: "at HOST, port PORT: WHY; at HOST, ..."
  * @len: size of @text in bytes
  */
@@ -675,7 +673,7 @@ void inc_reach_why(const struct inc_reach *r, const char *program, char *text,
 					at ? "; " : "", s->host, s->port, why) :
 			       snprintf(one, sizeof(one), "%sat \"%s\": %s",
 					at ? "; " : "", s->addr, why);
-		/* What is not said must be counted. */
+		/* Leave room to say how many are left out. */
 		if (at + (size_t)n + MORE_LEN > len && (at || left > 1))
 			break;
 		at += (size_t)snprintf(text + at, len - at, "%s", one);
@@ -687,8 +685,8 @@ void inc_reach_why(const struct inc_reach *r, const char *program, char *text,
 
 /*
  * Connect to a server. Returns the socket, non-blocking, or a negative errno
- * value, as of inc_reach_error().
- * @timeout_ms: how long to try, as for inc_reach_next()
+ * value, as from inc_reach_error().
+ * @timeout_ms: time limit, with the resolution of names
  */
 int inc_reach_connect(const char *addr, int port, int timeout_ms)
 {

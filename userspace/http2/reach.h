@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Addresses of servers, and connections to one of them: libinc's, inc-amctl's and
- * the manager's.
+ * Addresses of servers, and connections to one of them, for libinc, inc-amctl
+ * and the manager.
  */
 #ifndef INC_HTTP2_REACH_H
 #define INC_HTTP2_REACH_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define INC_REACH_MOST	16	/* connections that are being made at a time */
+#define INC_REACH_MOST	16	/* connections under way at a time */
 #define INC_REACH_SEEN	(INC_REACH_MOST + 1)
-#define INC_REACH_ADDR	288	/* a name of DNS, and a port */
+#define INC_REACH_ADDR	288	/* a DNS name and a port */
 
 /**
  * struct inc_reach_sockets - descriptors while a connection is being made
- * @fd: -1: none
+ * @fd: descriptors; -1: none
  */
 struct inc_reach_sockets {
 	_Atomic int	fd[INC_REACH_SEEN];

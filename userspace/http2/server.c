@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The server: the connections that it accepts, and the end of each turn.
+ * The server: accepting connections, and the end of each turn.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 #include "http2/conn.h"
 
-#define ACCEPTS		64	/* connections of a turn, at a socket */
-#define SHAKES		4	/* handshakes that begin in a turn after a wait */
-#define LOOKS		64	/* at hosts that want to begin one */
-#define RESERVE_MAX	1024	/* descriptors for all but connections */
-#define AGAIN_MS	100	/* when no connection can be accepted */
+#define ACCEPTS		64	/* connections accepted per turn and socket */
+#define SHAKES		4	/* handshakes begun per turn after a wait */
+#define LOOKS		64	/* hosts asked for one that can begin */
+#define RESERVE_MAX	1024	/* descriptors kept for all else */
+#define AGAIN_MS	100	/* until connections are accepted again */
 #define TELL_MS		200	/* from the first GOAWAY to the last */
-#define STOP_MS		700	/* and to the end */
+#define STOP_MS		700	/* from the first GOAWAY to the end */
 #define STOP_STEP_MS	20
 #define WAIT_STEP_MS	5	/* between two looks at waiting connections */
 
@@ -63,7 +63,7 @@ static void add_conn(struct h2_server *s, struct h2_conn *c)
 	conn_arm(c);
 }
 
-/* Returns -1, or the kind that has too much already. */
+/* Returns -1, or the kind of the share that is used up. */
 static int take_idle(struct h2_conn *c, char *why, size_t len)
 {
 	int full = share_take(&c->share, SHARE_IDLE, 1, why, len);
@@ -77,7 +77,7 @@ static int take_idle(struct h2_conn *c, char *why, size_t len)
 	return full;
 }
 
-/* Returns false if it cannot be taken. */
+/* Returns false if there is no room for the connection. */
 static bool take_shares(struct h2_server *s, struct h2_conn *c,
 			const char *host)
 {
@@ -125,8 +125,8 @@ void h2_attach(struct h2_server *s, int fd, const char *host, int port)
 	} else if (inet_pton(AF_INET6, host, &in6) == 1) {
 		snprintf(c->peer, sizeof(c->peer), "ipv6:[%s]:%d", host, port);
 		/*
-		 * A host that has one address has the others of its network,
-		 * too.
+		 * An IPv6 host can use all addresses of its /64: count them as
+		 * one.
 		 */
 		memset(in6.s6_addr + 8, 0, 8);
 		inet_ntop(AF_INET6, &in6, net, sizeof(net));
@@ -169,8 +169,8 @@ static void accept_again(struct timer *timer)
 }
 
 /*
- * There are no descriptors left: a connection without a call gives way, or all
- * wait.
+ * No descriptors are left: close a connection without a call, or pause
+ * accepting.
  */
 static void make_way(struct h2_server *s)
 {
@@ -222,7 +222,7 @@ static bool accept_one(struct h2_server *s, int fd)
 	return true;
 }
 
-/* Somebody has come. */
+/* Accept new connections. */
 void server_accept(struct loop_fd *io, uint32_t events)
 {
 	struct h2_listener *l = container_of(io, struct h2_listener, io);
@@ -233,8 +233,7 @@ void server_accept(struct loop_fd *io, uint32_t events)
 }
 
 /*
- * Let waiting connections shake hands, one host after the other, if there is
- * room.
+ * Begin waiting handshakes, one host after the other, as far as there is room.
  */
 static void start_waiting(struct h2_server *s)
 {
@@ -299,7 +298,7 @@ static void free_dead(struct h2_server *s)
 	}
 }
 
-/* The loop has a next turn in time for what nothing else wakes it for. */
+/* Wake the loop for work that no event announces. */
 static void plan_turn(struct h2_server *s)
 {
 	int64_t at = TIMER_NEVER;
@@ -327,7 +326,7 @@ static void no_matter(struct timer *timer)
 {
 }
 
-/* Have the server end, within 700 ms. Returns true when it has. */
+/* Stop the server within 700 ms. Returns true when it has ended. */
 bool h2_stop(struct h2_server *s)
 {
 	struct h2_conn *c;
@@ -352,8 +351,8 @@ bool h2_stop(struct h2_server *s)
 
 /*
  * Make a server. Returns the server, for h2_free(), or NULL.
- * @loop: main loop, at the end of whose turns it has work
- * @self: what texts call it, constant
+ * @loop: main loop; the server works at the end of each turn
+ * @self: the server's name in texts, constant
  */
 struct h2_server *h2_new(struct loop *loop, const char *self,
 			 const struct h2_handler *handler, void *ctx)
@@ -395,7 +394,7 @@ struct h2_server *h2_new(struct loop *loop, const char *self,
 	return NULL;
 }
 
-/* Remove the socket in the file system, if there is one. */
+/* Remove the UNIX socket's file, if there is one. */
 void h2_unlisten(struct h2_server *s)
 {
 	inc_socket_remove(&s->socket);
@@ -403,7 +402,7 @@ void h2_unlisten(struct h2_server *s)
 
 /*
  * Close all connections at once.
- * @s: server; the handler's gone() is called for all calls
+ * @s: server; the handler's gone() is called for each call with @user
  */
 void h2_close(struct h2_server *s)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * HTTP/2 of a connection, by nghttp2: its frames, and the calls that they make.
- * nghttp2's callbacks submit frames, but neither send nor receive, nor free the
- * session.
+ * HTTP/2 of a connection, by nghttp2: its frames and its calls. nghttp2's
+ * callbacks submit frames, but neither send nor receive, nor free the session.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,16 +11,16 @@
 #include "conf/list.h"
 #include "http2/conn.h"
 
-#define STREAMS_MAX	1000	/* calls of a client that obeys */
-#define HEADERS_MAX	8192	/* bytes of a call's headers, as HTTP/2 counts */
+#define STREAMS_MAX	1000	/* calls of a client that heeds SETTINGS */
+#define HEADERS_MAX	8192	/* of a call's headers, by HTTP/2's count */
 #define HEADERS_MS	10000	/* from their first byte to their last */
-#define SILENT_MS	10000	/* for a client to say what it wants */
-#define STUCK_MS	30000	/* and to read what it was sent */
-/* Calls and messages but for heartbeats, likewise. */
+#define SILENT_MS	10000	/* from a call's start to its first message */
+#define STUCK_MS	30000	/* for a client to read its messages */
+/* Calls and messages except heartbeats, at once and per second. */
 #define WORDS		4096
 #define WORDS_S		64
 #define PACKED	"compressed messages, by gzip or else, are not understood"
-#define CALL_BYTES	9216	/* a call's headers may have; see conn.c */
+#define CALL_BYTES	9216	/* allowance for a call's headers; see io.c */
 
 #define NV(name, value, len) \
 	{ (uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, len, \
@@ -41,7 +40,7 @@ static void arm_call(struct h2_call *call)
 	timer_set(&call->conn->server->loop->timers, &call->timer, at);
 }
 
-/* --- What is sent -------------------------------------------------------- */
+/* --- Output -------------------------------------------------------------- */
 
 static void drop_chunk(struct h2_call *call)
 {
@@ -85,7 +84,7 @@ static size_t copy_part(uint8_t *to, size_t room, struct h2_chunk *c)
 	return n + part;
 }
 
-/* nghttp2 asks for what is to be sent: the messages, then the status. */
+/* Give nghttp2 a call's messages, then the status. */
 static ssize_t read_queue(nghttp2_session *h2, int32_t id, uint8_t *buf,
 			  size_t len, uint32_t *flags, nghttp2_data_source *src,
 			  void *ctx)
@@ -130,7 +129,7 @@ static void go_on(struct h2_call *call)
 	bool alone = !call->out.begun && call->out.ending && !call->out.queue;
 	size_t n = alone ? put_status(call, nv + 3) : 0;
 
-	if (!h2)	/* the connection is gone, and its other calls go */
+	if (!h2)	/* the connection is being freed, with all calls */
 		return;
 	if (!call->out.begun)
 		nghttp2_submit_response(h2, call->id, nv, 3 + n,
@@ -143,7 +142,7 @@ static void go_on(struct h2_call *call)
 	conn_mark(call->conn);
 }
 
-/* As share_take(); the owner that has most of a full pool gives way. */
+/* As share_take(), but the owner that holds most of a full pool gives way. */
 static int take_share(struct h2_call *call, enum share_what what, size_t n,
 		      char *why, size_t len)
 {
@@ -165,7 +164,7 @@ void h2_begin(struct h2_call *call)
 /*
  * Send a message. If too many wait to be read, the call is cancelled, or its
  * connection cut.
- * @c: message, with its data; belongs to the call
+ * @c: message with its data; owned by the call
  */
 void h2_send(struct h2_call *call, struct h2_chunk *c)
 {
@@ -207,8 +206,8 @@ void h2_finish(struct h2_call *call, int status, const char *text)
 }
 
 /*
- * The client waits for a call's messages no more: they are dropped, unless a part
- * was sent. If the call had ended, that was after them, so it ends otherwise now.
+ * The client no longer waits for a call's messages: drop them, unless a part
+ * was sent. A status that was to follow them is replaced.
  */
 static void give_up(struct h2_call *call, int status, const char *text)
 {
@@ -224,7 +223,7 @@ static void give_up(struct h2_call *call, int status, const char *text)
 	h2_finish(call, status, text);
 }
 
-/* End a call at once. */
+/* Reset a call's stream. */
 void h2_cancel(struct h2_call *call)
 {
 	if (!call->conn->h2)
@@ -252,9 +251,10 @@ const char *h2_peer(const struct h2_call *call)
 }
 
 /*
- * Ask how a call has ended. Returns false: the client has reset it, or closed
- * the connection, or its kernel has; true: it ended otherwise, or the client has
- * said GOAWAY before, as one does that gets no answer and calls again.
+ * Ask how a call has ended. Returns false: the client has reset it, or the
+ * client or its kernel has closed the connection; true: it ended otherwise, or
+ * the client sent GOAWAY before, as one does that gets no answer and calls
+ * again.
  */
 bool h2_vanished(const struct h2_call *call)
 {
@@ -262,8 +262,8 @@ bool h2_vanished(const struct h2_call *call)
 }
 
 /*
- * Get the certificate of a call's client. Returns the certificate, which was
- * verified and is the connection's, or NULL.
+ * Get the certificate of a call's client. Returns the certificate, which is
+ * verified and owned by the connection, or NULL.
  */
 X509 *h2_cert(const struct h2_call *call)
 {
@@ -272,8 +272,8 @@ X509 *h2_cert(const struct h2_call *call)
 }
 
 /*
- * Take note of a call or a message. Returns false if the connection is cut.
- * @why: a constant, if they are too many
+ * Count a call or a message. Returns false if the connection is cut.
+ * @why: reason to cut it, constant
  */
 bool h2_count(struct h2_call *call, int64_t n, size_t bytes, const char *why)
 {
@@ -287,7 +287,7 @@ bool h2_count(struct h2_call *call, int64_t n, size_t bytes, const char *why)
 	return false;
 }
 
-/* A connection is its first caller's, and counts as one of that tenant. */
+/* A connection counts towards the tenant of its first caller. */
 static bool join_tenant(struct h2_call *call, const char *tenant, char *why,
 			size_t len)
 {
@@ -311,8 +311,8 @@ static bool join_tenant(struct h2_call *call, const char *tenant, char *why,
 }
 
 /*
- * Count a call of somebody who may call. Returns false if there is none.
- * @why: result: why there is no room for it
+ * Count a call of an authorized client. Returns false if there is no room.
+ * @why: result: why there is no room
  * @len: size of @why in bytes
  */
 bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len)
@@ -339,7 +339,7 @@ bool h2_admit(struct h2_call *call, const char *tenant, char *why, size_t len)
 			"calls and messages come faster than one client needs");
 }
 
-/* It is secret, and may be long: HPACK repeats it by one byte. */
+/* Free a token early: it is secret, and a byte of HPACK repeats it. */
 static void forget_token(struct h2_call *call)
 {
 	if (call->in.token)
@@ -369,7 +369,7 @@ static void free_call(struct h2_call *call)
 	free(call);
 }
 
-/* Speak HTTP/2 to its end. */
+/* End a session by GOAWAY. */
 void session_end(struct h2_conn *c)
 {
 	nghttp2_session_terminate_session(c->h2, NGHTTP2_NO_ERROR);
@@ -382,7 +382,7 @@ static void call_timer(struct timer *timer)
 	int64_t now = conn_now(call->conn);
 
 	if (!call->in.has_headers) {
-		/* Nothing else can come before them. */
+		/* No other frame can arrive before the rest of the headers. */
 		session_end(call->conn);
 		return;
 	}
@@ -399,7 +399,7 @@ static void call_timer(struct timer *timer)
 	arm_call(call);
 }
 
-/* Give up all calls of a connection. */
+/* End all calls of a connection. */
 void session_end_calls(struct h2_conn *c, int status, const char *text)
 {
 	struct h2_call *call;
@@ -410,7 +410,7 @@ void session_end_calls(struct h2_conn *c, int status, const char *text)
 
 /*
  * Free all calls of a connection.
- * @c: connection, whose session is freed
+ * @c: connection whose session is freed
  */
 void session_forget(struct h2_conn *c)
 {
@@ -422,7 +422,7 @@ void session_forget(struct h2_conn *c)
 	}
 }
 
-/* --- What comes ---------------------------------------------------------- */
+/* --- Input --------------------------------------------------------------- */
 
 static struct h2_call *call_of(nghttp2_session *h2, int32_t id)
 {
@@ -450,7 +450,7 @@ static int begin_headers(nghttp2_session *h2, const nghttp2_frame *f,
 	share_copy(&call->share, &c->share);
 	call->next = c->calls;
 	c->calls = call;
-	/* It is not counted before take_call(): of a connection there is one. */
+	/* take_call() counts it: a connection has one such call at a time. */
 	arm_call(call);
 	nghttp2_session_set_stream_user_data(h2, call->id, call);
 	return 0;
@@ -476,7 +476,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	if (!call)
 		return conn_junk(ctx, 1, "headers of no call") ?
 		       0 : NGHTTP2_ERR_CALLBACK_FAILURE;
-	/* SETTINGS announce this, and nghttp2 lets more come. */
+	/* SETTINGS announce HEADERS_MAX, but nghttp2 takes more. */
 	call->in.headers += name_len + len + 32;
 	if (call->in.headers > 4UL * HEADERS_MAX) {
 		conn_cut(ctx, "a call's headers have no end");
@@ -500,7 +500,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *f,
 	return 0;
 }
 
-/* All headers of a call are there. */
+/* All headers of a call have arrived. */
 static void take_call(struct h2_call *call)
 {
 	static const nghttp2_nv other[] = { NV(":status", "415", 3) };
@@ -540,7 +540,7 @@ static void close_half(struct h2_call *call)
 		call->conn->server->handler->half_closed(call);
 }
 
-/* Frames that a client of good will sends few of. */
+/* Count frames of which an honest client sends few. */
 static void weigh_frame(struct h2_conn *c, const nghttp2_frame *f)
 {
 	switch (f->hd.type) {
@@ -586,8 +586,8 @@ static int take_wrong(nghttp2_session *h2, const nghttp2_frame *f, int err,
 }
 
 /*
- * What a message has so far accounts for itself: SHARE_HELD limits it, and each
- * call has one. Once it is whole, the handler decides.
+ * Bytes of an incomplete message need no allowance: SHARE_HELD limits them, and
+ * each call has one such message. The handler decides about whole ones.
  */
 static void account_bytes(struct h2_call *call, int64_t n)
 {
@@ -595,7 +595,7 @@ static void account_bytes(struct h2_call *call, int64_t n)
 		       INT32_MAX, 0);
 }
 
-/* A whole message is there. */
+/* A whole message has arrived. */
 static void take_message(struct h2_call *call)
 {
 	const struct h2_server *s = call->conn->server;
@@ -625,7 +625,7 @@ static void refuse_message(struct h2_call *call, int err)
 		h2_finish(call, WIRE_EXHAUSTED, "no memory");
 }
 
-/* Messages cross frames, and several lie in one. */
+/* A message may span DATA frames, and a frame may hold several messages. */
 static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 {
 	size_t room, left;
@@ -640,7 +640,7 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 		if (call->in.message.room > room &&
 		    take_share(call, SHARE_HELD, call->in.message.room - room, why,
 			       sizeof(why)) >= 0) {
-			/* It never had that. */
+			/* The additional room was not counted. */
 			call->in.message.room = room;
 			h2_finish(call, WIRE_EXHAUSTED, why);
 			return;
@@ -652,7 +652,7 @@ static void take_bytes(struct h2_call *call, const uint8_t *data, size_t len)
 		share_give(&call->share, SHARE_HELD, call->in.message.room);
 		take_message(call);
 	}
-	/* The answer to the first one is not sent before the end of the turn. */
+	/* The first message's answer waits for the end of the turn. */
 	if (len && call->in.single && call->out.ending && !call->out.ended)
 		give_up(call, WIRE_INTERNAL, "a second request");
 }
@@ -683,7 +683,7 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 	if (f->hd.type == NGHTTP2_GOAWAY &&
 	    f->goaway.error_code != NGHTTP2_NO_ERROR)
 		conn_cut(c, "what it sends is not HTTP/2, or has no end");
-	/* A reader tells how much it has read. */
+	/* A client that reads sends WINDOW_UPDATE: allow for it. */
 	if (f->hd.type == NGHTTP2_DATA) {
 		conn_junk(c, -2, "");
 		allowance_take(&c->bytes, conn_now(c), -128, INT32_MAX, 0);
@@ -692,7 +692,7 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 	    !(f->hd.flags & NGHTTP2_FLAG_END_STREAM) && !call->out.queue &&
 	    call->user)
 		c->server->handler->drained(call);
-	/* The status was sent: the client need not say more. */
+	/* The status was sent: the client need not send the rest. */
 	if (call && f->hd.type == NGHTTP2_HEADERS && call->out.ended &&
 	    !call->in.half_closed && f->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		nghttp2_submit_rst_stream(h2, NGHTTP2_FLAG_NONE, call->id,
@@ -733,7 +733,7 @@ int session_open(struct h2_conn *c)
 	return 0;
 }
 
-/* Tell nghttp2 what is wanted. Returns 0 or -ENOMEM. */
+/* Set nghttp2's callbacks and options. Returns 0 or -ENOMEM. */
 int session_prepare(struct h2_server *s)
 {
 	if (nghttp2_session_callbacks_new(&s->session) ||

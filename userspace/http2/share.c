@@ -8,7 +8,7 @@
 
 #include "http2/share.h"
 
-#define NONE	SIZE_MAX	/* it is not limited there */
+#define NONE	SIZE_MAX	/* no limit */
 #define MIB	(1UL << 20)
 
 static const char *kinds[SHARE_KINDS] = {
@@ -65,22 +65,22 @@ static struct share *find_share(enum share_kind kind, const char *name)
 		hostq_init(&s->queues[i]);
 	lane_init(&s->lane);
 	strcpy(s->name, name);
-	/* Connections are not searched. */
+	/* Connections are not looked up. */
 	if (kind != SHARE_CONNECTION)
 		index_add(&shares, &s->node, hash);
 	return s;
 }
 
-/* Choose what texts call all of it: manager, say; constant. */
+/* Set the name that texts use for the whole server: manager, say; constant. */
 void share_self(const char *name)
 {
 	kinds[SHARE_ALL] = name;
 }
 
 /*
- * Become one of a kind. Returns false: no memory.
- * @kind: kind, of which it has none yet
- * @name: host or tenant; of a connection ""
+ * Join a share. Returns false: no memory.
+ * @kind: kind, of which @set has no share yet
+ * @name: host or tenant; else ""
  */
 bool share_join(struct share_set *set, enum share_kind kind, const char *name)
 {
@@ -94,9 +94,9 @@ bool share_join(struct share_set *set, enum share_kind kind, const char *name)
 }
 
 /*
- * Become another one of a kind. Returns false: no memory; then it is none of
- * that kind.
- * @set: whose shares, of which it has nothing
+ * Join another share of a kind. Returns false: no memory; @set then has no
+ * share of that kind.
+ * @set: shares, of which nothing is in use
  */
 bool share_change(struct share_set *set, enum share_kind kind, const char *name)
 {
@@ -110,7 +110,7 @@ bool share_change(struct share_set *set, enum share_kind kind, const char *name)
 	return share_join(set, kind, name);
 }
 
-/* Become the same of each kind. */
+/* Join the same shares. */
 void share_copy(struct share_set *to, const struct share_set *from)
 {
 	int kind;
@@ -122,8 +122,8 @@ void share_copy(struct share_set *to, const struct share_set *from)
 }
 
 /*
- * Keep a share while it is looked at.
- * @set: result, which had none of its kind, for share_leave()
+ * Keep a share from being freed.
+ * @set: result, for share_leave(); had no share of this kind
  */
 void share_hold(struct share_set *set, struct share *s)
 {
@@ -132,8 +132,7 @@ void share_hold(struct share_set *set, struct share *s)
 }
 
 /*
- * Say why somebody's connection gives way. Returns the text, until the next
- * call.
+ * Say why a connection gives way. Returns the text, valid until the next call.
  */
 const char *share_greedy(enum share_kind kind, enum share_what what)
 {
@@ -145,8 +144,8 @@ const char *share_greedy(enum share_kind kind, enum share_what what)
 }
 
 /*
- * Stop being one.
- * @set: whose shares, of which it has nothing
+ * Leave all shares.
+ * @set: shares, of which nothing is in use
  */
 void share_leave(struct share_set *set)
 {
@@ -164,9 +163,9 @@ void share_leave(struct share_set *set)
 }
 
 /*
- * Tell to whom it is charged what one has. Returns its tenant, if that has a
- * name; else its host; else its connection.
- * @set: whose shares, at least the connection's
+ * Tell to whom the use of shares is charged. Returns the tenant, if it has a
+ * name; else the host; else the connection.
+ * @set: shares, at least a connection's
  */
 struct share *share_owner(const struct share_set *set)
 {
@@ -178,24 +177,24 @@ struct share *share_owner(const struct share_set *set)
 }
 
 /*
- * Tell with whom one shares the main loop's time. Returns the lane of
- * share_owner(); there as long as the share, or a copy of it.
- * @set: whose shares, at least the connection's
+ * Get the lane of the main loop in which a connection has its turns. Returns
+ * the lane of share_owner(), valid as long as the share, or a copy of it.
+ * @set: shares, at least a connection's
  */
 struct lane *share_lane(const struct share_set *set)
 {
 	return &share_owner(set)->lane;
 }
 
-/* Tell how much one may have. Returns the number. */
+/* Get a limit. Returns the number. */
 size_t share_limit(enum share_kind kind, enum share_what what)
 {
 	return limits[what].most[kind];
 }
 
 /*
- * Have one have less than usual.
- * @most: number; if it is not less, nothing changes
+ * Lower a limit.
+ * @most: new limit; if it is not lower, nothing changes
  */
 void share_lower(enum share_kind kind, enum share_what what, size_t most)
 {
@@ -204,8 +203,8 @@ void share_lower(enum share_kind kind, enum share_what what, size_t most)
 }
 
 /*
- * Have more. Returns -1, or the kind that has too much already; then nothing
- * was taken.
+ * Take from all shares of a set. Returns -1, or the kind of the share that is
+ * used up; then nothing was taken.
  * @len: size of @why in bytes
  */
 int share_take(struct share_set *set, enum share_what what, size_t n,
@@ -218,7 +217,7 @@ int share_take(struct share_set *set, enum share_what what, size_t n,
 	for (kind = 0; kind < SHARE_KINDS; kind++) {
 		s = set->by_kind[kind];
 		most = limits[what].most[kind];
-		/* One answer may be larger than that. */
+		/* A single answer may be larger than the limit. */
 		if (!s || (what == SHARE_QUEUED ? s->used[what] <= most :
 						  s->used[what] + n <= most))
 			continue;
@@ -234,7 +233,7 @@ int share_take(struct share_set *set, enum share_what what, size_t n,
 	return -1;
 }
 
-/* Have less. */
+/* Give back to all shares of a set. */
 void share_give(struct share_set *set, enum share_what what, size_t n)
 {
 	int kind;
@@ -245,9 +244,9 @@ void share_give(struct share_set *set, enum share_what what, size_t n)
 }
 
 /*
- * Let something happen. Returns false if that is too often.
- * @n: how often; negative: more is allowed
- * @a_second: and so often again each second
+ * Ask whether something may happen. Returns false if it happens too often.
+ * @n: how often; negative: so many more are allowed
+ * @a_second: allowance that each second adds
  */
 bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,
 		    int64_t a_second)
@@ -256,7 +255,7 @@ bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,
 		a->left = most;
 		a->counted_at = now;
 	}
-	/* What is left of a second counts the next time. */
+	/* Wait until the allowance has grown by at least one. */
 	if ((now - a->counted_at) * a_second >= 1000) {
 		a->left += (now - a->counted_at) * a_second / 1000;
 		a->counted_at = now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What one connection, one host, one tenant, and all together may have of the
- * server at a time; and how often something may happen.
+ * Limits of connections, hosts, tenants and the whole server: how much they may
+ * use at a time, and how often something may happen.
  */
 #ifndef INC_HTTP2_SHARE_H
 #define INC_HTTP2_SHARE_H
@@ -23,14 +23,14 @@ enum share_kind {
 };
 
 /**
- * enum share_what - what is counted
+ * enum share_what - resource
  * @SHARE_CONNECTIONS: connections
  * @SHARE_IDLE: connections without a call
- * @SHARE_HANDSHAKES: connections that shake hands
+ * @SHARE_HANDSHAKES: connections in a TLS handshake
  * @SHARE_CALLS: calls
- * @SHARE_SILENT: calls whose client has said nothing yet
- * @SHARE_HELD: bytes of messages that have come in part
- * @SHARE_QUEUED: bytes of answers that are not sent
+ * @SHARE_SILENT: calls without a message yet
+ * @SHARE_HELD: bytes of incomplete messages
+ * @SHARE_QUEUED: bytes of unsent answers
  * @SHARE_WHATS: their number
  */
 enum share_what {
@@ -45,11 +45,11 @@ enum share_what {
 };
 
 /**
- * struct share - what one has
+ * struct share - use of resources by a connection, a host, a tenant, or all
  * @node: found by kind and name
  * @kind: kind
- * @uses: sets that it is in
- * @used: of each, how much
+ * @uses: number of sets it is in
+ * @used: amount of each resource in use
  * @queues: a host's connections
  * @lane: its connections that wait for their turn
  * @name: host or tenant
@@ -65,17 +65,17 @@ struct share {
 };
 
 /**
- * struct share_set - whose share it is
- * @by_kind: one of each kind; NULL: none
+ * struct share_set - shares that a connection or a call counts towards
+ * @by_kind: share of each kind; NULL: none
  */
 struct share_set {
 	struct share	*by_kind[SHARE_KINDS];
 };
 
 /**
- * struct allowance - how often something may happen
- * @left: so often at once
- * @counted_at: milliseconds; when that was counted
+ * struct allowance - limit on how often something may happen
+ * @left: how often it may happen now
+ * @counted_at: milliseconds; when @left grew last
  */
 struct allowance {
 	int64_t	left;

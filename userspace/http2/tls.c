@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A connection's bytes, with TLS or without, and why a handshake has failed.
+ * A connection's bytes, with or without TLS, and why a handshake has failed.
  */
 #include <errno.h>
 #include <openssl/err.h>
@@ -11,9 +11,9 @@
 #include "auth/verify.h"
 #include "http2/conn.h"
 
-#define TURN	(CONN_READ + 512)	/* bytes per turn: a record, and its head */
+#define TURN	(CONN_READ + 512)	/* bytes per turn: a TLS record */
 
-/* OpenSSL goes on by itself as long as records come that have no data. */
+/* OpenSSL reads on by itself while records without data arrive: limit it. */
 static long limit_reads(BIO *b, int op, const char *buf, size_t len, int argi,
 			long argl, int ret, size_t *done)
 {
@@ -47,14 +47,14 @@ bool tls_open(struct h2_conn *c, SSL_CTX *ctx)
 	return true;
 }
 
-/* The client has closed it, or its kernel, if it was killed; or nobody answers. */
+/* Note whether the client, or its kernel, has closed the connection. */
 static ssize_t note_end(struct h2_conn *c)
 {
 	c->hung_up = !errno || errno == ECONNRESET || errno == EPIPE;
 	return -1;
 }
 
-/* Note why a connection ends that has an error. */
+/* Note who ended a connection that has an error. */
 void tls_note_error(struct h2_conn *c)
 {
 	socklen_t len = sizeof(int);
@@ -66,7 +66,7 @@ void tls_note_error(struct h2_conn *c)
 
 /*
  * Read or write. Returns the number of bytes; 0: not now; -1: the end, and
- * @c->hung_up says whose.
+ * @c->hung_up tells whether the client has closed the connection.
  */
 ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out)
 {
@@ -90,8 +90,8 @@ ssize_t tls_transfer(struct h2_conn *c, void *buf, size_t len, bool out)
 }
 
 /*
- * Read. Returns as of tls_transfer().
- * @all: result: bytes that have come, with all that TLS adds
+ * Read. Returns as tls_transfer() does.
+ * @all: result: bytes received, with the overhead of TLS
  */
 ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all)
 {
@@ -104,7 +104,7 @@ ssize_t tls_read(struct h2_conn *c, void *buf, size_t len, size_t *all)
 	return n;
 }
 
-/* What TLS itself says after the handshake: a client of good will says little. */
+/* Count TLS messages after the handshake: an honest client sends few. */
 static void weigh_message(int out, int version, int type, const void *data,
 			  size_t len, SSL *ssl, void *ctx)
 {
@@ -112,7 +112,7 @@ static void weigh_message(int out, int version, int type, const void *data,
 
 	if (!out && type == SSL3_RT_HANDSHAKE)
 		conn_junk(ctx, 16, "TLS: new keys, again and again");
-	/* OpenSSL does not tell of the request, but of the answer. */
+	/* OpenSSL does not report a request to renegotiate, but its answer. */
 	if (out && type == SSL3_RT_ALERT && len == 2 &&
 	    alert[1] == SSL_AD_NO_RENEGOTIATION)
 		conn_cut(ctx, "TLS: it asks for another handshake");
@@ -140,8 +140,8 @@ static void put_why(const SSL *ssl, const char *self, char *text, size_t len)
 }
 
 /*
- * Go on with a handshake. Returns 1: it is done; 0: the client has to say
- * more; -1: it has failed.
+ * Go on with a handshake. Returns 1: done; 0: the client has to send more; -1:
+ * failed.
  */
 int tls_shake(struct h2_conn *c)
 {

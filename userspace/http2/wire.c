@@ -9,7 +9,7 @@
 #include "http2/wire.h"
 
 #define ROOM_MIN	128
-#define DIGITS_MAX	8	/* of a timeout */
+#define DIGITS_MAX	8	/* digits of a grpc-timeout */
 
 static int read_head(struct wire_message *m, size_t most)
 {
@@ -22,7 +22,7 @@ static int read_head(struct wire_message *m, size_t most)
 	return m->len > most ? -EMSGSIZE : 0;
 }
 
-/* A length that is only announced costs nothing: room grows with the bytes. */
+/* Memory grows with the bytes received: a length alone costs nothing. */
 static int make_room(struct wire_message *m, size_t need)
 {
 	size_t room = 2 * m->room > need ? 2 * m->room : need;
@@ -42,11 +42,11 @@ static int make_room(struct wire_message *m, size_t need)
 }
 
 /*
- * Take bytes of a message. Returns 1: the message is whole; 0: more is to
+ * Take bytes of a message. Returns 1: the message is whole; 0: more has to
  * come; -EOPNOTSUPP: it is compressed; -EMSGSIZE: it is too long; -ENOMEM.
- * @most: bytes that it may have
- * @data: bytes; is moved behind the bytes that were taken
- * @len: their number; becomes the number of bytes left
+ * @most: longest message in bytes
+ * @data: bytes; moved past those that were taken
+ * @len: their number; result: bytes left
  */
 int wire_take(struct wire_message *m, size_t most, const uint8_t **data,
 	      size_t *len)
@@ -81,7 +81,7 @@ int wire_take(struct wire_message *m, size_t most, const uint8_t **data,
 
 /*
  * Begin with the next message.
- * @m: message, whose bytes are freed unless @m->data is NULL
+ * @m: message; its bytes are freed unless @m->data is NULL
  */
 void wire_reset(struct wire_message *m)
 {
@@ -90,7 +90,7 @@ void wire_reset(struct wire_message *m)
 }
 
 /*
- * Make what goes before a message.
+ * Make a message's prefix.
  * @len: bytes of the message
  */
 void wire_put_head(uint8_t head[WIRE_HEAD], size_t len)
@@ -102,10 +102,10 @@ void wire_put_head(uint8_t head[WIRE_HEAD], size_t len)
 	head[4] = (uint8_t)len;
 }
 
-/* Understand a call's grpc-timeout. Returns milliseconds, or -1: it is none. */
+/* Parse grpc-timeout. Returns milliseconds, or -1 if it is malformed. */
 int64_t wire_timeout(const char *text, size_t len)
 {
-	/* Eight digits of hours do not fit into nanoseconds. */
+	/* Eight digits of hours in nanoseconds would overflow. */
 	static const struct {
 		char	unit;
 		int64_t	ms, part;
@@ -140,9 +140,9 @@ bool wire_is_grpc(const char *type)
 }
 
 /*
- * Write a text as grpc-message has it. Returns the length of the result.
- * @size: its size in bytes
- * @text: UTF-8, of which only what fits is taken
+ * Encode a text for grpc-message. Returns the length of the result.
+ * @size: size of @out in bytes
+ * @text: UTF-8; cut if it does not fit
  */
 size_t wire_encode(char *out, size_t size, const char *text)
 {
@@ -171,9 +171,9 @@ static int hex_digit(char c)
 }
 
 /*
- * Read a text as grpc-message has it. Returns the text, with any characters,
- * to be freed, or NULL.
- * @text: its value; what is not encoded as it should be stays as it is
+ * Decode grpc-message. Returns the text, with any characters, to be freed, or
+ * NULL.
+ * @text: encoded text; malformed escapes are left as they are
  */
 char *wire_decode(const char *text, size_t len)
 {
@@ -197,8 +197,7 @@ char *wire_decode(const char *text, size_t len)
 }
 
 /*
- * Say how a call has ended that has no text. Returns the text; of a call that
- * succeeded, an empty one.
+ * Describe a status that has no text. Returns the text; for OK, an empty one.
  */
 const char *wire_unexplained(int status)
 {

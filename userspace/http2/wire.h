@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What gRPC adds to HTTP/2: five bytes before each message, times and texts in
- * headers. No I/O.
+ * gRPC's additions to HTTP/2: the prefix of each message, and timeouts and
+ * texts in headers. No I/O.
  */
 #ifndef INC_HTTP2_WIRE_H
 #define INC_HTTP2_WIRE_H
@@ -12,7 +12,7 @@
 
 #define WIRE_HEAD	5
 
-/* gRPC's numbers of statuses that the transport itself gives. */
+/* gRPC's status codes that the transport itself uses. */
 enum wire_status {
 	WIRE_OK			= 0,
 	WIRE_CANCELLED		= 1,
@@ -28,11 +28,11 @@ enum wire_status {
 };
 
 /**
- * struct wire_message - a message that arrives, in any pieces
- * @head: compressed or not, and its length
- * @have: bytes that have come, with @head's
- * @len: bytes of @data, once @head is there
- * @room: bytes that @data has room for
+ * struct wire_message - a message being received, in any pieces
+ * @head: prefix: compressed or not, and the length
+ * @have: bytes received, with @head
+ * @len: bytes of @data, once @head is whole
+ * @room: bytes allocated for @data
  * @data: its bytes
  */
 struct wire_message {
