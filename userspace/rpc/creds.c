@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See creds.h. Files are read again when they have changed, so that
- * certificates can be renewed, and tokens revoked, without a restart. A thread of
- * its own does that: a file system that hangs must not keep the main loop from
- * hearing ranks, so that waits for the thread a moment only.
+ * See creds.h. Changed files are read again, so certificates can be renewed,
+ * and tokens revoked, without a restart. A thread reads them: a file system
+ * that hangs must not keep the main loop from hearing ranks, so the loop waits
+ * for the thread only a moment.
  */
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -26,25 +26,25 @@
 
 #define BEARER		"Bearer "
 #define LOOK_MS		50	/* between two looks at the files */
-#define WAIT_MS		250	/* for a look; it takes one, on a busy machine more */
+#define WAIT_MS		250	/* for a look, which usually takes 1 ms */
 
 /**
- * struct creds - who may call
+ * struct creds - certificates, tokens and revocations
  * @how: options
- * @tls: how to speak TLS, or NULL; the main loop's
- * @files: when the certificate, the key and the authority were read
- * @tokens_file: and the tokens; both the thread's
- * @thread: looks at the files
- * @has_thread: it was started
- * @lock: guards what follows
+ * @tls: TLS context, or NULL; used by the main loop
+ * @files: state of certificate, key and authority when last read
+ * @tokens_file: state of the tokens; like @files used by the thread
+ * @thread: reads changed files
+ * @has_thread: @thread was started
+ * @lock: guards all members below
  * @wake: for the thread: @look or @stop is set
- * @looked: for the main loop: @look is not set any more
- * @look: the thread is to look, or does so
+ * @looked: for the main loop: @look was cleared
+ * @look: a look was requested, or is under way
  * @stop: the thread is to end
- * @looked_at: milliseconds; when it was asked to look last
- * @fresh: how to speak TLS from now on; NULL: as before
+ * @looked_at: milliseconds; when the last look was requested
+ * @fresh: next TLS context; NULL: none
  * @crl: revoked certificates, or NULL
- * @tokens: or NULL
+ * @tokens: tokens, or NULL
  */
 struct creds {
 	const struct rpc_security	*how;
@@ -69,10 +69,10 @@ static struct {
 } watch;
 
 /**
- * struct file_report - a file has changed
- * @work: tells the main loop
- * @file: which one
- * @why: as of creds_read_fn
+ * struct file_report - report of a changed file
+ * @work: runs in the main loop
+ * @file: the file
+ * @why: as for creds_read_fn
  */
 struct file_report {
 	struct loop_work	work;
@@ -92,7 +92,7 @@ static void report_file(struct loop_work *work)
 
 /*
  * Context: any thread.
- * @why: why not all of it could be used, with @effect; or empty
+ * @why: why the file is not used in full; @effect completes it; or empty
  */
 static void post_report(enum creds_file file, const char *effect,
 			const char *why)
@@ -109,8 +109,8 @@ static void post_report(enum creds_file file, const char *effect,
 }
 
 /*
- * Have a function called when files have changed. Context: before the server
- * is started.
+ * Set the function to call when files have changed. Context: before the server
+ * starts.
  */
 void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx)
 {
@@ -136,8 +136,8 @@ static void set_up(SSL_CTX *ctx, const struct rpc_security *how)
 	inc_auth_modes(ctx);
 	SSL_CTX_set_alpn_select_cb(ctx, select_h2, NULL);
 	/*
-	 * A caller with a token needs no certificate, but a certificate that it
-	 * shows must be valid.
+	 * A caller with a token needs no certificate, but one that is shown
+	 * must be valid.
 	 */
 	SSL_CTX_set_verify(ctx, !how->ca ? SSL_VERIFY_NONE :
 			   how->tokens ? SSL_VERIFY_PEER :
@@ -258,7 +258,7 @@ static void *watch_files(void *arg)
 	return NULL;
 }
 
-/* The lock is held. A look that hangs is waited for once. */
+/* Called with the lock held. Waits only once for a look that hangs. */
 static void look_again(struct creds *c, int64_t every_ms)
 {
 	int64_t now = now_ms();
@@ -274,8 +274,8 @@ static void look_again(struct creds *c, int64_t every_ms)
 }
 
 /*
- * Get how to speak TLS. Returns the same until a file has changed; NULL: not
- * at all.
+ * Get the TLS context. Returns the same one until a file has changed; NULL: no
+ * TLS.
  */
 SSL_CTX *creds_tls(struct creds *creds)
 {
@@ -292,7 +292,7 @@ SSL_CTX *creds_tls(struct creds *creds)
 
 /* --- Calls --------------------------------------------------------------- */
 
-/* Read files again that have changed, rather than when they are needed. */
+/* Read changed files again now, not only when they are needed. */
 void creds_refresh(struct creds *c)
 {
 	pthread_mutex_lock(&c->lock);
@@ -301,9 +301,9 @@ void creds_refresh(struct creds *c)
 }
 
 /*
- * Ask whether a caller's token was taken out of the file. Returns true if so;
- * false if it came without one.
- * @id: who it was when it was let in
+ * Ask whether a caller's token was removed from the file. Returns true if so;
+ * false if the caller was admitted without a token.
+ * @id: the caller's identity when it was admitted
  */
 bool creds_dropped(struct creds *c, const struct identity *id)
 {
@@ -350,11 +350,11 @@ static int from_token(struct creds *c, const char *token, struct identity *id,
 }
 
 /*
- * Find out who calls. A token goes before a certificate; one that was revoked
- * is refused all the same. Returns 0, -EKEYREJECTED: it does not prove who it
- * is, -EACCES: it is nobody who may call.
- * @cert: its certificate, which was verified, or NULL
- * @token: value of its header "authorization", or NULL
+ * Identify a caller. A token takes precedence over a certificate, but a revoked
+ * certificate is refused all the same. Returns 0; -EKEYREJECTED: the caller
+ * does not prove its identity; -EACCES: it may not call.
+ * @cert: the caller's verified certificate, or NULL
+ * @token: value of the header "authorization", or NULL
  * @err_len: size of @err in bytes
  */
 int creds_identify(struct creds *creds, const X509 *cert, const char *token,
@@ -384,7 +384,7 @@ int creds_identify(struct creds *creds, const X509 *cert, const char *token,
 
 /* --- Options ------------------------------------------------------------- */
 
-/* Options that contradict each other were found when they were read. */
+/* Contradictory options were refused when they were parsed. */
 static void warn_plaintext(const struct rpc_security *how, const char *address)
 {
 	if (how->plaintext && !inc_auth_path(address) &&
@@ -394,8 +394,8 @@ static void warn_plaintext(const struct rpc_security *how, const char *address)
 }
 
 /*
- * Read certificates and tokens. Returns them, or NULL.
- * @how: options; must live as long as the result
+ * Read certificates and tokens. Returns the credentials, or NULL.
+ * @how: options, which must outlive the result
  * @err_len: size of @err in bytes
  */
 struct creds *creds_new(const struct rpc_security *how, const char *address,
@@ -441,7 +441,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	return c;
 }
 
-/* Returns false if it hangs: what it uses stays. */
+/* Returns false if the thread hangs: its data must stay. */
 static bool stop_thread(struct creds *c)
 {
 	bool hangs;
@@ -463,8 +463,8 @@ static bool stop_thread(struct creds *c)
 }
 
 /*
- * Forget certificates and tokens.
- * @creds: who may call, or NULL
+ * Free credentials, unless the thread hangs.
+ * @creds: credentials, or NULL
  */
 void creds_free(struct creds *creds)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Who may call: certificates and tokens.
+ * Certificates and tokens of callers.
  */
 #ifndef INC_MANAGER_CREDS_H
 #define INC_MANAGER_CREDS_H
@@ -14,11 +14,11 @@
 struct creds;
 
 /**
- * enum creds_file - what says who may call, and is read again
+ * enum creds_file - file that is read again after a change
  * @CREDS_CERT: the certificate, its key, and the authority's
  * @CREDS_CRL: the list of revoked certificates
  * @CREDS_TOKENS: tokens
- * @CREDS_FILES: their number
+ * @CREDS_FILES: number of files
  */
 enum creds_file {
 	CREDS_CERT,
@@ -28,11 +28,11 @@ enum creds_file {
 };
 
 /**
- * typedef creds_read_fn - a file has changed
+ * typedef creds_read_fn - callback for a changed file
  * @ctx: as given
- * @file: which one
- * @why: what of it counts, or of the one before, and why not all of it; empty: it
- *	was read
+ * @file: the file
+ * @why: which part of the file, or of its last version, counts, and why not
+ *	all; empty: the file was read
  */
 typedef void creds_read_fn(void *ctx, enum creds_file file, const char *why);
 

@@ -6,7 +6,7 @@
 
 #include "rpc/fields.h"
 
-#define DEPTH_MAX	16	/* of messages in messages; ours have three */
+#define DEPTH_MAX	16	/* nested messages; ours have three levels */
 
 enum wire_type {
 	TYPE_VARINT,
@@ -41,8 +41,8 @@ static bool take_varint(struct fields *msg, uint64_t *value)
 }
 
 /*
- * Take a message's next field. Returns false if there is none, or the rest is
- * no protobuf message.
+ * Take a message's next field. Returns false at the end, or if the rest is
+ * malformed.
  */
 bool fields_next(struct fields *msg, struct field *f)
 {
@@ -89,9 +89,9 @@ static bool is_whole(const ProtobufCMessageDescriptor *type, struct fields msg,
 }
 
 /*
- * Check that no string of a message has a byte 0. Unpacked, such a string
- * would end there, and be another name than the one that was sent. Returns
- * false if one has. true if @data is no such message: unpacking it fails.
+ * Check that no string of a message contains a zero byte: unpacking would cut
+ * the string there, and make it another name. Returns false if one does; true
+ * if @data is malformed: unpacking will fail.
  */
 bool fields_whole(const ProtobufCMessageDescriptor *type, const uint8_t *data,
 		   size_t len)

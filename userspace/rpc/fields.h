@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The fields of a protobuf message, without knowing its type:
- * https://protobuf.dev/programming-guides/encoding
+ * The fields of a protobuf message of unknown type:
  */
 #ifndef INC_MANAGER_FIELDS_H
 #define INC_MANAGER_FIELDS_H
@@ -13,7 +12,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 /**
- * struct fields - what is left of a message
+ * struct fields - rest of a message
  * @data: its bytes
  * @len: their number
  */
@@ -25,8 +24,8 @@ struct fields {
 /**
  * struct field - a field
  * @number: its number
- * @has_bytes: it is a string, bytes or a message, else a number
- * @bytes: then, what it contains
+ * @has_bytes: the field is a string, bytes or a message, not a number
+ * @bytes: if @has_bytes: its contents
  */
 struct field {
 	unsigned int	number;

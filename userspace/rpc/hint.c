@@ -7,16 +7,16 @@
 
 #include "rpc/hint.h"
 
-/* INC_SERVER is for inc-tool serve, INC_AM for inc-amd. */
+/* INC_SERVER is the prefix for inc-tool serve, INC_AM for inc-amd. */
 static bool is_serve(const struct auth_client *a)
 {
 	return a->prefix && !strcmp(a->prefix, "INC_SERVER");
 }
 
 /*
- * Get what TLS with a coordinator needs. Returns files and words; without @ca no
+ * Get TLS parameters for a coordinator. Returns files and words; without @ca no
  * TLS.
- * @a: what the client has; has to stay
+ * @a: the client's credentials, which must outlive the result
  */
 struct inc_tls_how am_tls(const struct auth_client *a)
 {
@@ -48,8 +48,8 @@ static const char *serve_hint(const struct auth_client *a)
 }
 
 /*
- * Say what may help with a coordinator that ends a connection at once. Returns the
- * text, which follows that of @fault; empty: nothing is known.
+ * Suggest why a coordinator may have ended a connection at once. Returns text
+ * to follow the words of @fault; empty: no idea.
  */
 const char *am_hint(const struct auth_client *a, enum fault fault)
 {

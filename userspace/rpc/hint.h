@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What a client of a coordinator tells TLS, and people if that fails.
+ * TLS parameters of a coordinator's client, and hints for people if TLS fails.
  */
 #ifndef INC_MANAGER_HINT_H
 #define INC_MANAGER_HINT_H

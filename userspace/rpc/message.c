@@ -34,7 +34,7 @@ static const struct {
 	{ EPROTONOSUPPORT, 12 }, /* UNIMPLEMENTED */
 	{ EIO, 13 },		/* INTERNAL */
 	{ EHOSTUNREACH, 14 },	/* UNAVAILABLE */
-	/* Several errors have one status: the first with it is its errno. */
+	/* The first error above with a status is that status's errno. */
 	{ ENOSPC, 8 },
 	{ EDQUOT, 8 },
 	{ ENOMEM, 8 },
@@ -45,8 +45,8 @@ static const struct {
 };
 
 /*
- * Get the gRPC status for an error. Returns status; UNKNOWN (2) if there is
- * none that fits.
+ * Get the gRPC status for an error. Returns the status; UNKNOWN (2) if none
+ * fits.
  * @err: positive errno value, 0: none
  */
 int am_status_of(int err)
@@ -94,7 +94,7 @@ static int pack_message(const ProtobufCMessage *msg, uint8_t **data,
 			size_t *len)
 {
 	*len = protobuf_c_message_get_packed_size(msg);
-	/* A message may be empty. */
+	/* An empty message has 0 bytes, and malloc(0) may return NULL. */
 	*data = malloc(*len + 1);
 	if (!*data)
 		return -ENOMEM;
@@ -104,7 +104,7 @@ static int pack_message(const ProtobufCMessage *msg, uint8_t **data,
 
 /* --- From ranks ---------------------------------------------------------- */
 
-/* What carries a rank's request: each is a member of one union. */
+/* Wrap a rank's request: all kinds are members of one union. */
 static void set_join(rank_message *out, const struct am_message *msg,
 		     RdmaInc__V1__JoinRequest *req,
 		     RdmaInc__V1__ResumeRequest *resume)
@@ -202,22 +202,22 @@ static int pack_failure(const struct am_message *msg, uint8_t **data,
 	out.kind_case = msg->failure ?
 			RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE :
 			RDMA_INC__V1__RANK_MESSAGE__KIND_LOST;
-	/* Or lost: they are members of one union. */
+	/* Or lost: both are members of one union. */
 	out.failure = &failure;
 	return pack_message(&out.base, data, len);
 }
 
 /*
- * Make the bytes of a rank's message. Returns 0, -EINVAL if a rank does not
- * send such a message, or -ENOMEM.
- * @data: where to put them, to be freed
+ * Pack a rank's message. Returns 0, -EINVAL if ranks do not send such a
+ * message, or -ENOMEM.
+ * @data: result: bytes, to be freed
  */
 int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 {
 	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
 	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
 
-	/* They are members of one union. */
+	/* Heartbeat, rts, leave and lossy are members of one union. */
 	out.rts = &empty;
 	if (msg->heartbeat && !msg->brief)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT;
@@ -262,7 +262,7 @@ static int set_error(char *err, size_t len, int ret, const char *text)
 	return ret;
 }
 
-/* What is not 0 is a wish. Each switch would refuse a wrong one, in its own words. */
+/* 0 is no wish. Each switch would refuse a wrong wish in its own words. */
 static int take_tree(const RdmaInc__V1__TreeWishes *wish,
 		     struct inc_rdv_tree *tree, char *err, size_t len)
 {
@@ -296,7 +296,7 @@ static int take_qp(const ProtobufCBinaryData *addr, uint32_t qpn, uint32_t psn,
 	return 0;
 }
 
-/* @msg->rdv.type is set: a child switch tells of ranks without queue pairs. */
+/* @msg->rdv.type is set: only INC_RDV_JOIN comes with a queue pair. */
 static int take_join(const RdmaInc__V1__JoinRequest *req,
 		     struct am_message *msg, char *err, size_t len)
 {
@@ -355,9 +355,9 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 }
 
 /*
- * People must be able to distinguish a rank's words from what the manager has
- * found: so they are quoted, contain no quotation marks, and are short enough
- * for an event to have room for the closing one.
+ * People must be able to tell a rank's words from the manager's findings: they
+ * are quoted, contain no quotation marks, and are short enough for an event to
+ * hold the closing one.
  */
 static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
 			struct am_message *msg)
@@ -428,20 +428,20 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 }
 
 /*
- * Check quickly whether a rank's message is a heartbeat. One in another
- * encoding, as with members that are unknown here, is left to
- * am_rank_unpack(). Returns true if so.
+ * Check quickly whether a rank's message is a heartbeat. Other encodings of
+ * heartbeats, as with unknown members, are left to am_rank_unpack(). Returns
+ * true if so.
  */
 bool am_rank_is_beat(const uint8_t *data, size_t len)
 {
-	/* The member "heartbeat", number 5, with a length, which is 0. */
+	/* Member "heartbeat", number 5, of length 0. */
 	static const uint8_t beat[] = { 5 << 3 | 2, 0 };
 
 	return !len || (len == sizeof(beat) && !memcmp(data, beat, sizeof(beat)));
 }
 
 /*
- * Understand a rank's message.
+ * Unpack a rank's message.
  * @err_len: size of @err in bytes
  */
 int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
@@ -503,7 +503,7 @@ static int pack_joined(const struct am_message *msg, uint8_t **data,
 		ans.cm = &cm;
 	out.kind_case = linked ? RDMA_INC__V1__MANAGER_MESSAGE__KIND_LINKED :
 				 RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED;
-	/* Or linked: they are members of one union. */
+	/* Or linked: both are members of one union. */
 	out.joined = &ans;
 	return pack_message(&out.base, data, len);
 }
@@ -548,7 +548,7 @@ static int pack_event(const struct inc_rdv_msg *msg, uint8_t **data,
 		event.msg_id = msg->type == INC_RDV_WRONG ? msg->msg_id : 0;
 		event.reason = (char *)msg->text;
 	}
-	/* They are members of one union. */
+	/* Left, failed, wrong and rebuild are members of one union. */
 	out.left = &event;
 	return pack_message(&out.base, data, len);
 }
@@ -570,9 +570,9 @@ static int pack_placed(const struct inc_rdv_placed *p, uint8_t **data,
 }
 
 /*
- * Make the bytes of a message to a rank. Returns 0, -EINVAL if a manager does
- * not send such a message, or -ENOMEM.
- * @data: where to put them, to be freed
+ * Pack a message to a rank. Returns 0, -EINVAL if managers do not send such a
+ * message, or -ENOMEM.
+ * @data: result: bytes, to be freed
  */
 int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 {
@@ -740,8 +740,8 @@ static int take_manager(const manager_message *in, struct am_message *msg)
 }
 
 /*
- * Understand a message to a rank. Returns 0, -ENOMSG if it is of a kind that a
- * later version has added, else -EPROTO.
+ * Unpack a message to a rank. Returns 0, -ENOMSG if a later version has added
+ * its kind, else -EPROTO.
  */
 int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
 {
@@ -757,7 +757,7 @@ int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
 		return -EPROTO;
 	ret = take_manager(in, msg);
 	rdma_inc__v1__manager_message__free_unpacked(in, NULL);
-	/* Escaped, controls would not fit into a line to libinc. */
+	/* Escaped control characters would not fit into a line to libinc. */
 	if (!ret && (msg->rdv.type == INC_RDV_FAILED ||
 		     msg->rdv.type == INC_RDV_WRONG ||
 		     msg->rdv.type == INC_RDV_REBUILD))

@@ -9,8 +9,8 @@
 #include "rpc/peer.h"
 
 /*
- * Understand the address of a gRPC client. Returns false if it is none.
- * @addr: result; IPv4 that is mapped to IPv6 becomes IPv4
+ * Parse the address of a gRPC client. Returns false if it has no IP address.
+ * @addr: result; an IPv4-mapped IPv6 address becomes IPv4
  */
 bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr)
 {
@@ -27,7 +27,7 @@ bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr)
 	if (to <= from)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)(to - from), from);
-	/* A zone says nothing about where the host is. */
+	/* A zone does not tell where the host is. */
 	text[strcspn(text, "%")] = '\0';
 	return !inc_rdv_addr_parse(text, addr);
 }

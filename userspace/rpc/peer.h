@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Addresses of gRPC's clients.
+ * Addresses of gRPC clients.
  */
 #ifndef INC_RPC_PEER_H
 #define INC_RPC_PEER_H

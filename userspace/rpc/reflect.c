@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See reflect.h. What the files say is what protoc made of them, a FileDescriptorSet
- * (google/protobuf/descriptor.proto). Of that, only names are looked at.
+ * See reflect.h. protoc writes the files' contents as a FileDescriptorSet
+ * (google/protobuf/descriptor.proto), of which only names are read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const uint8_t descriptors[] = {
 
 static const struct fields files = { descriptors, sizeof(descriptors) };
 
-/* Numbers of fields; a name is the first of each message. */
+/* Field numbers; the name is the first field of each message. */
 enum {
 	NAME			= 1,
 	FILE_PACKAGE		= 2,
@@ -43,9 +43,9 @@ enum {
 };
 
 /**
- * struct level - what a name may have below it
- * @kind: field that contains it; 0: the list ends
- * @below: what may be below that, or NULL
+ * struct level - elements that may be below a name
+ * @kind: field number of such elements; 0: end of the list
+ * @below: levels below these, or NULL
  */
 struct level {
 	unsigned int		kind;
@@ -62,7 +62,7 @@ static const struct level in_file[] = {
 	{ FILE_SERVICE, in_service }, { 0 }
 };
 
-/* Take the next field of one kind. */
+/* Take the next field with a number. */
 static bool next_of(struct fields *msg, unsigned int number, struct fields *out)
 {
 	struct field f;
@@ -84,7 +84,7 @@ static struct fields text_of(struct fields msg, unsigned int number)
 	return text;
 }
 
-/* Skip a text at the beginning of a name, and the dot behind it. */
+/* Skip a prefix of a name, and the dot behind it. */
 static const char *skip_part(const char *name, struct fields part)
 {
 	if (strncmp(name, (const char *)part.data, part.len))
@@ -95,7 +95,7 @@ static const char *skip_part(const char *name, struct fields part)
 	return *name == '.' && name[1] ? name + 1 : NULL;
 }
 
-/* @name: below what @msg is */
+/* @name: relative to @msg */
 static bool has_name(struct fields msg, const struct level *levels,
 		     const char *name)
 {
@@ -203,8 +203,8 @@ static int answer_services(response *r, uint8_t **out, size_t *len)
 
 /*
  * Answer a ServerReflectionRequest. Context: any thread. Returns 0, -EINVAL if
- * @data is none, or -ENOMEM.
- * @out: result: the answer's, to be freed
+ * @data is malformed, or -ENOMEM.
+ * @out: result: answer, to be freed
  */
 int reflect_answer(const uint8_t *data, size_t len, uint8_t **out,
 		   size_t *out_len)
@@ -218,7 +218,7 @@ int reflect_answer(const uint8_t *data, size_t len, uint8_t **out,
 		return -EINVAL;
 	r.valid_host = req->host;
 	r.original_request = req;
-	/* A name that was cut is another one. */
+	/* A name that is cut at a zero byte is another one. */
 	if (!fields_whole(req->base.descriptor, data, len)) {
 		ret = answer_error(&r, am_status_of(EINVAL),
 				   "a name has a zero byte", out, out_len);

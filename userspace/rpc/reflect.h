@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * gRPC's server reflection: a client without the .proto files asks for what they
- * say.
+ * gRPC server reflection: clients without the .proto files ask for their
+ * contents.
  */
 #ifndef INC_MANAGER_REFLECT_H
 #define INC_MANAGER_REFLECT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the manager needs of gRPC; server.c, stream.c, creds.c and the folder http2
- * are below it. All functions and callbacks are the main loop's.
+ * The manager's interface to gRPC, above server.c, stream.c, creds.c and the
+ * folder http2. All functions and callbacks run in the main loop.
  */
 #ifndef INC_MANAGER_RPC_H
 #define INC_MANAGER_RPC_H
@@ -39,18 +39,17 @@ enum rpc_method {
 };
 
 /**
- * struct rpc_security - who may call
+ * struct rpc_security - proof that callers need
  * @cert: file with the manager's certificate, or NULL: no TLS
  * @key: file with its private key
- * @ca: file with the certificate of the authority that the clients' must have;
- *	NULL: they need none
- * @crl: file with that authority's list of revoked certificates, or NULL: none
- *	is revoked
+ * @ca: file with the certificate of the authority of clients' certificates;
+ *	NULL: clients need none
+ * @crl: file with that authority's revocation list, or NULL
  * @tokens: file of tokens, or NULL: no tokens
- * @any_cert: of its certificates any will do, whatever they say of their owner
- * @plaintext: everyone may, beyond loopback, too
- * @self: what the server is called in texts to clients: manager or daemon
- * @env: how the names of the clients' environment variables begin
+ * @any_cert: any certificate of the authority will do, whoever owns it
+ * @plaintext: everyone may call, even beyond loopback
+ * @self: the server's name in texts to clients: manager or daemon
+ * @env: prefix of the clients' environment variables
  */
 struct rpc_security {
 	const char	*cert;
@@ -66,12 +65,12 @@ struct rpc_security {
 
 /**
  * struct rpc_answer - the answer to a request
- * @data: bytes, to be freed by the server; NULL: @err
+ * @data: bytes, to be freed by the server; NULL: see @err
  * @len: their number
  * @err: 0 or a positive errno value
- * @text: if @err: what to do
- * @later: the answer comes by rpc_stream_send(), and rpc_stream_watch() was called
- * @who: who asks; set by the server
+ * @text: advice if @err is not 0
+ * @later: rpc_stream_watch() was called, and rpc_stream_send() will answer
+ * @who: the caller's identity; set by the server
  */
 struct rpc_answer {
 	uint8_t	*data;
@@ -83,9 +82,9 @@ struct rpc_answer {
 };
 
 /**
- * struct rpc_watch - who sends a stream that answers a request
- * @writable: all that was sent is on its way: more may be sent. A client that
- *	reads slowly is asked for less often. NULL: nobody waits for that
+ * struct rpc_watch - sender of a stream that answers a request
+ * @writable: all messages are on their way: more may be sent. Slow readers
+ *	cause fewer calls of it. NULL: not needed
  * @closed: the client is gone, or has lost its right to call, and
  *	rpc_stream_end() was not called; the stream must not be used afterwards
  * @stream: the stream; set by rpc_stream_watch()
@@ -98,17 +97,17 @@ struct rpc_watch {
 
 /**
  * struct rpc_handler - callbacks
- * @call: NULL: there is Join only; answers a request; if its answer is a stream, it calls
- *	rpc_stream_watch(@stream) or sets @answer->err
+ * @call: answer a request; if the answer is a stream, call
+ *	rpc_stream_watch(@stream) or set @answer->err; NULL: there is Join only
  * @opened: a rank has opened a stream
- * @is_beat: whether that is what a message of that stream is; of a heartbeat only
+ * @is_beat: tell whether a message of that stream is a heartbeat, of which only
  *	the time is kept: rpc_stream_beat_at()
  * @message: a message of that stream, other than a heartbeat
- * @closed: the stream has ended, and rpc_stream_end() was not called; it must
- *	not be used afterwards
- * @identified: somebody calls who may
- * @refused: somebody has called who may not
- * @cut: a connection was cut, which took more than a client needs
+ * @closed: the stream has ended without rpc_stream_end(), and must not be used
+ *	afterwards
+ * @identified: a client that may call does so
+ * @refused: a client was refused
+ * @cut: a connection was cut because it took more than a client needs
  */
 struct rpc_handler {
 	void (*call)(void *ctx, enum rpc_method method, const uint8_t *data,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See rpc.h. A request or message is dealt with as it comes, inside nghttp2's
- * callbacks: answers are queued there, and sent at the end of the turn. That a
- * call is over, or may be sent more, is told later, by work of the main loop, so
- * that nobody is called back from within what he calls.
+ * See rpc.h. Requests and messages are handled as they arrive, inside nghttp2's
+ * callbacks: answers are queued there, and sent at the end of the turn. The end
+ * of a call, or room for more messages, is reported later, by work of the main
+ * loop: no user is called back from within its own calls.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -20,11 +20,11 @@
 #include "rdma_inc.pb-c.h"
 
 #define STOP_MS		2000
-#define FRAME_BYTES	512	/* the frames around a message may have */
+#define FRAME_BYTES	512	/* allowance for the frames of a message */
 
 /**
  * struct method - a method of the service
- * @path: gRPC's name of it
+ * @path: path in gRPC
  * @watch: its answer is a stream
  * @client: clients may call it; the others are for operators
  */
@@ -62,7 +62,7 @@ static const struct method methods[] = {
 	[RPC_HEALTH_WATCH]	= { .path = "/grpc.health.v1.Health/Watch",
 				    .watch = true, .client = true },
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
-	/* They are one, whose name has changed. */
+	/* The service has two names: it was renamed. */
 	[RPC_METHODS + 1]	= { .path = REFLECT("v1"), .client = true },
 	[RPC_METHODS + 2]	= { .path = REFLECT("v1alpha"), .client = true },
 };
@@ -73,7 +73,7 @@ static bool is_join(const struct rpc_stream *s)
 	return s->method == RPC_METHODS;
 }
 
-/* Questions that the main loop knows nothing of. */
+/* Reflection is answered here, without the main loop's handler. */
 static bool is_reflection(const struct rpc_stream *s)
 {
 	return s->method > RPC_METHODS;
@@ -99,12 +99,12 @@ static void free_stream(struct rpc_stream *s)
 	free(s);
 }
 
-/* What has happened to a call since its last message. */
+/* Report the end of a call, or room for more messages. */
 static void stream_work(struct loop_work *work)
 {
 	struct rpc_stream *s = container_of(work, struct rpc_stream, work);
 
-	/* Once the stream is told to end, its watcher is freed. */
+	/* The watcher of a finished stream is freed. */
 	if (s->watch && !s->finished && s->call && rpc_stream_idle(s) &&
 	    s->watch->writable)
 		s->watch->writable(s->watch);
@@ -112,13 +112,13 @@ static void stream_work(struct loop_work *work)
 		tell_closed(s);
 		free_stream(s);
 	} else if (s->half_closed && is_join(s)) {
-		/* A client that will say no more is as good as gone. */
+		/* A rank that will send no more is as good as gone. */
 		tell_closed(s);
 		rpc_stream_end(s, 0, "");
 	}
 }
 
-/* --- What comes ------------------------------------------------------------ */
+/* --- Input ---------------------------------------------------------------- */
 
 static void on_refused(void *ctx, const char *peer, const char *why)
 {
@@ -151,7 +151,7 @@ static int find_method(const char *path)
 	return -1;
 }
 
-/* May it call? If not, why. Returns a negative errno value. */
+/* May a client call? Returns 0, or a negative errno value and the reason. */
 static int check_call(struct rpc *rpc, struct h2_call *call, int method,
 		      struct identity *who, char *why, size_t len)
 {
@@ -232,7 +232,7 @@ static void reflect(struct h2_call *call, const uint8_t *data, size_t len)
 		  "the message is no ServerReflectionRequest" : "no memory");
 }
 
-/* A string with a byte 0 would be taken for another one. */
+/* A string with a zero byte would be taken for another one. */
 static bool is_whole(const struct rpc_stream *s, const uint8_t *data, size_t len)
 {
 	const ProtobufCMethodDescriptor *method =
@@ -265,7 +265,7 @@ static void answer_stream(struct rpc_stream *s, const uint8_t *data, size_t len)
 static void take_message(struct rpc_stream *s, const uint8_t *data, size_t len)
 {
 	struct rpc *rpc = s->rpc;
-	/* The first message says who it is. */
+	/* A rank's first message says who it is: no heartbeat. */
 	bool first = !s->got_message;
 
 	s->got_message = true;
@@ -375,15 +375,15 @@ fail:
 }
 
 /*
- * Read certificates, tokens and the list of revoked ones again, if they have
- * changed, rather than when they are needed.
+ * Read changed certificates, tokens and revocations again now, not only when
+ * they are needed.
  */
 void rpc_refresh(struct rpc *rpc)
 {
 	creds_refresh(rpc->creds);
 }
 
-/* End the watches of callers whose right to call is gone. */
+/* End the watches of callers that have lost their right to call. */
 void rpc_check_callers(struct rpc *rpc)
 {
 	struct rpc_stream *s, *next;
@@ -399,15 +399,13 @@ void rpc_check_callers(struct rpc *rpc)
 	}
 }
 
-/*
- * Check whether all calls are done. Returns true if no call or stream is left.
- */
+/* Check whether all calls are over. Returns true if none is left. */
 bool rpc_idle(const struct rpc *rpc)
 {
 	return !rpc->calls;
 }
 
-/* Leave nothing in the file system, when the manager does not start. */
+/* Remove the UNIX socket's file if the manager does not start. */
 void rpc_unlisten(struct rpc *rpc)
 {
 	h2_unlisten(rpc->server);
@@ -415,7 +413,7 @@ void rpc_unlisten(struct rpc *rpc)
 
 /*
  * Stop the server.
- * @rpc: server, which is freed; calls that are left are cancelled
+ * @rpc: server, which is freed; the remaining calls are cancelled
  */
 void rpc_stop(struct rpc *rpc)
 {

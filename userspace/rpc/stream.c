@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What is sent to a call's client.
+ * Messages and statuses sent to a call's client.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "rpc/message.h"
 #include "rpc/stream.h"
 
-#define QUEUE_MAX	64	/* messages that a rank has not read, at most */
+#define QUEUE_MAX	64	/* unread messages of a rank, at most */
 
-/* Have a stream's user told what has happened. */
+/* Have a stream's user called by stream_work() in the main loop. */
 void stream_post(struct rpc_stream *s)
 {
 	if (!s->work.queued)
@@ -20,7 +20,7 @@ void stream_post(struct rpc_stream *s)
 
 /*
  * Send a message. Returns 0 or -ENOMEM.
- * @data: bytes, which are freed
+ * @data: bytes, which are freed in any case
  */
 int stream_adopt(struct rpc_stream *s, uint8_t *data, size_t len)
 {
@@ -37,8 +37,8 @@ int stream_adopt(struct rpc_stream *s, uint8_t *data, size_t len)
 }
 
 /*
- * Send a message to a rank. Does not wait. A client that does not read is
- * dropped in the end.
+ * Send a message to a rank. Does not wait. Cancels the call of a client that
+ * does not read.
  */
 void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 {
@@ -57,7 +57,7 @@ void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
 		rpc_stream_end(stream, ENOBUFS, "no memory");
 }
 
-/* Note that the user ends a stream, or knows its end. */
+/* Note that the user ends a stream, or knows of its end. */
 void stream_mark_finished(struct rpc_stream *s)
 {
 	if (s->watch && !s->finished)
@@ -66,7 +66,7 @@ void stream_mark_finished(struct rpc_stream *s)
 }
 
 /*
- * Say who sends a stream that answers a request.
+ * Set the callbacks of a stream that answers a request.
  * @watch: callbacks; @watch->writable, if there is one, is called soon
  */
 void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
@@ -80,8 +80,8 @@ void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
 }
 
 /*
- * Check whether a stream waits for something to send. Returns true if all that
- * was sent is on its way.
+ * Check whether a stream may be sent more. Returns true if all messages are on
+ * their way.
  */
 bool rpc_stream_idle(const struct rpc_stream *stream)
 {
@@ -89,9 +89,9 @@ bool rpc_stream_idle(const struct rpc_stream *stream)
 }
 
 /*
- * End a stream when its messages are sent.
+ * End a stream after its messages.
  * @stream: stream, which must not be used afterwards; or NULL
- * @err: positive errno value; 0: in order
+ * @err: positive errno value; 0: success
  */
 void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 {
@@ -103,8 +103,8 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 }
 
 /*
- * Ask whether a client has lost its right to call. Returns what was revoked
- * since; NULL: nothing.
+ * Ask whether a client has lost its right to call. Returns text that names the
+ * revoked credential; NULL: none.
  */
 const char *rpc_stream_revoked(const struct rpc_stream *stream)
 {
@@ -116,7 +116,7 @@ const char *rpc_stream_revoked(const struct rpc_stream *stream)
 	       "the caller's token has been revoked" : NULL;
 }
 
-/* Get the socket of a stream that has not ended, for its addresses and options. */
+/* Get a stream's socket, for its addresses and options; -1: it has ended. */
 int rpc_stream_fd(const struct rpc_stream *stream)
 {
 	return stream->call ? h2_fd(stream->call) : -1;
@@ -124,7 +124,7 @@ int rpc_stream_fd(const struct rpc_stream *stream)
 
 /*
  * Get the address of a stream's client. Returns "ipv4:ADDRESS:PORT",
- * "ipv6:[ADDRESS]:PORT", or else.
+ * "ipv6:[ADDRESS]:PORT" or "unix:".
  */
 const char *rpc_stream_peer(const struct rpc_stream *stream)
 {
@@ -132,8 +132,8 @@ const char *rpc_stream_peer(const struct rpc_stream *stream)
 }
 
 /*
- * Get who a stream's client is. Returns the identity, valid as long as the
- * stream.
+ * Get the identity of a stream's client. Returns the identity, valid as long as
+ * the stream.
  */
 const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
 {
@@ -142,8 +142,8 @@ const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
 
 /*
  * Ask how a stream has ended. Returns false: the client has closed the stream
- * or the connection, or was killed, which its kernel says; true: the
- * connection is lost, or the client gives it up and may call again.
+ * or the connection, or its kernel has after a kill; true: the connection is
+ * lost, or the client gives it up and may call again.
  */
 bool rpc_stream_vanished(const struct rpc_stream *stream)
 {
@@ -151,15 +151,15 @@ bool rpc_stream_vanished(const struct rpc_stream *stream)
 }
 
 /*
- * Get when a rank's last heartbeat came. Returns milliseconds of now_ms(), 0
- * if none has.
+ * Get the time of a rank's last heartbeat. Returns milliseconds of now_ms(); 0:
+ * none yet.
  */
 int64_t rpc_stream_beat_at(const struct rpc_stream *stream)
 {
 	return stream->beat_at;
 }
 
-/* Attach something to a stream. */
+/* Attach user data to a stream. */
 void rpc_stream_set(struct rpc_stream *stream, void *data)
 {
 	if (stream)
@@ -167,8 +167,8 @@ void rpc_stream_set(struct rpc_stream *stream, void *data)
 }
 
 /*
- * Get what was attached to a stream. Returns what rpc_stream_set() was given
- * last, or NULL.
+ * Get the user data of a stream. Returns the last data given to
+ * rpc_stream_set(), or NULL.
  */
 void *rpc_stream_get(const struct rpc_stream *stream)
 {

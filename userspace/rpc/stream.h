@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A call, for server.c, which takes what comes, and stream.c, which sends.
+ * A call, for server.c, which takes input, and stream.c, which sends.
  */
 #ifndef INC_MANAGER_STREAM_H
 #define INC_MANAGER_STREAM_H
@@ -16,13 +16,13 @@ LIST_HEAD(rpc_streams, rpc_stream);
 /**
  * struct rpc - the server
  * @loop: main loop
- * @self: what it is called
+ * @self: the server's name in texts
  * @server: serves connections
- * @creds: who may call
+ * @creds: certificates and tokens of callers
  * @handler: callbacks
  * @ctx: their first argument
- * @calls: streams that are not freed
- * @watched: those of them that somebody sends, and that have not ended
+ * @calls: number of streams that are not freed
+ * @watched: streams with a watcher that have not ended
  */
 struct rpc {
 	struct loop			*loop;
@@ -38,20 +38,20 @@ struct rpc {
 /**
  * struct rpc_stream - a call: a request, or a stream
  * @rpc: server
- * @method: RPC_METHODS: a rank's stream
+ * @method: index of the method; RPC_METHODS: Join
  * @peer: address of the client
- * @who: who it is
- * @cert: its certificate, or NULL
- * @call: call, NULL: it is over
- * @work: tells the user what has happened since its last message
- * @beat_at: milliseconds; when the last heartbeat came, 0: none has
- * @got_message: a message has come
- * @half_closed: the client says no more
- * @vanished: the call was not ended by the client's word
- * @finished: the user has ended it, or knows that it has ended
- * @user: rpc_stream_set()
- * @watch: if the answer is a stream: who sends it; NULL: nobody, or not yet
- * @watched: among those of the server
+ * @who: identity of the client
+ * @cert: certificate of the client, or NULL
+ * @call: call; NULL: it is over
+ * @work: calls the user back in the main loop
+ * @beat_at: milliseconds; when the last heartbeat arrived; 0: none yet
+ * @got_message: a message has arrived
+ * @half_closed: the client sends no more
+ * @vanished: see rpc_stream_vanished()
+ * @finished: the user has ended it, or knows of its end
+ * @user: user data
+ * @watch: sender of a stream as answer; NULL: none, or not yet
+ * @watched: links in the server's @watched
  */
 struct rpc_stream {
 	struct rpc		*rpc;
