@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The ranks of a job. After inc_job_init(), all counts change in inc_job_set() and
- * inc_job_set_rts().
+ * The ranks of a job. After inc_job_init(), only inc_job_set() and
+ * inc_job_set_rts() change counts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #include "job/job.h"
 #include "rendezvous/proto.h"
 
-/* Of trees with a UC rank: as many bytes in flight as over RC. */
+/* Defaults of trees with a UC rank: as many bytes in flight as over RC. */
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
 
 /*
- * Begin a job, or begin it anew with other ranks.
- * @size: bytes of one; it begins with a struct inc_job_rank
+ * Begin a job, or restart it with other ranks.
+ * @size: bytes per rank, which begins with a struct inc_job_rank
  */
 void inc_job_init(struct inc_job *job, void *ranks, size_t size, uint32_t n)
 {
@@ -29,7 +29,7 @@ void inc_job_init(struct inc_job *job, void *ranks, size_t size, uint32_t n)
 	job->size = size;
 }
 
-/* Set the state of a rank. One that is not present cannot send, either. */
+/* Set the state of a rank. A rank that is not present cannot send, either. */
 void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
 		 enum rank_state state)
 {
@@ -53,8 +53,7 @@ void inc_job_set_rts(struct inc_job *job, struct inc_job_rank *r, bool rts)
 
 /*
  * Record that a rank has no member.
- * @r: rank that is not present; while ranks are missing its place is free
- *	again
+ * @r: rank that is not present; while the job is open, its place is free again
  */
 void inc_job_vacate(struct inc_job *job, struct inc_job_rank *r)
 {
@@ -62,8 +61,7 @@ void inc_job_vacate(struct inc_job *job, struct inc_job_rank *r)
 }
 
 /*
- * Find a rank that is in a state. Returns the daemon's rank, or NULL if there
- * is none.
+ * Find a rank in a state. Returns the daemon's rank, or NULL if there is none.
  * @after: the rank before the first to look at; NULL: look at all
  */
 void *inc_job_next(const struct inc_job *job, const void *after,
@@ -79,9 +77,9 @@ void *inc_job_next(const struct inc_job *job, const void *after,
 }
 
 /*
- * Check whether a job waits for a rank. It does not wait for a rank that has
- * come and gone: that one did not want to wait, either. Returns true if so.
- * @told: ranks that are present know what to connect to
+ * Check whether a job waits for a rank. A rank that has come and gone is not
+ * waited for: it did not want to wait, either. Returns true if so.
+ * @told: the ranks that are present were told where to connect
  */
 bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 		    bool told)
@@ -92,9 +90,9 @@ bool inc_job_misses(const struct inc_job *job, const struct inc_job_rank *r,
 }
 
 /*
- * Add ranks to a list for people: "ranks 0, 2-3", "rank 0". Returns false
- * without room for them; the list names the same as before.
- * @len: its size in bytes
+ * Add ranks to a list for people: "ranks 0, 2-3", "rank 0". Returns false if
+ * they do not fit; the list then names the same ranks as before.
+ * @len: size of @list in bytes
  */
 bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last)
 {
@@ -118,9 +116,9 @@ bool inc_job_name_ranks(char *list, size_t len, uint32_t first, uint32_t last)
 }
 
 /*
- * Begin the end of a job, if that has not begun. Returns true if it is over,
- * since nobody is there.
- * @job: job that has failed, or that has lost a rank and is not open
+ * Begin the end of a job, unless it has begun. Returns true if the job is over,
+ * since no rank is present.
+ * @job: failed job, or one after INC_JOB_OPEN that has lost a rank
  */
 bool inc_job_fail(struct inc_job *job, int64_t now)
 {
@@ -132,10 +130,9 @@ bool inc_job_fail(struct inc_job *job, int64_t now)
 }
 
 /*
- * Find out what it means that a rank has left. Returns true if the job is
- * over.
- * @wide: it has ranks at other switches: what the last one here has sent may
- *	be on its way there
+ * Handle the departure of a rank. Returns true if the job is over.
+ * @wide: the job has ranks at other switches, which the last results of ranks
+ *	here may not have reached yet
  */
 bool inc_job_left(struct inc_job *job, int64_t now, bool wide)
 {
@@ -148,10 +145,10 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide)
 }
 
 /*
- * Have a job that is ending be over soon, whoever is there. Members of ranks
- * that have just left in order stay for as long as always. After that nobody
- * can use the tree: the ranks that are there know that it is over.
- * @job: job that is ending: others need the room of its tree
+ * Have an ending job be over soon, whichever ranks are present. Members of
+ * ranks that have just left in order stay for the usual time. After that the
+ * tree is of no use: the ranks that are present know that the job is over.
+ * @job: job that is ending; others need the room of its tree
  */
 void inc_job_hurry(struct inc_job *job, int64_t now)
 {
@@ -162,8 +159,8 @@ void inc_job_hurry(struct inc_job *job, int64_t now)
 }
 
 /*
- * Get the time when inc_job_due() has an answer. Returns milliseconds,
- * INT64_MAX if never.
+ * Get the time when inc_job_due() has an answer. Returns milliseconds;
+ * INT64_MAX: never.
  */
 int64_t inc_job_deadline(const struct inc_job *job)
 {
@@ -174,9 +171,8 @@ int64_t inc_job_deadline(const struct inc_job *job)
 }
 
 /*
- * Find out what is due.
- * @job: job that is not over; if INC_JOB_LEAVE is done, the caller clears
- *	@leave_at
+ * Get the action that is due.
+ * @job: job that is not over; after INC_JOB_LEAVE the caller clears @leave_at
  */
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 {
@@ -188,11 +184,11 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 }
 
 /*
- * Name another job that the ranks of a job are to join. The name ends with a
- * random number: who could guess it could take a rank's place in a job that
- * works already. Returns false: @job's name is too long for that, or there is
- * no random number.
- * @msg: its text is set to the name
+ * Make the name of another job for a job's ranks to join. It ends with a random
+ * number: anybody who guessed the name could take a rank's place in a job that
+ * is running. Returns false: @job's name is too long, or there is no random
+ * number.
+ * @msg: result: the name is its text
  */
 bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what)
 {
@@ -207,8 +203,8 @@ bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what)
 }
 
 /*
- * Decide whether ranks that lose packets change to UC now. Returns true if
- * they are to be told so.
+ * Decide whether ranks that lose packets change to UC now. Returns true if they
+ * are to be told.
  */
 bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		    int64_t now, struct inc_rdv_msg *msg)
@@ -221,7 +217,7 @@ bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 	return true;
 }
 
-/* --- What both daemons choose for ranks, and tell them -------------------- */
+/* --- Settings and texts of both daemons ----------------------------------- */
 
 static bool values_differ(uint32_t is, uint32_t wish)
 {
@@ -235,10 +231,10 @@ static void take_value(uint32_t *is, uint32_t wish)
 }
 
 /*
- * Add what a rank requests to what others have. Returns false if it requests
+ * Add a rank's request to the others' requests. Returns false if it requests
  * another tree; @like is not changed then.
- * @like: the others' requests: tree, the lowest mtu, uc if any of them is,
- *	change if all know that
+ * @like: the others' requests: tree, the lowest mtu, uc if any rank uses it,
+ *	change if all support it
  */
 bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 {
@@ -266,7 +262,7 @@ bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 }
 
 /*
- * Choose settings of a tree with a UC rank, if nobody has.
+ * Choose settings of a tree with a UC rank, unless they were requested.
  * @pmtu: path MTU, 0: unknown
  * @msg_size: bytes of a message, which is one packet over UC; 0: not chosen
  * @slots: number of slots, 0: not chosen
@@ -280,8 +276,8 @@ void inc_job_uc(uint32_t pmtu, uint32_t *msg_size, uint32_t *slots)
 }
 
 /*
- * Explain why a switch has lost a member. Returns a text about it; empty:
- * the name says all.
+ * Explain why a switch has lost a member. Returns text to follow @why; empty:
+ * @why says all.
  */
 const char *inc_job_hint(const char *why)
 {
@@ -295,9 +291,9 @@ const char *inc_job_hint(const char *why)
 }
 
 /*
- * Say whose request made a message fail.
- * @unlike: member whose request it disagrees with; NULL: none
- * @status: otherwise, what is wrong with it; NULL: unknown
+ * Describe whose request made a message fail.
+ * @unlike: member whose request conflicts with it; NULL: none
+ * @status: if @unlike is NULL: its fault; NULL: unknown
  */
 void inc_job_say_wrong(struct inc_rdv_msg *msg, const char *wrong,
 		       const char *unlike, const char *status)

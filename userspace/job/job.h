@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The ranks of a job: who is there, for whom it waits, when it is ready, when
- * it is over, and what is due when. For the rendezvous daemon and for the
- * aggregation manager. Pure: no socket, no clock, no memory of its own; the
- * daemons talk to ranks, and to switches.
+ * The ranks of a job: which are present, which are missing, when the job is
+ * ready or over, and which action is due when. For the rendezvous daemon and
+ * the aggregation manager. Pure: no socket, no clock, no memory of its own; the
+ * daemons talk to ranks and to switches.
  *
  * A rank that leaves in order stays in the tree for INC_JOB_LEAVE_MS: when a
  * program ends, all its ranks leave at about the same time, and the slower ones
@@ -17,12 +17,12 @@
 #include <stdint.h>
 
 /*
- * Over UC only the rank itself knows that its last result was lost, and it may
+ * Over UC only the rank itself knows that its last result was lost, and may
  * need several timeouts to recover it.
  */
 #define INC_JOB_LEAVE_MS	2000
-#define INC_JOB_CHILD_MS	300	/* ranks at other switches wait for results */
-/* A rank that stays after the failure of its tree does not keep the tree. */
+#define INC_JOB_CHILD_MS	300	/* the last results are on their way */
+/* A rank that stays after its tree has failed must not keep the tree. */
 #define INC_JOB_ENDING_MS	60000
 /* All ranks lose packets at about the same time, and fail to change together. */
 #define INC_JOB_CHANGE_PAUSE_MS	45000
@@ -31,13 +31,13 @@ struct inc_rdv_join;
 struct inc_rdv_msg;
 
 /**
- * enum inc_job_phase - how far a job is
- * @INC_JOB_OPEN: ranks are missing; where one goes, another may come
- * @INC_JOB_FORMING: all were there, and not all can send and receive
+ * enum inc_job_phase - phase of a job
+ * @INC_JOB_OPEN: ranks are missing; a rank that goes may be replaced
+ * @INC_JOB_FORMING: all have joined, but not all can send and receive yet
  * @INC_JOB_READY: the ranks may begin
  * @INC_JOB_ENDING: a rank has left or was lost, or the tree has failed: the name
  *	is free for a new job
- * @INC_JOB_OVER: nobody needs the tree
+ * @INC_JOB_OVER: no rank needs the tree
  */
 enum inc_job_phase {
 	INC_JOB_OPEN,
@@ -47,7 +47,7 @@ enum inc_job_phase {
 	INC_JOB_OVER,
 };
 
-/* The manager stores them: the numbers stay. */
+/* Do not renumber: the manager stores the states. */
 enum rank_state {
 	RANK_ABSENT,
 	RANK_PRESENT,
@@ -58,9 +58,9 @@ enum rank_state {
 
 /**
  * struct inc_job_rank - a rank of a job
- * @state: its state; set by inc_job_set()
+ * @state: state; set by inc_job_set()
  * @rts: its queue pair can send and receive
- * @arrived: it is there, or was and did not want to wait
+ * @arrived: it is present, or was and did not want to wait
  */
 struct inc_job_rank {
 	enum rank_state	state;
@@ -70,17 +70,17 @@ struct inc_job_rank {
 
 /**
  * struct inc_job - a job
- * @phase: how far it is
+ * @phase: phase
  * @n: number of ranks
- * @present: number of these that are present
- * @rts: number of these that can send and receive
+ * @present: number of ranks that are present
+ * @rts: number of ranks that can send and receive
  * @lost: number of ranks that are RANK_LOST
- * @deadline: milliseconds; when it must be ready, or over
+ * @deadline: milliseconds; when the job must be ready, or over
  * @leave_at: milliseconds; when members of ranks that left are deleted; 0: none
  *	has left
- * @change_at: milliseconds; when its ranks may be told again to change to UC
+ * @change_at: milliseconds; when ranks may be told again to change to UC
  * @ranks: the daemon's ranks, each of which begins with a struct inc_job_rank
- * @size: bytes of one of them
+ * @size: bytes per rank
  */
 struct inc_job {
 	enum inc_job_phase	phase;
@@ -96,11 +96,11 @@ struct inc_job {
 };
 
 /**
- * enum inc_job_due - what is to be done with a job
+ * enum inc_job_due - action due for a job
  * @INC_JOB_NOTHING: nothing yet
- * @INC_JOB_LATE: refuse it: it is not ready in time
- * @INC_JOB_LEAVE: delete the members that are RANK_LEFT, and tell the others
- * @INC_JOB_END: end it
+ * @INC_JOB_LATE: refuse the job: it is not ready in time
+ * @INC_JOB_LEAVE: delete members that are RANK_LEFT, and tell the other ranks
+ * @INC_JOB_END: end the job
  */
 enum inc_job_due {
 	INC_JOB_NOTHING,
@@ -134,7 +134,7 @@ const char *inc_job_hint(const char *why);
 void inc_job_say_wrong(struct inc_rdv_msg *msg, const char *wrong,
 		       const char *unlike, const char *status);
 
-/* All of a daemon's ranks in a state; that of @r may change meanwhile. */
+/* Loop over a daemon's ranks in a state; the body may change that of @r. */
 #define inc_job_for_each(job, r, state)					\
 	for ((r) = inc_job_next(job, NULL, state); (r);			\
 	     (r) = inc_job_next(job, r, state))
