@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A port by its number, and nothing else: getaddrinfo() would cut off bits. */
+/* Accept decimal ports only: getaddrinfo() would cut off high bits. */
 static int read_port(const char *text, int *port)
 {
 	size_t n = strspn(text, "0123456789");
@@ -25,10 +25,10 @@ static int read_port(const char *text, int *port)
 }
 
 /*
- * Understand a server's address. Returns 0, -EINVAL: it is none, or does not
- * fit.
+ * Parse a server's address. Returns 0, or -EINVAL if it is malformed or does
+ * not fit.
  * @len: size of @host in bytes
- * @port: result, 0 to 65535; is left alone if @server has none
+ * @port: result, 0 to 65535; unchanged if @server has none
  */
 int inc_auth_address(const char *server, char *host, size_t len, int *port)
 {
@@ -53,8 +53,8 @@ int inc_auth_address(const char *server, char *host, size_t len, int *port)
 }
 
 /*
- * Find the path in the address of a socket in the file system. Returns the path,
- * which may be empty, or NULL: it is another kind of address.
+ * Find the path in the address of a UNIX socket. Returns the path, which may be
+ * empty, or NULL for another kind of address.
  */
 const char *inc_auth_path(const char *server)
 {
@@ -65,7 +65,8 @@ const char *inc_auth_path(const char *server)
 }
 
 /*
- * Take the host out of a server's address. Returns false if it does not fit.
+ * Take the host out of a server's address. Returns false if the address is
+ * malformed, or the host does not fit.
  * @len: size of @host in bytes
  */
 bool inc_auth_host(const char *server, char *host, size_t len)
@@ -76,8 +77,8 @@ bool inc_auth_host(const char *server, char *host, size_t len)
 }
 
 /*
- * Is a server on this host, whatever names mean? Names are not looked up, but
- * for localhost: what they mean may change. Returns true if so.
+ * Is a server on this host for sure? Other names than localhost are not looked
+ * up: they may change their meaning. Returns true if so.
  */
 bool inc_auth_is_loopback(const char *server)
 {
@@ -111,12 +112,11 @@ bool inc_auth_peer_is_loopback(int fd)
 }
 
 /*
- * Tell hosts from one another, for limits of each.
+ * Make a key that tells hosts apart, for limits per host.
  * @addr: IPv4 or IPv6 address, in network byte order
  * @len: its length in bytes
- * @key: result, the same for all addresses that one host can have at will: an
- *	IPv4 address, mapped to IPv6 if it was not, or an IPv6 network of 64 bits;
- *	zeros for what is neither
+ * @key: result, the same for all addresses that one host can choose from: an
+ *	IPv4 address mapped to IPv6, or an IPv6 /64; zeros for anything else
  */
 void inc_auth_host_key(const void *addr, size_t len, struct in6_addr *key)
 {
@@ -132,7 +132,7 @@ void inc_auth_host_key(const void *addr, size_t len, struct in6_addr *key)
 	}
 }
 
-/* The same for the other end of a connection. */
+/* As inc_auth_host_key(), for the other end of a connection. */
 void inc_auth_peer_key(const struct sockaddr *peer, struct in6_addr *key)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)peer;

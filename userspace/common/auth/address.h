@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Addresses as people write them, whether they are of this host, and which are of
- * the same one.
+ * Addresses as people write them, and whether they are on this host, or on the
+ * same one.
  */
 #ifndef INC_AUTH_ADDRESS_H
 #define INC_AUTH_ADDRESS_H

@@ -2,8 +2,7 @@
 /*
  * See client.h. PREFIX is INC_AM or INC_SERVER: PREFIX_CERTS names a directory
  * with ca.pem, cert.pem, key.pem; PREFIX_CA, PREFIX_CERT, PREFIX_KEY name the
- * files one by one; PREFIX_TOKEN is a token, PREFIX_TOKEN_FILE a file that has
- * one.
+ * files one by one; PREFIX_TOKEN is a token, PREFIX_TOKEN_FILE a file with one.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -29,7 +28,7 @@ static const char *get_env(const char *prefix, const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* The file that a variable names, else the one of the directory. */
+/* Returns the file that a variable names, else the one in the directory. */
 static char *file_of(const char *prefix, const char *name, const char *file,
 		     bool must)
 {
@@ -57,7 +56,7 @@ char *inc_auth_file(const char *path, char *err, size_t err_len)
 	FILE *f = inc_open(path, &why);
 	char *text = f ? calloc(1, FILE_MAX) : NULL;
 
-	/* A part of a file would be another one. */
+	/* Do not return part of a file after a read error. */
 	if (!text || !fread(text, 1, FILE_MAX - 1, f) || ferror(f)) {
 		if (text)
 			why = ferror(f) ? strerror(errno) : "is empty";
@@ -96,7 +95,7 @@ static int read_token(struct auth_client *a, const char *prefix, char *err,
 }
 
 /*
- * Find out what the client has.
+ * Read a client's credentials.
  * @err_len: size of @err in bytes
  */
 int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
@@ -116,7 +115,7 @@ int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 	return read_token(a, prefix, err, err_len);
 }
 
-/* Forget what the client has. */
+/* Free a client's credentials. */
 void inc_auth_free(struct auth_client *a)
 {
 	free(a->ca);

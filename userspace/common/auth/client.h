@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How a client proves who it is, from the environment: to an
- * aggregation manager, for libinc-am and inc-amctl, or to a rendezvous daemon,
- * for libinc.
+ * Credentials of a client, from the environment: for an aggregation manager
+ * (libinc-am and inc-amctl), or a rendezvous daemon (libinc).
  */
 #ifndef INC_AUTH_CLIENT_H
 #define INC_AUTH_CLIENT_H
@@ -10,12 +9,12 @@
 #include <stddef.h>
 
 /**
- * struct auth_client - what a client has
- * @prefix: how the names of the variables begin that say it
- * @ca: file: certificate of the server's authority; NULL: no TLS
- * @cert: file: its own certificate, or NULL
- * @key: file: and its private key
- * @token: or NULL
+ * struct auth_client - credentials of a client
+ * @prefix: prefix of their environment variables
+ * @ca: file with the certificate of the server's authority; NULL: no TLS
+ * @cert: file with the client's certificate, or NULL
+ * @key: file with its private key, or NULL
+ * @token: token, or NULL
  */
 struct auth_client {
 	const char *prefix;

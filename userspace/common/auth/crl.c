@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See crl.h. The handshake of libnetconf2 knows no such list that can
- * be replaced while they run, so certificates are compared with it afterwards.
+ * See crl.h. libnetconf2 cannot replace a revocation list while it runs, so
+ * certificates are compared with the list after the handshake.
  */
 #include <errno.h>
 #include <openssl/err.h>
@@ -15,11 +15,11 @@
 #include "auth/stamp.h"
 
 /**
- * struct crl - a list of revoked certificates
+ * struct crl - a certificate revocation list
  * @path: its file
- * @ca: file with the authority that has signed it
- * @list: list
- * @file: the file when it was read
+ * @ca: file with the authority that has signed the list
+ * @list: OpenSSL's list
+ * @file: state of the file when it was read
  */
 struct crl {
 	char		*path;
@@ -28,7 +28,7 @@ struct crl {
 	struct auth_stamp file;
 };
 
-/* Has one of the authority's certificates signed it? */
+/* Has one of the authority's certificates signed a list? */
 static bool is_signed(X509_CRL *list, FILE *ca)
 {
 	bool found = false;
@@ -44,7 +44,7 @@ static bool is_signed(X509_CRL *list, FILE *ca)
 	return found;
 }
 
-/* Is it one that the same authority has made before that other one? */
+/* Is a list older than another one of the same authority? */
 static bool is_older(const X509_CRL *list, const X509_CRL *other)
 {
 	return other && !X509_NAME_cmp(X509_CRL_get_issuer(list),
@@ -98,8 +98,7 @@ static X509_CRL *read_list(const struct crl *crl, char *err, size_t err_len)
 }
 
 /*
- * Read a list of revoked certificates. Returns the list, for crl_free(), or
- * NULL.
+ * Read a revocation list. Returns the list, for crl_free(), or NULL.
  * @err_len: size of @err in bytes
  */
 struct crl *crl_open(const char *path, const char *ca, char *err,
@@ -125,10 +124,9 @@ struct crl *crl_open(const char *path, const char *ca, char *err,
 }
 
 /*
- * Read the list again if its file has changed. Meanwhile other threads may ask
- * crl_revokes(). Returns 1: it has changed, 0: it has not; -EINVAL: it cannot
- * be used, and the one that was read before still counts. That is said once
- * for each change.
+ * Read the list again if its file has changed. Other threads may call
+ * crl_revokes() meanwhile. Returns 1: changed; 0: unchanged; -EINVAL, once per
+ * change: the new list cannot be used, and the old one still counts.
  * @err_len: size of @err in bytes
  */
 int crl_reread(struct crl *crl, X509_CRL **list, char *err, size_t err_len)
@@ -139,7 +137,7 @@ int crl_reread(struct crl *crl, X509_CRL **list, char *err, size_t err_len)
 	return *list ? 1 : -EINVAL;
 }
 
-/* Let a list count that was read. */
+/* Replace the list in use by one that was read. */
 void crl_use(struct crl *crl, X509_CRL *list)
 {
 	X509_CRL_free(crl->list);
@@ -147,7 +145,7 @@ void crl_use(struct crl *crl, X509_CRL *list)
 }
 
 /*
- * Read the list again if its file has changed, and let it count. Returns as
+ * Read the list again if its file has changed, and use it. Returns as
  * crl_reread().
  * @err_len: size of @err in bytes
  */
@@ -172,7 +170,7 @@ bool crl_revokes(const struct crl *crl, const X509 *cert)
 				       X509_get0_serialNumber(cert)) == 1;
 }
 
-/* Forget a list. */
+/* Free a list. */
 void crl_free(struct crl *crl)
 {
 	if (!crl)

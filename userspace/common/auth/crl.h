@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A list of revoked certificates, in a file that is read again when it has
- * changed. One thread at a time may use it.
+ * A certificate revocation list, in a file that is read again after changes.
+ * One thread at a time may use it.
  */
 #ifndef INC_AUTH_CRL_H
 #define INC_AUTH_CRL_H

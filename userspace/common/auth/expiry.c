@@ -10,11 +10,9 @@
 #include "auth/expiry.h"
 #include "conf/open.h"
 
-#define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* as YANG's date-and-time */
+#define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* YANG's date-and-time */
 
-/*
- * Convert a time of OpenSSL's. Returns seconds since 1970, or EXPIRY_UNKNOWN.
- */
+/* Convert a time of OpenSSL. Returns seconds since 1970, or EXPIRY_UNKNOWN. */
 int64_t inc_auth_time(const ASN1_TIME *at)
 {
 	struct tm tm;
@@ -24,7 +22,7 @@ int64_t inc_auth_time(const ASN1_TIME *at)
 }
 
 /*
- * Find out when a certificate expires. Returns seconds since 1970, or
+ * Get the time when a certificate expires. Returns seconds since 1970, or
  * EXPIRY_UNKNOWN.
  */
 int64_t inc_auth_expiry(const X509 *cert)
@@ -38,8 +36,8 @@ static int64_t earlier_time(int64_t a, int64_t b)
 }
 
 /*
- * Find out when the first of a file's certificates, or lists of revoked ones,
- * expires. Returns seconds since 1970, or EXPIRY_UNKNOWN.
+ * Get the time when the first certificate or revocation list of a file expires.
+ * Returns seconds since 1970, or EXPIRY_UNKNOWN.
  */
 int64_t inc_auth_expiry_of_file(const char *path)
 {
@@ -70,7 +68,7 @@ int64_t inc_auth_expiry_of_file(const char *path)
 }
 
 /*
- * Write such a time as text.
+ * Write the time of an expiry as text.
  * @len: size of @buf in bytes
  */
 void inc_auth_expiry_text(int64_t expires, char *buf, size_t len)
@@ -84,7 +82,7 @@ void inc_auth_expiry_text(int64_t expires, char *buf, size_t len)
 
 /*
  * Undo inc_auth_expiry_text(). Returns seconds since 1970, or EXPIRY_UNKNOWN.
- * @text: text, or NULL; in any time zone, as libyang may have put it
+ * @text: text, or NULL; in any time zone, as libyang may convert it
  */
 int64_t inc_auth_expiry_parse(const char *text)
 {

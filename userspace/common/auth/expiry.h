@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * When certificates, and lists of revoked ones, expire.
+ * Expiry of certificates and revocation lists.
  */
 #ifndef INC_AUTH_EXPIRY_H
 #define INC_AUTH_EXPIRY_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXPIRY_UNKNOWN	0	/* instead of a time */
-#define EXPIRY_LEN	32	/* of a time as text */
+#define EXPIRY_UNKNOWN	0	/* no time */
+#define EXPIRY_LEN	32	/* bytes of a time as text */
 
 int64_t inc_auth_time(const ASN1_TIME *at);
 int64_t inc_auth_expiry(const X509 *cert);

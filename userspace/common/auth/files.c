@@ -11,19 +11,19 @@
 #include "auth/files.h"
 #include "conf/open.h"
 
-/* Set what all of our connections have in common. */
+/* Set the TLS options of all our connections. */
 void inc_auth_modes(SSL_CTX *ctx)
 {
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-	/* A connection that says nothing then has no buffers of 16 KiB. */
+	/* Connections without traffic then have no buffers of 16 KiB. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
 			 SSL_MODE_ENABLE_PARTIAL_WRITE |
 			 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	/* Records without data, as those with new keys, are taken in turns. */
+	/* Return after each record without data, such as a key update. */
 	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	/*
-	 * A connection lasts as long as a job, so nothing is resumed. A client
-	 * cannot make the server shake hands again and again.
+	 * A connection lasts as long as a job, so sessions are not resumed, and
+	 * a client cannot make the server repeat handshakes.
 	 */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
 			    SSL_OP_NO_COMPRESSION);
@@ -31,7 +31,7 @@ void inc_auth_modes(SSL_CTX *ctx)
 	SSL_CTX_set_num_tickets(ctx, 0);
 }
 
-/* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
+/* Check it here: a TLS 1.3 peer may not say why it refuses a certificate. */
 static int check_time(const SSL_CTX *ctx, const char *file, char *err,
 		      size_t err_len)
 {
@@ -52,7 +52,7 @@ static int check_time(const SSL_CTX *ctx, const char *file, char *err,
 	return -EKEYEXPIRED;
 }
 
-/* Peers refuse one that is for the other side; TLS 1.3 may not say why. */
+/* Peers refuse a certificate for the other side; TLS 1.3 may not say why. */
 static int check_purpose(const SSL_CTX *ctx, const char *file, char *err,
 			 size_t err_len)
 {
@@ -69,8 +69,8 @@ static int check_purpose(const SSL_CTX *ctx, const char *file, char *err,
 }
 
 /*
- * A certificate of a server or client, given as its authority's by mistake, verifies
- * nobody. One that is signed by itself verifies itself.
+ * A server's or client's certificate, given as its authority's by mistake,
+ * verifies nobody. A self-signed certificate verifies itself.
  */
 static bool has_authority(const SSL_CTX *ctx)
 {
@@ -88,14 +88,14 @@ static bool has_authority(const SSL_CTX *ctx)
 	return false;
 }
 
-/* Why OpenSSL cannot use a file: what it has met first, not where that was. */
+/* Explain why OpenSSL cannot use a file, by its first error, not the last. */
 static void explain_unusable(char *err, size_t err_len, const char *file,
 			     bool key)
 {
 	unsigned long code = ERR_peek_error();
 	const char *reason = ERR_reason_error_string(code);
 
-	/* inc_auth_no_password() has ended it. */
+	/* inc_auth_no_password() has cancelled the read. */
 	if (ERR_GET_REASON(code) == ERR_R_INTERRUPTED_OR_CANCELLED)
 		snprintf(err, err_len, "TLS: %s: it has a password, and there is nobody to ask for it: store it without",
 			 file);
@@ -110,11 +110,11 @@ static void explain_unusable(char *err, size_t err_len, const char *file,
 }
 
 /*
- * Read the files of one side of a connection. Returns 0, -EINVAL: a file
- * cannot be used, -EKEYEXPIRED: they can, but the certificate is not valid at
- * this time.
+ * Load the files of one side of a connection. Returns 0; -EINVAL: a file cannot
+ * be used; -EKEYEXPIRED: the files are good, but the certificate is not valid
+ * at this time.
  * @ca: the peers' authority (PEM), or NULL
- * @cert: own certificate, and those between it and its authority's, or NULL
+ * @cert: own certificate with intermediate certificates, or NULL
  * @err_len: size of @err in bytes
  */
 int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
@@ -161,8 +161,8 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 }
 
 /*
- * Ask whether the certificate is one of the peers' authority. Returns true if
- * so, be it at its time or not.
+ * Ask whether the certificate was issued by the peers' authority. Returns true
+ * if so, even if it has expired.
  */
 bool inc_auth_is_of(SSL_CTX *ctx)
 {

@@ -16,8 +16,8 @@
  * @writing: unused
  * @data: unused
  *
- * A pem_password_cb: OpenSSL's own would ask at the terminal, and nobody is
- * there to type one.
+ * A pem_password_cb: OpenSSL's own would ask at the terminal, where nobody is
+ * there to type a password.
  *
  * Return: -1.
  */

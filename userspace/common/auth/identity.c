@@ -45,7 +45,7 @@ static bool name_is_valid(const char *name)
 }
 
 /*
- * Make an identity of its parts. Returns 0 or -EINVAL.
+ * Make an identity from its parts. Returns 0 or -EINVAL.
  * @tenant: tenant, may be empty
  * @err_len: size of @err in bytes
  */
@@ -73,7 +73,7 @@ int identity_set(struct identity *id, const char *name, const char *tenant,
 	return 0;
 }
 
-/* One attribute of a subject; false: there are several, or it is too long. */
+/* Get an attribute of a subject. Returns false if repeated or too long. */
 static bool get_attribute(const X509_NAME *subject, int nid, char *text,
 			  size_t len)
 {
@@ -91,7 +91,7 @@ static bool get_attribute(const X509_NAME *subject, int nid, char *text,
 	n = ASN1_STRING_to_UTF8(&utf8, value);
 	if (n < 0)
 		return false;
-	/* A zero byte would hide what follows it. */
+	/* A zero byte would hide the rest. */
 	if ((size_t)n >= len || memchr(utf8, 0, (size_t)n)) {
 		OPENSSL_free(utf8);
 		return false;
@@ -103,7 +103,7 @@ static bool get_attribute(const X509_NAME *subject, int nid, char *text,
 }
 
 /*
- * Make an identity of a certificate, which was verified. Returns 0 or -EINVAL.
+ * Make an identity from a verified certificate. Returns 0 or -EINVAL.
  * @id: result: CN is the name, O the tenant, OU the role
  * @err_len: size of @err in bytes
  */

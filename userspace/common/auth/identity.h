@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Who calls: what a client's certificate or token says of it.
+ * Identity of a caller, from its certificate or token.
  */
 #ifndef INC_AUTH_IDENTITY_H
 #define INC_AUTH_IDENTITY_H
@@ -12,13 +12,13 @@
 #define IDENTITY_LEN	64
 
 /**
- * enum role - what a caller may do
+ * enum role - rights of a caller
  * @ROLE_NONE: nothing
  * @ROLE_CLIENT: join groups, and look
- * @ROLE_OPERATOR: the same, and change what belongs to others
+ * @ROLE_OPERATOR: the same, and change objects of others
  * @ROLE_ADMIN: everything
  *
- * Each may do what those before it may.
+ * Each role includes the ones before it.
  */
 enum role {
 	ROLE_NONE,
@@ -29,11 +29,11 @@ enum role {
 
 /**
  * struct identity - a caller
- * @name: its name; "anonymous" where nobody has to say who he is
- * @tenant: its tenant; empty: none
- * @role: what it may do
- * @expires: when its certificate does, seconds since 1970; 0: it has none
- * @token: beginning of its token's digest; 0: it came without one
+ * @name: name; "anonymous" if the server needs no proof of identity
+ * @tenant: tenant; empty: none
+ * @role: role
+ * @expires: when its certificate expires, seconds since 1970; 0: no certificate
+ * @token: beginning of its token's digest; 0: no token
  *
  * Names have printable ASCII characters, and no spaces.
  */

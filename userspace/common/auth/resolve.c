@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See resolve.h. A thread asks; whoever has no more time leaves it alone. What it
- * learns then is there for who asks for the same name again, so that a server that
- * answers late does so for those, too, who can never wait for it.
+ * See resolve.h. A thread asks the resolver; a caller that runs out of time
+ * leaves the question behind. The next caller with the same question gets its
+ * answer, so a slow name server helps even callers that can never wait for it.
  */
 #include "auth/resolve.h"
 
@@ -18,22 +18,22 @@
 #include "conf/clock.h"
 #include "conf/thread.h"
 
-#define LEFT	8	/* questions that nobody waits for, by their names */
-#define MOST	32	/* that are asked at a time */
-#define OLD_MS	60000	/* an answer is not used after that */
+#define LEFT	8	/* questions left behind, by hash of their names */
+#define MOST	32	/* questions under way at a time */
+#define OLD_MS	60000	/* age after which an answer is not used */
 
 /**
- * struct inc_question - a name
- * @users: its thread, and who waits, or its place among those left
- * @pid: process, as a child of fork() has no such thread
- * @born: milliseconds
- * @lock: guards what follows
- * @told: there is an answer
- * @done: it is this
- * @ret: of getaddrinfo()
- * @list: likewise
- * @wake: eventfd that an answer rings; -1: none
- * @family: for getaddrinfo()
+ * struct inc_question - question for a name's addresses
+ * @users: references by its thread, and by a caller or left[]
+ * @pid: process; a child of fork() does not have the thread
+ * @born: milliseconds; when it was asked
+ * @lock: guards the members down to @wake
+ * @told: condition: @done was set
+ * @done: there is an answer
+ * @ret: result of getaddrinfo()
+ * @list: addresses of getaddrinfo()
+ * @wake: eventfd to ring when there is an answer; -1: none
+ * @family: argument of getaddrinfo()
  * @flags: likewise
  * @service: likewise
  * @host: likewise
@@ -143,7 +143,7 @@ static struct inc_question *_Atomic *place_of(const char *host, int family)
 	return &left[hash % LEFT];
 }
 
-/* What was asked before, and is not answered yet, or was not waited for. */
+/* Take a question that was left behind, answered or not. */
 static struct inc_question *take_left(const char *host, const char *service,
 				      int family, int flags, int wake)
 {
@@ -159,7 +159,7 @@ static struct inc_question *take_left(const char *host, const char *service,
 		pthread_mutex_unlock(&q->lock);
 		return q;
 	}
-	/* A thread of the parent's has no end here. */
+	/* A child of fork() does not have the parent's thread: leave both. */
 	if (q->pid == getpid())
 		put_question(q);
 	return NULL;
@@ -179,10 +179,10 @@ static bool wait_for(struct inc_question *q, int64_t timeout_ms)
 }
 
 /*
- * Begin to ask for a host's addresses. If the same was asked and left, that is
- * what goes on: it may be answered. Returns the question, for
+ * Begin to ask for a host's addresses. The same question, if it was left
+ * behind, goes on instead: it may be answered. Returns the question, for
  * inc_question_wait() or inc_question_leave(), or NULL.
- * @wake: eventfd that an answer rings, until the question is left; -1: none
+ * @wake: eventfd to ring at an answer, until the question is left; -1: none
  */
 struct inc_question *inc_question_new(const char *host, const char *service,
 				      int family, int flags, int wake)
@@ -196,9 +196,9 @@ struct inc_question *inc_question_new(const char *host, const char *service,
 }
 
 /*
- * Wait for an answer. Returns EAI_INPROGRESS: there is none yet. Else @q is
- * freed: 0, or what getaddrinfo() has returned.
- * @timeout_ms: how long to wait at most
+ * Wait for an answer. Returns EAI_INPROGRESS: none yet. Otherwise @q is freed,
+ * and 0 or an error of getaddrinfo() is returned.
+ * @timeout_ms: longest wait
  */
 int inc_question_wait(struct inc_question *q, int64_t timeout_ms,
 		      struct addrinfo **list)
@@ -215,8 +215,8 @@ int inc_question_wait(struct inc_question *q, int64_t timeout_ms,
 }
 
 /*
- * Have no more time for a question.
- * @q: question; whoever asks the same next has it
+ * Leave a question behind.
+ * @q: question; the next caller with the same one gets it
  */
 void inc_question_leave(struct inc_question *q)
 {
@@ -229,9 +229,9 @@ void inc_question_leave(struct inc_question *q)
 }
 
 /*
- * Understand a host's address. Returns 0, or what getaddrinfo() returns;
- * EAI_NONAME: it is a name.
- * @host: its address, or a name, which takes no time
+ * Parse a host's address. Returns 0, or an error of getaddrinfo(); EAI_NONAME:
+ * @host is a name.
+ * @host: address, or a name, which is not looked up
  */
 int inc_resolve_number(const char *host, const char *service, int flags,
 		       struct addrinfo **list)
@@ -240,10 +240,10 @@ int inc_resolve_number(const char *host, const char *service, int flags,
 }
 
 /*
- * Find a host's addresses. Returns 0, or what getaddrinfo() returns;
- * EAI_AGAIN: no answer in time.
- * @host: its name, or an address, which takes no time
- * @timeout_ms: how long to wait at most
+ * Find a host's addresses. Returns 0, or an error of getaddrinfo(); EAI_AGAIN:
+ * no answer in time.
+ * @host: name, or an address, which takes no time
+ * @timeout_ms: longest wait
  */
 int inc_resolve(const char *host, const char *service, int flags,
 		int64_t timeout_ms, struct addrinfo **list)
@@ -266,8 +266,8 @@ int inc_resolve(const char *host, const char *service, int flags,
 }
 
 /*
- * Does a host of that name not exist? Returns true: a name server says so;
- * false: none says anything.
+ * Does an error mean that a host does not exist? Returns true: a name server
+ * says so; false: no name server answers.
  */
 bool inc_resolve_is_none(int ret)
 {
@@ -275,8 +275,8 @@ bool inc_resolve_is_none(int ret)
 }
 
 /*
- * Say why there are no addresses. Name servers that fail, or refuse, are as
- * good as those that say nothing. Returns words.
+ * Say why there are no addresses. Name servers that fail or refuse are reported
+ * like silent ones. Returns the text.
  */
 const char *inc_resolve_why(int ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Names of hosts, for as long as the caller has time: getaddrinfo() waits for name
- * servers that do not answer, for half a minute and more.
+ * Names of hosts, resolved within the caller's time: getaddrinfo() waits half a
+ * minute and more for name servers that do not answer.
  */
 #ifndef INC_AUTH_RESOLVE_H
 #define INC_AUTH_RESOLVE_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INC_RESOLVE_MS	10000	/* as long as the resolver asks one server, twice */
+#define INC_RESOLVE_MS	10000	/* time of the resolver for one server, twice */
 
 struct inc_question;
 

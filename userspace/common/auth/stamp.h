@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Whether a file has changed since it was read. Its time of modification is what
- * copies and backups set; that of its inode is the kernel's.
+ * Changes of a file since it was read. Copies and backups set a file's mtime,
+ * but only the kernel sets its ctime.
  */
 #ifndef INC_AUTH_STAMP_H
 #define INC_AUTH_STAMP_H
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 /**
- * struct auth_stamp - a file at some time; zero: there was none
- * @time: when its inode changed last
+ * struct auth_stamp - state of a file; zero: it did not exist
+ * @time: ctime
  * @size: bytes
  * @inode: inode
  * @dev: file system
@@ -24,11 +24,11 @@ struct auth_stamp {
 };
 
 /**
- * inc_auth_changed() - ask whether a file is another one than before
- * @path: its name
- * @last: what it was; result: what it is
+ * inc_auth_changed() - ask whether a file has changed
+ * @path: path
+ * @last: state before; result: state now
  *
- * To be called before the file is read: what changes while it is read is read again.
+ * Call it before the file is read, to notice changes during the read.
  *
  * Return: true if so.
  */

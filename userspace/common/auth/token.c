@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A file of tokens has one in each line: NAME TENANT ROLE DIGEST. TENANT is "-"
- * for none; DIGEST is SHA-256 of the token, in hexadecimal. A reader of the
+ * A file of tokens has one token per line: NAME TENANT ROLE DIGEST. TENANT "-"
+ * means none; DIGEST is the token's SHA-256 in hexadecimal. A reader of the
  * file cannot log in with it: tokens are random and long.
  */
 #include <errno.h>
@@ -23,9 +23,9 @@ struct token {
 };
 
 /**
- * struct tokens - a file's
- * @n: their number
- * @list: the tokens, by digest
+ * struct tokens - tokens of a file
+ * @n: number of tokens
+ * @list: tokens, sorted by digest
  */
 struct tokens {
 	size_t		n;
@@ -50,7 +50,7 @@ static bool parse_hex(const char *text, uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* Returns whether it was understood; an empty line is. */
+/* Returns whether a line is valid; an empty one is. */
 static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
 {
 	char *rest, *word[5] = { NULL };
@@ -95,9 +95,9 @@ static int compare_digests(const void *a, const void *b)
 }
 
 /*
- * Understand the text of a file of tokens. Returns 0; -EINVAL: some lines are wrong,
- * and @tokens has those of all others: a wrong line keeps no token valid that was
- * taken out; -ENOMEM, with no tokens.
+ * Parse a file of tokens. Returns 0; -EINVAL: some lines are wrong, and @tokens
+ * has all others, as a wrong line must not keep removed tokens valid; -ENOMEM:
+ * @tokens is NULL.
  * @err_len: size of @err in bytes
  */
 int tokens_parse(struct tokens **tokens, const char *text, size_t len,
@@ -137,7 +137,7 @@ int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 	return ret;
 }
 
-/* What cannot be read is no file without tokens. */
+/* A file that cannot be read is not a file without tokens. */
 static int read_open(struct tokens **tokens, FILE *f, size_t size, char *err,
 		     size_t err_len)
 {
@@ -156,8 +156,8 @@ static int read_open(struct tokens **tokens, FILE *f, size_t size, char *err,
 }
 
 /*
- * Read a file of tokens. Returns as tokens_parse(), or another error, without
- * tokens, if the file cannot be read.
+ * Read a file of tokens. Returns as tokens_parse(), or another error without
+ * tokens if the file cannot be read.
  * @err_len: size of @err in bytes
  */
 int tokens_read(struct tokens **tokens, const char *path, char *err,
@@ -187,9 +187,9 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 }
 
 /*
- * Find the identity that a token stands for. Time tells something of the
- * digest, from which no token can be found. Returns whether there is such a
- * token.
+ * Find the identity of a token. The time it takes tells something about
+ * digests, but tokens cannot be derived from these. Returns whether the token
+ * exists.
  */
 bool tokens_find(const struct tokens *tokens, const char *secret, size_t len,
 		 struct identity *id)
@@ -205,15 +205,15 @@ bool tokens_find(const struct tokens *tokens, const char *secret, size_t len,
 }
 
 /*
- * Ask whether a token is still valid, for the same tenant. Returns true if so.
- * @id: what tokens_find() has said of it, of the same file before or now
+ * Ask whether a token is still valid, with the same tenant. Returns true if so.
+ * @id: identity from tokens_find(), of this file or an earlier version
  */
 bool tokens_have(const struct tokens *tokens, const struct identity *id)
 {
 	size_t low = 0, high = tokens->n, mid;
 	int order;
 
-	/* identity.token is how a digest begins, so its bytes are in order, too. */
+	/* identity.token begins the digest, so the order is the same. */
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		order = memcmp(tokens->list[mid].digest, &id->token,
@@ -228,7 +228,7 @@ bool tokens_have(const struct tokens *tokens, const struct identity *id)
 	return false;
 }
 
-/* Forget tokens. */
+/* Free tokens. */
 void tokens_free(struct tokens *tokens)
 {
 	if (!tokens)

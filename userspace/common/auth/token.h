@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Tokens: secrets that stand for a name, a tenant and a role, for clients that
- * have no certificate. The server's file has their digests only.
+ * Tokens: secrets that stand for a name, a tenant and a role, for clients
+ * without a certificate. The server's file has only their digests.
  */
 #ifndef INC_AUTH_TOKEN_H
 #define INC_AUTH_TOKEN_H

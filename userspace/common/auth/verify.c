@@ -10,11 +10,11 @@
 #include "auth/verify.h"
 
 /*
- * Say why a peer's certificate is not accepted. Returns @text, which follows
- * the word "certificate".
+ * Say why a peer's certificate is not accepted. Returns @text, to follow the
+ * word "certificate".
  * @ca: file with the authority's certificate, or the option that names it;
- *	NULL: none is known
- * @name: by which the peer was asked for; NULL: it is a client
+ *	NULL: unknown
+ * @name: name by which the server was addressed; NULL: the peer is a client
  * @len: size of @text in bytes
  */
 const char *inc_auth_verify(long result, const char *ca, const char *name,
@@ -68,9 +68,9 @@ const char *inc_auth_verify(long result, const char *ca, const char *name,
 }
 
 /*
- * Say why a peer refuses this side. Returns the text, or NULL if it does not
- * say why.
- * @reason: OpenSSL's reason, of an alert that was received
+ * Say why a peer refuses this side. Returns the text, or NULL if the peer does
+ * not say why.
+ * @reason: OpenSSL's reason for the alert that was received
  */
 const char *inc_auth_alert(int reason)
 {
@@ -93,8 +93,8 @@ const char *inc_auth_alert(int reason)
 }
 
 /*
- * Say why TLS has failed, if no certificate is the reason. Returns @text,
- * which follows the name of the peer.
+ * Say why TLS has failed for other reasons than a certificate. Returns @text,
+ * to follow the name of the peer.
  * @code: OpenSSL's error; 0: none
  * @len: size of @text in bytes
  */

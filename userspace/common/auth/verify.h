@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What OpenSSL holds against a certificate, or a peer, in words.
+ * OpenSSL's objections to a certificate or a peer, in words.
  */
 #ifndef INC_AUTH_VERIFY_H
 #define INC_AUTH_VERIFY_H

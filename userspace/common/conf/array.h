@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Tables.
+ * Arrays.
  */
 #ifndef INC_CONF_ARRAY_H
 #define INC_CONF_ARRAY_H

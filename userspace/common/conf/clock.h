@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What time it is.
+ * Clocks.
  */
 #ifndef INC_CONF_CLOCK_H
 #define INC_CONF_CLOCK_H
@@ -10,7 +10,7 @@
 
 /**
  * clock_ns() - read a clock
- * @clock: which one
+ * @clock: clock
  *
  * Return: nanoseconds.
  */
@@ -23,9 +23,9 @@ static inline int64_t clock_ns(clockid_t clock)
 }
 
 /**
- * now_ms() - tell the time
+ * now_ms() - get the monotonic time
  *
- * Return: milliseconds of a clock that nobody sets.
+ * Return: milliseconds of a clock that is never set.
  */
 static inline int64_t now_ms(void)
 {
@@ -33,8 +33,8 @@ static inline int64_t now_ms(void)
 }
 
 /**
- * now_us() - tell the time, as for now_ms(), to measure what is short
- *
+ * now_us() - get the monotonic time, as now_ms(), for short intervals
+ * Return: microseconds, with fractions.
  * Return: microseconds, with decimals.
  */
 static inline double now_us(void)
@@ -43,7 +43,7 @@ static inline double now_us(void)
 }
 
 /**
- * unix_ms() - tell the date
+ * unix_ms() - get the wall-clock time
  *
  * Return: milliseconds since 1970 of a clock that people set.
  */

@@ -38,8 +38,8 @@ static int report_error(const struct conf *conf, const char *path,
 }
 
 /*
- * A value stays for as long as the program runs, once: the same file may be read
- * again and again.
+ * Keep a value for as long as the program runs, but only once: the same file
+ * may be read again and again.
  */
 static char *keep_text(const char *text)
 {
@@ -61,7 +61,7 @@ static char *keep_text(const char *text)
 	return k->text;
 }
 
-/* Cut off what is white at the end. */
+/* Cut off trailing white space. */
 static void trim_end(char *text)
 {
 	size_t n = strlen(text);
@@ -70,7 +70,7 @@ static void trim_end(char *text)
 		text[--n] = '\0';
 }
 
-/* A # after a space begins a comment, at the beginning of a line, too. */
+/* A # begins a comment at the beginning of a line, or after a space. */
 static void cut_comment(char *text)
 {
 	char *at = text;
@@ -84,7 +84,7 @@ static void cut_comment(char *text)
 	}
 }
 
-/* The file is read again: nothing of it is kept. */
+/* Files that are read again must not leave values behind. */
 static int take_brief(const struct conf *conf, int opt, char *value,
 		      const char *path, unsigned int n)
 {
@@ -96,7 +96,7 @@ static int take_brief(const struct conf *conf, int opt, char *value,
 	return report_error(conf, path, n, why);
 }
 
-/* What an editor shows as the right line may not be it: name what is there. */
+/* Show the name: a line that looks right in an editor may be wrong. */
 static int report_unknown(const struct conf *conf, char *name, const char *path,
 			  unsigned int n)
 {
@@ -156,8 +156,8 @@ static int take_line(const struct conf *conf, char *line, const char *path,
 }
 
 /*
- * Read a configuration file that is open. Returns 0, or -1 after a message
- * that has the line's number.
+ * Read an open configuration file. Returns 0, or -1 after a message with the
+ * line's number.
  */
 int conf_stream(const struct conf *conf, FILE *f, const char *path)
 {
@@ -172,7 +172,7 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 			line[len] = (char)c;
 		line[len] = '\0';
 		n++;
-		/* A directory can be opened, but not read: no empty file. */
+		/* A directory can be opened but not read: not an empty file. */
 		if (c == EOF && ferror(f))
 			return report_error(conf, path, n, strerror(errno));
 		if (c != EOF && c != '\n')
@@ -184,7 +184,7 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 	return ret;
 }
 
-/* Of devices, /dev/null is how to have no file. */
+/* /dev/null stands for no file: it is the only device that may be read. */
 static FILE *open_conf(const char *path, const char **why)
 {
 	FILE *f;

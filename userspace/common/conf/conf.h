@@ -16,11 +16,11 @@
  * @prog: name of the program, for messages
  * @options: its long options
  * @take: called for each line with an option's val, and its value, which stays
- *	allocated, or NULL; returns 0, or else after a message
- * @ctx: its first argument
- * @err: where messages go, for files that are read again: then values are only
- *	valid while their line is taken, and @take leaves its message here, too.
- *	NULL: standard error
+ *	allocated, or NULL; returns 0, or another value after a message
+ * @ctx: first argument of @take
+ * @err: buffer for messages, for files that are read again: values are then
+ *	only valid while their line is handled, and @take puts its message here,
+ *	too. NULL: messages go to standard error
  * @err_len: size of @err in bytes
  */
 struct conf {
@@ -32,9 +32,9 @@ struct conf {
 	size_t			err_len;
 };
 
-/* FILE:LINE and a colon, while a line is taken and after it was wrong; else empty. */
+/* FILE:LINE and a colon while a line is handled, or after an error. */
 extern char conf_where[4200];
-/* And what was wrong, of the first line that was, or of the file. */
+/* Error of the first wrong line, or of the file. */
 extern char conf_why[512];
 
 int conf_read(const struct conf *conf, const char *path);

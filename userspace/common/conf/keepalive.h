@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How each end of a connection to the rendezvous daemon, or the manager, detects
- * that its peer has vanished.
+ * Detection of vanished peers, at both ends of a connection to the rendezvous
+ * daemon or the manager.
  */
 #ifndef INC_CONF_KEEPALIVE_H
 #define INC_CONF_KEEPALIVE_H
@@ -21,13 +21,13 @@
 #endif
 
 /**
- * inc_set_keepalive() - have a connection end if its peer is silent
+ * inc_set_keepalive() - end a connection if its peer is silent
  * @fd: socket
- * @dead_ms: for how long a link on the way may be down, milliseconds
+ * @dead_ms: longest outage of a link on the way, in milliseconds
  *
- * TCP sends no probes while data is unacknowledged, but retransmits that: the limit
- * is for both. A link may go down just before the first probe, and come up just
- * before the last one.
+ * TCP sends no probes while data is unacknowledged, but retransmits the data:
+ * the limit covers both. A link may go down just before the first probe, and
+ * come up just before the last one.
  */
 static inline void inc_set_keepalive(int fd, unsigned int dead_ms)
 {
@@ -42,7 +42,7 @@ static inline void inc_set_keepalive(int fd, unsigned int dead_ms)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
 		   sizeof(limit_ms));
-	/* Without this, a link that was down for 7 s costs another 6 s. */
+	/* Otherwise a link that was down for 7 s costs another 6 s. */
 	setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &rto_ms, sizeof(rto_ms));
 }
 

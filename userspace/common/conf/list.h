@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Lists whose items know only the next one: short ones, or such as are left rarely.
+ * Singly linked lists: short ones, or lists from which items are rarely
+ * removed.
  */
 #ifndef INC_CONF_LIST_H
 #define INC_CONF_LIST_H
 
 /**
  * list_remove() - take an item out of a list
- * @first: variable that has the list's first item
- * @item: item; may be in no list
+ * @first: variable with the list's first item
+ * @item: item, which may be in no list
  */
 #define list_remove(first, item)					\
 	do {								\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Messages to stderr, each in one write. systemd's journal gets its prefix
- * <LEVEL>; others get the program's name.
+ * <LEVEL>, other readers the program's name.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static const char *log_name = "";
 static enum log_level log_max = LOG_LEVEL_INFO;
 static bool log_journal;
 
-/* Say what to print, and how. */
+/* Set the program's name, and the highest level to print. */
 void log_start(const char *name, enum log_level level)
 {
 	log_name = name;
@@ -27,7 +27,7 @@ void log_start(const char *name, enum log_level level)
 
 /*
  * Print a message. Context: any thread.
- * @fmt: text, without a newline; what is no character to be shown becomes "?"
+ * @fmt: text, without a newline; characters that cannot be shown become "?"
  */
 void log_msg(enum log_level level, const char *fmt, ...)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See notify.h. It is one datagram: not worth a need for libsystemd.
+ * See notify.h. One datagram is not worth a dependency on libsystemd.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "conf/notify.h"
 
-/* Tell systemd how it is going, if it asked for that. */
+/* Send the program's state to systemd, if it asked for that. */
 void inc_notify(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Files that an operator names. One that is a FIFO or a device could stop for good
- * the thread that opens or reads it: they have to be regular files.
+ * Files that an operator names have to be regular files: to open or read a FIFO
+ * or a device could block a thread for good.
  */
 #ifndef INC_CONF_OPEN_H
 #define INC_CONF_OPEN_H
@@ -15,8 +15,8 @@
 
 /**
  * inc_open() - open a regular file to read it
- * @path: its name
- * @why: result if it cannot be: reason
+ * @path: path
+ * @why: result after an error: reason
  *
  * Return: the file, or NULL.
  */
@@ -37,11 +37,10 @@ static inline FILE *inc_open(const char *path, const char **why)
 }
 
 /**
- * inc_unusable() - find out why a library that is given a path could not
- *	open a regular file there
- * @path: name of the file
+ * inc_unusable() - say why a library could not open a regular file
+ * @path: path
  *
- * Return: reason, or NULL: it can.
+ * Return: reason, or NULL if it could.
  */
 static inline const char *inc_unusable(const char *path)
 {

@@ -17,15 +17,14 @@
 #define HELP_COLUMN	26
 #define HELP_WIDTH	79
 
-/* What getopt_long() returns for an option without a letter: this and its index. */
+/* getopt_long() returns this and the index for an option without a letter. */
 #define NO_LETTER	256
 
 static const struct opts *now;
 
 /*
- * Tell what is wrong with the options. The message begins with the program's
- * name and, within a configuration file, the file's and the line's. Returns
- * -1.
+ * Report wrong options. The message begins with the program's name and, within
+ * a configuration file, the file and the line. Returns -1.
  */
 int opts_wrong(const char *fmt, ...)
 {
@@ -39,7 +38,7 @@ int opts_wrong(const char *fmt, ...)
 	return -1;
 }
 
-/* Tell what an option's value must be. Returns -1. */
+/* Report which values an option takes. Returns -1. */
 int opts_wrong_value(const struct opt *opt, const char *text, const char *want)
 {
 	return opts_wrong("--%s \"%s\": must be %s", opt->name, text, want);
@@ -218,7 +217,7 @@ static int take_option(const struct opt *opt, void *ctx, char *text)
 }
 
 /**
- * struct table - the options as getopt_long() has them
+ * struct table - options for getopt_long()
  * @longs: long options
  * @shorts: short ones
  */
@@ -306,9 +305,9 @@ static int next_option(int argc, char **argv, const struct table *table)
 }
 
 /*
- * Returns whether the default file is to be read, in which all may be wrong; -1: nor
- * anything else, since the help or the version was asked for. What is wrong with
- * options is said when they are read.
+ * Returns whether to read the default file, all of which may be wrong; -1:
+ * neither the file nor the options, as help or the version was asked for.
+ * Errors in options are reported when the options are read.
  */
 static int look_ahead(int argc, char **argv, const struct table *table)
 {
@@ -335,7 +334,7 @@ static int look_ahead(int argc, char **argv, const struct table *table)
  * Read the configuration file and the command line. Afterwards optind is the
  * index of the first argument that is no option. Returns 0; 1: end with
  * success; -1 after a message.
- * @ctx: structure that values go to, with their defaults
+ * @ctx: structure that receives the values, with their defaults
  * @argv: arguments; the first is the program's name
  */
 int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
@@ -345,7 +344,7 @@ int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
 	int val, ahead, ret = 0;
 
 	now = opts;
-	/* Messages of getopt_long() begin with it. */
+	/* Messages of getopt_long() begin with the program's name. */
 	argv[0] = (char *)opts->prog;
 	make_table(&table);
 	optind = 0;
@@ -366,10 +365,10 @@ int opts_read(const struct opts *opts, void *ctx, int argc, char **argv)
 }
 
 /*
- * Read the options of a command. "help" as the first argument is as "--help".
+ * Read the options of a command. "help" as the first argument means "--help".
  * optind counts from the command's name. Returns as opts_read().
- * @ctx: structure that values go to, with their defaults
- * @argc: number of arguments after the command's name, which is before them
+ * @ctx: structure that receives the values, with their defaults
+ * @argc: number of arguments after the command's name, which precedes @argv
  */
 int opts_command(const struct opts *opts, void *ctx, int argc, char **argv)
 {

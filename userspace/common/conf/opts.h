@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Options: one table is the command line, --help and the configuration file, in
- * all programs.
+ * Options of all programs: one table describes the command line, --help and the
+ * configuration file.
  */
 #ifndef INC_CONF_OPTS_H
 #define INC_CONF_OPTS_H
@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 /**
- * enum opt_type - what an option does
+ * enum opt_type - type of an option
  * @OPT_FLAG: sets a bool
  * @OPT_TEXT: sets a const char *
  * @OPT_NUM: sets an integer; K, M and G are powers of 1024
- * @OPT_MS: sets a duration in milliseconds, which is the unit of a number alone
- * @OPT_SEC: likewise, with a number alone in seconds
- * @OPT_MIB: sets a number of bytes; a number alone is one of MiB
- * @OPT_WORD: sets an integer: @least for the first word of @value, which has |
- *	between them, one more for the next ...
- * @OPT_CALL: only calls
- * @OPT_CONFIG: sets a const char *, and reads the file
+ * @OPT_MS: sets a duration in milliseconds, which is the default unit
+ * @OPT_SEC: likewise, but the default unit is seconds
+ * @OPT_MIB: sets a number of bytes; the default unit is MiB
+ * @OPT_WORD: sets an integer: @least for the first word of @value, one more for
+ *	the next ...; the words have | between them
+ * @OPT_CALL: calls a function only
+ * @OPT_CONFIG: sets a const char *, and reads that file
  * @OPT_VERSION: prints the version
  * @OPT_HELP: prints the help
  */
@@ -30,26 +30,26 @@ enum opt_type {
 	OPT_CALL, OPT_CONFIG, OPT_VERSION, OPT_HELP,
 };
 
-/* As a step: powers of two only. */
+/* Step of an option that takes powers of two only. */
 #define OPT_POWER	UINT32_MAX
 
 /**
  * struct opt - an option
- * @name: its name; NULL ends the table
- * @letter: its letter, or 0
- * @type: what it does
- * @value: how --help calls its value, NULL: it has none; one that can be missing
- *	begins with a bracket
- * @help: what --help says of it, empty: nothing; NULL: it is another name of the
+ * @name: name; NULL ends the table
+ * @letter: letter, or 0
+ * @type: type
+ * @value: name of its value in --help; NULL: it takes none; a value that may be
+ *	missing begins with a bracket
+ * @help: description in --help; empty: not shown; NULL: another name of the
  *	option before
- * @off: where its value goes, from the beginning of the program's structure
- * @size: size of that in bytes; 0: nowhere
+ * @off: offset of its value in the program's structure
+ * @size: size of the value in bytes; 0: not stored
  * @least: minimum of a number, in bytes or milliseconds
- * @most: maximum
- * @step: what it has to be a multiple of, or OPT_POWER
- * @call: called with the value, after it was stored; returns 0, 1 to end with
+ * @most: maximum of a number
+ * @step: values are multiples of it, or OPT_POWER
+ * @call: called after the value was stored, with it; returns 0, 1 to end with
  *	success, or -1 after a message
- * @tag: for @call
+ * @tag: for use by @call
  */
 struct opt {
 	const char	*name;
@@ -76,14 +76,14 @@ struct opt {
 
 /**
  * struct opts - a program's options
- * @prog: its name, for messages
- * @version: its version, or NULL
- * @head: what --help prints before the options
- * @tail: and after them, or NULL
- * @config: configuration file that is read if it is there, or NULL
+ * @prog: program's name, for messages
+ * @version: program's version, or NULL
+ * @head: text of --help before the options
+ * @tail: text of --help after the options, or NULL
+ * @config: configuration file, read if it exists, or NULL
  * @list: the options
- * @args: how many arguments may follow them
- * @first: options end at the first argument that is none, and have one dash or two
+ * @args: number of arguments that may follow the options
+ * @first: options end at the first other argument, and have one dash or two
  */
 struct opts {
 	const char	*prog;

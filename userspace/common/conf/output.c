@@ -14,9 +14,9 @@
 #include "conf/thread.h"
 
 /*
- * Have standard input, output and error be there. Else the next files that are
- * opened become them: a socket would be sent the log. What is printed where
- * there was no output is lost, and inc_output_end() says so. Context: before
+ * Make sure that standard input, output and error are open. Otherwise the next
+ * files that are opened take their places: a socket would get the log. Output
+ * to a closed one is lost, and inc_output_end() says so. Context: before
  * anything is opened.
  */
 void inc_output_open(void)
@@ -30,11 +30,11 @@ void inc_output_open(void)
 		close(fd);
 }
 
-/* The first reason: it is told at the end. */
+/* errno of the first loss, for the message at the end. */
 static int lost;
 
 /*
- * Write what was printed so far. Returns false if something was lost;
+ * Write all output so far. Returns false if some of it was lost;
  * inc_output_end() says why.
  */
 bool inc_output_flush(void)
@@ -51,21 +51,21 @@ static void *wait_for_no_reader(void *arg)
 {
 	struct pollfd pfd = { .fd = STDOUT_FILENO };
 
-	/* No event is asked for: what comes is an error. */
+	/* No event is requested: poll() returns for errors only. */
 	while (poll(&pfd, 1, -1) < 0 && errno == EINTR)
 		;
 	if (!(pfd.revents & (POLLERR | POLLHUP)))
 		return NULL;
-	/* As if this program had written something. */
+	/* End as after a write to the closed pipe. */
 	signal(SIGPIPE, SIG_DFL);
 	kill(getpid(), SIGPIPE);
 	return NULL;
 }
 
 /*
- * End this program once nobody reads its output. A program that prints what
- * happens may have nothing to print for long: without this it would stay until
- * then. Does nothing if there is no memory for it.
+ * End this program once nobody reads its output. A program that prints events
+ * may have nothing to print for a long time, and would stay until then. Does
+ * nothing without memory.
  */
 void inc_output_follow(void)
 {
@@ -76,9 +76,8 @@ void inc_output_follow(void)
 }
 
 /*
- * See to it that what was printed has been written. Returns false after a
- * message.
- * @program: who says so if it cannot be
+ * Make sure that all output was written. Returns false after a message.
+ * @program: name of the program, for the message
  */
 bool inc_output_end(const char *program)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What a program prints.
+ * A program's standard output.
  */
 #ifndef INC_CONF_OUTPUT_H
 #define INC_CONF_OUTPUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Messages that strangers cause: one a second tells how many there were, so that
- * nobody fills a log.
+ * Messages that strangers can cause: one per second tells how many there were,
+ * so that nobody can fill a log.
  */
 #ifndef INC_CONF_PACE_H
 #define INC_CONF_PACE_H
@@ -12,8 +12,8 @@
 
 /**
  * struct pace - how often messages of one kind are printed; zeros at first
- * @last_at: milliseconds; when the last one was, 0: never
- * @n: how many there would have been since then
+ * @last_at: milliseconds; when one was last printed; 0: never
+ * @n: messages since then
  */
 struct pace {
 	int64_t		last_at;
@@ -22,10 +22,10 @@ struct pace {
 
 /**
  * pace_take() - count a message
- * @p: its kind
+ * @p: pace of its kind
  *
- * Return: 0: not to be printed; else how many there were since the last one that
- * was, this one included.
+ * Return: 0: do not print it; else the number of messages since the last one
+ * that was printed, this one included.
  */
 static inline unsigned int pace_take(struct pace *p)
 {

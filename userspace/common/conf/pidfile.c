@@ -13,7 +13,7 @@
 
 #include "conf/pidfile.h"
 
-/* It is locked for as long as its process runs. */
+/* The PID file is locked for as long as its process runs. */
 static int held = -1;
 
 static bool is_file(int fd)
@@ -23,7 +23,7 @@ static bool is_file(int fd)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode);
 }
 
-/* Its owner may have removed it since it was opened. */
+/* Is a file still at its path? Its owner may have removed it. */
 static bool is_at(int fd, const char *path)
 {
 	struct stat st, at;
@@ -52,7 +52,7 @@ static int open_locked(const char *path)
 	}
 }
 
-/* What another program keeps there, in a database or a key, would be lost. */
+/* Content of another program, such as a database or a key, must not be lost. */
 static bool has_more(int fd)
 {
 	char text[32];
@@ -78,10 +78,9 @@ static int report_error(const char *program, const char *path)
 }
 
 /*
- * Write this process's ID. If the disk is full, no file is left: what is in it
- * would name nobody. The file of another process that runs stays as it is, as
- * does one with something else. Returns 0, or a negative errno value after a
- * message.
+ * Write this process's ID. If the disk is full, no file is left: it would name
+ * no process. A file of another running process, or with other content, is left
+ * as it is. Returns 0, or a negative errno value after a message.
  */
 int inc_pidfile_write(const char *program, const char *path)
 {
@@ -108,8 +107,8 @@ int inc_pidfile_write(const char *program, const char *path)
 }
 
 /*
- * Remove the file.
- * @path: file; NULL: none. One that is not ours stays, as a device does.
+ * Remove the PID file.
+ * @path: file; NULL: none. A file of others stays, and so does a device.
  */
 void inc_pidfile_remove(const char *path)
 {

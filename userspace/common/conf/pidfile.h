@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The file that names a daemon's process.
+ * A daemon's PID file.
  */
 #ifndef INC_CONF_PIDFILE_H
 #define INC_CONF_PIDFILE_H

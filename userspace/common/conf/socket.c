@@ -18,8 +18,8 @@
 #define LOCK_USEC	10000
 
 /*
- * Of two programs that start at once, one must not take the other's socket for a
- * stale one: it is bound before it listens.
+ * Of two programs that start at once, neither must take the other's socket for
+ * a stale one: it is bound before it listens.
  */
 static int lock_directory(const char *path)
 {
@@ -38,8 +38,8 @@ static int lock_directory(const char *path)
 }
 
 /*
- * The kernel says ECONNREFUSED of files that are no sockets, too. Where the queue of
- * who listens is full, a socket that does not wait says EAGAIN.
+ * The kernel also returns ECONNREFUSED for files that are no sockets. If the
+ * queue of a listener is full, a non-blocking socket gets EAGAIN.
  */
 static int remove_stale(const struct sockaddr_un *addr, const char **why)
 {
@@ -47,7 +47,7 @@ static int remove_stale(const struct sockaddr_un *addr, const char **why)
 	struct stat st;
 
 	if (lstat(addr->sun_path, &st))
-		return 0;	/* bind() says what else is wrong */
+		return 0;	/* bind() reports other errors */
 	if (!S_ISSOCK(st.st_mode)) {
 		*why = "there is something else of this name, which is no socket: remove it, or name another one";
 		return -EEXIST;
@@ -93,9 +93,9 @@ static int bind_socket(struct inc_socket *s, int fd,
 }
 
 /*
- * Listen at a UNIX socket. Context: no other thread makes files. Returns the
- * descriptor that does not wait, or a negative errno value.
- * @mode: its permissions; -1: as umask() says
+ * Listen at a UNIX socket. Context: no other thread creates files. Returns the
+ * non-blocking descriptor, or a negative errno value.
+ * @mode: permissions of the socket; -1: according to umask()
  */
 int inc_socket_listen(struct inc_socket *s, const char *path, int mode,
 		      int backlog, const char **why)
@@ -133,9 +133,9 @@ int inc_socket_listen(struct inc_socket *s, const char *path, int mode,
 }
 
 /*
- * Remove the socket from the file system.
- * @s: socket, whose descriptor is still open: else its inode could be
- *	another's. What has taken its place stays.
+ * Remove a UNIX socket from the file system.
+ * @s: socket, whose descriptor is still open: otherwise another file could have
+ *	its inode. A file that has replaced it stays.
  */
 void inc_socket_remove(struct inc_socket *s)
 {

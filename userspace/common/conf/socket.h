@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * UNIX sockets in the file system at which daemons listen. One that somebody
- * listens at stays theirs; one that nobody does is replaced.
+ * UNIX sockets at which daemons listen. A socket that another process listens
+ * at stays; a stale one is replaced.
  */
 #ifndef INC_CONF_SOCKET_H
 #define INC_CONF_SOCKET_H
@@ -12,9 +12,9 @@
 #define SOCKET_PATH_LEN	sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
 /**
- * struct inc_socket - a socket that is ours
- * @path: its name; empty: there is none
- * @dev: file system, and
+ * struct inc_socket - a UNIX socket of this process
+ * @path: path; empty: none
+ * @dev: file system
  * @ino: inode
  */
 struct inc_socket {

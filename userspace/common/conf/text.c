@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Agents and ranks send texts that people read, who may be at a terminal, and
- * that are a line of the log. None of them may end that line, command the
- * terminal, or have the rest of it read backwards.
+ * Agents and ranks send texts that become part of a line of the log, or are
+ * shown at a terminal. None of them may end the line, command the terminal, or
+ * have the rest of the line shown backwards.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "conf/text.h"
 
-/* Decode what is at @s. Returns its length; 0: it is no UTF-8. */
+/* Decode a character. Returns its length in bytes; 0: not UTF-8. */
 static size_t decode(const unsigned char *s, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -28,7 +28,7 @@ static size_t decode(const unsigned char *s, uint32_t *c)
 	return n;
 }
 
-/* Controls, C1 too, ends of lines, and marks that change the direction. */
+/* Hidden: control characters, C1 too, line separators, and direction marks. */
 static bool is_shown(uint32_t c)
 {
 	return c >= 0x20 && (c < 0x7f || c > 0x9f) && c != 0x61c &&
@@ -38,7 +38,7 @@ static bool is_shown(uint32_t c)
 
 /*
  * Make a text one line that is shown as it is.
- * @text: text; what is no UTF-8, or no character to be shown, becomes "?"
+ * @text: text; bytes that are not UTF-8, and hidden characters, become "?"
  */
 void text_clean(char *text)
 {

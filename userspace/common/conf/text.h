@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Texts of others, that are logged and shown to people.
+ * Texts from others, which are logged and shown to people.
  */
 #ifndef INC_CONF_TEXT_H
 #define INC_CONF_TEXT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Threads beside a program's own, and how they wait.
+ * Additional threads of a program, and how threads wait.
  */
 #ifndef INC_CONF_THREAD_H
 #define INC_CONF_THREAD_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* As pthread_create(); signals are for the program's own threads. */
+/* As pthread_create(), but signals go to the program's own threads. */
 static inline int thread_create(pthread_t *thread, void *(*run)(void *arg),
 				void *arg)
 {
@@ -24,7 +24,7 @@ static inline int thread_create(pthread_t *thread, void *(*run)(void *arg),
 	return ret;
 }
 
-/* As pthread_cond_timedwait(), to a time of now_ms(); INT64_MAX: for ever. */
+/* As pthread_cond_timedwait(), up to a time of now_ms(); INT64_MAX: none. */
 static inline int cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock,
 			    int64_t until)
 {

@@ -14,14 +14,14 @@
 /**
  * struct step - a unit
  * @name: its name
- * @next: how many of it are one of the next unit; 0: there is none
+ * @next: number of units that make one of the next; 0: it is the last
  */
 struct step {
 	const char	*name;
 	unsigned int	next;
 };
 
-/* One decimal below a hundred, unless the number is whole. */
+/* Use one decimal below 100, unless the number is whole. */
 static const char *scale_value(double value, const char *gap,
 			       const struct step *unit, char text[UNIT_LEN])
 {
@@ -31,7 +31,7 @@ static const char *scale_value(double value, const char *gap,
 		value /= unit->next;
 		unit++;
 	}
-	/* Not 60.0 minutes. */
+	/* Show at most 59.9 minutes, not 60.0. */
 	most = unit->next - (unit->next > 99 ? 1 : 0.1);
 	if (unit->next && value > most)
 		value = most;
@@ -41,7 +41,7 @@ static const char *scale_value(double value, const char *gap,
 	return text;
 }
 
-/* Write a size of memory. Returns @text, in steps of 1024. */
+/* Write a size of memory, in steps of 1024. Returns @text. */
 const char *unit_size(uint64_t bytes, char text[UNIT_LEN])
 {
 	static const struct step units[] = {
@@ -53,8 +53,8 @@ const char *unit_size(uint64_t bytes, char text[UNIT_LEN])
 }
 
 /*
- * Write a number of bytes that are sent. Returns @text, in steps of 1000.
- * @bytes: number of bytes, of a second or in all
+ * Write a number of bytes sent, in steps of 1000. Returns @text.
+ * @bytes: number of bytes, per second or in total
  */
 const char *unit_rate(double bytes, char text[UNIT_LEN])
 {
@@ -66,7 +66,7 @@ const char *unit_rate(double bytes, char text[UNIT_LEN])
 	return scale_value(bytes, " ", units, text);
 }
 
-/* Write a duration. Returns @text, as in 350ms, 1.5s, 2h. */
+/* Write a duration, as in 350ms, 1.5s, 2h. Returns @text. */
 const char *unit_time(uint64_t ms, char text[UNIT_LEN])
 {
 	static const struct step units[] = {
@@ -78,8 +78,8 @@ const char *unit_time(uint64_t ms, char text[UNIT_LEN])
 }
 
 /*
- * Write a point in time as RFC 3339 has it, for programs. Returns @text, in
- * local time with its distance from UTC.
+ * Write a time in the format of RFC 3339, for programs: local time with its
+ * offset from UTC. Returns @text.
  */
 const char *unit_clock(int64_t usec, char text[UNIT_TIME_LEN])
 {
@@ -91,13 +91,13 @@ const char *unit_clock(int64_t usec, char text[UNIT_TIME_LEN])
 		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
 		strftime(zone, sizeof(zone), "%z", &tm);
 	}
-	/* "+0200" lacks its colon. */
+	/* strftime() writes "+0200" without the colon. */
 	snprintf(text, UNIT_TIME_LEN, "%s.%06d%.3s:%s", day,
 		 (int)(usec % 1000000), zone, zone[0] ? zone + 3 : "");
 	return text;
 }
 
-/* The milliseconds of the unit at @text, and its length. 0: there is none. */
+/* Returns the milliseconds of the unit at @text, and its length; 0: no unit. */
 static uint64_t unit_of(const char *text, size_t *len)
 {
 	static const struct {
@@ -118,7 +118,7 @@ static uint64_t unit_of(const char *text, size_t *len)
 }
 
 /*
- * Read a duration. Returns true if all of @text is such a duration.
+ * Read a duration. Returns true if all of @text is a duration.
  * @text: decimal numbers, each with its unit: ms, s, m, h or d, as in "90s" or
  *	"1h30m"; or one number alone, which may be hexadecimal after 0x
  * @plain: unit of a number alone, in milliseconds
@@ -176,7 +176,7 @@ static unsigned int suffix_shift(char c)
 }
 
 /*
- * Read a number. Returns true if all of @text is such a number.
+ * Read a number. Returns true if all of @text is a number.
  * @text: decimal, or hexadecimal after 0x; then K, M or G for powers of 1024
  */
 bool unit_number(const char *text, uint64_t max, uint64_t *value)

@@ -10,12 +10,12 @@
 #include "loop/index.h"
 #include "conf/list.h"
 
-/* Until index_key() all are 0: tests find the same each time. */
+/* Zero until index_key(): tests get the same hashes each time. */
 static uint64_t keys[2];
 
 /*
- * Draw the key of all hashes. Before the first one, and before there are
- * threads. Returns 0 or -1, with errno.
+ * Draw the key of all hashes. Context: before the first hash, and before there
+ * are threads. Returns 0, or -1 with errno.
  */
 int index_key(void)
 {
@@ -49,8 +49,8 @@ static void sip_word(uint64_t v[4], uint64_t word)
 }
 
 /*
- * Compute a hash, or add to one. It is SipHash-1-3: without the key nobody can
- * choose names or addresses whose chain is long. Returns the hash.
+ * Compute a hash, or extend one, by SipHash-1-3: without the key nobody can
+ * choose names or addresses that make a chain long. Returns the hash.
  * @seed: the hash so far, or any number
  */
 uint64_t index_hash(uint64_t seed, const void *data, size_t len)
@@ -78,7 +78,7 @@ uint64_t index_hash(uint64_t seed, const void *data, size_t len)
 }
 
 /*
- * Compute a text's hash, or add it to one. Returns the hash.
+ * Compute a text's hash, or extend a hash by it. Returns the hash.
  * @seed: the hash so far, or any number
  */
 uint64_t index_hash_text(uint64_t seed, const char *text)
@@ -128,8 +128,8 @@ static void grow_index(struct index *ix)
 }
 
 /*
- * Let something be found.
- * @hash: hash of its key; others may have the same
+ * Add a node to an index.
+ * @hash: hash of its key; other nodes may have the same hash
  */
 void index_add(struct index *ix, struct index_node *node, uint64_t hash)
 {
@@ -142,8 +142,8 @@ void index_add(struct index *ix, struct index_node *node, uint64_t hash)
 }
 
 /*
- * Take something out of the index.
- * @node: it; may be in no index
+ * Remove a node from its index.
+ * @node: node, which may be in no index
  */
 void index_remove(struct index_node *node)
 {
@@ -161,24 +161,19 @@ static struct index_node *find_hash(struct index_node *node, uint64_t hash)
 	return node;
 }
 
-/*
- * Find what has a hash. Returns the first one with it, NULL if there is none.
- */
+/* Find the first node with a hash. Returns the node, or NULL. */
 struct index_node *index_first(const struct index *ix, uint64_t hash)
 {
 	return find_hash(*chain_of(ix, hash), hash);
 }
 
-/*
- * Find the next one that has the same hash. Returns the next one, NULL if
- * there is none.
- */
+/* Find the next node with the same hash. Returns the node, or NULL. */
 struct index_node *index_next(const struct index_node *node)
 {
 	return find_hash(node->next, node->hash);
 }
 
-/* Free an index' room. */
+/* Free an index's memory. */
 void index_free(struct index *ix)
 {
 	free(ix->chains);

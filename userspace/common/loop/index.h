@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A hash table of what is a member of other structs. It grows as it gets full;
- * without memory to grow, it gets slower.
+ * A hash table of nodes in other structs. It grows as it fills up; without
+ * memory to grow, it gets slower.
  */
 #ifndef INC_LOOP_INDEX_H
 #define INC_LOOP_INDEX_H
@@ -12,7 +12,7 @@
 #define INDEX_FEW	16
 
 /**
- * struct index_node - what is found
+ * struct index_node - a node in a struct to be found
  * @next: next one of the chain
  * @hash: hash of its key
  * @index: index, NULL: none
@@ -25,7 +25,7 @@ struct index_node {
 
 /**
  * struct index - a hash table; zeroed it is empty
- * @chains: @size of them; NULL: @first_chains
+ * @chains: @size chains; NULL: @first_chains
  * @first_chains: chains to begin with
  * @size: a power of two; 0: INDEX_FEW
  * @n: number of nodes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A turn of the main loop: all that has happened is noted, the coordinator's own
- * work is done, then that of clients, one lane after the other, then timers.
+ * A turn of the main loop: events are noted, then the coordinator's own work is
+ * done, then the clients' work, one lane after the other, then timers.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,12 +13,12 @@
 
 #include "loop/loop.h"
 
-#define TURN_MS	10	/* of clients' work, at most */
-#define SHARE_US	1000	/* of a lane, in each round of all of them */
-#define DEBT_US	50000	/* that it can have at most */
-#define LATE_MS	3000	/* the process was stopped, or its machine */
-#define EVENTS	256	/* that epoll tells at a time */
-#define ROUNDS	256	/* and so often: all descriptors of a process */
+#define TURN_MS	10	/* longest clients' work per turn */
+#define SHARE_US	1000	/* time of a lane per round of all lanes */
+#define DEBT_US	50000	/* largest debt of a lane */
+#define LATE_MS	3000	/* gap that means that the process stood still */
+#define EVENTS	256	/* events that epoll returns at a time */
+#define ROUNDS	256	/* calls of epoll per turn: all descriptors */
 
 static void drain_wake(struct loop_fd *fd, uint32_t events)
 {
@@ -57,7 +57,7 @@ void loop_free(struct loop *loop)
 	pthread_mutex_destroy(&loop->lock);
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static bool has_work(const struct loop *loop)
 {
 	return !TAILQ_EMPTY(&loop->queue) || !TAILQ_EMPTY(&loop->lanes);
@@ -65,8 +65,7 @@ static bool has_work(const struct loop *loop)
 
 /*
  * Hand the main loop some work. Context: any thread.
- * @work: what to do; belongs to the loop until @work->fn is called, and so
- *	does its lane
+ * @work: work, owned by the loop until @work->fn is called, as is its lane
  */
 void loop_post(struct loop *loop, struct loop_work *work)
 {
@@ -75,9 +74,7 @@ void loop_post(struct loop *loop, struct loop_work *work)
 	bool wake;
 
 	pthread_mutex_lock(&loop->lock);
-	/*
-	 * A thread that has work is awake, so wake it for the first entry only.
-	 */
+	/* A loop with work is awake: only the first entry has to wake it. */
 	wake = !has_work(loop);
 	work->queued = true;
 	if (lane && TAILQ_EMPTY(&lane->queue))
@@ -89,7 +86,7 @@ void loop_post(struct loop *loop, struct loop_work *work)
 		(void)!write(loop->wake, &one, sizeof(one));
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 static void take_out(struct loop *loop, struct loop_work *work)
 {
 	struct lane *lane = work->lane;
@@ -102,7 +99,7 @@ static void take_out(struct loop *loop, struct loop_work *work)
 }
 
 /*
- * Take back work. Context: the main loop's thread.
+ * Take work back. Context: the main loop's thread.
  * @work: work, which may have been done, or never posted
  */
 void loop_cancel(struct loop *loop, struct loop_work *work)
@@ -113,7 +110,7 @@ void loop_cancel(struct loop *loop, struct loop_work *work)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-/* Take the first one of the coordinator's own, or NULL. */
+/* Take the first piece of the coordinator's own work, or NULL. */
 static struct loop_work *take_own(struct loop *loop)
 {
 	struct loop_work *work;
@@ -127,8 +124,8 @@ static struct loop_work *take_own(struct loop *loop)
 }
 
 /*
- * Find the lane whose turn it is. One whose last turn was long is passed over as
- * often as that is due to others. The lock is held.
+ * Find the lane whose turn it is. A lane whose last turn was long is passed
+ * over until the others have had as much time. Called with the lock held.
  */
 static struct lane *next_lane(struct loop *loop)
 {
@@ -144,7 +141,7 @@ static struct lane *next_lane(struct loop *loop)
 	return lane;
 }
 
-/* Do some work of the client whose turn it is. Returns false if there is none. */
+/* Do work of the client whose turn it is. Returns false if there is none. */
 static bool serve_client(struct loop *loop)
 {
 	struct loop_work *work = NULL;
@@ -179,8 +176,8 @@ static int wait_ms(struct loop *loop, int64_t until)
 }
 
 /*
- * Note what has happened, of all descriptors: a client that has thousands of
- * them must not hide another one's.
+ * Note the events of all descriptors: a client with thousands of them must not
+ * hide another client's.
  */
 static void take_events(struct loop *loop, int64_t until)
 {
@@ -201,11 +198,10 @@ static void take_events(struct loop *loop, int64_t until)
 }
 
 /*
- * Wait for something to do, and do it. Clients choose how much there is, and
- * what it costs: one after the other has its turn, and none keeps the
- * coordinator from its own work, or from its timers. Returns true if clients
- * have to wait for the next turn.
- * @until: milliseconds of CLOCK_MONOTONIC; when to return without any;
+ * Wait for work, and do it. Clients choose how much there is, and how long it
+ * takes: they take turns, and none keeps the coordinator from its own work, or
+ * from its timers. Returns true if clients have to wait for the next turn.
+ * @until: milliseconds of CLOCK_MONOTONIC; when to return without work;
  *	INT64_MAX: never
  */
 bool loop_turn(struct loop *loop, int64_t until)
@@ -218,10 +214,10 @@ bool loop_turn(struct loop *loop, int64_t until)
 
 	atomic_store(&loop->busy_since, 0);
 	take_events(loop, due < until ? due : until);
-	/* The coordinator always has something to do within a second. */
+	/* The coordinator has something to do at least once a second. */
 	if (loop->now - before > LATE_MS)
 		loop->late_at = loop->now;
-	/* Work that this work posts is the next turn's. */
+	/* Work that is posted meanwhile is for the next turn. */
 	pthread_mutex_lock(&loop->lock);
 	n = loop->n_own;
 	pthread_mutex_unlock(&loop->lock);
@@ -237,8 +233,8 @@ bool loop_turn(struct loop *loop, int64_t until)
 }
 
 /*
- * Take note of how long a lane's turn was.
- * @lane: lane, which may be passed over therefore
+ * Note how long a lane's turn was.
+ * @lane: lane, which may be passed over because of it
  */
 void lane_charge(struct lane *lane, double us)
 {
@@ -248,9 +244,9 @@ void lane_charge(struct lane *lane, double us)
 }
 
 /*
- * Ask whether the main loop gets on. A turn lasts until the next one begins:
- * what is done between two counts. Context: any thread. Returns milliseconds
- * of now_ms(); when its turn began. 0: it waits for work.
+ * Ask since when the main loop has been busy. Work between two turns counts as
+ * the first one's. Context: any thread. Returns milliseconds of now_ms(): when
+ * the turn began; 0: the loop waits for work.
  */
 int64_t loop_busy_since(const struct loop *loop)
 {

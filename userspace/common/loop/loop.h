@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The main loop: all of a coordinator's state belongs to one thread, which also
- * serves its sockets. Threads that wait, for a switch or a disk, hand it work.
+ * serves its sockets. Threads that wait for a switch or a disk hand it work.
  */
 #ifndef INC_LOOP_LOOP_H
 #define INC_LOOP_LOOP_H
@@ -17,9 +17,9 @@
 
 /**
  * struct loop_work - something for the main loop to do
- * @entry: in its queue
- * @queued: it waits there
- * @lane: whose it is, NULL: the coordinator's own
+ * @entry: links in its queue
+ * @queued: it is in a queue
+ * @lane: lane of its client; NULL: the coordinator's own work
  * @fn: called once by the main loop; may free the work
  */
 struct loop_work {
@@ -33,7 +33,7 @@ TAILQ_HEAD(loop_queue, loop_work);
 
 /**
  * struct lane - work of one client
- * @entry: among the lanes that have some
+ * @entry: among the lanes with work
  * @queue: its work, the oldest first
  * @debt_us: microseconds that its turns have taken beyond those of others
  */
@@ -47,9 +47,9 @@ TAILQ_HEAD(lanes, lane);
 
 /**
  * struct loop_fd - a descriptor that the main loop waits for
- * @fn: called when something has happened; @events are those of epoll
+ * @fn: called with the events of epoll that have happened
  *
- * Its memory stays until the end of the turn in which it is closed.
+ * The struct must stay until the end of the turn in which it is closed.
  */
 struct loop_fd {
 	void	(*fn)(struct loop_fd *fd, uint32_t events);
@@ -57,19 +57,19 @@ struct loop_fd {
 
 /**
  * struct loop - descriptors, the queue, and timers
- * @wake_fd: of @wake
- * @ep: epoll
- * @wake: eventfd, at which other threads wake the loop
+ * @wake_fd: handler of @wake
+ * @ep: epoll's descriptor
+ * @wake: eventfd by which other threads wake the loop
  * @lock: guards @queue, @n_own and @lanes
  * @queue: the coordinator's own work
- * @n_own: its length
- * @lanes: those that have work: the first one's turn is next
+ * @n_own: length of @queue
+ * @lanes: lanes with work; the first one's turn is next
  * @after: called at the end of each turn, or NULL
- * @after_ctx: its argument
- * @now: milliseconds of CLOCK_MONOTONIC, of the main loop's thread
- * @late_at: of these, when it last went on after it had stood still; 0: never
- * @busy_since: of these, for other threads: when its turn began; 0: it waits
- * @timers: what is to be done at a time; the main loop's
+ * @after_ctx: argument of @after
+ * @now: milliseconds of CLOCK_MONOTONIC when the turn began
+ * @late_at: milliseconds; when it last went on after a standstill; 0: never
+ * @busy_since: as @now, for other threads; 0: the loop waits
+ * @timers: timers, used by the main loop's thread only
  */
 struct loop {
 	struct loop_fd		wake_fd;

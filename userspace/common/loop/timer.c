@@ -37,7 +37,7 @@ static void put_timer(struct timers *ts, size_t place, struct timer *t)
 	t->place = place;
 }
 
-/* Find the place for a timer, from an empty one on. */
+/* Find the place for a timer, starting from an empty one. */
 static void sift_timer(struct timers *ts, size_t place, struct timer *t)
 {
 	size_t below;
@@ -70,7 +70,7 @@ static void unset_timer(struct timers *ts, struct timer *t)
 		sift_timer(ts, place, last);
 }
 
-/* Set a timer, or set it anew. */
+/* Set a timer, or change its time. */
 void timer_set(struct timers *ts, struct timer *t, int64_t at)
 {
 	if (t->expires == at)
@@ -83,7 +83,7 @@ void timer_set(struct timers *ts, struct timer *t, int64_t at)
 	sift_timer(ts, t->place ? t->place : ++ts->n_set, t);
 }
 
-/* Give a timer's room back. */
+/* Unset a timer, and give its room back. */
 void timer_remove(struct timers *ts, struct timer *t)
 {
 	unset_timer(ts, t);
@@ -116,7 +116,7 @@ void timers_run(struct timers *ts, int64_t now)
 }
 
 /*
- * Free the room of timers.
+ * Free the memory of timers.
  * @ts: timers, none of which may be used afterwards
  */
 void timers_free(struct timers *ts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Timers, the earliest first, in a heap: to set one takes O(log n). They have
- * room from timer_add() on, so that nothing fails later.
+ * Timers, the earliest first, in a heap: setting one takes O(log n).
+ * timer_add() allocates the memory, so nothing fails later.
  */
 #ifndef INC_LOOP_TIMER_H
 #define INC_LOOP_TIMER_H
@@ -12,10 +12,10 @@
 #define TIMER_NEVER	INT64_MAX
 
 /**
- * struct timer - something to do at a time
- * @expires: milliseconds of CLOCK_MONOTONIC; TIMER_NEVER: it is not set
- * @fn: called then; the timer is unset, and may be set again, or freed
- * @place: its place in the heap, from 1; 0: it is not set
+ * struct timer - a timer
+ * @expires: milliseconds of CLOCK_MONOTONIC; TIMER_NEVER: not set
+ * @fn: called at that time; the timer is unset, and may be set again, or freed
+ * @place: index in the heap, from 1; 0: not set
  */
 struct timer {
 	int64_t	expires;
@@ -25,11 +25,11 @@ struct timer {
 
 /**
  * struct timers - timers
- * @heap: timers that are set, from 1; the one at n is not later than those at
- *	2n and 2n + 1
- * @n_set: their number
- * @n: number of timers that there are
- * @room: for so many @heap has room
+ * @heap: timers that are set, from 1; the one at n is not later than the ones
+ *	at 2n and 2n + 1
+ * @n_set: number of timers that are set
+ * @n: number of all timers
+ * @room: number of entries allocated for @heap
  */
 struct timers {
 	struct timer	**heap;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The size of a chunk (RFC 6242), which libnetconf2 does not check, and a message
- * without any.
+ * Checks of chunks (RFC 6242) that libnetconf2 lacks: of their size, and of
+ * messages without a chunk.
  *
- * libnetconf2 3.7.1 takes it as strtoul() returns it: for "-1" it allocates one
- * byte too few and reads from the peer until memory is overwritten, for more than
- * 32 bits it copies what it has not read. A client that may look only could take
- * over the agent, and a false agent the manager. The program's strtoul() comes
- * before the C library's, in libraries, too; what chunk_refuse() returns ends the
- * session.
+ * libnetconf2 3.7.1 takes the size as strtoul() returns it: for "-1" it
+ * allocates one byte too few and reads from the peer until memory is
+ * overwritten, for more than 32 bits it copies bytes that it has not read. A
+ * client with read access only could take over the agent, and a false agent the
+ * manager. The program's strtoul() takes precedence over the C library's, even
+ * in libraries; the return value of chunk_refuse() ends the session.
  *
- * The end of a message that has no chunk is an error to it, with which it goes on
- * without a message, and asks libyang for its text by a null pointer.
+ * At the end of a message without a chunk, libnetconf2 notes an error, but goes
+ * on without a message, and asks libyang for its text by a null pointer.
  *
- * dialogue.py and liar.py fail without this.
+ * dialogue.py and liar.py fail without these checks.
  */
 #include <dlfcn.h>
 #include <libyang/libyang.h>
@@ -24,7 +24,7 @@
 
 #include "netconf/chunk.h"
 
-/* How libnetconf2 asks: for a line of decimal digits, and for nothing after it. */
+/* libnetconf2 passes a line of decimal digits, and does not ask for its end. */
 static bool is_chunk(const char *text, char **end, int base)
 {
 	size_t len = strlen(text);
@@ -47,9 +47,9 @@ static unsigned long chunk_size(const char *text)
 }
 
 /*
- * The C library's, except for the size of a chunk. Returns the number; for a
- * line that is no valid size of a chunk, what chunk_refuse() returns.
- * @end: where the rest begins, or NULL
+ * As the C library's, except for the size of a chunk. Returns the number; for a
+ * line that is no valid size, the return value of chunk_refuse().
+ * @end: result: rest of @text, or NULL
  */
 unsigned long strtoul(const char *restrict text, char **restrict end, int base)
 {
@@ -66,9 +66,9 @@ unsigned long strtoul(const char *restrict text, char **restrict end, int base)
 }
 
 /*
- * Libyang's, also where there is no message. Returns libyang's; of no message,
- * none.
- * @text: its new text, or NULL
+ * As libyang's, but also for a missing message. Returns libyang's result; for a
+ * missing message, an empty text.
+ * @text: new text, or NULL
  */
 const char *ly_in_memory(struct ly_in *in, const char *text)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How long a message may be that libnetconf2 reads.
+ * Limits of messages that libnetconf2 reads.
  *
- * libnetconf2 3.7.1 reads, in a client, whatever the peer sends: chunks, the line of
- * a chunk's size, what comes before one, a hello, a message of NETCONF 1.0. All of it
- * is kept in a buffer that realloc() makes longer, and where that fails the session
- * is over. The program's realloc() comes before the C library's, in libraries, too.
+ * A client of libnetconf2 3.7.1 reads whatever the peer sends: chunks, the line
+ * with a chunk's size, bytes before it, a hello, a message of NETCONF 1.0. All
+ * of it is kept in a buffer that realloc() enlarges; if that fails, the session
+ * is over. The program's realloc() takes precedence over the C library's, even
+ * in libraries.
  *
- * A message of 12 MiB can have three million elements, which take 200 bytes each
- * when libyang has made sense of them. So their number is limited, too, by a
- * function that libnetconf2 calls with the text; and where there are many, one
- * thread at a time does this. liar.py fails without all that.
+ * A message of 12 MiB can have three million elements, which take 200 bytes
+ * each once libyang has parsed them. So a function that libnetconf2 calls with
+ * the text limits their number, too, and one thread at a time parses large
+ * messages. liar.py fails without these limits.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,8 +26,8 @@
 #include "netconf/limit.h"
 
 #define LARGE		(1U << 20)	/* bytes; most messages are shorter */
-#define LAST_CHUNKS	64	/* of a session that ends */
-#define LARGE_TOTAL	(128U << 20)	/* of all that are read at a time */
+#define LAST_CHUNKS	64	/* chunks read from a session that ends */
+#define LARGE_TOTAL	(128U << 20)	/* all threads' large messages */
 #define ELEMENTS	(1U << 20)	/* 60,000 interfaces have 700,000 */
 
 void *__libc_realloc(void *old, size_t size);
@@ -41,7 +42,7 @@ static _Atomic size_t total;
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Limit what this thread may make longer.
+ * Limit the buffers that this thread enlarges.
  * @max: bytes; 0: no limit
  */
 void netconf_limit_set(size_t max)
@@ -55,9 +56,9 @@ void netconf_limit_set(size_t max)
 }
 
 /*
- * Limit what this thread reads of a session that it ends. Before it says
- * goodbye, libnetconf2 reads until nothing is there, which a peer that sends
- * all the time puts off for ever: after some chunks the next one is wrong.
+ * Limit the input of a session that this thread ends. Before it says goodbye,
+ * libnetconf2 reads until there is nothing left, and a peer that sends all the
+ * time puts that off for ever: after some chunks the next one is refused.
  * @max: bytes of a message
  */
 void netconf_limit_last(size_t max)
@@ -66,19 +67,19 @@ void netconf_limit_last(size_t max)
 	chunks = LAST_CHUNKS;
 }
 
-/* Say that a message's tree was freed. */
+/* Report that a message's tree was freed. */
 void netconf_limit_done(void)
 {
 	if (!turn)
 		return;
-	/* The tree lay among what stays, in this thread's own heap. */
+	/* The tree has left holes in this thread's heap: give them back. */
 	malloc_trim(0);
 	turn = false;
 	pthread_mutex_unlock(&turns);
 }
 
 /*
- * Choose how long a message's next chunk may be. Libnetconf2 does not free a
+ * Get the largest size of a message's next chunk. libnetconf2 does not free a
  * chunk for which the message has no room left. Returns bytes.
  */
 unsigned long chunk_most(void)
@@ -95,7 +96,7 @@ unsigned long chunk_most(void)
 		return 0;
 	if (most > limit - last - 1)
 		most = limit - last - 1;
-	/* All threads' messages together. */
+	/* Limit all threads' messages together. */
 	if (taken > LARGE_TOTAL - CHUNK_MAX && most > LARGE)
 		most = LARGE;
 	return most;
@@ -110,7 +111,7 @@ static bool has_many(const char *text)
 	return n > ELEMENTS;
 }
 
-/* Libyang's, for messages that are not too large. Returns libyang's. */
+/* As libyang's, unless the message is too large. Returns libyang's result. */
 LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
 {
 	static LY_ERR (*original)(const char *text, struct ly_in **in);
@@ -119,7 +120,7 @@ LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
 		*(void **)&original = dlsym(RTLD_NEXT, "ly_in_new_memory");
 	if (!limit || strlen(text) <= LARGE)
 		return original(text, in);
-	/* One answer has one message. libnetconf2 does not free what is refused. */
+	/* An answer has one message. libnetconf2 would leak it on an error. */
 	passed = turn || has_many(text);
 	if (passed) {
 		*(char *)text = '\0';
@@ -131,7 +132,7 @@ LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
 }
 
 /*
- * Ask whether a message was given up since netconf_limit_set(). The session is
+ * Ask whether a message was refused since netconf_limit_set(). The session is
  * of no use after that.
  */
 bool netconf_limit_passed(void)
@@ -140,9 +141,9 @@ bool netconf_limit_passed(void)
 }
 
 /*
- * Choose what a client is told of a chunk's size that is not valid. After a
- * size of 0 libnetconf2's client goes on with a message that it has not got.
- * Returns bytes for which there is no memory.
+ * Get the size by which a client's libnetconf2 gives a chunk up. After a size
+ * of 0 it would go on with a message that it does not have. Returns more bytes
+ * than can be allocated.
  */
 unsigned long chunk_refuse(void)
 {
@@ -150,9 +151,9 @@ unsigned long chunk_refuse(void)
 	return ~0UL - 1;
 }
 
-/* AddressSanitizer has its own, and what one has allocated the other cannot free. */
+/* AddressSanitizer has its own heap, which must not be mixed with this one. */
 #ifndef __SANITIZE_ADDRESS__
-/* What all threads hold of large messages is limited, too. */
+/* Check the limits of this thread, and of all threads' large messages. */
 static bool may_hold(size_t size)
 {
 	size_t more;
@@ -173,9 +174,9 @@ static bool may_hold(size_t size)
 }
 
 /*
- * The C library's, within this thread's limit. Returns the memory, or NULL
+ * As the C library's, within this thread's limit. Returns the memory, or NULL
  * with errno.
- * @old: what to make longer, or NULL
+ * @old: memory to be enlarged, or NULL
  */
 void *realloc(void *old, size_t size)
 {

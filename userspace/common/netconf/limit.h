@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* How long a message may be that libnetconf2 reads. */
+/* Limits of messages that libnetconf2 reads. */
 #ifndef INC_NETCONF_LIMIT_H
 #define INC_NETCONF_LIMIT_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The YANG modules, as part of the program: what it does with their nodes was built
- * with these, and with no others of the same name. OWN_YANG and NETCONF_YANG are
- * the folders of the agent's, and of libnetconf2's.
+ * The YANG modules are part of the program: its code was written for these, not
+ * for others of the same name. OWN_YANG and NETCONF_YANG are the folders of the
+ * agent's modules and of libnetconf2's.
  */
 #include <stddef.h>
 #include <string.h>
@@ -40,9 +40,9 @@ static const struct {
 
 /*
  * Find a module's text, as libyang's ly_module_imp_clb. Context: any thread.
- * Returns LY_SUCCESS, or LY_ENOTFOUND: it is looked for in a folder, if there
+ * Returns LY_SUCCESS, or LY_ENOTFOUND: libyang then looks in a folder, if there
  * is one.
- * @free_text: result: nothing is to be freed
+ * @free_text: result: NULL, as nothing is to be freed
  */
 LY_ERR inc_yang_find(const char *name, const char *revision, const char *sub,
 		     const char *sub_revision, void *ctx, LYS_INFORMAT *format,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The YANG modules that are part of the agent and of the manager.
+ * YANG modules that are part of the agent and of the manager.
  */
 #ifndef INC_NETCONF_MODULES_H
 #define INC_NETCONF_MODULES_H

@@ -78,14 +78,14 @@ static int encode_field(struct nl_msg *msg, const struct field *f,
 	case FIELD_UINT16_LIST:
 		return encode_list(msg, f->attr, (const uint16_t *)src);
 	case FIELD_STATS:
-		break;			/* the kernel takes none */
+		break;			/* not in requests */
 	}
 	return 0;
 }
 
 /*
- * Append an object's attributes, those that its has names. Returns 0 or an
- * error number of libnl.
+ * Append the attributes that an object's "has" names. Returns 0 or an error
+ * number of libnl.
  */
 int nl_encode(struct nl_msg *msg, const struct object *obj, const void *src)
 {

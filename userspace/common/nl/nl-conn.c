@@ -27,7 +27,7 @@
 /* Buffer for events that have not been read yet. */
 #define EVENT_BUF	(1 << 20)
 
-/* The longest messages: the kernel's of a dump, and a reply to members-new. */
+/* The longest messages: of a dump, or the reply to members-new. */
 #define MESSAGE_MAX	(64U << 10)
 
 /**
@@ -35,8 +35,8 @@
  * @nl: connection
  * @r: the request
  * @msg: the message that was sent
- * @reply: its state
- * @unknown: the kernel has no such family, or not what was asked for
+ * @reply: state of the reply
+ * @unknown: the kernel has no such family, or no such object
  * @buf: replies to a dump, in order
  * @len: bytes used in @buf
  * @room: bytes allocated
@@ -101,7 +101,7 @@ static void append_error(struct inc_nl *nl, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The name of the request's attribute at this offset. */
+/* Returns the name of the request's attribute at an offset, or NULL. */
 static const char *attr_at(const struct call *c, uint32_t off)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(c->msg);
@@ -175,7 +175,7 @@ static void explain_error(void *arg, int err, struct nlattr *attrs, int len)
 
 	nl->attr = miss ? miss : name;
 	nl->missing = miss;
-	/* The module itself says what it lacks. */
+	/* With a text, the module itself says which object is missing. */
 	c->unknown = err == -ENOENT && !text;
 	set_error(nl, 0, "%s", text ? text : reason_of(err));
 	/* "Does not exist" and "exists already" need no attribute. */
@@ -303,7 +303,7 @@ static int resolve_family(struct inc_nl *nl)
 	return 0;
 }
 
-/* The family's number changes when the module is loaded again. */
+/* The family's ID changes when the module is loaded again. */
 static bool is_loaded_again(struct inc_nl *nl, int *rc)
 {
 	int family = nl->family, ret = resolve_family(nl);
@@ -317,7 +317,7 @@ static bool is_loaded_again(struct inc_nl *nl, int *rc)
 
 /*
  * Send a request and wait for the complete reply. Returns 0, -errno with
- * nl->error filled in, or what r->reply returned.
+ * nl->error filled in, or the return value of r->reply.
  */
 int nl_request(struct inc_nl *nl, const struct nl_request *r)
 {
@@ -355,7 +355,7 @@ static int connect_family(struct inc_nl *nl)
 	nl->sock = nl_socket_alloc();
 	if (!nl->sock)
 		return set_error(nl, -ENOMEM, "out of memory");
-	/* No message is looked at first to see how long it is, or asked for twice. */
+	/* MESSAGE_MAX suffices: do not peek at each message for its length. */
 	nl_socket_disable_msg_peek(nl->sock);
 	nl_socket_set_msg_buf_size(nl->sock, MESSAGE_MAX);
 	nl_socket_disable_auto_ack(nl->sock);
@@ -366,7 +366,7 @@ static int connect_family(struct inc_nl *nl)
 				 "opening generic netlink: %s",
 				 nl_geterror(rc));
 
-	/* Older kernels lack these options; errors say less there. */
+	/* Older kernels lack these options: their errors say less. */
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
 		   &one, sizeof(one));
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_CAP_ACK,
@@ -390,7 +390,7 @@ int inc_nl_renew(struct inc_nl *nl)
 {
 	int rc;
 
-	/* After an error of its own, answers to old requests may come still. */
+	/* After an error of this library, old replies may still arrive. */
 	if (nl->sock && nl->error[0] && !nl->from_kernel)
 		inc_nl_close(nl);
 	if (!nl->sock)

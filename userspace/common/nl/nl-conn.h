@@ -59,10 +59,10 @@ struct inc_nl_event {
  * @dump: request all objects
  * @obj: type of the objects in the request and in the replies
  * @req: the attributes to send, or NULL
- * @put: appends attributes in another way to the message, or NULL
- * @answered: there is a reply, and an ACK would say nothing more
+ * @put: appends attributes to the message in another way, or NULL
+ * @answered: there is a reply, which makes an ACK superfluous
  * @reply: called for each reply, or NULL
- * @arg: its last argument
+ * @arg: last argument of @reply
  */
 struct nl_request {
 	uint8_t			cmd;
@@ -75,11 +75,11 @@ struct nl_request {
 	void			*arg;
 };
 
-/* -ENOENT: the module is not loaded, as the error text says. */
+/* -ENOENT: the module is not loaded; the error text says so. */
 int inc_nl_open(struct inc_nl *nl);
 /*
- * As inc_nl_open(), of a connection that is zero or was opened before: to look
- * whether the module is still the one that was loaded then takes less.
+ * As inc_nl_open(), for a connection that is zero or was opened before: to
+ * check that the module was not loaded again takes less time.
  */
 int inc_nl_renew(struct inc_nl *nl);
 /* May be called after a failed inc_nl_open(), and twice. */

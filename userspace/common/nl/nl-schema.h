@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How the attributes of the family's objects are described, for those that convert
- * the objects to and from something else: netlink messages here, YANG data in the
- * agent.
+ * Descriptions of the attributes of the family's objects, for conversions to
+ * and from other formats: netlink messages here, YANG data in the agent.
  */
 #ifndef INC_NL_SCHEMA_H
 #define INC_NL_SCHEMA_H
@@ -22,8 +21,8 @@ enum field_type {
 };
 
 /**
- * struct field_text - what the YNL spec says of an attribute or a counter
- * @name: its name
+ * struct field_text - the YNL spec's text on an attribute or a counter
+ * @name: name
  * @doc: description
  */
 struct field_text {
@@ -32,13 +31,13 @@ struct field_text {
 };
 
 /**
- * struct field - an attribute and where it lies in the object's struct
+ * struct field - an attribute, and its place in the object's struct
  * @attr: number
  * @type: type
  * @off: offset of the value
- * @size: its size
- * @name: as in the YNL spec
- * @doc: description there
+ * @size: size of the value
+ * @name: name in the YNL spec
+ * @doc: description in the YNL spec
  * @stats: the counters of FIELD_STATS, by attribute
  */
 struct field {
@@ -53,10 +52,10 @@ struct field {
 
 /**
  * struct object - an attribute set of the family and its struct
- * @name: as in the YNL spec
- * @size: of the struct, which begins with its uint64_t has
+ * @name: name in the YNL spec
+ * @size: size of the struct, which begins with its uint64_t has
  * @fields: attributes
- * @nfields: how many
+ * @nfields: number of attributes
  */
 struct object {
 	const char		*name;
@@ -67,7 +66,7 @@ struct object {
 
 /**
  * nl_store() - store an unsigned integer
- * @dst: where
+ * @dst: address
  * @size: bytes: 1, 2, 4 or 8
  * @v: value, which fits
  */
@@ -91,10 +90,10 @@ static inline void nl_store(void *dst, size_t size, uint64_t v)
 
 /**
  * nl_load() - read an unsigned integer
- * @src: where it is
+ * @src: address
  * @size: bytes: 1, 2, 4 or 8
  *
- * Return: its value.
+ * Return: the integer.
  */
 static inline uint64_t nl_load(const void *src, size_t size)
 {

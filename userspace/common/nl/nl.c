@@ -39,7 +39,7 @@ static int ask_object(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
 	return nl_request(nl, &r);
 }
 
-/* One that it answers with an ACK. */
+/* As ask_object(), but the kernel answers with an ACK. */
 static int order_object(struct inc_nl *nl, uint8_t cmd,
 			const struct object *obj, const void *req)
 {
@@ -91,7 +91,7 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 	return ask_object(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
 }
 
-/* Of @n members, @made are in the reply so far. */
+/* Request for @n members, of which @made are in @reply so far. */
 struct many {
 	uint32_t			tree_id;
 	const struct inc_nl_member	*req;
@@ -111,7 +111,7 @@ static int put_many(struct nl_msg *msg, const void *req)
 		struct inc_nl_member one = many->req[i];
 		struct nlattr *nest;
 
-		/* It is said once. */
+		/* The tree ID is sent once, not per member. */
 		one.has &= ~(1ULL << RDMA_INC_A_MEMBER_TREE_ID);
 		nest = nla_nest_start(msg, NLA_F_NESTED |
 					   RDMA_INC_A_MEMBERS_MEMBER);
@@ -215,7 +215,7 @@ int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 	return ask_object(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
 }
 
-/* A dump of the type of object whose function is set. */
+/* A dump of trees, members or slots: one of the functions is set. */
 struct dump {
 	int	(*tree)(const struct inc_nl_tree *tree, void *arg);
 	int	(*member)(const struct inc_nl_member *member, void *arg);

@@ -53,9 +53,9 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply);
 /*
- * Adds @n members of a tree, at most INC_NL_MAX_NEW, in one request: all or none.
- * @reply has room for as many, and gets them as member_new's, without counters;
- * or it is NULL.
+ * Adds @n members of a tree, at most INC_NL_MAX_NEW, in one request: all or
+ * none. @reply is NULL, or has room for @n objects, and gets them as from
+ * member_new, without counters.
  */
 #define INC_NL_MAX_NEW	128
 int inc_nl_members_new(struct inc_nl *nl, uint32_t tree_id,

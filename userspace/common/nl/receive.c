@@ -59,7 +59,7 @@ static int on_finish(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
-/* Read it to its end, to be able to ask again. */
+/* Read an interrupted dump to its end: only then it can be repeated. */
 static int on_interrupted(struct nl_msg *msg, void *arg)
 {
 	struct nl_reply *r = arg;
@@ -76,9 +76,9 @@ static int on_valid(struct nl_msg *msg, void *arg)
 }
 
 /*
- * Receive the reply to the last request, and wait for its end. Returns 0, also
- * if the kernel refuses, or a negative NLE_... of libnl, after which the
- * socket may still get what belongs to this reply.
+ * Receive the reply to the last request, up to its end. Returns 0, even if the
+ * kernel refuses, or a negative NLE_... of libnl, after which the rest of the
+ * reply may still arrive.
  */
 int nl_receive(struct nl_sock *sk, struct nl_reply *r)
 {

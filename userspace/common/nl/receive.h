@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The reply to a request to netlink, of any family, up to its end.
+ * The reply to a netlink request of any family, up to its end.
  */
 #ifndef INC_NL_RECEIVE_H
 #define INC_NL_RECEIVE_H
@@ -9,7 +9,7 @@
 
 #include <netlink/handlers.h>
 
-/* Times that a dump is asked for, of which objects change while they are read. */
+/* Times that a dump is requested if objects change while they are read. */
 #define NL_TRIES	8
 
 struct nl_sock;
@@ -18,12 +18,11 @@ struct nlattr;
 /**
  * struct nl_reply - a reply
  * @valid: called for each object
- * @failed: called if the kernel refuses: -errno, and its attributes with their
- *	length; or NULL
- * @arg: last argument of both
- * @done: it is complete
- * @interrupted: objects have changed meanwhile: some are missing, or there twice
- * @err: -errno of the kernel, or that @valid has set
+ * @failed: called with -errno and its attributes if the kernel refuses; or NULL
+ * @arg: last argument of @valid, first one of @failed
+ * @done: the reply is complete
+ * @interrupted: objects have changed meanwhile: some are missing, or repeated
+ * @err: -errno of the kernel, or set by @valid
  */
 struct nl_reply {
 	nl_recvmsg_msg_cb_t	valid;

@@ -18,8 +18,8 @@
 /**
  * struct answer - the reply to a request
  * @type: type of the objects' messages
- * @fn: called for each of them
- * @arg: its last argument
+ * @fn: called for each object
+ * @arg: last argument of @fn
  * @got: number of objects
  */
 struct answer {
@@ -29,7 +29,7 @@ struct answer {
 	int		got;
 };
 
-/* By a quarter of RTM_NEW..., or of RTM_GET..., which is two more. */
+/* Index: a quarter of RTM_NEW..., or of RTM_GET..., which is larger by two. */
 static const int head_len[] = {
 	[RTM_NEWLINK >> 2]	= sizeof(struct ifinfomsg),
 	[RTM_NEWADDR >> 2]	= sizeof(struct ifaddrmsg),
@@ -105,9 +105,9 @@ static int ask_once(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 /*
  * Send a request, and wait for the complete reply. Returns 0 or a negative
  * errno value; -ENOENT: there was no object; -EINTR: objects kept changing
- * while they were read. After other errors than -ENOENT what @fn was given is
- * not all.
- * @msg: request, which is freed; NULL: there was no memory
+ * while they were read. After other errors than -ENOENT, @fn has not got all
+ * objects.
+ * @msg: request, which is freed; NULL: no memory
  */
 int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 	       void *arg)
@@ -124,7 +124,7 @@ int inc_rt_ask(struct nl_sock *sk, struct nl_msg *msg, inc_rt_fn *fn,
 }
 
 /*
- * Read all objects of a type. Returns 0, also if there is none, or a negative
+ * Read all objects of a type. Returns 0, even if there is none, or a negative
  * errno value.
  */
 int inc_rt_dump(struct nl_sock *sk, int type, int family, inc_rt_fn *fn,
@@ -149,8 +149,8 @@ bool inc_rt_is_kind(struct nlattr *const *tb, const char *kind)
 }
 
 /*
- * Take an address. Returns true if it is one.
- * @family: AF_INET or AF_INET6; of others there is none
+ * Get an address from an attribute. Returns true if it has one.
+ * @family: AF_INET or AF_INET6; others have no address
  * @addr: result, 4 or 16 bytes
  */
 bool inc_rt_addr(struct nlattr *a, int family, void *addr)

@@ -14,10 +14,10 @@
 struct nl_sock;
 
 /**
- * typedef inc_rt_fn - an object of a reply
- * @head: its header, as struct ifinfomsg; NULL: the dump begins anew, so what came
- *	of it does not count
- * @tb: its attributes, those that are there, IFLA_MAX at most
+ * typedef inc_rt_fn - callback for an object of a reply
+ * @head: header, as struct ifinfomsg; NULL: the dump starts again, so forget
+ *	its objects
+ * @tb: attributes, NULL if absent, up to IFLA_MAX
  * @arg: as given
  */
 typedef void inc_rt_fn(const void *head, struct nlattr **tb, void *arg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See tls.h. OpenSSL reads and writes the socket by functions of this file:
- * its own would raise SIGPIPE in a program that does not expect it.
+ * See tls.h. OpenSSL reads and writes the socket by functions of this file: its
+ * own would raise SIGPIPE in a program that does not expect it.
  */
 #include <errno.h>
 #include <openssl/err.h>
@@ -20,12 +20,12 @@
 #include "tls/tls.h"
 
 /**
- * struct inc_tls_ctx - what was read from files
- * @ssl: OpenSSL's settings
+ * struct inc_tls_ctx - settings and files of a client
+ * @ssl: OpenSSL's context
  * @ca: file with the authority's certificate, or NULL
- * @cert: file with the own one, or NULL
- * @alpn: what must be spoken over it, or NULL
- * @words: what messages call things
+ * @cert: file with the client's certificate, or NULL
+ * @alpn: protocol that the server must agree to, or NULL
+ * @words: terms in messages
  */
 struct inc_tls_ctx {
 	SSL_CTX				*ssl;
@@ -40,15 +40,15 @@ struct inc_tls_ctx {
  * @ssl: OpenSSL's connection
  * @fd: socket
  * @pid: process that opened it
- * @ca: as the settings', which may be gone
+ * @ca: copy of the context's, which may be gone
  * @cert: likewise
- * @alpn: a server has to agree to it
- * @words: what messages call things
- * @host: name that the server was asked for by
+ * @alpn: the server has to agree to a protocol
+ * @words: terms in messages
+ * @host: name by which the server was addressed
  * @err: errno of the socket's last failure; 0: none
- * @failed: OpenSSL must not be used from now on
- * @end: what it has failed by
- * @why: and in words
+ * @failed: OpenSSL must not be used any more
+ * @end: kind of failure
+ * @why: its description
  */
 struct inc_tls {
 	SSL		*ssl;
@@ -78,7 +78,7 @@ static int bio_result(BIO *bio, ssize_t n, int retry)
 	BIO_clear_retry_flags(bio);
 	if (n >= 0)
 		return (int)n;
-	/* ENOTCONN: it is being connected. */
+	/* ENOTCONN: connect() is under way. */
 	if (err == EAGAIN || err == EINTR || err == ENOTCONN)
 		BIO_set_flags(bio, retry | BIO_FLAGS_SHOULD_RETRY);
 	else
@@ -121,7 +121,7 @@ static void make_method(void)
 
 /* --- Errors -------------------------------------------------------------- */
 
-/* The server has said no: @why is its reason. */
+/* Explain that the server refuses this client, for the reason @why. */
 static void explain_refusal(struct inc_tls *t, const char *why)
 {
 	if (t->cert)
@@ -141,7 +141,7 @@ static void note_closed(struct inc_tls *t)
 		 t->words->peer);
 }
 
-/* Remember what OpenSSL and the socket have met. */
+/* Explain a failure by the errors of OpenSSL and of the socket. */
 static void explain_failure(struct inc_tls *t)
 {
 	const char *who = t->words->peer;
@@ -173,15 +173,15 @@ static void explain_failure(struct inc_tls *t)
 }
 
 /*
- * What became of a call of OpenSSL's that returned @ret. Returns 0 at the end
- * of the connection, -EAGAIN and what to poll for, or another error.
+ * Translate the result @ret of an OpenSSL function. Returns 0 at the end of the
+ * connection, -EAGAIN and the events to poll for, or another error.
  */
 static int get_outcome(struct inc_tls *t, int ret, short *events)
 {
 	int kind = SSL_get_error(t->ssl, ret);
 	char c;
 
-	/* The peer may have said why it does not listen any more. */
+	/* An alert may say why the peer does not listen any more. */
 	if (kind == SSL_ERROR_SYSCALL && t->err == EPIPE)
 		SSL_read(t->ssl, &c, 1);
 	*events = POLLIN;
@@ -205,7 +205,7 @@ static void clear_errors(struct inc_tls *t)
 
 /* --- Settings ------------------------------------------------------------ */
 
-/* Forget what was read from files; connections keep what they need. */
+/* Free settings; connections keep copies. */
 void inc_tls_ctx_free(struct inc_tls_ctx *ctx)
 {
 	SSL_CTX_free(ctx->ssl);
@@ -216,7 +216,8 @@ void inc_tls_ctx_free(struct inc_tls_ctx *ctx)
 }
 
 /*
- * Read a client's files. Returns NULL, and a text, if they cannot be used.
+ * Read a client's files. Returns the settings; NULL and a text if the files
+ * cannot be used.
  * @err_len: size of @err in bytes
  */
 struct inc_tls_ctx *inc_tls_ctx_new(const struct inc_tls_how *how, char *err,
@@ -249,7 +250,7 @@ struct inc_tls_ctx *inc_tls_ctx_new(const struct inc_tls_how *how, char *err,
 
 /* --- Connections --------------------------------------------------------- */
 
-/* The certificate must have the name by which the server was asked for. */
+/* The certificate must have the name by which the server was addressed. */
 static bool expect_name(SSL *ssl, const char *host)
 {
 	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1)
@@ -270,8 +271,8 @@ static bool offer_alpn(SSL *ssl, const char *alpn)
 }
 
 /*
- * Speak TLS over a socket. Returns NULL: no memory, or @host is no name.
- * @fd: non-blocking socket, which stays the caller's
+ * Begin TLS on a socket. Returns NULL: no memory, or @host is no valid name.
+ * @fd: non-blocking socket, owned by the caller
  * @host: name or address that the server's certificate must have
  */
 struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
@@ -306,9 +307,9 @@ struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
 }
 
 /*
- * Shake hands. Returns 0; -EAGAIN: again when the socket has one of @events;
- * -ENOPROTOOPT: the server does not speak ALPN's protocol; or another error: it has
- * failed, inc_tls_why() says why.
+ * Go on with a handshake. Returns 0; -EAGAIN: call again when the socket has
+ * one of @events; -ENOPROTOOPT: the server does not agree to ALPN's protocol;
+ * or another error, which inc_tls_why() explains.
  */
 int inc_tls_shake(struct inc_tls *t, short *events)
 {
@@ -344,33 +345,33 @@ static ssize_t transfer_bytes(struct inc_tls *t, void *buf, size_t len,
 	return ret ? ret : (ssize_t)n;
 }
 
-/* As recv(); -EAGAIN: nothing is there; for other errors see inc_tls_why(). */
+/* As recv(). -EAGAIN: no data now; inc_tls_why() explains other errors. */
 ssize_t inc_tls_recv(struct inc_tls *t, void *buf, size_t len)
 {
 	return transfer_bytes(t, buf, len, false);
 }
 
-/* As send(), likewise. After -EAGAIN the same bytes must be sent again. */
+/* As send(), with errors as above. After -EAGAIN send the same bytes again. */
 ssize_t inc_tls_send(struct inc_tls *t, const void *buf, size_t len)
 {
 	return transfer_bytes(t, (void *)buf, len, true);
 }
 
-/* Get why a connection has failed. */
+/* Get the reason why a connection has failed. */
 const char *inc_tls_why(const struct inc_tls *t)
 {
 	return t->why[0] ? t->why : "TLS: closed the connection";
 }
 
-/* Get the kind of that. */
+/* Get the kind of a connection's failure. */
 enum inc_tls_end inc_tls_end(const struct inc_tls *t)
 {
 	return t->end;
 }
 
 /*
- * Say good-bye, if the socket takes it, and forget the connection. In a child of
- * fork() nothing is said.
+ * Say goodbye, if the socket takes it, and free the connection. In a child of
+ * fork() nothing is said or freed.
  */
 void inc_tls_close(struct inc_tls *t)
 {

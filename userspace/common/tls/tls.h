@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * TLS of a client, by OpenSSL. A connection is one thread's at a time.
+ * TLS of a client, by OpenSSL. One thread at a time may use a connection.
  */
 #ifndef INC_TLS_TLS_H
 #define INC_TLS_TLS_H
@@ -12,10 +12,10 @@ struct inc_tls;
 struct inc_tls_ctx;
 
 /**
- * struct inc_tls_words - what messages call things
+ * struct inc_tls_words - terms in messages
  * @peer: the server: "the manager"
  * @cert: the option or variable that names the client's certificate
- * @plain: what to do if the server does not speak TLS
+ * @plain: advice if the server does not speak TLS
  */
 struct inc_tls_words {
 	const char	*peer;
@@ -24,12 +24,12 @@ struct inc_tls_words {
 };
 
 /**
- * struct inc_tls_how - a client's files
- * @ca: certificates of the authorities that are trusted
- * @cert: own certificate, and those between it and the authority's, or NULL
+ * struct inc_tls_how - files and settings of a client
+ * @ca: certificates of trusted authorities
+ * @cert: the client's certificate with intermediate ones, or NULL
  * @key: its private key
- * @alpn: what is spoken over it, that a server must agree to (RFC 7301)
- * @words: constant
+ * @alpn: protocol that the server must agree to (RFC 7301), or NULL
+ * @words: terms in messages, constant
  */
 struct inc_tls_how {
 	const char		*ca;
@@ -40,10 +40,10 @@ struct inc_tls_how {
 };
 
 /**
- * enum inc_tls_end - why a connection has failed, for programs
+ * enum inc_tls_end - kind of a connection's failure
  * @INC_TLS_FAILED: another reason
- * @INC_TLS_CLOSED: the peer has closed it, and does not say why
- * @INC_TLS_BARE: the server wants a certificate, and we have shown none
+ * @INC_TLS_CLOSED: the peer has closed the connection without a reason
+ * @INC_TLS_BARE: the server wants a certificate, and the client has none
  */
 enum inc_tls_end {
 	INC_TLS_FAILED,
