@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * inc-agentd: what all its files know. They call one another downwards:
+ * inc-agentd: declarations for all files, which call one another downwards:
  *
- *   main      options, signals, start and end
+ *   main      options, signals, start and stop
  *   rpc       NETCONF's operations             notif   subscriptions
  *   cm        ranks that connect by RDMA CM
  *   apply     kernel requests from two configurations
  *   edit, filter    the rules of edit-config and of filters
  *   monitoring      the agent's own state
  *   datastore kernel objects as YANG data
- *   ifcache   interfaces, kept for a while     iface   as they are
+ *   ifcache   interfaces, kept for a while     iface   as they are now
  *   lldp      neighbours by lldpd              announce  its TLV
  *   probe     asks for silent hosts
  *   netconf   logging in, transports (libnetconf2)
- *   serve     a thread for each session, and whose turn it is
- *   logins    ends sessions that do not begin
- *   attribute attributes that nobody knows
- *   bridge    MAC addresses behind ports       beacon    has switches see each other
- *   remote, options   who logs in, and how; what the command line says
- *   error     what is wrong, and how a client is told
+ *   serve     a thread for each session, and their turns
+ *   logins    ends logins that take too long
+ *   attribute unknown attributes of an edit
+ *   bridge    frames, spanning trees           beacon    shows switches the way
+ *   remote, options   endpoints and their users; the command line
+ *   error     errors, and how a client is told
  */
 #ifndef INC_AGENT_AGENT_H
 #define INC_AGENT_AGENT_H
@@ -46,8 +46,8 @@
  * @id: the switch's name in the fabric
  * @naddrs: number of @addrs
  * @addrs: addresses at which NETCONF is served
- * @cm_addr: address at which ranks may connect by RDMA CM
- * @cm_port: and port; 0: they may not
+ * @cm_addr: address for ranks that connect by RDMA CM
+ * @cm_port: port for them; 0: RDMA CM is off
  */
 struct agent {
 	struct ly_ctx		*ctx;
@@ -61,8 +61,8 @@ struct agent {
 
 /**
  * put_number() - add a leaf with a number to YANG data
- * @node: where
- * @name: the leaf's name
+ * @node: parent of the leaf
+ * @name: name of the leaf
  * @value: number
  */
 static inline void put_number(struct lyd_node *node, const char *name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See announce.h. What is read was sent by anybody.
+ * See announce.h. Anybody may have sent the bytes that are parsed.
  */
 #include "announce.h"
 
@@ -10,8 +10,8 @@
 #define VERSION	1
 
 /*
- * Make the TLV's content for a switch. Returns bytes, or 0 if a name is too
- * long.
+ * Make the content of a switch's TLV. Returns its length in bytes, or 0 if a
+ * name is too long.
  */
 size_t announce_make(uint8_t *buf, const char *id, const char *port)
 {
@@ -27,7 +27,7 @@ size_t announce_make(uint8_t *buf, const char *id, const char *port)
 	return 3 + idlen + portlen;
 }
 
-/* Names go into XML, and into messages. */
+/* Printable ASCII only: names go into XML, and into messages. */
 static bool take_string(const uint8_t **info, size_t *len, char *to,
 			size_t room)
 {
@@ -50,8 +50,8 @@ static bool take_string(const uint8_t **info, size_t *len, char *to,
 }
 
 /*
- * Read the TLV. Returns 0, or -1 if it says nothing.
- * @info: its content, or NULL
+ * Parse the TLV. Returns 0, or -1 if it is not valid.
+ * @info: content, or NULL
  */
 int announce_parse(long subtype, const uint8_t *info, size_t len,
 		   struct announce *a)
@@ -71,9 +71,9 @@ int announce_parse(long subtype, const uint8_t *info, size_t len,
 }
 
 /*
- * Take a MAC address out of a chassis or port ID. Returns 0, or -1 if nobody
+ * Take a MAC address out of a chassis or port ID. Returns 0, or -1 if no device
  * can have it.
- * @id: ID whose subtype is that of a MAC address, or NULL
+ * @id: ID of the subtype for MAC addresses, or NULL
  */
 int announce_mac(const uint8_t *id, size_t len, uint8_t *mac)
 {

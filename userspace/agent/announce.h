@@ -5,7 +5,7 @@
  * administered addresses, so IEEE assigns it to nobody; "RDI" in ASCII. Subtypes:
  *
  *	1	a switch: version (1), length and bytes of its identity, length
- *		and bytes of the name of the interface. What follows is ignored.
+ *		and bytes of the name of the interface. The rest is ignored.
  *	2	a host, without content
  */
 #ifndef INC_AGENT_ANNOUNCE_H
@@ -23,8 +23,8 @@
 #define ANNOUNCE_PORT_LEN	32
 
 /**
- * struct announce - who announces itself
- * @id: identity of a switch; empty: it is a host
+ * struct announce - sender of an announcement
+ * @id: identity of a switch; empty: a host
  * @port: the switch's interface
  */
 struct announce {

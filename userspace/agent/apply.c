@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The difference between the kernel's objects and the wanted configuration, as
- * a list of requests. What can be undone comes first, deletions last: a tree
- * that is gone cannot be brought back with its connections, but the requests
- * that usually fail, those that create or connect, then have not deleted
- * anything yet.
+ * a list of requests. Requests that can be undone come first, deletions last: a
+ * deleted tree cannot be brought back with its connections. The requests that
+ * usually fail, to create or connect, then have not deleted anything yet.
  */
 #include "apply.h"
 
@@ -27,10 +26,10 @@ enum step_kind {
 
 /**
  * struct step - a request to the kernel
- * @kind: what it does
- * @node: the wanted node; for deletions the present one
- * @old: the present node, or NULL
- * @done: the kernel has done it
+ * @kind: type of the request
+ * @node: wanted node; for deletions, present node
+ * @old: present node, or NULL
+ * @done: the kernel has carried it out
  */
 struct step {
 	enum step_kind		kind;
@@ -42,13 +41,13 @@ struct step {
 /**
  * struct plan - all requests, in order
  * @nl: connection
- * @single: before this request, members are made one by one
+ * @single: members are made one by one before this request
  * @steps: requests
- * @n: how many
- * @room: for how many there is memory
+ * @n: number of requests
+ * @room: number of requests that @steps has memory for
  * @f: why planning failed
- * @running: the present container "switch", or NULL
- * @wanted: the wanted one, or NULL
+ * @running: present container "switch", or NULL
+ * @wanted: wanted container "switch", or NULL
  */
 struct plan {
 	struct inc_nl		*nl;
@@ -90,7 +89,7 @@ static bool is_named(const struct lyd_node *node, const char *name)
 	return !strcmp(LYD_NAME(node), name);
 }
 
-/* The child of @parent that corresponds to @node, which has another parent. */
+/* Returns the child of @parent that corresponds to @node of another parent. */
 static const struct lyd_node *find_same(const struct lyd_node *parent,
 					const struct lyd_node *node)
 {
@@ -118,7 +117,7 @@ static const struct lyd_node *find_container(const struct lyd_node *parent,
 	return NULL;
 }
 
-/* A leaf, or an entry of a list that is no object of its own. */
+/* A leaf, or an entry of a list that is not an object. */
 static bool is_setting(const struct lyd_node *node)
 {
 	return node->schema->nodetype == LYS_LEAF || is_named(node, "below");
@@ -130,7 +129,7 @@ static const char *setting_text(const struct lyd_node *node)
 			     lyd_child(node)->next);
 }
 
-/* A leaf that differs between two nodes, or NULL. */
+/* Returns a leaf that differs between two nodes, or NULL. */
 static const struct lyd_node *find_differing(const struct lyd_node *node,
 					     const struct lyd_node *old)
 {
@@ -154,7 +153,7 @@ static bool is_settable(const struct lyd_node *leaf)
 	       is_named(leaf, "min-rto") || is_named(leaf, "dead-time");
 }
 
-/* A leaf that the kernel has chosen, if a request did not. */
+/* Has the kernel chosen a leaf that no request has set? */
 static bool is_chosen(const struct lyd_node *leaf)
 {
 	static const char *const names[] = {
@@ -169,7 +168,7 @@ static bool is_chosen(const struct lyd_node *leaf)
 	return false;
 }
 
-/* A leaf of @old that @node lacks, and that it cannot do without, or NULL. */
+/* Returns a leaf of @old that @node lacks but needs, or NULL. */
 static const struct lyd_node *find_lost(const struct lyd_node *node,
 					const struct lyd_node *old)
 {
@@ -182,7 +181,7 @@ static const struct lyd_node *find_lost(const struct lyd_node *node,
 	return NULL;
 }
 
-/* Settings of trees that exist and stay. */
+/* Plan changes to trees that exist and stay. */
 static int plan_set(struct plan *p)
 {
 	const struct lyd_node *node, *old, *leaf, *was;
@@ -237,7 +236,7 @@ static int plan_member(struct plan *p, const struct lyd_node *member,
 	return 0;
 }
 
-/* Trees and members that do not exist yet. */
+/* Plan trees and members that do not exist yet. */
 static int plan_new(struct plan *p)
 {
 	const struct lyd_node *node, *member, *old;
@@ -257,7 +256,7 @@ static int plan_new(struct plan *p)
 	return 0;
 }
 
-/* Connections to parents: they cannot be undone, except with their trees. */
+/* Plan connections to parents: only deleting their trees undoes them. */
 static int plan_parents(struct plan *p)
 {
 	const struct lyd_node *node, *parent, *old, *leaf;
@@ -312,13 +311,13 @@ static int tree_new(struct plan *p, const struct step *s)
 
 	ds_object(s->node, NULL, &nl_tree, &tree);
 	INC_NL_SET(&tree, TREE_ID, id, tree_id(s->node));
-	/* The kernel wants the hosts', too, which are 0. */
+	/* The kernel wants the hosts' entries, too, which are 0. */
 	if (INC_NL_HAS(&tree, TREE_BELOW))
 		tree.nbelow = tree.ranks;
 	return inc_nl_tree_new(p->nl, &tree, NULL);
 }
 
-/* From the values of @from to those of @to. */
+/* Change a tree's settings from @from to @to. */
 static int tree_set(struct plan *p, const struct lyd_node *to,
 		    const struct lyd_node *from)
 {
@@ -353,7 +352,7 @@ static int member_new(struct plan *p, const struct step *s)
 	return inc_nl_member_new(p->nl, &m, NULL);
 }
 
-/* How many requests from this one on make members of one tree? */
+/* Count requests from @first on for members of the same tree. */
 static unsigned int count_members(const struct plan *p, size_t first)
 {
 	const struct lyd_node *tree = lyd_parent(p->steps[first].node);
@@ -367,9 +366,9 @@ static unsigned int count_members(const struct plan *p, size_t first)
 }
 
 /*
- * The requests from @first on that can be done at once, and were. If the kernel
- * refuses them it has done none: they are then made one by one, so that the error
- * names the member, and others can go on.
+ * Make the members from @first on by one request. Returns the number of steps
+ * done. If the kernel refuses, it has made no member: they are then made one by
+ * one, for an error that names the member, and others can go on.
  */
 static unsigned int run_members(struct plan *p, size_t first)
 {
@@ -397,7 +396,7 @@ static int parent_set(struct plan *p, const struct step *s)
 {
 	struct inc_nl_member m = { .has = 0 };
 
-	/* Of what it has before it is connected, only what changes counts. */
+	/* Leave out attributes that it has already: only changes count. */
 	ds_object(s->node, s->old, &nl_member, &m);
 	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
 	return inc_nl_parent_set(p->nl, &m, NULL);
@@ -409,7 +408,7 @@ static int member_del(struct plan *p, const struct step *s)
 				 (uint16_t)key_of(s->node));
 }
 
-/* What is gone by itself needs no deletion. */
+/* An object that is already gone needs no deletion. */
 static int ignore_gone(const struct plan *p, int rc)
 {
 	return rc == -ENOENT && p->nl->from_kernel ? 0 : rc;
@@ -446,7 +445,7 @@ static int run_step(struct plan *p, struct step *s)
 	return rc;
 }
 
-/* Was the tree of this step made by the same edit, so that it goes with it? */
+/* Was the tree of a step made by the same edit? Its undo covers the step. */
 static bool of_new_tree(const struct plan *p, const struct step *s)
 {
 	return !find_same(p->running, lyd_parent(s->node));
@@ -530,7 +529,7 @@ static void put_default(struct lyd_node *tree, const struct lyd_node *old,
 		put_number(tree, name, value);
 }
 
-/* What the kernel computes from its defaults. */
+/* The kernel's default for a number of ranks. */
 static unsigned long default_window(unsigned long ranks)
 {
 	const unsigned long least = RDMA_INC_DEFAULT_WINDOW_MIN;
@@ -549,10 +548,10 @@ static unsigned long default_hold(unsigned long pmtu)
 }
 
 /*
- * Add what a request leaves open, and YANG cannot tell.
- * @running: the container "switch" as the kernel has it, or NULL
- * @wanted: as it should be, or NULL; trees that are there already get the
- *	values that the kernel would have given to new ones
+ * Add values that a request leaves open, and YANG cannot provide.
+ * @running: the kernel's container "switch", or NULL
+ * @wanted: wanted container, or NULL; existing trees get the values that the
+ *	kernel would have given to new ones
  */
 void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 {
@@ -572,11 +571,12 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 }
 
 /*
- * Ask the kernel for what differs. What @wanted lacks and the kernel has
- * chosen stays as it is. Context: after ds_read(), in the same operation.
- * @running: the container "switch" as the kernel has it, or NULL
- * @wanted: as it should be, or NULL
- * @on_error: what to do when a request fails
+ * Request all differences from the kernel. Values that @wanted lacks and the
+ * kernel has chosen stay as they are. Context: after ds_read(), in the same
+ * operation.
+ * @running: the kernel's container "switch", or NULL
+ * @wanted: wanted container, or NULL
+ * @on_error: treatment of earlier requests when one fails
  */
 int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		 enum apply_error on_error,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Makes the kernel's objects those of a configuration.
+ * Changes the kernel's objects to those of a configuration.
  */
 #ifndef INC_AGENT_APPLY_H
 #define INC_AGENT_APPLY_H
 
 #include "agent.h"
 
-/* What to do with the requests made already when one fails. */
+/* Treatment of earlier requests when one fails. */
 enum apply_error {
 	APPLY_ROLLBACK,
 	APPLY_CONTINUE,

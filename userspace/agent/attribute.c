@@ -2,11 +2,11 @@
 /*
  * See attribute.h.
  *
- * libyang 3.12.2 drops attributes of no namespace, or of one that it does not know,
- * where a request has data of any kind: <tree operation="delete"> made a tree. So a
- * request with a configuration is parsed once more, by a context without modules,
- * which keeps all attributes. The program's lyd_parse_op() comes before libyang's
- * for libnetconf2, too. rules.py fails without this.
+ * libyang 3.12.2 drops attributes of no namespace, or of an unknown one, where
+ * a request has data of any kind: <tree operation="delete"> made a tree. So a
+ * request with a configuration is parsed once more, by a context without
+ * modules, which keeps all attributes. The program's lyd_parse_op() takes
+ * precedence over libyang's, even in libnetconf2. rules.py fails without it.
  */
 #include "agent.h"
 
@@ -17,9 +17,9 @@
 
 /**
  * struct level - an element of an edit
- * @parent: the one that it is in, NULL: "config"
+ * @parent: element around it; NULL: "config"
  * @node: the element
- * @schema: the node that it stands for
+ * @schema: its schema node
  */
 struct level {
 	const struct level	*parent;
@@ -29,7 +29,7 @@ struct level {
 
 static struct ly_ctx *plain;
 
-/* What is wrong with the request that this thread has parsed last. */
+/* Error of the request that this thread has parsed last. */
 static _Thread_local struct fault found;
 
 static void make_plain(void)
@@ -37,7 +37,7 @@ static void make_plain(void)
 	(void)ly_ctx_new(NULL, LY_CTX_NO_YANGLIBRARY, &plain);
 }
 
-/* The elements of a request as they stand there, or NULL. */
+/* Returns the elements of a request with all attributes, or NULL. */
 static struct lyd_node *parse_plain(const char *text)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -63,7 +63,7 @@ static const struct lyd_node *find_child(const struct lyd_node *parent,
 	return NULL;
 }
 
-/* libyang itself refuses what a module that it knows does not define. */
+/* libyang itself refuses unknown attributes of modules that it knows. */
 static const struct lyd_attr *unknown_of(const struct ly_ctx *ctx,
 					 const struct lyd_node *node)
 {
@@ -76,7 +76,7 @@ static const struct lyd_attr *unknown_of(const struct ly_ctx *ctx,
 	return NULL;
 }
 
-/* NULL: there is none, as the parser of the edit will say. */
+/* Returns NULL for unknown elements: the parser of the edit reports them. */
 static const struct lysc_node *schema_of(const struct ly_ctx *ctx,
 					 const struct lyd_node *node,
 					 const struct level *up)
@@ -91,7 +91,7 @@ static const struct lysc_node *schema_of(const struct ly_ctx *ctx,
 				    0, 0) : NULL;
 }
 
-/* Return: the length, which is @len or more if it does not fit. */
+/* Returns the length, which is @len or more if the path does not fit. */
 static size_t put_path(const struct level *l, char *buf, size_t len)
 {
 	size_t n = l->parent ? put_path(l->parent, buf, len) : 0;
@@ -111,7 +111,7 @@ static size_t put_path(const struct level *l, char *buf, size_t len)
 	return n;
 }
 
-/* Look at what is in an element. */
+/* Look for unknown attributes in an element. Returns true if there is one. */
 static bool look_into(const struct ly_ctx *ctx, const struct lyd_node *parent,
 		      const struct level *up)
 {
@@ -155,9 +155,10 @@ static void look_at(const struct ly_ctx *ctx, const char *text)
 }
 
 /*
- * Libyang's, with a look at the attributes of an edit. Returns libyang's.
- * @parent: where to put it, or NULL
- * @tree: result: all of it, or NULL
+ * As libyang's, with a check of the attributes of an edit. Returns libyang's
+ * result.
+ * @parent: parent of the result, or NULL
+ * @tree: result: all nodes, or NULL
  * @op: result: the operation, or NULL
  */
 LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
@@ -181,9 +182,7 @@ LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
 	return rc;
 }
 
-/*
- * Ask whether the request that is answered has an attribute that nobody knows.
- */
+/* Check the request that is answered for an unknown attribute. */
 int attribute_check(struct fault *f)
 {
 	if (found.tag == NC_ERR_UNKNOWN)

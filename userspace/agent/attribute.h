@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Attributes of an edit that nobody knows.
+ * Unknown attributes in an edit.
  */
 #ifndef INC_AGENT_ATTRIBUTE_H
 #define INC_AGENT_ATTRIBUTE_H

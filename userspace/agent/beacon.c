@@ -5,34 +5,35 @@
  * The times between two beacons follow the trickle algorithm (RFC 6206) without
  * its suppression, since each switch has to be heard: short after a change, as
  * it may be the first of several, doubled then. A spanning tree tells all its
- * bridges that it has changed somewhere, and when that is over.
+ * bridges when a change begins, and when it is over.
  */
 #include "beacon.h"
 
 #include "bridge.h"
 
-/* Bridges forget after five minutes, unless told otherwise. */
+/* Bridges forget after five minutes, unless configured otherwise. */
 #define GAP_MAX_MS	60000
-/* After a change of a link; after something was forgotten: hosts come and go. */
+/* After a change of a link; after a forgotten address: hosts come and go. */
 #define GAP_LINK_MS	1000
 #define GAP_FORGOT_MS	10000
-/* Changes come together. */
+/* Several changes come together: wait for them. */
 #define SETTLE_MS	100
-/* How often bridges are asked for the state of their spanning tree. */
+/* Time between two looks at the state of spanning trees. */
 #define LOOK_MS		1000
 
 static struct {
-	uint64_t	send_at;	/* milliseconds: when to send; 0: now */
-	uint64_t	sent_at;	/* when it was sent */
-	uint64_t	gap;		/* until it is sent again */
-	uint64_t	wanted_gap;	/* that a change asks for, or 0 */
-	uint64_t	look_at;	/* when to ask bridges */
-	uint64_t	bridge_state;	/* what they said */
+	uint64_t	send_at;	/* milliseconds: next beacon; 0: now */
+	uint64_t	sent_at;	/* last beacon */
+	uint64_t	gap;		/* from one beacon to the next */
+	uint64_t	wanted_gap;	/* wanted after a change, or 0 */
+	uint64_t	look_at;	/* next look at bridges */
+	uint64_t	bridge_state;	/* their last state */
 } beacon;
 
 /*
- * Something has changed. Context: the thread that calls beacon_turn().
- * @link: an interface, else something was forgotten
+ * Send the next beacon sooner after a change. Context: the thread that calls
+ * beacon_turn().
+ * @link: a link has changed, else an address was forgotten
  */
 void beacon_hurry(bool link)
 {
@@ -60,9 +61,7 @@ static int next_turn(uint64_t now)
 	return (int)(at - now);
 }
 
-/*
- * Send one, if it is time. Returns milliseconds until it must be called again.
- */
+/* Send a beacon if it is time. Returns milliseconds until the next call. */
 int beacon_turn(uint64_t now)
 {
 	uint64_t soon = now + SETTLE_MS;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * See bridge.h. The frame is an empty UDP datagram to port 9, discard, of all
- * hosts (224.0.0.1, or ff02::1), which every bridge floods: RFC 4541, 2.1.2. It
- * needs no privilege, and nobody answers.
+ * hosts (224.0.0.1, or ff02::1), which every bridge floods: RFC 4541, 2.1.2.
+ * Sending it needs no privilege, and no host answers.
  */
 #include "bridge.h"
 
@@ -62,12 +62,12 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	if (!ifi || !(ifi->ifi_flags & IFF_UP) || (!inc_rt_is_kind(tb, "bridge") &&
 					   !inc_rt_is_kind(tb, "vlan")))
 		return;
-	/* A bridge without addresses has none for IPv4 to be sent from. */
+	/* A bridge may have no address to send IPv4 from. */
 	if (!send_by(AF_INET, ifi->ifi_index))
 		send_by(AF_INET6, ifi->ifi_index);
 }
 
-/* Whether a bridge's spanning tree is changing. */
+/* Is a bridge's spanning tree changing? */
 static bool is_changing(struct nlattr *linkinfo)
 {
 	struct nlattr *tb[IFLA_INFO_MAX + 1], *br[IFLA_BR_MAX + 1];
@@ -91,7 +91,7 @@ static void on_bridge(const void *head, struct nlattr **tb, void *arg)
 		*sum += (1ULL << 32) + (uint32_t)ifi->ifi_index;
 }
 
-/* Ask for all links of a kind; NULL: of any. */
+/* Ask for all links of a kind; NULL: of any kind. */
 static int dump_links(const char *kind, inc_rt_fn *fn, void *arg)
 {
 	const struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
@@ -114,8 +114,8 @@ static int dump_links(const char *kind, inc_rt_fn *fn, void *arg)
 }
 
 /*
- * Let all others know by which way this switch is reached. One frame by each
- * of its bridges, and of their VLANs.
+ * Show all bridges the way to this switch, by one frame from each of its
+ * bridges, and from their VLANs.
  */
 void bridge_beacon(void)
 {
@@ -123,10 +123,10 @@ void bridge_beacon(void)
 }
 
 /*
- * Ask whose spanning trees are changing. The root tells all bridges of a
- * kernel's spanning tree, for 35 seconds by default; then they forget sooner.
- * Returns 0: nobody's; else a number that is another one for other bridges; as
- * the last time, if the kernel does not tell.
+ * Ask which bridges' spanning trees are changing. The root tells all bridges of
+ * a kernel's spanning tree for 35 seconds by default, when they forget sooner.
+ * Returns 0: none; else a number that depends on the bridges; the last result,
+ * if the kernel does not answer.
  */
 uint64_t bridge_changing(void)
 {

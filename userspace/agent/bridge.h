@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * This switch's bridges: frames by all of them, and their spanning trees.
+ * Frames from this switch's bridges, and their spanning trees.
  */
 #ifndef INC_AGENT_BRIDGE_H
 #define INC_AGENT_BRIDGE_H

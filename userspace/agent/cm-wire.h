@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Private data of RDMA CM between a rank and inc-agentd: rendezvous.rst, "RDMA
- * CM". Network byte order. libinc-am is such a rank.
+ * Private data of RDMA CM between a rank and inc-agentd: see "RDMA CM" in
+ * rendezvous.rst. Network byte order. libinc-am is such a rank.
  */
 #ifndef INC_AGENT_CM_WIRE_H
 #define INC_AGENT_CM_WIRE_H
@@ -12,15 +12,15 @@
 #define INC_CM_PORT	18792	/* of RDMA_PS_TCP (RC) and RDMA_PS_IB (UC) */
 
 /**
- * struct inc_cm_req - of the request: who wants to be which member
+ * struct inc_cm_req - private data of a request: the member to be
  * @version: INC_CM_VERSION
- * @flags: INC_CM_F_*; others are 0; so is what follows the structure
- * @pmtu: path MTU that the rank's QP will have, bytes; 0: the path's
+ * @flags: INC_CM_F_*; other bits, and bytes after the structure, are 0
+ * @pmtu: path MTU of the rank's QP, bytes; 0: the path's
  * @tree_id: tree
  * @rank: place among the tree's members
  * @zero2: 0
- * @qpn: with @rkey the key to this member: its QPN,
- * @rkey: and the R_Key of its slots, as member-new has given them
+ * @qpn: with @rkey the key to this member: its QPN from member-new
+ * @rkey: R_Key of its slots from member-new
  */
 struct inc_cm_req {
 	uint8_t		version;
@@ -37,7 +37,7 @@ struct inc_cm_req {
 #define INC_CM_F_KEEP	(1U << 0)
 
 /**
- * struct inc_cm_rep - of the reply: what the rank has to know of its tree
+ * struct inc_cm_rep - private data of the reply: parameters of the tree
  * @version: INC_CM_VERSION
  * @zero: 0
  * @pmtu: path MTU of the tree, bytes
@@ -57,12 +57,12 @@ struct inc_cm_rep {
 };
 
 /**
- * enum inc_cm_reason - why a request is rejected
- * @INC_CM_VERSION_UNKNOWN: this version of the private data is not known
- * @INC_CM_MALFORMED: what has to be 0 is not, or it is too short
+ * enum inc_cm_reason - reason of a rejection
+ * @INC_CM_VERSION_UNKNOWN: unknown version of the private data
+ * @INC_CM_MALFORMED: too short, or not 0 where it has to be
  * @INC_CM_NO_KEY: no tree has such a member with this key
- * @INC_CM_TAKEN: this member is connected
- * @INC_CM_MISMATCH: the QP does not fit: transport, path MTU
+ * @INC_CM_TAKEN: the member is connected already
+ * @INC_CM_MISMATCH: the QP does not match: transport, path MTU
  * @INC_CM_REFUSED: the switch refused
  */
 enum inc_cm_reason {
@@ -77,11 +77,11 @@ enum inc_cm_reason {
 #define INC_CM_TEXT_LEN	120
 
 /**
- * struct inc_cm_rej - of a rejection
+ * struct inc_cm_rej - private data of a rejection
  * @version: INC_CM_VERSION
  * @reason: enum inc_cm_reason
  * @zero: 0
- * @text: the same for people, ends with a zero byte
+ * @text: reason for people, ends with a zero byte
  */
 struct inc_cm_rej {
 	uint8_t		version;

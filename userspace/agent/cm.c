@@ -4,17 +4,17 @@
  * QP is the module's: CM only exchanges its number and PSNs.
  *
  * A tree's owner adds a member without a peer and tells the rank its QPN and
- * R_Key. A request that names both is connected: member-set, with what CM says
- * of the other end, and then the reply, so that the member is there before the
- * rank's first packet. A request without the key is rejected at once and leaves
- * nothing behind. The end of a connection is the end of its member, unless the
- * request says that the member's owner sees to that (INC_CM_F_KEEP).
+ * R_Key. A request that names both is connected: member-set, with CM's data on
+ * the other end, and then the reply. In this order the member is there before
+ * the rank's first packet. A request without the key is rejected at once and
+ * leaves nothing behind. The end of a connection is the end of its member,
+ * unless the request leaves that to the member's owner (INC_CM_F_KEEP).
  *
- * RDMA_PS_TCP is for RC only. So there is a listener in RDMA_PS_IB, too, for UC:
- * the kernel rejects requests of other types than the listener's.
+ * RDMA_PS_TCP is for RC only, so there is a listener in RDMA_PS_IB, too, for
+ * UC: the kernel rejects requests of other types than the listener's.
  *
- * What is needed is in the kernel: after a restart only the connections' ends
- * go unnoticed, and members are lost as those without CM are.
+ * All state is in the kernel: after a restart only the connections' ends go
+ * unnoticed, and members are lost like members without CM.
  */
 #include "agent.h"
 
@@ -33,17 +33,17 @@
 #include "conf/pace.h"
 #include "nl.h"
 
-/* Requests that the kernel keeps for us; it drops the others. */
+/* Requests that the kernel queues; it drops more. */
 #define BACKLOG		64
 
 /**
- * struct cm_conn - a connection
- * @next: in cm.conns
+ * @next: next one in cm.conns
+ * @prev: pointer to this one
  * @prev: pointer to this one there
- * @id: of CM
+ * @id: CM's ID
  * @tree: tree
  * @rank: member
- * @qpn: its QPN, which distinguishes it from a later one
+ * @qpn: the member's QPN, which a later member would not have
  * @keep: the member stays when the connection ends
  */
 struct cm_conn {
@@ -102,7 +102,7 @@ static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
 	return -1;
 }
 
-/* The private data of a request, which CM pads with zeros. */
+/* Parse the private data of a request, which CM pads with zeros. */
 static int parse_request(struct rdma_cm_id *id, const struct rdma_conn_param *p,
 			 struct inc_cm_req *req)
 {
@@ -136,7 +136,7 @@ static const char *name_of(bool uc)
 	return uc ? "UC" : "RC";
 }
 
-/* Strangers do not learn which trees and ranks there are. */
+/* Use one error for all: strangers must not learn which members exist. */
 static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
 		       const struct inc_cm_req *req, struct inc_nl_member *m)
 {
@@ -153,7 +153,7 @@ static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
 		return refuse_id(id, INC_CM_TAKEN,
 				 "tree %u rank %u is connected already",
 				 req->tree_id, req->rank);
-	/* The ID has its type from the listener. */
+	/* The ID inherits the listener's type of QP. */
 	uc = id->qp_type == IBV_QPT_UC;
 	if (uc != (m->transport == RDMA_INC_TRANSPORT_UC))
 		return refuse_id(id, INC_CM_MISMATCH,
@@ -175,7 +175,7 @@ static void set_addr(struct inc_nl_addr *addr, const struct sockaddr *sa)
 	memcpy(addr->bytes, from, addr->len);
 }
 
-/* What CM knows of the other end of the QP. */
+/* Get CM's data on the other end of the QP. */
 static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
 		     const struct inc_nl_member *m, struct inc_nl_member *set)
 {
@@ -237,7 +237,7 @@ static void conn_free(struct cm_conn *c)
 	free(c);
 }
 
-/* The rank has left: so has its member, unless there is another one by now. */
+/* The rank has left: delete its member, unless another one has replaced it. */
 static void end_member(const struct cm_conn *c)
 {
 	struct inc_nl_member m;
@@ -263,7 +263,7 @@ static int accept_rank(struct rdma_cm_id *id, const struct inc_nl_member *m,
 		.ranks = htons(tree->ranks),
 		.first_msg_id = htonl(m->next_msg_id),
 	};
-	/* Without a QP of its own, librdmacm takes the number from here. */
+	/* Without a QP of its own, librdmacm takes the QPN from here. */
 	struct rdma_conn_param p = {
 		.private_data = &rep,
 		.private_data_len = sizeof(rep),
@@ -274,7 +274,7 @@ static int accept_rank(struct rdma_cm_id *id, const struct inc_nl_member *m,
 	return rdma_accept(id, &p);
 }
 
-/* Returns 0 if @id is a connection now; otherwise it was rejected. */
+/* Returns 0 if @id is connected now; otherwise it was rejected. */
 static int connect_rank(struct inc_nl *nl, struct rdma_cm_id *id,
 			const struct inc_cm_req *req)
 {
@@ -308,7 +308,7 @@ static int on_request(struct rdma_cm_event *ev)
 	struct inc_nl nl;
 	int rc;
 
-	/* It comes with the listener's. */
+	/* A new ID inherits the listener's context. */
 	ev->id->context = NULL;
 	if (parse_request(ev->id, &ev->param.conn, &req))
 		return -1;
@@ -345,7 +345,7 @@ static bool on_event(struct rdma_cm_event *ev)
 				log_error("RDMA CM: the device is gone: nobody can connect until a restart");
 			return false;
 		}
-		/* The QP is not the device's, and stays. */
+		/* The QP is the module's, not the device's, and stays. */
 		if (c)
 			conn_free(c);
 		return true;
@@ -399,7 +399,7 @@ static void *run_loop(void *arg)
 	return NULL;
 }
 
-/* Only rdma_create_ep() takes a port space's type of QP. */
+/* Only rdma_create_ep() sets the QP type of a port space. */
 static int listen_in(struct rdma_cm_id **id, enum rdma_port_space ps,
 		     enum ibv_qp_type type, const struct addrinfo *ai)
 {
@@ -481,7 +481,7 @@ static void release_all(void)
 	cm.stop = -1;
 }
 
-/* Let ranks connect by RDMA CM. Returns 0, or -1 after a message. */
+/* Accept ranks by RDMA CM. Returns 0, or -1 after a message. */
 int cm_start(struct agent *a, const struct cm_endpoint *e)
 {
 	int rc;
@@ -505,7 +505,7 @@ int cm_start(struct agent *a, const struct cm_endpoint *e)
 	return 0;
 }
 
-/* End what cm_start() began. Disconnect the hosts. Members stay. */
+/* Stop accepting ranks, and disconnect the hosts. Members stay. */
 void cm_stop(void)
 {
 	uint64_t one = 1;

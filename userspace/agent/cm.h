@@ -10,8 +10,8 @@
 struct agent;
 
 /**
- * struct cm_endpoint - where ranks may connect
- * @addr: address, or NULL: nowhere
+ * struct cm_endpoint - endpoint of RDMA CM
+ * @addr: address; NULL: none
  * @port: port of RDMA_PS_TCP, for RC, and of RDMA_PS_IB, for UC
  */
 struct cm_endpoint {

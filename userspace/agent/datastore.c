@@ -60,7 +60,7 @@ static void number_text(const struct lysc_type *type, uint64_t v, char *buf,
 	}
 }
 
-/* The value as YANG writes it; empty if there is none. */
+/* Write a value as YANG does; empty: there is none. */
 static void value_text(const struct lysc_node *schema, const struct field *f,
 		       const void *src, char *buf, size_t len)
 {
@@ -117,7 +117,7 @@ static void emit_list(struct lyd_node *parent, const struct field *f,
 		put_number(parent, f->name, list[i]);
 }
 
-/* A list: who has not 0, by their places. */
+/* Add a list of the values other than 0, by their indexes. */
 static void emit_pairs(struct lyd_node *parent, const struct lysc_node *schema,
 		       const uint16_t *list)
 {
@@ -189,9 +189,10 @@ static void emit_fields(struct lyd_node *conf, struct lyd_node *state,
 }
 
 /*
- * Add an object's attributes to YANG data. What the YANG module does not have
- * is left out.
- * @state: where other attributes belong, or NULL to leave them out
+ * Add an object's attributes to YANG data. Attributes that the YANG module does
+ * not have are left out.
+ * @state: parent of attributes that @conf cannot have, or NULL to leave them
+ *	out
  */
 void ds_emit(struct lyd_node *conf, struct lyd_node *state,
 	     const struct object *obj, const void *src)
@@ -211,7 +212,7 @@ static uint64_t bits_value(const struct lyd_value *value)
 	return mask;
 }
 
-/* An entry of what emit_pairs() makes. */
+/* Parse an entry that emit_pairs() has made. */
 static void parse_pair(const struct lyd_node *node, const struct field *f,
 		       void *dst)
 {
@@ -275,11 +276,11 @@ static bool same_value(const struct lyd_node *node, const struct lyd_node *old)
 }
 
 /*
- * Read an object from YANG data. Returns bits of the attributes that were
- * read, which are set in the object's has.
+ * Read an object from YANG data. Returns a mask of the attributes that were
+ * read, which are also set in the object's has.
  * @parent: node whose leafs, and lists of numbers, are the attributes
- * @old: leave out those with the values that they have here, or NULL
- * @dst: the object, whose other attributes are kept
+ * @old: node whose values are left out if they are the same, or NULL
+ * @dst: object, whose other attributes are kept
  */
 uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 		   const struct object *obj, void *dst)
@@ -293,7 +294,7 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 		if (!f || !(node->schema->nodetype & kinds_of(f)) ||
 		    lysc_is_key(node->schema))
 			continue;
-		/* The kernel's, too, unless there was another value. */
+		/* The kernel's default, unless there was another value. */
 		if (!old && node->flags & LYD_DEFAULT)
 			continue;
 		if (old && same_value(node, old))
@@ -310,19 +311,19 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 	return got;
 }
 
-/* For all operations, which take place one after another. */
+/* Connection for all operations, which take place one after another. */
 static struct inc_nl conn;
 
 /*
  * Get the connection to the kernel. Context: an operation, after ds_read().
- * Returns the connection, not open if the module was not there.
+ * Returns the connection, which is not open if the module was not loaded.
  */
 struct inc_nl *ds_nl(void)
 {
 	return &conn;
 }
 
-/* End the connection to the kernel. */
+/* Close the connection to the kernel. */
 void ds_close(void)
 {
 	inc_nl_close(&conn);
@@ -331,17 +332,17 @@ void ds_close(void)
 /**
  * struct reader - data under construction
  * @nl: connection
- * @want: what is read
+ * @want: data to read
  * @sw: the container "switch"
- * @tree: the tree that was looked at last, or NULL
- * @tree_id: its ID
- * @tree_state: its container "state", or NULL
- * @counted: the container "state" of the tree whose members @text has
- * @text: their counters, in one value, or NULL
- * @values: what @text has
- * @len: its length
- * @roles: bits of the roles that the trees have
- * @found: there is a tree
+ * @tree: tree that was looked at last, or NULL
+ * @tree_id: ID of @tree
+ * @tree_state: container "state" of @tree, or NULL
+ * @counted: container "state" of the tree whose members are in @text
+ * @text: stream for members' counters, in one value, or NULL
+ * @values: content of @text
+ * @len: length of @values
+ * @roles: bits of the trees' roles
+ * @found: there is at least one tree
  */
 struct reader {
 	struct inc_nl		*nl;
@@ -358,7 +359,7 @@ struct reader {
 	bool			found;
 };
 
-/* The container "state" of a node, if it is wanted. */
+/* Add the container "state" to a node, if state is wanted. */
 static struct lyd_node *add_state(const struct reader *r,
 				  struct lyd_node *parent)
 {
@@ -369,7 +370,7 @@ static struct lyd_node *add_state(const struct reader *r,
 	return state;
 }
 
-/* A tree's, a member's or a parent's attributes. */
+/* Add the attributes of a tree, a member or a parent. */
 static void emit_object(const struct reader *r, struct lyd_node *node,
 			const struct object *obj, const void *src)
 {
@@ -423,7 +424,7 @@ static struct lyd_node *tree_of(struct reader *r, uint32_t id)
 	snprintf(key, sizeof(key), "[id='%u']", id);
 	r->tree = NULL;
 	r->tree_state = NULL;
-	/* It may have been deleted since the trees were read. */
+	/* The tree may have been deleted since the trees were read. */
 	if (lyd_find_sibling_val(lyd_child(r->sw), schema, key, 0, &r->tree))
 		return NULL;
 	r->tree_id = id;
@@ -442,7 +443,7 @@ static void end_values(struct reader *r)
 	r->text = NULL;
 }
 
-/* The counters of a member, once more, beside its tree's. */
+/* Add a member's counters once more, beside its tree's counters. */
 static void add_counters(struct reader *r, const struct inc_nl_member *m,
 			 const char *rank)
 {
@@ -519,7 +520,7 @@ static void add_roles(const struct reader *r)
 	}
 }
 
-/* What a tree has that goes while it is read is not there. */
+/* Objects of a tree may be missing if it is deleted while it is read. */
 static int ignore_gone(const struct reader *r, int rc)
 {
 	return rc == -ENOENT && r->want->tree && r->nl->from_kernel ? 0 : rc;
@@ -539,7 +540,7 @@ static int read_trees(struct reader *r)
 	int rc = w->tree ? read_tree(r) :
 			   inc_nl_tree_dump(r->nl, add_tree, r);
 
-	/* One that is not there has nothing. */
+	/* Without a tree there are no members or slots. */
 	if (rc || !r->found)
 		return rc;
 	if (w->members || w->counters || w->values)
@@ -570,7 +571,7 @@ static int read_kernel(struct reader *r)
 	return rc;
 }
 
-/* Of the kernel, of the namespace, and of the module as it is loaded now. */
+/* Make an ID of the kernel's boot, the namespace, and the loaded module. */
 static void boot_id(char *buf, size_t len)
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The kernel's objects as YANG data and back. Nothing is kept but interfaces
- * (ifcache.h) and a connection: the kernel is asked each time.
+ * The kernel's objects as YANG data and back. Only interfaces (ifcache.h) and a
+ * connection are kept: the kernel is asked each time.
  *
  * Functions return 0, or -1 with a fault.
  */
@@ -12,17 +12,17 @@
 #include "nl-attr.h"
 
 /**
- * struct ds_want - what to read; the rest may be left out
+ * struct ds_want - data to read; the rest may be left out
  * @state: state, not only configuration
- * @ifs: interfaces, if @state; else only their version
+ * @ifs: interfaces, if @state; otherwise only their version
  * @trees: trees
- * @tree: of them only this one; 0: all
- * @members: their members
- * @parents: their connections to parents
- * @slots: their slots, if @state
+ * @tree: ID of the only tree to read; 0: all
+ * @members: members of the trees
+ * @parents: connections of the trees to parents
+ * @slots: slots of the trees, if @state
  * @stats: the counters of trees and members, if @state
- * @counters: of members those beside their tree's, if @state
- * @values: and these in one value
+ * @counters: members' counters beside their tree's, if @state
+ * @values: the same counters in one value
  */
 struct ds_want {
 	bool		state;

@@ -16,7 +16,7 @@ static const char *const names[] = {
 	[EDIT_NONE] = "none",
 };
 
-/* Look an operation up. Returns 0, or -1 if there is none of this name. */
+/* Look an operation up by its name. Returns 0, or -1 if it is unknown. */
 int edit_op(const char *name, enum edit_op *op)
 {
 	size_t i;
@@ -30,7 +30,7 @@ int edit_op(const char *name, enum edit_op *op)
 	return -1;
 }
 
-/* What an element that YANG does not accept has been given as an operation. */
+/* Returns the operation of an element that YANG does not accept, or NULL. */
 static const char *opaque_op(const struct lyd_node *edit)
 {
 	const struct lyd_attr *a;
@@ -42,7 +42,7 @@ static const char *opaque_op(const struct lyd_node *edit)
 	return NULL;
 }
 
-/* The operation of @edit, below one that has @op. */
+/* Returns the operation of @edit, whose parent has @op. */
 static enum edit_op own_op(const struct lyd_node *edit, enum edit_op op)
 {
 	const struct lyd_meta *meta;
@@ -55,7 +55,7 @@ static enum edit_op own_op(const struct lyd_node *edit, enum edit_op op)
 	return op;
 }
 
-/* Of an element without a value: the leaf of that name, or NULL. */
+/* Returns the leaf that an element without a value names, or NULL. */
 static const struct lysc_node *leaf_of(const struct lyd_node *edit,
 				       const struct lysc_node *parent)
 {
@@ -74,9 +74,9 @@ static bool is_blank(const char *text)
 }
 
 /*
- * Check what YANG does not accept in an edit. A leaf that is deleted or
- * removed needs no value (RFC 6241, section 7.2). Returns true if there is
- * nothing else.
+ * Check elements of an edit that YANG does not accept. A leaf that is deleted
+ * or removed needs no value (RFC 6241, section 7.2). Returns true if there are
+ * no other such elements.
  * @edit: the edit's first node, parsed with opaque nodes
  */
 bool edit_has_sense(const struct lyd_node *edit, enum edit_op op)
@@ -99,7 +99,7 @@ bool edit_has_sense(const struct lyd_node *edit, enum edit_op op)
 	return true;
 }
 
-/* Another one of the same name, and keys. */
+/* Is there another node of the same name and keys? */
 static bool is_twice(const struct lyd_node *siblings,
 		     const struct lyd_node *node)
 {
@@ -107,7 +107,7 @@ static bool is_twice(const struct lyd_node *siblings,
 
 	if (!node->schema)
 		return false;
-	/* The parser has nodes of one kind follow each other. */
+	/* The parser puts nodes of the same kind next to each other. */
 	if (node->schema->nodetype & (LYS_LEAF | LYS_CONTAINER))
 		return node->next && node->next->schema == node->schema;
 	return node->schema->nodetype == LYS_LIST &&
@@ -115,8 +115,8 @@ static bool is_twice(const struct lyd_node *siblings,
 }
 
 /*
- * Check that an edit says nothing twice. Of two values for one leaf nobody
- * could tell which is meant. Returns true if nothing is.
+ * Check that an edit names no node twice: with two values for a leaf, nobody
+ * could tell which is meant. Returns true if so.
  */
 bool edit_is_unique(const struct lyd_node *edit, struct fault *f)
 {
@@ -165,7 +165,7 @@ static void drop_node(struct lyd_node **top, struct lyd_node *node)
 	lyd_free_tree(node);
 }
 
-/* A copy of @edit, with its keys but without other children. */
+/* Add a copy of @edit, with its keys but without other children. */
 static struct lyd_node *add_copy(const struct lyd_node *edit,
 				 struct lyd_node *parent, struct lyd_node **top)
 {
@@ -219,7 +219,8 @@ static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 }
 
 /*
- * Tell which tree an edit is of. Returns ID; 0: it is of something else, too.
+ * Find the only tree that an edit concerns. Returns its ID; 0: the edit
+ * concerns other nodes, too.
  */
 uint32_t edit_tree(const struct lyd_node *edit, enum edit_op op)
 {

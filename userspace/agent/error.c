@@ -2,10 +2,10 @@
 /*
  * Errors of the kernel, of libyang and of the agent itself in NETCONF's terms.
  *
- * libnetconf2 3.7.1 answers most of what libyang refuses with operation-failed, so
- * that a client cannot tell an operation that is not there from one that failed. The
- * program's nc_server_reply_err() comes before libnetconf2's for libnetconf2, too.
- * rules.py fails without this.
+ * libnetconf2 3.7.1 answers most errors of libyang with operation-failed, so a
+ * client cannot tell an unknown operation from one that failed. The program's
+ * nc_server_reply_err() takes precedence over libnetconf2's, even in
+ * libnetconf2. rules.py fails without it.
  */
 #include "common.h"
 
@@ -19,7 +19,7 @@
 #include "error.h"
 #include "nl.h"
 
-/* --- Of the kernel, and of libyang ---------------------------------------- */
+/* --- Errors of the kernel, and of libyang --------------------------------- */
 
 static void set_path(struct fault *f, const struct lyd_node *node, const char *leaf)
 {
@@ -34,7 +34,7 @@ static void set_path(struct fault *f, const struct lyd_node *node, const char *l
 
 /*
  * Describe an error. Returns -1.
- * @node: the node that it concerns, or NULL
+ * @node: node that it concerns, or NULL
  */
 int fault_set(struct fault *f, NC_ERR tag, const struct lyd_node *node,
 	      const char *fmt, ...)
@@ -82,7 +82,7 @@ static NC_ERR tag_of(const struct inc_nl *nl, int err)
 
 /*
  * Describe an error of the kernel. Returns -1.
- * @node: the node that the request was made from, or NULL
+ * @node: node that the request was made from, or NULL
  */
 int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 		 const struct lyd_node *node)
@@ -105,7 +105,7 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 	return -1;
 }
 
-/* The first name that a text of libyang has. */
+/* Copy the first quoted name in a text of libyang. */
 static void copy_quoted(const char *msg, char *name, size_t len)
 {
 	const char *from = strchr(msg, '"'), *to;
@@ -115,7 +115,7 @@ static void copy_quoted(const char *msg, char *name, size_t len)
 		 to ? from + 1 : "");
 }
 
-/* The node that a path ends with, without its prefix and keys. */
+/* Copy the name of the last node in a path, without its prefix and keys. */
 static void last_name(const char *path, char *name, size_t len)
 {
 	size_t n = strlen(path), end;
@@ -161,9 +161,9 @@ static bool begins_with(const char *text, const char *with)
 }
 
 /*
- * Describe an error by what libyang says of it. Returns -1.
- * @path: of the data that it concerns, or empty
- * @app_tag: the rule that is broken (RFC 7950, section 15), or NULL
+ * Describe an error by the text of libyang. Returns -1.
+ * @path: path of the data that it concerns, or empty
+ * @app_tag: rule that is broken (RFC 7950, section 15), or NULL
  */
 int fault_text(struct fault *f, const char *msg, const char *path,
 	       const char *app_tag)
@@ -205,7 +205,7 @@ int fault_yang(struct fault *f, const struct ly_ctx *ctx)
 	return -1;
 }
 
-/* --- For clients ---------------------------------------------------------- */
+/* --- Errors for clients --------------------------------------------------- */
 
 /* libyang's last error while this thread waits for a request. */
 static _Thread_local struct {
@@ -215,8 +215,8 @@ static _Thread_local struct {
 } seen;
 
 /*
- * Make an error.
- * @protocol: with the operation and its parameters, rather than with data
+ * Make an error for a client.
+ * @protocol: error of the operation and its parameters, not of data
  */
 struct lyd_node *error_make(const struct ly_ctx *ctx, const struct fault *f,
 			    bool protocol)
@@ -256,21 +256,21 @@ static void note_error(LY_LOG_LEVEL level, const char *msg,
 		 data_path ? data_path : "");
 }
 
-/* Take down what libyang refuses. */
+/* Have libyang's errors noted. */
 void error_init(void)
 {
 	ly_set_log_clb(note_error);
 	ly_log_options(LY_LOLOG | LY_LOSTORE);
 }
 
-/* Say whether this thread waits for a request, or answers one. */
+/* Set whether this thread waits for a request, or answers one. */
 void error_watch(bool on)
 {
 	seen.on = on;
 	seen.msg[0] = '\0';
 }
 
-/* Is it the operation that is not there? */
+/* Is the operation itself unknown? */
 static bool is_operation(void)
 {
 	return strstr(seen.msg, " not found in the \"") ||
@@ -278,7 +278,7 @@ static bool is_operation(void)
 		!strchr(seen.path, ':'));
 }
 
-/* Libnetconf2's, with the error that a client expects. Returns the reply. */
+/* As libnetconf2's, with the error that a client expects. Returns the reply. */
 struct nc_server_reply *nc_server_reply_err(struct lyd_node *err)
 {
 	struct nc_server_reply *(*original)(struct lyd_node *err) = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Why an operation failed, as NETCONF tells it (RFC 6241, appendix A), also what
- * libnetconf2 finds.
+ * Errors of operations in NETCONF's terms (RFC 6241, appendix A), including the
+ * errors that libnetconf2 finds.
  */
 #ifndef INC_AGENT_ERROR_H
 #define INC_AGENT_ERROR_H
@@ -16,13 +16,13 @@ struct lyd_node;
 
 /**
  * struct fault - an error
- * @tag: its kind; NC_ERR_UNKNOWN: none
- * @path: of the node that it concerns, or empty
+ * @tag: kind; NC_ERR_UNKNOWN: no error
+ * @path: path of the node that it concerns, or empty
  * @elem: name of the element that is bad, missing or unknown, or empty
- * @other: name of the attribute, or the namespace, that is
- * @app_tag: which rule of YANG it breaks (RFC 7950, section 15); "no-route"; or
+ * @other: name of the bad or unknown attribute, or of the namespace
+ * @app_tag: rule of YANG that is broken (RFC 7950, section 15); "no-route"; or
  *	empty
- * @msg: what is wrong
+ * @msg: description
  */
 struct fault {
 	NC_ERR		tag;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Subtree filters only. The time that an XPath filter takes has no bound that
- * its length would set, and libyang has no way to stop it; so a user who may
- * only read could keep the agent busy for good.
+ * Only subtree filters. The time that an XPath filter takes is not limited by
+ * its length, and libyang has no way to stop it: a user with read access only
+ * could keep the agent busy for good.
  *
  * A subtree filter is XML, parsed as data where the YANG modules know it and as
- * opaque nodes elsewhere; what it does not select is removed from the data.
+ * opaque nodes elsewhere; nodes that it does not select are removed from the
+ * data.
  */
 #include "filter.h"
 
 #include <ctype.h>
 
-/* Each is compared with many nodes, while nobody else is served. */
+/* Each element is compared with many nodes, while all others wait. */
 #define ELEMENTS_MAX	4096
 
 static const char *ns_of(const struct lyd_node *node)
@@ -32,7 +33,7 @@ static const char *value_of(const struct lyd_node *node)
 	return v && *v ? v : NULL;
 }
 
-/* Without a namespace, a filter's element stands for any (section 6.2.1). */
+/* Without a namespace, a filter's element matches any (section 6.2.1). */
 static bool names_node(const struct lyd_node *filter,
 		       const struct lyd_node *data)
 {
@@ -52,7 +53,7 @@ static size_t trimmed_len(const char *s)
 	return n;
 }
 
-/* A leaf with the value that the filter's leaf has? */
+/* Does a leaf have the value of the filter's leaf? */
 static bool is_equal(const struct lyd_node *filter, const struct lyd_node *data)
 {
 	const char *want = value_of(filter), *is = lyd_get_value(data);
@@ -88,7 +89,7 @@ static bool match_content(const struct lyd_node *filter,
 static void prune_siblings(struct lyd_node **first,
 			   const struct ly_set *filters);
 
-/* Keep what the filters select of @data. Return: nothing is left. */
+/* Keep the nodes that filters select. Returns true if none is left. */
 static bool prune_node(struct lyd_node *data, const struct ly_set *filters)
 {
 	struct ly_set within = { .count = 0 };
@@ -121,7 +122,7 @@ static bool prune_node(struct lyd_node *data, const struct ly_set *filters)
 	return !keep && !part;
 }
 
-/* @filters: nodes whose children are the filters of these siblings. */
+/* @filters: nodes whose children are the filters of these siblings */
 static void prune_siblings(struct lyd_node **first,
 			   const struct ly_set *filters)
 {
@@ -173,7 +174,7 @@ int filter_check(const struct lyd_node *filter, struct fault *f)
 	return 0;
 }
 
-/* With all of its children it says what a node is that it selects as a whole. */
+/* An element that has only content match nodes selects the whole node. */
 static bool selects_all(const struct lyd_node *filter)
 {
 	const struct lyd_node *f;
@@ -200,7 +201,7 @@ static bool wants_below(const struct lyd_node *first, const char *path)
 }
 
 /*
- * May a filter select nodes of a name? Returns false if filter_apply() would
+ * May a filter select nodes at a path? Returns false if filter_apply() would
  * remove all of them.
  * @filter: the operation's node "filter", which filter_check() accepts; or
  *	NULL
@@ -213,7 +214,7 @@ bool filter_wants(const struct lyd_node *filter, const char *path)
 			   wants_below(any->value.tree, path));
 }
 
-/* The only child of this name, if there is no other, or NULL. */
+/* Returns the only child of a name, or NULL. */
 static const struct lyd_node *find_only(const struct lyd_node *first,
 					const char *name)
 {
@@ -230,8 +231,8 @@ static const struct lyd_node *find_only(const struct lyd_node *first,
 }
 
 /*
- * Tell which tree a filter selects. Returns ID; 0: filter_apply() may keep
- * several, or none.
+ * Find the only tree that a filter selects. Returns its ID; 0: filter_apply()
+ * may keep several, or none.
  * @filter: the operation's node "filter", which filter_check() accepts; or
  *	NULL
  */
@@ -250,7 +251,7 @@ uint32_t filter_tree(const struct lyd_node *filter)
 }
 
 /*
- * Reduce data to what a filter selects.
+ * Reduce data to the nodes that a filter selects.
  * @filter: the operation's node "filter", which filter_check() accepts; or
  *	NULL
  * @data: first top-level node; may become NULL
@@ -264,7 +265,7 @@ int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
 
 	if (!filter)
 		return 0;
-	/* The filter's XML as nodes below one. */
+	/* Put the filter's XML below one node. */
 	if (lyd_new_opaq(NULL, ctx, "filter", NULL, NULL, "", &top))
 		return fault_yang(f, ctx);
 	if (any->value_type == LYD_ANYDATA_DATATREE && any->value.tree)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Interfaces that lead to hosts and switches, and who is reached through them,
+ * Interfaces that lead to hosts and switches, and the neighbours behind them,
  * from rtnetlink. An IP neighbour behind a bridge is listed at the bridge's
  * port, which the forwarding database names.
  */
@@ -23,9 +23,9 @@
 #include "nl/rtnl.h"
 
 #define MAC_LEN		6
-/* All of them are answered at once, and a host can invent addresses. */
+/* All neighbours go into one answer, and a host can invent addresses. */
 #define NEIGHBOURS_MAX	65536
-/* Headers of RoCEv2 at most, as the kernel counts them (iboe_get_mtu()). */
+/* Longest headers of RoCEv2, as the kernel counts them (iboe_get_mtu()). */
 #define ROCE_OVERHEAD	96
 
 /**
@@ -33,14 +33,14 @@
  * @index: its index
  * @name: its name
  * @mac: its MAC address
- * @has_mac: it has one
+ * @has_mac: @mac is valid
  * @flags: IFF_*
  * @mtu: its MTU
  * @is_bridge: it is a bridge
- * @master: index of the bridge that it is a port of, or 0
- * @stp: BR_STATE_*, if it is such a port
- * @bond: index of the aggregation that it is a member of, or 0
- * @lower: index of the interface that it is a VLAN or macvlan of, or 0
+ * @master: index of its bridge if it is a port, or 0
+ * @stp: BR_STATE_*, if it is a port
+ * @bond: index of its aggregation if it is a member, or 0
+ * @lower: index of the interface below it if it is a VLAN or macvlan, or 0
  * @addrs: it has IP addresses
  * @node: its YANG data, or NULL
  */
@@ -62,7 +62,7 @@ struct link {
 
 /**
  * struct entry - an address
- * @index: of the interface
+ * @index: index of the interface
  * @mac: MAC address of a neighbour
  * @family: AF_INET or AF_INET6; AF_BRIDGE: only @mac
  * @addr: IP address
@@ -75,15 +75,15 @@ struct entry {
 };
 
 /**
- * struct table - what was read
+ * struct table - interfaces and addresses
  * @links: interfaces
- * @nlinks: how many
+ * @nlinks: number of @links
  * @entries: addresses, or neighbours
- * @n: how many
- * @n_before: how many there were before those that are being read
- * @err: negative errno value; 0: none is missing
+ * @n: number of @entries
+ * @n_before: number of entries before the current dump
+ * @err: negative errno value; 0: all were read
  * @fdb: entries of bridges' forwarding databases, by MAC address
- * @nfdb: how many
+ * @nfdb: number of @fdb
  */
 struct table {
 	struct link		*links;
@@ -98,7 +98,7 @@ struct table {
 
 static void *grow_array(void *array, size_t n, size_t size)
 {
-	/* A power of two: its room is used up. */
+	/* At a power of two the room is used up. */
 	return n & (n - 1) ? array : realloc(array, (n ? n * 2 : 1) * size);
 }
 
@@ -130,7 +130,7 @@ static uint8_t stp_of(struct nlattr *slave_data)
 	return nla_get_u8(tb[IFLA_BRPORT_STATE]);
 }
 
-/* What it is, and what its master is: a VRF is a master, too. */
+/* Note the kinds of an interface and its master: a VRF is a master, too. */
 static void take_kinds(struct link *l, struct nlattr *tb[])
 {
 	struct nlattr *info[IFLA_INFO_MAX + 1], *slave;
@@ -147,7 +147,7 @@ static void take_kinds(struct link *l, struct nlattr *tb[])
 		l->bond = master;
 	}
 	l->is_bridge = is_kind(info[IFLA_INFO_KIND], "bridge");
-	/* The other end may be in another namespace. */
+	/* The lower interface may be in another namespace. */
 	if ((is_kind(info[IFLA_INFO_KIND], "vlan") ||
 	     is_kind(info[IFLA_INFO_KIND], "macvlan")) && tb[IFLA_LINK] &&
 	    !tb[IFLA_LINK_NETNSID])
@@ -221,12 +221,12 @@ static void on_neigh(const void *head, struct nlattr **tb, void *arg)
 		return;
 	memcpy(e.mac, nla_data(tb[NDA_LLADDR]), MAC_LEN);
 	if (e.mac[0] & 1)
-		return;			/* a group */
+		return;			/* group address */
 	if (ndm->ndm_family == AF_BRIDGE) {
 		/*
-		 * A port's own addresses are permanent. Stale ones are past
-		 * their time: when the spanning tree has changed, they tell
-		 * where somebody was before, until they are removed.
+		 * A port's own addresses are permanent. Stale entries are out
+		 * of date: after a change of the spanning tree, they tell where
+		 * hosts were before, until they are removed.
 		 */
 		if (!(ndm->ndm_state & (NUD_PERMANENT | NUD_STALE)) &&
 		    tb[NDA_MASTER])
@@ -258,7 +258,7 @@ static void mac_text(const uint8_t *mac, char *buf, size_t len)
 		 mac[2], mac[3], mac[4], mac[5]);
 }
 
-/* In bits per second, from the driver; 0: unknown. */
+/* Returns the driver's speed in bits per second; 0: unknown. */
 static uint64_t speed_of(const char *name)
 {
 	struct ethtool_cmd cmd = { .cmd = ETHTOOL_GSET };
@@ -268,7 +268,7 @@ static uint64_t speed_of(const char *name)
 
 	memcpy(ifr.ifr_name, name, IFNAMSIZ);
 	if (fd >= 0 && !ioctl(fd, SIOCETHTOOL, &ifr))
-		/* ethtool_cmd_speed() shifts into the sign. */
+		/* ethtool_cmd_speed() would shift into the sign. */
 		mbit = (uint32_t)cmd.speed_hi << 16 | cmd.speed;
 	if (fd >= 0)
 		close(fd);
@@ -328,7 +328,7 @@ static void put_addr(struct lyd_node *node, const struct entry *e)
 {
 	char buf[INET6_ADDRSTRLEN];
 
-	/* Twice the same address is no error here: YANG keeps one. */
+	/* A repeated address is no error: YANG keeps one. */
 	if (inet_ntop(e->family, e->addr, buf, sizeof(buf)))
 		lyd_new_path(node, NULL, "address", buf, LYD_NEW_PATH_UPDATE,
 			     NULL);
@@ -356,7 +356,7 @@ static struct lyd_node *new_neighbour(struct lyd_node *iface,
 	return node;
 }
 
-/* A VLAN of a bridge has its neighbours behind the bridge's ports. */
+/* Neighbours in a VLAN of a bridge are behind the bridge's ports. */
 static int bridge_of(const struct table *t, int index)
 {
 	const struct link *l = link_of(t, index);
@@ -375,8 +375,8 @@ static int by_mac(const void *a, const void *b)
 }
 
 /*
- * Sort what the bridges have learnt, but for what is behind ports that do not
- * forward: it was learnt before.
+ * Sort the bridges' entries by MAC address, except entries of ports that do not
+ * forward: they are out of date.
  */
 static void sort_fdb(struct table *t)
 {
@@ -397,7 +397,7 @@ static void sort_fdb(struct table *t)
 		qsort(t->fdb, t->nfdb, sizeof(*t->fdb), by_mac);
 }
 
-/* The port of a bridge behind which a MAC address is, or the bridge itself. */
+/* Returns the bridge's port that leads to a MAC address, or the bridge. */
 static struct link *port_of(const struct table *t, const struct entry *e)
 {
 	int bridge = bridge_of(t, e->index);
@@ -420,7 +420,7 @@ static struct link *port_of(const struct table *t, const struct entry *e)
 	return link_of(t, bridge);
 }
 
-/* Say once that there are too many, and again when that was over. */
+/* Warn once about too many neighbours, until that is over. */
 static void warn_left_out(size_t n)
 {
 	static bool warned;
@@ -432,8 +432,8 @@ static void warn_left_out(size_t n)
 }
 
 /*
- * From the end: first those with IP addresses; then bridges', which name first
- * what they have learnt last, so that what is left out is rather the new ones.
+ * From the end: entries with IP addresses first; then bridges' entries, which a
+ * dump lists from the newest on: new ones are left out rather than old ones.
  */
 static void put_neighbours(const struct table *t)
 {
@@ -472,7 +472,7 @@ static int read_all(struct nl_sock *sk, struct table *t, int type, int family,
 	return rc ? rc : t->err;
 }
 
-/* With their addresses, which have been read last. */
+/* Add the interfaces with their addresses, which were read last. */
 static void put_links(struct lyd_node *sw, struct table *t)
 {
 	struct link *l;
@@ -520,9 +520,8 @@ static int put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 }
 
 /*
- * Add the interfaces and their neighbours. Returns 0, or a negative errno
- * value: what was added is not all; -EINTR: they keep changing while they are
- * read.
+ * Add the interfaces and their neighbours. Returns 0, or a negative errno value
+ * if some are missing; -EINTR: they keep changing while they are read.
  */
 int iface_add(struct lyd_node *sw)
 {
@@ -537,7 +536,7 @@ int iface_add(struct lyd_node *sw)
 	return rc;
 }
 
-/* Add a number for all that is reported of the interfaces. */
+/* Add a number for all reported data on interfaces. */
 void iface_version(struct lyd_node *sw, const char *id)
 {
 	uint64_t h = index_hash_text(0, id);
@@ -559,7 +558,7 @@ void iface_version(struct lyd_node *sw, const char *id)
 }
 
 /*
- * Find a neighbour, or add it. Returns its node, or NULL if there is no such
+ * Find or add a neighbour. Returns its node, or NULL if there is no such
  * interface.
  * @mac: the neighbour's MAC address, 6 bytes
  */
@@ -568,7 +567,7 @@ struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
 {
 	struct lyd_node *iface, *node;
 
-	/* The key is the first one. */
+	/* The key is the first child. */
 	LY_LIST_FOR(lyd_child(sw), iface) {
 		if (strcmp(LYD_NAME(iface), "interface") ||
 		    strcmp(lyd_get_value(lyd_child(iface)), ifname))
@@ -580,7 +579,7 @@ struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
 }
 
 /*
- * A socket that tells of changes of interfaces and hosts. Returns the
+ * Open a socket that reports changes of interfaces and hosts. Returns the
  * descriptor, or -1.
  */
 int iface_watch(void)
@@ -601,7 +600,7 @@ int iface_watch(void)
 }
 
 /*
- * A bridge tells when it learns an address, or that it is elsewhere now. IP
+ * A bridge reports addresses that it learns, or sees at another port. IP
  * neighbours are left out: they age and are confirmed all the time.
  */
 static enum iface_change neigh_changed(struct nlmsghdr *nlh, char *name,
@@ -620,8 +619,8 @@ static enum iface_change neigh_changed(struct nlmsghdr *nlh, char *name,
 }
 
 /*
- * The next thing that changed. Returns what it is.
- * @name: name of the interface; empty if it is not known
+ * Read the next change. Returns its kind.
+ * @name: result: name of the interface; empty: unknown
  */
 enum iface_change iface_changed(int fd, char *name, size_t len)
 {

@@ -11,11 +11,11 @@
 struct lyd_node;
 
 /**
- * enum iface_change - what has changed
- * @IFACE_NONE: nothing more
+ * enum iface_change - kind of change
+ * @IFACE_NONE: no more changes
  * @IFACE_LINK: an interface
  * @IFACE_HOST: a bridge has learnt where a host is
- * @IFACE_FORGOTTEN: a bridge has forgotten where one is
+ * @IFACE_FORGOTTEN: a bridge has forgotten a host
  * @IFACE_OTHER: nothing of interest
  */
 enum iface_change {

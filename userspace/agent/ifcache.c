@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * See ifcache.h. A host that sends frames with many source addresses makes
- * reading them expensive, and may do so without end: the time that it takes is
- * a tenth of a CPU at most. What was not used of it is kept for a while, so
- * that small tables are read whenever they change.
+ * reading them expensive, and may do so without end: reading takes a tenth of a
+ * CPU at most. Unused time is kept for a while: small tables are read whenever
+ * they change.
  */
 #include "ifcache.h"
 
@@ -13,20 +13,20 @@
 #include "conf/log.h"
 
 /*
- * Entries of a bridge grow old, and drivers change the speed, without news. For
- * that alone it may take a twentieth of a CPU.
+ * Bridges' entries age, and drivers change the speed, without notice. Reading
+ * for that alone may take a twentieth of a CPU.
  */
 #define AGE_US		5000000
 #define AGE_SHARE	20
-/* Of this much time that has passed without reading a tenth may be used later. */
+/* A tenth of this much time without reading may be used later. */
 #define SAVED_US	1000000
 #define SHARE		10
 
 static struct {
 	_Atomic int	change;
-	/* All under netconf_lock(). The container "switch", or NULL. */
+	/* All below under netconf_lock(). The container "switch", or NULL. */
 	struct lyd_node	*sw;
-	/* Microseconds: when it was read, how long that took, when to again. */
+	/* Microseconds: last read, time that it took, next read. */
 	uint64_t	read_at;
 	uint64_t	cost;
 	uint64_t	next;
@@ -37,7 +37,7 @@ static uint64_t clock_us(clockid_t clock)
 	return (uint64_t)clock_ns(clock) / 1000;
 }
 
-/* Something has changed. Any thread may call it. */
+/* Note a change. Context: any thread. */
 void ifcache_note(enum ifcache_news news)
 {
 	int old = atomic_load(&cache.change);
@@ -47,14 +47,14 @@ void ifcache_note(enum ifcache_news news)
 		;
 }
 
-/* Is it to be read (again)? */
+/* Are the interfaces to be read (again)? */
 static bool is_due(uint64_t now)
 {
 	int news = atomic_load(&cache.change);
 
 	if (!cache.sw)
 		return true;
-	/* Jobs depend on a link that is down: that waits less. */
+	/* Jobs depend on links: their changes wait less. */
 	if (news == IFCACHE_LINK && now - cache.read_at >= cache.cost)
 		return true;
 	return now >= cache.next &&
@@ -62,7 +62,7 @@ static bool is_due(uint64_t now)
 		now - cache.read_at >= AGE_US + cache.cost * AGE_SHARE);
 }
 
-/* What @used of the CPU is paid for by waiting. */
+/* CPU time is paid for by waiting. */
 static void charge_cpu(uint64_t used, uint64_t now)
 {
 	if (cache.next + SAVED_US < now)
@@ -70,7 +70,7 @@ static void charge_cpu(uint64_t used, uint64_t now)
 	cache.next += used * SHARE;
 }
 
-/* Say once that they cannot be read, and when that is over. */
+/* Report once that interfaces cannot be read, and when they can again. */
 static void warn_unread(int rc)
 {
 	static bool warned;
@@ -85,7 +85,7 @@ static void warn_unread(int rc)
 	warned = rc;
 }
 
-/* Half a list would look like links that went down, and hosts that went away. */
+/* Half a list would look like links that went down, and hosts that left. */
 static int read_again(const struct agent *a)
 {
 	int news = atomic_load(&cache.change), rc;
@@ -93,7 +93,7 @@ static int read_again(const struct agent *a)
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &sw))
 		return -ENOMEM;
-	/* What changes from now on may be in it, or not. */
+	/* Changes from now on may be in the list, or not. */
 	atomic_store(&cache.change, IFCACHE_NOTHING);
 	rc = iface_add(sw);
 	warn_unread(rc);
@@ -111,9 +111,9 @@ static int read_again(const struct agent *a)
 
 /*
  * Add the interfaces, as they are or were a little while ago. Called under
- * netconf_lock(). Returns 0, or a negative errno value: they have never been
+ * netconf_lock(). Returns 0, or a negative errno value if they have never been
  * read.
- * @all: all of it, not only the version
+ * @all: add all of them, not only their version
  */
 int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 {
@@ -143,7 +143,7 @@ int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 	return cache.sw ? 0 : rc;
 }
 
-/* At the end. */
+/* Free the cache. */
 void ifcache_free(void)
 {
 	lyd_free_tree(cache.sw);

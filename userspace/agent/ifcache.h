@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The interfaces and their neighbours as they were read last. A bridge may know
- * tens of thousands of addresses, and a manager asks again and again. If they
- * cannot be read as a whole, they are as before.
+ * Interfaces and their neighbours as last read. A bridge may know tens of
+ * thousands of addresses, and a manager asks again and again. If they cannot be
+ * read as a whole, the last list is kept.
  */
 #ifndef INC_AGENT_IFCACHE_H
 #define INC_AGENT_IFCACHE_H
@@ -10,7 +10,7 @@
 #include "agent.h"
 
 /**
- * enum ifcache_news - what is known to have changed
+ * enum ifcache_news - kind of change since the last read
  * @IFCACHE_NOTHING: nothing
  * @IFCACHE_HOST: a neighbour
  * @IFCACHE_LINK: an interface

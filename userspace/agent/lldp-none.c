@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * In place of lldp.c where there is no liblldpctl.
+ * Replaces lldp.c where there is no liblldpctl.
  */
 #include "lldp.h"
 
 #include "conf/log.h"
 
-/* Say that there is no LLDP. Returns 0. */
+/* Report that there is no LLDP. Returns 0. */
 int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
 	log_info("LLDP: built without liblldpctl: links are learnt from the forwarding database");
 	return 0;
 }
 
-/* The end of lldp_start(). */
+/* Undo lldp_start(). */
 void lldp_stop(void)
 {
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See lldp.h. A thread asks lldpd for all ports whenever lldpd tells of a change,
- * and every few seconds, since ports that are added do not announce the switch
- * yet. Without lldpd it tries again; what it has learnt stays for a while, so
- * lldpd may be restarted.
+ * See lldp.h. A thread asks lldpd for all ports whenever lldpd reports a
+ * change, and every few seconds, since new ports do not announce the switch
+ * yet. Without lldpd it tries again; neighbours are kept for a while, so lldpd
+ * may be restarted.
  */
 #include "lldp.h"
 
@@ -23,19 +23,19 @@
 
 #define PEERS_MAX	1024
 #define ADDRS_MAX	8
-/* Between questions; between attempts to connect; for an answer. */
+/* Most and least between reads; between attempts to connect; for an answer. */
 #define AGAIN_MS	5000
 #define GAP_MS		200
 #define RETRY_MS	1000
 #define ANSWER_MS	3000
-/* How long to believe what lldpd has said before it ended. */
+/* How long to keep neighbours after lldpd has ended. */
 #define KEEP_MS		10000
 
 /**
- * struct peer - who is at the other end of a port
+ * struct peer - neighbour at a port
  * @ifname: port
  * @mac: its MAC address
- * @announce: what it says of itself
+ * @announce: its announcement
  * @naddrs: number of @addrs
  * @addrs: its management addresses, as text
  */
@@ -48,7 +48,7 @@ struct peer {
 };
 
 /**
- * struct peers - all of them
+ * struct peers - all neighbours
  * @n: their number
  * @list: peers
  */
@@ -60,7 +60,7 @@ struct peers {
 /**
  * struct pipe - a connection to lldpd
  * @fd: socket
- * @wait_ms: how long to wait for data
+ * @wait_ms: longest wait for data
  */
 struct pipe {
 	int	fd;
@@ -79,7 +79,7 @@ static struct {
 	struct peers		*peers;		/* under @lock */
 } lldp = { .stop = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Waits for @fd, or -1: only for time. Returns 1: ready, 0: late, -1: stop. */
+/* Waits for @fd; -1: for time only. Returns 1: ready; 0: late; -1: stop. */
 static int wait_for(int fd, short events, int ms)
 {
 	struct pollfd p[2] = {
@@ -144,7 +144,7 @@ static void pipe_close(struct pipe *p, lldpctl_conn_t *conn)
 	close(p->fd);
 }
 
-/* --- This switch --------------------------------------------------------- */
+/* --- Announcing this switch ---------------------------------------------- */
 
 static bool is_ours(lldpctl_atom_t *tlv)
 {
@@ -179,7 +179,7 @@ static bool is_announced(lldpctl_atom_t *tlvs, const uint8_t *info, size_t len)
 	return found;
 }
 
-/* Add our TLV to a port's, or remove it: @op is "replace" or "remove". */
+/* Add our TLV to a port, or remove it: @op is "replace" or "remove". */
 static void announce_port(lldpctl_atom_t *port, const char *ifname,
 			  const char *op)
 {
@@ -214,7 +214,7 @@ static void announce_port(lldpctl_atom_t *port, const char *ifname,
 	lldpctl_atom_dec_ref(tlvs);
 }
 
-/* --- Others -------------------------------------------------------------- */
+/* --- Neighbours ---------------------------------------------------------- */
 
 static bool read_announce(lldpctl_atom_t *neighbour, struct announce *who)
 {
@@ -309,8 +309,8 @@ static void take_port(struct peers *all, lldpctl_atom_t *port,
 }
 
 /*
- * Read the neighbours of all ports, unless @all is NULL, and announce the switch
- * there. Returns false if lldpd does not answer.
+ * Announce the switch at all ports, and read their neighbours unless @all is
+ * NULL. Returns false if lldpd does not answer.
  */
 static bool visit_ports(struct peers *all, const char *op)
 {
@@ -342,7 +342,7 @@ static bool visit_ports(struct peers *all, const char *op)
 
 /* --- The thread ---------------------------------------------------------- */
 
-/* Tells of it if they are others than before. */
+/* Report a change if the neighbours differ from the old ones. */
 static void replace_peers(struct peers *all)
 {
 	struct peers *old;
@@ -374,13 +374,13 @@ static bool read_neighbours(void)
 	return true;
 }
 
-/* lldpctl_watch() returns then, and all is read again. */
+/* lldpctl_watch() then returns, and all neighbours are read again. */
 static void ignore_change(lldpctl_change_t type, lldpctl_atom_t *interface,
 			  lldpctl_atom_t *neighbour, void *arg)
 {
 }
 
-/* Until lldpd ends, or we do. */
+/* Follow lldpd until it ends, or the agent does. */
 static void follow_lldpd(void)
 {
 	struct pipe p;
@@ -434,7 +434,7 @@ static void log_lldp(int severity, const char *msg)
 
 /*
  * Begin to announce this switch. Returns 0, or -1 after a message.
- * @sock: lldpd's socket, NULL: the usual one
+ * @sock: lldpd's socket; NULL: the default one
  */
 int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 {
@@ -451,7 +451,7 @@ int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
 	return rc ? -1 : 0;
 }
 
-/* Stop announcing it. */
+/* Stop announcing this switch. */
 void lldp_stop(void)
 {
 	uint64_t one = 1;
@@ -460,11 +460,11 @@ void lldp_stop(void)
 		return;
 	(void)!write(lldp.stop, &one, sizeof(one));
 	pthread_join(lldp.thread, NULL);
-	/* Its requests are to be waited for, in a limited time. */
+	/* Wait for lldpd's answers from now on, but not for long. */
 	close(lldp.stop);
 	lldp.stop = -1;
 	visit_ports(NULL, "remove");
-	/* Sessions, which end later, may be reading it. */
+	/* Sessions, which end later, may be reading the neighbours. */
 	pthread_mutex_lock(&lldp.lock);
 	free(lldp.peers);
 	lldp.peers = NULL;

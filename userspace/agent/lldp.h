@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * LLDP by lldpd: announces this switch on all its ports, and learns who is at
- * the other ends.
+ * LLDP by lldpd: announces this switch at all its ports, and learns its
+ * neighbours there.
  */
 #ifndef INC_AGENT_LLDP_H
 #define INC_AGENT_LLDP_H

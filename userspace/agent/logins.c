@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * See logins.h. libnetconf2 does not tell which sockets it has accepted, so
- * they are looked for among the descriptors of this process: TCP connections to
- * the ports of SSH and TLS. The sessions' are known.
+ * they are looked for among this process's descriptors: TCP connections to the
+ * ports of SSH and TLS that are not known as sessions.
  */
 #include "logins.h"
 
@@ -22,19 +22,19 @@
 #include "conf/pace.h"
 
 #define FDS_MAX		65536
-/* What one address may have; what all may have, so that others get in, too. */
+/* Greatest number of logins per address, and in all: leave room for others. */
 #define ADDRESS_MAX	4
 #define BUSY_MAX	(LOGINS_MAX * 3 / 4)
-/* libnetconf2 has room for 5 that were not accepted yet. */
+/* libnetconf2's own backlog is 5. */
 #define BACKLOG		512
 
 /**
  * struct login - a connection, by its descriptor
- * @ino: its socket, as descriptors are used again
- * @since: milliseconds; since when it is seen
+ * @ino: inode of its socket, as descriptors are used again
+ * @since: milliseconds; when it was first seen
  * @done: it is a session, or was shut down
  * @order: higher than any earlier connection's
- * @peer: its host
+ * @peer: key of its host
  */
 struct login {
 	ino_t		ino;
@@ -54,7 +54,7 @@ static struct {
 	/* Connections that log in now. */
 	int		busy[LOGINS_MAX];
 	unsigned int	nbusy;
-	/* When the log had a line, and how many have ended since. */
+	/* Limits the log: one message a second. */
 	struct pace	pace;
 } logins = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -94,7 +94,7 @@ static bool is_ours(const struct sockaddr_storage *addr, socklen_t len)
 	return port > 0 && (port == logins.ports[0] || port == logins.ports[1]);
 }
 
-/* Of the sockets at which libnetconf2 listens. */
+/* Lengthen the backlogs of libnetconf2's listening sockets. */
 static void lengthen_backlog(void)
 {
 	struct sockaddr_storage addr;
@@ -110,8 +110,8 @@ static void lengthen_backlog(void)
 }
 
 /*
- * Say what to look for.
- * @limit_ms: how long it may take until a session begins
+ * Set the ports to watch.
+ * @limit_ms: time limit for a session to begin
  */
 void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
 {
@@ -121,7 +121,7 @@ void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
 	lengthen_backlog();
 }
 
-/* Strangers do not fill the log: one message a second is enough. */
+/* Strangers must not fill the log: one message a second is enough. */
 static void end_login(int fd, const char *why)
 {
 	unsigned int n = pace_take(&logins.pace);
@@ -160,7 +160,7 @@ static void note_login(int fd, uint64_t now)
 		logins.busy[logins.nbusy++] = fd;
 }
 
-/* How many are of the same address, all or those that came after it? */
+/* Count logins of the same address: all, or later ones only. */
 static unsigned int count_same(const struct login *l, bool later)
 {
 	const struct login *other;
@@ -184,7 +184,7 @@ static void check_login(int fd, uint64_t now)
 		end_login(fd, "gives way to later ones from its address");
 }
 
-/* The oldest one of the address that has most; -1: there is room. */
+/* Returns the oldest login of the address that has most; -1: there is room. */
 static int find_surplus(void)
 {
 	unsigned int i, same, most = 0, n = 0;
@@ -206,9 +206,7 @@ static int find_surplus(void)
 	return n > BUSY_MAX ? found : -1;
 }
 
-/*
- * End connections that have had their time. To be called many times a second.
- */
+/* End connections whose time is over. Call it many times a second. */
 void logins_check(uint64_t now)
 {
 	const struct dirent *e;
@@ -228,7 +226,7 @@ void logins_check(uint64_t now)
 			note_login(atoi(e->d_name), now);
 	for (i = 0; i < logins.nbusy; i++)
 		check_login(logins.busy[i], now);
-	/* A client with a key logs in within milliseconds: the oldest make room. */
+	/* Clients with keys log in within milliseconds: the oldest give way. */
 	while ((fd = find_surplus()) >= 0)
 		end_login(fd, "gives way to others");
 	pthread_mutex_unlock(&logins.lock);
@@ -250,8 +248,8 @@ static bool is_of(int fd, const struct nc_session *s)
 }
 
 /*
- * A session has begun. Returns its socket, which libnetconf2 does not tell; or
- * -1.
+ * Note that a session has begun. Returns its socket, which libnetconf2 does not
+ * tell, or -1.
  */
 int logins_done(const struct nc_session *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Ends connections that do not become sessions in time, which libnetconf2 waits
- * a minute for, and the oldest ones where too many log in at once.
+ * Ends connections that do not become sessions in time, for which libnetconf2
+ * would wait a minute, and the oldest ones where too many log in at once.
  */
 #ifndef INC_AGENT_LOGINS_H
 #define INC_AGENT_LOGINS_H
@@ -10,7 +10,7 @@
 
 struct nc_session;
 
-/* How many may log in by SSH and TLS at once. */
+/* Logins by SSH and TLS at a time. */
 #define LOGINS_MAX	32
 
 void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms);

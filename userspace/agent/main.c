@@ -22,8 +22,8 @@
 #define LIBNETCONF2_YANG	"/usr/share/yang/modules/libnetconf2"
 
 /*
- * libnetconf2 keeps all of a request, however long it is. Where there is no more
- * memory it drops the request, and others are served.
+ * libnetconf2 keeps a whole request, however long it is. Without memory it
+ * drops the request, and goes on serving others.
  */
 static void limit_memory(uint64_t bytes)
 {
@@ -33,7 +33,7 @@ static void limit_memory(uint64_t bytes)
 		log_warn("--max-memory: %s", strerror(errno));
 }
 
-/* The identity goes into XML, LLDP, and what operators read. */
+/* The identity goes into XML, LLDP, and texts for operators. */
 static int set_id(struct agent *a, const char *id)
 {
 	const char *p;
@@ -51,10 +51,7 @@ static int set_id(struct agent *a, const char *id)
 	return -1;
 }
 
-/*
- * For port 830. A thread has the capabilities of the one that has started it, and
- * there are no threads yet.
- */
+/* Drop port 830's capability before there are threads, which inherit it. */
 static void drop_net_bind(void)
 {
 	struct __user_cap_header_struct head = {
@@ -100,8 +97,8 @@ static int start_agent(struct agent *a, const struct agent_options *o)
 				  o->tls.addr ? &o->tls : NULL))
 		return -1;
 	/*
-	 * A script that waits for the UNIX socket expects all transports by
-	 * then.
+	 * A script that waits for the UNIX socket expects all transports to be
+	 * ready.
 	 */
 	if (netconf_listen_unix(o->sock, o->mode))
 		return -1;
@@ -122,7 +119,7 @@ int main(int argc, char **argv)
 	int sig;
 
 	inc_output_open();
-	/* Threads inherit it; only main() takes these signals. */
+	/* Threads inherit the mask: only main() takes these signals. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);

@@ -13,7 +13,7 @@
 #include "notif.h"
 #include "serve.h"
 
-/* Is it no module, or one that clients may use? */
+/* Is a capability no module, or a module that clients may use? */
 static bool is_served(const struct ly_ctx *ctx, const char *capability)
 {
 	const char *name = strstr(capability, "?module=");
@@ -27,10 +27,10 @@ static bool is_served(const struct ly_ctx *ctx, const char *capability)
 }
 
 /*
- * Libnetconf2's, without what is not served. Libnetconf2 3.7.1 announces
- * modules that others import only, ietf-netconf-acm among them, and its own.
- * Its own calls come here, too. rules.py fails without this. Returns
- * capabilities, with NULL at the end; or NULL.
+ * As libnetconf2's, without modules that are not served: libnetconf2 3.7.1
+ * announces modules that others import only, ietf-netconf-acm among them, and
+ * its own. libnetconf2's own calls come here, too. rules.py fails without it.
+ * Returns capabilities, with NULL at the end; or NULL.
  */
 char **nc_server_get_cpblts_version(const struct ly_ctx *ctx,
 				    LYS_VERSION version)
@@ -75,7 +75,7 @@ static void add_time(struct lyd_node *parent, const char *name, time_t at)
 	free(text);
 }
 
-/* What hello says. */
+/* Add the capabilities of hello. */
 static void add_capabilities(const struct agent *a, struct lyd_node *state)
 {
 	struct lyd_node *node = add_inner(state, "capabilities");
@@ -103,7 +103,7 @@ static void add_datastores(struct lyd_node *state,
 	add_time(node, "locked-time", lock->since);
 }
 
-/* What get-schema has. */
+/* Add the schemas of get-schema. */
 static void add_schemas(const struct agent *a, struct lyd_node *state)
 {
 	struct lyd_node *schemas = add_inner(state, "schemas"), *node;
@@ -154,7 +154,7 @@ static void add_session(const struct nc_session *s, const char *host,
 	add_counters(node, count);
 }
 
-/* Is it a list's entry for a module that is implemented, and not for clients? */
+/* Does a list's entry name an implemented module that is not for clients? */
 static bool is_hidden(const struct agent *a, const struct lyd_node *node)
 {
 	const struct lys_module *mod;
@@ -212,7 +212,7 @@ int monitoring_streams(const struct agent *a, struct lyd_node **data)
 
 /*
  * Add the container netconf-state to data.
- * @lock: who has locked the running datastore
+ * @lock: lock of the running datastore
  */
 int monitoring_add(const struct agent *a, const struct monitoring_lock *lock,
 		   struct lyd_node **data)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The agent's own state, as RFC 6022 and 5277 have it.
+ * The agent's own state (RFC 6022, RFC 5277).
  */
 #ifndef INC_AGENT_MONITORING_H
 #define INC_AGENT_MONITORING_H
@@ -8,9 +8,9 @@
 #include "agent.h"
 
 /**
- * struct monitoring_lock - who has locked the running datastore
- * @owner: session, 0: nobody
- * @since: when, in seconds since 1970
+ * struct monitoring_lock - lock of the running datastore
+ * @owner: session; 0: none
+ * @since: when it was locked, in seconds since 1970
  */
 struct monitoring_lock {
 	uint32_t	owner;

@@ -2,11 +2,11 @@
 /*
  * NETCONF sessions by libnetconf2.
  *
- * Logging in takes place in threads of its own, since libnetconf2 waits for each
+ * Logins take place in threads of their own, since libnetconf2 waits for each
  * step; serve.c has a thread for each session that has begun.
  *
- * This file listens on the UNIX socket itself: libnetconf2's function for that
- * is not in its next version.
+ * This file listens on the UNIX socket itself: the next version of libnetconf2
+ * has no function for that.
  */
 #include "netconf.h"
 #include "error.h"
@@ -32,16 +32,16 @@
 #include "netconf/modules.h"
 #include "conf/keepalive.h"
 
-/* How long a login may take; how often connections are looked at. */
+/* Time limit of a login; time between two looks at connections. */
 #define LOGIN_S		10
 #define CHECK_MS	50
-/* Half of what a thread is given for a session. */
+/* Half of the stack of a session's thread. */
 #define STACK_BYTES	(1U << 20)
 
 /**
  * struct pending - a client that has not said hello yet
  * @fd: its UNIX socket, -1: none
- * @since: since when, in milliseconds
+ * @since: milliseconds; when it connected
  */
 struct pending {
 	int		fd;
@@ -50,11 +50,11 @@ struct pending {
 
 static struct {
 	struct ly_ctx			*ctx;
-	/* What is not among these is libnetconf2's, for its endpoints. */
+	/* Modules for clients. libnetconf2 has others for its endpoints. */
 	struct ly_set			served;
 	const struct netconf_ops	*ops;
 	unsigned int			max;
-	/* Sessions that log in by UNIX sockets: max of them. */
+	/* Logins by UNIX sockets: room for max. */
 	pthread_mutex_t			lock;
 	struct pending			*pending;
 	atomic_bool			stop;
@@ -71,7 +71,7 @@ static struct {
 static void log_nc(const struct nc_session *s, NC_VERB_LEVEL level,
 		   const char *msg)
 {
-	/* What a client did is no error of the agent. */
+	/* A client's mistake is no error of the agent. */
 	static const enum log_level levels[] = {
 		[NC_VERB_ERROR] = LOG_LEVEL_WARN,
 		[NC_VERB_WARNING] = LOG_LEVEL_INFO,
@@ -144,7 +144,7 @@ bool netconf_serves(const struct lys_module *mod)
 /*
  * Load the YANG modules and start libnetconf2. Returns 0, or -1 after a
  * message.
- * @a: agent, whose ctx and mod are set
+ * @a: agent; result: its ctx and mod
  * @yang_dirs: directories with YANG modules, separated by colons
  */
 int netconf_init(struct agent *a, const char *yang_dirs,
@@ -217,7 +217,7 @@ static void check_pending(void)
 	serve_check(now);
 }
 
-/* At the end: refuse all logins. */
+/* Refuse all logins when the agent ends. */
 static void end_pending(void)
 {
 	unsigned int i, n, tries = 0;
@@ -298,7 +298,7 @@ static void *accept_unix(void *arg)
 	return NULL;
 }
 
-/* @s is a user's that was let in. */
+/* @s is a session of a user that was admitted. */
 static void serve_remote(struct nc_session *s)
 {
 	struct serve_guest g = {
@@ -313,7 +313,7 @@ static void serve_remote(struct nc_session *s)
 		nc_session_free(s, NULL);
 		return;
 	}
-	/* Or a manager that vanished keeps its session for hours. */
+	/* Otherwise a manager that vanished keeps its session for hours. */
 	if (g.fd >= 0)
 		inc_set_keepalive(g.fd, RDMA_INC_DEFAULT_DEAD_TIME);
 	serve_begin(s, &g);
@@ -362,7 +362,7 @@ void netconf_unlisten(void)
 int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls)
 {
-	/* libnetconf2 looks for them in the sessions' context, too. */
+	/* libnetconf2 looks for its modules in the sessions' context, too. */
 	if (nc_server_config_load_modules(&srv.ctx)) {
 		log_error("cannot load libnetconf2's YANG modules");
 		return -1;
@@ -405,8 +405,8 @@ int netconf_start(void)
 }
 
 /*
- * Choose what a server reads for a size of a chunk that is wrong. Returns a
- * size that ends the session.
+ * Get the size by which a server's libnetconf2 gives a chunk up. Returns a size
+ * that ends the session.
  */
 unsigned long chunk_refuse(void)
 {
@@ -414,8 +414,8 @@ unsigned long chunk_refuse(void)
 }
 
 /*
- * Choose how long a message's next chunk may be. Returns bytes; the message's
- * own limit is --max-memory's.
+ * Get the largest size of a message's next chunk. Returns bytes; --max-memory
+ * limits the whole message.
  */
 unsigned long chunk_most(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * NETCONF sessions over UNIX sockets, SSH and TLS. The only file that sets up
- * libnetconf2; its versions differ most there.
+ * NETCONF sessions over UNIX sockets, SSH and TLS. Only this file sets up
+ * libnetconf2, whose versions differ most there.
  */
 #ifndef INC_AGENT_NETCONF_H
 #define INC_AGENT_NETCONF_H

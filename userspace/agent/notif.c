@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Notifications. One thread waits for events of the kernel and puts each into
- * the queues of the subscribers; a thread of each subscriber sends. A client
- * that does not read fills its own queue, and its session is ended.
+ * the queues of the subscribers; one thread per subscriber sends. A client that
+ * does not read fills its own queue, and its session is ended.
  */
 #include "notif.h"
 
@@ -27,12 +27,12 @@
 #include "serve.h"
 
 #define QUEUE_MAX	1024
-/* How often to look whether the module was loaded (again). */
+/* Time between two looks whether the module was loaded (again). */
 #define CHECK_MS	1000
-/* Hosts come together: how long to wait for more, and before the next news. */
+/* Hosts come together: time to wait for more, and before the next report. */
 #define HOSTS_MS	100
 #define HOSTS_GAP_MS	500
-/* Messages of the kernel at a time. */
+/* Messages of the kernel per turn. */
 #define CHANGES_MAX	256
 
 /**
@@ -52,12 +52,12 @@ struct event {
  * @next: the next one
  * @session: its session
  * @filter: its filter, or NULL
- * @thread: sends
+ * @thread: sender
  * @lock: protects the members below
  * @wake: the queue or @end has changed
- * @first: queue
- * @last: its end
- * @n: its length
+ * @first: first event of the queue
+ * @last: end of the queue
+ * @n: length of the queue
  * @end: the session ends
  */
 struct subscriber {
@@ -81,7 +81,7 @@ static struct {
 	ino_t			module;
 	int			rt;
 	int			stop;
-	/* Milliseconds: when to tell of hosts, 0: never; when not before. */
+	/* Milliseconds: next report of hosts, 0: none; not before. */
 	uint64_t		hosts_at;
 	uint64_t		hosts_next;
 	char			hosts_if[64];
@@ -105,7 +105,7 @@ static bool is_ending(struct subscriber *s)
 	return end;
 }
 
-/* A client that does not read keeps its sender here; only that waits. */
+/* A client that does not read keeps only its own sender waiting. */
 static void send_event(struct subscriber *s, struct event *e)
 {
 	struct nc_server_notif *n;
@@ -171,7 +171,7 @@ static struct event *new_event(const struct lyd_node *data)
 	return e;
 }
 
-/* Put an event into a queue; a queue that is full ends its session. */
+/* Put an event into a queue; a full queue ends its session. */
 static void enqueue_event(struct subscriber *s, struct event *e)
 {
 	pthread_mutex_lock(&s->lock);
@@ -189,7 +189,7 @@ static void enqueue_event(struct subscriber *s, struct event *e)
 	}
 }
 
-/* Send a notification to all who want it, and free it. */
+/* Send a notification to all sessions that want it, and free it. */
 static void publish_data(struct lyd_node *data)
 {
 	struct subscriber *s;
@@ -234,7 +234,7 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 		    lyd_new_inner(NULL, ntf.agent->mod, events[i].name, 0,
 				  &node))
 			continue;
-		/* The others have it among their attributes. */
+		/* Other objects have the tree's ID among their attributes. */
 		if (events[i].obj == &nl_tree)
 			put_number(node, "tree-id", ev->tree.id);
 		ds_emit(node, NULL, events[i].obj,
@@ -247,7 +247,7 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 	return 0;
 }
 
-/* @name is empty: not known, or several. */
+/* @name: interface; empty: unknown, or several */
 static void publish_change(const char *name)
 {
 	struct lyd_node *node;
@@ -259,7 +259,7 @@ static void publish_change(const char *name)
 	publish_data(node);
 }
 
-/* Tell that neighbours have changed. */
+/* Report that neighbours have changed. */
 void notif_changed(void)
 {
 	ifcache_note(IFCACHE_HOST);
@@ -297,7 +297,7 @@ static void on_interface(void)
 			note_host(name);
 		if (change == IFACE_LINK || change == IFACE_FORGOTTEN)
 			beacon_hurry(change == IFACE_LINK);
-		/* A change makes several messages. */
+		/* A change causes several messages. */
 		if (change != IFACE_LINK || (n && !strcmp(name, last)))
 			continue;
 		strcpy(last, name);
@@ -305,7 +305,7 @@ static void on_interface(void)
 	}
 }
 
-/* Tell of hosts if it is time. Returns how long to wait, in milliseconds. */
+/* Report hosts if it is time. Returns how long to wait, in milliseconds. */
 static int hosts_turn(void)
 {
 	uint64_t now = now_ms();
@@ -328,7 +328,7 @@ static int take_turn(void)
 	return hosts < beacon ? hosts : beacon;
 }
 
-/* The family's number changes when the module is loaded again. */
+/* The family's ID changes when the module is loaded again. */
 static void check_module(void)
 {
 	struct stat st = { .st_ino = 0 };
@@ -384,7 +384,7 @@ int notif_start(struct agent *a)
 	return rc ? -1 : 0;
 }
 
-/* End what notif_start() began. */
+/* Undo notif_start(). */
 void notif_stop(void)
 {
 	uint64_t one = 1;
@@ -459,8 +459,8 @@ int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 }
 
 /*
- * The session ends.
- * @session: a session, with a subscription or without
+ * End the subscription of a session that ends.
+ * @session: session, with or without a subscription
  */
 void notif_unsubscribe(struct nc_session *session)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Notifications (RFC 5277): the kernel's events to the sessions that want them.
+ * Notifications (RFC 5277): the kernel's events for the sessions that
+ * subscribe.
  */
 #ifndef INC_AGENT_NOTIF_H
 #define INC_AGENT_NOTIF_H

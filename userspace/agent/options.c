@@ -28,7 +28,7 @@ static int take_mode(void *ctx, const struct opt *opt, char *text)
 	return 0;
 }
 
-/* As inc_auth_address() takes it; @text becomes the host. */
+/* Split an address as inc_auth_address() does; @text becomes the host. */
 static int split_address(void *ctx, const struct opt *opt, char *text)
 {
 	struct agent_options *o = ctx;
@@ -44,7 +44,7 @@ static int split_address(void *ctx, const struct opt *opt, char *text)
 	return 0;
 }
 
-/* @opt's tag: who may only look. */
+/* Add a user of SSH. A tag means that the user may only read. */
 static int add_user(void *ctx, const struct opt *opt, char *text)
 {
 	struct agent_options *o = ctx;
@@ -134,7 +134,7 @@ static const struct opts options = {
 	.list	= options_list,
 };
 
-/* libnetconf2 tells the name of who logs in, and not with which key. */
+/* libnetconf2 tells the name of a user who logs in, but not the key. */
 static int check_users(const struct agent_options *o)
 {
 	const struct netconf_user *a, *b, *end = o->users + o->ssh.nusers;

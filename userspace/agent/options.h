@@ -12,21 +12,21 @@
 #define MAX_USERS	64
 
 /**
- * struct agent_options - how the agent was started
+ * struct agent_options - options of the agent
  * @sock: UNIX socket
  * @mode: its permissions
- * @ssh: SSH endpoint; its addr is NULL if there is none
- * @users: its users
- * @tls: TLS endpoint; its addr is NULL if there is none
- * @cm: where ranks may connect by RDMA CM
+ * @ssh: SSH endpoint; none if its addr is NULL
+ * @users: users of SSH
+ * @tls: TLS endpoint; none if its addr is NULL
+ * @cm: endpoint of RDMA CM
  * @id: name of the switch, or NULL
  * @max: limit of sessions
  * @max_memory: limit of memory, bytes; 0: none
- * @lldp: lldpd's socket, NULL: the usual one, or "none"
+ * @lldp: lldpd's socket, "none", or NULL: the default one
  * @config: configuration file that was read, or NULL
  * @yang: directory of the YANG modules
  * @pidfile: file for the process ID, or NULL
- * @level: what to print
+ * @level: messages to print
  */
 struct agent_options {
 	const char		*sock;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Asks for hosts that have not sent anything, so that the bridge learns the
- * port of each from its answer. The kernel sends the requests (ARP, neighbour
- * solicitation) when the agent marks a neighbour as in use: it repeats them,
- * and knows the MAC address then; the agent needs no raw sockets.
+ * Asks for silent hosts: the bridge learns the port of each from its answer.
+ * The kernel sends the requests (ARP, neighbour solicitation) when the agent
+ * marks a neighbour as in use: it repeats them, and then knows the MAC address;
+ * the agent needs no raw sockets.
  */
 #include "probe.h"
 
@@ -19,13 +19,13 @@
 #include "common.h"
 #include "nl/rtnl.h"
 
-/* Interfaces, networks and neighbours that are looked at. */
+/* Most interfaces, networks and neighbours that are looked at. */
 #define IFS_MAX		256
 #define NETS_MAX	512
 #define KNOWN_MAX	(PROBE_MAX * 4)
 
 /**
- * struct net - a network that an interface is in
+ * struct net - a network of an interface
  * @index: interface
  * @bits: length of the prefix
  * @addr: the interface's address
@@ -37,7 +37,7 @@ struct net {
 };
 
 /**
- * struct known - a neighbour that the kernel knows already
+ * struct known - a neighbour in the kernel's tables
  * @index: interface
  * @state: NUD_*
  * @addr: address
@@ -49,15 +49,15 @@ struct known {
 };
 
 /**
- * struct view - what is there
- * @addrs: whom to ask for
+ * struct view - interfaces, networks and neighbours
+ * @addrs: addresses to ask for
  * @naddrs: their number
- * @ifs: interfaces that can ask; of bridges the number is negative: they ask for
- *	addresses of any network
+ * @ifs: interfaces that can ask; negative: bridges, which ask for addresses of
+ *	any network
  * @nifs: their number
  * @nets: networks
  * @nnets: their number
- * @known: which of @addrs are neighbours
+ * @known: neighbours among @addrs
  * @nknown: their number
  */
 struct view {
@@ -81,7 +81,7 @@ static bool same_addr(const struct probe_addr *a, const struct probe_addr *b)
 	return a->family == b->family && !memcmp(a->bytes, b->bytes, len_of(a));
 }
 
-/* --- What is there ------------------------------------------------------- */
+/* --- The kernel's tables ------------------------------------------------- */
 
 static void on_link(const void *head, struct nlattr **tb, void *arg)
 {
@@ -97,7 +97,7 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	    (ifi->ifi_flags & (IFF_LOOPBACK | IFF_NOARP)) ||
 	    v->nifs == IFS_MAX)
 		return;
-	/* A VRF may have a bridge. */
+	/* A bridge may belong to a VRF. */
 	bridge = inc_rt_is_kind(tb, "bridge");
 	if (bridge || !tb[IFLA_MASTER])
 		v->ifs[v->nifs++] = bridge ? -ifi->ifi_index : ifi->ifi_index;
@@ -190,10 +190,10 @@ static void ask_neighbour(struct nl_sock *sk, int index,
 	};
 	struct nl_msg *msg;
 
-	/* It is asked for already, or an administrator has set it. */
+	/* The kernel asks already, or an administrator has set the entry. */
 	if (state & (NUD_PERMANENT | NUD_NOARP | NUD_PROBE | NUD_INCOMPLETE))
 		return;
-	/* One that is in use would be asked for after seconds only. */
+	/* NTF_USE would ask for a valid entry only after seconds. */
 	if (state & valid)
 		ndm.ndm_state = NUD_PROBE;
 	else
@@ -222,10 +222,10 @@ static void ask_all(struct nl_sock *sk, const struct view *v)
 }
 
 /*
- * Ask for hosts. All bridges ask, and other interfaces that are in the same
- * network. Does not wait for answers. Returns 0, or -1 if the kernel does not
- * tell which interfaces there are.
- * @n: how many, PROBE_MAX at most
+ * Ask for hosts by all bridges, and by other interfaces in the same network.
+ * Does not wait for answers. Returns 0, or -1 if the kernel does not list the
+ * interfaces.
+ * @n: number of addresses, PROBE_MAX at most
  */
 int probe_ask(const struct probe_addr *addrs, unsigned int n)
 {
@@ -249,7 +249,7 @@ out:
 	return rc;
 }
 
-/* Read an address. Returns 0, or -1 if no host can have it. */
+/* Parse an address. Returns 0, or -1 if no host can have it. */
 int probe_parse(const char *text, struct probe_addr *a)
 {
 	memset(a, 0, sizeof(*a));

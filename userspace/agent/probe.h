@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Asks for hosts that have not sent anything.
+ * Asks for silent hosts.
  */
 #ifndef INC_AGENT_PROBE_H
 #define INC_AGENT_PROBE_H
 
 #include <stdint.h>
 
-/* As many as an operation may name: the YANG model says so, too. */
+/* Most addresses of an operation, as in the YANG model. */
 #define PROBE_MAX	64
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See remote.h. A user either may change everything or may only look: over SSH
- * as the command line says, over TLS as the certificate's OU says (manager and
+ * See remote.h. A user may either change everything or only read: over SSH as
+ * the command line says, over TLS as the certificate's OU says (manager and
  * admin, or operator). libnetconf2 has no engine for the rules of RFC 8341.
  */
 #include "remote.h"
@@ -33,7 +33,7 @@ enum access {
 	ACCESS_ALL,
 };
 
-/* What libnetconf2 has, and what it was made from. */
+/* libnetconf2's endpoints, and the options that they were made from. */
 static struct {
 	const struct ly_ctx		*ctx;
 	const struct netconf_ssh	*ssh;
@@ -46,10 +46,10 @@ static struct {
 static pthread_mutex_t crl_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct crl *crl;
 
-/* When the certificate that was read last expires, in seconds since 1970. */
+/* Expiry of the certificate that was read last, in seconds since 1970. */
 static _Atomic int64_t expires = EXPIRY_UNKNOWN;
 
-/* --- What a user may do -------------------------------------------------- */
+/* --- Rights of users ----------------------------------------------------- */
 
 static enum access access_of_cert(const struct nc_session *s)
 {
@@ -72,7 +72,7 @@ static enum access access_of_cert(const struct nc_session *s)
 	subject = X509_get_subject_name(cert);
 	at = X509_NAME_get_index_by_NID(subject, NID_organizationalUnitName,
 					-1);
-	/* Several would be of two minds. */
+	/* Several OUs would be ambiguous. */
 	if (at < 0 ||
 	    X509_NAME_get_index_by_NID(subject, NID_organizationalUnitName,
 				       at) >= 0 ||
@@ -87,8 +87,8 @@ static enum access access_of_cert(const struct nc_session *s)
 }
 
 /*
- * Ask whether a remote user's certificate has been revoked. The list is read
- * again if it has changed. Returns true if so.
+ * Ask whether a remote user's certificate has been revoked. A list that has
+ * changed is read again. Returns true if so.
  */
 bool remote_revoked(const struct nc_session *s)
 {
@@ -114,9 +114,9 @@ bool remote_revoked(const struct nc_session *s)
 }
 
 /*
- * Ask whether a remote user may log in. Libnetconf2's own callback for this
- * does not get the certificate. Returns true if it may.
- * @s: session; libnetconf2 has checked its certificate, or its key
+ * Ask whether a remote user may log in. libnetconf2's own callback for this
+ * does not get the certificate. Returns true if so.
+ * @s: session, whose certificate or key libnetconf2 has checked
  */
 bool remote_admits(const struct nc_session *s)
 {
@@ -134,7 +134,7 @@ bool remote_admits(const struct nc_session *s)
 	return false;
 }
 
-/* Ask whether a remote user may do more than look. Returns true if it may. */
+/* Ask whether a remote user may make changes. Returns true if so. */
 bool remote_may_change(const struct nc_session *s)
 {
 	const char *name = nc_session_get_username(s);
@@ -197,7 +197,7 @@ static int add_user(const struct ly_ctx *ctx, const struct netconf_user *user,
 	return -1;
 }
 
-/* libnetconf2 says nothing of a name, and the wrong thing of some kinds of keys. */
+/* libnetconf2 does not report names, and misreports some kinds of keys. */
 static int add_host(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		    struct lyd_node **cfg)
 {
@@ -236,7 +236,7 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 	return rc;
 }
 
-/* libnetconf2 would notice only when somebody connects. */
+/* libnetconf2 would find errors only when a client connects. */
 static bool read_pair(const struct netconf_tls *tls)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -282,7 +282,7 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 }
 
 /*
- * Find out when the agent's certificate expires.
+ * Get the time when the agent's certificate expires.
  * @len: size of @buf in bytes
  */
 void remote_expires(char *buf, size_t len)
@@ -294,7 +294,7 @@ void remote_expires(char *buf, size_t len)
 		inc_auth_expiry_text(when, buf, len);
 }
 
-/* The configuration by the files as they are now. */
+/* Make the configuration from the files as they are now. */
 static int make_config(struct lyd_node **cfg)
 {
 	int rc = 0;
@@ -334,10 +334,10 @@ static int open_crl(void)
 }
 
 /*
- * Make the endpoints. Returns 0, or -1 after a message.
- * @ssh: endpoint, or NULL; must stay
- * @tls: endpoint, or NULL; must stay
- * @login_s: how long logging in by SSH may take, seconds
+ * Set the endpoints up. Returns 0, or -1 after a message.
+ * @ssh: endpoint, or NULL; must stay valid
+ * @tls: endpoint, or NULL; must stay valid
+ * @login_s: time limit of logins by SSH, in seconds
  */
 int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		  const struct netconf_tls *tls, unsigned int login_s)
@@ -382,7 +382,7 @@ void remote_reload(void)
 	endpoints.cfg = cfg;
 }
 
-/* Forget the endpoints. */
+/* Free the endpoints. */
 void remote_free(void)
 {
 	lyd_free_all(endpoints.cfg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Endpoints that other hosts reach, by SSH and TLS, and what their users may do.
+ * Endpoints for other hosts, by SSH and TLS, and the rights of their users.
  */
 #ifndef INC_AGENT_REMOTE_H
 #define INC_AGENT_REMOTE_H
@@ -13,10 +13,10 @@ struct ly_ctx;
 struct nc_session;
 
 /**
- * struct netconf_user - who may log in over SSH
+ * struct netconf_user - a user of SSH
  * @name: user name
  * @key: file with the public key
- * @reader: may look only
+ * @reader: the user may only read
  */
 struct netconf_user {
 	const char	*name;
@@ -29,8 +29,8 @@ struct netconf_user {
  * @addr: address
  * @port: port
  * @hostkey: file with the private key (PEM)
- * @users: who may log in
- * @nusers: how many
+ * @users: users who may log in
+ * @nusers: number of @users
  */
 struct netconf_ssh {
 	const char			*addr;
@@ -47,7 +47,7 @@ struct netconf_ssh {
  * @cert: file with the switch's certificate (PEM)
  * @key: file with its private key (PEM)
  * @ca: file with the certificate of the clients' authority (PEM)
- * @crl: file with its list of revoked certificates (PEM), or NULL
+ * @crl: file with that authority's revocation list (PEM), or NULL
  */
 struct netconf_tls {
 	const char	*addr;

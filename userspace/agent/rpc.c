@@ -21,10 +21,10 @@
 #include "probe.h"
 
 static struct agent *agent;
-/* The lock of running. */
+/* Lock of the running datastore. */
 static struct monitoring_lock lock;
 
-/* Say whose requests will be answered. */
+/* Set the agent whose requests are answered. */
 void rpc_init(struct agent *a)
 {
 	agent = a;
@@ -67,7 +67,7 @@ static struct nc_server_reply *reply_data(const struct lyd_node *rpc,
 	return nc_server_reply_data(out, NC_WD_EXPLICIT, NC_PARAMTYPE_FREE);
 }
 
-/* What the agent says of itself. */
+/* Add the agent's own state. */
 static void add_own(const struct lyd_node *filter, struct lyd_node **data)
 {
 	if (filter_wants(filter, "yang-library") ||
@@ -79,7 +79,7 @@ static void add_own(const struct lyd_node *filter, struct lyd_node **data)
 		monitoring_streams(agent, data);
 }
 
-/* What filter_apply() would remove need not be read. */
+/* Data that filter_apply() would remove need not be read. */
 static struct ds_want wanted_of(const struct lyd_node *filter, bool state)
 {
 	const bool roles = filter_wants(filter, "switch/identity/role");
@@ -133,7 +133,7 @@ static struct nc_server_reply *rpc_get_config(struct lyd_node *rpc,
 	return get_data(rpc, false);
 }
 
-/* As YANG has it, except for leafs without a value that are to be deleted. */
+/* Parse as YANG does, but take leafs without a value that are to be deleted. */
 static int parse_xml(const char *xml, enum edit_op op, struct lyd_node **out,
 		     struct fault *f)
 {
@@ -151,7 +151,7 @@ static int parse_xml(const char *xml, enum edit_op op, struct lyd_node **out,
 	return -1;
 }
 
-/* lyd_any_value_str() leaves out containers that are empty, as in a deletion. */
+/* lyd_any_value_str() leaves out empty containers, as in a deletion. */
 static char *print_xml(const struct lyd_node *config)
 {
 	const struct lyd_node_any *any = (const struct lyd_node_any *)config;
@@ -166,7 +166,7 @@ static char *print_xml(const struct lyd_node *config)
 	return xml;
 }
 
-/* Parse the content of a node "config", whose nodes without one have @op. */
+/* Parse a node "config"; @op is for nodes without an operation. */
 static int parse_config(const struct lyd_node *config, enum edit_op op,
 			struct lyd_node **out, struct fault *f)
 {
@@ -201,7 +201,7 @@ bad:
 	return -1;
 }
 
-/* Collects the errors of an edit. */
+/* Collect the errors of an edit. */
 static void add_error(const struct fault *f, void *arg)
 {
 	struct nc_server_reply **reply = arg;
@@ -213,7 +213,7 @@ static void add_error(const struct fault *f, void *arg)
 		*reply = reply_fault(f);
 }
 
-/* The configuration that an edit asks for, validated. */
+/* Make the configuration that an edit asks for, and validate it. */
 static int wanted_config(const struct lyd_node *edit, enum edit_op op,
 			 const struct lyd_node *running,
 			 struct lyd_node **wanted, struct fault *f)
@@ -248,7 +248,7 @@ static struct nc_server_reply *in_use(void)
 	return nc_server_reply_err(e);
 }
 
-/* Have the kernel do what an edit asks for. */
+/* Have the kernel carry out an edit. */
 static void edit_running(const struct lyd_node *rpc,
 			 const struct lyd_node *edit, enum edit_op op,
 			 struct nc_server_reply **reply)
@@ -295,7 +295,7 @@ static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
 	return reply ? reply : nc_server_reply_ok();
 }
 
-/* A configuration of the client's own, which a reader may send, too. */
+/* Validate a client's own configuration, which a reader may send, too. */
 static struct nc_server_reply *validate_config(const struct lyd_node *config)
 {
 	struct lyd_node *data = NULL;
@@ -318,7 +318,7 @@ static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
 
 	if (!config)
 		return nc_server_reply_ok();	/* the kernel's own */
-	/* A long one takes seconds, and needs nothing that others change. */
+	/* A long configuration takes seconds, and needs no shared data. */
 	netconf_unlock();
 	reply = validate_config(config);
 	netconf_lock();
@@ -375,7 +375,7 @@ static time_t time_of(const char *text)
 	return t;
 }
 
-/* The errors of RFC 5277, section 2.1.1. */
+/* Check the times of a subscription (RFC 5277, section 2.1.1). */
 static int check_times(const char *start, const char *stop, struct fault *f)
 {
 	const char *elem = "startTime";
@@ -429,7 +429,7 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 	struct fault f;
 
 	LY_LIST_FOR(lyd_child(rpc), node) {
-		/* YANG has as many. */
+		/* The YANG model has the same limit. */
 		if (n == PROBE_MAX)
 			break;
 		if (probe_parse(lyd_get_value(node), &addrs[n++])) {
@@ -444,7 +444,7 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 			  "the kernel does not tell its interfaces");
 		return reply_fault(&f);
 	}
-	/* Where a host is depends on where the switches are. */
+	/* Hosts are located relative to switches: show this one, too. */
 	bridge_beacon();
 	return nc_server_reply_ok();
 }
@@ -459,7 +459,7 @@ static struct nc_server_reply *refuse_revoked(const struct nc_session *s)
 	return reply_fault(&f);
 }
 
-/* libnetconf2 has parsed it, and no more. */
+/* libnetconf2 has parsed the request, but not validated it. */
 static int check_input(struct lyd_node *rpc, struct fault *f)
 {
 	static const struct {

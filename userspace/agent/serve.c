@@ -2,8 +2,8 @@
 /*
  * See serve.h. Each session has a thread, in which libnetconf2 may wait as long
  * as it likes for the rest of a request, or for a client that does not read its
- * reply: that delays nobody else. Operations take place one after another;
- * users who may change something come first.
+ * reply, without delaying others. Operations take place one after another;
+ * users who may make changes come first.
  */
 #include "agent.h"
 #include "auth/address.h"
@@ -22,16 +22,16 @@
 #include <libnetconf2/netconf.h>
 #include <libnetconf2/session_server.h>
 
-/* libyang parses a tree by recursion, to a limited depth. */
+/* libyang parses a tree recursively, to a limited depth. */
 #define STACK_BYTES	(2U << 20)
-/* How long a client may not read its reply. */
+/* Longest time that a client may leave its reply unread. */
 #define UNREAD_MS	30000
 /*
- * A request by SSH or TLS, and what the kernel has received behind it (6 MiB). A
- * manager's edit of 1,024 members is below 1 MiB.
+ * Longest request by SSH or TLS, with data that the kernel has received behind
+ * it (6 MiB). A manager's edit of 1,024 members is below 1 MiB.
  */
 #define REQUEST_MAX	(16U << 20)
-/* How long to wait for a socket; for data that libssh has read ahead. */
+/* Longest wait for a socket; and for data that libssh has read ahead. */
 #define WAIT_MS		1000
 #define AHEAD_MS	20
 
@@ -39,16 +39,16 @@
  * struct serve_conn - a session's own data
  * @next: the next one
  * @s: session
- * @ps: what libnetconf2 polls: this session
+ * @ps: set of sessions for libnetconf2 to poll: only this one
  * @fd: its socket, or -1
- * @ours: libnetconf2 does not close it
- * @may_change: the user may do more than look
- * @remote: it came by SSH or TLS
- * @host: from there
- * @from: its host, if @remote
- * @writing: since when a reply is written, in milliseconds; or 0
+ * @ours: libnetconf2 does not close @fd
+ * @may_change: the user may make changes
+ * @remote: the session came by SSH or TLS
+ * @host: address of its host, if @remote
+ * @from: key of its host, if @remote
+ * @writing: milliseconds; since when a reply is written; or 0
  * @received: bytes of @fd before the request that is being read
- * @count: for who asks
+ * @count: counters for monitoring
  */
 struct serve_conn {
 	struct serve_conn	*next;
@@ -69,7 +69,7 @@ static struct {
 	const struct ly_ctx		*ctx;
 	const struct netconf_ops	*ops;
 	unsigned int			max;
-	/* Places that only remote users get who may change something. */
+	/* Places for remote users who may make changes. */
 	unsigned int			reserved;
 	atomic_bool			stop;
 	/* Protects the members below. */
@@ -79,7 +79,7 @@ static struct {
 	struct serve_totals		totals;
 } srv = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Whose turn it is: of the waiting threads, @first come before all others. */
+/* Turns: @first of the waiting threads come before all others. */
 static struct {
 	pthread_mutex_t	lock;
 	pthread_cond_t	turn;
@@ -107,7 +107,7 @@ void netconf_lock(void)
 	take_turn(true);
 }
 
-/* The end of netconf_lock(). */
+/* Undo netconf_lock(). */
 void netconf_unlock(void)
 {
 	pthread_mutex_lock(&big.lock);
@@ -117,8 +117,8 @@ void netconf_unlock(void)
 }
 
 /*
- * Ask whether a session may do more than look. Returns true if it may change
- * the configuration, and other sessions.
+ * Ask whether a session may make changes. Returns true if it may change the
+ * configuration, and other sessions.
  */
 bool netconf_may_change(const struct nc_session *s)
 {
@@ -139,12 +139,12 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 	take_turn(conn->may_change);
 	reply = srv.ops->rpc(rpc, session);
 	netconf_unlock();
-	/* libnetconf2 writes it now, however long the client takes. */
+	/* libnetconf2 writes the reply now, however long the client takes. */
 	conn->writing = now_ms();
 	return reply;
 }
 
-/* Say who answers requests. */
+/* Set the callbacks that answer requests. */
 void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
 		unsigned int max)
 {
@@ -161,7 +161,7 @@ void serve_keep_places(void)
 	srv.reserved = srv.max / 4;
 }
 
-/* libnetconf2 has an address as text only. */
+/* libnetconf2 has addresses as text only. */
 static struct in6_addr key_of(const char *host)
 {
 	struct in6_addr addr, key;
@@ -175,7 +175,7 @@ static struct in6_addr key_of(const char *host)
 	return key;
 }
 
-/* How many who may look only are there from the same host? */
+/* Count the sessions of a host that may only read. */
 static unsigned int readers_at(const char *host)
 {
 	const struct in6_addr from = key_of(host);
@@ -189,9 +189,8 @@ static unsigned int readers_at(const char *host)
 }
 
 /*
- * Count a session before it begins, so that logins count, too. Returns true if
- * there is a place, to be given back by serve_begin()'s session when it ends,
- * or by serve_dismiss().
+ * Count a session before it begins: logins count, too. Returns true if there is
+ * a place; the end of the session gives it back, or serve_dismiss().
  */
 bool serve_admit(const struct serve_guest *g)
 {
@@ -214,7 +213,7 @@ bool serve_admit(const struct serve_guest *g)
 	return !enough && !many;
 }
 
-/* A session that was admitted does not begin. */
+/* Give back the place of a session that does not begin. */
 void serve_dismiss(void)
 {
 	pthread_mutex_lock(&srv.lock);
@@ -234,7 +233,7 @@ static void conn_free(void *data)
 	free(conn);
 }
 
-/* What a TCP connection has received; 0 of others. */
+/* Returns the bytes that a TCP connection has received; 0 for others. */
 static uint64_t received_of(const struct serve_conn *conn)
 {
 	struct tcp_info info = { .tcpi_bytes_received = 0 };
@@ -247,9 +246,9 @@ static uint64_t received_of(const struct serve_conn *conn)
 }
 
 /*
- * Of a message that cannot be parsed, libnetconf2 takes the thread's last error
- * from libyang, which has none for some of them: there must be one. Errors that
- * were stored before belong to other messages.
+ * For a message that cannot be parsed, libnetconf2 takes the thread's last
+ * error from libyang, which has none for some messages: there must be one.
+ * Errors that were stored before belong to other messages.
  */
 static void renew_error(void)
 {
@@ -280,7 +279,7 @@ static void serve_requests(struct serve_conn *conn)
 
 	while (!srv.stop &&
 	       !(r & (NC_PSPOLL_SESSION_TERM | NC_PSPOLL_SESSION_ERROR))) {
-		/* Of a UNIX socket libnetconf2 has read nothing ahead. */
+		/* libnetconf2 has read nothing ahead from a UNIX socket. */
 		if (conn->ours)
 			wait_for_input(conn);
 		error_watch(true);
@@ -301,7 +300,7 @@ static void serve_requests(struct serve_conn *conn)
 	}
 }
 
-/* Nobody finds it from now on. */
+/* Hide the session from searches. */
 static void remove_conn(const struct serve_conn *conn)
 {
 	pthread_mutex_lock(&srv.lock);
@@ -355,7 +354,7 @@ static bool start_session(struct serve_conn *conn)
 
 /*
  * Serve a session that was admitted.
- * @g: whose it is; its socket is closed when the session ends
+ * @g: its owner, whose socket is closed when the session ends
  */
 void serve_begin(struct nc_session *s, const struct serve_guest *g)
 {
@@ -384,7 +383,7 @@ void serve_begin(struct nc_session *s, const struct serve_guest *g)
 	serve_dismiss();
 }
 
-/* Give up clients that do not read, or send without end. */
+/* End sessions of clients that do not read, or send without end. */
 void serve_check(uint64_t now)
 {
 	const char *why;
@@ -417,9 +416,9 @@ void serve_notified(const struct nc_session *s)
 }
 
 /*
- * Look at all sessions.
- * @each: called with each session, the address that it came from or "", its
- *	counters, and @arg; no session ends meanwhile
+ * Call a function for all sessions.
+ * @each: called with each session, its client's address or "", its counters,
+ *	and @arg; no session ends meanwhile
  */
 void serve_each(void (*each)(const struct nc_session *s, const char *host,
 			     const struct serve_count *count, void *arg),
@@ -454,8 +453,8 @@ void serve_stop(void)
 }
 
 /*
- * End a session. Returns 0, or -1 if there is none.
- * @by: the ID of the session that asks for it; 0: none, the agent does
+ * End a session. Returns 0, or -1 if there is no such session.
+ * @by: ID of the session that asks for it; 0: the agent
  */
 int netconf_kill(uint32_t id, uint32_t by)
 {
@@ -475,7 +474,7 @@ int netconf_kill(uint32_t id, uint32_t by)
 	return c ? 0 : -1;
 }
 
-/* End the transport of a session, so that nobody waits for it. */
+/* Shut a session's transport down: no thread must wait for it. */
 void netconf_wake(const struct nc_session *s)
 {
 	const struct serve_conn *conn = nc_session_get_data(s);

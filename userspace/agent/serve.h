@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Sessions that have logged in: how many there may be, a thread for each, and
- * whose turn it is.
+ * Sessions that have logged in: their greatest number, a thread for each, and
+ * their turns.
  */
 #ifndef INC_AGENT_SERVE_H
 #define INC_AGENT_SERVE_H
@@ -16,10 +16,10 @@ struct nc_session;
 struct lyd_node;
 
 /**
- * struct netconf_ops - what the layer above does
+ * struct netconf_ops - callbacks of the layer above
  * @rpc: answer a request
  * @closed: a session is about to end
- * @ended: all sessions have, and the YANG modules are about to go
+ * @ended: all sessions have ended, and the YANG modules are about to be freed
  *
  * Calls do not overlap.
  */
@@ -31,12 +31,12 @@ struct netconf_ops {
 };
 
 /**
- * struct serve_guest - who has a session
- * @fd: its socket, or -1 if libnetconf2 does not tell
+ * struct serve_guest - owner of a session
+ * @fd: socket, or -1 if libnetconf2 does not tell
  * @ours: libnetconf2 does not close @fd
- * @may_change: it may do more than look
- * @remote: it came by SSH or TLS
- * @name: user
+ * @may_change: the owner may make changes
+ * @remote: the session came by SSH or TLS
+ * @name: user name
  * @host: address, if @remote
  */
 struct serve_guest {
@@ -51,7 +51,7 @@ struct serve_guest {
 /**
  * struct serve_count - the counters of RFC 6022
  * @rpcs: requests
- * @bad_rpcs: messages that were none
+ * @bad_rpcs: messages that were no requests
  * @errors: replies with an error
  * @notifications: notifications sent
  */
@@ -63,9 +63,9 @@ struct serve_count {
 };
 
 /**
- * struct serve_totals - of all sessions, ended ones included
- * @since: when the agent has started, in seconds since 1970
- * @sessions: how many have begun
+ * struct serve_totals - totals of all sessions, ended ones included
+ * @since: when the agent started, in seconds since 1970
+ * @sessions: number of sessions that have begun
  * @count: counters
  */
 struct serve_totals {
