@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Whose job it is, for the names of jobs: daemons and managers list them. Nobody
- * believes it, and it need not be unique.
+ * The owner in the name of a job, which daemons and managers list. Not
+ * authenticated, and not unique.
  */
 #ifndef INC_PLUGIN_OWNER_H
 #define INC_PLUGIN_OWNER_H
@@ -17,7 +17,7 @@
  * inc_plugin_owner() - name the user, and the job if Slurm has started it
  * @owner: result, as "alice.4711"
  *
- * One rank calls it: other hosts may name the user in another way.
+ * Only one rank calls it: other hosts may name the user differently.
  */
 static inline void inc_plugin_owner(char owner[INC_PLUGIN_OWNER])
 {

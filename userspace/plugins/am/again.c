@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A manager that was lost, or another one that knows the group: how it is found, and
- * what the rank has said before is said to it. The search has a thread, which ends
- * with it. Functions without another context are called with the stream's lock held.
+ * Recovery from the loss of a manager: a thread searches for it, or for another one
+ * that knows the group; then the rank's unanswered messages are sent again. Context
+ * of all functions, unless stated otherwise: the stream's lock is held.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,26 +15,26 @@
 #include "conf/clock.h"
 #include "conf/thread.h"
 
-#define CONNECT_MS	1000	/* to find any manager, and the more, the longer */
+#define CONNECT_MS	1000	/* to find any manager; EACH_MS more for each */
 #define EACH_MS		250
 #define AGAIN_MS	100	/* between attempts to find a manager */
-#define JOIN_MS		10000	/* to find one that leads, without a tree yet */
-#define REJOIN_MS	30000	/* the same, if one has accepted us before */
-#define WORKED_MS	500	/* a stream that lasts so long has worked */
+#define JOIN_MS		10000	/* to find a leader, without a tree yet */
+#define REJOIN_MS	30000	/* the same, if once accepted by a manager */
+#define WORKED_MS	500	/* a stream that lasts this long has worked */
 
-/* --- What was said ------------------------------------------------------- */
+/* --- Unanswered messages ------------------------------------------------- */
 
-/* Keep what the rank says, in case it is not heard. */
+/* Record the rank's messages, to be repeated if a stream loses them. */
 void am_note_said(struct inc_am *am, const struct inc_rdv_msg *msg)
 {
 	if (msg->type == INC_RDV_JOIN)
 		am->asked = msg->join;
-	/* What it said before is about a tree that has failed. */
+	/* Earlier messages are about the failed tree. */
 	if (msg->type == INC_RDV_REJOIN) {
 		am->rejoin = msg->join;
 		am->owed &= ~(1U << INC_RDV_RTS | 1U << INC_RDV_LOST);
 	}
-	/* It says that again, if need be. */
+	/* The rank repeats "lossy" itself, if needed. */
 	if (msg->type != INC_RDV_LOSSY)
 		am->owed |= 1U << msg->type;
 }
@@ -51,7 +51,7 @@ static void say_join(struct inc_am *am)
 	am_stream_send(&am->stream, &msg);
 }
 
-/* Say over a new stream what the last one may not have delivered. */
+/* Repeat over a new stream the messages that the last one may have lost. */
 void am_say_again(struct inc_am *am)
 {
 	static const enum inc_rdv_type types[] = {
@@ -76,8 +76,8 @@ void am_say_again(struct inc_am *am)
 /* --- The search ---------------------------------------------------------- */
 
 /*
- * Is it the manager that is lost, or does not serve? If a group is refused because
- * the fabric cannot be reached, that is UNAVAILABLE, too, and all its ranks end.
+ * Is the manager lost, or not serving? UNAVAILABLE also means a group refused
+ * because the fabric is unreachable: then all its ranks end.
  */
 static bool manager_fails(const struct inc_am *am)
 {
@@ -93,10 +93,10 @@ static bool is_begun(const char *text)
 }
 
 /*
- * The stream is lost: for how long to look for another manager? If there is one
- * only, and it did not take the stream, nobody else will, unless it says so. But
- * on a host with no CPU to spare, the first connection may have waited for longer
- * than the manager waits for its first words.
+ * How long to search for another manager. A single manager that refused the
+ * stream will refuse it again, unless it says otherwise. But on a busy host, the
+ * first connection may merely have exceeded the manager's limit for the first
+ * message.
  */
 static int64_t get_patience(const struct inc_am *am)
 {
@@ -107,7 +107,7 @@ static int64_t get_patience(const struct inc_am *am)
 	return am->several || am->opened < 2 ? JOIN_MS : 0;
 }
 
-/* There are none that are being connected. */
+/* Mark all sockets of the search as unused. */
 void am_forget_sockets(struct inc_am *am)
 {
 	unsigned int i;
@@ -117,8 +117,8 @@ void am_forget_sockets(struct inc_am *am)
 }
 
 /*
- * Connect to a manager that has not been tried since all were. One that does not
- * answer costs no more time than is needed to begin with the others.
+ * Connect to a manager not tried in this round. A silent one does not delay the
+ * attempts at the others.
  */
 static int try_next(struct inc_am *am, int64_t left)
 {
@@ -152,8 +152,8 @@ static void *run_search(void *arg)
 }
 
 /*
- * The stream has ended: look for the manager, or another one, if that may help.
- * Returns false if not.
+ * Start a search for the manager, or another one, after the stream has ended.
+ * Returns false if a search cannot help.
  */
 bool am_search_begin(struct inc_am *am)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A rank's stream to its coordinator, see libinc-am.h. It has no thread: whoever
- * sends or receives does what there is to do, heartbeats included. libinc waits for
- * one descriptor: inc-tool serve's connection, or an epoll instance with a manager's
- * connection, a timer and an event.
+ * A rank's stream to its coordinator, see libinc-am.h. It has no thread of its own:
+ * calls to send or receive also do the background work, heartbeats included. libinc
+ * waits on one descriptor: inc-tool serve's connection, or an epoll instance with a
+ * manager's connection, a timer and an event.
  *
  * If a manager is lost, a thread looks for it, or for another one that knows the
- * group, as that may take long. What the lost stream has not delivered is said again
- * over the new one (again.c).
+ * group, as the search may take long. Messages that the lost stream did not deliver
+ * are sent again over the new one (again.c).
  *
- * If the rank connects by RDMA CM, that is done between the manager's "joined" and
- * the one that libinc gets, which has the PSNs.
+ * With RDMA CM, the rank connects between the manager's "joined" and the one passed
+ * to libinc, which has the PSNs.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +31,7 @@
 #define RETRY_MS	1000
 #define BIT(type)	(1U << (type))
 
-/* --- What to wait for ---------------------------------------------------- */
+/* --- Descriptors to wait on ---------------------------------------------- */
 
 static int watch_fd(const struct inc_am *am, int op, int fd, uint32_t events)
 {
@@ -42,7 +42,7 @@ static int watch_fd(const struct inc_am *am, int op, int fd, uint32_t events)
 	return fd < 0 || epoll_ctl(am->ep, op, fd, &e) ? -errno : 0;
 }
 
-/* Choose what wakes the rank: the connection, and the time of a heartbeat or ping. */
+/* Set what wakes the rank: connection events, the next heartbeat or ping. */
 static void arm_waits(struct inc_am *am)
 {
 	struct itimerspec t = { .it_value = { 0 } };
@@ -71,7 +71,7 @@ static void arm_waits(struct inc_am *am)
 	timerfd_settime(am->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-/* Take what the timer and the event say, so that they are quiet. */
+/* Drain the timer and the eventfd: until read, they stay readable. */
 static void take_wakes(struct inc_am *am)
 {
 	uint64_t n;
@@ -84,7 +84,7 @@ static void take_wakes(struct inc_am *am)
 		return;
 }
 
-/* The caller holds the lock, or nobody else knows @am. */
+/* Context: lock held, or @am not published yet. */
 static int open_stream(struct inc_am *am, int tcp, char *err, size_t err_len)
 {
 	int ret;
@@ -101,7 +101,7 @@ static int open_stream(struct inc_am *am, int tcp, char *err, size_t err_len)
 			EPOLLIN);
 }
 
-/* A child of fork() may have a copy: closing ours would not end the watch. */
+/* epoll goes on watching while a forked child has a copy. */
 static void close_stream(struct inc_am *am)
 {
 	if (am->stream.channel)
@@ -125,8 +125,8 @@ static int tell_error(const struct inc_am *am, int err, const char *text,
 }
 
 /*
- * The stream is over: make a message of that, unless it is in order. Managers that
- * were tried afterwards are named.
+ * Report the end of the stream as an error, unless it ended normally. The text
+ * names the managers that were tried afterwards.
  */
 static int tell_end(struct inc_am *am, struct inc_rdv_msg *msg)
 {
@@ -135,7 +135,7 @@ static int tell_end(struct inc_am *am, struct inc_rdv_msg *msg)
 
 	am->ended = true;
 	am->beat_at = AM_NEVER;
-	/* Else @ep would tell of its end for ever. */
+	/* @ep would report the closed connection forever. */
 	if (am->is_manager)
 		close_stream(am);
 	if (end->status == WIRE_OK || end->status == WIRE_CANCELLED)
@@ -147,7 +147,7 @@ static int tell_end(struct inc_am *am, struct inc_rdv_msg *msg)
 	tell_error(am, am_errno_of(end->status), all, msg);
 	if (am->is_manager)
 		return 0;
-	/* What a daemon refuses is room, not memory of ours. */
+	/* The daemon ran out of room; ENOBUFS would mean local memory. */
 	if (msg->err == ENOBUFS)
 		msg->err = ENOSPC;
 	if (end->fault == FAULT_NONE)
@@ -155,7 +155,7 @@ static int tell_end(struct inc_am *am, struct inc_rdv_msg *msg)
 	return 0;
 }
 
-/* Note why the stream has ended, and what may help. */
+/* Record why the stream has ended, with a hint for the user. */
 static void note_end(struct inc_am *am)
 {
 	struct am_end *end = &am->end;
@@ -176,7 +176,7 @@ static void send_message(struct inc_am *am, const struct am_message *msg)
 		return;
 	am_stream_send(&am->stream, msg);
 	channel_flush(am->stream.channel);
-	/* The stream may have ended by that. */
+	/* Sending may have ended the stream: @fd would not report its end. */
 	am->more = true;
 }
 
@@ -207,7 +207,7 @@ static int cannot_connect(struct inc_am *am, const struct am_cm_result *result,
 			 tell_error(am, result->err, result->text, msg);
 }
 
-/* Ask whether the connection by RDMA CM is made. Returns 0 and a message, or -EAGAIN. */
+/* Has RDMA CM connected? Returns 0 and a message, or -EAGAIN. */
 static int take_cm(struct inc_am *am, struct inc_rdv_msg *msg)
 {
 	struct am_cm_result result = { .err = 0 };
@@ -223,7 +223,7 @@ static int take_cm(struct inc_am *am, struct inc_rdv_msg *msg)
 	return 0;
 }
 
-/* The rank gets "joined" from take_cm(). Returns -EAGAIN, or 0 and an error for it. */
+/* take_cm() delivers "joined". Returns -EAGAIN, or 0 and an error message. */
 static int connect_by_cm(struct inc_am *am, const struct am_message *in,
 			 struct inc_rdv_msg *msg)
 {
@@ -243,7 +243,7 @@ static int connect_by_cm(struct inc_am *am, const struct am_message *in,
 			tell_error(am, ENOMEM, "no memory for RDMA CM", msg);
 }
 
-/* How often the manager wants to hear of us, and for how long we may look for it. */
+/* Record the manager's heartbeat interval and limit for a search. */
 static void note_terms(struct inc_am *am, const struct am_message *in)
 {
 	am->resume_ms = in->resume_ms;
@@ -263,13 +263,13 @@ static void note_joined(struct inc_am *am, const struct am_message *in)
 	am->owed &= ~(BIT(INC_RDV_JOIN) | BIT(INC_RDV_REJOIN));
 	if (am->is_manager)
 		note_terms(am, in);
-	/* As patient with the daemon as it is with us. */
+	/* Both ends use the daemon's dead time. */
 	else if (in->rdv.joined.dead_time)
 		inc_set_keepalive(channel_fd(am->stream.channel),
 				  in->rdv.joined.dead_time);
 }
 
-/* Take a message. Returns 0 if it is the rank's, too, else -EAGAIN. */
+/* Process a message. Returns 0 if the rank is to get it, too, else -EAGAIN. */
 static int note_message(struct inc_am *am, const struct am_message *in,
 			struct inc_rdv_msg *msg)
 {
@@ -298,7 +298,7 @@ static int note_message(struct inc_am *am, const struct am_message *in,
 	return 0;
 }
 
-/* The stream has ended. Returns as am_recv(). */
+/* Handle the end of the stream. Returns as am_recv(). */
 static int end_stream(struct inc_am *am, struct inc_rdv_msg *msg)
 {
 	char err[INC_RDV_TEXT_MAX];
@@ -309,7 +309,9 @@ static int end_stream(struct inc_am *am, struct inc_rdv_msg *msg)
 		close_stream(am);
 		return -EAGAIN;
 	}
-	/* On a busy host a daemon may have waited in vain for the rank's first words. */
+	/*
+	 * On a busy host, the first message may have come too late: retry once.
+	 */
 	if (!am->is_manager && am->end.fault == FAULT_CUT && am->opened < 2)
 		tcp = inc_reach_connect(am->server, atoi(INC_RDV_PORT),
 					RETRY_MS);
@@ -322,7 +324,7 @@ static int end_stream(struct inc_am *am, struct inc_rdv_msg *msg)
 	return -EAGAIN;
 }
 
-/* A search is over. Returns -EAGAIN, or 0 and an error if it was in vain. */
+/* Handle the end of a search. Returns -EAGAIN, or 0 and an error. */
 static int resume_stream(struct inc_am *am, struct inc_rdv_msg *msg)
 {
 	char err[INC_RDV_TEXT_MAX];
@@ -386,7 +388,7 @@ static int am_recv(struct inc_am *am, struct inc_rdv_msg *msg, short *events)
 	return ret;
 }
 
-/* While there is no stream, the next one delivers it. */
+/* Messages sent while there is no stream go over the next one. */
 static int am_send(struct inc_am *am, const struct inc_rdv_msg *said)
 {
 	struct am_message msg = { .rdv = *said };
@@ -417,7 +419,7 @@ static bool am_more(struct inc_am *am)
 	return more;
 }
 
-/* The coordinator takes the rank for lost, with what was said before. */
+/* The coordinator sees the rank as lost, after any messages sent before. */
 static void am_hang_up(struct inc_am *am)
 {
 	pthread_mutex_lock(&am->lock);
@@ -539,7 +541,7 @@ static int am_fd(const struct inc_am *am)
 	       am->stream.channel ? channel_fd(am->stream.channel) : -1;
 }
 
-/* The parent's connection must end with the parent. */
+/* A child's copies would keep connections open after the parent's death. */
 static void close_copies(struct inc_am *am)
 {
 	unsigned int i;
@@ -560,7 +562,7 @@ static void am_close(struct inc_am *am)
 	}
 	am_search_stop(am);
 	am_cm_stop(am->cm);
-	/* A manager need not wait for one that has left on purpose. */
+	/* Cancel the stream: the manager need not wait for this rank. */
 	if (am->stream.channel)
 		note_end(am);
 	am_free(am);

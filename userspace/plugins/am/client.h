@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A rank's stream to its coordinator: am.c takes messages, again.c finds a manager
- * again that was lost.
+ * A rank's stream to its coordinator: am.c handles messages, again.c finds a new
+ * manager when one is lost.
  */
 #ifndef INC_AM_CLIENT_H
 #define INC_AM_CLIENT_H
@@ -22,7 +22,7 @@
 /**
  * struct am_end - how a stream has ended
  * @status: gRPC's status
- * @fault: what went wrong on the way, or FAULT_NONE
+ * @fault: transport fault, or FAULT_NONE
  * @text: why, printable
  */
 struct am_end {
@@ -33,13 +33,13 @@ struct am_end {
 
 /**
  * struct am_search - search for a manager
- * @thread: does it
- * @runs: there is that thread
- * @over: it has ended
- * @stop: it is to end
- * @until: milliseconds; when it is in vain
- * @fd: connection that was made; -1: none
- * @connecting: sockets that are not connected yet
+ * @thread: runs the search
+ * @runs: @thread exists
+ * @over: the search has ended
+ * @stop: asks @thread to end
+ * @until: milliseconds; when to give up
+ * @fd: new connection; -1: none
+ * @connecting: sockets not connected yet
  */
 struct am_search {
 	pthread_t		thread;
@@ -53,38 +53,37 @@ struct am_search {
 
 /**
  * struct inc_am - a rank's stream
- * @pid: process that it belongs to, not its children
+ * @pid: owning process; its children do not own the stream
  * @is_manager: the coordinator is inc-amd, else inc-tool serve
- * @server: its address
- * @auth: what proves who the rank is
- * @reservation: that the rank names; empty: none
- * @others: all managers, the first one's first, or NULL; @search's while that runs
- * @several: they are
- * @ep: of a manager: tells that something of the following, or of @stream, has to be
- *	done
- * @timer: at @armed
- * @wake: @cm or @search is done
- * @lock: guards what follows
+ * @server: the coordinator's address
+ * @auth: the rank's credentials
+ * @reservation: name of the rank's reservation; empty: none
+ * @others: all managers, the first one first, or NULL; @search's while it runs
+ * @several: @others has more than one manager
+ * @ep: with a manager: epoll instance with @stream's connection, @timer and @wake
+ * @timer: timerfd that expires at @armed
+ * @wake: eventfd, written when @cm or @search is done
+ * @lock: guards the members below
  * @stream: the stream
- * @events: of its connection, for which @ep looks: of poll()
- * @armed: milliseconds; when @timer wakes
- * @more: messages may be there of which @ep says nothing
- * @ended: there is no stream any more, and no other one will be looked for
+ * @events: poll() events of the connection that @ep watches for
+ * @armed: milliseconds; when @timer expires
+ * @more: there may be messages that @ep does not report
+ * @ended: the stream has ended for good, without a search for another one
  * @beat_ms: milliseconds between heartbeats; 0: none
  * @beat_at: when the next one is due
  * @cm: connection by RDMA CM; NULL: none
- * @joined: "joined" of the tree that it is for
- * @asked: what the rank asked for first
- * @rejoin: its last "rejoin"
- * @owed: messages that have not been answered: 1 << enum inc_rdv_type
- * @tree_id: its tree, 0: not joined yet
+ * @joined: "joined" of the tree that @cm connects to
+ * @asked: the rank's "join"
+ * @rejoin: the rank's last "rejoin"
+ * @owed: messages without an answer yet: 1 << enum inc_rdv_type
+ * @tree_id: the rank's tree, 0: not joined yet
  * @resume_ms: for how long to look for a manager
- * @opened_at: milliseconds; when this stream was opened
- * @opened: number of streams that were opened
- * @worked: one of them was not refused
- * @lost_at: milliseconds; when the stream was lost; 0: it was not
- * @end: why it was
- * @search: for another one
+ * @opened_at: milliseconds; when @stream was opened
+ * @opened: number of streams opened so far
+ * @worked: a manager has accepted one of them
+ * @lost_at: milliseconds; when the stream was lost; 0: not lost
+ * @end: why the stream ended
+ * @search: search for another manager
  */
 struct inc_am {
 	pid_t			pid;

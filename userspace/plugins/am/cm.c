@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See cm.h. A thread does all that waits, and ends when the switch has answered;
- * the connection stays until am_cm_stop(). Whoever refuses says why, in private
- * data. Where the host's CM refuses by itself, because nobody listens just now or
- * too many ask at once, it is asked again.
+ * See cm.h. All waiting is done in a thread, which ends when the switch has
+ * answered; the connection stays until am_cm_stop(). The agent gives its reason
+ * for a REJ in private data. Without such data, the host's CM itself refused (no
+ * listener right now, or too many requests): the request is repeated.
  *
- * That a connection ends later means nothing here: the switch's agent may have
- * been restarted, and the queue pairs work on.
+ * A later end of the connection has no effect: the switch's agent may have been
+ * restarted, and the queue pairs keep working.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,23 +27,23 @@
 #include "conf/clock.h"
 #include "conf/thread.h"
 
-/* For all attempts; the kernel repeats a request after 4.3 seconds. */
+/* Limit of all attempts; the kernel repeats a request after 4.3 seconds. */
 #define TOTAL_MS	10000
 #define AGAIN_MS	100	/* between attempts */
 #define REJ_NO_SERVICE	8	/* IB: "invalid service ID" */
 
 /**
  * struct am_cm - a connection
- * @peers: who
- * @wake: eventfd that is written when @result is there
+ * @peers: the two ends
+ * @wake: eventfd, written when @result is ready
  * @stop: eventfd: give up
  * @thread: makes the connection
  * @until: milliseconds; when to give up
- * @channel: of CM
- * @id: the connection
- * @result: how it went, if @done
+ * @channel: RDMA CM event channel
+ * @id: RDMA CM identifier of the connection
+ * @result: the outcome, if @done
  * @done: the thread is done
- * @told: and am_cm_done() has said so
+ * @told: am_cm_done() has returned the result
  */
 struct am_cm {
 	struct am_cm_peers		peers;
@@ -63,7 +63,7 @@ struct am_cm {
 static int set_error(struct am_cm *cm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* What others have written is shown to people. Returns -@err. */
+/* Mask unprintable text of peers: users see it. Returns -@err. */
 static int set_error(struct am_cm *cm, int err, const char *fmt, ...)
 {
 	struct am_cm_result *r = &cm->result;
@@ -99,7 +99,7 @@ static const int errs[] = {
 	[INC_CM_REFUSED]	= EHOSTUNREACH,
 };
 
-/* Returns -EAGAIN if it was not the agent who said no. */
+/* Explain a REJ. Returns -EAGAIN if the agent did not send it. */
 static int explain_rejection(struct am_cm *cm, const struct rdma_cm_event *ev)
 {
 	const struct inc_cm_rej *rej = ev->param.conn.private_data;
@@ -120,7 +120,7 @@ static int explain_rejection(struct am_cm *cm, const struct rdma_cm_event *ev)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* What an event means, and what may help. */
+/* Explain an event, with a hint for the user. */
 static const char *event_words(enum rdma_cm_event_type event)
 {
 	switch (event) {
@@ -151,7 +151,7 @@ static int explain_event(struct am_cm *cm, const struct rdma_cm_event *ev)
 	return set_error(cm, EHOSTUNREACH, "%s", event_words(ev->event));
 }
 
-/* The switch has to say the same as the manager. */
+/* Check that the switch's reply agrees with the manager's "joined". */
 static int check_reply(struct am_cm *cm, const struct rdma_conn_param *p)
 {
 	const struct inc_rdv_joined *tree = &cm->peers.tree;
@@ -173,7 +173,7 @@ static int check_reply(struct am_cm *cm, const struct rdma_conn_param *p)
 	return 0;
 }
 
-/* Wait for something to read, until @until. */
+/* Wait until @fd is readable, at most until @until. */
 static int wait_readable(struct am_cm *cm, int fd, int64_t until)
 {
 	struct pollfd pfd[] = {
@@ -216,9 +216,9 @@ static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
 /* --- Steps --------------------------------------------------------------- */
 
 /*
- * An ID at the rank's own address. RDMA_PS_TCP is for RC only, and only
- * rdma_create_ep() takes another type of queue pair; it would wait for the
- * switch itself, were the ID not passive.
+ * Create an ID at the rank's own address. RDMA_PS_TCP is for RC only, and only
+ * rdma_create_ep() takes another type of queue pair. The ID is passive: with an
+ * active one, rdma_create_ep() would block until the switch answers.
  */
 static int create_id(struct am_cm *cm)
 {
@@ -362,8 +362,7 @@ static void *run_thread(void *arg)
 /* --- Called by am.c ------------------------------------------------------ */
 
 /*
- * Begin to connect. Returns the connection, for am_cm_stop(); NULL: there is
- * no memory.
+ * Begin to connect. Returns the connection, for am_cm_stop(); NULL: no memory.
  * @wake: eventfd that is written when am_cm_done() has a result
  */
 struct am_cm *am_cm_start(const struct am_cm_peers *peers, int wake)
@@ -385,7 +384,7 @@ struct am_cm *am_cm_start(const struct am_cm_peers *peers, int wake)
 	return cm;
 }
 
-/* Ask for the result. Returns true once, when it is there. */
+/* Get the result. Returns true once, when it is ready. */
 bool am_cm_done(struct am_cm *cm, struct am_cm_result *result)
 {
 	if (cm->told || !atomic_load(&cm->done))

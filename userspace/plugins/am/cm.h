@@ -14,7 +14,7 @@
 struct am_cm;
 
 /**
- * struct am_cm_peers - who is to be connected
+ * struct am_cm_peers - the two ends of a connection
  * @own: address of the rank's GID
  * @own_qpn: its QPN
  * @uc: the QP is UC, else RC
@@ -32,7 +32,7 @@ struct am_cm_peers {
 };
 
 /**
- * struct am_cm_result - how it went
+ * struct am_cm_result - outcome of a connection attempt
  * @err: 0 or a positive errno value
  * @psn: first PSN that the switch sends
  * @own_psn: first PSN that the rank has to send

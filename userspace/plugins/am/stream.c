@@ -13,16 +13,16 @@
 
 /*
  * Open a stream.
- * @program: that should be there, constant
- * @asks: whether it hangs, as another one could take over
- * @tcp: connection to the manager; is @s's, or closed on failure
+ * @program: name of the expected peer for messages, constant string
+ * @asks: ping the manager to detect a hang, as another one could take over
+ * @tcp: connection to the manager; @s owns it, or it is closed on failure
  * @err_len: size of @err in bytes
  */
 int am_stream_open(struct am_stream *s, int tcp, const char *manager,
 		   const char *program, const struct auth_client *auth,
 		   bool asks, char *err, size_t err_len)
 {
-	/* A manager that hangs keeps its connections: only a ping tells. */
+	/* A hung manager keeps its connections: only a ping detects that. */
 	const struct channel_how how = {
 		.address	= manager,
 		.program	= program,
@@ -33,7 +33,6 @@ int am_stream_open(struct am_stream *s, int tcp, const char *manager,
 		.nowait		= true,
 	};
 
-	/* Of several managers each is asked, also while the job runs. */
 	if (auth->token && !auth->ca && !inc_auth_peer_is_loopback(tcp))
 		snprintf(err, err_len, "a token is sent over TLS only: set %s_CA or %s_CERTS",
 			 auth->prefix, auth->prefix);
@@ -59,7 +58,7 @@ void am_stream_close(struct am_stream *s)
 {
 	struct channel *c = s->channel;
 
-	/* A child of fork() must not find what is freed. */
+	/* A child of fork() must not find the freed channel. */
 	s->channel = NULL;
 	s->brief = false;
 	channel_free(c);
@@ -72,10 +71,7 @@ void am_stream_forked(struct am_stream *s)
 		channel_forked(s->channel);
 }
 
-/*
- * Send a message. Does not wait; what a stream that has ended is given is
- * lost.
- */
+/* Send a message, without waiting. Lost if the stream has ended. */
 void am_stream_send(struct am_stream *s, const struct am_message *msg)
 {
 	const struct am_message brief = { .heartbeat = true, .brief = true };
@@ -102,8 +98,8 @@ static int take(struct am_stream *s, uint8_t *data, size_t len,
 }
 
 /*
- * Take a message that has come. Does not wait. Returns 0; -EAGAIN: there is none
- * yet; or as am_stream_receive().
+ * Receive a message. Does not wait. Returns 0; -EAGAIN: none yet; -ENOMSG: to be
+ * ignored; -EPROTO: malformed; -ENOTCONN: the stream has ended.
  */
 int am_stream_try(struct am_stream *s, struct am_message *msg)
 {
@@ -116,11 +112,10 @@ int am_stream_try(struct am_stream *s, struct am_message *msg)
 }
 
 /*
- * Get why a stream has ended. Returns GRPC's status.
+ * Get why a stream has ended. Returns the gRPC status.
  * @s: stream; if it has not ended, it is cancelled
  * @text: result: why, until @s is closed
- * @fault: result: what was wrong on the way; FAULT_NONE: the manager says
- *	@text
+ * @fault: result: transport fault; FAULT_NONE: @text is the manager's
  */
 int am_stream_status(struct am_stream *s, const char **text,
 		     enum fault *fault)

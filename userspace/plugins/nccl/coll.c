@@ -146,7 +146,7 @@ nccl_result inc_coll_listen(void *handle, void **comm)
 	inc_plugin_owner(h.owner);
 	memset(handle, 0, NCCL_HANDLE_MAX);
 	memcpy(handle, &h, sizeof(h));
-	/* No rank connects to it, but NCCL needs an object to close. */
+	/* No rank connects to the object, but NCCL needs one to close. */
 	*comm = malloc(1);
 	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
 }
@@ -168,7 +168,7 @@ static bool is_set(const char *name)
 /*
  * Join the job of a handle. Waits for the other ranks. Returns NCCL_SUCCESS,
  * NCCL_INVALID_ARGUMENT or NCCL_SYSTEM_ERROR.
- * @handles: handles of all ranks; that of rank 0 is used
+ * @handles: handles of all ranks; only rank 0's is used
  */
 nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 {
@@ -301,9 +301,9 @@ nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 }
 
 /*
- * Memory that an operation in progress uses is deregistered: NCCL has aborted
- * and will not test that operation again. NCCL would not close a communicator
- * whose memory it can't deregister.
+ * NCCL deregisters memory of an operation in progress when it has aborted and
+ * will not test it again. It would not close a communicator whose memory it
+ * can't deregister.
  */
 static void forget_memory(struct coll *c, const struct memory *mem)
 {
@@ -356,8 +356,8 @@ static struct request *request_get(struct coll *c, int nreq)
 }
 
 /*
- * The other ranks must not wait for an operation that can't start here; the
- * lock is held.
+ * Abort the communicator: the other ranks must not wait for an operation that
+ * can't start here. The lock is held.
  */
 static void give_up(struct coll *c, struct request *r, int ret)
 {
@@ -423,7 +423,7 @@ static size_t find_overlap(int rank, size_t per_rank, size_t offset,
 	return end > begin ? end - begin : 0;
 }
 
-/* One block of a window: its number, and how to start its operation. */
+/* Block of a window: its rank, and how to start its operation. */
 struct block {
 	int	rank;
 	char	*window;	/* the block's part of the window */

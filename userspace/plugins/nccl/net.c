@@ -49,7 +49,7 @@ struct hello {
 
 /**
  * struct handle - passed by NCCL from the listening to the connecting rank
- * @hello: what to send first
+ * @hello: first data to send
  * @fd: on the connecting side, connecting socket + 1
  * @addr: address of the listening socket
  */
@@ -81,7 +81,7 @@ struct request {
  * @fd: socket, if @since is not 0
  * @since: when it was accepted, milliseconds
  * @got: bytes of @hello received
- * @hello: what it has sent
+ * @hello: data received
  */
 struct guest {
 	int		fd;
@@ -93,8 +93,8 @@ struct guest {
 /**
  * struct door - a listening socket
  * @fd: socket
- * @hello: what a rank must send
- * @guest: connections that have not sent it yet
+ * @hello: data expected from the rank
+ * @guest: connections that have not sent @hello yet
  */
 struct door {
 	int		fd;
@@ -102,7 +102,7 @@ struct door {
 	struct guest	guest[GUESTS];
 };
 
-/* One direction of a connection; requests are a ring. */
+/* Either direction of a connection; requests are a ring. */
 struct net {
 	int		fd;
 	bool		sends;
@@ -406,7 +406,7 @@ static int let_in(struct door *door)
 	return 0;
 }
 
-/* True if its hello is complete and correct. A wrong one closes the socket. */
+/* Is @g's hello complete and correct? A wrong one closes the socket. */
 static bool is_rank(const struct door *door, struct guest *g)
 {
 	ssize_t ret = recv(g->fd, (char *)&g->hello + g->got,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Whether this process can use the switch, as far as it knows. To find out by
- * meeting takes 10 s where a rank fails alone, since the others wait for it, 3 s
- * where no daemon answers, 70 ms where there is no room. So each process tries
- * before its first meeting what it needs for one, in a thread, and remembers what
- * failed for a while. The ranks exchange what they know before they meet: a rank
- * that cannot use the switch keeps all from trying, by a decision of them all. The
- * clock here decides what a rank says, never what it does.
+ * Whether this process can use the switch, to its knowledge. A failed meeting
+ * takes 10 s if one rank fails alone, since the others wait for it, 3 s if no
+ * daemon answers, 70 ms if there is no room. So before its first meeting each
+ * process tests its access in a thread, and remembers failures for a while. The
+ * ranks exchange their knowledge before they meet: if one cannot use the switch,
+ * all decide not to try. The clock affects only a rank's values in that
+ * exchange, never its own decision.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include "coll_inc.h"
 #include "conf/clock.h"
 
-/* How long a failure counts, twice as long each time: there may soon be room. */
+/* Validity of a failure, doubled each time: there may soon be room. */
 #define FULL_MIN_MS	1000
 #define FULL_MAX_MS	60000
 #define CANNOT_MIN_MS	60000
@@ -27,16 +27,16 @@
 /*
  * Guarded by @lock, as ranks may meet in a thread of their own:
  * @trying: the thread runs
- * @began: milliseconds; when the first one did; 0: it has not
- * @why: what has failed, COLL_INC_GOES: nothing
- * @until: milliseconds; that counts until then
+ * @began: milliseconds; when the first thread began; 0: not yet
+ * @why: reason of the failure, COLL_INC_GOES: none
+ * @until: milliseconds; when @why expires
  * @ms: how long the next failure counts
  * @trees: trees that this process has
- * @most: how many it had when there was no room for another one
+ * @most: value of @trees when there was no room for another one
  * @full_until: milliseconds; until then there is room for no more than @most
  * @full_ms: how long the next refusal counts
- * @failed: what failed last, which may count no more
- * @said: what libinc or the daemon has said of that
+ * @failed: last reason, which may have expired
+ * @said: message of libinc or the daemon about @failed
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -53,7 +53,7 @@ static struct {
 	char		said[COLL_INC_SAID];
 } able = { .ms = CANNOT_MIN_MS, .full_ms = FULL_MIN_MS };
 
-/* Tell until when what was found now counts; the next time twice as long. */
+/* Returns when a finding expires; doubles the validity of the next one. */
 static int64_t until_when(int *ms, int most)
 {
 	int64_t until = now_ms() + *ms;
@@ -78,7 +78,7 @@ static void note_failure(enum coll_inc_why why, const char *said)
 
 /*
  * Remember that this process could not use the switch. Context: any thread.
- * @said: what libinc or the daemon has said
+ * @said: message of libinc or the daemon
  */
 void coll_inc_unable(enum coll_inc_why why, const char *said)
 {
@@ -88,8 +88,8 @@ void coll_inc_unable(enum coll_inc_why why, const char *said)
 }
 
 /*
- * Note that this process has got a tree. Context: any thread. A tree in place of one
- * that was freed tells nothing of the room for more.
+ * Note that this process has got a tree. Context: any thread. A tree that replaces a
+ * freed one does not show that there is room for more.
  */
 void coll_inc_tree_made(void)
 {
@@ -103,7 +103,7 @@ void coll_inc_tree_made(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Note that one of its trees is gone. Context: any thread. */
+/* Note that a tree of this process is gone. Context: any thread. */
 void coll_inc_tree_gone(void)
 {
 	pthread_mutex_lock(&lock);
@@ -128,8 +128,9 @@ static void *try_switch(void *server)
 }
 
 /*
- * MPI_Finalize() does not wait for this thread, and frees the parameters. The
- * program's signals are not for it.
+ * Start the try in a thread with its own copy of the parameters: MPI_Finalize()
+ * frees them without waiting. The thread blocks all signals, which are for the
+ * program.
  */
 static bool start_try(void)
 {
@@ -151,8 +152,8 @@ static bool start_try(void)
 }
 
 /*
- * Try whether this process can use the switch, if that is due. Context: any
- * thread. Returns true if enough is known of it for a meeting.
+ * Test whether this process can use the switch, if a test is due. Context: any
+ * thread. Returns true if enough is known for a meeting.
  */
 bool coll_inc_tried(void)
 {
@@ -164,7 +165,7 @@ bool coll_inc_tried(void)
 		able.trying = start_try();
 	if (!able.began)
 		able.began = now;
-	/* A host that is off answers later: the ranks meet in another operation then. */
+	/* If the daemon's host is off, the ranks meet in a later operation. */
 	tried = !able.trying || able.why ||
 		now >= able.began + coll_inc_params.try_timeout_ms;
 	pthread_mutex_unlock(&lock);
@@ -172,8 +173,8 @@ bool coll_inc_tried(void)
 }
 
 /*
- * Tell what this process knows. Context: any thread; coll_inc_tried(). Returns
- * COLL_INC_GOES, or why it can't use the switch.
+ * Returns COLL_INC_GOES, or why this process can't use the switch. Context: any
+ * thread, after coll_inc_tried().
  */
 enum coll_inc_why coll_inc_able(void)
 {
@@ -190,7 +191,7 @@ enum coll_inc_why coll_inc_able(void)
 }
 
 /*
- * Tell what libinc or the daemon said. Context: any thread.
+ * Get the message of libinc or the daemon. Context: any thread.
  * @why: why this process can't use the switch
  * @said: result; COLL_INC_SAID bytes; unchanged if something else failed last
  */

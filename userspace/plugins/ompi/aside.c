@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Meetings in the background, for programs that have only non-blocking
- * collectives. A non-blocking operation must not wait for other ranks, so it
- * starts the meeting, and Open MPI's progress continues it: what the ranks say
- * is exchanged by non-blocking collectives below, and a thread joins the job.
+ * Meetings in the background, for programs that have only non-blocking collectives. A
+ * non-blocking operation must not wait for other ranks, so it starts the meeting, and
+ * Open MPI's progress continues it: the ranks exchange their data by non-blocking
+ * collectives below, and a thread joins the job.
  *
  * Until the meeting ends, a rank does not know where its operations go. They
  * are queued, and decided and started in order when it ends; a blocking
@@ -27,10 +27,10 @@ enum step { TRY, CONSULT, JOIN, AGREE };
  * @item: in the list of meetings
  * @m: module
  * @comm: its communicator, not freed before the meeting ends
- * @step: what is under way
- * @tag: of the first operation below; that of the last one is less by 1
- * @req: operation below
- * @say: see group.c
+ * @step: current step
+ * @tag: tag of the first operation below; the last one has @tag - 1
+ * @req: request of the operation below
+ * @say: values of the exchange, see group.c
  * @thread: joins the job
  * @joined: the thread is done
  * @value: coll_inc_blame() of its result, then the worst of all ranks
@@ -52,7 +52,7 @@ typedef struct coll_inc_aside coll_inc_aside_t;
 OBJ_CLASS_DECLARATION(coll_inc_aside_t);
 OBJ_CLASS_INSTANCE(coll_inc_aside_t, opal_list_item_t, NULL, NULL);
 
-/* In progress. Only one thread is in MPI. */
+/* Meetings in progress. No lock: only one thread is in MPI. */
 static opal_list_t asides;
 static bool running, busy;
 
@@ -70,7 +70,7 @@ static bool is_libnbc(const ompi_communicator_t *comm,
 	return false;
 }
 
-/* Others may take tags otherwise. */
+/* Only libnbc is known to take its tags in the way that below.c needs. */
 static bool all_libnbc(const struct coll_inc_module *m,
 		       const ompi_communicator_t *comm)
 {
@@ -85,12 +85,11 @@ static bool all_libnbc(const struct coll_inc_module *m,
 }
 
 /*
- * Check whether ranks may meet in the background. How far a rank's MPI is
- * decides nothing: some may call an operation in a callback of MPI_Finalize(),
- * others before. Whoever has begun a meeting has a queued operation, which
- * must end before MPI does. Returns the same on all ranks, as Open MPI's own
- * choice of components is, where the launcher has put them, and what each
- * process has told of its threads.
+ * Check whether ranks may meet in the background. The progress of a rank's
+ * MPI_Finalize() does not matter: a rank in a meeting has a queued operation,
+ * which must end before MPI does. Returns the same on all ranks, as its inputs
+ * are: Open MPI's choice of components, the launcher's placement, and the
+ * published thread levels.
  * @comm: its communicator; all ranks have the same parameters
  */
 bool coll_inc_aside_may(struct coll_inc_module *m, ompi_communicator_t *comm)
@@ -152,7 +151,7 @@ static void on_consulted(struct coll_inc_aside *s)
 						s->say[COLL_INC_SAY_WHY]);
 
 	if (!why && s->say[COLL_INC_SAY_SHARED]) {
-		/* That takes a communicator for each host. */
+		/* Shared hosts need communicators: making one blocks. */
 		s->m->no_aside = true;
 		why = COLL_INC_NO_WAIT;
 	}
@@ -168,7 +167,7 @@ static void on_consulted(struct coll_inc_aside *s)
 	}
 }
 
-/* Nobody waits for the daemon if there is nothing to be had by it. */
+/* Fail queued operations of a lost communicator without waiting to join. */
 static void give_up(struct coll_inc_module *m)
 {
 	m->err = coll_inc_lost(m->comm);
@@ -176,7 +175,7 @@ static void give_up(struct coll_inc_module *m)
 		m->decide(m);
 }
 
-/* As soon as this rank has tried what it needs. */
+/* Exchange what the ranks know, once this rank's own try has a result. */
 static int consult(struct coll_inc_aside *s)
 {
 	if (!coll_inc_can_say(s->comm))
@@ -229,7 +228,7 @@ static int progress_asides(void)
 {
 	coll_inc_aside_t *s, *next;
 
-	/* Below a call of libinc's, nothing may be started. */
+	/* Do not start anything from within a call of libinc. */
 	if (busy || opal_list_is_empty(&asides) || !coll_inc_trylock())
 		return 0;
 	coll_inc_unlock();
@@ -298,7 +297,7 @@ void coll_inc_aside_end(void)
 
 	if (!running)
 		return;
-	/* Of a communicator that was lost. */
+	/* Meetings of lost communicators may still have a thread. */
 	OPAL_LIST_FOREACH(s, &asides, coll_inc_aside_t)
 		if (s->step == JOIN)
 			pthread_join(s->thread, NULL);

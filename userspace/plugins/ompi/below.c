@@ -16,8 +16,8 @@
 #include "ompi/mca/coll/base/coll_base_util.h"
 
 /*
- * Have the next non-blocking operation below use a tag. Returns what
- * coll_inc_tag_done() needs.
+ * Have the next non-blocking operation below use a tag. Returns the argument
+ * for coll_inc_tag_done().
  */
 int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag)
 {
@@ -27,15 +27,15 @@ int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag)
 	return next;
 }
 
-/* Return to the order of calls. */
+/* Undo coll_inc_tag_use(): tags follow the order of calls again. */
 void coll_inc_tag_done(ompi_communicator_t *comm, int32_t next)
 {
 	comm->c_nbc_tag = next;
 }
 
 /*
- * Take the tags of an operation. Returns the first one of COLL_INC_TAGS, of
- * which each next one is less by 1.
+ * Reserve the tags of an operation. Returns the first of COLL_INC_TAGS, which
+ * count down.
  */
 int32_t coll_inc_tags(ompi_communicator_t *comm)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Tries what a process needs to use the switch, without a tree.
+ * Tests whether a process has all it needs to use the switch, without a tree.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #define SLOTS		32
 
 /*
- * Tell how many slots a tree is to have. Over UC, a message is one packet, and
- * there are many in flight. Returns their number; 0: as libinc chooses.
+ * Returns the number of slots for a tree; 0: libinc chooses. Over UC, a message
+ * is one packet, and many are in flight.
  */
 unsigned int coll_inc_slots(void)
 {
@@ -53,9 +53,9 @@ enum coll_inc_why coll_inc_why_of(int err)
 }
 
 /*
- * Try what this process needs for a meeting. Context: any thread. May take as
- * long as a meeting. Returns COLL_INC_GOES, or why it cannot.
- * @said: set to what libinc says if it cannot
+ * Test whether this process can use the switch. Context: any thread. May take
+ * as long as a meeting. Returns COLL_INC_GOES, or why not.
+ * @said: set to libinc's message if it cannot
  */
 enum coll_inc_why coll_inc_check(const char *server, char said[COLL_INC_SAID])
 {
@@ -77,6 +77,6 @@ enum coll_inc_why coll_inc_check(const char *server, char said[COLL_INC_SAID])
 		return COLL_INC_GOES;
 	if (!*said)
 		snprintf(said, COLL_INC_SAID, "%s", inc_strerror(ret));
-	/* Only the daemon was waited for. */
+	/* A timeout here can only be the daemon's. */
 	return ret == -ETIMEDOUT ? COLL_INC_NO_DAEMON : coll_inc_why_of(ret);
 }

@@ -24,7 +24,7 @@ static char *block_at(void *buf, int rank, int count, ompi_datatype_t *type)
 	return (char *)buf + extent * count * rank;
 }
 
-/* What a rank sends of its own: in place, its block of what it receives. */
+/* Get a rank's own data; in place, its block of the receive buffer. */
 static const void *send_own(struct coll_inc_op *o,
 			    const struct coll_inc_args *a)
 {
@@ -117,7 +117,7 @@ static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 	return inc_igather(o->inc, send, recv, n, dtype, a->root, &o->req);
 }
 
-/* To the root, or to all. */
+/* Begin a Reduce (to the root) or an Allreduce (to all). */
 static int begin_reduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	bool all = a->coll == COLL_INC_allreduce;
@@ -150,7 +150,7 @@ static bool is_even(const int *counts, int n)
 	return true;
 }
 
-/* Elements of the ranks below @n. */
+/* Sum the elements of the ranks below @n. */
 static size_t sum_counts(const int *counts, int n)
 {
 	size_t total = 0;
@@ -186,7 +186,7 @@ static int reduce_parts(struct coll_inc_op *o, const char *data,
 	return 0;
 }
 
-/* Unequal parts. The result goes to a copy: in place it would clobber data. */
+/* Reduce unequal parts, into a copy: results would overwrite in-place data. */
 static int begin_parts(struct coll_inc_op *o, const struct coll_inc_args *a,
 		       enum inc_dtype dtype, enum inc_op iop)
 {
@@ -302,7 +302,7 @@ static int begin_collective(struct coll_inc_op *o,
  */
 void coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	/* Another thread may be in our progress function. */
+	/* Our progress function may run in another thread. */
 	coll_inc_lock();
 	o->rc = begin_collective(o, a);
 	if (o->rc)

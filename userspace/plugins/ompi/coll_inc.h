@@ -4,8 +4,8 @@
  *
  * component.c	parameters, and which communicators get a module
  * module.c	a communicator's module, and its fallbacks
- * check.c	tries what this process needs for a meeting
- * able.c	what this process knows of whether it can use the switch
+ * check.c	tests whether this process can use the switch
+ * able.c	remembers whether this process can use the switch
  * aside.c	meetings in the background, for non-blocking operations
  * han.c	goes around coll/han where it is wrong
  * params.c	checks that all ranks have the same parameters
@@ -78,20 +78,20 @@ enum coll_inc_fn {
  * @COLL_INC_NOT_YET: the ranks have not met: too few operations so far
  * @COLL_INC_NO_WAIT: the ranks have not met, and a non-blocking operation must
  *	not wait for them
- * @COLL_INC_HOSTS: it is not combined on hosts with several ranks
- * @COLL_INC_SIZE: it is smaller or larger than the configured limits
+ * @COLL_INC_HOSTS: the operation is not combined on hosts with several ranks
+ * @COLL_INC_SIZE: the data is smaller or larger than the configured limits
  * @COLL_INC_TYPE: the switch can't reduce that type, or not with that operation
  * @COLL_INC_OP: the operation is user-defined, or no reduction
- * @COLL_INC_DUP: it may be one of those by which Open MPI makes a communicator
+ * @COLL_INC_DUP: Open MPI may be making a communicator by this operation
  * @COLL_INC_LANES: there are too many persistent operations
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
  * @COLL_INC_PARAMS: the ranks have different parameters
- * @COLL_INC_LATER: it is decided when the meeting in the background has ended
+ * @COLL_INC_LATER: undecided until the meeting in the background has ended
  * @COLL_INC_NWHY: number of reasons
  *
- * Of the reasons that ranks bring to a meeting, the greatest counts: if one
- * finds the switch full, others wait for it in vain. Before COLL_INC_NO_SERVER,
- * they are tried again.
+ * Of the ranks' reasons in a meeting, the greatest counts: if one finds the
+ * switch full, the others only time out. Ranks retry after reasons before
+ * COLL_INC_NO_SERVER.
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
@@ -136,14 +136,14 @@ enum coll_inc_state {
 
 /**
  * struct coll_inc_params - MCA parameters ("ompi_info --param coll inc")
- * @priority: of this component; 0 switches it off
+ * @priority: priority of this component; 0 switches it off
  * @verbose: 1: report communicators, 2: operations, too
  * @min_ranks: smallest communicator that goes through the switch
  * @meet_after: a communicator's ranks meet in its suitable operation of this
  *	number; operations of much data count more
  * @min_bytes: smallest data of a rank, or of one of its blocks
  * @max_bytes: largest data of a rank, or of one of its blocks
- * @timeout_ms: of an operation without any progress; 0: none
+ * @timeout_ms: limit of an operation without any progress; 0: none
  * @join_timeout_ms: how long ranks wait for each other at the daemon
  * @try_timeout_ms: how long meetings wait for a process's first try of the switch
  * @stats: report operations at the end; 1: of the first rank, 2: of each
@@ -205,24 +205,24 @@ struct coll_inc_below {
  * @below: functions to fall through to
  * @comm: the communicator, which outlives this
  * @state: enum coll_inc_state
- * @why: in COLL_INC_NONE: why; in COLL_INC_NEW: why the last try failed
- * @said: what libinc or the daemon told this rank when it last failed to meet, else
- *	which rank found @why then
- * @tried: what they told it in this meeting
- * @culprit: the lowest rank that has
+ * @why: reason for COLL_INC_NONE; in COLL_INC_NEW: why the last try failed
+ * @said: message of libinc or the daemon when this rank last failed to meet, else
+ *	the rank that found @why then
+ * @tried: message of libinc or the daemon in this meeting
+ * @culprit: lowest rank with reason @why
  * @counted: suitable operations so far, weighted; the same on all ranks
  * @meet_at: the ranks meet when @counted is that much
  * @tally: number of operations by reason
  * @aside: meeting in the background
  * @decide: if operations are queued: starts them once it has ended
- * @no_aside: there can be none
+ * @no_aside: no meeting in the background is possible
  * @tagged: suitable non-blocking operations take tags when they are called
  * @tag: tags of the operation that is being decided
  * @queue: requests in COLL_INC_ASIDE
- * @err: 0, or the OMPI_ERR_* that the meeting ended with: it failed on some
- *	ranks, and this one can't know what the others do
+ * @err: 0, or the meeting's OMPI_ERR_*: it failed on some ranks, and this one can't
+ *	know what the others do
  * @ended: a rank could not do its part: the trees are abandoned
- * @inc: the switch; NULL on ranks represented by their host's leader
+ * @inc: the tree; NULL on ranks represented by their host's leader
  * @local: the ranks of this host; NULL if each host has one rank
  * @host_of: host number of each rank; NULL if @local is
  * @at: each rank's rank in its host's @local; NULL if @local is
@@ -234,12 +234,12 @@ struct coll_inc_below {
  * @nlanes: their number, the same on all ranks
  * @free_lanes: mask of lanes that no operation of this rank uses
  * @memlock: bytes that each rank may register for all operations in progress
- * @unheard: coll/han made it, and checks no completion status
+ * @unheard: coll/han made the communicator, and checks no completion status
  * @watched: in the list of modules that have trees, see lost.c
- * @is_watched: and it is there
+ * @is_watched: @watched is in that list
  * @lost: the communicator was revoked or has lost a process: the trees were ended
- * @news_by: milliseconds of a clock; until then an error may be explained; 0: there
- *	was none
+ * @news_by: milliseconds of a clock; limit for Open MPI to explain an error; 0: no
+ *	error
  */
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
@@ -314,7 +314,7 @@ struct coll_inc_args {
  * struct coll_inc_op - a collective in progress
  * @m: its module
  * @inc: its tree
- * @rc: how it has begun: 0 or -errno
+ * @rc: result of its start: 0 or -errno
  * @req: its libinc request; the last one, if there are several
  * @earlier: the other requests, which complete before
  * @nearlier: their number

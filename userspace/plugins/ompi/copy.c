@@ -25,7 +25,7 @@ static bool on_device(const void *buf)
 	return buf && opal_accelerator.check_addr(buf, &dev, &flags) > 0;
 }
 
-/* Either may be on a device. */
+/* Copy data; @to and @from may each be on a device. */
 static int copy_bytes(void *to, const void *from, size_t len)
 {
 	if (!len)
@@ -50,7 +50,7 @@ static void *copy_of(const void *from, size_t len)
 	return tmp;
 }
 
-/* Are elements of that type contiguous? */
+/* Are elements of @type contiguous? */
 static bool is_dense(const ompi_datatype_t *type, ptrdiff_t *gap)
 {
 	size_t size;
@@ -179,13 +179,13 @@ int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
 }
 
 /*
- * Keep results from overwriting data that is still to be sent. MPI forbids
- * such buffers (4.1, section 2.3), but old programs have them, and Open MPI
- * does what they expect. Other ranks cannot know of it, so this rank helps
- * itself. Returns 0 or -ENOMEM.
- * @send: data; becomes INC_IN_PLACE or a copy if the results lie there, too
+ * Keep results from overwriting data that is still to be sent. MPI forbids such
+ * buffers (4.1, section 2.3), but old programs have them, and Open MPI does
+ * what they expect. Other ranks cannot know of the overlap, so this rank makes
+ * a copy. Returns 0 or -ENOMEM.
+ * @send: data; becomes INC_IN_PLACE or a copy if it overlaps the results
  * @recv: result buffer, or NULL
- * @own: offset in it at which libinc has data that is in place
+ * @own: offset in @recv at which libinc expects in-place data
  */
 int coll_inc_apart(struct coll_inc_op *o, const void **send, size_t in,
 		   const void *recv, size_t own, size_t out)

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The decision whether an operation goes through the switch. It must be the same on
- * all ranks, whenever each of them takes it. So nothing enters it but this:
+ * The decision whether an operation goes through the switch must be the same on all
+ * ranks, whenever each of them takes it. So it may depend only on:
  *
- * - what MPI has be the same on all ranks: the order of a communicator's collectives,
- *   which of them block, operation, type and count of a reduction, the bytes of other
- *   blocks; hence @counted, @meet_at and @tagged of the module, too
- * - the parameters, and whether processes have several threads in MPI: told to all
- *   when MPI starts (params.c)
- * - where the launcher has put the ranks (han.c), and which components Open MPI has
- *   chosen below, which has to be the same without this one
- * - what the ranks have agreed on in their meetings (group.c, aside.c): @state, @why,
- *   @no_aside, @memlock, @local, and which lanes are free
+ * - properties that MPI requires to be equal on all ranks: the order of a
+ *   communicator's collectives, which of them block, operation, type and count of a
+ *   reduction, the bytes of other blocks; hence @counted, @meet_at and @tagged of the
+ *   module, too
+ * - the parameters, and whether processes have several threads in MPI, which all
+ *   publish when MPI starts (params.c)
+ * - the launcher's placement of ranks (han.c), and Open MPI's choice of components
+ *   below, which must be the same without this one, too
+ * - results of the ranks' meetings (group.c, aside.c): @state, @why, @no_aside,
+ *   @memlock, @local, and which lanes are free
  *
- * What one rank alone knows is said in a meeting, and the worst counts for all: memory,
- * devices, limits, daemon, and that there was no room (able.c). How far its meeting or
- * its MPI_Finalize() is, the clock, its threads and where its buffers lie (copy.c)
- * decide nothing: operations wait in the module's queue until it is decided, in order.
+ * Local knowledge (memory, devices, limits, daemon, lack of room: able.c) is exchanged
+ * in a meeting, and the worst counts for all. The progress of a meeting or of
+ * MPI_Finalize(), the clock, threads and the location of buffers (copy.c) must not
+ * matter: operations wait in order in the module's queue until the decision.
  *
- * A rank whose Open MPI fails while they agree cannot know: see @err.
+ * A rank whose Open MPI fails during a meeting does not know its outcome: see @err.
  */
 #include "coll_inc.h"
 
-/* Share of one operation: data comes and goes, and packed is there twice. */
+/* Share of one operation: send and receive buffers, perhaps packed copies. */
 #define MEMLOCK_PART	4
 
 /*
- * Bytes that count as much towards a meeting as one more operation: about what
- * the switch gains on an operation of this much data is what it gains on a
- * short one.
+ * Bytes that count towards a meeting like one more operation: the switch gains
+ * about as much on this much data as on a short operation.
  */
 #define BYTES_COUNT	16384
 
@@ -44,11 +44,11 @@ static bool is_nonblocking(enum coll_inc_fn fn)
 }
 
 /*
- * Open MPI makes a communicator by such operations on the one that it comes from.
+ * Open MPI makes a communicator by such operations on the parent communicator.
  * MPI_Comm_idup() calls them when this rank happens to be in MPI, before or after
- * other operations of the program's. So they have no place in the order by which
- * all ranks decide alike. Buffers are not looked at: they differ between ranks in
- * programs that Open MPI runs.
+ * other operations of the program's. So their position in the order of operations
+ * may differ between ranks. Buffers do not help to tell them apart: they differ
+ * between ranks, too.
  */
 static bool may_be_idup(enum coll_inc_fn fn, const struct coll_inc_args *a)
 {
@@ -58,10 +58,10 @@ static bool may_be_idup(enum coll_inc_fn fn, const struct coll_inc_args *a)
 }
 
 /*
- * Meeting costs what some operations gain, so the ranks do not meet before that
- * many have been suitable. In a blocking operation, or the creation of a
- * persistent one, they may wait for each other; a non-blocking one begins a
- * meeting in the background. All ranks count the same.
+ * Meeting costs as much as some operations gain, so ranks meet only after that
+ * many suitable ones. In a blocking operation, or the creation of a persistent
+ * one, they may wait for each other; a non-blocking one begins a meeting in the
+ * background. All ranks count the same.
  */
 static enum coll_inc_why approach_meeting(coll_inc_module_t *m,
 					  ompi_communicator_t *comm,
@@ -166,13 +166,13 @@ enum coll_inc_why coll_inc_decide_apart(coll_inc_module_t *m,
 	size_t total = coll_inc_args_total(args, bytes, ompi_comm_size(comm));
 	enum coll_inc_why why;
 
-	/* Collectives that we use for meeting are not counted. */
+	/* Collectives of the meeting itself are not counted. */
 	if (m->state == COLL_INC_MEETING)
 		return COLL_INC_NOT_YET;
 	why = decide_path(m, comm, fn, bytes, total,
 			  may_be_idup(fn, args) ? COLL_INC_DUP :
 						  coll_inc_args_fit(args, bytes));
-	/* All operations end with that error, even those that fall through. */
+	/* After a failed meeting all operations end with its error. */
 	if (m->err)
 		return COLL_INC_GOES;
 	if (why == COLL_INC_LATER)

@@ -37,7 +37,7 @@ static int run_nonblocking(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return coll_inc_request(comm, &o, request);
 }
 
-/* A non-blocking operation, after the first meeting in the background. */
+/* Run a non-blocking operation after the first meeting in the background. */
 static int in_order(coll_inc_module_t *m, ompi_communicator_t *comm,
 		    enum coll_inc_fn fn, const struct coll_inc_args *a,
 		    ompi_request_t **request)
@@ -174,9 +174,9 @@ ENTRIES(scatter,
 	.rbuf = rbuf, .rcount = rcount, .rtype = rtype, .root = root)
 
 /*
- * Fall through, and return the error of what that uses. Open MPI does a short
- * one by Gatherv and Bcast. The latter comes here, and how it ends is ignored
- * there. Returns OMPI_SUCCESS or an error.
+ * Fall through, and return the error of a nested Bcast: Open MPI implements a
+ * short Allgatherv by Gatherv and Bcast, whose error it ignores. Returns
+ * OMPI_SUCCESS or an error.
  */
 int coll_inc_allgatherv(const void *sbuf, int scount, ompi_datatype_t *stype,
 			void *rbuf, const int *rcounts, const int *disps,

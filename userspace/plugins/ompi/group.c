@@ -12,9 +12,9 @@
  * state of the other ranks is unknown: the operation in which the ranks met
  * fails, and so does each later one.
  *
- * Of what a rank finds here, only what it says in such a collective decides anything
- * for operations (decide.c): memory for tables, its devices, its limits. Its slots and
- * times to wait are its own affair.
+ * A rank's findings (memory for tables, devices, limits) decide about operations only
+ * through such a collective (decide.c). Slots and waiting times may differ between
+ * ranks.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -36,20 +36,19 @@
 #include "opal/util/info.h"
 #include "opal/util/proc.h"
 
-/* Microseconds between the tries of a rank that the daemon refuses. */
+/* Microseconds between the attempts of a rank that the daemon refuses. */
 #define ROOM_MIN_US	2000
 #define ROOM_MAX_US	32000
 
-/* Microseconds between looks whether the first try has ended. */
+/* Microseconds between checks whether the first try has ended. */
 #define LOOK_US		200
 
-/* Communicators that each process reports one by one. */
+/* Number of communicators that each process reports individually. */
 #define TELL_MOST	10
 
 /*
- * Make a number of which the greatest has the worst reason. Returns the number
- * for coll_inc_blamed(); of the same reasons, the lowest rank's is the
- * greatest.
+ * Encode a reason for coll_inc_blamed() so that the maximum over all ranks is
+ * the worst reason; of equal reasons, the lowest rank's is the greatest.
  */
 uint64_t coll_inc_blame(enum coll_inc_why why, ompi_communicator_t *comm)
 {
@@ -57,13 +56,13 @@ uint64_t coll_inc_blame(enum coll_inc_why why, ompi_communicator_t *comm)
 }
 
 /*
- * Take note of the worst reason of all ranks.
+ * Record the worst reason of all ranks.
  * @blame: the greatest of coll_inc_blame() of all ranks
  */
 enum coll_inc_why coll_inc_blamed(struct coll_inc_module *m, uint64_t blame)
 {
 	m->culprit = (int)~(uint32_t)blame;
-	/* If they waited for each other, and nobody knows why, they would again. */
+	/* Ranks that timed out for no known reason would do so again. */
 	if (blame >> 32 == COLL_INC_LATE)
 		coll_inc_unable(COLL_INC_LATE, m->tried);
 	return (enum coll_inc_why)(blame >> 32);
@@ -82,7 +81,7 @@ static enum coll_inc_why agree_reason(coll_inc_module_t *m,
 	return coll_inc_blamed(m, blame);
 }
 
-/* The parameter; libinc knows the environment's. NULL: none. */
+/* The MCA parameter, or NULL; libinc reads the environment itself. */
 static const char *get_server(void)
 {
 	const char *s = coll_inc_params.server;
@@ -95,7 +94,7 @@ static bool knows_server(void)
 	return get_server() || getenv("INC_SERVER") || getenv("INC_AM");
 }
 
-/* Registered memory counts as locked, except for the privileged. */
+/* RLIMIT_MEMLOCK covers registered memory, except with CAP_IPC_LOCK. */
 static unsigned long may_lock(void)
 {
 	struct __user_cap_header_struct hdr = {
@@ -127,7 +126,7 @@ static bool has_neighbour(ompi_communicator_t *comm, int n)
 	return false;
 }
 
-/* A rank that goes to the switch. Others need not be able to. */
+/* Does this rank go to the switch? Other ranks need no access to it. */
 static bool leads_host(ompi_communicator_t *comm)
 {
 	return !has_neighbour(comm, ompi_comm_rank(comm));
@@ -150,9 +149,8 @@ static int number_hosts(coll_inc_module_t *m, const int *leader_of, int size)
 }
 
 /*
- * Find the lowest rank in @comm on this host; -1 if unknown. The communicator of its
- * ranks says itself that it is not for this component: any thread may happen to
- * complete it.
+ * Find the lowest rank in @comm on this host; -1 if unknown. An info key keeps this
+ * component off the host's communicator: any thread may happen to complete it.
  */
 static int find_leader(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
@@ -207,15 +205,15 @@ static bool needs_switch(ompi_communicator_t *comm)
 }
 
 /*
- * Try what this rank needs for a meeting, if that is due. Returns true if
- * enough is known for coll_inc_say_mine().
+ * Start the first try of the switch, if due and this rank needs the switch.
+ * Returns true if coll_inc_say_mine() may be called.
  */
 bool coll_inc_can_say(ompi_communicator_t *comm)
 {
 	return !needs_switch(comm) || coll_inc_tried();
 }
 
-/* Collect what this rank says in a meeting. */
+/* Collect this rank's values for a meeting. */
 void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
 	enum coll_inc_why why = COLL_INC_GOES;
@@ -232,7 +230,7 @@ void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 	say[COLL_INC_SAY_MEMLOCK] = ~(uint64_t)may_lock();
 }
 
-/* Exchange it in one operation, as each takes a round trip or more. */
+/* Exchange all values in one operation, as each takes a round trip or more. */
 static enum coll_inc_why exchange_say(coll_inc_module_t *m,
 				      ompi_communicator_t *comm,
 				      uint64_t say[COLL_INC_SAY_N])
@@ -244,10 +242,9 @@ static enum coll_inc_why exchange_say(coll_inc_module_t *m,
 }
 
 /*
- * The daemon refuses a rank that would be the first of a job if there is no
- * room for another job of its host. A rank of another host may begin the job,
- * and would wait for this one: so ask again, for as long as another rank may
- * come later than this one.
+ * The daemon refuses the first rank of a job if its host has no room for
+ * another job. A rank of another host may begin the job, and would wait for
+ * this one: so retry for as long as another rank may come later than this one.
  */
 static int create_comm(struct inc_comm **inc, struct inc_comm_opts *opts)
 {
@@ -297,7 +294,7 @@ static enum coll_inc_why join_job(coll_inc_module_t *m, struct inc_comm **inc,
 	}
 	snprintf(m->tried, sizeof(m->tried), "%s",
 		 *said ? said : inc_strerror(ret));
-	/* That others came late is no failure of this rank. */
+	/* Lateness of other ranks is no failure of this one. */
 	if (coll_inc_why_of(ret) != COLL_INC_LATE)
 		coll_inc_unable(coll_inc_why_of(ret), m->tried);
 	return coll_inc_why_of(ret);
@@ -358,7 +355,7 @@ static enum coll_inc_why meet_ranks(coll_inc_module_t *m,
 					 coll_inc_slots()));
 }
 
-/* Report the outcome of few communicators, since a program may make thousands. */
+/* Report few communicators only, since a program may make thousands. */
 static bool is_told(const coll_inc_module_t *m, const ompi_communicator_t *comm)
 {
 	static enum coll_inc_why last;
@@ -411,7 +408,7 @@ static void tell_outcome(const coll_inc_module_t *m,
 		     later);
 }
 
-/* Say what this rank was told in this meeting or before, or who has found the reason. */
+/* Set m->said: this rank's own message from this meeting or before, or the culprit. */
 static void say_culprit(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	ompi_proc_t *p = ompi_comm_peer_lookup(comm, m->culprit);
@@ -425,8 +422,9 @@ static void say_culprit(coll_inc_module_t *m, ompi_communicator_t *comm)
 }
 
 /*
- * The ranks did not meet. What kept them from it may change, so they try again,
- * less and less often; that costs an exchange as long as one of them knows better.
+ * The ranks did not meet. The obstacle may go away, so they try again, less and
+ * less often. A retry costs only an exchange if a rank already knows that it will
+ * fail.
  */
 static void fall_back(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
@@ -531,9 +529,9 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m,
 }
 
 /*
- * Find a tree for a persistent operation. All ranks are in the same call.
- * Trees are kept: once all ranks have returned a tree, in any order, it is
- * reused. Returns COLL_INC_GOES, unless m->err is set, or why there is none.
+ * Find a tree for a persistent operation. All ranks are in the same call. Trees
+ * are kept: once all ranks have released a tree, in any order, it is reused.
+ * Returns COLL_INC_GOES, or why there is none; m->err is set on failure.
  * @m: module in state COLL_INC_READY whose hosts have one rank each
  */
 enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
@@ -558,7 +556,7 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return why;
 }
 
-/* Release what coll_inc_meet() has made. */
+/* Release the resources of coll_inc_meet(). */
 void coll_inc_part(coll_inc_module_t *m)
 {
 	coll_inc_unwatch(m);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Goes around coll/han where it is wrong.
+ * Bypasses coll/han where it is wrong.
  *
  * In Open MPI 5.0.7, coll/han puts the blocks of a Gather, Scatter or Allgather
  * into the wrong order on some communicators whose ranks are not grouped by
- * host. Where this component would fall through to it, it takes what Open MPI
- * would use without coll/han.
+ * host. Where this component would fall through to it, it falls through to the
+ * function that Open MPI would use without coll/han.
  *
- * Knows on which node each rank is.
+ * This file also knows each rank's node.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static uint32_t *nodes;
 static uint32_t nnodes;
 
 /*
- * Make room for what is known of this job's processes. Context: mPI starts;
- * later, several threads may ask at a time.
+ * Allocate the table of this job's processes. Context: MPI starts; later,
+ * several threads may use it at a time.
  */
 void coll_inc_hosts_init(void)
 {
@@ -40,7 +40,7 @@ void coll_inc_hosts_init(void)
 		nnodes = 0;
 }
 
-/* All processes are told the same by the job's launcher, without a message. */
+/* The launcher has told all processes the same, so no message is needed. */
 static uint32_t ask_node(opal_process_name_t name)
 {
 	uint32_t node = UNKNOWN, *to = &node;
@@ -56,7 +56,7 @@ static uint32_t node_of(ompi_communicator_t *comm, int rank)
 	opal_process_name_t name =
 		ompi_comm_peer_lookup(comm, rank)->super.proc_name;
 
-	/* What is known of other jobs may differ between processes. */
+	/* Knowledge of other jobs may differ between processes. */
 	if (name.jobid != OPAL_PROC_MY_NAME.jobid)
 		return UNKNOWN;
 	if (name.vpid >= nnodes)
@@ -66,7 +66,7 @@ static uint32_t node_of(ompi_communicator_t *comm, int rank)
 	return nodes[name.vpid];
 }
 
-/* Are each host's ranks consecutive? The same on all ranks. */
+/* Are each host's ranks consecutive? Returns the same on all ranks. */
 static bool is_grouped(ompi_communicator_t *comm)
 {
 	uint32_t last = node_of(comm, 0), node;
@@ -83,8 +83,8 @@ static bool is_grouped(ompi_communicator_t *comm)
 }
 
 /*
- * Check whether any host has several ranks. Returns true also if that is not
- * known; the same on all ranks.
+ * Check whether any host has several ranks. Returns true if unknown, too; the
+ * same on all ranks.
  */
 bool coll_inc_hosts_shared(ompi_communicator_t *comm)
 {
@@ -107,7 +107,7 @@ static bool is_han(const mca_coll_base_avail_coll_t *avail)
 	return !strcmp(avail->ac_component_name, "han");
 }
 
-/* Has coll/han a module for that communicator? */
+/* Does coll/han have a module for @comm? */
 static bool has_han(const ompi_communicator_t *comm)
 {
 	mca_coll_base_avail_coll_t *a;
@@ -119,14 +119,14 @@ static bool has_han(const ompi_communicator_t *comm)
 	return false;
 }
 
-/* Fall through to others where coll/han is wrong. */
+/* Fall through to other components where coll/han is wrong. */
 void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm)
 {
 	mca_coll_base_avail_coll_t *a;
 
 	if (!comm->c_coll->module_list || !has_han(comm) || is_grouped(comm))
 		return;
-	/* The last one has the highest priority. */
+	/* The last match in the list has the highest priority. */
 #define AROUND(name)							\
 	OPAL_LIST_FOREACH(a, comm->c_coll->module_list,			\
 			  mca_coll_base_avail_coll_t) {			\

@@ -17,7 +17,7 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 
-/* No collective of a host's communicator, which is our own, uses it. */
+/* Tag that no collective uses on a host's communicator, which is our own. */
 #define TAG	MCA_COLL_BASE_TAG_GATHERV
 
 static bool is_leader(const coll_inc_module_t *m)
@@ -144,7 +144,7 @@ static int last_step(coll_inc_module_t *m, int ret)
 
 /*
  * Open MPI's reduction on a host may overwrite its root's data by results if one
- * lies in the other: see coll_inc_apart(). Both are of one size.
+ * lies in the other: see coll_inc_apart(). Both have the same size.
  */
 static const void *own_data(const struct coll_inc_args *a)
 {

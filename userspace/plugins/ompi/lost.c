@@ -2,10 +2,10 @@
 /*
  * The trees of communicators that were revoked or have lost a process.
  *
- * Open MPI ends its own messages of such a communicator, and that is how its
- * collectives end. Ours have no messages there. So Open MPI's progress ends the trees
- * of such a communicator, and every wait for them ends as it does for any tree that
- * is gone. A communicator of a host's ranks is ours alone, and is revoked.
+ * Open MPI fails its own messages of such a communicator, which ends its collectives.
+ * Ours have no such messages, so a progress function ends the communicator's trees,
+ * and every wait for them fails as for any tree that is gone. The communicator of a
+ * host's ranks, which is ours alone, is revoked.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void revoke_local(ompi_communicator_t *comm)
 #endif
 }
 
-/* A module that is lost, and was not known to be. The lock is held. */
+/* Find a newly lost module. Context: coll_inc_lock() is held. */
 static struct coll_inc_module *find_lost(void)
 {
 	struct coll_inc_module *m;
@@ -80,7 +80,7 @@ void coll_inc_watch(struct coll_inc_module *m)
 	coll_inc_unlock();
 }
 
-/* Leave a communicator alone that will have no more trees. */
+/* Stop watching a communicator that will have no more trees. */
 void coll_inc_unwatch(struct coll_inc_module *m)
 {
 	if (!m->is_watched)

@@ -66,7 +66,7 @@ static int enable_module(mca_coll_base_module_t *module,
 	coll_inc_module_t *m = (coll_inc_module_t *)module;
 
 	m->comm = comm;
-	/* No lower component implements it: without a fallback, don't offer. */
+	/* Do not offer a collective that no lower component implements. */
 #define X(name)								\
 	if (comm->c_coll->coll_##name) {				\
 		m->below.name = comm->c_coll->coll_##name;		\
@@ -118,7 +118,7 @@ mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 			     comm->c_name, ompi_comm_size(comm));
 		return NULL;
 	}
-	/* An error that coll/han does not hear would have to end the job. */
+	/* coll/han ignores errors, so an error would have to abort the job. */
 	if (unheard && coll_inc_survives())
 		return NULL;
 	m = OBJ_NEW(coll_inc_module_t);

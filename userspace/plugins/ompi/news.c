@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How Open MPI sees a communicator that was revoked or has lost a process, if the job
- * goes on without it (ULFM, mpirun --with-ft ulfm).
+ * Open MPI's view of a communicator that was revoked or has lost a process, if the
+ * job goes on without the process (ULFM, mpirun --with-ft ulfm).
  *
  * As a rule, a tree that has lost a rank ends before Open MPI knows of it. The
- * operation then waits for the news, since only these tell the program what to do.
+ * operation then waits for Open MPI's error code, which tells the program what to
+ * do.
  */
 #include "coll_inc.h"
 #include "conf/clock.h"
@@ -13,8 +14,8 @@
 #include "opal/runtime/opal_progress.h"
 
 /*
- * A launcher tells of a process that is gone at once, of a host after a while. A tree
- * may also end without any of that.
+ * A launcher reports a lost process at once, a lost host after a while. A tree may
+ * also end without either.
  */
 #define NEWS_MS	5000
 

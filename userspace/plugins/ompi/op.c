@@ -62,7 +62,7 @@ int coll_inc_error(int rc)
 	}
 }
 
-/* Result of the earlier parts. Parts end in order, so all of these have. */
+/* Result of the earlier parts, all complete: parts end in order. */
 static int earlier_parts(const struct coll_inc_op *o)
 {
 	int i, rc = 0;
@@ -72,7 +72,7 @@ static int earlier_parts(const struct coll_inc_op *o)
 	return rc;
 }
 
-/* There is no data to pass on, and the other ranks would not stop. */
+/* Abort the job: coll/han ignores errors, and would pass on wrong data. */
 static void give_up(const struct coll_inc_module *m, int ret)
 {
 	opal_output(coll_inc_output,
@@ -133,9 +133,9 @@ int coll_inc_finish(struct coll_inc_op *o, int rc)
 }
 
 /*
- * How long to sleep before Open MPI's next turn: not at all while it has work,
- * else increasingly longer. With other threads in MPI don't sleep either: they
- * may be waiting for libinc.
+ * Choose the sleep before Open MPI's next turn: none while it has work, else
+ * increasingly longer. None either with other threads in MPI: they may be
+ * waiting for libinc.
  */
 static unsigned int next_sleep_ms(unsigned int ms)
 {

@@ -6,8 +6,8 @@
  * parameters, or without coll/inc, would call other collectives than the rest,
  * and all would wait forever. So each process publishes its parameters when MPI
  * starts, along with the data that Open MPI exchanges anyway, and ranks compare
- * them before they meet. That needs no collective, in which the odd rank would
- * not take part.
+ * them before they meet. The comparison needs no collective, in which the odd
+ * rank would not take part.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -32,21 +32,21 @@ int coll_inc_output = -1;
 #define LIMIT		5	/* seconds to wait for a process's parameters */
 
 /*
- * Processes of this job known to have the same parameters, by their numbers;
- * and if they, or this process, allow several threads in MPI.
+ * Processes of this job known to have the same parameters, by number; THREADS:
+ * they, or this process, also allow several threads in MPI.
  */
 enum { UNKNOWN, SAME, THREADS };
 static unsigned char *known;
 static uint32_t nknown;
 
-/* Without the first word, the number of threads, which may differ. */
+/* Skip the first word, the number of threads, which may differ. */
 static const char *skip_threads(const char *text)
 {
 	text += strcspn(text, " ");
 	return *text ? text + 1 : text;
 }
 
-/* The decisions depend on this text; data has the machine's layout. */
+/* List all that decisions depend on, and the layout of data on this machine. */
 static void own_text(char text[TEXT_MAX])
 {
 	const struct coll_inc_params *p = &coll_inc_params;
@@ -60,7 +60,7 @@ static void own_text(char text[TEXT_MAX])
 }
 
 /*
- * Publish this process's parameters. Context: mPI starts; nothing has been
+ * Publish this process's parameters. Context: MPI starts; nothing has been
  * exchanged yet.
  */
 void coll_inc_params_tell(void)
@@ -71,7 +71,7 @@ void coll_inc_params_tell(void)
 	free(known);
 	nknown = opal_process_info.num_procs;
 	known = calloc(nknown, 1);
-	/* The others find that it has told nothing. */
+	/* Other ranks will find no parameters of this process. */
 	if (!known)
 		return;
 	own_text(text);
@@ -176,8 +176,8 @@ bool coll_inc_params_same(ompi_communicator_t *comm)
 }
 
 /*
- * Check whether any rank has MPI_THREAD_MULTIPLE. Returns true also if that is
- * not known; the same on all ranks.
+ * Check whether any rank has MPI_THREAD_MULTIPLE. Returns true if unknown, too;
+ * the same on all ranks.
  * @comm: communicator whose ranks have the same parameters
  */
 bool coll_inc_params_threads(ompi_communicator_t *comm)

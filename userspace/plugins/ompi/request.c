@@ -63,8 +63,8 @@ static bool running;
 
 /*
  * A request belongs to the program from the call that makes or starts it until
- * it is complete. From then on req_complete may hold the address of what the
- * program waits with, so nothing but this may write it.
+ * it is complete. Meanwhile req_complete may hold the address of the program's
+ * wait object, so only this function may write it.
  *
  * Open MPI's Waitall does not report that a persistent request has failed. It
  * frees failed ones, so this one is no longer persistent.
@@ -218,7 +218,7 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 {
 	coll_inc_request_t *r = request_new(comm, false);
 
-	/* Without a request it ends here, and must not wait for other ranks. */
+	/* Without a request, end the operation, waiting for nobody. */
 	if (!r) {
 		int ret;
 
@@ -234,7 +234,7 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 	return OMPI_SUCCESS;
 }
 
-/* Only the thread that starts a persistent request has it. */
+/* No locking: only the thread that starts a persistent request has it. */
 static void start_one(coll_inc_request_t *r)
 {
 	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
@@ -285,8 +285,8 @@ static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 }
 
 /*
- * The meeting in the background has ended: start what was queued, in order. An
- * operation may begin the next meeting. It and those behind it stay.
+ * The meeting in the background has ended: start the queued operations in
+ * order. If one begins the next meeting, it and all behind it stay queued.
  */
 static void decide_queued(struct coll_inc_module *m)
 {
@@ -354,7 +354,7 @@ static void forget_insignificant(struct coll_inc_args *a, int rank)
 		a->rtype = NULL;
 }
 
-/* The other ranks have their requests, and would wait for this rank. */
+/* End the trees: the other ranks' requests would wait for this rank. */
 static int persistent_fails(struct coll_inc_module *m)
 {
 	coll_inc_lock();

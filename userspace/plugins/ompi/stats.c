@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Which operations of this process went through the switch, and why others did
- * not: each one, if configured, and their sums at the end, by collective and by
- * communicator.
+ * Statistics: which operations of this process went through the switch, and why
+ * others did not. Reports each one, if configured, and sums at the end, by
+ * collective and by communicator.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,12 +43,12 @@ static const char *const why_texts[COLL_INC_NWHY] = {
 	[COLL_INC_PARAMS]    = "the ranks were given different parameters",
 };
 
-/* By function and reason. Threads may count at the same time. */
+/* Operations by function and reason. Threads may count at the same time. */
 static atomic_ulong counts[COLL_INC_NFN][COLL_INC_NWHY];
 
 /* Communicators that are named in the summary. */
 #define NAMED		10
-/* Reasons that are named of each. */
+/* Reasons named for each communicator. */
 #define NAMED_WHYS	3
 
 /*
@@ -67,11 +67,11 @@ struct record {
 	char		said[COLL_INC_SAID];
 };
 
-/* Of modules. Communicators may be made and freed by any thread. */
+/* All modules. Communicators may be made and freed by any thread. */
 static opal_list_t live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Most operations that fell through first, and all others. */
+/* Records with most operations that fell through, and the sum of the rest. */
 static struct record top[NAMED];
 static struct record rest;
 
@@ -181,7 +181,7 @@ static bool is_shown(void)
 	       (coll_inc_params.stats == 1 && !OPAL_PROC_MY_NAME.vpid);
 }
 
-/* Reasons by their numbers of operations; returns text for none, too. */
+/* List reasons by number of operations. Returns a text, even for none. */
 static const char *list_reasons(const struct record *r, char *text, size_t len)
 {
 	unsigned long left[COLL_INC_NWHY];

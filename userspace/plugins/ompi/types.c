@@ -11,7 +11,7 @@
 
 #include "ompi/datatype/ompi_datatype_internal.h"
 
-/* The classes of MPI 4.1, section 6.9.2: which operations go with them. */
+/* Type classes of MPI 4.1, section 6.9.2, by their operations. */
 #define ARITH	(1u << INC_OP_SUM | 1u << INC_OP_PROD | \
 		 1u << INC_OP_MIN | 1u << INC_OP_MAX)
 #define LOGIC	(1u << INC_OP_LAND | 1u << INC_OP_LOR | 1u << INC_OP_LXOR)

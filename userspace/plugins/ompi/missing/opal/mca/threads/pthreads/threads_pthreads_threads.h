@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Debian's libopenmpi-dev lacks this header of Open MPI's own, which its other
- * headers include. Here is what those need of it, for Open MPI with pthreads.
+ * headers include. Only the needed parts are here, for Open MPI with pthreads.
  */
 #ifndef OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_THREADS_H
 #define OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_THREADS_H
