@@ -232,7 +232,7 @@ enum inc_state {
  * @block: its data block: size in bytes of the call's @count elements
  * @op_messages: messages of the oldest operation in progress; 0: none
  * @op_results: of these, messages whose result or error has arrived
- * @begun: collectives begun; less @operations: those in progress
+ * @begun: collectives begun; minus @operations: number in progress
  * @operations: collectives completed, including failed ones
  * @messages: messages sent
  * @results: messages whose result or error has arrived, of all operations
@@ -244,7 +244,7 @@ enum inc_state {
  * @sleeps: times that a call slept for a completion
  * @mem_regs: registrations of user memory made
  * @mem_hits: buffers of operations that were already registered
- * @devices: number of devices that operations use; @dev and what belongs to it is the
+ * @devices: number of devices that operations use; @dev and its settings are the
  *	first's
  */
 struct inc_comm_info {

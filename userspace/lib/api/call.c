@@ -17,8 +17,8 @@
 #include "engine/sq.h"
 
 /**
- * struct share - elements of each block that a request is for
- * @first: number of the first one
+ * struct share - elements of each block that a request covers
+ * @first: index of the first element
  * @count: their number
  */
 struct share {
@@ -71,7 +71,7 @@ static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 	return 0;
 }
 
-/* Check the largest size of any rank, so that all ranks get the same result. */
+/* Check the largest size of any rank: all ranks must get the same result. */
 static int check_size(struct inc_comm *comm, const struct inc_call *c,
 		      size_t *block)
 {
@@ -89,7 +89,7 @@ static int check_size(struct inc_comm *comm, const struct inc_call *c,
 	return 0;
 }
 
-/* Where this rank's data and result are; NULL where it has none. */
+/* Find this rank's data and result; NULL: none. */
 static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
 			 struct inc_request *req)
 {
@@ -133,8 +133,8 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
 }
 
 /*
- * Memory that can't be registered (RLIMIT_MEMLOCK, a mapped file) is copied.
- * The other ranks begin this operation in any case.
+ * Get a registration. Memory without one (RLIMIT_MEMLOCK, a mapped file) is
+ * copied, as the other ranks begin this operation in any case.
  */
 static int get_range(struct inc_comm *comm, struct inc_request *req,
 		     const char *addr, size_t len, bool writable,
@@ -171,7 +171,7 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	return 0;
 }
 
-/* Would results overwrite data that may be sent once more? */
+/* Would results overwrite data that may have to be sent again? */
 static bool would_overwrite(const struct inc_comm *comm,
 			    const struct inc_request *req, size_t in,
 			    size_t out)
@@ -180,22 +180,22 @@ static bool would_overwrite(const struct inc_comm *comm,
 	       req->send < req->recv + out && req->recv < req->send + in;
 }
 
-/* Bytes from the first of a request's blocks to the end of the last one. */
+/* Compute the bytes from a request's first block to the end of its last. */
 static size_t span_of(const struct inc_request *req, unsigned int blocks)
 {
 	return blocks ? (blocks - 1) * req->stride + req->plan.block : 0;
 }
 
-/* If this fails, inc_request_put() releases what it has registered. */
+/* Register buffers. On failure, inc_request_put() releases them. */
 static inline int get_memory(struct inc_comm *comm, struct inc_request *req)
 {
 	int ret;
 
-	/* Between two devices, none has it: see inc_call_move(). */
+	/* Not while moving between devices: see inc_call_move(). */
 	if (comm->rails.peer && comm->rebuild.state)
 		return 0;
 	req->pd = comm->pd;
-	/* See uc.c. */
+	/* UC copies all data. */
 	if (comm->uc)
 		return 0;
 	ret = get_range(comm, req, req->recv, req->out, true, &req->rmem);
@@ -245,7 +245,7 @@ static void copy_own(const struct inc_request *req)
 		memcpy(to, from, p->block);
 }
 
-/* A part of each block, which one rail carries. */
+/* Restrict a request to one rail's part of each block. */
 static void take_share(struct inc_request *req, const struct share *share)
 {
 	req->plan.block = share->count * req->esize;
@@ -288,8 +288,8 @@ static int prepare_request(struct inc_comm *comm, const struct inc_call *c,
 }
 
 /*
- * The other ranks begin an operation that this one cannot begin. They must not
- * wait for it, nor may their operation be matched with this rank's next one.
+ * Fail the communicator, as the other ranks begin an operation that this one
+ * cannot begin: they would wait, or match it with this rank's next one.
  */
 static void give_up(struct inc_comm *comm, int err)
 {
@@ -300,7 +300,7 @@ static void give_up(struct inc_comm *comm, int err)
 		      text);
 }
 
-/* Make what one rail does of an operation, ready to begin. */
+/* Make one rail's part of an operation, ready to begin. */
 static int make_request(struct inc_comm *comm, const struct inc_call *c,
 			const struct share *share, struct inc_request **res)
 {
@@ -344,7 +344,7 @@ static int make_request(struct inc_comm *comm, const struct inc_call *c,
 	return 0;
 }
 
-/* Make an operation that is ready to begin, over two rails if that is worth it. */
+/* Make an operation, ready to begin, over two rails if it is long enough. */
 static int make_call(struct inc_comm *comm, const struct inc_call *c,
 		     struct inc_request **res)
 {
@@ -370,7 +370,7 @@ static int make_call(struct inc_comm *comm, const struct inc_call *c,
 	return ret;
 }
 
-/* The tree is another one than when the operation was made: so are its messages. */
+/* Plan again: the tree needs other messages than when the request was made. */
 static int plan_anew(struct inc_request *req)
 {
 	put_memory(req);
@@ -379,8 +379,8 @@ static int plan_anew(struct inc_request *req)
 }
 
 /*
- * Plan an operation anew, for UC instead of RC. What was one message may be
- * several, in which the rank's own block is not sent.
+ * Plan an operation anew, for UC instead of RC. One message may become several,
+ * which do not carry the rank's own block.
  */
 void inc_call_renew(struct inc_request *req)
 {
@@ -391,11 +391,10 @@ void inc_call_renew(struct inc_request *req)
 }
 
 /*
- * Have operations use another device and its tree. Ranges that the user has
- * registered are so over the new one, too.
- * @comm: communicator that goes on over it, and whose operations have sent
- *	nothing
- * @from: has what belongs to the device before
+ * Move operations to another device and its tree, with the ranges that the user
+ * has registered.
+ * @comm: communicator on the new device, whose operations have sent nothing
+ * @from: communicator with the resources of the previous device
  */
 void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 {
@@ -410,12 +409,12 @@ void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 	from->mem = mem;
 	comm->mem.who = &comm->who;
 	from->mem.who = &from->who;
-	/* What may be registered is limited. */
+	/* Deregister first: RLIMIT_MEMLOCK may not allow both. */
 	inc_mem_retire(&from->mem);
 	inc_comm_reap_mem(from);
 	inc_mem_repin(&comm->mem, &from->mem);
 	for (req = comm->ops.first; req && !ret; req = req->next) {
-		/* Results may have overwritten what it was copied from. */
+		/* Results may have overwritten the source of the copy. */
 		if (req->keeps && req->source)
 			req->send = req->temp;
 		ret = plan_anew(req);
@@ -426,7 +425,7 @@ void inc_call_move(struct inc_comm *comm, struct inc_comm *from)
 			      strerror(-ret));
 }
 
-/* Where the last copy is kept, another one is made. */
+/* Copy data that must be kept; never into a copy that is still kept. */
 static int copy_data(struct inc_request *req)
 {
 	if (req->keeps && !req->temp) {
@@ -441,7 +440,7 @@ static int copy_data(struct inc_request *req)
 	return 0;
 }
 
-/* A persistent one may have been made for another transport, or device. */
+/* Begin an operation; plan it anew if transport or device have changed. */
 static int begin_request(struct inc_request *req)
 {
 	struct inc_comm *comm = req->comm;
@@ -458,7 +457,7 @@ static int begin_request(struct inc_request *req)
 	return 0;
 }
 
-/* How long each rail takes, see progress.c. */
+/* Measure the time of each rail, see progress.c. */
 static void take_time(struct inc_request *req, struct inc_comm *second)
 {
 	uint64_t now = 0;
@@ -471,7 +470,7 @@ static void take_time(struct inc_request *req, struct inc_comm *second)
 	second->rails.took_us = 0;
 }
 
-/* Begin what both rails do. */
+/* Begin both rails' parts. */
 static int begin_both(struct inc_request *req, struct inc_comm *second)
 {
 	int ret;

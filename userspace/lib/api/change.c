@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A communicator whose transport nobody has chosen begins over RC, and changes to
- * UC if its path loses packets. It does not change back.
+ * A communicator with default transport begins over RC, and changes to UC if its path
+ * loses packets. It does not change back.
  *
- * The watch of any rank sees the losses, and the daemon tells all ranks of them.
- * Each makes another communicator, over UC, in a thread of its own; the daemon
- * takes it for a job like others. Nothing waits for that. Should it fail, on any
- * rank, it fails on all, and everything goes on over RC.
+ * Any rank's watch may report losses; the daemon then tells all ranks to change. Each
+ * makes another communicator, over UC, in a thread of its own; to the daemon it is a
+ * job like others. Operations do not wait for it. If it fails on any rank, it fails on
+ * all, and everything goes on over RC.
  *
- * When it is there, a rank sends no operation that it has not begun yet. The
- * ranks agree, over UC, on the highest number of operations that any has begun.
- * Those are the last ones over RC: each rank sends them, and waits for them. Then
- * the ranks tell each other, over UC, that they have all results, and none needs
- * RC then. Up to there the new one may fail, and all goes on over RC; after that
- * the communicator fails with it, as other ranks may have changed, and not with
- * what was over RC. That is kept until an operation over UC has a result, as all
- * ranks have changed then: the daemon says to nobody before that this rank has left.
+ * Once the UC communicator exists, a rank holds operations that it has not begun yet.
+ * The ranks agree, over UC, on the highest number of operations that any has begun. Up
+ * to this number they use RC: each rank sends them, and waits for them. Then a Barrier
+ * over UC tells all ranks that none needs RC any more. Until a rank starts it, a
+ * failure over UC is harmless; from then on, the communicator fails with UC, as other
+ * ranks may have changed, but not with RC. The RC part is kept until an operation over
+ * UC has a result, which shows that all ranks have changed: others would take an
+ * earlier leave for a lost rank.
  *
- * So every operation is done by one of the two trees, as a whole, and the result
- * has the same bits over either.
+ * So every operation is done by one of the two trees as a whole, and its result has the
+ * same bits over either.
  *
- * A rail whose tree has failed goes the same way: each rank makes another communicator,
- * over the other rail's device, and the ranks agree over that on the lowest number of
- * operations that any has all results of. They repeat what comes after it, see
+ * A rail whose tree has failed is replaced likewise: each rank makes another
+ * communicator, over the other rail's device, and the ranks agree, over it, on the
+ * lowest number of operations of which any has all results. They repeat later ones, see
  * rebuild.c.
  */
 #include <endian.h>
@@ -45,9 +45,9 @@
 #include "engine/uc.h"
 
 #define TRIES		3
-/* Ranks begin in their next calls, some of them late. */
+/* Ranks join within their next calls, some of them late. */
 #define JOIN_MS		30000
-/* Whatever keeps another tree from being made may end, as that of the tree before. */
+/* Another tree may be refused while the failed one still holds resources. */
 #define REPLACE_TRIES	100
 #define REPLACE_PAUSE_MS	100
 
@@ -63,7 +63,7 @@ static void *make_other(void *arg)
 	return NULL;
 }
 
-/* Over the device of the other rail. */
+/* Make the tree over the device of the other rail. */
 static void *replace_other(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = REPLACE_PAUSE_MS * 1000000L };
@@ -118,7 +118,7 @@ static void forget_request(struct inc_comm *comm)
 	comm->change.req = NULL;
 }
 
-/* The other communicator is not needed; destroying it waits for the daemon. */
+/* Destroy the other communicator in a thread, as this waits for the daemon. */
 static void clean_up(struct inc_comm *comm)
 {
 	comm->change.state = INC_CHANGE_CLEANING;
@@ -126,7 +126,7 @@ static void clean_up(struct inc_comm *comm)
 		destroy_other(comm);
 }
 
-/* Other calls carry on two rails in any case. */
+/* Other calls drive two rails in any case, so keep those listed. */
 static void unlist(struct inc_comm *comm)
 {
 	if (!comm->rails.other)
@@ -164,7 +164,7 @@ static void begin_change(struct inc_comm *comm)
 		inc_others_add(comm);
 }
 
-/* Whatever the tree over RC offers, operations that are held were promised it. */
+/* Held operations were checked against the RC tree, so UC must offer as much. */
 static bool is_as_good(const struct inc_comm *comm,
 		       const struct inc_comm *other)
 {
@@ -201,8 +201,8 @@ static void begin_count(struct inc_comm *comm)
 }
 
 /*
- * Returns whether the operation over UC is done, without an error. The time limit is
- * that of who waits for the communicator, if anybody does.
+ * Returns whether the operation over UC is done without an error. The time limit is
+ * the waiting call's, if there is one.
  */
 static bool finish_request(struct inc_comm *comm, bool called, int *ret)
 {
@@ -259,8 +259,8 @@ static void drain(struct inc_comm *comm)
 	} while (0)
 
 /*
- * What the daemons say, and have said. Nobody watches over @b after that. What has
- * failed over RC since this rank left it does not matter.
+ * Swap the daemons' connections and messages, and leave @b without a watch:
+ * failures over RC no longer matter.
  */
 static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 {
@@ -281,7 +281,7 @@ static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 	b->qp = NULL;
 }
 
-/* All but the user's memory and operations, and what was counted. */
+/* Swap all but the user's memory, operations and statistics. */
 static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 {
 	swap_watches(&a->watchdog, &b->watchdog);
@@ -304,7 +304,7 @@ static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 	SWAP(a, b, who.tree_id);
 }
 
-/* It cannot fail: there is the thread. */
+/* Cannot fail: inc_watchdog_hold() has kept the thread. */
 static void watch_again(struct inc_comm *comm)
 {
 	inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
@@ -320,7 +320,7 @@ static void take_uc(struct inc_comm *comm)
 	inc_request_drop_kept(comm);
 	inc_watchdog_hold();
 	swap_engines(comm, other);
-	/* The round trips so far were those of short messages on an idle path. */
+	/* Round trips so far are of short messages on an idle path only. */
 	inc_uc_restart(comm);
 	inc_mem_renumber(&comm->mem);
 	for (req = comm->ops.first; req; req = req->next)
@@ -349,7 +349,7 @@ static void leave_rc(struct inc_comm *comm, bool called)
 
 /* --- Rails ----------------------------------------------------------------- */
 
-/* Returns whether nothing is left of a change to UC. */
+/* End a change to UC. Returns whether nothing is left of it. */
 static bool forget_change(struct inc_comm *comm)
 {
 	comm->change.holds = false;
@@ -370,8 +370,8 @@ static bool forget_change(struct inc_comm *comm)
 }
 
 /*
- * All join the same job again, until they have agreed: what fails for one of them fails
- * for all, or makes the others wait for it.
+ * All ranks join the same job again, until they have agreed: a failure of one fails
+ * all, or makes the others wait for it.
  */
 static void begin_replacing(struct inc_comm *comm)
 {
@@ -385,7 +385,7 @@ static void begin_replacing(struct inc_comm *comm)
 	comm->rails.text[0] = '\0';
 	atomic_store(&comm->change.stop, false);
 	comm->rebuild.state = INC_REBUILD_REJOINED;
-	/* From here on it is for the time limit of who waits, alone. */
+	/* From here on, the watch serves the waiting call's time limit only. */
 	if (comm->rails.other)
 		inc_watchdog_restart(&comm->watchdog);
 	inc_warn(&comm->who, "%s: another tree is made over the other device",
@@ -394,7 +394,7 @@ static void begin_replacing(struct inc_comm *comm)
 		inc_comm_fail(comm, -EAGAIN, "no thread");
 }
 
-/* There may be another one: the tree that was to replace the first has failed, too. */
+/* Try again, as the replacement has failed, too. */
 static void replace_again(struct inc_comm *comm, const char *why)
 {
 	if (++comm->rails.tries < TRIES)
@@ -448,7 +448,7 @@ static void take_rail(struct inc_comm *comm)
 	memcpy(comm->rails.at, comm->rails.peer->rails.at,
 	       sizeof(comm->rails.at));
 	comm->rails.tries = 0;
-	/* Both are over the same device now. */
+	/* Now both rails use the same device. */
 	atomic_store(&comm->watchdog.spare, false);
 	atomic_store(&comm->rails.peer->watchdog.spare, false);
 	if (comm->uc)
@@ -483,7 +483,7 @@ static void replace_rail(struct inc_comm *comm, bool called)
 	}
 }
 
-/* inc_change_end() frees what there is. */
+/* Stop a change; inc_change_end() frees its resources. */
 static void stop_change(struct inc_comm *comm)
 {
 	unlist(comm);
@@ -544,9 +544,9 @@ static int copy_str(const char **str)
 }
 
 /*
- * Prepare for changing to UC, if nobody has chosen otherwise. A window or a
- * message size are chosen for RC; a communicator that is rebuilt, or connected
- * by RDMA CM, does not change. Returns 0 or -ENOMEM. inc_change_end() frees.
+ * Prepare for changing to UC, if the options allow it: a given window or
+ * message size is meant for RC; a communicator with flags (rebuild, RDMA CM)
+ * does not change. Returns 0 or -ENOMEM. inc_change_end() frees.
  */
 int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
@@ -587,7 +587,7 @@ void inc_change_allow(struct inc_comm *comm)
 	atomic_store(&comm->watchdog.may_change, comm->change.able);
 }
 
-/* Free all that a change has made. */
+/* Free all resources of a change. */
 void inc_change_end(struct inc_comm *comm)
 {
 	struct inc_comm_opts *o = &comm->change.opts;

@@ -24,10 +24,10 @@ static int run_call(struct inc_comm *comm, struct inc_call c)
 
 /*
  * The two other forms of a collective, with arguments as in inc_i...(): the blocking
- * one returns as that and inc_request_wait(). The persistent one checks arguments,
- * and registers buffers, once: they must stay mapped until inc_request_free(), and
- * nothing is sent until inc_request_start(). Any number of such operations may
- * exist; ranks must agree on the order in which they are started.
+ * one returns as inc_i...() and inc_request_wait(). The persistent one checks
+ * arguments, and registers buffers, once: they must stay mapped until
+ * inc_request_free(), and nothing is sent until inc_request_start(). Any number of
+ * such operations may exist; ranks must agree on the order of their starts.
  */
 #define FORMS(name, call, ...)						\
 int inc_##name(struct inc_comm *comm, __VA_ARGS__)			\
@@ -71,7 +71,7 @@ static struct inc_call make_allreduce(const void *send, void *recv,
  * inc_request_wait(), for any request of the communicator, and blocking
  * collectives make progress.
  *
- * Return: 0; -EOPNOTSUPP if the tree does not offer it; -EINVAL for a rank,
+ * Return: 0; -EOPNOTSUPP if the tree lacks the collective; -EINVAL for a rank,
  * type or operation that does not exist; -EOVERFLOW; or the error that the
  * communicator failed with. It fails, on all ranks, if this one can't begin an
  * operation that the others may have begun: -EINVAL for overlapping buffers,
@@ -379,7 +379,7 @@ static struct inc_call barrier(void)
  * @comm: communicator
  * @req: the operation, as in inc_iallreduce()
  *
- * Return: 0, -EOPNOTSUPP, -ENOMEM, or what the communicator failed with.
+ * Return: 0, -EOPNOTSUPP, -ENOMEM, or the error of a failed communicator.
  */
 int inc_ibarrier(struct inc_comm *comm, struct inc_request **req)
 {

@@ -38,7 +38,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Unless fixed by the caller, the window adapts to the path: see bdp.h. */
+/* Set the window, which adapts to the path unless fixed: see bdp.h. */
 static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		       uint32_t most)
 {
@@ -183,7 +183,7 @@ static void destroy_device(struct inc_comm *comm)
 
 /* --- Public ------------------------------------------------------------ */
 
-/* Other calls may carry it on, unless one that changes does. */
+/* Let other calls drive @comm, but not a communicator made by a change. */
 static void share(struct inc_comm *comm)
 {
 	pthread_mutexattr_t recursive;
@@ -197,7 +197,7 @@ static void share(struct inc_comm *comm)
 		inc_others_add(comm);
 }
 
-/* All that needs no other rank. */
+/* Prepare all that involves no other rank. */
 static int begin_comm(struct inc_comm *comm, const struct inc_comm_opts *o,
 		      int64_t deadline_ms)
 {
@@ -258,7 +258,7 @@ static struct inc_comm *new_comm(_Atomic bool *stop)
 	return c;
 }
 
-/* The memory for a tree as the daemon makes them, if nobody says otherwise. */
+/* Allocate memory as for a tree with the daemon's default settings. */
 static int try_memory(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	char err[INC_RDV_TEXT_MAX] = "";
@@ -285,12 +285,12 @@ static int try_memory(struct inc_comm *comm, const struct inc_comm_opts *o)
 }
 
 /**
- * inc_comm_check() - find out what would keep this process from joining
+ * inc_comm_check() - test whether this process could join
  * @opts: options of inc_comm_create(); the job's name and the ranks do not matter
  *
- * Does all that needs no other rank, and undoes it: connects to the daemon, opens
- * the device, makes a queue pair, registers memory. Takes no place at the daemon or
- * the switch. Any thread may call it at any time.
+ * Takes all steps of inc_comm_create() without other ranks, and undoes them:
+ * connects to the daemon, opens the device, makes a queue pair, registers memory.
+ * Takes no place at the daemon or the switch. Any thread may call it at any time.
  *
  * Return: 0 or a negative errno value as of inc_comm_create(), the message in
  * opts->errbuf.
@@ -311,7 +311,7 @@ int inc_comm_check(const struct inc_comm_opts *opts)
 	ret = begin_comm(c, &o, inc_now_ms() + o.join_timeout_ms);
 	if (!ret)
 		ret = try_memory(c, &o);
-	/* It has joined nothing that it could leave. */
+	/* Close first: there is no job to leave. */
 	inc_conn_close(&c->watchdog.conn);
 	inc_comm_destroy(c);
 	return ret;
@@ -327,7 +327,7 @@ int inc_comm_check(const struct inc_comm_opts *opts)
  *
  * Return: 0 or a negative errno value, the message in opts->errbuf:
  *
- * * -EINVAL: wrong options, or those of this rank differ from another's;
+ * * -EINVAL: wrong options, or this rank's differ from another's;
  *   -E2BIG: options that this version does not know
  * * -ECONNREFUSED, -EHOSTUNREACH, -ENETUNREACH: the daemon cannot be reached, or
  *   the switch has no route to this rank
@@ -337,8 +337,8 @@ int inc_comm_check(const struct inc_comm_opts *opts)
  * * -ETIMEDOUT: ranks are missing; the message says which
  * * -EEXIST: the rank is taken
  * * -EACCES: the daemon does not permit this rank's address
- * * -ECONNRESET: a rank left again; -ENOTCONN: the daemon ended; -EPROTO: what
- *   answers is no daemon
+ * * -ECONNRESET: a rank left again; -ENOTCONN: the daemon ended; -EPROTO: the
+ *   answer is not a daemon's
  * * -ENOMEM: no memory, here or on the switch
  */
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
@@ -347,9 +347,9 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 }
 
 /*
- * Join a communicator, unless another thread stops that. Returns as
+ * Join a communicator; another thread may cancel it. Returns as
  * inc_comm_create(), or -ECANCELED.
- * @stop: it is to be given up; NULL: never
+ * @stop: set to cancel; NULL: never
  */
 int inc_comm_create_until(struct inc_comm **comm,
 			  const struct inc_comm_opts *opts, _Atomic bool *stop)
@@ -360,7 +360,7 @@ int inc_comm_create_until(struct inc_comm **comm,
 
 	inc_log_init();
 	*comm = NULL;
-	/* Another thread may change the environment. */
+	/* Do not read the environment here: another thread may change it. */
 	ret = inc_opts_take(&o, opts, !stop);
 	if (ret)
 		return ret;
@@ -421,7 +421,7 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 	return 0;
 }
 
-/* When the queue pair is destroyed, which may take longer than a caller is to wait. */
+/* Free the rest once the queue pair is destroyed, perhaps later. */
 static void free_comm(void *arg)
 {
 	struct inc_comm *comm = arg;

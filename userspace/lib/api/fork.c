@@ -40,8 +40,8 @@ static void in_parent(void)
 }
 
 /*
- * Another thread may have been inside the library when the process forked: rely
- * on flags only.
+ * Rely on flags only: another thread may have been inside the library when the
+ * process forked.
  */
 static void in_child(void)
 {

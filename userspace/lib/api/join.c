@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * How a rank joins its job: the dialogue with the daemon, or the manager, up to
- * "ready", and the last words. See Documentation/rendezvous.rst.
+ * "ready", and leaving. See Documentation/rendezvous.rst.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "join.h"
 #include "opts.h"
 
-/* A communicator that another thread may stop to want: how soon it is. */
+/* Reaction time to a cancellation by another thread. */
 #define STOP_LOOK_MS	50
 #define STOP_CONNECT_MS	2000
 #define ASK_MS		500	/* beyond the time limit: who was missing? */
@@ -27,9 +27,8 @@ static int try_conn(struct inc_conn *conn, const struct inc_comm_opts *o,
 }
 
 /*
- * Connect to the daemon, or to the manager. In short attempts if another
- * thread may stop that. Returns 0, or a negative errno value after
- * inc_opts_error().
+ * Connect to the daemon, or to the manager; in short attempts if another thread
+ * may cancel. Returns 0, or a negative errno value after inc_opts_error().
  */
 int inc_join_open(struct inc_comm *comm, const struct inc_comm_opts *o,
 		  int64_t deadline_ms)
@@ -55,9 +54,9 @@ int inc_join_open(struct inc_comm *comm, const struct inc_comm_opts *o,
 }
 
 /*
- * Leave the job. Waits for the answer, so that the name is free again. Returns
- * true if there is one.
- * @ms: for how long, in milliseconds
+ * Leave the job. Waits for the answer, after which the name is free again.
+ * Returns true if it came.
+ * @ms: maximum time to wait, milliseconds
  */
 bool inc_join_leave(struct inc_comm *comm, int ms, struct inc_rdv_msg *answer)
 {
@@ -77,7 +76,7 @@ bool inc_join_leave(struct inc_comm *comm, int ms, struct inc_rdv_msg *answer)
 	return false;
 }
 
-/* Give up waiting for other ranks, or a tree; the daemon knows for which. */
+/* Give up waiting; the daemon says which ranks or trees are missing. */
 static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_rdv_msg msg;
@@ -100,7 +99,7 @@ static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 			      known ? ": missing: " : "", known ? msg.text : "");
 }
 
-/* The next line, unless another thread says that nobody wants it. */
+/* Receive the next message, unless another thread cancels. */
 static int next_line(struct inc_comm *comm, int64_t deadline_ms,
 		     struct inc_rdv_msg *msg, char *err, size_t err_len)
 {
@@ -131,8 +130,8 @@ static bool is_news(const struct inc_rdv_msg *msg)
 }
 
 /*
- * Receive the daemon's next line, which must be of type @type. A manager may say
- * "rebuild" instead, if it was asked for that.
+ * Receive the daemon's next message, which must be of type @type. A manager may
+ * send "rebuild" instead, if the rank has enabled it.
  */
 static int expect_msg(struct inc_comm *comm, const struct inc_comm_opts *o,
 		      enum inc_rdv_type type, int64_t deadline_ms,
@@ -143,7 +142,7 @@ static int expect_msg(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 	do {
 		ret = next_line(comm, deadline_ms, msg, err, sizeof(err));
-		/* Lines that have arrived are read at any time. */
+		/* Read messages that have arrived even after the deadline. */
 		if (!ret && !is_news(msg) && inc_now_ms() >= deadline_ms)
 			ret = -ETIMEDOUT;
 	} while (!ret && !is_news(msg));
@@ -226,8 +225,8 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 /*
  * Report that the queue pair is ready to receive: the daemon lets the ranks
- * begin only when all have reported. A failure to send shows in the daemon's
- * answer, or in an error line instead of it.
+ * begin only when all have reported. A failure to send shows when receiving the
+ * answer.
  */
 static void send_rts(struct inc_comm *comm)
 {
@@ -238,7 +237,7 @@ static void send_rts(struct inc_comm *comm)
 	inc_conn_send(&comm->watchdog.conn, &msg);
 }
 
-/* Connect to the first tree, and wait until all ranks have. */
+/* Connect to the first tree, and wait until all ranks have done so. */
 static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 		      uint32_t psn, int64_t deadline_ms,
 		      struct inc_rdv_msg *msg)
@@ -260,8 +259,8 @@ static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 }
 
 /*
- * The tree has failed before all ranks were ready. From here on it is as if it
- * had failed later, but for the thread that hears the manager: this one.
+ * Handle a tree that failed before all ranks were ready. As with a later
+ * failure, except that this thread, not the watch, hears the manager.
  */
 static int other_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
 		      struct inc_rdv_msg *msg)

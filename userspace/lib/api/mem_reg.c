@@ -13,7 +13,7 @@
 
 static int pin_range(struct inc_comm *comm, void *addr, size_t len)
 {
-	/* Before this takes all that may be registered. */
+	/* Allocate first: this range may exhaust RLIMIT_MEMLOCK. */
 	int ret = inc_msg_bounce(comm);
 
 	return ret ? ret : inc_mem_pin(&comm->mem, addr, len);
@@ -28,8 +28,8 @@ static int pin_range(struct inc_comm *comm, void *addr, size_t len)
  * Operations on buffers within the range need no registration of their own. The
  * memory must stay mapped until inc_mem_dereg().
  *
- * Return: 0, -EINVAL, -EFAULT, -ENOMEM (also: RLIMIT_MEMLOCK), or what the
- * communicator failed with.
+ * Return: 0, -EINVAL, -EFAULT, -ENOMEM (also: RLIMIT_MEMLOCK), or the error
+ * that the communicator failed with.
  */
 int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 {
@@ -42,7 +42,7 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 	ret = comm->err;
 	if (!ret) {
 		ret = pin_range(comm, addr, len);
-		/* If that fails it is registered, or copied, in operations. */
+		/* On failure, operations register or copy the range. */
 		if (!ret && comm->rails.other)
 			pin_range(comm->rails.other, addr, len);
 		if (ret) {
@@ -62,8 +62,8 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
  * @addr: as given to inc_mem_reg()
  * @len: as given to inc_mem_reg()
  *
- * Return: 0, -ENOENT if that was never registered, -EBUSY if an operation in
- * progress or a persistent one uses it.
+ * Return: 0, -ENOENT if the range was never registered, -EBUSY if an operation
+ * in progress or a persistent one uses it.
  */
 int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Options of a communicator, by its creator and from the environment, and how a
- * creation says what is wrong with them, or with anything else.
+ * Options of a communicator, from its creator and the environment, and error
+ * messages of a creation.
  */
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ int inc_opts_here(const struct inc_comm_opts *o, int ret, const char *text)
 	return inc_opts_error(o, ret, "%s: %s", inc_cause_host(), text);
 }
 
-/* Read a number from the environment; leaves @val alone if it is not set. */
+/* Read a number from the environment; if not set, @val is unchanged. */
 static int env_num(const struct inc_comm_opts *o, const char *name,
 		   unsigned long max, unsigned long *val)
 {
@@ -69,7 +69,7 @@ static int env_uint(const struct inc_comm_opts *o, const char *name,
 	return ret;
 }
 
-/* For settings where -1 means none. */
+/* As env_num(), for settings where -1 means none. */
 static int env_int(const struct inc_comm_opts *o, const char *name, int max,
 		   int *val)
 {
@@ -139,7 +139,7 @@ static int env_on_failure(struct inc_comm_opts *o)
 	return 0;
 }
 
-/* Without a manager, who connects the ranks is not the environment's to say. */
+/* INC_AM_CONNECT applies to trees of a manager only. */
 static int env_connect(struct inc_comm_opts *o)
 {
 	const char *text = getenv("INC_AM_CONNECT");
@@ -160,7 +160,7 @@ static int fill_from_env(struct inc_comm_opts *o)
 	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
 	int ret;
 
-	/* A daemon that the caller names is preferred to one of the environment. */
+	/* The caller's daemon takes precedence over INC_AM. */
 	if (!o->server || !*o->server)
 		env_str("INC_AM", &o->am);
 	env_str("INC_SERVER", &o->server);

@@ -73,7 +73,7 @@ static void query_operations(const struct inc_comm *comm,
 	i->op_results = req->msgs_done;
 }
 
-/* What both rails have done, and the state of the first. */
+/* Add up both rails' statistics; the state is the first one's. */
 static void add_second(const struct inc_comm *comm, struct inc_comm_info *i)
 {
 	const struct inc_comm *second = comm->rails.other;
@@ -129,7 +129,7 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	i.rank = comm->rank;
 	i.nranks = comm->nranks;
 	i.status = comm->err;
-	/* With two rails, only they can say. */
+	/* With two rails, one may fail without the communicator. */
 	if (!i.status && !comm->rails.peer)
 		i.status = inc_watchdog_error(&comm->watchdog);
 	i.tree_id = comm->tree.tree_id;
@@ -155,7 +155,7 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	return 0;
 }
 
-/* Add which rank's request made the message fail, if it is known. */
+/* Append the rank whose request made the message fail, if known. */
 static bool add_wrong(struct inc_comm *comm)
 {
 	struct inc_watchdog *w = &comm->watchdog;
@@ -164,7 +164,7 @@ static bool add_wrong(struct inc_comm *comm)
 	bool known;
 
 	pthread_mutex_lock(&w->lock);
-	/* Of messages that fail at nearly the same time, one is reported. */
+	/* Of nearly simultaneous failures, the daemon reports one. */
 	known = w->wrong[0] &&
 		w->wrong_id - comm->error.msg_id + slots < 2 * slots;
 	if (known)
@@ -181,9 +181,8 @@ static bool add_wrong(struct inc_comm *comm)
  * The daemon, not the switch, names the rank at fault. If its report has not
  * arrived, this waits for it, for at most 400 ms, once per error.
  *
- * Return: why the communicator failed; if it has not, why the last failed
- * operation did; "success" if none did. The string is valid until the next
- * call.
+ * Return: why the communicator failed, else why the last failed operation did,
+ * else "success". The string is valid until the next call.
  */
 const char *inc_comm_strerror(struct inc_comm *comm)
 {

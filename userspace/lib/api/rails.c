@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Two rails: if every rank has a second RDMA device that reaches the switch, a
- * communicator has another one below it, with a tree of its own. Of long blocks each
- * carries a part (inc_plan_share()): a result depends on no element but its own, so
- * that its bits are the same. Short operations stay on the first.
+ * communicator has another one below it, with a tree of its own. Each carries a part of
+ * long blocks (inc_plan_share()): as elements are reduced independently, results are the
+ * same to the bit. Short operations stay on the first.
  *
- * The daemon says in "ready" that all ranks have such a device. Each joins the job that
- * it names, and all agree over the first tree that everybody has; else there is one rail.
+ * The daemon's "ready" says that all ranks have such a device, and names a second job.
+ * All join it, and agree over the first tree that all have; else there is one rail.
  *
  * Both repeat operations as if a manager made other trees (rebuild.c): if a tree fails,
- * change.c makes another one, over the device of the other rail, and the communicator
- * works on. So it ends only if both trees fail.
+ * change.c makes another one over the device of the other rail. So the communicator ends
+ * only if both trees fail.
  */
 #include <endian.h>
 #include <errno.h>
@@ -30,8 +30,8 @@
 #include "rails.h"
 
 /*
- * All ranks join at once. Where that fails, it is not tried again for a while: each rank
- * would wait as long for the others.
+ * All ranks join at once. After a failure they do not try again for a while, as each
+ * attempt may take all this time.
  */
 #define JOIN_MS		2000
 #define AGAIN_MS	60000
@@ -39,8 +39,8 @@
 static _Atomic int64_t not_before_ms;	/* in the time of inc_now_ms() */
 
 /*
- * Check whether a communicator may have two rails. Who has chosen a device
- * wants no other one. Returns true if so.
+ * Check whether a communicator may have two rails: not if the user has chosen a
+ * device. Returns true if so.
  */
 bool inc_rails_able(const struct inc_comm_opts *o)
 {
@@ -48,7 +48,7 @@ bool inc_rails_able(const struct inc_comm_opts *o)
 	       o->nranks > 1 && inc_now_ms() >= atomic_load(&not_before_ms);
 }
 
-/* The daemon at an address of the switch, or that of @conn. */
+/* Name the daemon at an address of the switch, or @conn's if NULL. */
 static void name_server(const struct inc_conn *conn,
 			const struct inc_rdv_addr *addr, char *name, size_t len)
 {
@@ -57,7 +57,7 @@ static void name_server(const struct inc_conn *conn,
 	char text[64];
 	uint16_t port;
 
-	/* At the same place for both families. */
+	/* The port has the same offset for both families. */
 	port = ntohs(((const struct sockaddr_in *)at)->sin_port);
 	if (!addr) {
 		inc_rdv_addr_from_sockaddr(at, &peer);
@@ -67,7 +67,7 @@ static void name_server(const struct inc_conn *conn,
 	snprintf(name, len, addr->len == 4 ? "%s:%u" : "[%s]:%u", text, port);
 }
 
-/* @which: tells apart the jobs that replace the rails' */
+/* @which: distinguishes the jobs that replace each rail */
 static void pair_with(struct inc_comm *comm, struct inc_comm *peer,
 		      const struct inc_comm_opts *o, const char *job, char which)
 {
@@ -81,19 +81,16 @@ static void pair_with(struct inc_comm *comm, struct inc_comm *peer,
 		 INC_JOB_MAX - 2, job, which);
 	*other = *o;
 	other->job = comm->rails.job;
-	/* While one changes to UC some ranks may have, and others not. */
+	/* Never the default: during a change to UC, ranks might differ. */
 	if (o->qp_type != INC_QP_UC)
 		other->qp_type = INC_QP_RC;
-	/* Some ranks may begin late, and who waits has a time limit. */
+	/* Ranks may begin late; a waiting call has its own time limit. */
 	other->join_timeout_ms = INT_MAX;
 	other->errbuf = comm->rails.text;
 	other->errbuf_len = sizeof(comm->rails.text);
 }
 
-/*
- * Join the second job. Returns whether all have, and it works; if so, one operation of
- * the first may wait for all of that.
- */
+/* Join the second job. Returns whether all ranks have joined, and it works. */
 static bool join_second(struct inc_comm *comm, const struct inc_comm_opts *o,
 			const char *server, const char *job,
 			struct inc_comm **res)
@@ -123,8 +120,8 @@ static bool join_second(struct inc_comm *comm, const struct inc_comm_opts *o,
 }
 
 /*
- * Have a second rail, if all ranks can. Returns 0, whether there is one or
- * not; or a negative errno value, with a message, if @comm has failed.
+ * Open a second rail, if all ranks can. Returns 0, with or without one; or a
+ * negative errno value, with a message, if @comm has failed.
  */
 int inc_rails_open(struct inc_comm *comm, const struct inc_comm_opts *o)
 {

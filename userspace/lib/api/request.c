@@ -57,7 +57,7 @@ int inc_request_start(struct inc_request *req)
  * communicator's time limit while no result arrives, the communicator fails
  * with -ETIMEDOUT.
  *
- * Return: 0, or what the operation ended with (see inc_request_wait()).
+ * Return: 0, or the error of the operation (see inc_request_wait()).
  */
 int inc_request_test(struct inc_request *req, int *done)
 {

@@ -93,7 +93,7 @@ void inc_log_lock(void)
 	pthread_mutex_lock(&hook_lock);
 }
 
-/* End inc_log_lock(). */
+/* Undo inc_log_lock(). */
 void inc_log_unlock(void)
 {
 	pthread_mutex_unlock(&hook_lock);
@@ -110,14 +110,14 @@ static size_t utf8_len(const unsigned char *s)
 	for (i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong, surrogates, beyond U+10FFFF. */
+	/* Overlong forms, surrogates, code points beyond U+10FFFF. */
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
 }
 
-/* Names and texts are not under our control, and JSON must be UTF-8. */
+/* Replace invalid bytes: texts come from elsewhere, and JSON must be UTF-8. */
 static void make_utf8(char *text)
 {
 	unsigned char *s = (unsigned char *)text;
@@ -132,7 +132,7 @@ static void make_utf8(char *text)
 	}
 }
 
-/* RFC 3339, UTC. */
+/* Format the current time as of RFC 3339, in UTC. */
 static void time_now(char text[TIME_LEN])
 {
 	struct timespec now;

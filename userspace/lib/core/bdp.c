@@ -66,7 +66,7 @@ static void judge_losses(struct inc_bdp *w, uint32_t done)
 	if (w->settle) {
 		w->settle--;
 	} else if (share > w->usual + LOSS_SLACK) {
-		/* As many as got through. */
+		/* Limit the window to the messages that got through. */
 		w->limit = w->now -
 			   w->now * min_u32(share - w->usual, LOSS_CUT) / 256;
 		w->settle = 1;

@@ -5,7 +5,7 @@
  * by test_bdp.c. Over UC a message is one packet, over RC several.
  *
  * The bandwidth-delay product of a path is the rate of arriving results times
- * the round trip without queueing. The window is twice that, so that there is
+ * the round trip without queueing. The window is twice the product: there is
  * always something to send when a rank polls for results a little late. The
  * rate is measured only while the window is full: from the message that fills
  * it until that message's result arrives. The rate is thus at most one window
@@ -79,7 +79,7 @@ static inline bool inc_bdp_ends(const struct inc_bdp *w, uint32_t id)
 	return w->measures && (int32_t)(id - w->id) >= 0;
 }
 
-/* A message was lost, or its result. */
+/* Record that a message, or its result, was lost. */
 static inline void inc_bdp_lost(struct inc_bdp *w)
 {
 	w->lost++;

@@ -4,21 +4,21 @@
  */
 #include "loss.h"
 
-/* What is older than some of these packets counts half, a quarter ... */
+/* Counts are halved when they exceed this number of packets. */
 #define KEEP		65536
 /*
- * With less than one packet in RARE, RC keeps nine tenths of its throughput on a link
- * that is the limit, and where CPUs are, UC takes twice as long. A burst, as of
- * a queue that overflows once, is no path for UC: so there have to be LOST losses
- * in READINGS readings.
+ * With losses rarer than one packet in RARE, RC keeps nine tenths of its throughput
+ * if the link is the bottleneck; if CPUs are, UC takes twice as long. A burst, as
+ * when a queue overflows once, is no reason for UC: so there must be LOST losses in
+ * READINGS readings.
  */
 #define RARE		500
 #define LOST		32
 #define READINGS	4
 
 /*
- * Add the counts since the last reading. Returns true if the path is one for
- * UC.
+ * Add the counts since the last reading. Returns true if UC is faster on the
+ * path.
  */
 bool inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 {

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /**
- * struct inc_loss - what was lost recently
+ * struct inc_loss - recent losses
  * @lost: packets lost
  * @packets: packets sent and received meanwhile
- * @readings: readings of the counters that have shown a loss, since none was known
+ * @readings: readings that have shown a loss, since @lost was 0
  */
 struct inc_loss {
 	uint64_t	lost;

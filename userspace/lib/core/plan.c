@@ -3,20 +3,20 @@
  * Plans. The switch holds the results of a message for all ranks in a buffer of
  * one message's size. Blocks that do not fit into it side by side are sent one
  * after the other: AllGather, Gather, Scatter and AllToAll as broadcasts, whose
- * data not all ranks want, ReduceScatter as reductions to one rank each.
+ * data some ranks discard, ReduceScatter as reductions to one rank each.
  */
 #include "plan.h"
 #include "seg.h"
 
 /*
- * Blocks of which two rails carry a part each. Of shorter ones the second tree's round
- * trip would take longer than the part.
+ * Minimum block to split over two rails. For shorter ones, the second tree's round
+ * trip would take longer than its part.
  */
 #define SHARE_MIN	(256 << 10)	/* bytes */
 #define SHARE_UNIT	64		/* elements */
 /*
- * With two rails, up to so many bytes are copied, instead of telling the other ranks of
- * the operation's end: to copy more takes longer than that.
+ * With two rails, maximum bytes to copy and keep, instead of a Barrier at the
+ * operation's end: copying more takes longer than the Barrier.
  */
 #define KEEP_MAX	65536
 
@@ -150,7 +150,7 @@ void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
 		s->from = other;
 		break;
 	case INC_COLL_ALLTOALL:
-		/* In turns, so that all links are busy in both directions. */
+		/* Take turns, to keep all links busy in both directions. */
 		sender = (unsigned int)(i % n);
 		other = (sender + 1 + (unsigned int)(i / n)) % n;
 		pass_block(p, s, sender, p->rank == other);
@@ -210,9 +210,9 @@ size_t inc_plan_share(size_t count, size_t esize)
 
 /*
  * Decide whether two rails keep an operation's data and result. All ranks must
- * say the same, or they send different numbers of messages; some may do
- * AllToAll in place. Returns true if so: the data and the result of no rank
- * are longer than 64 KiB.
+ * decide alike, or they send different numbers of messages; AllToAll is
+ * excluded, as only some may do it in place. Returns true if data and result of
+ * every rank are 64 KiB at most.
  */
 bool inc_plan_is_short(const struct inc_plan *p)
 {

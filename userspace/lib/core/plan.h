@@ -3,8 +3,8 @@
  * How a collective is executed: in one step if its blocks fit into a message of
  * the switch, else in several. Pure functions, tested by test_plan.c.
  *
- * All ranks make the same plan: it depends on what they agree on, and each rank
- * takes part in each message, with or without data.
+ * All ranks make the same plan: it depends only on values that all ranks share,
+ * and each rank takes part in each message, with or without data.
  */
 #ifndef INC_LIB_PLAN_H
 #define INC_LIB_PLAN_H
@@ -23,7 +23,7 @@
  * @root: root rank, 0 if there is none
  * @block: bytes of a block
  * @chunk: maximum bytes of a block in one message
- * @apart: blocks do not lie side by side: they are parts of the caller's
+ * @apart: blocks are parts of the caller's, so they do not lie side by side
  * @whole: one step, with messages of the collective itself
  * @steps: number of steps
  */

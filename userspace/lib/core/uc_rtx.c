@@ -17,13 +17,13 @@
  */
 #define RTT_MAX		100000
 #define BACKOFF_MAX	7
-/* After so many queries in vain each is sent twice, then four times. */
+/* After this many unanswered queries each is sent twice, then four times. */
 #define TWICE_AFTER	1
 #define FOUR_AFTER	4
-/* How late a result may arrive after a newer one: a share of the round trip. */
+/* Maximum delay of a result after a newer one: a share of the round trip. */
 #define LATE_SHARE	8
 #define LATE_MIN	200
-/* So many results in a row are not measured: then the timeout may be too short. */
+/* After this many unmeasured results in a row, the timeout may be too short. */
 #define UNMEASURED_MAX	16
 /* A second RESEND within this time refers to a message already resent. */
 #define TOLD_TWICE	500
@@ -43,7 +43,7 @@ void inc_uc_rtx_init(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *ring,
 	};
 }
 
-/* xorshift32; at most an eighth of @time, so that ranks don't query in step. */
+/* Jitter, at most an eighth of @time, to keep ranks from querying in step. */
 static uint32_t draw_jitter(struct inc_uc_rtx *r, uint32_t time)
 {
 	r->seed ^= r->seed << 13;
@@ -88,8 +88,9 @@ static void set_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 }
 
 /*
- * The stream goes on: a message is sent for the first time, or answered that was
- * sent once, or is the newest. Other results arrive at the end of a stream, too.
+ * Put off the tail probe, as the stream goes on: a message was sent for the
+ * first time, or the newest or one sent once was answered. Other results come
+ * at its end, too.
  */
 static void put_off_probing(struct inc_uc_rtx *r, uint64_t now)
 {
@@ -260,7 +261,7 @@ void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 
 	if (!inc_uc_rtx_is_open(r, id))
 		return;
-	/* The answer to the only query there was: it waited for nobody. */
+	/* The answer to a single query, which took just a round trip. */
 	if (m->tries == 1 && m->backoff == 1)
 		note_min_rtt(r, now - m->sent);
 	m->tries = 0;
@@ -293,12 +294,12 @@ static void note_queried(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 }
 
 /*
- * A tail loss probe (RFC 8985, 7): no later message's answer tells what was lost
- * at the end of a stream. The path is idle then: from now on an answer takes
- * the shortest round trip, and not what others' queues made of it.
+ * Begin tail loss probes (RFC 8985, 7): no later message's answer reveals losses
+ * at the end of a stream. The path is idle then: from now on an answer takes the
+ * shortest round trip, without queueing.
  *
- * What has been queried goes on in its own steps: a stream that stops again and
- * again must not use up its tries.
+ * Messages already queried keep their schedule: a stream that stops again and
+ * again must not use up their tries.
  */
 static void begin_probing(struct inc_uc_rtx *r, uint64_t now)
 {
@@ -358,8 +359,8 @@ unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 /*
  * Compute how often to send a query at once. Bursts of loss often last for a
  * number of packets, however long those take. A single query per timeout would
- * spend all of its tries within one burst; the answers' way has bursts, too.
- * (RFC 9002, section 6.2.4, sends two probes.). Returns the number of packets.
+ * spend all of its tries within one burst; the return path has bursts, too.
+ * (RFC 9002, section 6.2.4, sends two probes.) Returns the number of packets.
  */
 unsigned int inc_uc_rtx_copies(const struct inc_uc_rtx *r, uint32_t id)
 {

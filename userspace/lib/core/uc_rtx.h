@@ -13,8 +13,8 @@
  * Losses in the middle of the stream are detected sooner. The switch detects
  * lost requests and sends RESEND on its own. The low mark in later results
  * reveals lost results. Answers to later messages reveal lost retransmissions
- * and lost queries. At the end of a stream there are no later messages: if
- * it does not go on for a while, all that have not been queried are.
+ * and lost queries. At the end of a stream there are no later messages: after a
+ * pause, all messages not queried yet are queried.
  */
 #ifndef INC_LIB_UC_RTX_H
 #define INC_LIB_UC_RTX_H
@@ -62,8 +62,8 @@ struct inc_uc_rtx_msg {
  * @srtt: smoothed round trip, 0: none measured
  * @rttvar: its mean deviation
  * @min_rtt: shortest round trip ever measured, mostly that of an idle path
- * @probing: the stream has ended, what is open is queried in short intervals
- * @probe_at: when to begin with that, unless the stream goes on
+ * @probing: the stream has ended, open messages are queried in short intervals
+ * @probe_at: when to begin @probing, unless the stream goes on
  * @unmeasured: results since the last one whose round trip was measured
  * @seed: state of the jitter
  */

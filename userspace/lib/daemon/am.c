@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Loads libinc-am, which speaks gRPC with the coordinator, when it is needed, and not
- * before: programs that make no communicator need no HTTP/2 and no TLS.
+ * Loads libinc-am, which speaks gRPC with the coordinator, only when needed: programs
+ * without communicators need neither HTTP/2 nor TLS.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,8 +16,8 @@
 static const char here[] = "an address in this library or program";
 
 /*
- * Load a library. It is looked for beside this library, else where the linker
- * looks. It stays loaded. Returns its handle for dlsym(), or NULL; dlerror() says
+ * Load a library from this library's directory, else from the linker's search
+ * path. It stays loaded. Returns its handle for dlsym(), or NULL; dlerror() says
  * why.
  */
 static void *load_library(const char *name)

@@ -27,7 +27,7 @@
  */
 #define REFUSED_MS	2000
 #define REFUSED_PAUSE_MS 50
-/* Of a race for servers; afterwards they are asked anew, also one that was down. */
+/* Limit of one round of connecting to all servers, which are then asked anew. */
 #define RACE_MS		10000
 
 /* Read CLOCK_MONOTONIC. Returns milliseconds. */
@@ -36,7 +36,7 @@ int64_t inc_now_ms(void)
 	return now_ms();
 }
 
-/* Is it worth to try again, until @refused_until those who refuse? */
+/* Is a retry worthwhile? Refused connections only until @refused_until. */
 static bool is_hopeful(const struct inc_reach *r, int64_t refused_until)
 {
 	bool soon = inc_now_ms() + REFUSED_PAUSE_MS < refused_until;
@@ -49,7 +49,7 @@ static bool is_hopeful(const struct inc_reach *r, int64_t refused_until)
 	return false;
 }
 
-/* What a caller of libinc is told of them all. */
+/* Choose libinc's return value from the errors of all servers. */
 static int judge_errors(const struct inc_reach *r)
 {
 	unsigned int i;
@@ -91,7 +91,7 @@ static int race_until(struct inc_reach *r, int64_t deadline_ms)
 /*
  * Connect to a coordinator, without a stream yet. Returns the socket, or a negative
  * errno value.
- * @r: where it may be
+ * @r: candidate addresses
  */
 int inc_conn_reach(struct inc_conn *conn, struct inc_reach *r, bool is_manager,
 		   int64_t deadline_ms, char *err, size_t err_len)
@@ -120,7 +120,7 @@ int inc_conn_reach(struct inc_conn *conn, struct inc_reach *r, bool is_manager,
 	return tcp;
 }
 
-/* The one that was reached; if it is lost, the others follow, then those before. */
+/* List the managers: the reached one, those after it, then those before. */
 static bool put_managers(const struct inc_reach *r, char *list, size_t len)
 {
 	unsigned int i, count = inc_reach_count(r);
@@ -133,7 +133,7 @@ static bool put_managers(const struct inc_reach *r, char *list, size_t len)
 	return n < len;
 }
 
-/* Have libinc-am make a stream of a connection, which it closes if it fails. */
+/* Have libinc-am begin a stream on @tcp, which it closes on failure. */
 static int begin_stream(struct inc_conn *conn, int tcp, const char *list,
 			bool is_manager, char *err, size_t err_len)
 {
@@ -156,7 +156,7 @@ static int begin_stream(struct inc_conn *conn, int tcp, const char *list,
 /*
  * Connect to a coordinator, and begin a stream. Returns 0 or a negative errno value.
  * @servers: HOST[:PORT] of inc-tool serve, or of managers, with commas between
- * @err: result: why not
+ * @err: result: error text
  */
 int inc_conn_open(struct inc_conn *conn, const char *servers, bool is_manager,
 		  int64_t deadline_ms, char *err, size_t err_len)
@@ -168,7 +168,7 @@ int inc_conn_open(struct inc_conn *conn, const char *servers, bool is_manager,
 	char list[INC_AM_LIST];
 	int ret;
 
-	/* Once connected, a coordinator waits for some seconds only. */
+	/* Load first: once connected, a coordinator waits only some seconds. */
 	if (!ops) {
 		inc_reach_free(r);
 		return -ENOPKG;
@@ -201,14 +201,14 @@ void inc_conn_close(struct inc_conn *conn)
 	conn->fd = -1;
 }
 
-/* Say something to the coordinator. Does not wait. */
+/* Send a message to the coordinator. Does not wait. */
 int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg)
 {
 	inc_dbg(conn->who, "to daemon: %s", inc_rdv_name(msg->type));
 	return conn->am ? conn->ops->send(conn->am, msg) : -ENOTCONN;
 }
 
-/* Have the coordinator take the rank for lost. */
+/* Have the coordinator treat this rank as lost. */
 void inc_conn_hang_up(struct inc_conn *conn)
 {
 	if (conn->am)
@@ -235,7 +235,7 @@ static int wait_for(int fd, short events, int64_t deadline_ms)
 }
 
 /*
- * Say why nothing could be sent or received.
+ * Describe why nothing could be sent or received.
  * @err_len: size of @err in bytes
  */
 void inc_conn_why(const struct inc_conn *conn, int ret, char *err,
@@ -253,7 +253,7 @@ static int try_recv(struct inc_conn *conn, struct inc_rdv_msg *msg, short *event
 		return -ENOTCONN;
 	ret = conn->ops->recv(conn->am, msg, events);
 	fd = conn->ops->fd(conn->am);
-	/* As long as the rank has no tree; later, other threads look at it. */
+	/* Changes only before there is a tree: then, other threads read it. */
 	if (fd != conn->fd)
 		conn->fd = fd;
 	return ret;
@@ -262,7 +262,8 @@ static int try_recv(struct inc_conn *conn, struct inc_rdv_msg *msg, short *event
 /*
  * Receive a message. Returns 0, -ETIMEDOUT, -ENOTCONN if the coordinator closed
  * the connection, or another negative errno value.
- * @deadline_ms: how long to wait; if passed, only take what has arrived
+ * @deadline_ms: how long to wait; if passed, only take messages that have
+ * arrived
  * @err_len: size of @err in bytes
  */
 int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
@@ -286,7 +287,7 @@ int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
 	return 0;
 }
 
-/* Ask whether messages may be there of which poll() says nothing. */
+/* Check whether there may be messages that poll() does not report. */
 bool inc_conn_more(const struct inc_conn *conn)
 {
 	return conn->am && conn->ops->more(conn->am);

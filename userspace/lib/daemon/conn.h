@@ -21,10 +21,10 @@ struct inc_who;
 
 /**
  * struct inc_conn - connection to the coordinator
- * @fd: where to wait until inc_conn_recv() has something to do
+ * @fd: descriptor to wait on before inc_conn_recv()
  * @who: its communicator, for the log; NULL: none
  * @ops: libinc-am
- * @am: its stream, or NULL
+ * @am: @ops' stream, or NULL
  * @is_manager: the coordinator is inc-amd, else inc-tool serve
  * @local: address of our end
  * @peer: address and port of the other end

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * libinc-am: the part of libinc that speaks gRPC with a coordinator, inc-tool serve or
- * inc-amd. libinc loads it with the first communicator, so that programs that make
- * none need no HTTP/2 and no TLS. Both libraries are of one build.
+ * inc-amd. libinc loads it with the first communicator: programs without any need
+ * neither HTTP/2 nor TLS. Both libraries must be of one build.
  */
 #ifndef INC_LIB_LIBINC_AM_H
 #define INC_LIB_LIBINC_AM_H
@@ -20,18 +20,17 @@ struct inc_am;
 
 /**
  * struct inc_am_ops - the library's functions
- * @open: begin a stream. Its arguments: the connection to the coordinator, closed
- *	on failure, too; its address, and other managers', with commas between; a
- *	manager?; room for a text. Returns NULL, and the text, if that cannot be
- * @fd: descriptor at which to wait for @recv; another one after that, maybe
+ * @open: begin a stream. Arguments: the connection to the coordinator, closed on
+ *	failure, too; its address and other managers', separated by commas; whether
+ *	it is a manager; buffer for an error text. Returns NULL on failure
+ * @fd: descriptor to wait on before @recv, which may change it
  * @send: send a message; does not wait. Returns 0 or -ENOTCONN
- * @recv: take a message, and do what there is to do. Returns 0, -EAGAIN: there is
- *	none yet, wait for @events, or -ENOTCONN: there are no more
- * @more: messages may be there of which @fd says nothing
- * @hang_up: end it, but keep the descriptors
- * @close: end it. In a child of fork() the stream is the parent's: only the child's
- *	copies of its descriptors are closed, so that the coordinator notices the
- *	parent's death
+ * @recv: receive a message, and do pending work. Returns 0; -EAGAIN: none yet, wait
+ *	for @events; -ENOTCONN: there will be no more
+ * @more: there may be messages that @fd does not report
+ * @hang_up: end the stream, but keep the descriptors
+ * @close: end the stream. In a child of fork(), only close the child's copies of
+ *	the descriptors: else the coordinator would not notice the parent's death
  *
  * All but @open and @close may run in several threads at a time.
  */

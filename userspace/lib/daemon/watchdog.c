@@ -17,8 +17,8 @@
 /* How often to read the loss counters while results arrive. */
 #define LOSS_MS		100
 /*
- * How often, and after which times, the daemon is told of a path that loses
- * packets: the ranks may have failed to change to UC.
+ * Limit and interval of reports of a lossy path to the daemon: repeated because
+ * the ranks may have failed to change to UC.
  */
 #define LOSSY_MAX	3
 #define LOSSY_MS	60000
@@ -29,9 +29,9 @@
  * rank whose last result is still in flight when another rank leaves gets it.
  */
 #define GRACE_MS	400
-/* A daemon that never stops talking must not stop the checks, of all watches. */
+/* A talkative daemon must not hold up the checks of all watches. */
 #define TURN_MESSAGES	64
-/* A port that comes up again so soon has lost some packets only. */
+/* A port that comes up again within this time has only lost some packets. */
 #define DOWN_MS		100
 
 /*
@@ -58,7 +58,7 @@ void inc_watchdog_fire(struct inc_watchdog *w, int err, const char *text)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Take note of what the device says of its port. */
+/* Record the state of the device's port. */
 void inc_watchdog_port(struct inc_watchdog *w, bool up)
 {
 	w->seen.down_at = up ? 0 : w->seen.now + 1;
@@ -90,8 +90,8 @@ static void note_wrong(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 }
 
 /*
- * Note what the manager says of another tree. The caller's thread does the
- * rest; losing the queue pair wakes it.
+ * Record the manager's messages about another tree. The caller's thread does
+ * the rest; moving the queue pair to ERROR wakes it.
  * @msg: "rebuild", or "joined" or "ready" after that
  */
 void inc_watchdog_note_tree(struct inc_watchdog *w,
@@ -100,7 +100,7 @@ void inc_watchdog_note_tree(struct inc_watchdog *w,
 	pthread_mutex_lock(&w->lock);
 	switch (msg->type) {
 	case INC_RDV_REBUILD:
-		/* It is said again, to a rank that has resumed. */
+		/* The manager repeats "rebuild" to a rank that has resumed. */
 		if (w->rebuild.round == msg->msg_id)
 			break;
 		inc_warn(w->who, "%s: another tree is made", msg->text);
@@ -127,7 +127,7 @@ static void close_conn(struct inc_watchdog *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Later ones are for those that have failed to. */
+/* Record only the first "change": others are for ranks whose change failed. */
 static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 {
 	if (atomic_load(&w->change))
@@ -192,7 +192,7 @@ static bool hear_message(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	return true;
 }
 
-/* Is the port down, and there is another one? */
+/* Is the port down, with another tree to go on over? */
 static bool is_down(struct inc_watchdog *w,
 		    const struct inc_watchdog_seen *s)
 {
@@ -228,9 +228,8 @@ static bool call_is_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 }
 
 /*
- * The caller keeps calling inc_request_test() or inc_request_wait_for(), and no
- * result arrives.
- * Time without such calls does not count: without calls there is no progress.
+ * Has the caller polled (inc_request_test(), inc_request_wait_for()) for too
+ * long without a result? Time between calls does not count.
  */
 static bool tests_are_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 			   unsigned int timeout_ms)
@@ -280,7 +279,7 @@ static void check_watch(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 	}
 }
 
-/* If the path is one for UC, the daemon tells all ranks. */
+/* Report a path on which UC is faster; the daemon tells all ranks. */
 static void report_lossy(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	const struct inc_rdv_msg msg = { .type = INC_RDV_LOSSY };
@@ -298,7 +297,7 @@ static void report_lossy(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	inc_watchdog_say(w, &msg);
 }
 
-/* Losses matter while there is traffic. */
+/* Read the loss counters, but only while results arrive. */
 static void look_for_losses(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	unsigned int now = atomic_load_explicit(&w->progress,
@@ -344,15 +343,16 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 }
 
 /*
- * Compute how much time counts for limits. Nothing arrives where a process, or
- * its machine, stands still. A caller that spins can keep the watch, but not
- * itself, from its CPU. Other threads say nothing: in no time many of them use
- * as much CPU as one in the whole time. Returns milliseconds during which the
- * process could run.
+ * Compute how much time counts for limits: none while the process, or its
+ * machine, stands still. A spinning caller can keep the watch from its CPU, but
+ * does run itself, so its CPU time counts. Other threads' CPU time does not:
+ * many of them may use @waited of it in an instant. Returns milliseconds during
+ * which the process could run.
  * @waited: milliseconds that the watch wanted to sleep; -1: until something
  *	happens
- * @ms: milliseconds that it did
- * @ran: of CPU time that a caller of inc_request_test() has used meanwhile
+ * @ms: milliseconds that it did sleep
+ * @ran: milliseconds of CPU time that a caller of inc_request_test() used
+ *	meanwhile
  */
 int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran)
 {
@@ -366,7 +366,7 @@ int64_t inc_watchdog_counts(int waited, int64_t ms, int64_t ran)
 /*
  * Run all checks of a watch.
  * @ms: milliseconds since the last turn during which this process could run
- * @stood: for some time since then this process could not run
+ * @stood: this process could not run for some of that time
  */
 void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		       bool readable)
@@ -398,7 +398,7 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 	look_for_losses(w, s);
 }
 
-/* Say something to the daemon, or to the manager. */
+/* Send a message to the daemon or the manager. */
 int inc_watchdog_say(struct inc_watchdog *watch, const struct inc_rdv_msg *msg)
 {
 	int ret = -ENOTCONN;

@@ -4,7 +4,7 @@
  * connection to the daemon, so a call's fast path needs neither clock nor
  * poll(): it sleeps only in the completion channel. When a time limit expires
  * or the daemon reports the end of the tree, the watch moves the queue pair to
- * ERROR. That flushes the receives, which wakes the sleeper. One thread
+ * ERROR. This flushes the receives, which wakes the sleeper. One thread
  * (watchdog_thread.c) watches over all communicators of a process.
  */
 #ifndef INC_LIB_WATCHDOG_H
@@ -26,7 +26,7 @@
  * @now: milliseconds during which this process could run
  * @before: last check of the time limits
  * @not_before: no time limit expires before this time
- * @not_late: when none had expired
+ * @not_late: last time when none had expired
  * @calls: inc_watchdog.calls as last seen
  * @calls_since: when that value was first seen
  * @tests: inc_watchdog.tests as last seen
@@ -39,9 +39,9 @@
  * @loss_progress: results at that time
  * @busy: there were more results than before
  * @loss: losses of the path
- * @lossy: number of times that the daemon was told that it loses packets
- * @lossy_at: when it may be told again
- * @down_at: when the port was found down; 0: it is not
+ * @lossy: number of reports to the daemon that the path loses packets
+ * @lossy_at: when the next report is allowed
+ * @down_at: when the port was found down; 0: it is up
  * @verdict: the daemon's verdict, -errno
  * @verdict_at: when the verdict takes effect
  * @text: text of the verdict
@@ -74,7 +74,7 @@ struct inc_watchdog_seen {
  * struct inc_watchdog - state shared between the watch and the caller's thread
  * @next: in the watcher's list, whose lock guards @next, @running, @at and
  *	@seen
- * @running: it is in that list
+ * @running: the watch is in that list
  * @at: index of @conn in the poll array; 0: none yet
  * @hca: device
  * @seen: private state of the watcher's thread
@@ -82,32 +82,31 @@ struct inc_watchdog_seen {
  * @conn: connection to the daemon; belongs to the watcher while @running
  * @hung_up: the caller has shut down @conn; ignore it
  * @calls: odd while the caller is inside a blocking call; different each time
- * @tests: counts fruitless calls of inc_request_test(), and those of
- *	inc_request_wait_for()
+ * @tests: counts fruitless calls of inc_request_test() and inc_request_wait_for()
  * @tester: CPU clock of the thread that last called inc_request_test(); 0: none
  * @waits: the caller is inside inc_request_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit
  * @flight: maximum packets to have in flight; 0: unlimited
  * @counters: losses that determine @flight; belongs to the watcher
- * @spare: there is a tree over another device: use no port that is down
- * @may_change: tell the daemon of a path that loses packets
- * @change: it has said that all ranks are to change to UC
- * @change_job: and join this job; not written while @change is set
+ * @spare: there is a tree over another device: give up a port that is down
+ * @may_change: report a lossy path to the daemon
+ * @change: the daemon has told all ranks to change to UC
+ * @change_job: job to join for that; not written while @change is set
  * @lost: tell the daemon, and so the other ranks, why the communicator has failed
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
  * @qp: queue pair to move to ERROR; NULL: destroyed
- * @text: what happened, if @err
+ * @text: description of @err
  * @said: the daemon's text on the end of the tree; empty: none yet
- * @said_err: and its negative errno value; 0: none yet
- * @wrong: its last text on a failed message; empty: none yet
- * @wrong_id: that message
- * @rebuild: what the manager said of another tree
- * @rebuild.round: its last "rebuild"; 0: none
- * @rebuild.joined: it has answered the "rejoin" that followed, with @rebuild.tree
- * @rebuild.ready: all ranks can begin over it
- * @rebuild.tree: the tree
+ * @said_err: negative errno value of @said; 0: none yet
+ * @wrong: the daemon's last text on a failed message; empty: none yet
+ * @wrong_id: message ID that @wrong is about
+ * @rebuild: the manager's messages about another tree
+ * @rebuild.round: round of the last "rebuild"; 0: none
+ * @rebuild.joined: the manager has answered "rejoin" with @rebuild.tree
+ * @rebuild.ready: all ranks can begin over @rebuild.tree
+ * @rebuild.tree: the new tree
  */
 struct inc_watchdog {
 	struct inc_watchdog *next;
@@ -170,14 +169,14 @@ void inc_watchdog_note_tree(struct inc_watchdog *watch,
 
 static inline void inc_watchdog_count(_Atomic unsigned int *counter)
 {
-	/* One writer: no read-modify-write needed. */
+	/* Single writer: no read-modify-write needed. */
 	atomic_store_explicit(counter,
 			      atomic_load_explicit(counter,
 						   memory_order_relaxed) + 1,
 			      memory_order_relaxed);
 }
 
-/* A fruitless call of inc_request_test(). */
+/* Count a fruitless call of inc_request_test(). */
 static inline void inc_watchdog_test(struct inc_watchdog *watch)
 {
 	clockid_t clock;
@@ -193,7 +192,7 @@ static inline void inc_watchdog_waits(struct inc_watchdog *watch, bool waits)
 	atomic_store_explicit(&watch->waits, waits, memory_order_relaxed);
 }
 
-/* This rank fails: the daemon is told why on hanging up. */
+/* Tell the daemon on hanging up why this rank has failed. */
 static inline void inc_watchdog_lost(struct inc_watchdog *watch)
 {
 	watch->lost = true;

@@ -4,7 +4,7 @@
  * It polls a socket of each, and the asynchronous events of their devices.
  *
  * Time during which this process could not run, because it or its machine was
- * stopped, does not count: what it waits for may have arrived.
+ * stopped, does not count: results may have arrived meanwhile.
  */
 #include <errno.h>
 #include <poll.h>
@@ -46,7 +46,7 @@ static void make_room(unsigned int n)
 	room = 2 * n;
 }
 
-/* Returns the index in the poll array; 0: no room, check it in each turn. */
+/* Returns the index in the poll array; 0: no room, check @fd in each turn. */
 static unsigned int add_fd(int fd)
 {
 	if (npfds == room)
@@ -113,7 +113,7 @@ static void note_port(struct inc_watchdog *w, const struct inc_hca *hca,
 
 /*
  * Handle the events of a device. A port that went down may come up again in
- * time: it matters only if there is another one.
+ * time: act on it only with two rails.
  */
 static void take_events(struct inc_hca *hca)
 {
@@ -142,7 +142,7 @@ static void take_events(struct inc_hca *hca)
 	}
 }
 
-/* Milliseconds of CPU that who tests has used since the last turn. */
+/* Get the tester's CPU time since the last turn, in milliseconds. */
 static int64_t spun_ms(struct inc_watchdog *w)
 {
 	clockid_t tester = atomic_load_explicit(&w->tester, memory_order_relaxed);
@@ -268,7 +268,7 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 		pthread_mutex_lock(&lock);
 		watch->qp = qp;
 		watch->hca = hca;
-		/* Of an array that is not there any more, if it ran before. */
+		/* A watch that ran before has indices of an old array. */
 		watch->at = 0;
 		hca->at = 0;
 		inc_hw_counters_open(&watch->counters, counters_fd,
@@ -286,10 +286,7 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 	return ret;
 }
 
-/*
- * Keep the thread, even if it watches over nothing. It may not be possible to
- * make another one.
- */
+/* Keep the thread, even without watches: making another one might fail. */
 void inc_watchdog_hold(void)
 {
 	pthread_mutex_lock(&life);
@@ -337,7 +334,7 @@ void inc_watchdog_stop(struct inc_watchdog *watch)
 }
 
 /*
- * Watch over time limits alone, whatever has happened so far.
+ * Restart a watch, from now on for time limits only, and clear its state.
  * @watch: watch that runs; its queue pair is destroyed
  */
 void inc_watchdog_restart(struct inc_watchdog *watch)
@@ -348,7 +345,7 @@ void inc_watchdog_restart(struct inc_watchdog *watch)
 	atomic_store(&watch->err, 0);
 	watch->seen.verdict = 0;
 	watch->seen.down_at = 0;
-	/* It cannot fail: there is the thread. */
+	/* Cannot fail: the thread exists. */
 	inc_watchdog_start(watch, NULL, watch->hca, watch->counters.port);
 	inc_watchdog_release();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See cause.h. An errno value alone sends its reader to the wrong place: that of
- * memory that may not be locked reads "Cannot allocate memory".
+ * See cause.h. An errno value alone misleads: for an exhausted RLIMIT_MEMLOCK it
+ * reads "Cannot allocate memory".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define NODES		"/dev/infiniband"
 #define NO_NODE		": make it visible here (udev; containers: --device)"
 
-/* Devices that are described; the others are counted. */
+/* Maximum number of devices to describe; the others are only counted. */
 #define UNFIT_MOST	3
 
 /*
@@ -39,7 +39,7 @@ const char *inc_cause_host(void)
 	return name;
 }
 
-/* Limits of the process that an error may come from. */
+/* Describe the limits of the process that may have caused an error. */
 static void add_limit(int err, char *text, size_t len)
 {
 	struct rlimit l;
@@ -59,8 +59,8 @@ static void add_limit(int err, char *text, size_t len)
 }
 
 /*
- * Say what has failed, and which limit of this process may be why.
- * @len: its size in bytes
+ * Describe a failure, and the limit of this process that may have caused it.
+ * @len: size of @text in bytes
  */
 void inc_cause(int err, char *text, size_t len, const char *fmt, ...)
 {
@@ -100,7 +100,7 @@ void inc_unfit_closed(struct inc_unfit *u, struct ibv_device *device, int err)
 {
 	char limit[160], path[sizeof(device->dev_name) + 20];
 
-	/* The errno value may be that of libibverbs' last other attempt. */
+	/* libibverbs' errno may be from another attempt. */
 	snprintf(path, sizeof(path), NODES "/%s", device->dev_name);
 	if (err == ENOENT && faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS))
 		err = errno;
@@ -135,7 +135,7 @@ void inc_unfit_open(struct inc_unfit *u, struct ibv_context *ctx,
 		add_unfit(u, "%s has other GIDs: see rdma link, ip addr", name);
 }
 
-/* The network device that has an address. */
+/* Find the network device that has an address. */
 static void find_netdev(const struct inc_rdv_addr *addr, char *name, size_t len)
 {
 	struct inc_rdv_addr has;
@@ -154,7 +154,7 @@ static void find_netdev(const struct inc_rdv_addr *addr, char *name, size_t len)
 	freeifaddrs(list);
 }
 
-/* The name of an entry of a directory that begins so. */
+/* Find a directory's entry whose name begins with @begin. */
 static bool find_entry(const char *path, const char *begin, char *name,
 		       size_t len)
 {
@@ -202,8 +202,8 @@ static void no_device(const struct inc_dev_sel *sel, char *err, size_t err_len)
 }
 
 /*
- * Say why no device is used.
- * @err_len: its size in bytes
+ * Describe why no device is used.
+ * @err_len: size of @err in bytes
  */
 void inc_unfit_why(const struct inc_unfit *u, const struct inc_dev_sel *sel,
 		   char *err, size_t err_len)

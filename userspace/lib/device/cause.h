@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * Why this host's RDMA does not work, and what to do, in words for its user.
- */
+/* Explanations for users why this host's RDMA does not work, with remedies. */
 #ifndef INC_LIB_CAUSE_H
 #define INC_LIB_CAUSE_H
 
@@ -29,10 +27,10 @@ struct inc_dev_sel {
 
 /**
  * struct inc_unfit - why devices are not used
- * @text: of the first few
- * @len: of the text
- * @n: how many devices
- * @opened: one could be opened
+ * @text: descriptions of the first few
+ * @len: length of @text
+ * @n: number of devices
+ * @opened: at least one could be opened
  */
 struct inc_unfit {
 	char		text[INC_RDV_TEXT_MAX / 2];

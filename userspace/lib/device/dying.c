@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How a queue pair is destroyed. If packets of it are stuck in the host, as they may be
- * when a link has been cut, rxe waits for them, up to 50 seconds. So a thread destroys,
- * and the caller waits for a moment only. In ERROR it writes nothing to memory, but
- * what it uses, as completion queues and registrations, must outlast it.
+ * Destruction of a queue pair. If its packets are stuck in the host, as after a link
+ * was cut, rxe waits for them, up to 50 seconds. So a thread destroys it, and the
+ * caller waits only briefly. A queue pair in ERROR writes nothing to memory, but its
+ * completion queues and registrations must outlast it.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -19,10 +19,10 @@
  * @qp: queue pair
  * @lock: protects the rest
  * @cond: signaled when @over
- * @over: it is destroyed, or cannot be
- * @ret: why not, a negative errno value
- * @then: called with @arg after that, by the thread, to which this belongs then
- * @arg: its argument
+ * @over: the queue pair is destroyed, or cannot be
+ * @ret: 0, or a negative errno value if it cannot be
+ * @then: called with @arg after that by the thread, which then frees this
+ * @arg: argument of @then
  */
 struct inc_dying {
 	struct ibv_qp	*qp;
@@ -78,7 +78,7 @@ static struct inc_dying *start_thread(struct ibv_qp *qp)
 	return d;
 }
 
-/* Wait for a moment. Returns whether it is destroyed, or cannot be: @ret. */
+/* Wait up to @ms. Returns whether destruction is over; @ret: its result. */
 static bool wait_over(struct inc_dying *d, int ms, int *ret)
 {
 	int64_t until = ms < 0 ? INT64_MAX : now_ms() + ms;
@@ -97,9 +97,9 @@ static bool wait_over(struct inc_dying *d, int ms, int *ret)
 
 /*
  * Destroy a queue pair. When this returns, nothing more is written to memory.
- * Returns 0 or a negative errno value: it is still there.
+ * Returns 0; or a negative errno value: the queue pair still exists.
  * @qp: queue pair, which no other thread uses
- * @ms: how long to wait for that at most; -1: for ever
+ * @ms: maximum time to wait, milliseconds; -1: forever
  * @dying: set if it takes longer: inc_dying_over() or inc_dying_then() follows
  */
 int inc_qp_destroy(struct ibv_qp *qp, int ms, struct inc_dying **dying)
@@ -119,7 +119,7 @@ int inc_qp_destroy(struct ibv_qp *qp, int ms, struct inc_dying **dying)
 
 /*
  * Check whether a queue pair is destroyed. Returns true if so.
- * @dying: of inc_qp_destroy(), or NULL; set to NULL if so
+ * @dying: from inc_qp_destroy(), or NULL; set to NULL if so
  */
 bool inc_dying_over(struct inc_dying **dying)
 {
@@ -132,9 +132,9 @@ bool inc_dying_over(struct inc_dying **dying)
 }
 
 /*
- * Have something done when a queue pair is destroyed.
- * @dying: of inc_qp_destroy(); not to be used again
- * @then: called then, perhaps by another thread, perhaps now
+ * Have a function called when a queue pair is destroyed.
+ * @dying: from inc_qp_destroy(); not to be used again
+ * @then: function, called by another thread, or at once by this one
  */
 void inc_dying_then(struct inc_dying *dying, void (*then)(void *arg), void *arg)
 {

@@ -32,7 +32,7 @@ struct inc_hca_gid {
  * @ctx: device
  * @pd: protection domain of all users; NULL: not created yet
  * @gid: the GID that a user found last
- * @at: index in the watcher thread's poll array; that thread's own
+ * @at: index in the watcher thread's poll array; private to that thread
  */
 struct inc_hca {
 	struct inc_hca		*next;

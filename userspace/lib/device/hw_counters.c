@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Losses from a device's counters, see hw_counters.h. The names are rdma_rxe's;
- * NICs retransmit only what was lost. The counters are read by netlink, as
- * sysfs shows them only in the initial network namespace.
+ * NICs retransmit only lost packets. The counters are read by netlink, as sysfs
+ * shows them only in the initial network namespace.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 #define KEEP	4
 /* Initial estimate of the distance between losses, after the first one. */
 #define FIRST	1024
-/* A packet that is lost counts as many that are late. */
+/* A lost packet counts as this many late ones. */
 #define LATE	16
-/* A single loss can't show that losses are this many times rarer. */
+/* A single loss raises the distance by at most this factor. */
 #define RARER	4
 
 /*
@@ -172,7 +172,7 @@ static int parse_entries(const struct nlattr *counters, struct inc_hw_counts *c)
 
 /*
  * Find the counters in a netlink reply. Returns false if any is missing.
- * @len: its length in bytes
+ * @len: length of @msg in bytes
  */
 bool inc_hw_counters_parse(const void *msg, size_t len, struct inc_hw_counts *c)
 {
@@ -228,17 +228,17 @@ static bool read_counts(struct inc_hw_counters *l, struct inc_hw_counts *c)
 	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
 	if (n >= 0 && inc_hw_counters_parse(buf, (size_t)n, c))
 		return true;
-	/* Another type of device, or a kernel that does not report them. */
+	/* No such counters: not an rxe device, or an older kernel. */
 	l->fd = -1;
 	return false;
 }
 
 /*
- * Packets lost between two readings. An rxe sends a NAK for a packet that comes
- * late, too, as from a switch with several CPUs. That packet still comes, and
- * is a duplicate when it is sent again; one that was lost is none. RC
- * retransmits for either; but where few are late it is still faster than UC,
- * and none was lost. Returns the number of packets.
+ * Count packets lost between two readings. An rxe sends a NAK for a late
+ * packet, too, as from a switch with several CPUs. A late packet still arrives,
+ * so its retransmission is a duplicate; a lost packet's is not. RC retransmits
+ * in both cases; but with few late packets and no lost ones, RC is still faster
+ * than UC. Returns the number of packets.
  */
 uint64_t inc_hw_counts_lost(const struct inc_hw_counts *now,
 			    const struct inc_hw_counts *last)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How much may be in flight on a path that loses packets. rxe goes back to the
- * lost packet and retransmits everything from there, so a loss costs all that
- * is in flight. Its counters tell how often that happens.
+ * Limit of packets in flight on a path that loses packets. rxe goes back to the
+ * lost packet and retransmits everything from there, so a loss costs all
+ * packets in flight. Its counters show the frequency of losses.
  */
 #ifndef INC_LIB_HW_COUNTERS_H
 #define INC_LIB_HW_COUNTERS_H
@@ -17,10 +17,10 @@
 /**
  * struct inc_hw_counts - counters of a device
  * @naks: NAKs received: the switch lacks a packet
- * @holes: NAKs sent: a packet of the switch is missing, or comes late
- * @duplicates: packets of the switch that had come before
+ * @holes: NAKs sent: a packet of the switch is missing or late
+ * @duplicates: packets of the switch that had arrived before
  * @packets: packets sent and received
- * @unsent: packets that it could not send
+ * @unsent: packets that the device could not send
  */
 struct inc_hw_counts {
 	uint64_t	naks;
@@ -38,9 +38,9 @@ struct inc_hw_counts {
  * @begun: @last is valid
  * @last: the last reading
  * @new_lost: packets lost between the last reading and the one before, without
- *	those that came late
+ *	late ones
  * @new_packets: packets sent and received meanwhile
- * @unsent: packets that it could not send, at the first reading
+ * @unsent: packets that the device could not send, at the first reading
  * @apart: recent number of packets between losses; 0: no loss yet
  * @since: packets since the last loss
  */

@@ -13,7 +13,7 @@
 #include "landing.h"
 #include "verbs.h"
 
-/* At least a part, whose entries are of up to a packet. */
+/* At least the size of a part, with entries of up to a packet. */
 #define VA_SHIFT	24
 /* 256 of these are whole pages: the device's addresses keep page offsets. */
 #define ALIGN		64
@@ -84,7 +84,7 @@ void inc_landing_exit(struct inc_landing *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* Move to the next part. All messages that were to land there have ended. */
+/* Move to the next part. All messages that named entries in it have ended. */
 static int next_part(struct inc_landing *l)
 {
 	uint32_t part = (l->part + 1) % l->nparts;

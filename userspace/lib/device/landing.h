@@ -16,7 +16,7 @@
 
 /* Entries of a part: one registration per this many messages is nearly free. */
 #define INC_LANDING_ENTRIES	256
-/* For 4096 slots. */
+/* Number of parts for 4096 slots. */
 #define INC_LANDING_PARTS_MAX	17
 
 /**

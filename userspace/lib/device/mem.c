@@ -249,7 +249,7 @@ int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
 }
 
 /*
- * End inc_mem_pin(). Returns 0, -ENOENT, or -EBUSY if an operation in progress
+ * Undo inc_mem_pin(). Returns 0, -ENOENT, or -EBUSY if an operation in progress
  * uses it.
  */
 int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
@@ -269,8 +269,8 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 }
 
 /*
- * Pin the ranges of another cache. Those that cannot be are registered when
- * they are used, as others are.
+ * Pin the ranges of another cache. If one can't be pinned, operations register
+ * it when they use it.
  */
 void inc_mem_repin(struct inc_mem_cache *cache, const struct inc_mem_cache *from)
 {
@@ -283,7 +283,7 @@ void inc_mem_repin(struct inc_mem_cache *cache, const struct inc_mem_cache *from
 
 /*
  * Retire the registrations that overlap a range. Returns 0, or -EBUSY if an
- * operation in progress uses some of them; the others are retired in any case.
+ * operation in progress uses some of them; others are retired in any case.
  */
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len)
 {
@@ -322,7 +322,7 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
 }
 
 /*
- * Have the numbers of send requests begin again.
+ * Restart the numbers of send requests.
  * @cache: cache whose ranges no send request needs any more
  */
 void inc_mem_renumber(struct inc_mem_cache *cache)

@@ -20,7 +20,7 @@ struct inc_who;
 /*
  * A range is registered in pieces, as devices have a limit (rdma_rxe: 1 GiB,
  * with a single allocation of 4 MiB). Each piece overlaps the next by a
- * message's length, so that every message lies within one piece.
+ * message's length: every message must lie within one piece.
  */
 #define INC_MEM_PIECE		(32UL << 20)
 #define INC_MEM_OVERLAP		65536
@@ -60,8 +60,8 @@ struct inc_mem {
  * @max_count: maximum number of unused ranges to keep
  * @max_bytes: maximum number of bytes to keep
  * @list: ranges that can be found, most recently used first
- * @zombies: ranges that can no longer be found, but that an incomplete send
- *	request may still read
+ * @zombies: ranges that lookups no longer find, but an incomplete send request
+ *	may still read
  * @count: ranges in @list
  * @bytes: bytes in @list
  * @regs: registrations made

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Which addresses of a switch this host reaches over a second RDMA device.
- */
+/* Finds the switch's addresses that this host reaches over a second device. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +30,7 @@ static bool find_source(const struct inc_rdv_addr *peer,
 	return found;
 }
 
-/* A slow rail would take as long for its half as the other for all. */
+/* Do ports have the same speed? A slow rail would delay the whole operation. */
 static bool is_as_fast(const struct inc_dev *a, const struct inc_dev *b)
 {
 	struct ibv_port_attr p, q;
@@ -61,7 +59,7 @@ static bool has_second(const struct inc_dev *first,
 	return second;
 }
 
-/* Most hosts have no second one. */
+/* Are there several devices? Most hosts have only one. */
 static bool has_several(void)
 {
 	struct ibv_device **list;
@@ -89,9 +87,9 @@ bool inc_rails_at(const char *list, unsigned int i, struct inc_rdv_addr *addr)
 }
 
 /*
- * Find out which addresses of a switch a second device reaches. Returns the
- * mask of them: those to which the kernel sends from an address of another
- * device's GID, of the same speed.
+ * Find the addresses of a switch that a second device reaches. Returns their
+ * mask: the kernel must send to them from a GID of another device of the same
+ * speed.
  */
 uint32_t inc_rails_reach(const struct inc_dev *first, const char *list)
 {

@@ -35,7 +35,7 @@
 #define IPV4_LEN	20
 #define IPV6_LEN	40
 
-/* verbs has an 8-bit field for it. */
+/* verbs has an 8-bit field for the index. */
 #define GID_INDEX_MAX	255
 
 /* How well a GID fits, worst first; among equals the first is taken. */
@@ -81,7 +81,7 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 
 	gid_to_addr(&entry->gid, &addr);
 	family = !sel->addr.len || addr.len == sel->addr.len;
-	/* Other devices may have a GID of that index, too. */
+	/* Check the index: several devices may have a GID at the same index. */
 	if (entry->gid_index > GID_INDEX_MAX ||
 	    (sel->gid_index >= 0 &&
 	     entry->gid_index != (uint32_t)sel->gid_index))
@@ -200,7 +200,7 @@ static enum fit dev_fit(struct inc_hca *hca, const struct inc_dev_sel *sel,
 
 /*
  * Open the device in which another communicator of this process has found this
- * address, if it is still there: to list all devices takes long.
+ * address, if it is still there: listing all devices takes long.
  */
 static bool reopen_device(struct inc_dev *dev, const struct inc_dev_sel *sel)
 {
@@ -347,9 +347,7 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 	if (qp->qp_type == IBV_QPT_RC)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	addr_to_gid(&rc->addr, &attr.ah_attr.grh.dgid);
-	/*
-	 * Address resolution may fail for a moment after the link came up.
-	 */
+	/* Address resolution may fail shortly after the link came up. */
 	for (tries = 1;; tries++) {
 		ret = -ibv_modify_qp(qp, &attr, mask);
 		if (!ret ||
@@ -363,9 +361,9 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
  * Ask the kernel for the MTU of its route to the peer, which an ICMP error may
  * have made smaller than that of the device. Returns 0 if it is unknown.
  *
- * An empty packet has the kernel resolve the peer's address before ib_core does:
- * where the reply is there before ib_core's own request is queued, as over a veth,
- * that would wait for a second.
+ * An empty packet makes the kernel resolve the peer's address before ib_core does:
+ * ib_core would wait a second if the reply arrives before its own request is
+ * queued, as over a veth.
  */
 static unsigned int probe_route(const struct inc_dev *dev,
 				const struct inc_rdv_addr *peer)
@@ -394,9 +392,9 @@ static unsigned int probe_route(const struct inc_dev *dev,
 }
 
 /*
- * Check whether the longest packets to a peer fit. An rxe drops those that do
- * not. The peer's address is resolved meanwhile. Returns 0, or -EMSGSIZE if
- * they do not.
+ * Check whether the longest packets to a peer fit. An rxe drops longer ones.
+ * The peer's address is resolved meanwhile. Returns 0, or -EMSGSIZE if they do
+ * not fit.
  * @pmtu: path MTU in bytes
  * @err_len: size of @err in bytes
  */
@@ -425,8 +423,8 @@ int inc_dev_check_mtu(const struct inc_dev *dev,
 }
 
 /*
- * Send zeros, which are a packet for the reserved QPN 0 that no device takes.
- * Returns the errno value of what refuses them, or 0.
+ * Send zeros: a packet to the reserved QPN 0, which every device drops. Returns
+ * the errno value of a failure to send, or 0.
  */
 static int probe_send(const struct inc_dev *dev,
 		      const struct inc_rdv_addr *peer, size_t len)
@@ -442,7 +440,7 @@ static int probe_send(const struct inc_dev *dev,
 	fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
-	/* Without this the kernel does not tell of a full queue. */
+	/* Without this, the kernel does not report a full queue. */
 	setsockopt(fd, level, v4 ? IP_RECVERR : IPV6_RECVERR, &on, sizeof(on));
 	setsockopt(fd, level, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER, &probe,
 		   sizeof(probe));
@@ -456,8 +454,8 @@ static int probe_send(const struct inc_dev *dev,
 }
 
 /*
- * Find what keeps this host's packets from a peer. For when something has
- * failed already. Returns 0: nothing was found, or a negative errno value.
+ * After a failure, find the reason why this host's packets do not reach a peer.
+ * Returns 0: none found, or a negative errno value.
  * @pmtu: path MTU in bytes
  * @err_len: size of @err in bytes
  */

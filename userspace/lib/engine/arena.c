@@ -3,10 +3,10 @@
  * Memory that a communicator allocates once it knows its tree. The arena has
  * for each message a header, room for its data and, over RC, for its result.
  *
- * To register memory takes long, for each page, and an ordinary user may not
- * register much. Over RC many communicators never have more than one message in
- * flight, and none of it long. So they begin with a small arena and without a
- * bounce buffer.
+ * Registering memory takes long for each page, and is limited for ordinary
+ * users. Over RC many communicators never have more than one message in flight,
+ * and no long one. So they begin with a small arena and without a bounce
+ * buffer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,9 +74,9 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 }
 
 /*
- * Have a buffer for long messages that must be copied. Memory that can't be
- * registered must not keep the other ranks waiting. So call this before user
- * memory is registered.
+ * Allocate the buffer for long messages that must be copied. Call this before
+ * registering user memory: else RLIMIT_MEMLOCK might leave too little for it,
+ * and the other ranks would wait for this one.
  */
 int inc_msg_bounce(struct inc_comm *comm)
 {
@@ -103,7 +103,7 @@ int inc_msg_bounce(struct inc_comm *comm)
 	return 0;
 }
 
-/* How often to have a send completion: several times in a turn of the ring. */
+/* Set the interval of send completions: several in a turn of the ring. */
 static void set_every(struct inc_comm *comm, uint32_t entries)
 {
 	uint32_t turn = comm->sq.depth;
@@ -115,7 +115,7 @@ static void set_every(struct inc_comm *comm, uint32_t entries)
 		comm->sq.every = 1;
 }
 
-/* Make the ring and the arena. If that fails, what there was is kept. */
+/* Allocate the ring and the arena; keep the previous ones on failure. */
 static int alloc_entries(struct inc_comm *comm, uint32_t entries)
 {
 	struct inc_arena before = comm->arena;
@@ -188,8 +188,8 @@ int inc_msg_alloc(struct inc_comm *comm)
 }
 
 /*
- * Free the message memory and all requests. Also if inc_msg_alloc() failed, or
- * was never called.
+ * Free the message memory and all requests; allowed if inc_msg_alloc() failed,
+ * or was never called.
  * @comm: communicator without a queue pair and without operations in progress
  */
 void inc_msg_free(struct inc_comm *comm)

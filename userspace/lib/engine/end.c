@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How requests end, and a communicator or its queue pair with them. Nothing here
+ * The end of requests, and of a communicator or its queue pair. Nothing here
  * sends, or decides whether something has failed.
  */
 #include <errno.h>
@@ -70,9 +70,9 @@ static void free_kept(struct inc_comm *comm)
 }
 
 /*
- * A result says that all ranks have sent the message, and so that they have the results
- * of those that were in its slot before: of two slots' turns before, if the result came
- * before all ranks have sent it.
+ * A result shows that all ranks have sent the message, and thus have the results of
+ * the slot's earlier messages; those of two turns before, if the result came before
+ * all ranks have sent it.
  */
 static void free_settled(struct inc_comm *comm, uint32_t id)
 {
@@ -82,9 +82,9 @@ static void free_settled(struct inc_comm *comm, uint32_t id)
 }
 
 /*
- * Short operations end without a last word, which would take as long as they do: their
- * data is kept instead. If there is no memory for that, the communicator cannot go on
- * over another tree as long as it matters.
+ * Short operations end without a last Barrier, which would double their time: their
+ * data is kept instead. Without memory, the communicator cannot go on over another
+ * tree for now.
  */
 static void keep_request(struct inc_request *req)
 {
@@ -108,7 +108,7 @@ static void keep_request(struct inc_request *req)
 	if (kept->recv)
 		kept->recv = (char *)kept->temp + req->in;
 	req->temp = NULL;
-	/* Over another device it has sent its copy. */
+	/* After a move to another device, the copy was sent. */
 	if (req->send != req->source) {
 		release_memory(req);
 		req->send = req->source;
@@ -131,16 +131,16 @@ void inc_request_drop_kept(struct inc_comm *comm)
 }
 
 /*
- * Have operations in progress again. Returns false if it is not kept.
+ * Put kept operations back in progress. Returns false if one is not kept.
  * @comm: communicator that goes on over another tree
- * @done: number of operations that all ranks have the results of; what is kept
- *	of later ones is to be repeated
+ * @done: number of operations of which all ranks have the results; later ones
+ *	are to be repeated
  */
 bool inc_request_again(struct inc_comm *comm, uint32_t done)
 {
 	uint32_t n = comm->rebuild.finished - done;
 
-	/* Fewer have ended here than everywhere. */
+	/* This rank has ended fewer operations than @done. */
 	if (n > INT32_MAX)
 		n = 0;
 	if (n > comm->ops.nkept)
@@ -180,8 +180,8 @@ static void finish_request(struct inc_request *req)
 }
 
 /*
- * End the operations that are complete. Operations complete in order of issue:
- * takes finished ones off the head.
+ * End the operations that are complete, from the head of the list: they
+ * complete in order of issue.
  */
 void inc_request_finish(struct inc_comm *comm)
 {
@@ -217,9 +217,9 @@ void inc_request_fail_all(struct inc_comm *comm, int err)
 
 /*
  * Destroy the queue pair. When this returns, nothing more is written to the
- * user's memory. If it takes longer, @comm->dying goes on, and what the queue
- * pair uses is still needed.
- * @ms: how long to wait for that at most; -1: for ever
+ * user's memory. If it takes longer, @comm->dying goes on, and still needs the
+ * resources of the queue pair.
+ * @ms: maximum time to wait, milliseconds; -1: forever
  */
 void inc_comm_end_qp(struct inc_comm *comm, int ms)
 {
@@ -256,8 +256,8 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 /*
  * Move a communicator to the failed state. When this returns, nothing more is
  * written to the user's memory. The daemon notices that the connection is
- * closed and tells the other ranks. Over UC the switch would not miss this
- * rank.
+ * closed and tells the other ranks. The switch itself would not notice the loss
+ * of a UC member.
  */
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -265,7 +265,7 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 
 	if (comm->err)
 		return;
-	/* Of a request, that says that it is not done. */
+	/* -EAGAIN would mean that a request is not done. */
 	comm->err = err == -EAGAIN ? -ENOMEM : err;
 	va_start(ap, fmt);
 	vsnprintf(comm->error.text, sizeof(comm->error.text), fmt, ap);
@@ -308,7 +308,7 @@ void inc_comm_drop_qp(struct inc_comm *comm)
 {
 	if (!comm->qp)
 		return;
-	/* A new one of the same tree has the same completion queues. */
+	/* The next queue pair uses the same completion queues. */
 	inc_comm_end_qp(comm, comm->rails.peer ? INC_QP_DESTROY_MS :
 						 INC_FOREVER);
 	if (comm->qp)

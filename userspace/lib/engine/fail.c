@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Why a communicator fails: the device, the switch and the daemon each know a
- * part of it, and at different times.
+ * Causes of a communicator's failure: the device, the switch and the daemon
+ * each know a part of them, and at different times.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 
 #define CAUSE_TRIES		20
 #define CAUSE_PAUSE_MS		1
-#define SAID_TRIES		400	/* a manager may wait for who knows more */
+#define SAID_TRIES		400	/* a manager may await other reports */
 
 /*
- * Let a communicator fail, as its device or its tree has.
+ * Fail a communicator, as its device or its tree has failed.
  * @comm: communicator; with two rails, only its tree fails
  */
 void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
@@ -36,7 +36,7 @@ void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
 		inc_comm_fail(comm, err, "%s", text);
 }
 
-/* Others see only that packets are missing: this host may know why. */
+/* Append this host's reason: other hosts see only that packets are missing. */
 static void add_own(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
 {
 	size_t len = strlen(text);
@@ -52,15 +52,15 @@ static void add_own(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
 /* Fail, and tell the other ranks why. */
 static void fail_telling(struct inc_comm *comm, int err, const char *text)
 {
-	/* To a manager this would say that it is to make another tree. */
+	/* A manager would take this as a request for another tree. */
 	if (!comm->rebuild.on)
 		inc_watchdog_lost(&comm->watchdog);
 	inc_comm_fail(comm, err, "%s", text);
 }
 
 /*
- * Let a communicator fail, and tell the other ranks why.
- * @fmt: what has happened to this rank; the cause is added if this host has it
+ * Fail a communicator, and tell the other ranks why.
+ * @fmt: this rank's error; the cause is added if this host has it
  */
 void inc_fail_own(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -108,9 +108,9 @@ static bool is_rebuilding(struct inc_comm *comm)
 }
 
 /*
- * Stop to use a tree that has failed.
+ * Stop using a tree that has failed.
  * @comm: communicator that goes on over another one
- * @err: negative errno value, for when it cannot
+ * @err: negative errno value in case it cannot
  */
 void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -126,7 +126,7 @@ void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_info(&comm->who, "the tree does not work: %s", comm->rebuild.text);
 	comm->rebuild.state = INC_REBUILD_BROKEN;
 	inc_comm_drop_qp(comm);
-	/* If the manager does not answer, the time limit of the call counts. */
+	/* If the manager does not answer, the call's time limit expires. */
 	if (!is_rebuilding(comm))
 		inc_watchdog_say(&comm->watchdog, &lost);
 }
@@ -156,7 +156,7 @@ static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 	return inc_hw_counters_unsent(dev, comm->dev.port) != comm->unsent;
 }
 
-/* A port may be down, or have another MTU, since the QP was connected. */
+/* Fail with the reason, such as a port that is down or has another MTU now. */
 static void fail_unsent(struct inc_comm *comm)
 {
 	char own[INC_RDV_TEXT_MAX / 2], text[INC_RDV_TEXT_MAX];
@@ -173,9 +173,8 @@ static void fail_unsent(struct inc_comm *comm)
 }
 
 /*
- * A device that is just plugged in elsewhere refuses packets, too: go on over
- * another tree, unless it did so before, and nothing has been done since; or over
- * another device.
+ * A device whose cable is being moved refuses packets, too: go on over another
+ * tree, unless it refused before without progress since; or over another device.
  */
 static bool try_again(struct inc_comm *comm)
 {
@@ -186,8 +185,8 @@ static bool try_again(struct inc_comm *comm)
 }
 
 /*
- * The switch does not say why it has given up a tree. The daemon does, soon
- * after. Returns its negative errno value; 0: it has said nothing.
+ * The daemon gives the reason why the switch has given up a tree, soon after.
+ * Returns its negative errno value; 0: no reason came.
  */
 static int wait_said(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
 {
@@ -207,8 +206,8 @@ static int wait_said(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
 }
 
 /*
- * The switch refuses so what breaks its rules, which ends the queue pair, or what
- * comes for a tree that has failed.
+ * Has the switch sent a NAK, for a violation of its rules, which ends the queue
+ * pair, or for a request to a failed tree?
  */
 static bool is_refused(enum ibv_wc_status status)
 {
@@ -217,9 +216,9 @@ static bool is_refused(enum ibv_wc_status status)
 }
 
 /*
- * Let the communicator fail, as a completion has an error. If the manager
- * makes another tree, operations are repeated over that.
- * @what: what was being done, for the message
+ * Fail the communicator after a completion with an error. If the manager makes
+ * another tree, operations are repeated over it instead.
+ * @what: current action, for the message
  */
 void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 		 const char *what)
@@ -262,9 +261,9 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 }
 
 /*
- * Let the communicator fail, as its tree has. If the manager makes another
- * tree, operations are repeated over that.
- * @status: what the switch says of it, at least INC_STATUS_TREE_MIN
+ * Fail the communicator, as its tree has failed. If the manager makes another
+ * tree, operations are repeated over it instead.
+ * @status: the switch's status, at least INC_STATUS_TREE_MIN
  */
 void inc_fail_tree(struct inc_comm *comm, unsigned int status)
 {
@@ -281,13 +280,13 @@ void inc_fail_tree(struct inc_comm *comm, unsigned int status)
 }
 
 /*
- * Let a communicator fail, as the trees of both rails have. Another rank, or
- * the switch, is the cause then.
+ * Fail a communicator, as the trees of both rails have failed. The cause is
+ * then another rank, or the switch.
  */
 void inc_fail_rails(struct inc_comm *comm)
 {
 	char text[INC_RDV_TEXT_MAX];
-	/* Nobody listens to the first one's daemon any more. */
+	/* The first rail's connection to its daemon is not read any more. */
 	int err = wait_said(comm->rails.other, text);
 
 	if (!err || err == -ENOTCONN)

@@ -59,9 +59,9 @@ struct piece {
 };
 
 /*
- * The last message of an operation that is repeated if the tree fails: a
- * Barrier. Its result says that all ranks have the results of the others, and of what
- * began before, so none will repeat it.
+ * Is the next message the last of a repeatable operation: a Barrier? Its result shows
+ * that all ranks have the results of all earlier messages and operations, so none
+ * will repeat them.
  */
 static bool is_last_word(const struct inc_request *req)
 {
@@ -97,7 +97,7 @@ static void next_piece(const struct inc_request *req, struct piece *p)
 		p->to = req->recv + s->to * stride + req->posted;
 }
 
-/* Find where the switch is to write a message's result, if it has one. */
+/* Choose where the switch writes a message's result, if it has one. */
 static int find_place(struct inc_comm *comm, const struct inc_request *req,
 		      uint32_t id, const struct piece *p,
 		      struct inc_place *place)
@@ -194,7 +194,7 @@ static unsigned int max_flight(const struct inc_comm *comm)
 }
 
 /*
- * If true, send no more of @req until a completion or a result arrives. If rxe
+ * Should no more of @req be sent until a completion or a result arrives? If rxe
  * gets the acknowledgment of a whole message while retransmitting it, it
  * completes the message only when a later one is acknowledged. So don't wait
  * for messages whose result has arrived.
@@ -211,7 +211,7 @@ static bool sq_full(const struct inc_comm *comm, const struct inc_request *req)
 }
 
 /*
- * One completion per quarter of the send queue, or of the ring, is enough to
+ * A completion per quarter of the send queue, or of the ring, is enough to
  * track progress. An operation whose data is not copied needs another one at
  * its end, or its registration could not be released.
  */
@@ -416,7 +416,7 @@ static uint32_t build_chain(struct inc_comm *comm)
 			inc_uc_sent(comm, n == 0);
 		n += more;
 	}
-	/* The window admits more than there is room for. */
+	/* The window admits more messages than the arena has entries. */
 	if (comm->ops.tx && comm->msgs.mask + 1 < comm->msgs.entries_max &&
 	    comm->msgs.next - comm->msgs.head == comm->msgs.mask + 1)
 		comm->msgs.grow = comm->window.now > comm->msgs.mask + 1;
@@ -444,8 +444,8 @@ static void push_messages(struct inc_comm *comm)
 /* --- Results ----------------------------------------------------------- */
 
 /*
- * Is another rank's operation longer? With two rails, one that takes both may meet one
- * that does not, and would wait on the second for what nobody sends.
+ * Is another rank's operation longer? With two rails, a rank that uses both may meet
+ * one that does not, and would wait on the second rail for messages that nobody sends.
  */
 static bool is_longer_elsewhere(const struct inc_request *req,
 				unsigned int status)
@@ -490,7 +490,7 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 			      inc_status_str(status));
 }
 
-/* A result without error for a message that is not in flight. */
+/* Fail on a result without error for a message that is not in flight. */
 static void fail_unexpected(struct inc_comm *comm, uint32_t imm)
 {
 	inc_comm_fail(comm, -EPROTO,
@@ -499,7 +499,7 @@ static void fail_unexpected(struct inc_comm *comm, uint32_t imm)
 		      inc_seg_imm(comm->msgs.next - 1));
 }
 
-/* Returns false for what an UC member hears while its message waits. */
+/* Handle an Immediate. Returns false if a UC member's message still waits. */
 static bool take_result(struct inc_comm *comm, uint32_t imm)
 {
 	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
@@ -536,10 +536,10 @@ static bool take_result(struct inc_comm *comm, uint32_t imm)
 		if (!comm->uc)
 			fail_unexpected(comm, imm);
 	} else if (dist < flight + comm->tree.slots) {
-		/* Another rank's error, for a message not sent here yet. */
+		/* Error of another rank, for a message not sent here yet. */
 		comm->msgs.early[id & (comm->tree.slots - 1)] = (uint8_t)status;
 	}
-	/* Else a duplicate error for a message that is done. */
+	/* Otherwise a duplicate error for a message that is done: ignore. */
 	return true;
 }
 
@@ -574,7 +574,7 @@ static void poll_results(struct inc_comm *comm)
 	} while (n == INC_WC_BATCH);
 }
 
-/* Process results, and send what they allow. */
+/* Process results, and send the messages that they allow. */
 void inc_msg_progress(struct inc_comm *comm)
 {
 	int ret;
@@ -598,7 +598,7 @@ void inc_msg_progress(struct inc_comm *comm)
 		inc_comm_watch_failed(comm);
 }
 
-/* From its first message on. */
+/* Restart an operation from its first message. */
 static void rewind_request(struct inc_request *req)
 {
 	req->err = 0;
@@ -612,7 +612,7 @@ static void rewind_request(struct inc_request *req)
 
 /*
  * Go on over another tree.
- * @done: number of operations that all ranks have the results of; the others
+ * @done: number of operations of which all ranks have the results; later ones
  *	are repeated
  */
 void inc_msg_resume(struct inc_comm *comm, uint32_t done)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What is due of a communicator, and of others besides.
+ * Progress of a communicator, and of others meanwhile.
  *
- * Over UC libinc retransmits what is lost, and while a communicator changes from RC
- * to UC its operations wait until every rank has called it. A program may wait for
- * another communicator meanwhile, and other ranks the other way round. So whoever
- * waits for any communicator also carries on those, unless a thread is in a call on
- * them.
+ * Over UC libinc retransmits lost messages, and during a change from RC to UC
+ * operations wait until every rank has called the library. Ranks may wait for
+ * different communicators meanwhile. So a call that waits for one also drives the
+ * others, unless a thread is in a call on them.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,19 +17,19 @@
 #include "rebuild.h"
 #include "uc.h"
 
-/* How soon to look again at one that changes: it is made, or holds operations. */
+/* Polling intervals during a change: making, and holding operations. */
 #define MAKING_LOOK_MS	10
 #define HOLDING_LOOK_MS	1
-/* Or at one that may have lost a rail, for which other ranks wait. */
+/* Polling interval for the loss of a rail, as other ranks may wait. */
 #define RAILS_LOOK_MS	100
-/* So many operations in turn must say that a rail is slow. */
+/* A rail must be slow in this many operations in a row. */
 #define SLOW_OPS	16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct inc_comm *comms;		/* guarded by lock */
 static _Atomic unsigned int ncomms;	/* changed under lock */
 
-/* @called: by who waits for @comm */
+/* @called: by a call that waits for @comm */
 static void progress_one(struct inc_comm *comm, bool called)
 {
 	if (comm->err)
@@ -44,7 +43,7 @@ static void progress_one(struct inc_comm *comm, bool called)
 	}
 	if (inc_comm_changes(comm)) {
 		comm->change.step(comm, called);
-		/* Nothing is left to do over RC, and it may fail. */
+		/* Nothing is left to do over RC, whose tree may fail by now. */
 		if (comm->err || comm->change.state == INC_CHANGE_LEAVING)
 			return;
 	}
@@ -52,8 +51,8 @@ static void progress_one(struct inc_comm *comm, bool called)
 }
 
 /*
- * A rail so slow that the other one alone would be faster is given up, as if its tree
- * had failed: both trees are over the faster device then.
+ * Give up a rail, as if its tree had failed, if the other one alone would be faster:
+ * both trees then go over the faster device.
  */
 static void compare_rails(struct inc_comm *comm, struct inc_comm *second)
 {
@@ -74,7 +73,7 @@ static void compare_rails(struct inc_comm *comm, struct inc_comm *second)
 		       (unsigned long long)longer, (unsigned long long)shorter);
 }
 
-/* What has happened to the second rail is the first one's to say. */
+/* Drive the second rail; its failures and progress count for the first. */
 static void progress_second(struct inc_comm *comm, bool called)
 {
 	struct inc_comm *second = comm->rails.other;
@@ -103,7 +102,7 @@ static void do_progress(struct inc_comm *comm, bool called)
 }
 
 /*
- * Do what is due. Does not sleep. Makes no system call if there is nothing to
+ * Make progress. Does not sleep. Makes no system call if there is nothing to
  * send.
  */
 void inc_comm_progress(struct inc_comm *comm)
@@ -111,16 +110,16 @@ void inc_comm_progress(struct inc_comm *comm)
 	do_progress(comm, true);
 }
 
-/* --- Others --------------------------------------------------------------- */
+/* --- Other communicators -------------------------------------------------- */
 
 /*
- * Have other calls carry on a communicator. Context: its lock is held, or
- * nobody else has it.
+ * Have calls on other communicators drive this one. Context: its lock is held,
+ * or it is not published yet.
  * @comm: communicator over UC, or one that begins to change
  */
 void inc_others_add(struct inc_comm *comm)
 {
-	/* The second rail is the first one's business. */
+	/* The first rail drives the second one. */
 	if (comm->listed || !comm->shared)
 		return;
 	comm->listed = true;
@@ -132,8 +131,8 @@ void inc_others_add(struct inc_comm *comm)
 }
 
 /*
- * Undo inc_others_add(), if need be. When this returns no other call carries
- * it on.
+ * Undo inc_others_add(), if needed. When this returns, no other call drives the
+ * communicator.
  */
 void inc_others_del(struct inc_comm *comm)
 {
@@ -154,7 +153,7 @@ void inc_others_del(struct inc_comm *comm)
 	inc_comm_unlock(comm);
 }
 
-/* The next one in no call, from number @at on, locked; not @but. */
+/* Lock the next communicator in no call, from number @at on, except @but. */
 static struct inc_comm *take_next(const struct inc_comm *but, unsigned int *at)
 {
 	struct inc_comm *comm;
@@ -170,7 +169,7 @@ static struct inc_comm *take_next(const struct inc_comm *but, unsigned int *at)
 	return comm;
 }
 
-/* Its results may not wake who waits for it. */
+/* Polling interval of a change, whose results may wake no waiting call. */
 static inline int change_ms(const struct inc_comm *comm)
 {
 	if (inc_comm_agrees(comm))
@@ -187,14 +186,14 @@ static inline int both_change_ms(const struct inc_comm *comm)
 	return second ? inc_shorter(ms, change_ms(second)) : ms;
 }
 
-/* When a query over UC is due, or sooner. */
+/* Shorten @ms to the time of the next query over UC. */
 static int due_ms(const struct inc_comm *comm, int ms)
 {
 	return comm && comm->uc && comm->ops.first && !comm->err ?
 	       inc_uc_patience(comm, ms) : ms;
 }
 
-/* The caller may have slept until a query of @comm is due. */
+/* Drive another communicator. Sleep may have ended when its query was due. */
 static int carry_on(struct inc_comm *comm)
 {
 	struct inc_comm *second = comm->rails.other;
@@ -210,8 +209,8 @@ static int carry_on(struct inc_comm *comm)
 }
 
 /*
- * Carry on other communicators. Returns milliseconds after which to look
- * again, at these and at @but, or INC_FOREVER.
+ * Drive other communicators. Returns milliseconds after which they, or @but,
+ * need attention again, or INC_FOREVER.
  */
 int inc_others_progress(const struct inc_comm *but)
 {
@@ -228,7 +227,7 @@ int inc_others_progress(const struct inc_comm *but)
 	return again_ms;
 }
 
-/* Keep the list as it is, for fork(). */
+/* Lock the list during fork(). */
 void inc_others_lock(void)
 {
 	pthread_mutex_lock(&lock);

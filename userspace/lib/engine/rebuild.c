@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A communicator goes on over another tree when its own has failed, if the
- * manager makes one. Its queue pair is destroyed: nothing arrives any more over
- * the old tree. The rank tells the manager how many operations it has all
- * results of; the manager takes the lowest number, and all ranks repeat what
- * comes after that.
+ * A communicator whose tree has failed goes on over another one, if the manager
+ * makes one. Its queue pair is destroyed: nothing arrives any more over the old
+ * tree. Each rank reports the number of operations with all results; the manager
+ * takes the lowest number, and all ranks repeat later operations.
  *
- * No rank has told its caller of the end of an operation that is repeated: an
- * operation ends when its last message does, a Barrier that a rank sends when it
- * has all results (is_last_word() in msg.c). So where one rank is past it, all
- * have the results. The data is intact, as it is copied if the results would
- * overwrite it (call.c).
+ * No rank has reported the end of a repeated operation to its caller: an
+ * operation ends with its last message, a Barrier that a rank sends when it has
+ * all results (is_last_word() in msg.c). So once one rank is past it, all have
+ * the results. The data is intact, as it is copied if the results would overwrite
+ * it (call.c).
  *
- * All of it is done by calls to the library, which do not wait; if the tree fails
- * before all ranks are ready, by the one that creates the communicator.
+ * All this is done within library calls, without waiting; if the tree fails
+ * before all ranks are ready, within inc_comm_create().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@
 #include "msg.h"
 #include "uc.h"
 
-/* Of a manager, or of libinc-am, that does not know INC_COMM_F_CM. */
+/* Error if the manager, or libinc-am, does not know INC_COMM_F_CM. */
 static const char no_cm[] =
 	"the aggregation manager does not know RDMA CM (INC_AM_CONNECT=cm): it, or libinc-am, is older than this libinc";
 
@@ -91,7 +90,7 @@ static bool tree_fits(const struct inc_comm *comm,
 
 /*
  * Allocate the memory that depends on the tree.
- * @comm: communicator with a tree, or with what one would be
+ * @comm: communicator with the settings of a tree
  * @err_len: size of @err in bytes
  */
 int inc_comm_take_memory(struct inc_comm *comm, char *err, size_t err_len)
@@ -109,8 +108,8 @@ int inc_comm_take_memory(struct inc_comm *comm, char *err, size_t err_len)
 /*
  * Connect the queue pair to a tree.
  * @comm: communicator with a queue pair in INIT
- * @tree: tree; the first one says what memory for messages there will be
- * @psn: first PSN that it sends, unless RDMA CM says another one
+ * @tree: tree; the first one determines the memory for messages
+ * @psn: first PSN to send, unless RDMA CM has chosen another one
  * @err_len: size of @err in bytes
  */
 int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
@@ -138,8 +137,8 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 }
 
 /*
- * Count the operations that this rank has all results of. Returns their
- * number; modulo 2^32 it is that of @rebuild.finished and so on.
+ * Count the operations of which this rank has all results. Returns their
+ * number, which modulo 2^32 compares to @rebuild.finished.
  */
 uint64_t inc_rebuild_count(const struct inc_comm *comm)
 {
@@ -211,7 +210,7 @@ static void go_on(struct inc_comm *comm)
 	inc_msg_resume(comm, comm->tree.resume);
 }
 
-/* Do what is due on the way to another tree. */
+/* Take the next due step towards another tree. */
 void inc_rebuild_progress(struct inc_comm *comm)
 {
 	struct inc_watchdog *w = &comm->watchdog;

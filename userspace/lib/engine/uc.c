@@ -5,7 +5,7 @@
  *
  * Data and results are always copied: data may have to be retransmitted, and a
  * result that the network delayed or duplicated may arrive long after the
- * operation has ended. landing.h says where it lands then.
+ * operation has ended. See landing.h for late results.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 /*
  * While results keep arriving, polling for them now and then costs less than
- * being woken for each: nap for a share of the round trip, if that is long.
+ * being woken for each: nap for a share of a long round trip.
  */
 #define NAP_SHARE	8
 #define NAP_MIN_US	250
@@ -62,7 +62,7 @@ int inc_uc_alloc(struct inc_comm *comm)
 	return 0;
 }
 
-/* Forget all messages, with another tree. */
+/* Forget all messages, as there is a new tree. */
 void inc_uc_restart(struct inc_comm *comm)
 {
 	struct inc_uc *uc = comm->uc;
@@ -108,7 +108,7 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 
 /*
  * Record a message's result or error.
- * @status: its error, which says nothing about the path
+ * @status: error; no measure of the path
  */
 void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
@@ -189,7 +189,7 @@ void inc_uc_came(struct inc_comm *comm)
 /*
  * Handle marks and statuses that only UC members get. Returns true if nothing
  * is left to do.
- * @status: status of the Immediate; that of a result becomes INC_STATUS_OK
+ * @status: status of the Immediate; set to INC_STATUS_OK for a result
  */
 bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 {

@@ -114,8 +114,8 @@ static inline void take_event(struct inc_comm *comm)
 }
 
 /*
- * As sleep_for_event(), for the events of two rails. The second one may have nothing to
- * do: if it fails, other ranks may wait for this one to have another tree.
+ * As sleep_for_event(), for the events of two rails. The second one is watched even
+ * when idle: if it fails, other ranks wait for this one to replace it, too.
  */
 static int sleep_for_both(struct inc_comm *comm, int ms)
 {

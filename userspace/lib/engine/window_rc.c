@@ -29,8 +29,8 @@ static bool is_measured(const struct inc_comm *comm,
 }
 
 /*
- * Set the window for a new operation. Messages of another length take other
- * times, so measuring starts over.
+ * Set the window for a new operation. Measuring starts over, as times depend on
+ * the length of messages.
  */
 void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
 {
