@@ -11,7 +11,7 @@
 
 #define MAX_WORDS	4096
 #define MAX_LINE	(1U << 16)	/* bytes, with the lines that continue it */
-#define MAX_DEPTH	8	/* of files whose commands restore others */
+#define MAX_DEPTH	8	/* of files that run other files */
 
 static char *grow_line(char *line, size_t *room)
 {
@@ -25,8 +25,8 @@ static char *grow_line(char *line, size_t *room)
 }
 
 /*
- * Read one logical line, counting physical ones. False at the end. What follows
- * a NUL byte would be cut, so that @length tells of it; MAX_LINE: it is longer.
+ * Read one logical line, counting physical ones. Returns false at the end.
+ * @length shows whether a NUL byte cuts the line; MAX_LINE: it is too long.
  */
 static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
 		      unsigned int *lineno)
@@ -42,7 +42,7 @@ static bool read_line(FILE *f, char **line, size_t *room, size_t *length,
 			break;
 		if (c == '\n') {
 			++*lineno;
-			/* as editors of other systems end lines */
+			/* line ends of other systems */
 			if (len && (*line)[len - 1] == '\r')
 				len--;
 			if (!len || (*line)[len - 1] != '\\')

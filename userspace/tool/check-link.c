@@ -30,7 +30,7 @@ void check_note_link(struct check *c, int ifindex, uint32_t need)
 		c->links[i].need = need;
 }
 
-/* The need of the noted device with this index; 0: it is not noted. */
+/* Get the MTU needed of a noted device; 0: not noted. */
 static uint32_t need_of(const struct check *c, int ifindex)
 {
 	unsigned int i;
@@ -41,7 +41,7 @@ static uint32_t need_of(const struct check *c, int ifindex)
 	return 0;
 }
 
-/* A port that is down leads to nobody: add the ports of bridges that were noted. */
+/* Add all ports of noted bridges: a port that is down is on no path. */
 static void add_port(const void *head, struct nlattr **tb, void *arg)
 {
 	const struct ifinfomsg *ifi = head;
@@ -78,8 +78,8 @@ static bool has_counted(const struct check *c)
 }
 
 /*
- * Find out which counters move. It takes a second if there is one that may.
- * @c: run, which knows its devices by now
+ * Find out which counters move. Takes a second, unless there are none.
+ * @c: run, with its devices noted
  */
 void check_look_again(struct check *c, struct inc_nl *nl)
 {
@@ -109,7 +109,7 @@ static bool is_many(uint64_t dropped, uint64_t packets)
 	return dropped >= 10 && dropped > packets / 10000;
 }
 
-/* What does not move, and has done no harm, is told, but no reason to worry. */
+/* Report drops; old ones without harm are mentioned, but are no warning. */
 static void check_drops(struct subject *s, const struct check *c,
 			const struct check_link *l)
 {
@@ -140,7 +140,7 @@ static void check_drops(struct subject *s, const struct check *c,
 
 static void check_one(const struct check *c, const struct check_link *l)
 {
-	/* Another host may be behind it that no job needs. */
+	/* The host behind an extra port may not be part of any job. */
 	enum verdict down = l->extra ? VERDICT_WARN : VERDICT_FAIL;
 	const struct rt_link *link = &l->later;
 	struct subject s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A run of inc-tool check, as far as devices are concerned: check.c looks at the switch,
- * its trees and the ways to their members, and notes the devices on these.
+ * Devices in a run of inc-tool check: check.c checks the switch, its trees and the paths
+ * to their members, and notes the devices on these paths.
  */
 #ifndef INC_TOOL_CHECK_LINK_H
 #define INC_TOOL_CHECK_LINK_H
@@ -15,9 +15,9 @@
  * struct check_link - a device
  * @ifindex: its index
  * @need: MTU that packets through it need
- * @extra: no way is known to lead through it: it is reported if something is wrong
+ * @extra: on no known path: reported only if something is wrong
  * @link: the device
- * @later: a second later
+ * @later: the device, a second later
  */
 struct check_link {
 	int		ifindex;
@@ -32,8 +32,8 @@ struct check_link {
  * @snap: the switch
  * @later: its counters, a second later
  * @rt: rtnetlink, or NULL
- * @trouble: a tree has failed lately, or something does not work: what was counted
- *	before may be why
+ * @trouble: a tree has failed lately, or something does not work: old drops may be
+ *	the cause
  * @links: devices through which packets to members are sent, and ports beside them
  * @nlinks: number of devices
  */

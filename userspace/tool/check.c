@@ -40,7 +40,7 @@ static const char usage[] =
 /* With fewer packets, a share means nothing. */
 #define REPEATED_MIN	100
 
-/* Milliseconds for which a failure, or what moved then, is worth a warning. */
+/* Milliseconds for which a failure, or a moved counter, is worth a warning. */
 #define RECENT		600000
 
 /* States of a neighbour in which packets are sent to it. */
@@ -117,7 +117,7 @@ static void check_switch(const struct check *c)
 
 	report_subject(&s, "switch", "switch");
 	for (i = 1; i < ARRAY_SIZE(hints); i++) {
-		/* What is for no member of ours may be for another program. */
+		/* Packets to unknown QPNs may be for another RDMA program. */
 		if (!stats[i] || i == RDMA_INC_A_SWITCH_STATS_RX_NO_QP)
 			continue;
 		moved = stats[i] - c->snap.sw.stats[i];
@@ -219,7 +219,7 @@ static void check_neigh(struct check *c, struct subject *s,
 	check_note_link(c, ifindex, need);
 }
 
-/* Check the route to the member, and that its MTU is large enough. */
+/* Check the route to the member, and whether its MTU is large enough. */
 static void check_path(struct check *c, struct subject *s,
 		       const struct inc_nl_member *m)
 {
@@ -253,7 +253,7 @@ static void check_path(struct check *c, struct subject *s,
 	check_neigh(c, s, &route, &dev, need);
 }
 
-/* The tree that failed last may be gone, and what broke it still broken. */
+/* Check the last failure: its cause may persist after its tree is gone. */
 static void check_failure(struct check *c)
 {
 	const struct inc_nl_switch *sw = &c->snap.sw;
@@ -305,7 +305,7 @@ static void check_share(struct subject *s, const char *what, uint64_t again,
 			    share / 10, share % 10, what);
 }
 
-/* Check the traffic with a member. @hint: where to look if others wait. */
+/* Check the traffic with a member. @hint: remedy if others wait for it. */
 static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 			  const struct inc_nl_member *m, const struct wait *w,
 			  const char *hint)
@@ -467,7 +467,7 @@ static enum verdict check_all(struct check *c, struct inc_nl *nl)
 	return report_end();
 }
 
-/* Without the module nothing works: report that as a failure. */
+/* Report as a failure that the module is missing: nothing works without it. */
 static int no_module(const struct inc_nl *nl)
 {
 	struct subject s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What all commands need: the options before them, and reports of errors; and a
- * command is selected by its name or an unambiguous prefix.
+ * Common to all commands: the options before them, reports of errors, and the
+ * selection of a command by its name or an unambiguous prefix.
  */
 #include "common.h"
 
@@ -17,7 +17,7 @@ static void complain_of(const char *fmt, va_list ap)
 	char text[1024];
 
 	inc_output_flush();
-	/* A word that is quoted may be of any length. */
+	/* A quoted word may be of any length. */
 	if (vsnprintf(text, sizeof(text), fmt, ap) >= (int)sizeof(text))
 		memcpy(text + sizeof(text) - 4, "...", 4);
 	fprintf(stderr, "inc-tool: %s\n", text);
@@ -34,9 +34,7 @@ int tool_fail(const char *fmt, ...)
 	return TOOL_USAGE;
 }
 
-/*
- * Report that what was asked for rightly cannot be done. Returns TOOL_FAILED.
- */
+/* Report that a valid request cannot be fulfilled. Returns TOOL_FAILED. */
 int tool_error(const char *fmt, ...)
 {
 	va_list ap;
@@ -98,7 +96,7 @@ static int print_choices(const struct cmd *cmds, const char *what,
 			 ambiguous ? "could be any of" : "is none of", list);
 }
 
-/* The command that a word names, or NULL after an error message. */
+/* Find the command that a word names; NULL after an error message. */
 static const struct cmd *choose_cmd(const struct cmd *cmds, const char *what,
 				    const char *word)
 {
@@ -114,7 +112,7 @@ static const struct cmd *choose_cmd(const struct cmd *cmds, const char *what,
 /*
  * Run the command that the first argument names. Returns the exit status.
  * @cmds: commands, ended by one without a name
- * @what: what the commands belong to, for messages
+ * @what: object of the commands, for messages
  */
 int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
 	       int argc, char **argv)

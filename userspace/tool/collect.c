@@ -116,8 +116,8 @@ static bool is_older(uint32_t a, uint32_t b)
 
 /*
  * Keep only the ranks that the oldest message of a tree lacks. A rank that only
- * younger messages lack is itself waiting for those, and has merely sent less
- * ahead than others.
+ * younger messages lack is itself waiting for the others, and has merely sent
+ * less ahead.
  */
 static void drop_followers(struct snapshot *snap)
 {
@@ -168,8 +168,8 @@ static void merge_waits(struct snapshot *snap)
 }
 
 /*
- * Read the state of the switch. Returns 0 or -errno; -ENOENT: there is no tree
- * @tree_id.
+ * Read the state of the switch. Returns 0 or -errno; -ENOENT: tree @tree_id
+ * does not exist.
  * @tree_id: this tree only, or 0 for all
  * @snap: result; to be freed by snapshot_free(), after an error too
  */

@@ -12,7 +12,7 @@
 #include "daemon.h"
 #include "report.h"
 
-/* Of an upgrade: the file that a process runs is another one now. */
+/* The kernel's mark of an executable that was deleted, as by an upgrade. */
 #define REPLACED	" (deleted)"
 
 static bool read_link(const char *pid, const char *name, char *text, size_t len)
@@ -26,7 +26,7 @@ static bool read_link(const char *pid, const char *name, char *text, size_t len)
 	return n > 0;
 }
 
-/* Read the beginning of a file of a process. Returns its bytes, and a 0 follows them. */
+/* Read the beginning of a file of a process, and append a 0. Returns its bytes. */
 static size_t read_begin(const char *pid, const char *name, char *text,
 			 size_t len)
 {
@@ -44,7 +44,7 @@ static size_t read_begin(const char *pid, const char *name, char *text,
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Its name, if the process makes trees; or NULL. */
+/* Get the daemon's name, if the process makes trees; or NULL. */
 static const char *name_of(const char *pid)
 {
 	const char *word, *slash;
@@ -63,7 +63,7 @@ static const char *name_of(const char *pid)
 	return NULL;
 }
 
-/* Has a signal stopped it? Its state follows its name, which may have parentheses. */
+/* Has a signal stopped it? The state follows the name, which may have parentheses. */
 static bool is_stopped(const char *pid)
 {
 	const char *state;
@@ -96,8 +96,8 @@ static void report_daemon(const char *pid, const char *name)
 }
 
 /*
- * Report who makes trees for jobs.
- * @snap: the switch; trees that are there need nobody
+ * Report the daemons that make trees for jobs.
+ * @snap: the switch; if it has trees, a missing daemon is no finding
  */
 void check_daemon(const struct snapshot *snap)
 {

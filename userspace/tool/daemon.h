@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * inc-tool check: who makes trees.
- */
+/* inc-tool check: daemons that make trees. */
 #ifndef INC_TOOL_DAEMON_H
 #define INC_TOOL_DAEMON_H
 

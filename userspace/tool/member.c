@@ -67,7 +67,7 @@ static const struct keyword id_keywords[] = {
 	{ .name = NULL },
 };
 
-/* Does the request say anything of the host? */
+/* Does the request have any attribute of the host? */
 static bool names_host(const struct inc_nl_member *req)
 {
 	return INC_NL_HAS(req, MEMBER_PEER_ADDR) ||
@@ -97,7 +97,7 @@ static int parse_new(struct inc_nl_member *req, int argc, char **argv)
 							  ADD_REQUIRED);
 }
 
-/* How many words are before the next member's? */
+/* Count the words before the next member's. */
 static int words_of_one(int argc, char **argv)
 {
 	bool ranked = false;
@@ -113,7 +113,7 @@ static int words_of_one(int argc, char **argv)
 	return argc;
 }
 
-/* Several members, each from its "rank" on; what is before the first is "tree". */
+/* Add several members, each from its "rank" on; "tree" precedes the first. */
 static int add_many(int argc, char **argv)
 {
 	static struct inc_nl_member req[INC_NL_MAX_NEW], made[INC_NL_MAX_NEW];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * Keywords of requests that are a struct inc_nl_member, whatever the command.
- */
+/* Keywords common to all requests that are a struct inc_nl_member. */
 #ifndef INC_TOOL_MEMBER_H
 #define INC_TOOL_MEMBER_H
 

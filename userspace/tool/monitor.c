@@ -17,10 +17,10 @@ static const char usage[] =
 "With -t, each event has the time at which it was received.\n";
 
 /**
- * struct wanted - which events to print
- * @trees: those about trees
- * @members: those about members
- * @slots: those about slots
+ * struct wanted - kinds of events to print
+ * @trees: events of trees
+ * @members: events of members
+ * @slots: events of slots
  */
 struct wanted {
 	bool	trees;
@@ -98,7 +98,7 @@ static int run_monitor(struct wanted wanted)
 	int rc = TOOL_FAILED;
 
 	inc_output_follow();
-	/* A connection of its own: the shared one is for requests. */
+	/* Use a connection for events alone: the shared one is for requests. */
 	if (inc_nl_open(&nl) || inc_nl_subscribe(&nl))
 		rc = tool_nl_fail(&nl);
 	else

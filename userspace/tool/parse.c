@@ -34,7 +34,7 @@ int parse_uint(const struct keyword *k, const char *text, void *dst)
 	return TOOL_OK;
 }
 
-/* Milliseconds, or with a unit: "4", "4ms", "2s" or "1m". */
+/* Parse milliseconds, or a number with a unit: "4", "4ms", "2s" or "1m". */
 int parse_msec(const struct keyword *k, const char *text, void *dst)
 {
 	uint64_t ms;
@@ -76,7 +76,7 @@ static int unknown_bit(const struct keyword *k, const char *word, size_t len)
 			 k->name, (int)len, word, list);
 }
 
-/* Names separated by commas, or the mask as a number. */
+/* Parse names separated by commas, or the mask as a number. */
 int parse_mask(const struct keyword *k, const char *text, void *dst)
 {
 	const char *word = text;
@@ -103,7 +103,7 @@ int parse_mask(const struct keyword *k, const char *text, void *dst)
 	return TOOL_OK;
 }
 
-/* One name. */
+/* Parse a name. */
 int parse_enum(const struct keyword *k, const char *text, void *dst)
 {
 	const char *name;
@@ -118,7 +118,7 @@ int parse_enum(const struct keyword *k, const char *text, void *dst)
 	return bad_value(k, text);
 }
 
-/* Numbers separated by commas; the count precedes the list. */
+/* Parse numbers separated by commas; the count precedes the list. */
 int parse_list(const struct keyword *k, const char *text, void *dst)
 {
 	uint16_t *list = dst, n = 0;
@@ -235,7 +235,7 @@ int parse_request(const struct keyword *table, const char *what, void *req,
 }
 
 /*
- * Check that required keywords are there. Returns the exit status, after a
+ * Check that required keywords are present. Returns the exit status, after a
  * message if it is not TOOL_OK.
  * @req: the request that parse_keywords() has filled in
  * @n: number of required keywords, which come first in the table

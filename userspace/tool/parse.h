@@ -10,7 +10,7 @@
 /**
  * struct keyword - a keyword and its value
  * @name: the word
- * @alias: the attribute's name if that differs, or NULL
+ * @alias: the attribute's name if different, or NULL
  * @takes: description of its value, for messages
  * @parse: reads the value; returns an exit status, after a message
  * @name_of: names of the values, or of the bits of a mask
@@ -30,7 +30,7 @@ struct keyword {
 	size_t		size;
 };
 
-/* An entry of a table of struct keyword: member _member of request _req. */
+/* Entry of a table of struct keyword: member _member of request _req. */
 #define KEYWORD(_req, _name, _alias, _takes, _parse, _names, _attr, _member) \
 	{								\
 		.name = _name, .alias = _alias, .takes = _takes,	\

@@ -60,7 +60,7 @@ static void json_close(void)
 	json_object_put(stack[0]);
 }
 
-/* An error comes instead of what was collected. */
+/* Discard collected JSON: an error message is printed instead. */
 void pr_drop(void)
 {
 	if (depth)
@@ -121,7 +121,7 @@ void pr_hex(const char *key, const char *label, uint64_t value, int digits)
 	}
 }
 
-/* For programs, the number. */
+/* Print a value with its unit in text, as a plain number in JSON. */
 static void pr_unit(const char *key, const char *label, uint64_t value,
 		    const char *(*unit)(uint64_t value, char text[UNIT_LEN]))
 {

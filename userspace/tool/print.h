@@ -31,7 +31,7 @@ void pr_addr(const char *key, const char *label,
 	     const struct inc_nl_addr *addr);
 void pr_gid(const char *key, const char *label,
 	    const struct inc_nl_addr *addr);
-/* The name of a number, or the number if it has no name. */
+/* Name of a number, or the number if it has none. */
 void pr_enum(const char *key, const char *label, unsigned int value,
 	     const char *(*name)(unsigned int n));
 void pr_mask(const char *key, const char *label, uint32_t mask,

@@ -85,7 +85,7 @@ static void put_tree(const struct metric *m, const struct inc_nl_tree *tree,
 	printf("{tree=\"%u\"} %" PRIu64 "\n", tree->id, value);
 }
 
-/* A child's QP to its parent has no rank. */
+/* Print a sample of a member. A child's QP to its parent has no rank. */
 static void put_member(const struct metric *m,
 		       const struct inc_nl_member *member, uint64_t value)
 {
@@ -111,7 +111,7 @@ static void put_info(const struct snapshot *snap)
 	fputs("\"} 1\n", stdout);
 }
 
-/* Counters that the switch has once. */
+/* Print counters of the switch itself. */
 static void put_totals(const char *set, const uint64_t *stats, unsigned int max,
 		       const char *(*name)(unsigned int attr),
 		       const char *(*doc)(unsigned int attr))
@@ -130,8 +130,8 @@ static void put_totals(const char *set, const uint64_t *stats, unsigned int max,
 }
 
 /*
- * An attribute that is a gauge. Its name, text and place in the struct are in
- * netlink's table, unless @doc is in place of that text.
+ * An attribute that is a gauge. Its name, text and offset in the struct are in
+ * netlink's table; @doc, if set, replaces the text.
  */
 struct gauge {
 	uint16_t	attr;
@@ -227,7 +227,7 @@ static void put_trees(const struct snapshot *snap)
 	}
 }
 
-/* Members, or QPs of child switches to their parents. */
+/* Print members, or QPs of child switches to their parents. */
 static void put_members(const char *set, const struct inc_nl_member *members,
 			size_t n)
 {
@@ -268,7 +268,7 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 	}
 }
 
-/* Slots of child switches that wait for the parents. */
+/* Print the number of child switches' slots that wait for parents. */
 static void put_uplink_waits(const struct snapshot *snap)
 {
 	const struct metric slots = {

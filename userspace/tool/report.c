@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * One line per subject with everything that is ok, and below it a line for each
- * other finding, with a hint.
+ * Prints one line per subject with everything that is ok, and below it a line
+ * for each other finding, with a hint.
  */
 #include "common.h"
 
@@ -37,7 +37,7 @@ void report_subject(struct subject *s, const char *kind, const char *fmt, ...)
 
 /*
  * Add a finding.
- * @hint: what to do if it is not ok, or NULL
+ * @hint: remedy if it is not ok, or NULL
  */
 void report_find(struct subject *s, enum verdict verdict, const char *hint,
 		 const char *fmt, ...)
@@ -118,7 +118,7 @@ void report_put(const struct subject *s)
 		put_text(s);
 }
 
-/* Get the worst verdict so far. Returns that. */
+/* Returns the worst verdict so far. */
 enum verdict report_worst(void)
 {
 	return counts[VERDICT_FAIL] ? VERDICT_FAIL :

@@ -21,7 +21,7 @@ enum verdict {
  * struct finding - the result of one check
  * @verdict: verdict
  * @text: description
- * @hint: what to do, or NULL
+ * @hint: suggested remedy, or NULL
  */
 struct finding {
 	enum verdict	verdict;

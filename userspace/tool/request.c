@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * The connection to the module, and why a request has failed.
- */
+/* The connection to the module, and error messages of failed requests. */
 #include "common.h"
 
 #include "conf/output.h"
@@ -12,8 +10,8 @@ static struct inc_nl connection;
 static bool connected;
 
 /*
- * Get the connection to the kernel. Returns it, opened by the first call;
- * NULL after an error message.
+ * Get the connection to the kernel, opened by the first call. Returns NULL
+ * after an error message.
  */
 struct inc_nl *tool_nl(void)
 {

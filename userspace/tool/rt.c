@@ -46,7 +46,7 @@ static void parse_route(const void *head, struct nlattr **tb, void *arg)
 
 /*
  * Find the route to an address. Returns 0 or a negative errno value; -ENOENT:
- * there is none.
+ * none.
  */
 int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 		 const struct inc_nl_addr *src, struct rt_route *route)
@@ -79,10 +79,7 @@ static void parse_neigh(const void *head, struct nlattr **tb, void *arg)
 	}
 }
 
-/*
- * Find a neighbour. Returns 0 or a negative errno value; -ENOENT: there is
- * none.
- */
+/* Find a neighbour. Returns 0 or a negative errno value; -ENOENT: none. */
 int rt_neigh_get(struct nl_sock *sk, int ifindex,
 		 const struct inc_nl_addr *addr, struct rt_neigh *neigh)
 {
@@ -108,7 +105,7 @@ static void parse_port(const void *head, struct nlattr **tb, void *arg)
 
 /*
  * Find the port by which a bridge reaches an Ethernet address. Returns 0 or a
- * negative errno value; -ENOENT: there is none.
+ * negative errno value; -ENOENT: none.
  */
 int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
 		int *ifindex)
@@ -179,9 +176,7 @@ static void parse_qdisc(const void *head, struct nlattr **tb, void *arg)
 	link->queue_drops += q.drops;
 }
 
-/*
- * Find a device. Returns 0 or a negative errno value; -ENOENT: there is none.
- */
+/* Find a device. Returns 0 or a negative errno value; -ENOENT: none. */
 int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link)
 {
 	struct ifinfomsg ifi = { .ifi_index = ifindex };

@@ -16,7 +16,7 @@
 #define RT_LLADDR_LEN	6
 
 /**
- * struct rt_route - how a destination is reached
+ * struct rt_route - route to a destination
  * @type: RTN_*
  * @ifindex: device
  * @mtu: MTU that the route sets, or 0
@@ -32,8 +32,8 @@ struct rt_route {
 /**
  * struct rt_neigh - a neighbour
  * @state: NUD_*
- * @has_lladdr: its Ethernet address is known
- * @lladdr: that address
+ * @has_lladdr: @lladdr is known
+ * @lladdr: Ethernet address
  */
 struct rt_neigh {
 	uint16_t	state;
@@ -48,13 +48,13 @@ struct rt_neigh {
  * @kind: bridge, veth ..., or empty
  * @flags: IFF_*
  * @mtu: its MTU
- * @master: index of the bridge, bond ... that it belongs to, or 0
+ * @master: index of its bridge, bond ..., or 0
  * @rx_packets: packets received
  * @tx_packets: packets sent
  * @rx_dropped: packets dropped on receive
  * @tx_dropped: packets dropped on transmit
- * @errors: packets that were damaged, missed or not sent
- * @queue_drops: packets that its root queueing discipline dropped
+ * @errors: packets damaged, missed or not sent
+ * @queue_drops: packets dropped by its root queueing discipline
  */
 struct rt_link {
 	int		ifindex;

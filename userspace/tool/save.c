@@ -3,9 +3,9 @@
  * inc-tool save and restore: print the switch's settings, trees and members as
  * the commands of a batch file that creates them again.
  *
- * All settings, QPNs and first PSNs are restored. R_Keys are not, since the
- * kernel always chooses them, nor is the state of messages: if a tree was in
- * use, its members have advanced beyond the first PSNs that are saved.
+ * All settings, QPNs and first PSNs are restored. R_Keys are not, as the kernel
+ * always chooses them, nor is the state of messages: if a tree was in use, its
+ * members have advanced beyond the first PSNs that are saved.
  */
 #include "common.h"
 

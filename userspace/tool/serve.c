@@ -11,7 +11,7 @@
 
 #define PROGRAM	"inc-serve"
 
-/* Beside this program, as in a tree that was built, or where it is installed. */
+/* Look beside this program, as in a build tree, then where it is installed. */
 static void find_program(char *path, size_t len)
 {
 	char self[4096];
@@ -37,7 +37,7 @@ int cmd_serve(int argc, char **argv)
 		fprintf(stderr, "inc-tool: serve: no memory\n");
 		return TOOL_FAILED;
 	}
-	/* Whoever looks for the daemon finds it by these two words. */
+	/* inc-tool check and scripts find the daemon by these two words. */
 	all[0] = (char *)"inc-tool";
 	all[1] = (char *)"serve";
 	memcpy(all + 2, argv, (size_t)argc * sizeof(*all));

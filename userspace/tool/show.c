@@ -9,10 +9,10 @@
 #include "print.h"
 #include "tool.h"
 
-/* Counters on a line of text. */
+/* Number of counters per line of text. */
 #define STATS_PER_LINE	4
 
-/* Print counters; in text those that are not 0, or all with -d. */
+/* Print counters; in text only nonzero ones, or all with -d. */
 void show_stats(const char *key, const uint64_t *stats, unsigned int max,
 		const char *(*name)(unsigned int attr))
 {
@@ -29,7 +29,7 @@ void show_stats(const char *key, const uint64_t *stats, unsigned int max,
 	pr_close_object();
 }
 
-/* Print the counters of a switch, and of what is gone. */
+/* Print the counters of a switch, and of deleted trees and members. */
 void show_switch_stats(const struct inc_nl_switch *sw)
 {
 	show_stats("stats", sw->stats, RDMA_INC_A_SWITCH_STATS_MAX,
@@ -76,7 +76,7 @@ static void show_list(const char *key, const uint16_t *list, unsigned int n)
 	pr_close_array();
 }
 
-/* The tree's place among those of other switches. */
+/* Print the tree's place among trees of other switches. */
 static void show_levels(const struct inc_nl_tree *tree)
 {
 	unsigned int i;
@@ -189,7 +189,7 @@ int show_member_stats(const struct inc_nl_member *m, void *unused)
 	return 0;
 }
 
-/* Print what a host must know of its new member, in text. */
+/* Print the parameters that a host needs of its new member, in text. */
 void show_member_host(const struct inc_nl_member *m)
 {
 	pr_uint("tree-id", "tree", m->tree_id);
@@ -210,7 +210,7 @@ void show_member_host(const struct inc_nl_member *m)
 		pr_addr("local-addr", "local", &m->local_addr);
 }
 
-/* Ranks as "1-3,7" in text, as numbers in JSON. */
+/* Print ranks as "1-3,7" in text, as numbers in JSON. */
 static void show_missing(const struct inc_nl_slot *slot)
 {
 	unsigned int i, end;
@@ -352,7 +352,7 @@ static int show_rank(const struct inc_nl_member *m, void *arg)
 	return 0;
 }
 
-/* Counters of deleted members, and the total. */
+/* Print the counters of deleted members, and the total. */
 static void show_totals(const struct inc_nl_tree *tree, const struct ranks *r)
 {
 	uint64_t gone[RDMA_INC_A_MEMBER_STATS_MAX + 1] = { 0 };

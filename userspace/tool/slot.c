@@ -37,7 +37,7 @@ static const struct keyword keywords[] = {
 /**
  * struct show - a call of slot show
  * @req: the request
- * @snap: the members, to explain which are missing
+ * @snap: the members, to explain missing ranks
  */
 struct show {
 	struct inc_nl_slot	req;

@@ -88,7 +88,7 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	return rc;
 }
 
-/* The QPs of child switches to their parents. */
+/* Print the QPs of child switches to their parents. */
 static int stat_parents(struct inc_nl *nl, struct inc_nl_member *req)
 {
 	struct snapshot snap;

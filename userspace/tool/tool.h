@@ -12,7 +12,7 @@
 enum {
 	TOOL_OK		= 0,
 	TOOL_USAGE	= 1,	/* the command line or a batch file is wrong */
-	TOOL_BAD	= 1,	/* check has found what is FAIL */
+	TOOL_BAD	= 1,	/* check has found a FAIL */
 	TOOL_FAILED	= 2,	/* the kernel refused, or has no module; no output */
 };
 
@@ -23,8 +23,8 @@ enum {
  * @details: more about each object
  * @force: continue a batch after an error
  * @timestamp: the monitor prints the time of each event
- * @stats: how often -s was given
- * @run: runs a command, for files of them; returns an exit status
+ * @stats: number of -s options
+ * @run: runs a command of a batch file; returns an exit status
  * @batch: file with commands, or NULL
  * @netns: network namespace, or NULL
  */
@@ -66,7 +66,7 @@ struct inc_nl *tool_nl(void);
 int tool_nl_fail(const struct inc_nl *nl);
 void tool_nl_close(void);
 
-/* One per file of that name. */
+/* Commands, one per file of that name. */
 int cmd_tree(int argc, char **argv);
 int cmd_member(int argc, char **argv);
 int cmd_parent(int argc, char **argv);

@@ -79,7 +79,7 @@ static void rates_add(struct rates *sum, const struct rates *r)
 
 /**
  * struct page - a picture that is being printed
- * @screen: where it goes
+ * @screen: destination
  * @row: lines printed so far
  */
 struct page {

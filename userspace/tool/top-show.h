@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * Interface between top.c (when to show) and top-show.c (what to show).
- */
+/* Interface between top.c (timing) and top-show.c (contents). */
 #ifndef INC_TOOL_TOP_SHOW_H
 #define INC_TOOL_TOP_SHOW_H
 
@@ -10,7 +8,7 @@
 struct snapshot;
 
 /**
- * struct screen - where a picture goes
+ * struct screen - destination of a picture
  * @rows: number of lines, or 0 for no limit
  * @columns: characters per line, or 0 for no limit
  * @live: a terminal, on which a picture overwrites the last one

@@ -130,7 +130,7 @@ static void wait_key(const struct top *top, const sigset_t *mask, double left)
 	}
 }
 
-/* Wait until the next picture is due; redraw the last one if need be. */
+/* Wait until the next picture is due; redraw the last one if needed. */
 static void pause_until(const struct top *top, const sigset_t *mask,
 			const struct snapshot *before,
 			const struct snapshot *now)
@@ -171,7 +171,7 @@ static int run_top(const struct top *top, struct inc_nl *nl,
 	return rc;
 }
 
-/* Admit signals only while waiting, so that no picture is torn. */
+/* Admit signals only while waiting: a picture must not be interrupted. */
 static void catch_signals(bool batch, sigset_t *old)
 {
 	static const int signals[] = {
@@ -208,7 +208,7 @@ static int top_run(const struct top *top)
 	return rc ? tool_nl_fail(nl) : TOOL_OK;
 }
 
-/* Seconds, which may have a fraction, or a duration as others are. */
+/* Parse seconds, which may have a fraction, or a duration with a unit. */
 static int take_interval(void *ctx, const struct opt *opt, char *text)
 {
 	struct top *top = ctx;

@@ -22,9 +22,9 @@ static const char usage[] =
 "       inc-tool tree del ID [ nowait ]\n"
 "SETTING := { window PACKETS | hold SIZE | min-rto TIME | dead-time TIME }\n";
 
-/* Time that the kernel may take apart from waiting for members. */
+/* Time that the kernel may need in addition to waiting for members. */
 #define DEL_SLACK_MS	10000
-/* Interval of polling if events were lost, or when there may be none any more. */
+/* Intervals of polling if events were lost, or may not come any more. */
 #define DEL_ASK_MS	20
 #define DEL_LATE_MS	1000
 
@@ -183,7 +183,7 @@ static int del_and_wait(struct inc_nl *nl, uint32_t id)
 	struct inc_nl events;
 	int rc;
 
-	/* A connection of its own: the shared one is for requests. */
+	/* Use a connection for events alone: the shared one is for requests. */
 	if (inc_nl_open(&events) || inc_nl_subscribe(&events))
 		rc = tool_nl_fail(&events);
 	else if (inc_nl_tree_get(nl, id, &tree) || inc_nl_tree_del(nl, id))
