@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-perf --communicators: how long it takes to create further communicators,
- * to run their first operation, and to destroy them. All are alive at a time.
+ * inc-perf --communicators: the time to create further communicators, to run
+ * their first operation, and to destroy them. All exist at the same time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int report_failure(const struct comms *c, const char *what, long i,
 	return err;
 }
 
-/* The ranks begin together, so that none measures how late another is. */
+/* Create a communicator. A barrier first, to exclude other ranks' lateness. */
 static int create_comm(struct comms *c, long i)
 {
 	struct inc_comm_opts opts = c->o->comm;
@@ -84,7 +84,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The slowest rank counts. */
+/* Report the times of the slowest rank. */
 static int report_times(struct comms *c)
 {
 	enum phase p;

@@ -33,7 +33,7 @@ struct buf {
 
 struct perf {
 	struct perf_options	o;
-	char		err[512];	/* why there is no @comm */
+	char		err[512];	/* error text if @comm is NULL */
 	struct inc_comm	*comm;
 	int		rank;
 	int		nranks;
@@ -108,7 +108,7 @@ static void buf_free(struct perf *p, struct buf *b)
 	b->mem = NULL;
 }
 
-/* Blocks in the largest buffer of any rank. */
+/* Count the blocks in the largest buffer of any rank. */
 static size_t most_blocks(const struct perf *p)
 {
 	return p->o.coll == KIND_MIX ?
@@ -210,7 +210,7 @@ static int begin_operation(struct perf *p, size_t count, uint64_t number,
 	return ret ? ret : inc_request_start(*req);
 }
 
-/* A program computes between operations. Returns how long that took, in us. */
+/* Pause, like a program that computes. Returns the time that it took, in us. */
 static double compute_pause(const struct perf *p)
 {
 	const struct timespec t = {
@@ -226,7 +226,7 @@ static double compute_pause(const struct perf *p)
 	return now_us() - start;
 }
 
-/* Run one operation, or all that are outstanding at once, from @number on. */
+/* Run one operation, or --outstanding ones at once, from @number on. */
 static int run_operations(struct perf *p, size_t count, uint64_t number)
 {
 	struct inc_request *req[MAX_OUTSTANDING];
@@ -255,7 +255,7 @@ static int run_operations(struct perf *p, size_t count, uint64_t number)
 
 /* --- Check ------------------------------------------------------------- */
 
-/* "0x" and the element's digits, most significant byte first. */
+/* Format "0x" and the element's digits, most significant byte first. */
 static const char *format_digits(const struct perf *p, const uint8_t *elem,
 				 char text[40])
 {
@@ -294,8 +294,8 @@ static void fill_input(const struct perf *p, long i, const struct kind *k,
 }
 
 /*
- * Compute what must be in a result from element @i on, as far as it has one
- * source, and at most to @end. Returns the number of elements.
+ * Compute the expected result from element @i on, up to @end or a change of
+ * source. Returns the number of elements.
  */
 static size_t expect_run(const struct perf *p, const struct kind *k, size_t i,
 			 size_t end, uint64_t seed, uint8_t *to)
@@ -316,7 +316,7 @@ static size_t expect_run(const struct perf *p, const struct kind *k, size_t i,
 	return n;
 }
 
-/* The first of @n elements that differs, or @n. */
+/* Find the first of @n elements that differs, or @n. */
 static size_t find_difference(const struct perf *p, const uint8_t *got,
 			      const uint8_t *want, size_t n)
 {
@@ -421,7 +421,7 @@ static int agree_result(struct perf *p, int ret)
 	return bad ? -EILSEQ : 0;
 }
 
-/* Rounds of verified operations; if mixed, enough to run each collective. */
+/* Get the rounds of verified operations; if mixed, for all collectives. */
 static long check_rounds(const struct perf *p)
 {
 	long least = (INC_COLL_COUNT + p->o.outstanding - 1) / p->o.outstanding;

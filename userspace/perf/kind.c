@@ -41,8 +41,8 @@ bool kind_reduces(enum inc_collective coll)
 
 /*
  * Count the blocks in the largest buffer of any rank. Times the size of a
- * block, this is what nccl-tests call the size of an operation. Returns 1, or
- * the number of ranks.
+ * block, this is the size of an operation in nccl-tests. Returns 1, or the
+ * number of ranks.
  */
 size_t kind_blocks(enum inc_collective coll, int nranks)
 {
@@ -191,7 +191,7 @@ static void *recv_arg(const struct kind *k, void *recv)
 
 /*
  * Call libinc for an operation. Returns what libinc returned.
- * @form: which of the three forms of its function
+ * @form: form of its function
  * @req: takes the request; not used by KIND_RUN
  */
 int kind_call(const struct kind *k, enum kind_form form, struct inc_comm *comm,

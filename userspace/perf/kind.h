@@ -12,7 +12,7 @@
 
 #include <inc/inc.h>
 
-/* Instead of a collective: a different one each time. */
+/* In place of a collective: a different one each time. */
 #define KIND_MIX	((int)INC_COLL_COUNT)
 
 /**

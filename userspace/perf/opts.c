@@ -58,7 +58,7 @@ static const char *op_name(int i)
 	return inc_op_name((enum inc_op)i);
 }
 
-/* "WHAT: NAME, NAME ..." of all that have one. */
+/* Make a list "WHAT: NAME, NAME ..." of all names. */
 static void list_names(char *list, size_t len, const char *what,
 		       const char *(*name)(int i))
 {
@@ -260,7 +260,7 @@ static bool is_set(const char *given, const char *env)
 	return text && *text;
 }
 
-/* Libinc would ask the environment, too, but not before it joins. */
+/* Read the environment already here: libinc does so only when it joins. */
 static int take_env(const char *env, int *value)
 {
 	const char *text = getenv(env);
@@ -302,7 +302,7 @@ static int check_place(struct perf_options *o)
 	return 0;
 }
 
-/* Memory of the largest size in bytes, for a collective with a block per rank. */
+/* Does the largest size fit into memory, with a block per rank? */
 static bool fits_memory(const struct perf_options *o, size_t esize)
 {
 	size_t most = o->ncounts ? 0 : o->max;
@@ -314,7 +314,7 @@ static bool fits_memory(const struct perf_options *o, size_t esize)
 	return most <= PTRDIFF_MAX / 2 / (size_t)o->comm.nranks;
 }
 
-/* A script takes what has ended well for verified. */
+/* Reject empty work: a script would take its success as verified. */
 static int check_work(const struct perf_options *o)
 {
 	size_t esize = inc_dtype_size(o->dtype);
@@ -346,7 +346,7 @@ static int check_options(struct perf_options *o, const char *coll)
 		list_names(list, sizeof(list), "a collective", kind_name);
 		return opts_wrong("\"%s\": must be %s", coll, list);
 	}
-	/* There is a reference for all that a type has. */
+	/* The reference knows all operations of each type. */
 	if ((o->coll == KIND_MIX ||
 	     kind_reduces((enum inc_collective)o->coll)) &&
 	    !ref_knows(o->dtype, o->op))

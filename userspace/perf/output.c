@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What inc-perf prints.
+ * Output of inc-perf.
  *
  * Bandwidths follow nccl-tests: algbw is the size of the operation by its time,
  * busbw that times a factor of the collective.
@@ -119,7 +119,7 @@ static void header_json(const struct perf_options *o,
 	printf(",\"outstanding\":%ld,\"results\":[", o->outstanding);
 }
 
-/* Print what precedes the results. */
+/* Print the header before the results. */
 void output_header(const struct perf_options *o,
 		   const struct inc_comm_info *info, int nranks)
 {
@@ -147,7 +147,7 @@ void output_header(const struct perf_options *o,
 	putchar('\n');
 }
 
-/* Print what follows the results. */
+/* Print the footer after the results. */
 void output_footer(const struct perf_options *o,
 		   const struct inc_comm_info *info)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What inc-perf prints: a table, or JSON that selftests/bench/perf-diff.py reads.
+ * Output of inc-perf: a table, or JSON that selftests/bench/perf-diff.py reads.
  */
 #ifndef INC_PERF_OUTPUT_H
 #define INC_PERF_OUTPUT_H

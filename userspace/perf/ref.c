@@ -8,10 +8,10 @@
  * 16-bit floats are added and multiplied as C floats and rounded once, at the
  * end; averages are divided before that.
  *
- * NaNs are as with x86's SSE: the first operand that is a NaN, made quiet; if
- * the operands are numbers without a result (infinity minus infinity), the
- * default NaN, whose sign is set. Minimum and maximum: NaN if there is one, and
- * -0 is less than +0.
+ * NaNs follow x86's SSE: the first operand that is a NaN, made quiet; if the
+ * operands are numbers without a result (infinity minus infinity), the default
+ * NaN, whose sign is set. Minimum and maximum: NaN if there is one, and -0 is
+ * less than +0.
  *
  * Pairs: the minimum or maximum with its index; of equal values, the lower
  * index. Padding is 0.
@@ -93,7 +93,7 @@ static size_t size_of(enum inc_dtype dtype)
 	}
 }
 
-/* Check whether there is a reference. Returns true if so. */
+/* Check whether the reference knows an operation. Returns true if so. */
 bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 {
 	if (is_pair(dtype))
@@ -134,7 +134,7 @@ static uint64_t truncate_to(uint64_t bits, size_t esize)
 	return esize == 8 ? bits : bits & ((1ULL << (8 * esize)) - 1);
 }
 
-/* Numbers of similar magnitude, so that nearly all sums are rounded. */
+/* Make numbers of similar magnitude: nearly all sums must be rounded. */
 static uint64_t random_float(enum inc_dtype dtype, uint64_t r)
 {
 	uint64_t exp = (r >> 56) % 12;
@@ -219,7 +219,7 @@ static uint64_t make_input(enum inc_dtype dtype, enum ref_pattern pattern,
 			   esize);
 }
 
-/* Half of the values are from a small set: indices decide. Random padding. */
+/* Make a pair; half have values from a small set, for ties. Random padding. */
 static struct ref_elem pair_input(enum inc_dtype dtype,
 				  enum ref_pattern pattern, uint64_t r)
 {
@@ -409,7 +409,7 @@ static bool is_nan(enum inc_dtype type, uint64_t val)
 	return type == INC_DTYPE_FP64 && val << 1 > 0x7ffULL << 53;
 }
 
-/* The pair with the lower or higher value, or with the first NaN. */
+/* Get the pair with the lower or higher value, or with the first NaN. */
 static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 				  struct ref_elem a, struct ref_elem b)
 {
@@ -484,7 +484,7 @@ static struct ref_elem reduce_tree(enum inc_dtype dtype, enum inc_op op,
 	return vals[0];
 }
 
-/* The reduced element of @n ranks, whose elements @vals are overwritten. */
+/* Reduce an element of @n ranks; overwrites @vals. */
 static struct ref_elem reduce_elem(enum inc_dtype dtype, enum inc_op op,
 				   struct ref_elem *vals, unsigned int n)
 {
@@ -553,7 +553,7 @@ void ref_inputs(const struct ref_data *d, unsigned int rank, uint64_t first,
 /*
  * Reduce elements of all ranks.
  * @d: the ranks' data; its @vals are overwritten
- * @to: takes the results; the elements themselves if there is one rank
+ * @to: takes the results; with one rank, its elements
  */
 __attribute__((flatten))
 void ref_results(const struct ref_data *d, enum inc_op op, uint64_t first,

@@ -24,7 +24,7 @@ struct ref_elem {
 };
 
 /**
- * struct ref_data - what the ranks send
+ * struct ref_data - data that the ranks send
  * @dtype: data type
  * @pattern: kind of data
  * @seed: the same for all ranks

@@ -3,8 +3,8 @@
  * "inc-perf rtt", and inc-rtt: round trip and throughput of RDMA WRITE between
  * two stock RC queue pairs, without an INC switch: the baseline for collectives.
  *
- * The program uses verbs as libinc does (completion events, sparse send completions,
- * inline data, three system calls per message), so that the two are comparable.
+ * To be comparable, the program uses verbs as libinc does (completion events, sparse
+ * send completions, inline data, three system calls per message).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,9 +37,9 @@
 #define MAX_REPS	1000
 #define MAX_SIZE	(1 << 26)
 #define LINE		256
-#define HELLO_MS	10000	/* that a client has to say what it wants */
+#define HELLO_MS	10000	/* time limit of a client's first line */
 #define CONNECT_MS	10000
-#define REFUSED_MS	2000	/* that a server has to be started */
+#define REFUSED_MS	2000	/* time that a server has to start */
 
 struct rtt_options {
 	const char	*server;	/* NULL: this is the server */
@@ -78,7 +78,7 @@ struct hello {
 struct end {
 	struct rtt_options	*o;
 	int			fd;
-	FILE			*in;		/* lines of the other end */
+	FILE			*in;		/* lines from the other end */
 	struct inc_dev		dev;
 	struct ibv_pd		*pd;
 	struct ibv_comp_channel	*chan;
@@ -97,7 +97,7 @@ struct end {
 	unsigned int		yields;		/* before each sleep */
 };
 
-/* What has gone wrong at a server, for its client. */
+/* A server's error, for its client. */
 static char wrong[LINE];
 
 static int report_wrong(const char *fmt, ...)
@@ -120,7 +120,7 @@ static int report_failure(const char *what, int err)
 	return report_wrong("%s: %s", what, strerror(err < 0 ? -err : err));
 }
 
-/* All that waits does so in the kernel. */
+/* Exit from the signal handler: all waiting is in the kernel. */
 static void end_late(int sig)
 {
 	static const char text[] = "inc-rtt: the other end does not answer in time: see --timeout, and whether both let UDP port 4791 through\n";
@@ -137,7 +137,7 @@ static int send_line(struct end *e, const char *line)
 	return dprintf(e->fd, "%s\n", line) < 0 ? report_failure("TCP", errno) : 0;
 }
 
-/* The socket blocks; limit_time() ends that. */
+/* Read a line. The socket blocks; limit_time() sets the limit. */
 static int recv_line(struct end *e, char line[LINE])
 {
 	if (!e->in)
@@ -300,7 +300,7 @@ static int reap_sends(struct end *e)
 	return 0;
 }
 
-/* Sleep until an event of @cq, which was found empty. */
+/* Sleep until there is an event of @cq, which was empty. */
 static int sleep_for(struct end *e, struct ibv_cq *cq, bool *armed)
 {
 	struct ibv_cq *ev;
@@ -490,7 +490,7 @@ static int run_bw(struct end *e)
 	return 0;
 }
 
-/* The last message of each repetition has an Immediate. */
+/* Receive; the last message of each repetition has an Immediate. */
 static int sink_messages(struct end *e)
 {
 	const char *in = e->buf + e->size;
@@ -557,7 +557,7 @@ static int serve_one(struct rtt_options *o, int fd)
 	return ret;
 }
 
-/* Whatever a client does, in a process of its own it ends only that. */
+/* Serve a client in a child process: its failure must not end the server. */
 static int serve_apart(struct rtt_options *o, int fd)
 {
 	int status = -1;
@@ -572,7 +572,7 @@ static int serve_apart(struct rtt_options *o, int fd)
 	return status ? -1 : 0;
 }
 
-/* A host without IPv6 has IPv4; either structure begins with family and port. */
+/* Listen on IPv6, else on IPv4; both structures begin with family and port. */
 static int listen_at(unsigned int port)
 {
 	struct sockaddr_in6 any = {
@@ -614,7 +614,7 @@ static int run_server(struct rtt_options *o)
 	return ret;
 }
 
-/* Returns a socket, or -1. */
+/* Connect to the server. Returns a socket, or -1. */
 static int connect_server(const struct rtt_options *o)
 {
 	struct inc_reach *r = inc_reach_new("", (int)o->port, true);
@@ -654,7 +654,7 @@ static int run_client(struct rtt_options *o)
 	e.fd = connect_server(o);
 	if (e.fd < 0)
 		return -1;
-	/* From here on the socket blocks; limit_time() ends that. */
+	/* From here on the socket blocks; limit_time() sets the limit. */
 	if (!fcntl(e.fd, F_SETFL, 0) && !local_addr(e.fd, &local) &&
 	    !make_verbs(&e, &local) && !connect_ends(&e, &mine))
 		ret = o->bw ? run_bw(&e) : run_rtt(&e);
@@ -692,7 +692,7 @@ static const struct opt options_list[] = {
 	{ "dev", 0, OPT_TEXT, "NAME", "verbs device", AT(dev) },
 	{ "gid-index", 0, OPT_NUM, "N", "index of the GID",
 	  AT(gid_index), 0, UINT8_MAX },
-	/* Not less than a second: it was in seconds. */
+	/* At least a second: earlier versions took seconds. */
 	{ "timeout", 0, OPT_MS, "MS",
 	  "exit so long after a measurement has begun (60s)",
 	  AT(timeout_ms), 1000, INT_MAX },

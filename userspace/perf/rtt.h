@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * The command that needs no switch.
- */
+/* The rtt command, which needs no switch. */
 #ifndef INC_PERF_RTT_H
 #define INC_PERF_RTT_H
 
