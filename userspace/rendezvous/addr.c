@@ -19,7 +19,7 @@
 /* Headers and trailer of the longest packet over IPv6 (IPv4: 20 less). */
 #define OVERHEAD	84
 
-/* Is it the broadcast address of one of the bridge host's networks? */
+/* Is @addr the broadcast address of @ifa's network? */
 static bool is_broadcast(const struct inc_rdv_addr *addr,
 			 const struct ifaddrs *ifa)
 {
@@ -33,13 +33,13 @@ static bool is_broadcast(const struct inc_rdv_addr *addr,
 	memcpy(&a, addr->bytes, 4);
 	memcpy(&o, own.bytes, 4);
 	memcpy(&m, mask.bytes, 4);
-	/* Networks of one or two addresses have none. */
+	/* Networks of one or two addresses have no broadcast address. */
 	if (ntohl(~m) < 3 || (a & m) != (o & m))
 		return false;
 	return (a | m) == UINT32_MAX || a == (o & m);
 }
 
-/* Addresses that belong to the bridge host or its networks. */
+/* Refuse the bridge host's own addresses, and its networks' broadcast ones. */
 static const char *never_here(const struct inc_rdv_addr *addr)
 {
 	struct ifaddrs *list, *ifa;
@@ -62,7 +62,7 @@ static const char *never_here(const struct inc_rdv_addr *addr)
 }
 
 /*
- * Check the address of a rank, or of a switch below. Returns true if so.
+ * Check the address of a rank, or of a switch below. Returns true if accepted.
  * @c: its connection, which gets an error if it is not accepted
  */
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
@@ -87,7 +87,7 @@ bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 	return false;
 }
 
-/* Name of the interface of this host that has an address; empty: none. */
+/* Find this host's interface that has an address; empty: none. */
 static void find_interface(const struct inc_rdv_addr *addr,
 			   char name[IFNAMSIZ])
 {
@@ -106,9 +106,9 @@ static void find_interface(const struct inc_rdv_addr *addr,
 }
 
 /*
- * Find the largest path MTU that our interface to a rank allows. A host may
- * have jumbo frames where the bridge does not. Returns a path MTU; 0: unknown,
- * or the interface's MTU is too small for any.
+ * Find the largest path MTU that our interface to a rank allows: the host may
+ * have jumbo frames, and the bridge not. Returns a path MTU; 0: unknown, or the
+ * interface's MTU is too small for any.
  */
 uint32_t addr_pmtu(const struct client *c)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The daemon's clients: where they come from, what is sent to them, and the time
- * that they have to join.
+ * The daemon's clients: their hosts, sending to them, and their time limit for
+ * joining.
  */
 #include "nl/common.h"
 
@@ -44,7 +44,7 @@ struct host *host_get(struct server *s, const struct inc_rdv_addr *addr)
 }
 
 /*
- * Free a host that nothing is charged to.
+ * Free a host if nothing is charged to it.
  * @host: host, which may still have clients or jobs
  */
 void host_put(struct server *s, struct host *host)
@@ -72,8 +72,8 @@ struct client *client_new(struct server *s)
 }
 
 /*
- * Log that somebody is refused. The log has few of many.
- * @name: who it is
+ * Log a refusal, unless there are too many.
+ * @name: address or name of the client
  */
 void client_refuse(struct server *s, const char *name, const char *why)
 {
@@ -100,7 +100,7 @@ void client_wait_join(struct client *c)
 		c->deadline = s->loop.now + s->max.join_ms;
 }
 
-/* The stream has got its end: it must not be used any more. */
+/* End a stream: it must not be used any more. */
 static void end_stream(struct client *c, int err, const char *text)
 {
 	if (c->closing)
@@ -115,8 +115,8 @@ static void end_stream(struct client *c, int err, const char *text)
 }
 
 /*
- * Begin a stream to the parent's daemon. Returns its client, or NULL. Whether it
- * can be reached shows later.
+ * Begin a stream to the parent's daemon. Returns its client, or NULL. An
+ * unreachable parent shows later.
  */
 struct client *client_connect(struct server *s)
 {
@@ -147,8 +147,8 @@ void client_shut(struct client *c)
 }
 
 /*
- * Send a message. Does not block. A peer that reads nothing is dropped in the
- * end.
+ * Send a message. Does not block. A peer that reads nothing is eventually
+ * dropped.
  */
 void client_send(struct client *c, const struct inc_rdv_msg *msg)
 {
@@ -196,8 +196,8 @@ void client_bye(struct client *c, const char *missing)
 }
 
 /*
- * Get our address, as the other end of a client's connection has it. Returns 0
- * or a negative errno value.
+ * Get the local address of a client's connection. Returns 0 or a negative errno
+ * value.
  */
 int client_own_addr(const struct client *c, struct inc_rdv_addr *addr)
 {
@@ -213,8 +213,8 @@ int client_own_addr(const struct client *c, struct inc_rdv_addr *addr)
 }
 
 /*
- * Get the next deadline of a client. Returns milliseconds, INT64_MAX if
- * there is nothing.
+ * Get the clients' next deadline. Returns milliseconds, INT64_MAX if there is
+ * none.
  */
 int64_t clients_next_deadline(const struct server *s)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Hands each message that ranks, child switches and the parent send to the daemon
- * to what acts on it.
+ * Passes messages from ranks, child switches and the parent to their handlers.
  */
 #include "nl/common.h"
 
@@ -25,7 +24,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 	}
 	if (!addr_believed(c, &join->addr))
 		return;
-	/* A tree whose PMTU nobody has chosen gets what fits all ranks' ways. */
+	/* The default path MTU must fit the paths of all ranks. */
 	if (pmtu && pmtu < fits.mtu)
 		fits.mtu = pmtu;
 	c->peer = PEER_RANK;
@@ -58,7 +57,7 @@ static void handle_link(struct client *c, const struct inc_rdv_join *join)
 }
 
 /*
- * Handle a message of the parent's daemon. The switch reports failures itself.
+ * Handle a message of the parent's daemon. The switch itself reports failures.
  * INC_RDV_ERROR: the stream has ended.
  */
 void dispatch_up(struct client *c, const struct inc_rdv_msg *msg)
@@ -101,7 +100,8 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		if (gather_of(c) && c->peer == PEER_CHILD)
 			gather_retract(c, &msg->join);
 		/*
-		 * If all ranks are present by now, this closes the connection.
+		 * Ignore one that crosses "placed": the child closes the
+		 * connection then.
 		 */
 		else if (!job_of(c) || c->peer != PEER_CHILD)
 			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
@@ -144,7 +144,7 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 	}
 }
 
-/* The manager's words alone: a daemon's trees end with it, and have one switch. */
+/* Refuse messages for managers only: a daemon's trees end with it. */
 static bool is_other_kind(struct client *c, const struct am_message *msg)
 {
 	if (msg->resume)
@@ -155,9 +155,9 @@ static bool is_other_kind(struct client *c, const struct am_message *msg)
 	return c->closing;
 }
 
-/* --- What gRPC tells ------------------------------------------------------- */
+/* --- Called by gRPC -------------------------------------------------------- */
 
-/* More than a host may have is refused; of all, who has most gives way. */
+/* Enforce limits; over the total, drop an idle client of the busiest host. */
 static const char *lacks_room(struct client *c, char *text, size_t len)
 {
 	const struct server *s = c->server;
@@ -170,7 +170,7 @@ static const char *lacks_room(struct client *c, char *text, size_t len)
 	}
 	if (s->nclients <= s->max.clients)
 		return NULL;
-	/* The newest is the first in the list, and @c itself. */
+	/* The list begins with the newest, @c; skip it. */
 	for (other = c->next; other; other = other->next)
 		if (!other->closing && other->peer == PEER_NEW && !other->job &&
 		    other->host &&

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * How jobs end: ranks leave, connections are lost, time has passed.
- */
+/* Ends of jobs: ranks leave, connections are lost, time limits pass. */
 #include "nl/common.h"
 
 #include <stdarg.h>
@@ -11,8 +9,8 @@
 /* --- Jobs ---------------------------------------------------------------- */
 
 /*
- * Do a part of a job's end; the last part frees it. Members that have left or
- * died are deleted first, so that the kernel does not wait for them.
+ * Do a part of a job's end; the last part frees it. Delete members that have
+ * left or died first: else the kernel would wait for them.
  */
 static void dismantle_job(struct job *job)
 {
@@ -78,7 +76,7 @@ void job_refuse(struct job *job, int err, const char *fmt, ...)
 
 /* --- Ranks that leave ---------------------------------------------------- */
 
-/* List the ranks for which a job waits; empty: it waits for none. */
+/* List the ranks for which a job waits; empty: none. */
 static void list_missing(struct job *job)
 {
 	const size_t len = sizeof(job->missing);
@@ -103,7 +101,7 @@ static void list_missing(struct job *job)
 		snprintf(text, len, "ranks at other switches");
 }
 
-/* The client is no rank after that. Returns whether others may take its place. */
+/* Detach a client from its rank. Returns whether another may take its place. */
 static bool detach_client(struct client *c, enum rank_state state)
 {
 	struct job *job = c->job;
@@ -111,13 +109,13 @@ static bool detach_client(struct client *c, enum rank_state state)
 	bool open = job->core.phase == INC_JOB_OPEN;
 
 	r->client = NULL;
-	/* A switch below that is expected has no member yet. */
+	/* An expected switch below has no member yet. */
 	inc_job_set(&job->core, &r->core, r->core.state != RANK_PRESENT ?
 		    RANK_GONE : open ? RANK_LOST : state);
 	return open;
 }
 
-/* An open job has lost a rank, or one has given up. */
+/* Continue an open job that has lost a rank, or from which one has left. */
 static void go_on_open(struct job *job)
 {
 	if (job->core.present)
@@ -139,10 +137,10 @@ void job_leave(struct client *c)
 	bool open;
 
 	log_info("job \"%s\": rank %u leaves", job->request.job, c->rank);
-	/* When a job ends, the first that gives up knows for whom all waited. */
+	/* The first rank that gives up determines for whom all have waited. */
 	if (job->core.phase < INC_JOB_ENDING)
 		list_missing(job);
-	/* The job may go with its last rank. */
+	/* Copy the text: the job may be freed with its last rank. */
 	snprintf(missing, sizeof(missing), "%s", job->missing);
 	open = detach_client(c, RANK_LEFT);
 	if (!open && inc_job_left(&job->core, s->loop.now, job->child)) {
@@ -160,7 +158,7 @@ void job_leave(struct client *c)
 			    &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
 }
 
-/* All ranks of a connection. */
+/* Drop all ranks of a connection from a job that gathers. */
 static void leave_gather(struct client *c)
 {
 	struct job *job = c->job;
@@ -185,7 +183,7 @@ void job_lost(struct client *c, const char *why)
 		leave_gather(c);
 		return;
 	}
-	/* It had left before, or the job is over. */
+	/* The rank had left before, or the job is over. */
 	if (job->core.phase == INC_JOB_OVER || r->client != c) {
 		job_del_client(c);
 		return;
@@ -193,7 +191,7 @@ void job_lost(struct client *c, const char *why)
 	log_info("job \"%s\": rank %u lost: %s", job->request.job,
 		 r->first, why);
 	if (detach_client(c, RANK_LOST)) {
-		/* The others wait for it, unlike for one that gave up. */
+		/* A lost rank is waited for; one that gave up is not. */
 		r->core.arrived = false;
 		job_del_client(c);
 		go_on_open(job);
@@ -208,7 +206,7 @@ void job_lost(struct client *c, const char *why)
 		job_end(job);
 }
 
-/* The tree works as long as the switches do. */
+/* Handle the loss of the parent's daemon, whose tree ends with it. */
 static void lose_parent(struct client *c, const char *why)
 {
 	struct job *job = c->job;
@@ -283,7 +281,7 @@ static void refuse_late(struct job *job)
 		   job->server->max.forming_ms / 1000);
 }
 
-/* Do the work that is due for a job; it may be freed. */
+/* Do due work for a job, which may be freed. */
 static void expire_job(struct job *job)
 {
 	if (job->core.phase == INC_JOB_OVER) {
@@ -307,7 +305,7 @@ static void expire_job(struct job *job)
 	}
 }
 
-/* Do the work that is due. */
+/* Do due work for all jobs. */
 void jobs_expire(struct server *s)
 {
 	struct job *job, *next;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the kernel says of the trees of the rendezvous daemon's jobs. The ranks see
- * that something has failed; they are told whose fault it was.
+ * The kernel's events of trees of the rendezvous daemon's jobs. Ranks see the
+ * failure themselves; the daemon tells them whose fault it was.
  */
-/* Has members of names that the next header forbids. */
+/* First: nl/common.h poisons names of members in this header. */
 #include <sys/epoll.h>
 
 #include "nl/common.h"
@@ -55,7 +55,7 @@ void events_open(struct server *s)
 	inc_nl_close(&s->events);
 }
 
-/* A module that is loaded again has neither the trees nor the events of before. */
+/* After a reload of the module, its old trees and subscriptions are gone. */
 static void follow_module(struct server *s)
 {
 	if (s->events.family == s->nl.family)
@@ -67,9 +67,8 @@ static void follow_module(struct server *s)
 }
 
 /*
- * Note that a job has got a tree. The kernel reports late that a tree was
- * deleted. Its ID is free before that, and the new tree may have it: no
- * other job may delete it.
+ * Note that a job has got a tree. Its ID may be that of a deleted tree whose
+ * event has not come yet: the old tree's job must not delete the new one.
  */
 void event_tree_new(const struct job *job)
 {
@@ -103,8 +102,8 @@ static int describe_member(const struct job *job, uint32_t member, char *text,
 }
 
 /*
- * Describe a member that the switch has lost, and why, or the status that the tree has
- * failed with. Returns its rank or -1.
+ * Describe a member that the switch has lost, with the reason or the tree's status.
+ * Returns its rank or -1.
  */
 static int describe_dead(const struct job *job, const struct inc_nl_member *m,
 			 uint8_t status, char *text, size_t len)
@@ -144,7 +143,7 @@ static void tree_has_failed(struct job *job, uint8_t error)
 		job_end(job);
 }
 
-/* The ranks know only the status of a failure: tell them the rank at fault. */
+/* Tell the ranks the rank at fault: they know only the status of a failure. */
 static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 {
 	struct inc_rdv_msg msg = {
@@ -176,8 +175,8 @@ static struct job *job_by_tree(const struct server *s, uint32_t id,
 }
 
 /*
- * The kernel names the member before it reports that the tree has failed, and
- * without the tree's epoch. So forget the name when its tree is deleted.
+ * Note the member in error: the kernel names it before it reports the tree's
+ * failure, and without the tree's epoch. So forget it when its tree is deleted.
  */
 static void note_dead(struct server *s, const struct inc_nl_event *ev)
 {

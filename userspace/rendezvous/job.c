@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Jobs of the rendezvous daemon as objects: their connections, what they are
- * charged, and what their ranks are told. Only this file makes a connection one of
- * a job's, and takes it out: struct client.job, struct job.clients.
+ * Jobs of the rendezvous daemon as objects: their connections, charges, and
+ * messages to their ranks. Only this file adds a connection to a job, or removes
+ * it: struct client.job, struct job.clients.
  */
 #include "conf/list.h"
 #include "nl/common.h"
@@ -13,7 +13,7 @@
 
 /*
  * Find a job that a rank may join. Returns the job, or NULL.
- * @levels: of several switches, and it has no tree
+ * @levels: the job spans several switches, and has no tree yet
  */
 struct job *job_find(const struct server *s, const char *name, bool levels)
 {
@@ -45,10 +45,10 @@ static bool may_begin(struct client *c)
 	return true;
 }
 
-/* Of a job with two rails: the second rail, and what replaces either or has UC. */
+/* Extra jobs per job with two rails: the second rail, replacements, UC. */
 #define EXTRA_MAX	8
 
-/* Only who is in that job knows its secret. */
+/* Find the job with two rails by its secret name, which only its ranks know. */
 static const struct job *find_rails(const struct server *s, const char *name)
 {
 	const struct job *job;
@@ -60,7 +60,7 @@ static const struct job *find_rails(const struct server *s, const char *name)
 	return job;
 }
 
-/* Who knows a secret could begin any number of jobs that are not counted. */
+/* Limit uncounted jobs: a rank could begin any number with the secret. */
 static bool is_extra(const struct server *s, const struct job *rails)
 {
 	const struct job *job;
@@ -120,8 +120,8 @@ struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 }
 
 /*
- * Give a job its ranks.
- * @job: job; the time that it has to form begins
+ * Set the ranks of a job.
+ * @job: job; its time limit for forming begins
  */
 void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n)
 {
@@ -135,7 +135,7 @@ void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n)
 
 /*
  * Free a job.
- * @job: job; its connections are in none after that
+ * @job: job; its connections are removed from it
  */
 void job_free(struct job *job)
 {
@@ -180,7 +180,7 @@ static void forget_client(struct job *job, const struct client *c)
 		if (r->client != c)
 			continue;
 		r->client = NULL;
-		/* If the tree is deleted now, its members learn it on the data path. */
+		/* The data path reports a deletion to the members. */
 		if (r->core.state == RANK_PRESENT)
 			inc_job_set(&job->core, &r->core,
 				    job->gathers ? RANK_ABSENT :

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A job of the rendezvous daemon: a name, a connection for each rank, and a tree.
- * A job of one switch has its tree when its first rank has come. One of several
- * switches gathers: all ranks must be known first (level.c). From the bottom:
- * job.c has jobs as objects, tree.c their trees, end.c how they end, rails.c how
- * ranks use two devices, event.c what the kernel says, join.c how ranks come, level.c
- * the ranks of several switches.
- * For whom a job waits, and when it is over, is userspace/job/'s to say.
+ * A job of the rendezvous daemon: a name, a connection for each rank, and a tree. A
+ * job of one switch gets its tree with its first rank. A job of several switches
+ * gathers: all ranks must be known first (level.c). From the bottom: job.c: jobs as
+ * objects; tree.c: their trees; end.c: their ends; rails.c: ranks with two devices;
+ * event.c: the kernel's events; join.c: joining; level.c: ranks of several switches.
+ * userspace/job/ decides for whom a job waits, and when it is over.
  */
 #ifndef INC_RENDEZVOUS_JOB_H
 #define INC_RENDEZVOUS_JOB_H
@@ -18,10 +17,10 @@
  * struct rank - a rank of a job, or a switch below with several ranks
  * @core: its state
  * @client: its connection, if present or expected; NULL: none. While the job
- *	gathers, several ranks may have a lower switch's
+ *	gathers, ranks of a lower switch share its connection
  * @first: its rank in the job, or the first rank below a switch
  * @n: number of ranks
- * @rails: which of the job's @rails it reaches over a second device
+ * @rails: mask of the job's @rails that it reaches over a second device
  */
 struct rank {
 	struct inc_job_rank	core;
@@ -36,8 +35,8 @@ struct rank {
 
 /**
  * struct job - a job
- * @core: its ranks. While it gathers, all of them as far as this daemon knows;
- *	then the members of its tree
+ * @core: its ranks: while it gathers, all that this daemon knows; later the members
+ *	of its tree
  * @next: next job
  * @server: daemon
  * @clients: connections of its ranks, of switches below, and of the parent's
@@ -46,8 +45,8 @@ struct rank {
  * @memory: bytes charged
  * @request: name, number of ranks, and the settings requested of the tree so far;
  *	mtu is the lowest; uc if any rank's queue pair is UC; change and rails if all
- *	know that
- * @levels: all ranks are known before it has a tree
+ *	ranks support these
+ * @levels: all ranks must be known before it gets a tree
  * @gathers: it has no tree yet
  * @tree: its tree as the kernel made it; id 0: none yet, or deleted
  * @up: the parent's daemon, or NULL
@@ -56,10 +55,11 @@ struct rank {
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
  * @parent_ready: the switches above and all ranks below them are ready
  * @rails: addresses of the switch that its ranks choose from; empty: none
- * @second: the job of its ranks over that address, also in that job and in jobs
- *	that replace one of the two; empty: none
- * @extra: it is such a job, or replaces one, and does not count for limits of jobs
- * @missing: ranks for which a rank waited that gave up
+ * @second: name of the second rail's job, set in both rails' jobs and in jobs that
+ *	replace one of them; empty: none
+ * @extra: it is a second rail or a replacement, and does not count for limits of
+ *	jobs
+ * @missing: ranks that were missing when a rank gave up
  * @ranks: ranks
  */
 struct job {
@@ -85,7 +85,7 @@ struct job {
 	struct rank		*ranks;
 };
 
-/* The job of a connection that has a tree, or that gathers; or NULL. */
+/* Get a connection's job, with a tree or gathering; or NULL. */
 static inline struct job *job_of(const struct client *c)
 {
 	return c->job && !c->job->gathers ? c->job : NULL;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Ranks join jobs, and say when their queue pairs are ready.
- */
+/* Handles the messages "join", "rts" and "lossy". */
 #include "conf/keepalive.h"
 #include "nl/common.h"
 
@@ -111,8 +109,7 @@ static struct job *begin_job(struct client *c, const struct inc_rdv_join *join)
 }
 
 /*
- * Add a member to a job's tree. Returns 0, or -errno after it was sent an
- * error.
+ * Add a member to a job's tree. Returns 0, or -errno after sending an error.
  * @join: its QP, and its place among the members
  */
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
@@ -132,7 +129,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	r->rails = 0;
 	inc_job_set(&job->core, &r->core, RANK_PRESENT);
 	inc_job_set_rts(&job->core, &r->core, false);
-	/* A stream lives as long as the switch would wait for the rank. */
+	/* Keep a dead stream as long as the switch would a dead rank. */
 	if (c->stream)
 		inc_set_keepalive(rpc_stream_fd(c->stream), job->tree.dead_time);
 	log_info("job \"%s\": rank %u at %s, %u of %u ranks",
@@ -164,7 +161,7 @@ void job_check_ready(struct job *job)
 
 /*
  * Handle "rts": a member is ready.
- * @rails: addresses that it reaches over a second device
+ * @rails: mask of addresses that it reaches over a second device
  */
 void job_rts(struct client *c, uint32_t rails)
 {
@@ -180,7 +177,7 @@ void job_rts(struct client *c, uint32_t rails)
 }
 
 /*
- * Tell all ranks of a job to change to UC. They join the job that it names,
+ * Tell all ranks of a job to change to UC. They join the job that @msg names,
  * and leave this one.
  */
 void job_change(struct job *job, const struct inc_rdv_msg *msg)
@@ -193,8 +190,8 @@ void job_change(struct job *job, const struct inc_rdv_msg *msg)
 }
 
 /*
- * Handle "lossy": a rank loses packets, or one at a switch below. Only the
- * root's daemon knows whether all ranks can change.
+ * Handle "lossy": a rank of this switch, or of one below, loses packets. Only
+ * the root's daemon knows whether all ranks can change.
  */
 void job_lossy(struct client *c)
 {
@@ -211,7 +208,7 @@ void job_lossy(struct client *c)
 	}
 }
 
-/* Handle "join". The client gets an answer, or an error and is closed. */
+/* Handle "join". The client gets an answer, or an error and the end. */
 void job_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
@@ -233,7 +230,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 		return;
 	ret = job_add(job, c, join, &msg.joined);
 	if (ret == -ENOBUFS || ret == -ENOMEM || ret == -EMSGSIZE) {
-		/* The others would wait for it in vain: it has no room, or way. */
+		/* Without room or path for it, others would wait. */
 		job_refuse(job, -ret, "rank %u: %s", join->rank,
 			   c->server->nl.error);
 		return;

@@ -37,7 +37,7 @@ static struct job *begin_gather(struct client *c,
 }
 
 /*
- * Add a rank of this switch, or of one below.
+ * Add a rank of this switch, or of a switch below.
  * @c: its connection, or the one to the switch's daemon
  */
 void gather_join(struct client *c, const struct inc_rdv_join *join)
@@ -203,7 +203,7 @@ static void add_members(struct job *job)
 	job_check_ready(job);
 }
 
-/* Send this switch's QP to the parent's daemon, which adds it. */
+/* Send this switch's QP to the parent's daemon, which adds it as a member. */
 static void send_link(const struct job *job)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_LINK };
@@ -221,8 +221,8 @@ static void send_link(const struct job *job)
 }
 
 /*
- * If all ranks are below one switch, it is the root, and this one takes no
- * part.
+ * If all ranks are below one child switch, it becomes the root, and this switch
+ * takes no part.
  */
 static bool hand_down(struct job *job, const struct inc_rdv_placed *p,
 		      const struct rank *members, uint32_t n)
@@ -250,7 +250,7 @@ static void make_tree(struct job *job, const struct inc_rdv_placed *p,
 	struct client *up = job->up;
 	int ret;
 
-	/* This switch is the root. */
+	/* No stream to a parent is needed at the root. */
 	if (p->count == job->core.n && up) {
 		client_end(up);
 		job_del_client(up);
@@ -273,8 +273,7 @@ static void make_tree(struct job *job, const struct inc_rdv_placed *p,
 
 /*
  * Make a job's tree: all ranks are known.
- * @p: ranks of this switch; the parent's daemon has said so, unless it is the
- *	root
+ * @p: ranks of this switch, from the parent's daemon, unless this is the root
  */
 void gather_placed(struct job *job, const struct inc_rdv_placed *p)
 {
@@ -338,7 +337,7 @@ int level_linked(struct job *job, const struct inc_rdv_joined *linked)
 	return 0;
 }
 
-/* Handle "ready" of the parent's daemon: all switches are. */
+/* Handle "ready" of the parent's daemon: all switches are ready. */
 void level_ready(struct job *job)
 {
 	job->parent_ready = true;

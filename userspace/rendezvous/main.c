@@ -3,7 +3,7 @@
  * The coordinator of one switch: one thread, which serves gRPC, netlink and
  * timers.
  */
-/* Has members of names that the next header forbids. */
+/* First: nl/common.h poisons names of members in this header. */
 #include <sys/epoll.h>
 
 #include "nl/common.h"
@@ -27,13 +27,13 @@
 #define TREE_MEMORY	(5 << 20)	/* of a default tree, rounded up */
 #define JOIN_MS		10000	/* the HTTP/2 server waits no longer */
 #define FORMING_MS	300000
-#define REFRESH_MS	1000	/* between two looks at files */
-#define TELL_MS		500	/* for what was said last to be sent */
+#define REFRESH_MS	1000	/* between checks of files */
+#define TELL_MS		500	/* to send last messages */
 #define STOP_STEP_MS	20
 
 /* --- Main loop --------------------------------------------------------- */
 
-/* Files are read again: SIGHUP ends no job. */
+/* Reload files on SIGHUP, without ending jobs; other signals end the daemon. */
 static void on_signal(struct loop_fd *io, uint32_t events)
 {
 	struct server *s = container_of(io, struct server, signal_io);
@@ -202,7 +202,7 @@ static int open_netlink(struct server *s)
 {
 	struct inc_nl_switch sw;
 
-	/* This also checks that the module is loaded. */
+	/* Getting the switch also checks that the module is loaded. */
 	if (inc_nl_open(&s->nl) || inc_nl_switch_get(&s->nl, &sw)) {
 		fprintf(stderr, "inc-tool: serve: %s\n", s->nl.error);
 		return -1;
@@ -212,7 +212,7 @@ static int open_netlink(struct server *s)
 	return 0;
 }
 
-/* As inc_auth_address() takes it. A name that has no address is wrong now. */
+/* Parse --parent, and refuse a name without an address already here. */
 static int find_parent(struct server *s, const char *text)
 {
 	int ret, port = atoi(INC_RDV_PORT);
@@ -236,7 +236,7 @@ static int find_parent(struct server *s, const char *text)
 	return 0;
 }
 
-/* Port 0 becomes another one. */
+/* Start the gRPC server. Port 0 selects a free port. */
 static int start_rpc(struct server *s, const struct serve_options *o)
 {
 	bool v6 = o->listen && strchr(o->listen, ':');
@@ -258,7 +258,7 @@ static int start_rpc(struct server *s, const struct serve_options *o)
 	return 0;
 }
 
-/* Jobs would all fail. */
+/* Check that --tree exists: else all jobs would fail. */
 static int find_tree(struct server *s)
 {
 	struct inc_nl_tree tree;
@@ -297,7 +297,7 @@ static bool check_security(struct server *s, const struct serve_options *o)
 	else if (!sec->cert && !sec->tokens && !loopback && !sec->plaintext)
 		fprintf(stderr, "inc-tool: serve: WARNING: without TLS everyone who reaches %s can join jobs, and read and change what is said here: --tls-cert, --tls-key and --tls-ca help; --insecure-plaintext is silent\n",
 			o->listen ? o->listen : "one of its addresses");
-	/* The warning was given, and is in this program's words. */
+	/* Suppress rpc/'s own warning, as this one was given. */
 	sec->plaintext = false;
 	sec->any_cert = true;
 	sec->self = "daemon";
@@ -305,7 +305,7 @@ static bool check_security(struct server *s, const struct serve_options *o)
 	return !what;
 }
 
-/* A file that was read when it started was read well. */
+/* Report a file that cannot be reloaded. */
 static void on_file(void *ctx, enum creds_file file, const char *why)
 {
 	if (*why)

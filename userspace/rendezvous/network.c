@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Networks, and addresses that no host has.
- */
+/* Networks, and addresses that no host can have. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +28,7 @@ static int parse_network(struct inc_rdv_network *net, const char *text)
 	return 0;
 }
 
-/* Add a network to a list. Returns 0, -EINVAL if @text is neither, -ENOMEM. */
+/* Add a network or address to a list. Returns 0, -EINVAL or -ENOMEM. */
 int inc_rdv_network_add(struct inc_rdv_network **list, const char *text)
 {
 	struct inc_rdv_network *net = calloc(1, sizeof(*net));
@@ -89,8 +87,8 @@ bool inc_rdv_addr_same(const struct inc_rdv_addr *a,
 }
 
 /*
- * Check whether a host can have an address. Returns NULL if so, else what it
- * is instead, for an error message.
+ * Check whether a host can have an address. Returns NULL if so, else the kind
+ * of address, for an error message.
  */
 const char *inc_rdv_addr_no_host(const struct inc_rdv_addr *addr)
 {

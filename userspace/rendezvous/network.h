@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Which addresses a rank may name as its own. For the rendezvous daemon and for
- * the aggregation manager.
+ * Addresses that a rank may name as its own; for the rendezvous daemon and the
+ * aggregation manager.
  */
 #ifndef INC_RENDEZVOUS_NETWORK_H
 #define INC_RENDEZVOUS_NETWORK_H
@@ -11,7 +11,7 @@
 #include "rendezvous/proto.h"
 
 /**
- * struct inc_rdv_network - addresses that begin alike
+ * struct inc_rdv_network - addresses with a common prefix
  * @next: next of a list
  * @addr: network
  * @bits: length of its prefix

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Names of the messages between ranks and coordinators, for logs, and addresses
- * as the messages carry them.
+ * in messages.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "proto.h"
 
-/* Get the name of a kind of message, as the protocol has it. */
+/* Get the protocol's name of a kind of message. */
 const char *inc_rdv_name(enum inc_rdv_type type)
 {
 	static const char *const names[] = {
@@ -42,8 +42,7 @@ const char *inc_rdv_name(enum inc_rdv_type type)
 }
 
 /*
- * Check whether an address is of use on one link only. Returns true if so; of
- * IPv6.
+ * Check whether an IPv6 address is valid on one link only. Returns true if so.
  */
 bool inc_rdv_addr_is_link_local(const struct inc_rdv_addr *addr)
 {

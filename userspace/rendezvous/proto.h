@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The messages that ranks and coordinators exchange (Documentation/rendezvous.rst),
- * as all but rpc/message.c see them. No I/O.
+ * Messages between ranks and coordinators (Documentation/rendezvous.rst), in
+ * decoded form; rpc/message.c has the encoding. No I/O.
  */
 #ifndef INC_RENDEZVOUS_PROTO_H
 #define INC_RENDEZVOUS_PROTO_H
@@ -56,15 +56,15 @@ struct inc_rdv_tree {
  * @psn: first PSN that it sends
  * @mtu: active MTU of its port, bytes; 0: not given
  * @uc: its queue pair is UC, else RC
- * @rebuild: if the tree fails, it goes on over another one; or, of
- *	INC_RDV_REJOIN, not used
- * @change: it says INC_RDV_LOSSY, and does what INC_RDV_CHANGE says
- * @rails: it can join another job over a second device
+ * @rebuild: if the tree fails, the rank goes on over another one; not used in
+ *	INC_RDV_REJOIN
+ * @change: the rank supports INC_RDV_LOSSY and INC_RDV_CHANGE
+ * @rails: the rank can join another job over a second device
  * @cm: libinc-am is to connect its queue pair by RDMA CM; @psn is not used then
- * @round: if INC_RDV_REJOIN: that of the INC_RDV_REBUILD that it answers
- * @done: if INC_RDV_REJOIN: number of operations whose results it has, modulo
- *	2^32
- * @tree: settings that it requests of the tree
+ * @round: if INC_RDV_REJOIN: round of the INC_RDV_REBUILD that it answers
+ * @done: if INC_RDV_REJOIN: number of operations whose results the rank has,
+ *	modulo 2^32
+ * @tree: requested settings of the tree
  */
 struct inc_rdv_join {
 	char			job[INC_RDV_JOB_MAX + 1];
@@ -100,13 +100,14 @@ struct inc_rdv_join {
  * @dtypes: mask of offered data types
  * @ops: mask of offered operations
  * @traffic_class: traffic class of packets in both directions
- * @rebuild: if the tree fails, it sends INC_RDV_REBUILD
- * @change: it answers INC_RDV_LOSSY with INC_RDV_CHANGE, if all ranks know that
+ * @rebuild: if the tree fails, the manager sends INC_RDV_REBUILD
+ * @change: the daemon answers INC_RDV_LOSSY with INC_RDV_CHANGE, if all ranks
+ *	support it
  * @rails: addresses of the switch, with a comma between; empty: no rails
  * @resume: after INC_RDV_REJOIN: number of operations whose results all ranks
  *	have, modulo 2^32
  * @has_own_psn: the queue pair was connected by RDMA CM
- * @own_psn: then the first PSN that the rank sends
+ * @own_psn: if @has_own_psn: first PSN that the rank sends
  */
 struct inc_rdv_joined {
 	uint32_t		tree_id;
@@ -176,22 +177,20 @@ enum inc_rdv_type {
 /**
  * struct inc_rdv_msg - any message
  * @type: its kind
- * @join: if INC_RDV_JOIN; INC_RDV_REJOIN: qpn, psn, round and done alone;
- *	INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn
- *	and psn; INC_RDV_LINK: these three alone
+ * @join: if INC_RDV_JOIN; INC_RDV_REJOIN: qpn, psn, round and done alone; INC_RDV_GATHER
+ *	and INC_RDV_RETRACT: without addr, qpn and psn; INC_RDV_LINK: only these three
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
- * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none
- *	in particular
+ * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: rank; -1: none in particular
  * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with; if
  *	INC_RDV_WRONG: enum inc_status that @msg_id ended with
- * @msg_id: if INC_RDV_WRONG: message; if INC_RDV_REBUILD: how many there were
- * @rails: if INC_RDV_RTS: mask of the addresses of inc_rdv_joined.rails that the
- *	rank reaches over a second device; if INC_RDV_READY: that of the one to use
+ * @msg_id: if INC_RDV_WRONG: message; if INC_RDV_REBUILD: number of rebuilds so far
+ * @rails: if INC_RDV_RTS: mask of the addresses of inc_rdv_joined.rails that the rank
+ *	reaches over a second device; if INC_RDV_READY: mask of the one to use
  * @err: if INC_RDV_ERROR: positive errno value
- * @text: if INC_RDV_FAILED, INC_RDV_ERROR, INC_RDV_WRONG or INC_RDV_REBUILD:
- *	what happened; if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty;
- *	if INC_RDV_CHANGE: the job over UC; if INC_RDV_READY and @rails: the job there
+ * @text: if INC_RDV_FAILED, INC_RDV_ERROR, INC_RDV_WRONG or INC_RDV_REBUILD: description;
+ *	if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty; if
+ *	INC_RDV_CHANGE: the job over UC; if INC_RDV_READY and @rails: the second job
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;

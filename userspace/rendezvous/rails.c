@@ -3,7 +3,7 @@
  * Jobs whose ranks have two RDMA devices: over the second one they join another job,
  * at another address of this switch, and use both trees as one. The daemon offers its
  * addresses, each rank says which of them it reaches over a second device, and "ready"
- * names one that all do. What follows is a job like others. See rendezvous.rst.
+ * names one that all reach. The second job is an ordinary one. See rendezvous.rst.
  */
 #include "nl/common.h"
 
@@ -16,7 +16,7 @@
 #define NAME_ROOM	2
 #define FIRST		'a'
 
-/* The addresses at which ranks reach this host, as many as there is room for. */
+/* List the addresses at which ranks may reach this host, as far as they fit. */
 static void list_addresses(char *list, size_t len)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -40,15 +40,15 @@ static void list_addresses(char *list, size_t len)
 					 n++ ? "," : "", text);
 	}
 	freeifaddrs(all);
-	/* One address is no choice. */
+	/* A single address is no choice. */
 	if (n < 2)
 		*list = '\0';
 }
 
 /*
- * Tell a rank at which addresses it may reach the switch. The same ones to all
- * ranks, if their tree is at this switch alone, and no rail.
- * @joined: the answer to it; @rails is set
+ * Offer a rank the addresses of the switch: the same ones to all ranks, and
+ * only if their tree is at this switch alone and not a second rail.
+ * @joined: the answer; its rails are set
  */
 void rails_offer(struct job *job, const struct inc_rdv_join *join,
 		 struct inc_rdv_joined *joined)
@@ -63,7 +63,7 @@ void rails_offer(struct job *job, const struct inc_rdv_join *join,
 	memcpy(joined->rails, job->rails, sizeof(joined->rails));
 }
 
-/* Second trees take what is left over: jobs that come later need room, too. */
+/* Is there room for a second tree? Leave some for later jobs. */
 static bool is_room(const struct job *job)
 {
 	const struct server *s = job->server;
@@ -76,7 +76,7 @@ static bool is_room(const struct job *job)
 	       s->nclients + job->core.n <= s->max.clients / 2;
 }
 
-/* A bit for each address of a list. */
+/* Get a mask with a bit for each address of a list. */
 static uint32_t mask_of_list(const char *list)
 {
 	uint32_t mask = *list ? 1 : 0;
@@ -89,7 +89,7 @@ static uint32_t mask_of_list(const char *list)
 
 /*
  * Choose the address of a second tree, if all ranks reach one.
- * @ready: the line for them; its rails and text are set
+ * @ready: message to the ranks; its rails and text are set
  */
 void rails_choose(struct job *job, struct inc_rdv_msg *ready)
 {
@@ -110,7 +110,7 @@ void rails_choose(struct job *job, struct inc_rdv_msg *ready)
 		 job->request.job);
 }
 
-/* Which rail a job is, or replaces: FIRST or the other one; @job has two. */
+/* Get the rail that a job is, or replaces: FIRST or 'b'. @job has two rails. */
 static char rail_of(const struct job *job)
 {
 	size_t len = strlen(job->second);
@@ -130,8 +130,8 @@ static bool is_replaced(const struct job *job, const char *name)
 }
 
 /*
- * Take a rank for lost in the job that it wants to replace. It cannot say so
- * over a link that is cut, and the others would wait for it.
+ * Treat a rank as lost in the job that it wants to replace: over a cut link it
+ * cannot leave, and the other ranks would wait for it.
  */
 void rails_lost(const struct server *s, const struct inc_rdv_join *join)
 {

@@ -9,7 +9,7 @@
 #include "conf/output.h"
 #include "server.h"
 
-#define EXIT_USAGE	1	/* wrong options, or what they name */
+#define EXIT_USAGE	1	/* wrong options or files */
 #define EXIT_FAILED	2	/* the kernel refused, or has no module */
 
 struct args {
@@ -19,7 +19,7 @@ struct args {
 	char		port[8];
 };
 
-/* As inc-amd has it. */
+/* Parse an address as inc-amd does. */
 static int take_listen(void *ctx, const struct opt *opt, char *text)
 {
 	struct args *a = ctx;
@@ -59,7 +59,7 @@ static int note_psn(void *ctx, const struct opt *opt, char *text)
 	return 0;
 }
 
-/* @opt's tag: the tree's attribute, which was set. */
+/* Note that the tree's attribute @opt->tag was set. */
 static int note_tree(void *ctx, const struct opt *opt, char *text)
 {
 	struct args *a = ctx;
@@ -74,8 +74,8 @@ static int note_tree(void *ctx, const struct opt *opt, char *text)
 #define SEC		1000
 
 /*
- * The kernel checks a tree's own limits, but only when a group comes, and then
- * tells the ranks, who cannot mend it.
+ * Check a tree's limits here, too: the kernel would check them only with the
+ * first job, and only the ranks would see the error.
  */
 static const struct opt options_list[] = {
 	{ "listen", 'l', OPT_CALL, "ADDR[:PORT]",
@@ -181,7 +181,7 @@ static const struct opts options = {
 	.list	= options_list,
 };
 
-/* inc-tool starts it as "inc-tool serve". */
+/* inc-tool runs this program as "inc-tool serve". */
 int main(int argc, char **argv)
 {
 	struct args a = { .o.port = INC_RDV_PORT };

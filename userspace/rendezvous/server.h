@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The coordinator of one switch, inc-tool serve. From the bottom: up.c speaks
- * with the parent's coordinator, client.c has ranks and their hosts, addr.c the
- * permitted addresses; job.h says where jobs are; dispatch.c hands on what ranks say,
- * main.c has the main loop, serve.c the command line. Each file calls those before it
- * only. gRPC is rpc/'s. See Documentation/rendezvous.rst.
+ * The coordinator of one switch, inc-tool serve. From the bottom: up.c: streams to
+ * the parent's coordinator; client.c: ranks and their hosts; addr.c: permitted
+ * addresses; jobs: see job.h; dispatch.c: incoming messages; main.c: main loop;
+ * serve.c: command line. Each file calls only files before it. rpc/ has gRPC. See
+ * Documentation/rendezvous.rst.
  *
  * Ownership: the server owns clients, jobs and hosts, in one list each. A
  * client is in one job at most. Only job_add_client() and job_del_client()
@@ -36,10 +36,10 @@ struct up;
 /**
  * struct host - address of ranks, and its use of resources
  * @next: next host
- * @key: tells it from others
+ * @key: identifies the host
  * @clients: ranks, and switches below
- * @jobs: jobs whose first rank it was
- * @extra: how many of @jobs do not count for limits
+ * @jobs: jobs whose first rank was of this host
+ * @extra: number of @jobs that do not count for limits
  * @memory: bytes of their trees
  */
 struct host {
@@ -51,7 +51,7 @@ struct host {
 	uint64_t		memory;
 };
 
-/* Of a client; identity.h has the roles of callers. */
+/* Kinds of clients; identity.h has the roles of callers. */
 enum peer {
 	PEER_NEW,	/* not known yet */
 	PEER_RANK,
@@ -60,23 +60,23 @@ enum peer {
 };
 
 /**
- * struct client - a rank's stream, that of a switch below, or to the parent
+ * struct client - the stream of a rank, of a switch below, or to the parent
  * @next: next client
  * @server: daemon
- * @stream: its stream; NULL: it has ended, or is @up
+ * @stream: incoming stream; NULL: it has ended, or is @up
  * @up: the stream to the parent's daemon, or NULL
  * @name: address and port of the other end
  * @addr: address of the other end
- * @host: host that is charged for it; NULL: none
- * @job: job that it belongs to, or NULL
- * @job_next: next in the job
- * @peer: who is at the other end
- * @rank: its place among the members of its job's tree
- * @join: its request, if it is a rank of a job that has no tree yet
- * @deadline: milliseconds; when it must have joined. 0: no limit
- * @leaving: it has left; confirm that when its job's tree is deleted
- * @closing: its stream has got its end
- * @gone: it is in no job, and to be freed
+ * @host: host charged for it; NULL: none
+ * @job: its job, or NULL
+ * @job_next: next client of the job
+ * @peer: kind of the other end
+ * @rank: its index among the members of its job's tree
+ * @join: its request, if it is a rank of a job without a tree yet
+ * @deadline: milliseconds; time limit for joining; 0: none
+ * @leaving: it has left; to be confirmed when its job's tree is deleted
+ * @closing: its stream has been ended
+ * @gone: to be freed; in no job
  */
 struct client {
 	struct client		*next;
@@ -100,10 +100,10 @@ struct client {
 /**
  * struct limits - limits of resources; 0: not given
  * @clients: ranks, and switches below
- * @host_clients: those of one host
+ * @host_clients: ranks, and switches below, of one host
  * @groups: jobs
  * @host_groups: jobs whose first rank is of one host
- * @host_memory: bytes of the trees of these
+ * @host_memory: bytes of these jobs' trees
  * @join_ms: time from connecting to joining
  * @forming_ms: time from the first rank to the last
  */
@@ -118,10 +118,10 @@ struct limits {
 };
 
 /**
- * struct refusals - those who may not call, for the log
+ * struct refusals - refused clients, for the log
  * @n: their number
  * @since: milliseconds; when the log's period began
- * @logged: refusals in it
+ * @logged: refusals logged in that period
  */
 struct refusals {
 	uint64_t		n;
@@ -135,24 +135,24 @@ struct refusals {
  * @rpc: gRPC server
  * @nl: netlink, for requests
  * @events: netlink, for events; @events.sock is NULL if there is none
- * @events_io: tells that some have come
- * @signal_io: tells of a signal, at @signal_fd
- * @signal_fd: signals that end the daemon, or have it read files again
+ * @events_io: handler of @events
+ * @signal_io: handler of @signal_fd
+ * @signal_fd: signals that end the daemon, or make it reload files
  * @clients: clients
  * @nclients: their number
  * @hosts: their hosts
  * @njobs: number of jobs
  * @max: limits
- * @allow: addresses that ranks may have besides their connections'
- * @security: who may talk to it
- * @refusals: who has tried in vain
- * @everywhere: it listens at all addresses
- * @parent: the parent's daemon, HOST:PORT; NULL: there is none
- * @parent_said: takes what that says
- * @levels: this switch may have others below it
+ * @allow: addresses that ranks may have besides their connection's
+ * @security: TLS and authentication of callers
+ * @refusals: refused clients
+ * @everywhere: the daemon listens at all addresses
+ * @parent: the parent's daemon, HOST:PORT; NULL: none
+ * @parent_said: handler of the parent's messages
+ * @levels: this switch may have child switches
  * @jobs: jobs
- * @n_made: number of these whose tree was made
- * @n_begun: number of jobs that were ready
+ * @n_made: number of jobs whose tree was made
+ * @n_begun: number of jobs whose ranks were all ready
  * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window,
  *	hold, min_rto, dead_time, traffic_class ...), as far as given
  * @tree_id: tree that the administrator made, for one job; 0: each job gets
@@ -163,10 +163,10 @@ struct refusals {
  *	tree_id 0: none
  * @once: end after the first job
  * @verbose: print events
- * @refresh_at: milliseconds; when to look whether files have changed
- * @work_until: milliseconds; later work that can wait is left to the next turn
- *	of the main loop
- * @stop: end
+ * @refresh_at: milliseconds; next check for changed files
+ * @work_until: milliseconds; after it, work that can wait is left to the next
+ *	turn of the main loop
+ * @stop: the main loop is to end
  */
 struct server {
 	struct loop		loop;
@@ -205,7 +205,7 @@ struct server {
 };
 
 /**
- * struct serve_options - how the daemon was started
+ * struct serve_options - options of the command line
  * @listen: address to listen on, NULL: all
  * @port: TCP port
  * @parent: the parent's daemon, or NULL

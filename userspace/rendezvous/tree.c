@@ -4,7 +4,7 @@
  *
  * The kernel may need many milliseconds to delete a member, and there may be
  * hundreds. So deletion continues in later turns of the main loop, as far as
- * server_may_work() permits: ranks over UC need a sign of life in the meantime.
+ * server_may_work() permits: ranks over UC need heartbeats in the meantime.
  */
 #include "nl/common.h"
 
@@ -22,7 +22,7 @@ static void set_uc(struct inc_nl_tree *tree)
 
 /*
  * Get the settings of a new job's tree. Returns settings for the kernel.
- * @s: daemon, whose settings count unless others are requested
+ * @s: daemon, with the default settings
  * @like: the ranks' requests, beginning with the first rank's
  */
 struct inc_nl_tree tree_settings(const struct server *s, uint32_t members,
@@ -32,7 +32,7 @@ struct inc_nl_tree tree_settings(const struct server *s, uint32_t members,
 	struct inc_nl_tree tree = s->tree;
 
 	INC_NL_SET(&tree, TREE_RANKS, ranks, (uint16_t)members);
-	/* The kernel deletes it when this process ends, for any reason. */
+	/* The kernel deletes an owned tree when this process ends. */
 	INC_NL_SET(&tree, TREE_OWNED, owned, 1);
 	if (wish->slots)
 		INC_NL_SET(&tree, TREE_SLOTS, slots, (uint16_t)wish->slots);
@@ -50,14 +50,14 @@ struct inc_nl_tree tree_settings(const struct server *s, uint32_t members,
 	return tree;
 }
 
-/* Charge the first rank's host. -ENOBUFS: there is a message in nl.error. */
+/* Charge the first rank's host. Returns 0, or -ENOBUFS and sets nl.error. */
 static int charge_host(struct job *job, uint64_t memory)
 {
 	struct server *s = job->server;
 	struct host *host = job->host;
 	uint64_t max = s->max.host_memory;
 
-	/* A rail's job has begun: the tree has more room, but not all that there is. */
+	/* A rail of a running job gets half as much room in addition. */
 	if (job->extra && max <= UINT64_MAX / 2)
 		max += max / 2;
 	if (memory > max || host->memory > max - memory) {
@@ -96,7 +96,7 @@ int tree_make(struct job *job, const struct inc_nl_tree *want)
 	return -ENOSPC;
 }
 
-/* Let a job have a tree. */
+/* Assign a tree to a job. */
 void tree_take(struct job *job, const struct inc_nl_tree *tree)
 {
 	job->tree = *tree;
@@ -149,7 +149,7 @@ int member_new(struct job *job, const struct inc_rdv_join *join,
 		.dtypes		= job->tree.dtypes,
 		.ops		= job->tree.ops,
 		.traffic_class	= job->tree.traffic_class,
-		/* An administrator's tree is no more than one. */
+		/* An administrator's tree has no second one over UC. */
 		.change		= !s->tree_id,
 	};
 	memcpy(joined->addr.bytes, reply.local_addr.bytes,
@@ -159,7 +159,7 @@ int member_new(struct job *job, const struct inc_rdv_join *join,
 
 /*
  * Delete a member.
- * @r: rank, whose place is free again until all are present
+ * @r: rank; its place is free again unless all have been present
  */
 void member_del(struct job *job, struct rank *r)
 {
@@ -178,7 +178,7 @@ void member_del(struct job *job, struct rank *r)
 /*
  * Delete the members of ranks in a state. Returns false if some are left for
  * the next turn.
- * @state: RANK_LOST, or RANK_LEFT: tell the others that they have left
+ * @state: RANK_LOST; or RANK_LEFT, which is reported to the other ranks
  */
 bool members_del(struct job *job, enum rank_state state)
 {

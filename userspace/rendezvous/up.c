@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The streams of a child switch to its parent's daemon, one for each job. A
- * thread for each waits for the parent: to be reached, and to say something,
- * which it hands to the main loop.
+ * The streams of a child switch to its parent's daemon, one for each job. Each
+ * has a thread, which connects, and passes the parent's messages to the main
+ * loop.
  */
 #include "nl/common.h"
 
@@ -22,15 +22,15 @@ struct early {
 
 /**
  * struct up - a stream to the parent's daemon
- * @client: its client; NULL: nobody cares any more; the main loop's, as @loop
+ * @client: its client; NULL: closed; used by the main loop only, as @loop
  * @loop: main loop
  * @channel: connection
- * @thread: waits for it
- * @lock: guards what follows
+ * @thread: waits for the parent
+ * @lock: guards the members below
  * @begun: the stream exists
- * @closing: it is to end
- * @early: messages from before that
- * @early_end: where the next one goes
+ * @closing: the stream is to end
+ * @early: messages sent before @begun
+ * @early_end: end of that list
  */
 struct up {
 	struct client		*client;
@@ -45,11 +45,11 @@ struct up {
 };
 
 /**
- * struct news - what a stream's thread tells the main loop
- * @work: brings it there
+ * struct news - message from a stream's thread to the main loop
+ * @work: work item for the main loop
  * @up: stream
  * @end: the stream has ended, and so has the thread
- * @msg: else a message of the parent; with @end why it has ended
+ * @msg: message of the parent; with @end, the reason of the end
  */
 struct news {
 	struct loop_work	work;
@@ -58,10 +58,10 @@ struct news {
 	struct inc_rdv_msg	msg;
 };
 
-/* Streams that are not freed. */
+/* Number of streams not freed yet. */
 static unsigned int n_ups;
 
-/* Ask whether all streams are gone, and their threads. */
+/* Check whether all streams and their threads are gone. */
 bool up_idle(void)
 {
 	return !n_ups;
@@ -115,7 +115,7 @@ static void begin_stream(struct up *up)
 	inc_set_keepalive(channel_fd(up->channel), RDMA_INC_DEFAULT_DEAD_TIME);
 	pthread_mutex_lock(&up->lock);
 	up->begun = true;
-	/* The parent need not hear of ranks that have gone meanwhile. */
+	/* If closing, the ranks are gone: the parent need not hear of them. */
 	for (e = up->early; e && !up->closing; e = e->next)
 		channel_send(up->channel, e->data, e->len);
 	if (up->closing)
@@ -146,7 +146,7 @@ static void *run_stream(void *arg)
 		free(data);
 	}
 	status = channel_status(up->channel, &text, &fault);
-	/* Without it the thread would never be joined. */
+	/* Retry: without this message the thread would never be joined. */
 	while (!(news = calloc(1, sizeof(*news))))
 		sched_yield();
 	news->end = true;
@@ -165,7 +165,7 @@ static void *run_stream(void *arg)
 
 /*
  * Begin a stream to the parent's daemon. Returns NULL if there are too many, or no
- * memory. Whether the parent can be reached shows later.
+ * memory. An unreachable parent shows later.
  */
 struct up *up_connect(struct server *s, struct client *c)
 {
@@ -187,7 +187,7 @@ struct up *up_connect(struct server *s, struct client *c)
 	struct up *up;
 	char err[256];
 
-	/* Streams of jobs that have gone may still wait for the parent. */
+	/* Limit streams: those of ended jobs may still wait for the parent. */
 	up = n_ups < s->max.groups ? calloc(1, sizeof(*up)) : NULL;
 	if (!up)
 		return NULL;
@@ -216,7 +216,7 @@ static void keep_early(struct up *up, const uint8_t *data, size_t len)
 	up->early_end = &e->next;
 }
 
-/* Send a message, which waits until the parent is reached. */
+/* Send a message; queued until the parent is reached. */
 void up_send(struct up *up, const struct inc_rdv_msg *msg)
 {
 	const struct am_message out = { .rdv = *msg };
@@ -236,7 +236,7 @@ void up_send(struct up *up, const struct inc_rdv_msg *msg)
 
 /*
  * Get our address towards the parent. Returns 0 or -ENOTCONN.
- * @up: stream over which the parent has said something
+ * @up: stream over which a message has arrived
  */
 int up_own_addr(const struct up *up, struct inc_rdv_addr *addr)
 {
