@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Ranks that connect by RDMA CM. Their members are made without a peer, and wait.
- * "joined" tells a rank where the agent of its switch accepts connections, and
- * which member it is; with the R_Key the rank proves that to the agent, and says
- * "rts" when it is connected. Its member is deleted by the manager, like others:
- * when the rank has left, or is lost.
+ * Ranks that connect by RDMA CM. Their members are made without a peer, and
+ * wait. "joined" tells a rank where the agent of its switch accepts
+ * connections, and which member it is; the rank proves that to the agent with
+ * the R_Key, and sends "rts" once it is connected. The manager deletes such
+ * members like any others: when the rank has left, or is lost.
  */
 #include <stdio.h>
 
@@ -59,9 +59,9 @@ bool cm_placed(struct group *g, const struct place *p)
 }
 
 /*
- * Check whether a rank can connect to its switch, now. An agent may have been
- * started again since the tree was placed. Returns false if not; then its
- * group's @refusal says why.
+ * Check whether a rank can connect to its switch now: the agent may have been
+ * restarted with other options since the tree was placed. Returns false if not;
+ * then @refusal of its group says why.
  */
 bool cm_reached(struct rank *r)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups leave the switches that are drained: groups that asked to be rebuilt
- * get another tree, if there is room for one elsewhere. They move one after the
- * other, since each takes room that the next one cannot have, and a group that
- * is moved without room would end. One whose ranks do not come back at once is
- * not waited for: a rank that computes comes at its next call of libinc,
- * whenever that is. If all others refuse its tree it returns, so that its ranks see
- * no error.
+ * Groups leave drained switches: a group that asked to be rebuilt gets another
+ * tree, if there is room for one elsewhere. Groups move one after the other, since
+ * each takes room that the next one then lacks, and a group that is moved without
+ * room would end. A group whose ranks do not come back at once is not waited for:
+ * a rank that is computing answers only at its next call of libinc. If all other
+ * switches refuse the tree, the group returns, and its ranks see no error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +14,13 @@
 
 #define MOVE_MS	200	/* between looks while groups move */
 #define BACK_MS	1000	/* how long others wait for a group's ranks */
-#define LOOK_MS	2000	/* while none can: others may end */
+#define LOOK_MS	2000	/* while no group can move: others may end */
 #define SHARE	10	/* of the time at most, as a fraction */
 
 /*
  * Check whether a group can have another tree. Returns true if it can, now or
  * as soon as all of its ranks are ready.
- * @g: group that has one on a switch that is drained
+ * @g: group with a tree on a drained switch
  * @len: size of @why in bytes
  */
 bool group_may_move(struct group *g, char *why, size_t len)
@@ -67,9 +66,9 @@ static void leave_switch(struct group *g, struct sw *sw)
 }
 
 /*
- * Note the drained switches that a group leaves. It returns there if others
- * refuse its tree.
- * @g: group that is to have another tree
+ * Note the drained switches that a group leaves, so it can go back there if all
+ * others refuse its tree.
+ * @g: group that is about to get another tree
  */
 void group_note_left(struct group *g)
 {
@@ -81,7 +80,7 @@ void group_note_left(struct group *g)
 }
 
 /*
- * End what group_note_left() began.
+ * Forget the switches that group_note_left() noted.
  * @g: group that has another tree, or does not need one
  */
 void group_forget_left(struct group *g)
@@ -91,7 +90,7 @@ void group_forget_left(struct group *g)
 	g->drain.goes_back = false;
 }
 
-/* Returns whether it gets another tree. */
+/* Returns true if the group gets another tree. */
 static bool leave_drained(struct group *g)
 {
 	const struct sw *sw = drained_of(g);
@@ -106,14 +105,14 @@ static bool leave_drained(struct group *g)
 	return true;
 }
 
-/* A rank may compute. */
+/* Ranks may be computing: waiting for them would hold up all other groups. */
 static bool waits_for_ranks(const struct group *g)
 {
 	return g->state == GROUP_REJOINED || (g->state == GROUP_REJOINING &&
 					      g->rebuild.rejoined < g->request.ranks);
 }
 
-/* Does it take room now, or soon? */
+/* Does the group take room now, or soon? */
 static bool is_moving(const struct group *g)
 {
 	return g->state < GROUP_ENDING && group_is_rebuilding(g) &&
@@ -121,7 +120,7 @@ static bool is_moving(const struct group *g)
 		g->manager->loop.now - g->rebuild.asked_at < BACK_MS);
 }
 
-/* Returns whether one moves. */
+/* Returns true if a group is moving. */
 static bool move_one(struct manager *m)
 {
 	struct group *g;
@@ -143,7 +142,7 @@ static void let_go(struct manager *m, struct sw *sw)
 	topo_leave(m->fabric.topo, sw);
 }
 
-/* Drained switches whose trees are all gone. */
+/* Report drained switches whose trees are all gone. */
 static void tell_empty(struct manager *m)
 {
 	struct sw *sw;
@@ -163,7 +162,7 @@ static void tell_empty(struct manager *m)
 
 /*
  * Get the time when group_drain_turn() must be called. Returns milliseconds;
- * INT64_MAX: no switch is drained, or leaves.
+ * INT64_MAX: no switch is drained, or being removed.
  */
 int64_t group_drain_deadline(const struct manager *m)
 {

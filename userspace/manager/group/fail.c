@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * What happens to groups: who finds it out says so here, and step.c settles it.
- */
+/* Faults of groups: any file may raise one here; only step.c acts on it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,8 +33,8 @@ void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 }
 
 /*
- * The first fault counts, unless one comes that leaves the group no way to go on:
- * an operator's word is not lost because a tree has failed.
+ * The first fault counts, unless a later one leaves the group no way to go on:
+ * an operator's command must not be lost because a tree has failed.
  */
 static void raise_fault(struct group *g, const struct group_fault *fault,
 			const char *fmt, va_list ap)
@@ -52,8 +50,8 @@ static void raise_fault(struct group *g, const struct group_fault *fault,
 }
 
 /*
- * Have an event be settled that has a reason.
- * @g: group; it stays as it is until group_settle()
+ * Raise an event with a reason.
+ * @g: group; its state does not change before group_settle()
  * @err: error that the ranks' streams end with, positive errno value
  */
 void group_raise_fault(struct group *g, enum group_event event,
@@ -71,7 +69,7 @@ void group_raise_fault(struct group *g, enum group_event event,
 }
 
 /*
- * The fabric is why a group's tree does not work.
+ * Raise the failure of a group's tree, for a cause in the fabric.
  * @g: group, which ends, or gets another tree
  * @rank: rank that caused it; -1: none
  * @status: enum inc_status that requests are answered with
@@ -91,7 +89,7 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	va_end(ap);
 }
 
-/* Have an event say what a group has failed of. */
+/* Log the cause of a group's failure. */
 void group_log_fault(struct group *g)
 {
 	group_log(g, EVENT_GROUP_FAILED, "%s: %s", names[g->raised.fault.cause],

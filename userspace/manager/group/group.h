@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A group: the ranks of a job, and their tree. For the files of this folder, and
- * of those above it.
+ * A group: the ranks of a job, and their tree. For this folder's files, and the
+ * layers above it.
  *
  * Ownership: the manager owns groups; a group owns its subtrees. A stream belongs
  * to a rank of a group, or waits for its first message; its user pointer is the
  * struct rank, or NULL.
  *
- * A function that finds that something has happened to a group raises an event,
- * and goes on as before: the group has the same state, and is still there. Only
- * step.c changes the states of groups that run, and frees them, in group_settle().
- * state/ makes groups from the store's records, in the state that they have there.
+ * A function that finds that something has happened to a group raises an event
+ * and carries on: the group keeps its state, and still exists. Only step.c
+ * changes the states of running groups, and frees groups, in group_settle().
+ * state/ makes groups from the store's records, in the state recorded there.
  */
 #ifndef INC_MANAGER_GROUP_H
 #define INC_MANAGER_GROUP_H
@@ -20,46 +20,46 @@
 #include "fabric/tree.h"
 #include "job/job.h"
 
-#define REBUILD_SETTLED_MS	1000	/* a failure after that is another one */
+#define REBUILD_SETTLED_MS	1000	/* a later failure is a new one */
 
 enum group_state {
-	GROUP_GATHERING,	/* ranks are missing */
-	GROUP_PLACING,		/* the fabric is looked at once more */
+	GROUP_GATHERING,	/* not all ranks have joined */
+	GROUP_PLACING,		/* the switches are asked for the fabric */
 	GROUP_MAKING,		/* the switches make the tree */
-	GROUP_JOINED,		/* queue pairs are not ready yet */
+	GROUP_JOINED,		/* not all queue pairs are ready */
 	GROUP_READY,
 	GROUP_REJOINING,	/* its tree has failed; ranks make queue pairs */
-	GROUP_REPLACING,	/* as PLACING, for another tree, */
-	GROUP_REMAKING,		/* as MAKING, */
-	GROUP_REJOINED,		/* and as JOINED */
+	GROUP_REPLACING,	/* PLACING for another tree */
+	GROUP_REMAKING,		/* MAKING it */
+	GROUP_REJOINED,		/* JOINED to it */
 	GROUP_ENDING,		/* a rank has left or died: the name is free */
-	GROUP_OVER,		/* the trees are deleted, then it is freed */
+	GROUP_OVER,		/* freed once the trees are deleted */
 	GROUP_STATES
 };
 
 /**
- * enum group_event - what has happened to a group
- * @GROUP_EV_ABANDONED: it is another manager's
- * @GROUP_EV_DISMANTLED: it is not to go on
- * @GROUP_EV_REFUSED: it cannot be placed, or made
+ * enum group_event - events of a group
+ * @GROUP_EV_ABANDONED: another manager has taken the group over
+ * @GROUP_EV_DISMANTLED: the group is to end at once
+ * @GROUP_EV_REFUSED: the group cannot be placed, or made
  * @GROUP_EV_FAILED: its tree has failed
- * @GROUP_EV_MOVED: it is to have another tree
+ * @GROUP_EV_MOVED: the group is to move to another tree
  * @GROUP_EV_LOST: a rank was lost
  * @GROUP_EV_LEFT: a rank has left
  * @GROUP_EV_ENDED: its last user is gone
  * @GROUP_EV_OP_DONE: no operation on a switch is left
- * @GROUP_EV_STORED: the store has it
+ * @GROUP_EV_STORED: the store has the group's record
  * @GROUP_EV_RTS: a rank's queue pair is ready
- * @GROUP_EV_REJOINED: a rank has a new one
+ * @GROUP_EV_REJOINED: a rank has made a new queue pair
  * @GROUP_EV_FULL: the last rank has come
  * @GROUP_EV_LOOK: it is time to look at the fabric
  * @GROUP_EV_SEEN: all switches have answered
- * @GROUP_EV_DUE: its timer has gone off
- * @GROUP_EVENTS: their number
+ * @GROUP_EV_DUE: its timer has expired
+ * @GROUP_EVENTS: number of events
  *
- * Of several, the first one here comes first. Those up to GROUP_EV_MOVED have a
- * struct group_fault: only one of these counts, the first that was raised, unless one
- * that comes before it here is raised later.
+ * Events are settled in this order. Events up to GROUP_EV_MOVED have a struct
+ * group_fault, of which a group has only one: the first that was raised, unless
+ * an event that precedes it here is raised later.
  */
 enum group_event {
 	GROUP_EV_ABANDONED,
@@ -82,11 +82,11 @@ enum group_event {
 };
 
 /**
- * enum group_step - what the switches do next to make a tree
- * @STEP_MAKE: the trees, with the members that are hosts
- * @STEP_ADD: the members that are switches
- * @STEP_LINK: these switches are linked to their parents
- * @STEP_DONE: nothing
+ * enum group_step - next step of the switches towards a tree
+ * @STEP_MAKE: make the trees, with the members that are hosts
+ * @STEP_ADD: add the members that are switches
+ * @STEP_LINK: link these switches to their parents
+ * @STEP_DONE: nothing is left to do
  */
 enum group_step {
 	STEP_MAKE,
@@ -103,23 +103,23 @@ struct rank_qp {
 
 /**
  * struct rank - a rank of a group
- * @core: its state
+ * @core: state of the rank
  * @group: group
- * @rejoined: it has a new queue pair, for the tree that is to be made
- * @done: if @rejoined: operations whose results it has, modulo 2^32
- * @stream: its stream; NULL: none; if it is present, it is awaited
+ * @rejoined: has a new queue pair, for the next tree
+ * @done: if @rejoined: operations whose results the rank has, modulo 2^32
+ * @stream: its stream; NULL: none; a rank that is present is awaited then
  * @join: its request
  * @joined_sent: "joined" was sent over @stream, for a tree with @join's queue
  *	pair
  * @old_qp: its queue pair before @join's, if it has rejoined: the rank resumes
  *	with that one until it gets "joined"
- * @subtree: tree that it is a member of, once that is known
+ * @subtree: tree that the rank is a member of, once known
  * @member: its place there
  * @home_switch: switch of its host when the tree was made; NULL: unknown
- * @home_at: milliseconds; when that was noted
- * @heard_at: milliseconds; its last message, but for its stream's heartbeats
- * @until: milliseconds; until when it is awaited, if it has hung up; 0: as
- *	long as others
+ * @home_at: milliseconds; when @home_switch was noted
+ * @heard_at: milliseconds; its last message other than its stream's heartbeats
+ * @until: milliseconds; how long it is awaited after it has hung up; 0: as long
+ *	as others
  */
 struct rank {
 	struct inc_job_rank	core;
@@ -140,19 +140,19 @@ struct rank {
 
 /**
  * struct subtree - a group's tree on one switch
- * @by_tree: among all subtrees, once the tree has its ID
+ * @by_tree: node among all subtrees, once the tree has its ID
  * @group: group
  * @sw: switch
  * @tree: tree
  * @first: its first rank
  * @count: number of its ranks
- * @parent: subtree of its parent, NULL: it is the root
+ * @parent: subtree of its parent, NULL: this is the root
  * @place: its place among the parent's members
- * @exists: its switch has it
- * @made_at: milliseconds; since when
- * @lost_member: member whose queue pair has failed, by its place; -1: none, or
+ * @exists: the switch has made @tree
+ * @made_at: milliseconds; when @exists was set
+ * @lost_member: place of the member whose queue pair has failed; -1: none, or
  *	the parent
- * @lost_why: why it failed; empty: none has
+ * @lost_why: why its queue pair has failed; empty: none has
  */
 struct subtree {
 	struct index_node by_tree;
@@ -177,8 +177,8 @@ struct subtree {
  * @CAUSE_SWITCH: a switch, or its agent, is lost
  * @CAUSE_TREE: a tree has failed, or was deleted, on its switch
  * @CAUSE_HAND: an operator has deleted the group
- * @CAUSE_STOP: the manager is stopped
- * @CAUSE_REFUSED: it could not be formed
+ * @CAUSE_STOP: the manager stops
+ * @CAUSE_REFUSED: the group could not be formed
  */
 enum group_cause {
 	CAUSE_LEFT,
@@ -192,8 +192,8 @@ enum group_cause {
 };
 
 /**
- * struct group_fault - what a group fails of
- * @event: what it means for the group
+ * struct group_fault - fault of a group
+ * @event: event that it raises
  * @cause: kind of cause
  * @rank: rank that caused it; -1: none
  * @status: enum inc_status that requests are answered with
@@ -211,12 +211,12 @@ struct group_fault {
 
 /**
  * struct group_link - an interface that a group's tree needs
- * @sw: its switch
+ * @sw: switch of the interface
  * @name: its name
- * @index: its number; 0: unknown
+ * @index: its ifindex; 0: unknown
  * @rank: rank at the other end; -1: a switch is
- * @old: it is not needed any more, but still counts, for so many answers of @sw; 0:
- *	it is needed
+ * @old: answers of @sw for which the interface still counts though the tree no
+ *	longer needs it; 0: the tree needs it
  */
 struct group_link {
 	const struct sw	*sw;
@@ -227,8 +227,8 @@ struct group_link {
 };
 
 /**
- * struct group_at - a group needs a switch
- * @by_sw: among the groups that need it
+ * struct group_at - a group's use of a switch
+ * @by_sw: node among the groups that need @sw
  * @sw: switch
  * @g: group
  */
@@ -243,8 +243,8 @@ struct group_at {
  *	arrives
  * @tree_at: milliseconds; when the group fails; 0: its tree has not failed
  * @tree_status: status that requests are answered with then
- * @tree: what is known
- * @msg_at: milliseconds; when @msg is sent; 0: there is none
+ * @tree: report on the tree, as far as known
+ * @msg_at: milliseconds; when @msg is sent; 0: no message has failed
  * @msg: a message that failed because of a switch's request
  */
 struct group_undetermined {
@@ -256,7 +256,7 @@ struct group_undetermined {
 };
 
 /**
- * struct kept_place - place of a tree that a group waits with, see keep.c
+ * struct kept_place - place that is kept for a group without trees, see keep.c
  * @id: identity of the switch
  * @address: address of its agent
  */
@@ -500,8 +500,8 @@ struct group {
 };
 
 /**
- * struct group_ops - what is above the groups, and hears of them
- * @store: store a group, which has its tree, and raise GROUP_EV_STORED then; at
+ * struct group_ops - callbacks of the layers above groups
+ * @store: store a group that has its tree, and raise GROUP_EV_STORED then; at
  *	once if there is no store
  * @changed: store a group again, if it is stored
  * @unstore: delete a group from the store
@@ -526,7 +526,7 @@ static inline enum group_state group_phase(const struct group *g)
 }
 
 /**
- * group_is_forming() - check whether no rank has got "joined"
+ * group_is_forming() - check that no rank has got "joined" yet
  * @g: group
  *
  * Return: true if so.
@@ -537,10 +537,10 @@ static inline bool group_is_forming(const struct group *g)
 }
 
 /**
- * group_is_rebuilding() - check whether another tree is made, or was to be
+ * group_is_rebuilding() - check whether a group is being rebuilt
  * @g: group
  *
- * Return: true if so.
+ * Return: true if so, or if it was when it ended.
  */
 static inline bool group_is_rebuilding(const struct group *g)
 {
@@ -548,7 +548,7 @@ static inline bool group_is_rebuilding(const struct group *g)
 }
 
 /**
- * group_is_joined() - check whether its tree exists and ranks get "joined"
+ * group_is_joined() - check whether the tree exists and ranks get "joined"
  * @state: state of a group
  *
  * Return: true if so.
@@ -585,7 +585,7 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len);
 void group_forget_links(struct group *g);
 
-/* An event of a group: others may have one of the same name. */
+/* Log with the tenant, since tenants may use the same group names. */
 #define group_log(g, kind, ...)						\
 	event_log_of(&(g)->manager->events, kind, (g)->tenant->name,	\
 		     (g)->request.job, __VA_ARGS__)
@@ -601,7 +601,7 @@ void group_raise_fault(struct group *g, enum group_event event,
 	__attribute__((format(printf, 5, 6)));
 void group_log_fault(struct group *g);
 
-/* It cannot be formed; or get another tree, which is tried as long as there is time. */
+/* A new group that is refused ends; a group that is rebuilt may try again. */
 #define group_refuse(g, err, ...)					\
 	group_raise_fault(g, GROUP_EV_REFUSED, CAUSE_REFUSED, err, __VA_ARGS__)
 

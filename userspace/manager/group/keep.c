@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Places of groups that are being rebuilt. Between a tree that has failed, or is
- * moved, and the next one a group has none; no other group gets what it needs to go
- * on. Trees are kept, not memory, which only the switch knows. The store has them, too:
- * a manager that comes after this one keeps them. They are kept by name: a switch may
- * be let go of, and come back as another struct sw.
+ * Places of groups that are being rebuilt. Between the old tree and the next
+ * one a group has none; no other group may take the room that it needs to go
+ * on. Trees are kept, but not memory, which only the switch can count. The
+ * store keeps places, too, for the next manager. They are kept by the switch's
+ * name: a switch may be removed, and come back as another struct sw.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "group/group.h"
 
 /*
- * Find a switch that may have been let go of, and come back. Returns the
- * switch, or NULL: it is none of the manager's now.
+ * Find a switch that may have been removed and come back. Returns the switch,
+ * or NULL: it is not the manager's now.
  * @address: address of its agent, which may not have answered yet
  */
 struct sw *keep_find(const struct manager *m, const char *id, const char *address)
@@ -29,7 +29,7 @@ struct sw *keep_find(const struct manager *m, const char *id, const char *addres
 	return found;
 }
 
-/* Keep a place for a group. Without memory, others may take it. */
+/* Keep a place for a group. Without memory for it, others may take the place. */
 void keep_place(struct group *g, const char *id, const char *address)
 {
 	struct kept_place *list = realloc(g->kept.places, (g->kept.n + 1) * sizeof(*list));
@@ -46,10 +46,10 @@ void keep_place(struct group *g, const char *id, const char *address)
 }
 
 /*
- * Keep a group's places at its switches. Until keep_release(), and whenever
- * the group has no trees.
- * @g: group whose trees are to be replaced; if it has none yet, it keeps what
- *	it did
+ * Keep a group's places at its switches until keep_release(). They count
+ * whenever the group has no trees.
+ * @g: group whose trees are to be replaced; without trees, it keeps the places
+ *	that it has
  */
 void keep_places(struct group *g)
 {
@@ -65,7 +65,7 @@ void keep_places(struct group *g)
 }
 
 /*
- * Let others have them.
+ * Let others have a group's places.
  * @g: group that has other trees, or ends
  */
 void keep_release(struct group *g)
@@ -85,7 +85,7 @@ static bool keeps(const struct group *o, const struct group *g)
 }
 
 /*
- * Take what others keep from the switches' room.
+ * Subtract the places of other groups from the switches' room.
  * @g: group that is to be placed, after topo_fabric()
  */
 void keep_others(const struct group *g)
@@ -103,7 +103,7 @@ void keep_others(const struct group *g)
 		}
 }
 
-/* Check whether others keep places. Returns true if one does. */
+/* Check whether any other group keeps places. Returns true if so. */
 bool keep_any(const struct group *g)
 {
 	const struct group *o;

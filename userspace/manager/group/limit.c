@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What a tenant may have at each switch. Trees are counted before a place is
- * looked for; how many slots a tree has is only known when the switch has made
- * it.
+ * A tenant's limits at each switch. Trees are counted before a place is looked
+ * for; slots only afterwards, since the switch reports them once it has made
+ * the tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "group/group.h"
 
-/* Slots of a tenant at a switch, without one group's. */
+/* Count a tenant's slots at a switch, without one group's. */
 static uint32_t count_slots(const struct group *but, const struct sw *sw)
 {
 	const struct group *g;
@@ -25,10 +25,7 @@ static uint32_t count_slots(const struct group *but, const struct sw *sw)
 	return slots;
 }
 
-/*
- * Trees of a tenant at each switch, without one group's; @ending: and with those of
- * groups that are ending.
- */
+/* Count a tenant's trees at each switch, without one group's. */
 static void count_trees(const struct group *but, bool ending, uint32_t *trees)
 {
 	const struct group *g;
@@ -42,10 +39,10 @@ static void count_trees(const struct group *but, bool ending, uint32_t *trees)
 }
 
 /*
- * Take what the tenant may not use from the switches' room. Returns the number
- * of switches where the tenant has all the trees that it may have.
+ * Limit the switches' room to the share that the tenant may still use. Returns
+ * the number of switches where the tenant has all the trees that it may have.
  * @g: group that is to be placed, after topo_fabric()
- * @ending: groups that are ending count; else it is as if they had ended
+ * @ending: count groups that are ending
  */
 unsigned int limit_room(const struct group *g, bool ending)
 {
@@ -71,7 +68,7 @@ unsigned int limit_room(const struct group *g, bool ending)
 
 /*
  * Check whether a limit is why a group has no place. Returns true if so.
- * @why: result: which one, and what is allowed
+ * @why: result: the limit, and its value
  * @len: size of @why in bytes
  */
 bool limit_says(const struct group *g, char *why, size_t len)
@@ -115,17 +112,17 @@ bool limit_slots(const struct subtree *subtree, char *why, size_t len)
 	return false;
 }
 
-/* Is it ending, and not about to be dismantled? */
+/* Is the group ending, but not over? */
 static bool is_ending(const struct group *g, const struct tenant *tn)
 {
 	return g->state == GROUP_ENDING && g->tenant == tn;
 }
 
 /*
- * Have groups of a tenant be over soon that would be too many. A job may begin
- * while ranks of one before it are still there, so groups that are ending
- * count for no limit of groups and ranks. But if they and the others together
- * are more than that, those that began first are over soon.
+ * Have ending groups of a tenant be over soon if there are too many. A job may
+ * begin while ranks of the job before it are still there, so groups that are
+ * ending do not count against the limits of groups and ranks. But if all groups
+ * together exceed a limit, the oldest ending groups are over soon.
  */
 void limit_ending(const struct group *new)
 {

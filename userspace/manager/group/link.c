@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The interfaces that a group's tree needs: its ranks' hosts', and both ends of
- * the way between two of its switches. A link between others, on the way, is
- * noticed by the switches whose packets are lost, if it goes down; but its MTU
- * is looked at. Whenever the fabric has changed they are found anew: a host may
- * have moved, or a spanning tree may have opened another way.
+ * The interfaces that a group's tree needs: the ports of its ranks' hosts, and
+ * both ends of the path between two of its switches. The switches notice by
+ * lost packets when a link in the middle of a path goes down; but its MTU is
+ * checked here. All are looked up again whenever the fabric has changed: a host
+ * may have moved, or a spanning tree may have opened another path.
  *
- * Of a link that goes down one end is known first. The way is another one then, and
- * what it no longer needs still counts, for some more answers of its switch.
+ * When a link goes down, one end is known to be down first, and the path changes
+ * at once. The old interfaces still count for some more answers of their switch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #include "rdma_inc_proto.h"
 
 #define AGAIN_MS	500
-/* An agent that is busy tells what its interfaces were a while ago. */
+/* Answers of a busy agent describe its interfaces as they were a while ago. */
 #define OLD_ANSWERS	10
 
 /**
  * struct links - interfaces that a tree needs
  * @list: interfaces, in the order of the ranks
- * @n: their number
- * @missing: there are more, which are not known
+ * @n: number of them
+ * @missing: some interfaces are unknown
  */
 struct links {
 	struct group_link	*list;
@@ -97,7 +97,7 @@ static void add_at(struct group *g, const struct sw *sw)
 	LIST_INSERT_HEAD(&g->manager->fabric.switches[sw->index].groups, at, by_sw);
 }
 
-/* Most switches of a large fabric have nothing to do with most groups. */
+/* Note a group's switches: the news of all others, usually most, can skip it. */
 static void note_switches(struct group *g)
 {
 	uint32_t i;
@@ -122,7 +122,7 @@ static bool has_link(const struct links *l, const struct group_link *link)
 	return false;
 }
 
-/* Between switches; a host that moves leaves its port behind. */
+/* Keep links between switches; a host that moves leaves its port behind. */
 static void keep_old(struct links *l, const struct group *g)
 {
 	const struct group_link *link = g->links.links;
@@ -173,7 +173,7 @@ void group_note_links(struct group *g)
 }
 
 /*
- * Record interfaces that were not known before. A switch may not have told of
+ * Record interfaces that were not known before. A switch may not have reported
  * its hosts when the tree was made, or when the group was taken over from
  * another manager.
  */
@@ -193,8 +193,8 @@ void group_find_links(struct manager *m)
 }
 
 /*
- * Short packets pass a port whose MTU has become too small, acknowledgements and
- * signs of life among them: neither a switch nor a rank would ever give up.
+ * A port whose MTU has become too small still passes short packets, such as
+ * acknowledgements and heartbeats: neither a switch nor a rank would give up.
  */
 static void check_mtu(struct group *g)
 {
@@ -205,8 +205,8 @@ static void check_mtu(struct group *g)
 }
 
 /*
- * Record what the groups' trees need now. An interface is not forgotten
- * because a bridge has forgotten for a while what is behind it.
+ * Record the interfaces that the groups' trees need now. A host that a bridge
+ * has forgotten for a while does not remove its interface.
  * @m: manager, after hosts have moved, or links have come, gone, or changed
  */
 void group_note_again(struct manager *m)
@@ -236,8 +236,8 @@ static bool is_down(const struct group_link *link)
 }
 
 /*
- * Find a link of a group that is down. Returns false if there is none.
- * @rank: one to this rank's host; -1: one between switches
+ * Find a link of a group that is down. Returns false if all are up.
+ * @rank: look at links to this rank's host; -1: at links between switches
  * @len: size of @text in bytes
  */
 bool group_down_link(const struct group *g, int rank, char *text, size_t len)
@@ -261,9 +261,9 @@ bool group_down_link(const struct group *g, int rank, char *text, size_t len)
 }
 
 /*
- * Look whether a switch still has the links for a group. A link may come up
- * again, and switches and ranks wait for that. But between two switches there
- * may be another way, if the group may have another tree.
+ * Check a group's links at a switch. A link may come up again, so switches and
+ * ranks wait for it. But between two switches there may be another path, if the
+ * group may have another tree.
  */
 void group_check_links(struct group *g, const struct sw *sw)
 {

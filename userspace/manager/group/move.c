@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Hosts that move to another switch while their group runs: a cable that is
- * plugged in elsewhere, or a virtual machine that is migrated. Its packets still
- * reach the tree, but no longer by the shortest way. A group that asked to be
- * rebuilt gets another tree, if there is one.
+ * Hosts that move to another switch while their group runs: a cable is plugged
+ * in elsewhere, or a virtual machine is migrated. Its packets still reach the
+ * tree, but no longer by the shortest path. A group that asked to be rebuilt
+ * gets another tree, if possible.
  */
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ static void note_home(struct rank *r, const struct sw *sw)
 
 /*
  * Record where the hosts of a group's ranks are.
- * @g: group, whose tree is made for that, with its links
+ * @g: group, whose tree is made for these places, with its links
  */
 void move_begin(struct group *g)
 {
@@ -36,16 +36,16 @@ void move_begin(struct group *g)
 }
 
 /*
- * Where a host was is only known if the switch where it is now could have told. A
- * manager that has just begun sees hosts behind the links to switches that have
- * not answered yet.
+ * A host's old place is only known if its present switch could already report
+ * hosts then. A manager that has just started sees hosts behind the links to
+ * switches that have not answered yet.
  */
 static bool was_guessed(const struct rank *r, const struct sw *now)
 {
 	return !r->home_switch || now->refresh.known_at > r->home_at;
 }
 
-/* The first link of a rank whose host is elsewhere than it was. */
+/* Find the first link of a rank whose host has moved. */
 static const struct group_link *find_moved(struct group *g)
 {
 	const struct group_link *link;
@@ -62,7 +62,7 @@ static const struct group_link *find_moved(struct group *g)
 }
 
 /*
- * Look whether a host has moved.
+ * Check whether a host has moved.
  * @g: group, whose links have been noted again
  */
 void move_look(struct group *g)
@@ -90,7 +90,7 @@ int64_t move_at(const struct group *g)
 	return at > g->rebuild.moved_at ? at : g->rebuild.moved_at;
 }
 
-/* Make another tree for a group of which a host has moved. */
+/* Make another tree for a group with a host that has moved. */
 void move_due(struct group *g)
 {
 	const struct group_link *link = find_moved(g);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups, their trees and ranks as objects: who finds them, by what, and what
- * each has. All groups of the manager are in the order of their creation, and
+ * Groups, their trees and ranks as objects: how they are found, and which parts
+ * they have. All groups of the manager are in the order of their creation, and
  * by name. Groups that end, and other tenants' groups, may have the same name.
  */
 #include <stddef.h>
@@ -17,8 +17,8 @@ static uint64_t hash_name(const char *name)
 }
 
 /*
- * Have a group's timer set anew before the main loop waits. What becomes due
- * later is found out when the timer goes off.
+ * Have a group's timer set anew before the main loop waits. Times that move
+ * later need no call: the timer then goes off early, and is set again.
  * @g: group for which something may become due earlier
  */
 void group_touch(struct group *g)
@@ -31,7 +31,7 @@ void group_touch(struct group *g)
 }
 
 /*
- * Have a group be over soon, since others need its room.
+ * Shorten a group's end, since others need its room.
  * @g: group that is ending; ranks that have not left get an error
  */
 void group_hurry(struct group *g)
@@ -41,8 +41,8 @@ void group_hurry(struct group *g)
 }
 
 /*
- * Have an event of a group be settled.
- * @g: group; it stays as it is until group_settle()
+ * Raise an event of a group.
+ * @g: group; its state does not change before group_settle()
  */
 void group_raise(struct group *g, enum group_event event)
 {
@@ -59,7 +59,7 @@ static void be_due(struct timer *timer)
 	group_raise(container_of(timer, struct group, due.timer), GROUP_EV_DUE);
 }
 
-/* Make a group one of the manager's. Returns 0 or -ENOMEM. */
+/* Add a group to the manager's. Returns 0 or -ENOMEM. */
 int group_enter(struct group *g)
 {
 	struct manager *m = g->manager;
@@ -79,7 +79,7 @@ int group_enter(struct group *g)
 	return 0;
 }
 
-/* What a state means for the ranks. */
+/* Map a group's state to its ranks' phase. */
 static enum inc_job_phase phase_of(enum group_state state)
 {
 	return state == GROUP_GATHERING ? INC_JOB_OPEN :
@@ -94,9 +94,9 @@ static bool is_placing(enum group_state state)
 }
 
 /*
- * Set the state of one of the manager's groups. For step.c and what it calls,
- * and for state/, which makes groups from the store. News of switches come
- * more often than groups wait for them, so these are counted.
+ * Set the state of one of the manager's groups. For step.c and its callees, and
+ * for state/, which makes groups from the store. Groups that wait for news of
+ * switches are counted, since such news come more often than groups wait.
  */
 void group_set_state(struct group *g, enum group_state state)
 {
@@ -131,7 +131,7 @@ void group_take_out(struct group *g)
 /*
  * Make a group. Returns the group, one of the manager's, without ranks; NULL:
  * no memory.
- * @reserved: reservation that it has its room from, or NULL
+ * @reserved: reservation that its room is taken from, or NULL
  */
 struct group *group_new(struct manager *m, struct tenant *tn,
 			struct reservation *reserved,
@@ -172,24 +172,21 @@ static struct group *match_name(struct index_node *node, const char *name)
 	return NULL;
 }
 
-/* Find a group. Returns one with this name, NULL if there is none. */
+/* Find a group. Returns the first with this name, or NULL. */
 struct group *group_named(const struct manager *m, const char *name)
 {
 	return match_name(index_first(&m->by_name, hash_name(name)), name);
 }
 
-/*
- * Find another one with the same name. Returns the next one, NULL if there is
- * none.
- */
+/* Find the next group with the same name. Returns the group, or NULL. */
 struct group *group_named_next(const struct group *g)
 {
 	return match_name(index_next(&g->by_name), g->request.job);
 }
 
 /*
- * Find a group. Returns the group, one that is ending only if there is no
- * other; NULL if there is none.
+ * Find a tenant's group. Returns the group, or NULL. A group that is ending is
+ * only returned if there is no other.
  */
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name)
@@ -203,7 +200,7 @@ struct group *group_of_tenant(const struct manager *m, const char *tenant,
 	return found;
 }
 
-/* --- Its trees and ranks ------------------------------------------------- */
+/* --- Trees and ranks ----------------------------------------------------- */
 
 static uint64_t hash_id(uint32_t id)
 {
@@ -218,8 +215,8 @@ void subtree_enter(struct subtree *subtree)
 }
 
 /*
- * Find the group that a tree is of. Returns the subtree, or NULL if the tree
- * is no group's.
+ * Find the group that owns a tree. Returns the subtree, or NULL if no group
+ * does.
  */
 struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
 				   uint32_t id)
@@ -236,8 +233,8 @@ struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
 }
 
 /*
- * Ask whether a tree ID is in use. Returns true if a group has such a tree, on
- * any switch.
+ * Check whether a tree ID is in use. Returns true if a group has such a tree,
+ * on any switch.
  */
 bool group_has_tree(const struct manager *m, uint32_t id)
 {
@@ -250,8 +247,8 @@ bool group_has_tree(const struct manager *m, uint32_t id)
 }
 
 /*
- * Find the rank that is a member of a tree. Returns the rank, or NULL: it is a
- * switch, or there is no such member.
+ * Find the rank that is a member of a tree. Returns the rank, or NULL: the
+ * member is a switch, or does not exist.
  */
 struct rank *subtree_rank(const struct subtree *subtree, uint32_t member)
 {
@@ -266,8 +263,8 @@ struct rank *subtree_rank(const struct subtree *subtree, uint32_t member)
 }
 
 /*
- * Get the tree that "joined" names to a rank, or will. Returns its subtree;
- * NULL: there is none, or the switches still make it.
+ * Get the tree that "joined" names, or will name, to a rank. Returns its
+ * subtree; NULL: no tree has been made yet.
  */
 struct subtree *rank_subtree(const struct rank *r)
 {
@@ -317,8 +314,8 @@ static bool is_awaited(const struct rank *r)
 
 /*
  * Name the ranks that have not come, or come back, or are not ready.
- * @but: rank that is not named; or NULL
- * @text: result, as "ranks 1, 3-4 ..."; empty: it waits for none
+ * @but: rank to leave out; or NULL
+ * @text: result, as "ranks 1, 3-4 ..."; empty: no rank is awaited
  * @len: its size in bytes, more than 32
  */
 void group_missing(const struct group *g, const struct rank *but, char *text,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Ranks that go: each tells what happens to it, and the group's fate is step.c's.
- */
+/* Ranks that leave or are lost: events are raised here, and settled in step.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +21,7 @@ void group_dismiss(struct group *g, int err, const char *why)
 	}
 }
 
-/* While a group gathers, another one may come in the rank's place. */
+/* While a group gathers, another process may join as the same rank. */
 static bool is_end(const struct group *g)
 {
 	return g->state != GROUP_GATHERING || g->core.present == 1;
@@ -38,12 +36,12 @@ static void detach_stream(struct rank *r, enum rank_state state)
 	inc_job_set(core, &r->core, state);
 	if (core->phase != INC_JOB_OPEN)
 		return;
-	/* It has no member, and may come again. */
+	/* The rank has no member yet, and may join again. */
 	inc_job_vacate(core, &r->core);
 	r->core.arrived = false;
 }
 
-/* Handle "leave". The last one gets its answer when the trees are deleted. */
+/* Handle "leave". The last rank is answered when the trees are deleted. */
 void rank_leave(struct rank *r)
 {
 	struct am_message bye = { .rdv = { .type = INC_RDV_BYE } };
@@ -66,7 +64,7 @@ void rank_leave(struct rank *r)
 	rpc_stream_end(stream, 0, "");
 }
 
-/* Ranks may go because of a switch, and be heard of first. */
+/* A failing switch may show first in the loss of its ranks. */
 static void append_down_switch(const struct group *g, char *text,
 			       size_t len)
 {
@@ -82,7 +80,7 @@ static void append_down_switch(const struct group *g, char *text,
 	}
 }
 
-/* The others hear of the first one: with it, the group ends for them. */
+/* Report only the first loss to the other ranks: it ends the group for them. */
 static void tell_lost(const struct rank *r, const char *why)
 {
 	struct group *g = r->group;
@@ -95,7 +93,7 @@ static void tell_lost(const struct rank *r, const char *why)
 
 /*
  * Handle the loss of a rank.
- * @r: rank; nothing happens if it has left, or the group is over
+ * @r: rank; ignored if it has left, or the group is over
  */
 void rank_lost(struct rank *r, const char *reason)
 {
@@ -108,7 +106,7 @@ void rank_lost(struct rank *r, const char *reason)
 		return;
 	snprintf(why, sizeof(why), "%s", reason);
 	append_down_switch(g, why, sizeof(why));
-	/* One host may have all of them, which go at once. */
+	/* All ranks of a host may be lost at once, and would flood the log. */
 	g->end.nlost++;
 	if (g->end.nlost <= LOST_SAID)
 		group_log(g, EVENT_RANK_LOST, "rank %u: %s%s%s", rank, why,
@@ -131,8 +129,8 @@ void rank_lost(struct rank *r, const char *reason)
 }
 
 /*
- * Delete the members of ranks that have left a while ago. The others are told:
- * they have stayed too long.
+ * Delete the members of ranks that have left a while ago, and tell the ranks
+ * that have stayed.
  */
 void group_delete_left(struct group *g)
 {

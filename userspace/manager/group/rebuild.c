@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Another tree for a group whose tree has failed, if it was wished for. The
- * ranks get "rebuild"; each makes a new queue pair and sends "rejoin", with the
- * number of operations that it has all results of. When all have, the manager
- * refreshes the fabric, and makes the new tree like the first one. "joined" has
- * the lowest of the numbers, from which the ranks go on.
+ * Rebuilding: another tree for a group whose tree has failed, if its ranks
+ * asked for it. The ranks get "rebuild"; each makes a new queue pair and sends
+ * "rejoin", with the number of operations of which it has all results. When all
+ * have, the manager refreshes the fabric, and makes the new tree like the first
+ * one. "joined" has the lowest of the numbers, from which the ranks go on.
  *
- * What has failed may not be known yet, or need a while to be replaced (a
- * spanning tree takes seconds). So it is tried again, for a limited time, which
- * does not count while ranks are awaited: a rank that computes says "rejoin" at its
- * next call of libinc, whenever that is. Each failure has that time anew, unless the
- * last tree has hardly been ready: then nothing was mended.
+ * The failed part may not be known yet, or take a while to be replaced (a
+ * spanning tree takes seconds). So the manager tries again for a limited time,
+ * which does not include waiting for ranks: a rank that is computing sends
+ * "rejoin" only at its next call of libinc. Each failure has the full time,
+ * unless the last tree has hardly been ready: then nothing was mended.
  *
- * It does not matter whether the ranks have begun. Ranks that have not got
- * "joined" yet have nothing to make anew.
+ * Ranks need not have begun. A rank that has not got "joined" yet keep their
+ * queue pairs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #define AGAIN_MS	500	/* between attempts */
 #define ROUNDS		0xffffU	/* of one manager */
 
-/* When its tree has failed, the first time of several, if it does now. */
+/* When would the first of a series of failures be, if the tree failed now? */
 static int64_t failing_since(const struct group *g)
 {
 	int64_t now = g->manager->loop.now, there_at = now;
@@ -55,7 +55,7 @@ static void forget_tree(struct group *g)
 
 /*
  * Check whether a group gets another tree if its own fails. Returns false if
- * it is to end.
+ * the group would end instead.
  */
 bool group_may_rebuild(const struct group *g)
 {
@@ -90,14 +90,14 @@ void group_rebuild(struct group *g, const char *text)
 }
 
 /*
- * Make another tree for ranks that know of none. Returns false if it is to
- * end.
+ * Make another tree for ranks that have not heard of the first. Returns false
+ * if the group must end.
  */
 bool group_start_over(struct group *g, const char *why)
 {
 	if (!g->request.rebuild || g->manager->stop || g->state != GROUP_MAKING)
 		return false;
-	/* Switches are at work: GROUP_EV_OP_DONE comes. */
+	/* Switches are still at work: GROUP_EV_OP_DONE will continue. */
 	if (g->making.ops) {
 		g->making.err = ECONNRESET;
 		snprintf(g->making.why, sizeof(g->making.why), "%s", why);
@@ -115,8 +115,8 @@ bool group_start_over(struct group *g, const char *why)
 }
 
 /*
- * Go on to make another tree, as a manager before did. Ranks may have answered
- * rounds that the store knows nothing of.
+ * Continue a rebuild that an earlier manager began. Ranks may have answered
+ * rounds that the store does not know of.
  * @g: group of the store, whose tree had failed
  */
 void group_rebuild_on(struct group *g)
@@ -129,8 +129,8 @@ void group_rebuild_on(struct group *g)
 }
 
 /*
- * Try again to make another tree. Returns false if it has no time left.
- * @g: group that could not be placed, or made, and is to get another tree
+ * Try again to make another tree. Returns false if no time is left.
+ * @g: group that could not be placed, or made, and is being rebuilt
  */
 bool group_try_again(struct group *g, const char *why)
 {
@@ -140,7 +140,7 @@ bool group_try_again(struct group *g, const char *why)
 	snprintf(g->rebuild.attempt, sizeof(g->rebuild.attempt), "%s", why);
 	g->making.err = 0;
 	g->making.why[0] = '\0';
-	/* Routers may find other ways meanwhile. */
+	/* Routers may find other routes meanwhile. */
 	g->where.naparts = 0;
 	group_yield(g);
 	forget_tree(g);
@@ -148,7 +148,7 @@ bool group_try_again(struct group *g, const char *why)
 	return true;
 }
 
-/* Do what is due when a step is done. */
+/* Take the next step of a rebuild, once the switches are done. */
 void group_rebuild_step(struct group *g)
 {
 	uint32_t i;
@@ -166,7 +166,7 @@ void group_rebuild_step(struct group *g)
 			g->rebuild.resume = g->ranks[i].done;
 	g->making.began_at = g->manager->loop.now;
 	g->core.deadline = g->making.began_at + g->manager->o.rebuild_ms;
-	/* The first time at once. */
+	/* The first attempt need not wait. */
 	g->where.place_at = g->making.began_at + (g->making.began_at - g->rebuild.failed_at < AGAIN_MS ?
 				     1 : AGAIN_MS);
 }
@@ -177,7 +177,7 @@ static void note_rejoined(struct rank *r)
 
 	r->rejoined = true;
 	g->rebuild.rejoined++;
-	/* What its program has done meanwhile is no time of the manager's. */
+	/* Time in which a rank's program computed does not count. */
 	if (g->rebuild.rejoined == g->request.ranks)
 		g->rebuild.failed_at += g->manager->loop.now - g->rebuild.asked_at;
 	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
@@ -186,7 +186,7 @@ static void note_rejoined(struct rank *r)
 	group_raise(g, GROUP_EV_REJOINED);
 }
 
-/* Was the answer to this lost with the stream? */
+/* Was the answer to this "rejoin" lost with the stream? */
 static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
 {
 	const struct group *g = r->group;
@@ -205,7 +205,7 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 		group_tell_joined(r);
 		return;
 	}
-	/* It answers an earlier "rebuild". */
+	/* The answer to an earlier "rebuild" is stale. */
 	if (g->state != GROUP_REJOINING || join->round != g->rebuild.round ||
 	    r->rejoined)
 		return;
@@ -220,8 +220,8 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 
 /*
  * Handle "join" while another tree is made.
- * @r: rank that has not heard of the one that has failed: the queue pair that
- *	it has is not connected, and will do
+ * @r: rank that has not heard of the failed tree: its queue pair is not
+ *	connected, and can be used as it is
  */
 void group_join_again(struct rank *r)
 {

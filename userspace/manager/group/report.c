@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What switches report, by notifications and when they are asked, and what that
- * means for groups.
+ * Reports of switches, by notifications and in answers, and their effects on
+ * groups.
  */
 #include <stdio.h>
 
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 
-#define LINKS_TOLD_MAX	64	/* at a time */
+#define LINKS_TOLD_MAX	64	/* for each answer */
 
-/* Kinds of failures of messages that a rank could have made. */
+/* Message failures that a rank can cause. */
 static const char *const statuses[] = {
 	[INC_STATUS_VERSION]	= "version",
 	[INC_STATUS_COLLECTIVE]	= "collective",
@@ -24,7 +24,7 @@ static const char *const statuses[] = {
 
 /* --- Trees --------------------------------------------------------------- */
 
-/* Describe a member. Returns its rank; -1: it is a switch, or the parent. */
+/* Describe a member. Returns its rank; -1: a switch, or the parent. */
 static int describe_member(const struct subtree *subtree, int member,
 			   char *text, size_t len)
 {
@@ -130,8 +130,8 @@ void group_on_notif(struct manager *m, const struct sw_notif *notif)
 		return;
 	case SW_NOTIF_TREE_DELETED:
 		/*
-		 * Its ID was free before its members had heard of it, so this
-		 * may be an earlier tree: the switch knows which there are.
+			 * A tree's ID is free before its members have heard of its
+			 * end, so this may be an earlier tree: ask the switch.
 		 */
 		if (subtree && subtree->exists && !m->stop)
 			sw_refresh(notif->sw);
@@ -149,7 +149,7 @@ void group_on_notif(struct manager *m, const struct sw_notif *notif)
 
 /* --- Switches ------------------------------------------------------------ */
 
-/* A switch with 20,000 interfaces could fill the list of events with them. */
+/* Limited: a switch with 20,000 interfaces could fill the list of events. */
 static void compare_links(struct manager *m, const struct sw *sw,
 			  const struct sw_snapshot *before)
 {
@@ -187,8 +187,8 @@ static const struct sw_tree *find_tree(const struct sw_snapshot *info,
 }
 
 /*
- * A subtree of the group that is gone, or has failed: the notification may have been
- * lost, or have come when there was no manager. @tree: NULL: it is gone.
+ * Find a subtree that is gone, or has failed: its notification may have been
+ * lost, or have come while no manager ran. @tree: NULL: the subtree is gone.
  */
 static struct subtree *find_bad_subtree(struct group *g, const struct sw *sw,
 					const struct sw_tree **tree)
@@ -208,7 +208,7 @@ static struct subtree *find_bad_subtree(struct group *g, const struct sw *sw,
 	return NULL;
 }
 
-/* Do all ranks that are left have yet to come back to this manager? */
+/* Has none of the ranks come back to this manager yet? */
 static bool are_all_away(const struct group *g)
 {
 	uint32_t i;
@@ -225,8 +225,8 @@ static void check_subtrees(struct group *g, const struct sw *sw)
 	struct subtree *subtree = find_bad_subtree(g, sw, &tree);
 
 	/*
-	 * A tree fails when members are deleted, so when a group ends in order; but
-	 * a rank that is away finds no use for it.
+	 * A tree fails when members are deleted, so also when a group ends in
+	 * order; but ranks that are away have no more use for it.
 	 */
 	if (g->state == GROUP_ENDING) {
 		if (subtree && are_all_away(g))
@@ -266,8 +266,8 @@ static void lose_switch(struct manager *m, const struct sw *sw)
 }
 
 /*
- * Handle an answer of a switch's agent, or its silence.
- * @before: what it answered before; NULL: nothing, or it has not answered
+ * Handle an answer of a switch's agent, or a missed one.
+ * @before: previous answer; NULL: none, or this one was missed
  */
 void group_on_snapshot(struct manager *m, struct sw *sw,
 		       const struct sw_snapshot *before)
@@ -285,7 +285,7 @@ void group_on_snapshot(struct manager *m, struct sw *sw,
 	}
 	if (before)
 		compare_links(m, sw, before);
-	/* What is made yet may be gone already. */
+	/* Even groups whose trees are still being made may have lost one. */
 	LIST_FOREACH(at, &sw->groups, by_sw)
 		if (at->g->state != GROUP_OVER && !at->g->making.err)
 			check_subtrees(at->g, sw);

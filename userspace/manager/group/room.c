@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups without room wait for those that are ending: their ranks know that it is
- * over, and the trees that they still have are of no use to them. Several that wait
- * are placed by their tenants' priorities. No group ends for another one.
+ * Groups without room wait for groups that are ending: the latter's ranks know
+ * that the group is over, and have no more use for its trees. Several groups that
+ * wait are placed by their tenants' priorities. No group is ended for another one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "group/group.h"
 #include "place/place.h"
 
-#define ROOM_MS		10000	/* for trees to be dismantled */
-#define WAITS_MAX	3	/* each may last for so long */
+#define ROOM_MS		10000	/* time for trees to be dismantled */
+#define WAITS_MAX	3	/* waits of ROOM_MS each */
 #define RETRY_MS	100	/* memory is free a while after its tree */
 #define BEHIND_MS	1000
 
@@ -20,14 +20,14 @@ static uint32_t priority_of(const struct group *g)
 	return g->tenant->limits->priority;
 }
 
-/* It is placed again then. */
+/* Have a group be placed at a later time. */
 static void place_later(struct group *g, int64_t until)
 {
 	g->where.place_at = until;
 	group_touch(g);
 }
 
-/* A switch that does not answer has no room anyway. */
+/* Trees on a switch that does not answer do not count: its room has no use. */
 static bool has_trees(const struct group *g)
 {
 	uint32_t i;
@@ -38,13 +38,13 @@ static bool has_trees(const struct group *g)
 	return false;
 }
 
-/* Has it ended, and does it hold room? */
+/* Has the group ended, and does it still hold room? */
 static bool holds_room(const struct group *g)
 {
 	return g->state >= GROUP_ENDING && has_trees(g);
 }
 
-/* Count the trees that ending groups have at each switch. Returns whether any has. */
+/* Count the trees of ending groups at each switch. Returns true if any exist. */
 static bool count_ending(const struct manager *m, unsigned int *trees)
 {
 	const struct group *g;
@@ -62,7 +62,7 @@ static bool count_ending(const struct manager *m, unsigned int *trees)
 }
 
 /*
- * Would there be a place without these trees? A switch that has refused a tree for
+ * Would a group fit without these trees? A switch that has refused a tree for
  * lack of memory may have enough when one of them is gone.
  */
 static bool would_fit(const struct group *g, const uint32_t *rank_switches,
@@ -90,7 +90,7 @@ static bool would_fit(const struct group *g, const uint32_t *rank_switches,
 	return true;
 }
 
-/* Their trees go at once. */
+/* Have the trees of ending groups deleted at once. */
 static void hurry_ending(struct manager *m)
 {
 	struct group *g;
@@ -105,8 +105,8 @@ static void hurry_ending(struct manager *m)
 }
 
 /*
- * Have a group that has found no room wait for those that are ending. Returns false
- * if that would not help; else it is placed again later.
+ * Have a group without room wait for ending groups. Returns false if waiting
+ * would not help; else the group is placed again later.
  * @at: for each of its ranks the switch
  */
 bool group_awaits_room(struct group *g, const uint32_t *at)
@@ -156,9 +156,9 @@ static bool is_behind(const struct group *g)
 }
 
 /*
- * Check whether a group must wait before it is placed. Returns true if it
- * waits for trees that are being dismantled, or others do whose turn it is; or
- * if it has waited too long.
+ * Check whether a group must wait before it is placed. Returns true if it waits
+ * for trees that are being dismantled, or for groups of the same or a higher
+ * priority; or if it has waited too long.
  * @g: group, all ranks of which are present
  */
 bool group_waits(struct group *g)
@@ -211,7 +211,7 @@ bool group_awaits_memory(struct group *g)
 	return true;
 }
 
-/* Let others be placed that wait for a group. */
+/* Let groups be placed that wait for this one. */
 void group_yield(struct group *g)
 {
 	if (!g->room.until)
@@ -220,7 +220,7 @@ void group_yield(struct group *g)
 	group_wake(g->manager);
 }
 
-/* A group has its trees, or gives them up. */
+/* End a group's wait for room: it has its trees, or gives up. */
 void group_has_room(struct group *g)
 {
 	g->room.waits = 0;
@@ -228,7 +228,7 @@ void group_has_room(struct group *g)
 	group_yield(g);
 }
 
-/* Look again for groups that wait for others. */
+/* Have all groups that wait be placed again. */
 void group_wake(struct manager *m)
 {
 	struct group *g;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Routes that switches lack. No agent tells of routes: a switch that is to have a
- * member, or a parent, to which it has none refuses that. The group's tree is then
+ * Routes that switches lack. Agents do not report routes: a switch refuses a
+ * member, or a parent, to which it has no route. The group's tree is then
  * computed again, without this pair of a node and its member.
  */
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 #include "group/group.h"
 #include "place/place.h"
 
-/* Each takes an attempt; there is no end of them where nobody has routes. */
+/* Each pair costs an attempt: without a limit, some fabrics would take forever. */
 #define PAIRS_MAX	256
 
 static bool add_pair(struct group *g, const struct place_apart *pair)
@@ -83,9 +83,9 @@ static const struct subtree *find_child(const struct subtree *parent,
 
 /*
  * Note that a switch has refused a tree for lack of a route. Sets the group's
- * reason, unless something else has failed before, and @unrouted if it is
- * worth another attempt.
- * @up: the route to the parent; else to the member that the tree names
+ * reason, unless another error came before, and @unrouted if another attempt is
+ * worth it.
+ * @up: no route to the parent; else to the member that the tree names
  */
 void route_missing(const struct subtree *subtree, bool up)
 {
@@ -110,7 +110,7 @@ void route_missing(const struct subtree *subtree, bool up)
 		g->where.unrouted |= note_rank(subtree, r);
 }
 
-/* Have no tree computed with pairs that lack a route. */
+/* Exclude pairs without a route from the computation. */
 void route_leave_out(const struct group *g, struct place_fabric *f)
 {
 	f->apart = g->where.apart;

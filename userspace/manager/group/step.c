@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The life of a group. What changes its state, while it runs, is in the table
- * below: what happened to it was raised by others (fail.c), and is settled here, one
- * event after the other. What is not in the table means nothing in that state: a
- * switch tells of a tree that is being deleted, or a rank that has left is lost.
+ * The life of a group, as a state machine. The table below has all changes of
+ * state while a group runs: others raise events (fail.c), which are settled
+ * here, one after the other. Events that the table does not list for a state
+ * are ignored in it: a switch reports a tree that is being deleted, or a rank
+ * that has left is lost.
  *
- * A group that runs is freed here only, when it is over and no operation on a switch
- * is left. state/ makes those that are in the store, in the state that they have
- * there, and frees the ones that it cannot make.
+ * A running group is freed only here, when it is over and no operation on a switch
+ * is left. state/ makes groups from the store, and frees those that it cannot make.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -91,15 +91,15 @@ static void take_event(struct group *g, enum group_event event)
 }
 
 /*
- * Let all that was raised have its effect. Context: the caller must drop all
- * its pointers to groups: the ones that are over are freed.
+ * Settle all events. Context: the caller must drop all its pointers to groups:
+ * groups that are over are freed.
  */
 void group_settle(struct manager *m)
 {
 	enum group_event event;
 	struct group *g;
 
-	/* The first one stays on the list until nothing of it is left. */
+	/* The first group stays on the list until its events are settled. */
 	while ((g = STAILQ_FIRST(&m->raised))) {
 		event = (enum group_event)__builtin_ctz(g->raised.events | 1U << GROUP_EVENTS);
 		if (event == GROUP_EVENTS) {
@@ -114,7 +114,7 @@ void group_settle(struct manager *m)
 
 /* --- The end ------------------------------------------------------------- */
 
-/* Its name is free after that. */
+/* Begin a group's end, which frees its name for another one. */
 static void begin_end(struct group *g)
 {
 	struct manager *m = g->manager;
@@ -158,7 +158,7 @@ static void free_group(struct group *g)
 	struct manager *m = g->manager;
 	bool awaited = g->room.wanted;
 
-	/* Trees may have been made since the last ones were deleted. */
+	/* An operation may have made a tree after trees_delete(). */
 	if (!g->making.ops)
 		trees_delete(g);
 	if (g->making.ops)
@@ -167,7 +167,7 @@ static void free_group(struct group *g)
 	if (!g->persisted.foreign)
 		group_log(g, EVENT_GROUP_ENDED, "%s", g->end.cause);
 	trees_drop(g);
-	/* It is being settled, thus the first one. */
+	/* A group that is being settled is the first on the list. */
 	STAILQ_REMOVE_HEAD(&m->raised, raised.next);
 	group_take_out(g);
 	free(g->where.avoid);
@@ -203,7 +203,7 @@ static void end_refused(struct group *g)
 	else
 		snprintf(why, sizeof(why), "%s", f->text);
 	snprintf(text, sizeof(text), AM_GROUP "%s\": %s", g->request.job, why);
-	/* These would try to resume, or not learn more than that they cannot. */
+	/* Without "failed", ranks would try to resume, and get no reason. */
 	if (group_is_rebuilding(g))
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
 	group_blame(g, f->cause, "%s", why);
@@ -212,7 +212,7 @@ static void end_refused(struct group *g)
 	end_group(g);
 }
 
-/* Of a group whose ranks know of a tree. */
+/* End a group whose ranks know of a tree. */
 static void end_failed(struct group *g)
 {
 	const struct group_fault *f = &g->raised.fault;
@@ -236,7 +236,7 @@ static void end_empty(struct group *g)
 		end_group(g);
 }
 
-/* From now on the group is ending; it is over when all of its ranks are gone. */
+/* A lost rank starts the end of the group, which is over when no rank is left. */
 static void lose_rank(struct group *g)
 {
 	begin_end(g);
@@ -244,7 +244,7 @@ static void lose_rank(struct group *g)
 	end_empty(g);
 }
 
-/* The same; members stay for a moment, so that what was sent last arrives. */
+/* "leave" ends a group, but its members stay until the rank's last data arrive. */
 static void release_rank(struct group *g)
 {
 	begin_end(g);
@@ -255,7 +255,7 @@ static void release_rank(struct group *g)
 
 /* --- The tree fails ------------------------------------------------------ */
 
-/* Here, and in the next two: if there can be no other tree, the group ends. */
+/* In this and the next two functions, the group ends if it gets no other tree. */
 static void remake_tree(struct group *g)
 {
 	group_log_fault(g);
@@ -263,7 +263,7 @@ static void remake_tree(struct group *g)
 		end_refused(g);
 }
 
-/* One tree after the other has failed, and what was first is the reason. */
+/* When one tree after the other has failed, report the first reason. */
 static void note_hopeless(struct group *g)
 {
 	char last[121];
@@ -318,7 +318,7 @@ static void look_again(struct group *g)
 	struct manager *m = g->manager;
 	unsigned int i;
 
-	/* Only a group that waits for that has all of its ranks. */
+	/* A group that does not wait to be placed may lack ranks. */
 	if (!g->where.place_at && g->state != GROUP_GATHERING)
 		return;
 	g->where.place_at = 0;
@@ -364,7 +364,7 @@ static void place_group(struct group *g)
 		begin_trees(g, &p, at);
 		place_free(&p);
 	} else if (g->state == GROUP_GATHERING) {
-		/* What is known may be as old as --agent-interval. */
+		/* The last snapshot may be as old as --agent-interval. */
 		look_again(g);
 	} else if (located && !g->where.no_cm && group_awaits_room(g, at)) {
 		begin_placing(g);
@@ -375,7 +375,7 @@ static void place_group(struct group *g)
 
 /* --- The tree is made ---------------------------------------------------- */
 
-/* Avoid the switch that has had no room, if there is one. */
+/* Avoid the switch that had no room, if any. Returns false if there is none. */
 static bool avoid_full(struct group *g)
 {
 	const struct sw **list;
@@ -391,10 +391,10 @@ static bool avoid_full(struct group *g)
 }
 
 /*
- * Try again without a switch that has refused a tree, or without a pair of a node and
- * its member between which there is no route. What it has room for is only
- * known when it is asked: that depends on slots and message sizes, and on who else
- * is there. Returns false if none has refused one for these reasons.
+ * Try again without a switch that has refused a tree, or without a pair of a
+ * node and its member with no route in between. A switch's room is only known
+ * when it is asked: it depends on slots and message sizes, and on other users.
+ * Returns false if no switch has refused a tree for these reasons.
  */
 static bool try_elsewhere(struct group *g)
 {
@@ -422,7 +422,7 @@ static void tell_joined(struct group *g)
 	bool again = group_is_rebuilding(g);
 	struct rank *r;
 
-	/* As for its new queue pair, a rank may compute before it connects that. */
+	/* A rank may compute before it connects its new queue pair. */
 	if (again) {
 		g->core.deadline = INT64_MAX;
 		g->rebuild.asked_at = g->manager->loop.now;
@@ -432,7 +432,7 @@ static void tell_joined(struct group *g)
 		group_tell_joined(r);
 }
 
-/* Are the addresses that ranks are to send to no host's? */
+/* Is none of the addresses that ranks will send to a host's? */
 static bool addrs_are_own(struct group *g)
 {
 	const struct tree_end *own;
@@ -464,14 +464,14 @@ static void end_steps(struct group *g)
 		return;
 	}
 	group_has_room(g);
-	/* The ranks have memory for such messages, should it be rebuilt. */
+	/* A rebuilt tree must not exceed the ranks' buffers. */
 	g->request.tree.slots = g->subtrees[0].tree.settings.slots;
 	g->request.tree.msg_size = g->subtrees[0].tree.settings.msg_size;
 	g->request.tree.pmtu = g->subtrees[0].tree.settings.pmtu;
 	log_debug("group \"%s\": %u tree%s made in %lld ms", g->request.job,
 		  g->nsubtrees, g->nsubtrees == 1 ? "" : "s",
 		  (long long)(now_ms() - g->making.began_at));
-	/* The next manager makes one more for a group that is rebuilt. */
+	/* A rebuilt tree need not be stored: the next manager makes another. */
 	if (group_is_rebuilding(g))
 		tell_joined(g);
 	else
@@ -497,7 +497,7 @@ static void make_on(struct group *g)
 	}
 }
 
-/* Ranks that are left wait for a tree that will not be. */
+/* The ranks that remain must not wait for a tree that cannot be made. */
 static void end_making(struct group *g)
 {
 	if (!g->making.ops && g->making.err)
@@ -514,7 +514,7 @@ static void check_ready(struct group *g)
 	g->manager->group_ops->store(g);
 }
 
-/* A failure is noticed where it is known which interfaces the tree needs. */
+/* A link's failure is only noticed if its interfaces are known. */
 static void warn_unseen(struct group *g)
 {
 	const struct sw *ends[2];
@@ -524,7 +524,7 @@ static void warn_unseen(struct group *g)
 			  sw_name(ends[0]), sw_name(ends[1]));
 }
 
-/* The ranks may begin. */
+/* Tell all ranks that they may begin. */
 static void tell_ready(struct group *g)
 {
 	g->rebuild.ready_at = g->manager->loop.now;
@@ -577,9 +577,7 @@ void group_fabric_changed(struct manager *m)
 /* Dismantle a group by hand, or at the manager's end. */
 void group_delete(struct group *g, const char *why)
 {
-	/*
-	 * An event says it to all; a caller must not be able to fill the log.
-	 */
+	/* Only a debug message: callers must not be able to fill the log. */
 	log_debug("group \"%s\": %s", g->request.job, why);
 	group_raise_fault(g, GROUP_EV_DISMANTLED, g->manager->stop ?
 			  CAUSE_STOP : CAUSE_HAND, ECONNRESET, "%s", why);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Messages to ranks.
- */
+/* Messages to ranks. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 
 #define BEATS_MOST	1000	/* of all ranks together, in a second */
 #define BEATS_LEAST	2
-#define RESUME_MS	60000	/* for ranks to find a manager again */
+#define RESUME_MS	60000	/* time for ranks to find a manager again */
 
 /* Send a message to a rank. */
 void group_tell(struct rank *r, const struct am_message *msg)
@@ -62,8 +60,8 @@ void group_tell_failed(struct group *g, int rank, unsigned int status,
 
 /*
  * Choose the interval of a rank's heartbeats. The more ranks there are, the
- * fewer heartbeats each sends, down to BEATS_LEAST in the time after which it
- * is lost, which stays the same. Returns milliseconds, 0: none.
+ * fewer heartbeats each of them sends, down to BEATS_LEAST in the time after
+ * which it is lost, which stays the same. Returns milliseconds, 0: none.
  */
 uint32_t group_beat_ms(const struct manager *m)
 {
@@ -76,8 +74,8 @@ uint32_t group_beat_ms(const struct manager *m)
 }
 
 /*
- * For how long may ranks try to find a manager again? Returns milliseconds; 0:
- * there is no store, and the group is lost with us.
+ * Get how long ranks may try to find a manager again. Returns milliseconds; 0:
+ * without a store, groups are lost with the manager.
  */
 uint32_t group_resume_ms(const struct manager *m)
 {
@@ -108,7 +106,7 @@ void group_tell_joined(struct rank *r)
 	cm_tell(r, &msg);
 	snprintf(msg.switch_id, sizeof(msg.switch_id), "%s",
 		 sw_name(r->subtree->sw));
-	/* It learns now that it is to send heartbeats, unless it had a tree before. */
+	/* "joined" starts a rank's heartbeats, unless an earlier one did. */
 	if (!group_is_rebuilding(r->group))
 		r->heard_at = r->group->manager->loop.now;
 	r->joined_sent = r->stream;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What is due for a group, and when. Each group has a timer; to find its time
- * takes a look at all ranks. So it is not set anew for each heartbeat, which only
- * makes things due later.
+ * Deadlines of groups. Each group has one timer, and all its ranks must be
+ * looked at to find its time. So the timer is not set anew for heartbeats,
+ * which only move deadlines later.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "group/group.h"
 
-#define AWAIT_MS	14000	/* for ranks to resume, without heartbeats */
+#define AWAIT_MS	14000	/* time for ranks to resume, without heartbeats */
 
 static int64_t earlier_time(int64_t a, int64_t b)
 {
@@ -22,17 +22,17 @@ static int64_t later_time(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Get when a rank was last heard, or could have been. Returns milliseconds. */
+/* Get when a rank was, or could have been, last heard. Returns milliseconds. */
 int64_t rank_heard_at(const struct rank *r)
 {
 	int64_t beat_at = r->stream ? rpc_stream_beat_at(r->stream) : 0;
 
-	/* Nobody has listened before the manager was late. */
+	/* While the manager was late, it did not listen. */
 	return later_time(later_time(beat_at, r->heard_at),
 			  r->group->manager->loop.late_at);
 }
 
-/* INT64_MAX: it sends no heartbeats. */
+/* Get when a rank's silence is too long. INT64_MAX: it sends no heartbeats. */
 static int64_t beat_due_at(const struct rank *r)
 {
 	const struct amd_options *o = &r->group->manager->o;
@@ -46,8 +46,8 @@ static int64_t beat_due_at(const struct rank *r)
 }
 
 /*
- * May it be cut off, and come back? Nobody knows of the cut while no packet is lost
- * there that a switch has sent.
+ * May a rank be cut off, and come back? A cut remains unnoticed until a switch
+ * loses packets there.
  */
 static bool may_be_cut_off(const struct rank *r)
 {
@@ -55,7 +55,7 @@ static bool may_be_cut_off(const struct rank *r)
 	       !r->until;
 }
 
-/* One that may be cut off has as long as another tree has. */
+/* A rank that may be cut off has as long as another tree may take. */
 static int64_t silent_at(const struct rank *r)
 {
 	int64_t at = beat_due_at(r);
@@ -84,7 +84,7 @@ static void lose_silent(struct rank *r)
 	rank_lost(r, text);
 }
 
-/* Does it wait for the time to look at the fabric? */
+/* Does the group wait for its time to look at the fabric? */
 static bool awaits_look(const struct group *g)
 {
 	return g->where.place_at && (g->state == GROUP_PLACING ||
@@ -137,7 +137,7 @@ static void refuse_late(struct group *g)
 		     " to connect" : " to come");
 }
 
-/* Do what is due. */
+/* Do what is due for a group. */
 void group_expire(struct group *g)
 {
 	int64_t now = g->manager->loop.now;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A group's trees on the switches. Each step is done on all switches at once, the
- * next when all are done:
+ * A group's trees on the switches. Each step is done on all switches at once;
+ * the next one begins when all are done:
  *
  *	make	the trees, with the members that are hosts
- *	add	the members that are switches: these have their queue pair to
- *		the parent now
+ *	add	the members that are switches, whose queue pairs to their
+ *		parents exist by now
  *	link	these switches to their parents
  *
- * One switch needs the first step only.
+ * A tree on a single switch needs only the first step.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
  * struct subtree_op - a step of a subtree
  * @op: operation
  * @subtree: subtree
- * @tree: what is done, see tree.h
+ * @tree: function that does it, see tree.h
  */
 struct subtree_op {
 	struct sw_op	op;
@@ -65,10 +65,10 @@ static void subtree_done(struct sw_op *op)
 		g->where.full_switch = op->sw;
 		g->room.limited = true;
 	}
-	/* No room: EDQUOT, ENOBUFS and ENOMEM of the kernel. */
+	/* -ENOBUFS: EDQUOT, ENOBUFS or ENOMEM of the kernel. */
 	if (op->ret == -ENOBUFS)
 		g->where.full_switch = op->sw;
-	/* If the answer was lost, there may be a tree. */
+	/* If the answer was lost, the tree may exist. */
 	if (p->tree == tree_make)
 		p->subtree->exists = !op->ret || op->ret == -EHOSTUNREACH;
 	p->subtree->made_at = g->manager->loop.now;
@@ -95,7 +95,7 @@ static void submit_subtree(struct subtree *subtree,
 }
 
 /**
- * struct del_op - a tree or a member is deleted
+ * struct del_op - deletion of a tree or a member
  * @op: operation
  * @group: group; NULL: none, the tree is left over from an earlier manager
  * @id: tree
@@ -121,7 +121,7 @@ static void del_done(struct sw_op *op)
 	struct del_op *d = container_of(op, struct del_op, op);
 	struct group *g = d->group;
 
-	/* If it is not reached, the tree is found when it is again. */
+	/* A tree on a switch out of reach is found when the switch is back. */
 	if (op->ret && op->ret != -ENOENT)
 		log_info("switch %s: %s of tree %u cannot be deleted: %s",
 			sw_name(op->sw), d->member < 0 ? "all" : "a member",
@@ -149,7 +149,7 @@ static void submit_del(struct sw *sw, struct group *g, uint32_t id, int member)
 	sw_submit(sw, &d->op);
 }
 
-/* Delete a rank's member, if there is its tree. */
+/* Delete a rank's member, if the tree exists. */
 void trees_del_member(const struct rank *r)
 {
 	if (r->subtree && r->subtree->exists)
@@ -159,7 +159,7 @@ void trees_del_member(const struct rank *r)
 
 /*
  * Have the switches delete a group's trees.
- * @g: group; GROUP_EV_OP_DONE follows, unless there is none
+ * @g: group; GROUP_EV_OP_DONE follows, unless no tree exists
  */
 void trees_delete(struct group *g)
 {
@@ -174,7 +174,7 @@ void trees_delete(struct group *g)
 }
 
 /*
- * Forget the trees of a group, and delete those there are.
+ * Forget the trees of a group, and delete the trees that exist.
  * @g: group, with no operation on a switch
  */
 void trees_drop(struct group *g)
@@ -201,7 +201,7 @@ void trees_drop(struct group *g)
 	g->where.charge = NULL;
 }
 
-/* Delete a tree that is no group's. */
+/* Delete a tree that belongs to no group. */
 void group_clear_tree(struct sw *sw, uint32_t id)
 {
 	log_info("switch %s: tree %u is no group's: deleted", sw_name(sw), id);
@@ -217,12 +217,12 @@ static uint32_t choose_id(struct manager *m)
 	do {
 		id = m->fabric.ids.next;
 		m->fabric.ids.next = id == m->fabric.ids.last ? m->fabric.ids.first : id + 1;
-		/* Trees of groups that were taken over have IDs from anywhere. */
+		/* Trees of groups that were taken over may have any ID. */
 	} while (group_has_tree(m, id));
 	return id;
 }
 
-/* Set what a group wishes of a tree. */
+/* Set a group's wishes for its tree. */
 void group_wishes(const struct group *g, struct tree *t)
 {
 	const struct inc_rdv_tree *wish = &g->request.tree;
@@ -312,7 +312,7 @@ static bool make_subtrees(struct group *g, const struct place *p)
 	return true;
 }
 
-/* Is there an ID for each of so many trees more? */
+/* Are there IDs for this many more trees? */
 static bool has_ids(const struct manager *m, uint32_t trees)
 {
 	return (uint64_t)m->by_tree.n + trees <=
@@ -320,10 +320,9 @@ static bool has_ids(const struct manager *m, uint32_t trees)
 }
 
 /*
- * Prepare a group's trees. Returns false if they cannot be; then
- * GROUP_EV_REFUSED was raised.
- * @p: where they are to be; the root's comes first, children's after their
- *	parents'
+ * Prepare a group's trees. Returns false on failure; then GROUP_EV_REFUSED was
+ * raised.
+ * @p: places of the trees, the root's first, children's after their parents'
  */
 bool trees_build(struct group *g, const struct place *p)
 {
@@ -343,7 +342,7 @@ bool trees_build(struct group *g, const struct place *p)
 
 /* --- Steps --------------------------------------------------------------- */
 
-/* A child has its queue pair to its parent, which gets it as a member. */
+/* Make a child, whose queue pair upwards exists, known as its parent's member. */
 static bool connect_up(struct group *g, struct subtree *subtree)
 {
 	const struct subtree *up = subtree->parent;
@@ -430,7 +429,7 @@ bool trees_step(struct group *g)
 	default:
 		return false;
 	}
-	/* Without memory there may be no operation that ends. */
+	/* Without memory, no operation may have begun that would raise it. */
 	if (!g->making.ops)
 		group_raise(g, GROUP_EV_OP_DONE);
 	return true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Failures whose cause only another switch can name. The switch that has lost a
- * rank, or got its wrong request, knows which one that is; to the others, its
- * parent did it, or a child with many ranks; and a rank knows only that its
- * tree does not work. Which one is heard first is chance. So the others' cause
- * counts only if no better one has arrived after a while.
+ * rank, or got its wrong request, knows which rank; other switches blame their
+ * parent, or a child with many ranks; and a rank knows only that its tree does
+ * not work. Reports arrive in any order. So an undetermined cause counts only
+ * if no better one has arrived after a while.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define WAIT_MS		200
 
 /*
- * Fail soon, unless the cause gets known.
+ * Fail a group soon, unless the cause becomes known.
  * @status: enum inc_status that requests are answered with
  */
 void group_undetermined_tree(struct group *g, unsigned int status,
@@ -35,8 +35,8 @@ void group_undetermined_tree(struct group *g, unsigned int status,
 }
 
 /*
- * Tell soon that a message has failed.
- * @msg: what is known; the first report is kept
+ * Report soon that a message has failed, unless the cause becomes known.
+ * @msg: message as far as known; the first report is kept
  */
 void group_undetermined_message(struct group *g, const struct inc_rdv_msg *msg)
 {
@@ -60,8 +60,8 @@ void group_log_wrong(struct group *g, const struct inc_rdv_msg *msg)
 }
 
 /*
- * Get when to call group_undetermined_due(). Returns milliseconds, INT64_MAX
- * if never.
+ * Get the time when group_undetermined_due() must be called. Returns
+ * milliseconds; INT64_MAX: never.
  */
 int64_t group_undetermined_at(const struct group *g)
 {
@@ -77,7 +77,7 @@ int64_t group_undetermined_at(const struct group *g)
 	return at;
 }
 
-/* Tell what nobody knows more about. */
+/* Report failures whose cause has not become known in time. */
 void group_undetermined_due(struct group *g)
 {
 	struct group_undetermined *v = &g->undetermined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Where a group's tree is to be: over place/, which knows switches and links only,
- * and with what is known of the ranks' hosts, limits, and MTUs.
+ * Places of a group's tree: on top of place/, which knows only switches and
+ * links, it takes the ranks' hosts, limits, and MTUs into account.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,20 +18,20 @@
 #define ROCE_LEN_IPV4	64
 
 /*
- * Hosts that no switch has seen are asked for, for as long as the kernel does so
+ * The switches ask for hosts that none has seen, for as long as the kernel does
  * (three times, a second apart).
  */
 #define PROBE_MS	3500
 #define REPEAT_MS	1000	/* asked for again, 64 of them at a time */
-#define LOOK_MS		100	/* what the switches see then */
+#define LOOK_MS		100	/* between looks at the answers */
 
-/* What to do if there are none. */
+/* Advice for groups that fail for lack of routes. */
 #define ROUTES	": a switch needs routes to its members and its parent"
 
 /*
- * Find the switches of all ranks. Returns false if there is none for a rank.
+ * Find the switches of all ranks. Returns false if a rank's switch is unknown.
  * @at: result: for each of the ranks its switch
- * @lost: result: if there is none for a rank, which it is
+ * @lost: result: on failure, the first rank without a switch
  */
 bool where_locate(const struct group *g, bool near, uint32_t *at,
 		  uint32_t *lost)
@@ -53,7 +53,7 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 	return true;
 }
 
-/* Leave out what has refused a tree, or what the tenant may not use. */
+/* Leave out places that are refused, kept for others, over a limit or unrouted. */
 static void leave_out(const struct group *g, struct place_fabric *f)
 {
 	uint32_t i;
@@ -65,7 +65,7 @@ static void leave_out(const struct group *g, struct place_fabric *f)
 	route_leave_out(g, f);
 }
 
-/* @cm: leave out all switches without RDMA CM. */
+/* Compute a place; @cm: without all switches that lack RDMA CM. */
 static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 			 struct place *p)
 {
@@ -139,10 +139,10 @@ static bool judge_roots(const struct group *g, struct place_fabric *f,
 }
 
 /*
- * Look at all candidates for the root of a group's tree. Returns false if
- * there is no tree for the group.
+ * Judge all candidates for the root of a group's tree. Returns false if there
+ * is no tree for the group.
  * @g: group, all ranks of which were present
- * @list: result: for each switch how good it is, now
+ * @list: result: for each switch how good it is now
  * @root: result: the root that the group has, or would get now
  */
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
@@ -183,8 +183,8 @@ bool group_fits(struct group *g)
 }
 
 /*
- * Return EHOSTUNREACH only if a switch is down: ranks retry on it, as if the
- * manager had been lost.
+ * Find why no switch can serve a group. EHOSTUNREACH only if a switch is down:
+ * ranks retry on it, as if the manager had been lost.
  */
 static const char *find_reason(const struct group *g, int *err)
 {
@@ -208,7 +208,7 @@ static const char *find_reason(const struct group *g, int *err)
 	return "none has the capability and room for another tree";
 }
 
-/* Have all switches ask for the hosts that none has seen. */
+/* Have all switches ask for hosts that none of them has seen. */
 static void probe_hosts(struct group *g)
 {
 	const struct inc_rdv_addr *lost[g->request.ranks];
@@ -247,7 +247,7 @@ bool where_await_hosts(struct group *g)
 	return true;
 }
 
-/* A host at a switch that does not answer is seen by nobody. */
+/* Switches that do not answer may be why a host is not seen. */
 static void say_down(const struct manager *m, char *text, size_t len)
 {
 	unsigned int n = 0, down = 0;
@@ -264,8 +264,8 @@ static void say_down(const struct manager *m, char *text, size_t len)
 }
 
 /*
- * Refuse a group for which there is no place.
- * @lost: if not: the first one that is not
+ * Refuse a group without a place.
+ * @lost: if not @located: the first rank whose switch is unknown
  */
 void where_none(struct group *g, bool located, uint32_t lost)
 {
@@ -309,9 +309,9 @@ static struct topo_port find_narrowest(const struct group *g)
 }
 
 /*
- * Look for a port that lets the longest packets not through. Its MTU has
- * become smaller since the trees were made, or it is another one. Returns true
- * if there is one.
+ * Look for a port that does not pass the longest packets. Its MTU may have been
+ * lowered since the trees were made, or the path has changed. Returns true if
+ * one was found.
  * @len: size of @text in bytes
  */
 bool group_is_narrow(const struct group *g, char *text, size_t len)
@@ -327,10 +327,10 @@ bool group_is_narrow(const struct group *g, char *text, size_t len)
 }
 
 /*
- * Choose a path MTU for a group's trees. The longest packets have to fit all
- * ports on the way, of switches that forward them only, too. What was not
- * wished for gets smaller. Returns false if what was wished for does not fit;
- * then GROUP_EV_REFUSED was raised.
+ * Choose a path MTU for a group's trees. The longest packets must fit all ports
+ * on the path, also of switches that only forward them. Without a wish, the MTU
+ * is lowered to fit. Returns false if the wish does not fit; then
+ * GROUP_EV_REFUSED was raised.
  */
 bool where_pmtu_fits(struct group *g)
 {
