@@ -10,7 +10,7 @@
 #include "place/place.h"
 #include "rendezvous/network.h"
 
-/* Of a switch, that see one MAC address; and those, that have one IP address. */
+/* Limit, per switch, of ports that see one MAC address, and of MACs of one IP. */
 #define PORTS	8
 
 static struct fdb_mac *mac_find(const struct fdb *s, const char *text,
@@ -95,8 +95,8 @@ static void addr_put(struct fdb_addr *addr)
 /* --- Learning ------------------------------------------------------------ */
 
 /*
- * Has this switch, which is learnt from at the moment, told enough of it? A host is
- * at one of its ports, or has just moved.
+ * Is this port of the switch that is being learnt from known, or are there
+ * enough? A host is at one port, or has just moved.
  */
 static bool has_entry(const struct fdb_mac *mac, uint32_t sw, uint32_t itf)
 {
@@ -135,7 +135,7 @@ static struct fdb_mac *add_entry(struct fdb *s, uint32_t sw, uint32_t itf,
 	return mac;
 }
 
-/* The same of an IP address. */
+/* As has_entry(), for an IP address. */
 static bool has_neigh(const struct fdb_addr *addr, uint32_t sw,
 		      const struct fdb_mac *mac)
 {
@@ -177,8 +177,8 @@ static bool add_neigh(struct fdb *s, uint32_t sw, struct fdb_mac *mac,
 }
 
 /*
- * Take in what a switch tells. Returns false: no memory.
- * @s: all of it, without what this switch has told before
+ * Add a switch's tables. Returns false: no memory.
+ * @s: all tables, without this switch's previous ones
  */
 bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_snapshot *info)
 {
@@ -199,7 +199,7 @@ bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_snapshot *info)
 			neigh = &itf->neighs[k];
 			if (itf->bridge && !neigh->naddrs)
 				continue;
-			/* The bridge knows who it is, but not where. */
+			/* A bridge does not know behind which port. */
 			mac = itf->bridge ? mac_get(s, neigh->mac) :
 					    add_entry(s, sw, upper, neigh->mac);
 			if (!mac)
@@ -234,7 +234,7 @@ static void remove_entry(struct fdb_entry *n)
 	free(n);
 }
 
-/* Forget what a switch has told. */
+/* Remove a switch's tables. */
 void fdb_forget(struct fdb *s, uint32_t sw)
 {
 	struct fdb_entry *entry;
@@ -252,13 +252,13 @@ void fdb_forget(struct fdb *s, uint32_t sw)
 
 /* --- All ----------------------------------------------------------------- */
 
-/* Find a MAC address. Returns what is known of it, or NULL. */
+/* Find a MAC address. Returns the MAC address, or NULL: unknown. */
 struct fdb_mac *fdb_find_mac(const struct fdb *s, const char *text)
 {
 	return mac_find(s, text, index_hash_text(0, text));
 }
 
-/* Find an IP address. Returns what is known of it, or NULL. */
+/* Find an IP address. Returns the IP address, or NULL: unknown. */
 struct fdb_addr *fdb_find_addr(const struct fdb *s,
 			       const struct inc_rdv_addr *addr)
 {
@@ -266,15 +266,15 @@ struct fdb_addr *fdb_find_addr(const struct fdb *s,
 }
 
 /*
- * Count who says that a MAC address has an IP address. Returns the number of
- * switches.
+ * Count the switches that map an IP address to a MAC address. Returns their
+ * number.
  */
 uint32_t fdb_count_neighs(const struct fdb_addr *a, const struct fdb_mac *mac)
 {
 	uint32_t last = FDB_OWN, n = 0;
 	const struct fdb_neigh *s;
 
-	/* Each switch's are adjacent. */
+	/* Entries of the same switch are adjacent. */
 	for (s = a->neighs; s; s = s->of_addr) {
 		if (s->mac != mac || s->sw == last)
 			continue;
@@ -284,7 +284,7 @@ uint32_t fdb_count_neighs(const struct fdb_addr *a, const struct fdb_mac *mac)
 	return n;
 }
 
-/* Begin without any. Returns false: no memory. */
+/* Begin with empty tables. Returns false: no memory. */
 bool fdb_init(struct fdb *s, uint32_t nswitches)
 {
 	s->entries = calloc(nswitches, sizeof(*s->entries));
@@ -292,7 +292,7 @@ bool fdb_init(struct fdb *s, uint32_t nswitches)
 	return s->entries && s->neighs;
 }
 
-/* Free everything. */
+/* Free all tables. */
 void fdb_free(struct fdb *s, uint32_t nswitches)
 {
 	uint32_t i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The forwarding and neighbour tables of all switches: MAC addresses by the
- * interfaces that lead to them or have them, and IP addresses by the MAC addresses
- * that have them. Everything is found by hashing; what a switch tells anew replaces
- * what it has told, in time proportional to both.
+ * interfaces that lead to them or have them, and IP addresses by the MAC
+ * addresses that have them. All are found by hashing; a switch's new tables
+ * replace its old ones, in time proportional to both.
  */
 #ifndef INC_MANAGER_FDB_H
 #define INC_MANAGER_FDB_H
@@ -12,10 +12,10 @@
 #include "fabric/switch.h"
 
 /*
- * As an interface: the switch itself has the MAC address. A switch sends with
- * its bridge's MAC address, usually the lowest of its ports'. The other ports'
- * addresses appear only in frames to direct neighbours. So a distant switch
- * that sees a port's address has an old entry.
+ * Stand for an interface if the switch itself has the MAC address. A switch
+ * sends with its bridge's MAC address, usually the lowest of its ports'.
+ * Addresses of its other ports appear only in frames to direct neighbours, so a
+ * distant switch that sees a port's address has an old entry.
  */
 #define FDB_OWN		UINT32_MAX
 #define FDB_OWN_PORT	(UINT32_MAX - 1)
@@ -24,9 +24,9 @@ struct fdb_mac;
 struct fdb_addr;
 
 /**
- * struct fdb_entry - a switch has told where a MAC address is
+ * struct fdb_entry - a switch's entry for a MAC address
  * @of_mac: next entry of the same MAC address
- * @by_mac: what points to it there
+ * @by_mac: pointer to this entry in that list
  * @of_sw: next entry of the same switch
  * @mac: MAC address
  * @sw: switch
@@ -43,15 +43,15 @@ struct fdb_entry {
 
 /**
  * struct fdb_mac - a MAC address
- * @node: in the index
- * @text: as text
- * @entries: where it is
- * @users: of IP addresses, besides
+ * @node: node of the index
+ * @text: address as text
+ * @entries: switches' entries for it
+ * @users: struct fdb_neigh that refer to it
  * @found_in: generation in which @sw and @itf were found, see locate.c
  * @sw: switch of the host that has it
  * @itf: interface there
- * @evidence: of what weight that is, see locate.c
- * @rival: another one that claims to have it, or PLACE_NONE
+ * @evidence: weight of this finding, see locate.c
+ * @rival: another switch that claims to have it, or PLACE_NONE
  */
 struct fdb_mac {
 	struct index_node	node;
@@ -66,10 +66,10 @@ struct fdb_mac {
 };
 
 /**
- * struct fdb_neigh - a switch has told who has an IP address
- * @of_addr: next of the same IP address
- * @by_addr: what points to it there
- * @of_sw: next of the same switch
+ * struct fdb_neigh - a switch's neighbour entry for an IP address
+ * @of_addr: next entry of the same IP address
+ * @by_addr: pointer to this entry in that list
+ * @of_sw: next entry of the same switch
  * @addr: IP address
  * @mac: MAC address
  * @sw: switch
@@ -85,9 +85,9 @@ struct fdb_neigh {
 
 /**
  * struct fdb_addr - an IP address
- * @node: in the index
+ * @node: node of the index
  * @addr: address
- * @neighs: who has it
+ * @neighs: neighbour entries for it
  * @last_mac: MAC address that was believed last
  */
 struct fdb_addr {
@@ -98,11 +98,11 @@ struct fdb_addr {
 };
 
 /**
- * struct fdb - all of it
+ * struct fdb - tables of all switches
  * @macs: MAC addresses
  * @addrs: IP addresses
- * @entries: for each switch its own
- * @neighs: for each switch its own
+ * @entries: for each switch its entries for MAC addresses
+ * @neighs: for each switch its neighbour entries
  */
 struct fdb {
 	struct index		macs;
@@ -112,10 +112,10 @@ struct fdb {
 };
 
 /**
- * fdb_is_own() - does the switch have the MAC address itself?
+ * fdb_is_own() - check whether the switch has the MAC address itself
  * @e: entry
  *
- * Return: it does.
+ * Return: true if so.
  */
 static inline bool fdb_is_own(const struct fdb_entry *e)
 {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The fabric as place_compute() wants it, and the load of its links.
+ * The fabric as the input of place_compute(), and the load of its links.
  *
- * A link costs what OSPF would have it cost: the speed of the fastest link
- * divided by its own. Parts of the fabric between which no agent sees a link are
- * connected through routers, or not at all: a place that is no switch stands for
- * that, farther away than anything that is known.
+ * Links have OSPF's costs: the speed of the fastest link divided by their own.
+ * Parts of the fabric without a known link in between are connected through
+ * routers, or not at all: a place that is no switch stands for those, farther
+ * away than any known one.
  */
 #include <stdlib.h>
 
 #include "fabric/row.h"
 #include "rdma_inc.h"
 
-#define COST_MAX	100	/* of links whose speed is known */
-#define COST_UNKNOWN	125	/* of half an unknown way */
-/* As many as a tree may have if switches are among them: see netlink.rst. */
+#define COST_MAX	100	/* of a link of known speed */
+#define COST_UNKNOWN	125	/* of half an unknown path */
+/* Limit of a tree with switches among its members: see netlink.rst. */
 #define MEMBERS_MAX	256
 
-/* Free what was made of the links. */
+/* Free the graph. */
 void graph_free(struct topo *t)
 {
 	free(t->switches);
@@ -31,10 +31,10 @@ void graph_free(struct topo *t)
 /* --- The graph ----------------------------------------------------------- */
 
 /**
- * struct edge - links between two switches, together
- * @a: one
- * @b: the other
- * @cost: of both directions
+ * struct edge - all links between two switches
+ * @a: one switch
+ * @b: the other one
+ * @cost: cost in each direction
  */
 struct edge {
 	uint32_t	a;
@@ -49,7 +49,7 @@ static uint32_t cost_of(uint64_t speed, uint64_t fastest)
 	return cost > COST_MAX ? COST_MAX : cost ? (uint32_t)cost : 1;
 }
 
-/* Links between the same switches follow each other. */
+/* Links between the same two switches are adjacent, and add up. */
 static uint32_t join_links(const struct topo *t, struct edge *edges)
 {
 	uint64_t fastest = 0, speed = 0;
@@ -159,7 +159,7 @@ static struct place_link *link_of(const struct topo *t, uint32_t from,
 		       by_target);
 }
 
-/* A slow link is as loaded by one as a fast one by several. */
+/* A single queue pair loads a slow link as much as several load a fast one. */
 static void charge_link(const struct topo *t, uint32_t from, uint32_t to,
 			int sign)
 {
@@ -181,10 +181,10 @@ static void charge_all(const struct topo *t, const struct topo_charge *c,
 }
 
 /**
- * struct walk - links that are crossed
+ * struct walk - state of a walk over a tree's links
  * @t: topology
  * @c: result
- * @ok: there was memory
+ * @ok: false if memory ran out
  */
 struct walk {
 	const struct topo	*t;
@@ -233,8 +233,8 @@ static void charge_free(struct topo_charge *c)
 }
 
 /*
- * Count a tree's load on the links. Returns the load, for topo_discharge(); NULL: no
- * memory, the load is not counted.
+ * Count a tree's load on the links. Returns the load, for topo_discharge();
+ * NULL: no memory, and the load does not count.
  */
 struct topo_charge *topo_charge(const struct fabric *fab, const struct place *p,
 				const uint32_t *at)
@@ -262,8 +262,8 @@ struct topo_charge *topo_charge(const struct fabric *fab, const struct place *p,
 }
 
 /*
- * A tree is gone.
- * @c: its load, or NULL
+ * Stop counting a tree's load.
+ * @c: load of a tree that is gone, or NULL
  */
 void topo_discharge(const struct fabric *fab, struct topo_charge *c)
 {
@@ -298,7 +298,7 @@ static bool build_graph(struct topo *t)
 	return ok;
 }
 
-/* Trees that other programs have made there count, too; @gone of ours do not. */
+/* Trees of other programs count, too; @gone of this manager's do not. */
 static uint32_t free_room(const struct fabric *fab, const struct sw *sw,
 			  uint32_t gone)
 {
@@ -322,9 +322,9 @@ static uint32_t room_of(const struct fabric *fab, const struct sw *sw,
 }
 
 /*
- * Describe the fabric for place_compute(). Returns the description, until the
- * next call; NULL: no memory. It has the manager's switches, and one more that
- * has no room.
+ * Describe the fabric for place_compute(). Returns the description, valid until
+ * the next call; NULL: no memory. It has the manager's switches, and one more
+ * without room.
  */
 struct place_fabric *topo_fabric(const struct fabric *fab)
 {
@@ -345,23 +345,20 @@ struct place_fabric *topo_fabric(const struct fabric *fab)
 	return &t->fabric;
 }
 
-/* Leave a switch out of the fabric. Until topo_fabric() is called again. */
+/* Leave a switch out of the fabric until topo_fabric() is called again. */
 void topo_avoid(const struct fabric *fab, const struct sw *sw)
 {
 	fab->topo->switches[sw->index].room = 0;
 }
 
-/* Do as if a switch were not drained. Until topo_fabric() is called again. */
+/* Treat a switch as not drained until topo_fabric() is called again. */
 void topo_reopen(const struct fabric *fab, const struct sw *sw)
 {
 	if (!sw->gone)
 		fab->topo->switches[sw->index].room = free_room(fab, sw, 0);
 }
 
-/*
- * Use no more than some of a switch's room. Until topo_fabric() is called
- * again.
- */
+/* Limit a switch's room to some trees until topo_fabric() is called again. */
 void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees)
 {
 	struct place_switch *p = &fab->topo->switches[sw->index];
@@ -370,7 +367,7 @@ void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees)
 		p->room = trees;
 }
 
-/* Do as if a switch had one tree more. Until topo_fabric() is called again. */
+/* Count one tree more at a switch until topo_fabric() is called again. */
 void topo_take(const struct fabric *fab, const struct sw *sw)
 {
 	struct place_switch *p = &fab->topo->switches[sw->index];
@@ -380,8 +377,7 @@ void topo_take(const struct fabric *fab, const struct sw *sw)
 }
 
 /*
- * Do as if some of a switch's trees were gone. Until topo_fabric() is called
- * again.
+ * Treat some of a switch's trees as gone until topo_fabric() is called again.
  * @trees: number of trees that groups have there
  */
 void topo_gone(const struct fabric *fab, const struct sw *sw, uint32_t trees)
@@ -393,8 +389,8 @@ void topo_gone(const struct fabric *fab, const struct sw *sw, uint32_t trees)
 }
 
 /*
- * Describe the fabric as it would be without a tree. Returns as topo_fabric().
- * Unless that is NULL, topo_with() follows.
+ * Describe the fabric as if a tree were gone. Returns as topo_fabric(). Unless
+ * it returns NULL, topo_with() must follow.
  * @c: the tree's load, or NULL
  */
 struct place_fabric *topo_without(const struct fabric *fab,
@@ -425,8 +421,8 @@ void topo_with(const struct fabric *fab, const struct topo_charge *c)
 }
 
 /*
- * Check whether all switches are connected by links that are seen. Returns
- * false if there are parts without a known link between them.
+ * Check whether known links connect all switches. Returns false if there are
+ * parts without a known link in between.
  */
 bool topo_is_whole(const struct fabric *fab)
 {
@@ -436,9 +432,9 @@ bool topo_is_whole(const struct fabric *fab)
 }
 
 /*
- * Check whether a tree crosses links that nobody has seen. Returns true if so.
- * @c: its load, or NULL
- * @ends: result: a switch in each of two parts that it connects
+ * Check whether a tree crosses unknown links. Returns true if so.
+ * @c: load of the tree, or NULL
+ * @ends: result: a switch in each of two parts that the tree connects
  */
 bool topo_unseen(const struct fabric *fab, const struct topo_charge *c,
 		 const struct sw *ends[2])
@@ -455,7 +451,7 @@ bool topo_unseen(const struct fabric *fab, const struct topo_charge *c,
 	return n == 2;
 }
 
-/* List the links. Returns links, until the next call. */
+/* List the links. Returns the links, valid until the next call. */
 const struct topo_link *topo_links(const struct fabric *fab, uint32_t *n)
 {
 	struct topo *t = fab->topo;

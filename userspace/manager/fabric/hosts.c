@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Events of hosts: which are seen for the first time, which have moved, and which
- * several switches claim to have. A moment after anything has changed, all are
- * looked up, and compared with where they were.
+ * Events of hosts: seen for the first time, moved, or claimed by several
+ * switches. A moment after any change, all hosts are looked up, and compared
+ * with their last places.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,25 +12,25 @@
 #include "rendezvous/network.h"
 
 #define HOSTS_MAX	65536U
-#define SETTLE_MS	200	/* several agents tell of one change */
-#define GAP_MS		500	/* to look up 30,000 takes 8 ms */
+#define SETTLE_MS	200	/* several agents report one change */
+#define GAP_MS		500	/* looking up 30,000 hosts takes 8 ms */
 /* Anyone can invent hosts, and there is room for few events. */
-#define TOLD_MAX	64	/* at a time */
-#define TOLD_MS		1000	/* until there may be one more event */
-#define SUM_MS		10000	/* until others are, by their number */
+#define TOLD_MAX	64	/* events at a time */
+#define TOLD_MS		1000	/* until one more event is allowed */
+#define SUM_MS		10000	/* between events with the number of others */
 
 /**
- * struct host - where a host was
- * @node: in the index
- * @next: next one of all
+ * struct host - last place of a host
+ * @node: node of the index
+ * @next: next host in the list
  * @addr: its address
  * @sw: its switch, or NULL: not known yet
  * @itf: interface there
  * @found_at: milliseconds; when it was seen there first
  * @rival: another switch that claims to have it, or NULL
  * @owner: a switch that has its address itself, or NULL
- * @owned_turn: when that was so last, counted in turns
- * @seen_turn: when it was seen last, likewise
+ * @owned_turn: last turn in which @owner had the address
+ * @seen_turn: last turn in which the host was seen
  */
 struct host {
 	struct index_node	node;
@@ -48,15 +48,15 @@ struct host {
 /**
  * struct hosts - all hosts
  * @index: hosts, by address
- * @list: all of them
- * @turns: how often they were looked up
- * @update_at: milliseconds; when to do so again
- * @not_before: milliseconds; @update_at is not less
+ * @list: all hosts
+ * @turns: how often hosts were looked up
+ * @update_at: milliseconds; when to look them up again
+ * @not_before: milliseconds; lower bound of @update_at
  * @m: during a turn: manager
- * @credit: how many events there may be
- * @credited_at: milliseconds; since when it has not grown
- * @unlogged: changes that were not
- * @sum_at: milliseconds; not before is their number told
+ * @credit: number of events that may be logged
+ * @credited_at: milliseconds; when @credit grew last
+ * @unlogged: changes without an event of their own
+ * @sum_at: milliseconds; earliest time of an event with their number
  */
 struct hosts {
 	struct index	index;
@@ -86,7 +86,7 @@ static struct host *find_host(const struct hosts *h,
 	return NULL;
 }
 
-/* The room is used up: forget hosts that no switch sees. */
+/* Make room: forget hosts that no switch sees. */
 static void forget_gone(struct hosts *h)
 {
 	struct host **link = &h->list, *host;
@@ -117,7 +117,7 @@ static struct host *add_host(struct hosts *h, const struct inc_rdv_addr *addr,
 	return host;
 }
 
-/* May an event tell of a host? If not, one will have the number of them. */
+/* May an event be logged for a host? If not, the host counts as @unlogged. */
 static bool take_credit(struct hosts *h)
 {
 	if (!h->credit) {
@@ -137,7 +137,7 @@ static void grant_credit(struct hosts *h, int64_t now)
 						  TOLD_MAX;
 }
 
-/* Told once. One that has moved may be seen where it was for a while. */
+/* Report a rival once: a moved host may still be seen in its old place, too. */
 static void look_for_rival(struct hosts *h, struct host *host, const char *text,
 			   const struct sw *sw, const struct sw_if *itf)
 {
@@ -162,7 +162,7 @@ static void look_for_move(struct hosts *h, struct host *host, const char *text,
 {
 	if (host->sw == sw && !strcmp(host->itf, itf->name))
 		return;
-	/* A switch that has not answered before may have had it all the time. */
+	/* A switch without earlier answers may have had the host all along. */
 	if (!host->sw || sw->refresh.known_at > host->found_at) {
 		if (take_credit(h))
 			event_log(h->fab->events, EVENT_HOST_SEEN, text,
@@ -197,7 +197,7 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 	host->seen_turn = h->turns;
 }
 
-/* Report one switch at a time: a host could alternate between two. */
+/* Report one switch at a time: two could alternate. */
 static void look_at_own(struct hosts *h, const struct sw *sw,
 			const struct inc_rdv_addr *addr)
 {
@@ -222,7 +222,7 @@ static void look_at_own(struct hosts *h, const struct sw *sw,
 	host->owned_turn = h->turns;
 }
 
-/* Has a switch the address of a host? */
+/* Look for switches that have a host's address themselves. */
 static void look_at_owns(struct hosts *h)
 {
 	const struct sw_snapshot *info;
@@ -237,7 +237,7 @@ static void look_at_owns(struct hosts *h)
 	}
 }
 
-/* Something has changed. */
+/* Schedule a look at all hosts, after a change. */
 void hosts_changed(struct hosts *h, int64_t now)
 {
 	int64_t at = now + SETTLE_MS > h->not_before ? now + SETTLE_MS :
@@ -248,15 +248,15 @@ void hosts_changed(struct hosts *h, int64_t now)
 }
 
 /*
- * Get the time when hosts_turn() must be called. Returns milliseconds,
- * INT64_MAX if never.
+ * Get the time when hosts_turn() must be called. Returns milliseconds;
+ * INT64_MAX: never.
  */
 int64_t hosts_deadline(const struct fabric *fab)
 {
 	return fab->topo->hosts->update_at;
 }
 
-/* Check whether each switch was asked once. Returns true if so. */
+/* Check that all switches have answered or missed once. Returns true if so. */
 bool hosts_all_asked(const struct fabric *fab)
 {
 	unsigned int i;
@@ -269,7 +269,7 @@ bool hosts_all_asked(const struct fabric *fab)
 }
 
 /*
- * Look up all hosts, if it is time. Returns whether it was: something has
+ * Look up all hosts, if it is time. Returns true if it was: something has
  * changed.
  */
 bool hosts_turn(struct fabric *fab)
@@ -279,7 +279,7 @@ bool hosts_turn(struct fabric *fab)
 	if (h->update_at > fab->loop->now)
 		return false;
 	h->not_before = fab->loop->now + GAP_MS;
-	/* A switch that has not been asked yet may be nearer to a host. */
+	/* A switch without an answer yet may be nearer to a host. */
 	h->update_at = hosts_all_asked(fab) ? INT64_MAX : h->not_before;
 	if (h->update_at != INT64_MAX)
 		return false;
@@ -301,7 +301,7 @@ bool hosts_turn(struct fabric *fab)
 	return true;
 }
 
-/* Begin without any. Returns hosts, or NULL: no memory. */
+/* Begin without hosts. Returns hosts, or NULL: no memory. */
 struct hosts *hosts_new(void)
 {
 	struct hosts *h = calloc(1, sizeof(*h));
@@ -309,12 +309,12 @@ struct hosts *hosts_new(void)
 	if (!h)
 		return NULL;
 	h->update_at = INT64_MAX;
-	/* However short a time ago the machine was started. */
+	/* grant_credit() may give none if the machine has just booted. */
 	h->credit = TOLD_MAX;
 	return h;
 }
 
-/* Forget all. */
+/* Free all hosts. */
 void hosts_free(struct hosts *h)
 {
 	struct host *host, *next;

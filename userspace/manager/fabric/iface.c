@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The interfaces of a switch, by name and by number. There may be 60,000, and each
- * may name another one.
+ * The interfaces of a switch, by name and by ifindex. There may be 60,000, and
+ * each may refer to another one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ static int by_index(const void *a, const void *b, void *ctx)
 }
 
 /*
- * Have interfaces be found. Returns false: no memory.
- * @info: what a switch tells, with all of them
+ * Sort interfaces for lookups. Returns false: no memory.
+ * @info: answer of an agent, with all interfaces
  */
 bool sw_ifs_order(struct sw_snapshot *info)
 {
@@ -71,8 +71,8 @@ bool sw_ifs_order(struct sw_snapshot *info)
 }
 
 /*
- * Have the members of aggregations be found.
- * @info: what a switch tells, with @member and @upper of its interfaces
+ * Link the members of aggregations.
+ * @info: answer of an agent, with @member and @upper of its interfaces
  */
 void sw_ifs_chain(struct sw_snapshot *info)
 {
@@ -89,7 +89,7 @@ void sw_ifs_chain(struct sw_snapshot *info)
 	}
 }
 
-/* Before, at or behind a name; if that is NULL, a number? */
+/* Compare an interface with a name, or if @name is NULL, with an ifindex. */
 static int place_of(const struct sw_if *itf, const char *name, uint32_t index)
 {
 	if (name)
@@ -116,7 +116,7 @@ static struct sw_if *search_ifs(const struct sw_snapshot *info,
 }
 
 /*
- * Find an interface by its name. Returns the first one of that name, or NULL.
+ * Find an interface by its name. Returns the first with this name, or NULL.
  */
 struct sw_if *sw_if_named(const struct sw_snapshot *info, const char *name)
 {
@@ -124,9 +124,9 @@ struct sw_if *sw_if_named(const struct sw_snapshot *info, const char *name)
 }
 
 /*
- * Find an interface that was there before. Returns the interface, or NULL.
- * @index: number of the interface; 0: it has none
- * @name: its name, if it has no number
+ * Find an interface in a newer answer. Returns the interface, or NULL.
+ * @index: its ifindex; 0: it has none
+ * @name: its name, used if it has no ifindex
  */
 struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 			  const char *name)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What switches tell. When one tells something new, what it told before is replaced
- * in the indexes (fdb.c), and its row is found again: the switches that it
- * sees. Links follow from the rows (links.c), and are found again only if a row
- * or an interface of a switch has changed.
+ * Changes of the agents' answers. When a switch reports something new, its old
+ * data in the tables (fdb.c) are replaced, and its row, which has the switches
+ * that it sees, is computed again. Links follow from the rows (links.c), and
+ * are computed again only if a row or an interface of a switch has changed.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/row.h"
 
-/* --- What has changed? --------------------------------------------------- */
+/* --- Changes ------------------------------------------------------------- */
 
 static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
 			  unsigned int n)
@@ -64,7 +64,7 @@ static uint64_t print_self(const struct sw_snapshot *info)
 	return h;
 }
 
-/* Take in what a switch tells. Mostly it is what it has told before. */
+/* Process a switch's answer, which usually has not changed. */
 void topo_changed(struct topo *t, struct sw *sw)
 {
 	struct row *row = &t->rows[sw->index];
@@ -94,8 +94,8 @@ void topo_changed(struct topo *t, struct sw *sw)
 }
 
 /*
- * Tell whether anything has changed. Returns a number that grows whenever
- * something has.
+ * Get the generation of the topology. Returns a number that grows with every
+ * change.
  */
 uint64_t topo_generation(const struct fabric *fab)
 {
@@ -120,7 +120,7 @@ static bool parse_end(const char *text, size_t len, char *sw, size_t sw_room,
 	return true;
 }
 
-/* Read a link that is configured. */
+/* Parse a configured link. */
 int topo_cable_parse(struct topo_cable *c, const char *text)
 {
 	const char *equals = strchr(text, '=');
@@ -133,7 +133,7 @@ int topo_cable_parse(struct topo_cable *c, const char *text)
 	       strcmp(c->sw[0], c->sw[1]) ? 0 : -1;
 }
 
-/* Begin with nothing known. Returns the topology, or NULL: no memory. */
+/* Create an empty topology. Returns the topology, or NULL: no memory. */
 struct topo *topo_new(struct fabric *fab)
 {
 	struct topo *t = calloc(1, sizeof(*t));
@@ -155,8 +155,8 @@ struct topo *topo_new(struct fabric *fab)
 }
 
 /*
- * Take in that there are other switches, or links, than before.
- * @t: topology, whose manager has room for them
+ * Adapt to switches, or links, that were added or removed.
+ * @t: topology, with room for the manager's switches
  */
 void topo_grow(struct topo *t)
 {
@@ -168,7 +168,7 @@ void topo_grow(struct topo *t)
 	hosts_changed(t->hosts, t->fab->loop->now);
 }
 
-/* Forget what a switch has told. */
+/* Forget a switch's data. */
 void topo_leave(struct topo *t, const struct sw *sw)
 {
 	fdb_forget(&t->fdb, sw->index);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Which switches a switch sees, and with which of these it is linked: switches
- * of configured links; switches that announce themselves to each other; of the
- * others, two switches between which there is no third one, seen from both
- * sides, and which no third one sees in different directions. None counts that
- * a spanning tree blocks at either end. With S switches that all see each other
- * without announcing themselves that takes O(S^3 / 64), else O(S + L).
+ * The switches that a switch sees, and to which of them it is linked. Links
+ * are: the configured ones; switches that announce themselves to each other;
+ * else two switches that see each other with no third one in between, and that
+ * no third one sees in different directions. Links that a spanning tree blocks
+ * at either end do not count. With S switches that all see each other without
+ * announcing themselves this takes O(S^3 / 64), else O(S + L).
  *
- * Anybody can claim by LLDP to be some switch: so both have to see each other.
+ * Anybody can claim by LLDP to be some switch, so both ends must see each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int by_switch(const void *a, const void *b)
 	return x->itf < y->itf ? -1 : x->itf > y->itf;
 }
 
-/* The first seeing of a switch; the end of the list: there is none. */
+/* Find the first adjacency with a switch; the end of the list: none. */
 static uint32_t first_of(const struct row *row, uint32_t sw)
 {
 	uint32_t low = 0, high = row->n, mid;
@@ -43,8 +43,8 @@ static uint32_t first_of(const struct row *row, uint32_t sw)
 }
 
 /*
- * Find the interface of a switch that leads to another one. Returns the first
- * seeing of it, or NULL.
+ * Find the interface of a switch that leads to another one. Returns its first
+ * valid adjacency, or NULL.
  */
 const struct adjacency *row_towards(const struct row *row, uint32_t to)
 {
@@ -112,7 +112,7 @@ static const struct sw *find_id(const struct topo *t, const char *id)
 static void add_adjacency(struct row *row, uint32_t itf, uint32_t sw,
 			  enum adjacency_how how)
 {
-	/* A power of two: its room is used up. */
+	/* The list is full when its length is a power of two. */
 	struct adjacency *p = row->n & (row->n - 1) ? row->list :
 		realloc(row->list, (row->n ? 2 * row->n : 1) * sizeof(*p));
 
@@ -137,7 +137,7 @@ static void add_neighbour(const struct topo *t, struct row *row,
 			add_adjacency(row, itf, other->index, ADJ_LLDP);
 		return;
 	}
-	/* It was there before. */
+	/* A blocked port's entries are old. */
 	if (sw->info->ifs[itf].blocked)
 		return;
 	mac = fdb_find_mac(&t->fdb, neigh->mac);
@@ -155,7 +155,7 @@ static uint32_t if_by_name(const struct sw *sw, const char *name)
 		     FDB_OWN;
 }
 
-/* Links of this switch that are configured, as far as both ends are there. */
+/* Add configured links of this switch whose both ends exist. */
 static void add_cables(const struct topo *t, struct row *row,
 		       const struct sw *sw)
 {
@@ -190,7 +190,7 @@ static void mark_behind(const struct topo *t, struct row *row,
 		(*behind)[adj->sw / WORD] |= 1ULL << adj->sw % WORD;
 }
 
-/* Leave out what says the same, or less of a switch than the rest. */
+/* Drop duplicates, and ADJ_PORT where the same switch is also seen by ADJ_FDB. */
 static void settle_row(const struct topo *t, struct row *row)
 {
 	uint32_t i, n = 0, known = PLACE_NONE;
@@ -229,7 +229,7 @@ static void make_row(struct topo *t, const struct sw *sw)
 	row->leads = calloc(row->nifs + 1, sizeof(*row->leads));
 	row->behind = calloc(row->nifs + 1, sizeof(*row->behind));
 	for (i = 0; row->leads && row->behind && i < row->nifs; i++)
-		/* A bridge does not know by which of its ports. */
+		/* A bridge does not know behind which port. */
 		for (k = 0; !info->ifs[i].bridge && k < info->ifs[i].nneighs;
 		     k++)
 			add_neighbour(t, row, sw, sw_if_upper(info, i),
@@ -247,8 +247,8 @@ static void make_row(struct topo *t, const struct sw *sw)
 }
 
 /*
- * The interface of @other that announces itself behind @itf of @sw; @wanted: is
- * that one among them?
+ * Find the interface of @other that announces itself behind @itf of @sw;
+ * @wanted: find only this one.
  */
 static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 			     const struct sw *other, uint32_t wanted)
@@ -258,7 +258,7 @@ static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 	const struct sw_neigh *neigh;
 	uint32_t next = at->members, port, k;
 
-	/* The interface, or the members of an aggregation and that itself. */
+	/* Look at the interface; if it is an aggregation, at its members, too. */
 	for (;;) {
 		for (k = 0; k < at->nneighs; k++) {
 			neigh = &at->neighs[k];
@@ -275,7 +275,7 @@ static uint32_t announced_if(const struct sw *sw, uint32_t itf,
 	}
 }
 
-/* The interface of the other switch, as that is configured, or announced. */
+/* Find the configured, or announced, interface of the other switch. */
 static uint32_t other_if(const struct topo *t, uint32_t sw,
 			 const struct adjacency *adj)
 {
@@ -298,7 +298,7 @@ static uint32_t other_if(const struct topo *t, uint32_t sw,
 	return FDB_OWN;
 }
 
-/* By LLDP: does the interface there see this one? */
+/* By LLDP: does the other interface see this one? */
 static bool is_mutual(const struct topo *t, uint32_t sw,
 		      const struct adjacency *adj)
 {
@@ -310,7 +310,7 @@ static bool is_mutual(const struct topo *t, uint32_t sw,
 	       adj->itf;
 }
 
-/* Does a spanning tree keep all packets off it, at either end? */
+/* Does a spanning tree block the link, at either end? */
 static bool is_blocked(const struct topo *t, uint32_t sw,
 		       const struct adjacency *adj)
 {
@@ -321,7 +321,7 @@ static bool is_blocked(const struct topo *t, uint32_t sw,
 		t->fab->switches[adj->sw].info->ifs[there].blocked);
 }
 
-/* An interface that leads to a switch does so even while it is blocked. */
+/* A blocked interface still leads to its switch. */
 static void judge_row(struct topo *t, struct row *row, uint32_t sw)
 {
 	uint16_t is_void;
@@ -348,7 +348,7 @@ static void judge_row(struct topo *t, struct row *row, uint32_t sw)
 	}
 }
 
-/* Do the others agree? All rows are up to date. */
+/* Judge adjacencies by the other ends; all rows must be up to date. */
 static void judge_all(struct topo *t)
 {
 	uint32_t i;
@@ -377,7 +377,7 @@ void graph_rows(struct topo *t)
 
 /* --- Links --------------------------------------------------------------- */
 
-/* Is a third switch behind both? */
+/* Is a third switch behind both interfaces? */
 static bool is_between(const struct topo *t, uint32_t a, uint32_t a_if,
 		       uint32_t b, uint32_t b_if)
 {
@@ -405,7 +405,7 @@ static bool is_behind(const struct row *row, uint32_t itf, uint32_t sw)
 	return behind && (behind[sw / WORD] & 1ULL << sw % WORD);
 }
 
-/* Does a switch see both, but each behind another interface? */
+/* Does a switch see both others, but behind different interfaces? */
 static bool sees_apart(const struct row *row, uint32_t a, uint32_t b)
 {
 	bool sees_a = false;
@@ -427,8 +427,8 @@ static bool sees_apart(const struct row *row, uint32_t a, uint32_t b)
 }
 
 /*
- * Both may have forgotten for a while the switch that is between, as bridges do
- * when their spanning tree changes; but what they send each other passes it.
+ * Two switches may for a while have forgotten one in between, as bridges do
+ * when their spanning tree changes; but a third one still sees them apart.
  */
 static bool are_apart(const struct topo *t, uint32_t a, uint32_t b)
 {
@@ -475,12 +475,12 @@ static bool put_adjacency(struct topo *t, uint32_t a,
 	const struct adjacency *back;
 	uint32_t b = adj->sw, b_if;
 
-	/* The first one tells of it. */
+	/* Only the switch with the lower number adds the link. */
 	if (b < a || adj->is_void)
 		return true;
 	if (adj->how > ADJ_FDB) {
 		b_if = other_if(t, a, adj);
-		/* Another link may be configured there. */
+		/* A configured link of the other interface prevails. */
 		if (adj->how == ADJ_LLDP && b_if != FDB_OWN &&
 		    (t->rows[b].leads[b_if] & LEADS(ADJ_CONFIGURED)))
 			return true;
@@ -508,8 +508,8 @@ static int by_ends(const void *a, const void *b)
 }
 
 /*
- * Find the links, if something has changed. Returns true if they
- * have been found anew.
+ * Find the links, if something has changed. Returns true if they were found
+ * anew.
  */
 bool graph_links(struct topo *t)
 {

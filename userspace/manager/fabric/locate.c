@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * At which switch a host is, and which others claim to have it. That takes time
- * proportional to the number of switches that see it.
+ * The switch that a host is at, and other switches that claim to have it, in
+ * time proportional to the number of switches that see the host.
  */
 #include <string.h>
 
 #include "fabric/row.h"
 
 /*
- * Both switches see a host: is it nearer to @b? The way from @a to the host
- * leads to @b, too; or that from @b to the host does not lead to @a.
+ * Is a host that both switches see nearer to @b? Then the path from @a to the
+ * host leads to @b, too; or the path from @b to the host does not lead to @a.
  */
 static bool is_nearer(const struct topo *t, const struct fdb_entry *a,
 		      const struct fdb_entry *b)
@@ -31,13 +31,13 @@ static bool is_nearest(const struct topo *t, const struct fdb_entry *at)
 	return true;
 }
 
-/* No interface of the switch that leads to another one. */
+/* Is the host behind an interface that leads to no other switch? */
 static bool at_edge(const struct topo *t, const struct fdb_entry *s)
 {
 	return !fdb_is_own(s) && !t->rows[s->sw].leads[s->itf];
 }
 
-/* How many other switches see it where that one is? */
+/* How many other switches see the host in the direction of this one? */
 static uint32_t count_supporters(const struct topo *t,
 				 const struct fdb_entry *at)
 {
@@ -55,10 +55,10 @@ static uint32_t count_supporters(const struct topo *t,
 }
 
 /**
- * struct claim - a switch has a MAC address at its edge
+ * struct claim - claim of a switch with a MAC address at its edge
  * @entry: its entry; NULL: there is no claim
- * @supporters: how many agree
- * @rank: 2: the switch is nearer than all others; 1: it was found before; 0: neither
+ * @supporters: number of switches that agree
+ * @rank: 2: the switch is nearer than all others; 1: found here last; 0: neither
  */
 struct claim {
 	const struct fdb_entry	*entry;
@@ -66,7 +66,7 @@ struct claim {
 	unsigned int		rank;
 };
 
-/* Less than, equal to or more than 0, as @x is worth. */
+/* Compare like strcmp(), by the worth of claims. */
 static int compare_claims(const struct claim *x, const struct claim *y)
 {
 	if (x->supporters != y->supporters)
@@ -85,8 +85,8 @@ static bool has_edge(const struct topo *t, const struct fdb_mac *mac)
 }
 
 /*
- * Several may claim a host: one of them lies, or what it has seen is old. Of one
- * that only some see at their edge, and none is nearest, it is not known where it is.
+ * Find the switch with a MAC address at its edge. If several claim it, one lies, or
+ * has an old entry. Without a winner by supporters or rank, its place is unknown.
  */
 static const struct fdb_entry *find_edge(struct topo *t, struct fdb_mac *mac)
 {
@@ -116,9 +116,9 @@ static const struct fdb_entry *find_edge(struct topo *t, struct fdb_mac *mac)
 }
 
 /**
- * enum evidence - what there is for where a MAC address is
+ * enum evidence - evidence for the place of a MAC address
  * @EVIDENCE_NONE: no switch has it at its edge
- * @EVIDENCE_EDGE: one has, or several
+ * @EVIDENCE_EDGE: a switch has, or several have
  * @EVIDENCE_OTHERS: other switches see it there, too
  */
 enum evidence {
@@ -143,8 +143,8 @@ static void locate_mac(struct topo *t, struct fdb_mac *mac)
 }
 
 /*
- * Is a neighbour worth more than another one, with another MAC address? Less than,
- * equal to or more than 0.
+ * Compare two neighbour entries with different MAC addresses like strcmp(), by
+ * their worth.
  */
 static int compare_neighs(struct topo *t, const struct fdb_addr *a,
 			  const struct fdb_neigh *x, const struct fdb_neigh *y)
@@ -163,7 +163,7 @@ static int compare_neighs(struct topo *t, const struct fdb_addr *a,
 	return (int)x->mac->evidence - (int)y->mac->evidence;
 }
 
-/* It makes no difference which of both is right. */
+/* Does it make no difference which of both entries is right? */
 static bool is_same_place(const struct fdb_neigh *x, const struct fdb_neigh *y)
 {
 	return x->sw == y->sw ||
@@ -171,10 +171,10 @@ static bool is_same_place(const struct fdb_neigh *x, const struct fdb_neigh *y)
 }
 
 /**
- * struct owner - who has an IP address
- * @mac: its MAC address; NULL: none, or it is not known which
- * @source: a switch that says so, or PLACE_NONE
- * @rival: another one, which says something else, or PLACE_NONE
+ * struct owner - owner of an IP address
+ * @mac: its MAC address; NULL: none, or unknown
+ * @source: a switch that reports it, or PLACE_NONE
+ * @rival: a switch that reports another one, or PLACE_NONE
  */
 struct owner {
 	struct fdb_mac	*mac;
@@ -183,9 +183,9 @@ struct owner {
 };
 
 /*
- * The MAC address that most switches report; if several are equal, the one that
- * was found before, or that other switches see where it should be; else it is
- * not known. The first report has no advantage: a forger can be first.
+ * Find the MAC address that most switches report for an IP address; among equals,
+ * the one that was found last, or that other switches see in the right place;
+ * else it is unknown. The first report has no advantage: a forger can be first.
  */
 static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 {
@@ -217,7 +217,7 @@ static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
 	return o;
 }
 
-/* NULL if there are several. */
+/* Returns NULL if there are several switches. */
 static struct sw *only_switch(const struct fabric *fab)
 {
 	struct sw *only = NULL, *sw;
@@ -232,9 +232,8 @@ static struct sw *only_switch(const struct fabric *fab)
 
 /*
  * Find the switch that a host is at. Returns the switch, or NULL if none sees
- * the host. A single switch has all hosts, even those that it has not seen
- * yet.
- * @itf: result: interface of the switch that leads to it; NULL: unknown
+ * the host. A single switch has all hosts, even hosts that it has not seen yet.
+ * @itf: result: interface of the switch that leads to the host; NULL: unknown
  */
 struct sw *topo_find(const struct fabric *fab, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf)
@@ -248,7 +247,7 @@ struct sw *topo_find(const struct fabric *fab, const struct inc_rdv_addr *addr,
 	return &fab->switches[mac->sw];
 }
 
-/* A switch that has a MAC address at its edge, other than one that claims it. */
+/* Find a switch other than the rival with a MAC address at its edge. */
 static uint32_t other_edge(const struct topo *t, const struct fdb_mac *mac)
 {
 	const struct fdb_entry *s;
@@ -260,10 +259,10 @@ static uint32_t other_edge(const struct topo *t, const struct fdb_mac *mac)
 }
 
 /*
- * Find a switch that claims to have a host which another one has. Returns the
- * switch, or NULL.
- * @other: result: the other one; or, if it is not known which is right, one
- *	that claims it, too; undefined if there is no rival
+ * Find a switch that claims to have another switch's host. Returns the switch,
+ * or NULL.
+ * @other: result: the other switch; if it is unknown which one is right, another
+ *	claimant; undefined if there is no rival
  */
 const struct sw *topo_rival(const struct fabric *fab,
 			    const struct inc_rdv_addr *addr,
@@ -285,10 +284,10 @@ const struct sw *topo_rival(const struct fabric *fab,
 }
 
 /*
- * Find a switch near a host. For hosts that all switches see where others are,
- * too: behind a bridge of nobody's that connects several switches. Returns one
- * that sees the host, as near as any; NULL: none does, or several have it at
- * their edges, and it is not known which is right.
+ * Find a switch near a host. For hosts behind a foreign bridge that connects
+ * several switches, so that all of them see the host behind an interface to the
+ * others. Returns the nearest one that sees the host; NULL: none does, or
+ * several have it at their edges, and it is unknown which is right.
  */
 struct sw *topo_near(const struct fabric *fab, const struct inc_rdv_addr *addr)
 {
@@ -311,8 +310,8 @@ struct sw *topo_near(const struct fabric *fab, const struct inc_rdv_addr *addr)
 }
 
 /*
- * Find the way from one switch to another. Returns the interface of @from
- * behind which @to is, or NULL.
+ * Find the path from one switch to another. Returns the interface of @from that
+ * leads to @to, or NULL.
  */
 const struct sw_if *topo_way(const struct fabric *fab, const struct sw *from,
 			     const struct sw *to)
@@ -326,9 +325,9 @@ const struct sw_if *topo_way(const struct fabric *fab, const struct sw *from,
 
 /*
  * Go through all hosts.
- * @host: called for each address of a host whose switch is known, but for
- *	link-local ones, fe80::/10; without a switch if several claim it, and it is
- *	not known which is right
+ * @host: called for each address of a host whose switch is known, except link-local
+ *	ones, fe80::/10; with @sw NULL if several switches claim the host, and it
+ *	is unknown which is right
  */
 void topo_hosts(const struct fabric *fab,
 		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
@@ -343,8 +342,8 @@ void topo_hosts(const struct fabric *fab,
 	for (i = 0; i < fab->n; i++)
 		for (s = fab->topo->fdb.neighs[i]; s; s = s->of_sw) {
 			/*
-			 * Several may have it: the last one of its list counts.
-			 * Link-local addresses identify nobody.
+			 * An address is handled once, at the last entry of its
+			 * list. Link-local addresses identify nobody.
 			 */
 			if (s->of_addr ||
 			    inc_rdv_addr_is_link_local(&s->addr->addr))

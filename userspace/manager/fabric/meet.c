@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Links of interfaces that are no port of a bridge. Nothing that an agent sends to
- * everyone shows these: the kernel knows such a neighbour when they have spoken with
- * each other only, and forgets it when the link goes down. So agents ask there for the
- * other switches' addresses, but for those that are in another network. An address is
- * likely to be at the other end if there is none between it and the interface's own.
+ * Links of interfaces that are not ports of a bridge. No multicast of an agent
+ * shows such links: the kernel learns a neighbour only when both have communicated,
+ * and forgets it when the link goes down. So agents probe there for the other
+ * switches' addresses, except for those in other networks. An address is likely to
+ * be at the other end if there is no address between it and the interface's own.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/row.h"
 
-#define GAP_MS		1000	/* of the first two attempts; then twice as much */
+#define GAP_MS		1000	/* between the first attempts; doubles then */
 #define GAP_MAX_MS	60000	/* there may be no switch at the other end */
 #define ASKED_MAX	64	/* addresses that an agent takes at a time */
 
@@ -19,7 +19,7 @@
  * struct end - an address of a routed interface
  * @addr: address
  * @sw: its switch
- * @lonely: no switch is seen there
+ * @lonely: no switch is seen at the interface
  */
 struct end {
 	const struct inc_rdv_addr	*addr;
@@ -29,9 +29,9 @@ struct end {
 
 /**
  * struct ends - addresses of all routed interfaces
- * @list: addresses; in their order when agents are asked
- * @n: their number
- * @sum: fingerprint of interfaces where no switch is seen; 0: there are none
+ * @list: addresses; sorted when agents are asked
+ * @n: number of addresses
+ * @sum: fingerprint of interfaces where no switch is seen; 0: none
  */
 struct ends {
 	struct end	*list;
@@ -44,7 +44,7 @@ static bool is_routed(const struct sw_if *itf)
 	return itf->up && !itf->bridge && !itf->port && !itf->member;
 }
 
-/* No address of a link tells more than others do of who is at its other end. */
+/* Link-local addresses do not tell who is at the other end of a link. */
 static bool has_network(const struct sw_if *itf)
 {
 	unsigned int i;
@@ -106,7 +106,7 @@ static bool find_ends(struct ends *e, struct topo *t)
 	return true;
 }
 
-/* The next address of another switch, before @at or after it; NULL: none. */
+/* Find the nearest address of another switch, before or after @at; NULL: none. */
 static const struct inc_rdv_addr *find_next(const struct ends *e, uint32_t at,
 					    uint32_t step)
 {
@@ -119,9 +119,9 @@ static const struct inc_rdv_addr *find_next(const struct ends *e, uint32_t at,
 }
 
 /**
- * struct asked - what the agent of a switch is asked for
+ * struct asked - addresses that a switch's agent is asked for
  * @addrs: addresses
- * @n: their number
+ * @n: number of addresses
  */
 struct asked {
 	const struct inc_rdv_addr	*addrs[ASKED_MAX];
@@ -169,13 +169,13 @@ static void set_next(struct meet *meet, int64_t now, bool others)
 							 2 * meet->gap;
 	meet->due = now + meet->gap;
 	meet->at = meet->due;
-	/* Whatever changes. */
+	/* Even if something changes. */
 	meet->not_before = now + GAP_MS;
 }
 
 /*
- * Get the time when meet_turn() must be called. Returns milliseconds,
- * INT64_MAX if never.
+ * Get the time when meet_turn() must be called. Returns milliseconds;
+ * INT64_MAX: never.
  */
 int64_t meet_deadline(const struct fabric *fab)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The NETCONF client, over libnetconf2. Each step has a time limit. After a
- * timeout, or a lost connection, the session has to be closed.
+ * timeout, or a lost connection, the session must be closed.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -32,22 +32,22 @@
 #include "netconf/limit.h"
 
 #define REPLY_MS	5000
-/* A switch with 60,000 interfaces and hosts has about 24 MiB to tell. */
+/* A switch with 60,000 interfaces and hosts reports about 24 MiB. */
 #define MESSAGE_MAX	(32U << 20)
-/* Of a hello, "ok", an error, a notification. */
+/* Limit of a hello, "ok", an error, a notification. */
 #define SHORT_MAX	(1U << 20)
-/* What comes unasked before a reply; libnetconf2 keeps it. */
+/* Limit of notifications before a reply: libnetconf2 keeps them in memory. */
 #define EARLY_MAX	4
 #define OPEN_S		9	/* libnetconf2 would wait for a minute */
 #define SSH_PORT	830	/* RFC 6242 */
 #define TLS_PORT	6513	/* RFC 7589 */
-/* Of error-app-tag, see rdma-inc-switch.yang. */
+/* error-app-tag, see rdma-inc-switch.yang. */
 #define NO_ROUTE	"no-route"
 #define TLS_PREFIX	"tls://"
 
 struct netconf {
 	struct nc_session	*session;
-	int			fd;	/* -1: it is libnetconf2's */
+	int			fd;	/* -1: libnetconf2 has its own */
 	char			path[256];	/* error-path of the last error */
 };
 
@@ -86,7 +86,7 @@ static bool copy_bytes(char *to, size_t room, const char *from, size_t len)
 }
 
 /*
- * Understand an agent's address. Returns 0 or -EINVAL.
+ * Parse an agent's address. Returns 0 or -EINVAL.
  * @t: result; @t->key and @t->known_hosts are left alone
  * @text: "/PATH" of a UNIX socket, "[USER@]HOST[:PORT]" for SSH, or
  *	"tls://HOST[:PORT]"; an IPv6 address has brackets
@@ -117,8 +117,8 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 }
 
 /*
- * Order addresses of agents. Returns less than, equal to or more than 0. Equal
- * ones are one agent's, whatever the user is.
+ * Compare addresses of agents like strcmp(). Equal addresses belong to the same
+ * agent, whatever the user is.
  */
 int netconf_target_cmp(const struct netconf_target *a,
 		       const struct netconf_target *b)
@@ -136,9 +136,9 @@ int netconf_target_cmp(const struct netconf_target *a,
  * struct limit - a thread that ends a connection, unless it is cancelled
  * @thread: thread
  * @lock: guards @done
- * @wake: @done is set
- * @done: it is to end
- * @timed_out: it has ended the connection
+ * @wake: signals @done
+ * @done: the thread must end
+ * @timed_out: the thread has ended the connection
  * @fd: connection
  */
 struct limit {
@@ -174,7 +174,7 @@ static void limit_end(struct limit *l)
 	pthread_join(l->thread, NULL);
 }
 
-/* An agent that does not accept, either, does not keep it for longer. */
+/* SO_SNDTIMEO also limits connect() to an agent that does not accept. */
 static int connect_unix(const char *path)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
@@ -186,8 +186,8 @@ static int connect_unix(const char *path)
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	/*
-	 * libnetconf2 gives up a message of which nothing more comes, but looks at
-	 * the clock only between two calls of read().
+	 * libnetconf2 gives up on a message that has stalled, but looks at the
+	 * clock only between two calls of read().
 	 */
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
 	if (!connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
@@ -229,7 +229,7 @@ static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 
 /* --- SSH and TLS --------------------------------------------------------- */
 
-/* libnetconf2 would wait for name servers, and not say so. */
+/* libnetconf2 would wait for name servers without a limit or an error. */
 static bool has_address(const struct netconf_target *t, char *err)
 {
 	struct addrinfo *list;
@@ -285,7 +285,7 @@ static struct nc_session *open_tls(const struct netconf_target *t, char *err)
 	return session;
 }
 
-/* The library's own words go to the log only if they are asked for. */
+/* The library's messages are logged only on request. */
 static void log_library(const struct nc_session *session, NC_VERB_LEVEL level,
 			const char *text)
 {
@@ -309,7 +309,7 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 		return NULL;
 	}
 	nc_set_print_clb_session(log_library);
-	/* Of this thread: no module is fetched from the agent. */
+	/* The setting is per thread: fetch no module from the agent. */
 	nc_client_set_new_session_context_autofill(0);
 	n->fd = -1;
 	netconf_limit_set(SHORT_MAX);
@@ -331,7 +331,7 @@ void netconf_close(struct netconf *n)
 {
 	if (!n)
 		return;
-	/* It says goodbye, and waits for the answer. */
+	/* nc_session_free() sends <close-session>, and waits for the reply. */
 	netconf_limit_last(SHORT_MAX);
 	nc_session_free(n->session, NULL);
 	netconf_limit_set(0);
@@ -341,8 +341,8 @@ void netconf_close(struct netconf *n)
 }
 
 /*
- * Get what to wait for notifications with. Returns the descriptor, or -1: only
- * netconf_notif() knows.
+ * Get a descriptor to wait for notifications with. Returns the descriptor, or
+ * -1: poll with netconf_notif() instead.
  */
 int netconf_fd(const struct netconf *n)
 {
@@ -367,7 +367,7 @@ static int errno_of(const struct lyd_node *error)
 	const char *app_tag = child_text(error, "error-app-tag");
 	size_t i;
 
-	/* NETCONF has no tag of its own for it. */
+	/* NETCONF has no error-tag for a missing route. */
 	if (app_tag && !strcmp(app_tag, NO_ROUTE))
 		return -ENETUNREACH;
 	for (i = 0; tag && i < ARRAY_SIZE(tags); i++)
@@ -376,7 +376,7 @@ static int errno_of(const struct lyd_node *error)
 	return -EIO;
 }
 
-/* Find the first <rpc-error> of a reply: 0 if there is none. */
+/* Find the first <rpc-error> of a reply: 0 if it has none. */
 static int error_of(struct netconf *n, const struct lyd_node *envp, char *err)
 {
 	const struct lyd_node *child;
@@ -460,8 +460,8 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
 }
 
 /*
- * Tell what the agent's last error is about. Returns the path of a node of
- * YANG; empty: the agent has not said.
+ * Get the path of the last error. Returns the path of a node of YANG; empty:
+ * the agent has sent none.
  */
 const char *netconf_error_path(const struct netconf *n)
 {
@@ -469,7 +469,7 @@ const char *netconf_error_path(const struct netconf *n)
 }
 
 /*
- * Have an agent do something. Returns 0; -ENOTCONN if the session is dead; or
+ * Run an action of an agent. Returns 0; -ENOTCONN if the session is dead; or
  * another negative errno value.
  */
 int netconf_act(struct netconf *n, const char *action, char *err)
@@ -480,7 +480,7 @@ int netconf_act(struct netconf *n, const char *action, char *err)
 	return order_agent(n, rpc, err);
 }
 
-/* Take the data out of a reply. */
+/* Extract the data of a reply. */
 static int take_data(struct lyd_node *op, struct lyd_node **data)
 {
 	struct lyd_node_any *any = (struct lyd_node_any *)lyd_child(op);
@@ -502,7 +502,7 @@ static int take_data(struct lyd_node *op, struct lyd_node **data)
 /*
  * Read a switch's configuration and state. Returns 0; -ENOTCONN if the session
  * is dead; or another negative errno value.
- * @data: result, to be freed by netconf_free(); NULL: nothing is there
+ * @data: result, to be freed by netconf_free(); NULL: no data
  */
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 		char *err)
@@ -525,7 +525,7 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 	return ret;
 }
 
-/* Free what netconf_get() has read. Context: the thread that has read it. */
+/* Free the data of netconf_get(). Context: the thread that has called it. */
 void netconf_free(struct lyd_node *data)
 {
 	lyd_free_siblings(data);
@@ -565,7 +565,7 @@ int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
 		return *notif ? 0 : -EBADMSG;
 	if (type == NC_MSG_WOULDBLOCK)
 		return -EAGAIN;
-	/* A later version of the agent may have others; libnetconf2 keeps replies. */
+	/* A later version of the agent may have other notifications. */
 	return type == NC_MSG_ERROR && !lost &&
 	       nc_session_get_status(n->session) == NC_STATUS_RUNNING ?
 	       -EBADMSG : -ENOTCONN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the manager needs of a NETCONF client. Only netconf.c knows more of it.
- * A session is one thread's at a time.
+ * The NETCONF client, so far as the manager needs one. Only netconf.c knows the
+ * library. A session may be used by one thread at a time.
  */
 #ifndef INC_MANAGER_NETCONF_H
 #define INC_MANAGER_NETCONF_H
@@ -17,7 +17,7 @@
 struct netconf;
 
 /**
- * struct netconf_target - where a switch's agent listens
+ * struct netconf_target - address of a switch's agent
  * @path: UNIX socket; empty: SSH or TLS
  * @tls: TLS, not SSH
  * @user: SSH: user
@@ -25,7 +25,7 @@ struct netconf;
  * @port: SSH, TLS: port
  * @key: SSH: file with the private key; empty: none
  * @cert: TLS: file with the manager's certificate
- * @cert_key: TLS: and its private key
+ * @cert_key: TLS: file with its private key
  * @ca: TLS: file with the authority of the agents' certificates
  * @known_hosts: SSH: file with the hosts' keys; empty: any key is accepted
  */

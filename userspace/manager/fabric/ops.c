@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Operations on a switch's agent: one after another, by whatever thread is free,
+ * Operations on a switch's agent: run one after another by any free thread,
  * which connects again when the session is lost.
  */
 #include <errno.h>
@@ -8,8 +8,8 @@
 
 #include "fabric/switch.h"
 
-#define RETRY_MS	500	/* between attempts to connect, */
-#define QUICK_MS	50	/* unless they fail as soon as this */
+#define RETRY_MS	500	/* between attempts to connect */
+#define QUICK_MS	50	/* less: no pause after it */
 
 /* --- Threads ------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static bool ensure_session(struct sw *sw, struct sw_op *op)
 		return true;
 	if (!sw->queue.tried_at || now - sw->queue.tried_at >= RETRY_MS) {
 		sw->queue.session = netconf_open(&sw->target, sw->queue.connect_error);
-		/* An agent that has just started listens for the next one. */
+		/* An agent that is just starting may accept the next attempt. */
 		sw->queue.tried_at = now_ms() - now < QUICK_MS ? 0 : now;
 	}
 	if (sw->queue.session)
@@ -48,7 +48,7 @@ static void run_op(struct sw *sw, struct sw_op *op)
 	loop_post(sw->loop, &op->work);
 }
 
-/* The next operation. NULL: none, and the switch may be another thread's. */
+/* Get the next operation. NULL: none; another thread may now have the switch. */
 static struct sw_op *next_op(struct sw *sw, bool *stop)
 {
 	struct sw_op *op;
@@ -95,8 +95,8 @@ static void came_back(struct loop_work *work)
 }
 
 /*
- * Have an operation done. Operations on a switch are done in the order in
- * which they are submitted.
+ * Submit an operation. Operations on a switch are done in the order in which
+ * they are submitted.
  * @op: operation, with @op->run and @op->done; belongs to the switch until the
  *	latter is called
  */
@@ -117,7 +117,7 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	pthread_mutex_unlock(&sw->lock);
 }
 
-/* Prepare for operations. */
+/* Prepare a switch for operations. */
 void sw_ops_start(struct sw *sw)
 {
 	sw->queue.tail = &sw->queue.head;

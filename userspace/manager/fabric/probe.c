@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Has an agent ask for hosts that no switch has seen.
- */
+/* Have an agent probe for hosts that no switch has seen. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,7 @@
 #include "fabric/switch.h"
 #include "rendezvous/network.h"
 
-/* As many as an agent takes at a time, see its YANG model. */
+/* Limit of <probe>, see the agent's YANG model. */
 #define ADDRS_MAX	64
 
 static const char head[] = "<probe xmlns=\"urn:rdma-inc:switch\">";
@@ -34,9 +32,9 @@ static void end_probe(struct sw_op *op)
 }
 
 /*
- * Have a switch ask for hosts. What it learns is in the answer to a later
- * sw_refresh().
- * @n: their number; 64 of them are asked for
+ * Have a switch probe for hosts. The answer to a later sw_refresh() has the
+ * hosts that it has found.
+ * @n: number of addresses; only 64 of them are probed for
  */
 void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	      unsigned int n)
@@ -54,7 +52,7 @@ void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	strcpy(at, tail);
 	p->op.run = run_probe;
 	p->op.done = end_probe;
-	/* It changes nothing that another manager could rely on. */
+	/* A probe changes nothing that another manager could rely on. */
 	p->op.reads = true;
 	sw_submit(sw, &p->op);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * By which address a switch is reached from another, or from a rank, and how long
- * packets on the way may be.
+ * The address by which a switch is reached from another one, or from a rank,
+ * and the MTU of the path.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 
 #include "fabric/row.h"
 
-/* Bits that two addresses begin with alike; -1: they are of different kinds. */
+/* Count the leading bits that two addresses share; -1: of different families. */
 static int common_bits(const struct inc_rdv_addr *a,
 		       const struct inc_rdv_addr *b)
 {
@@ -23,9 +23,9 @@ static int common_bits(const struct inc_rdv_addr *a,
 }
 
 /*
- * Check whether a host has an address. A switch that has it, too, lies, or is
- * wrong; packets may go to the host. Returns true if a switch sees
- * the host, and others do not contradict.
+ * Check whether an address is a host's. A switch that has it, too, lies or is
+ * wrong; packets may go to the host. Returns true if a switch sees the host,
+ * and no other one contradicts.
  */
 bool topo_is_host(const struct fabric *fab, const struct inc_rdv_addr *addr)
 {
@@ -35,7 +35,7 @@ bool topo_is_host(const struct fabric *fab, const struct inc_rdv_addr *addr)
 }
 
 /*
- * Tell of a switch's address which looks like a host's.
+ * Describe a switch's address that appears to be a host's.
  * @len: size of @text in bytes
  */
 void topo_log_taken(const struct fabric *fab, const struct sw *sw, char *text,
@@ -71,7 +71,7 @@ static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 		itf = &to->info->ifs[i];
 		for (k = 0; k < itf->naddrs; k++) {
 			bits = common_bits(addr, &itf->addrs[k]);
-			/* IPv4 first, as /32 of it is more than /64. */
+			/* Prefer IPv4: its /32 is more specific than a /64. */
 			if (bits >= 0 && addr->len == 4)
 				bits += 128;
 			if (bits > best)
@@ -84,8 +84,8 @@ static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 /*
  * Choose the address by which another switch reaches a switch. Returns false
  * if there is none.
- * @addr: result: the address that is most like one of the other's, and that no
- *	host has
+ * @addr: result: the address that is most similar to one of @to's, and is no
+ *	host's
  */
 bool topo_addr(const struct fabric *fab, const struct sw *sw,
 	       const struct sw *to, struct inc_rdv_addr *addr)
@@ -121,9 +121,9 @@ static bool is_any(const struct inc_rdv_addr *addr)
 }
 
 /*
- * Choose the address by which a rank connects by RDMA CM. Returns false if
- * there is none of the same kind.
- * @addr: result: the agent's address, or the one that is most like the rank's
+ * Choose the address to which a rank connects by RDMA CM. Returns false if
+ * there is none of the same family.
+ * @addr: result: the agent's address, or the one most similar to the rank's
  */
 bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		  struct inc_rdv_addr *addr)
@@ -137,7 +137,7 @@ bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 		*addr = info->cm_addr;
 		return addr->len == to->len;
 	}
-	/* A server that listens at :: does so for IPv4, too. */
+	/* A server that listens at :: accepts IPv4, too. */
 	if (info->cm_addr.len < to->len)
 		return false;
 	for (i = 0; i < info->nifs; i++) {
@@ -154,7 +154,7 @@ bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
 	return best >= 0;
 }
 
-/* The first link between two switches, or where it would be. */
+/* Find the first link between two switches, or its place in the order. */
 static uint32_t first_link(const struct topo *t, uint32_t a, uint32_t b)
 {
 	uint32_t low = 0, high = t->nlinks, mid;
@@ -189,10 +189,10 @@ static bool is_node(const struct topo_charge *c, const struct sw *sw)
 }
 
 /*
- * Keep the narrowest one of some interfaces. What a node itself sends passes
- * the port's bridge, too; what is forwarded does not.
- * @port: one that packets pass, or none; result
- * @c: switches that are nodes of the tree, of topo_charge(), or NULL
+ * Keep the narrower one of two interfaces. Packets that a node itself sends
+ * also pass the port's bridge, forwarded packets do not.
+ * @port: result; an interface that packets pass, or none
+ * @c: load of a tree, with its nodes, of topo_charge(), or NULL
  */
 void topo_narrow(struct topo_port *port, const struct topo_charge *c,
 		 const struct sw *sw, const struct sw_if *itf)
@@ -203,11 +203,11 @@ void topo_narrow(struct topo_port *port, const struct topo_charge *c,
 }
 
 /*
- * Find the interface that lets through the shortest packets only. A bridge
- * silently drops a packet that is longer than the MTU of the port by which it
- * would leave. Of links beside each other each may be used.
+ * Find the interface with the lowest MTU. A bridge silently drops a packet that
+ * is longer than the MTU of the port by which it would leave. Of parallel links
+ * any may be used.
  * @c: links that packets pass, of topo_charge(), or NULL
- * @port: one that they pass, too, or none; result
+ * @port: result; an interface that they pass, too, or none
  */
 void topo_narrowest(const struct fabric *fab, const struct topo_charge *c,
 		    struct topo_port *port)
@@ -216,7 +216,7 @@ void topo_narrowest(const struct fabric *fab, const struct topo_charge *c,
 	const struct sw *x, *y;
 	uint32_t i, k, a, b;
 
-	/* Links may have changed. */
+	/* topo_fabric() updates the links. */
 	if (!topo_fabric(fab))
 		return;
 	for (i = 0; c && i < c->n; i++) {

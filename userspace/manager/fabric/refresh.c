@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * How often a switch's agent is asked what there is, and when it counts as down.
- */
+/* Polling of the agents: how often, and when a switch counts as down. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 
 #define SILENT_MS	10000	/* an agent that has not answered is down */
 
-/* Have the timer go off, unless the switch is not to be asked again. */
+/* Set the timer, unless the switch is not to be polled. */
 static void set_timer(struct sw *sw, int64_t at)
 {
 	if (!sw->gone)
@@ -33,7 +31,7 @@ static int refresh_run(struct sw_op *op, struct netconf *n)
 	return r->info ? 0 : -errno;
 }
 
-/* What has not changed was not read again. */
+/* Unchanged interfaces were not read again. */
 static void keep_interfaces(struct sw_snapshot *info,
 			    struct sw_snapshot *before)
 {
@@ -50,10 +48,10 @@ static void keep_interfaces(struct sw_snapshot *info,
 }
 
 /*
- * Two switches of one name are one switch by two addresses, or cannot be
+ * Two switches with one name are one switch with two addresses, or cannot be
  * distinguished: the first one's trees would be deleted as the second one's. So
- * the second is down for as long as the first has that name: returns true then, and
- * drops what it has answered.
+ * the second is down for as long as the first has this name: its answer is
+ * dropped, and true is returned.
  */
 static bool reject_namesake(struct sw *sw, struct refresh *r)
 {
@@ -121,8 +119,8 @@ static void refresh_done(struct sw_op *op)
 }
 
 /*
- * Ask a switch's agent what there is. If it is being asked already, it is
- * asked once more after that.
+ * Poll a switch's agent. If a poll is under way already, another one follows
+ * it.
  */
 void sw_refresh(struct sw *sw)
 {
@@ -148,7 +146,7 @@ void sw_refresh(struct sw *sw)
 	sw_submit(sw, &r->op);
 }
 
-/* A thread may have to wait for a connection for a minute. */
+/* Needed since a thread may wait a minute for a connection. */
 static void note_overdue(struct sw *sw)
 {
 	static const char why[] = "the agent is silent";
@@ -163,8 +161,8 @@ static void note_overdue(struct sw *sw)
 }
 
 /*
- * Ask whether a switch's answer is worth waiting for. Returns true if it is
- * being asked, and not silent.
+ * Check whether a switch's answer is worth waiting for. Returns true if its
+ * agent is being asked, and not silent.
  */
 bool sw_awaited(const struct sw *sw)
 {
@@ -181,14 +179,14 @@ static void on_timer(struct timer *timer)
 		sw_refresh(sw);
 }
 
-/* Ask a switch's agent no more unless sw_refresh() is called. */
+/* Stop polling a switch's agent, except by sw_refresh(). */
 void sw_silence(struct sw *sw)
 {
 	sw->refresh.quiet = true;
 	set_timer(sw, TIMER_NEVER);
 }
 
-/* Ask a switch's agent now, and again and again. Returns 0 or -ENOMEM. */
+/* Start polling a switch's agent. Returns 0 or -ENOMEM. */
 int sw_refresh_start(struct sw *sw)
 {
 	if (timer_add(&sw->loop->timers, &sw->refresh.timer, on_timer))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * The inside of a topology, for learn.c, locate.c, links.c, graph.c and hosts.c.
- */
+/* Internals of a topology, for the files learn, locate, links, graph, hosts. */
 #ifndef INC_MANAGER_ROW_H
 #define INC_MANAGER_ROW_H
 
@@ -13,8 +11,8 @@
  * @ADJ_PORT: the MAC address of one of its ports is behind an interface: it
  *	counts as ADJ_FDB, unless its bridge's is seen, too
  * @ADJ_FDB: its MAC address is behind an interface
- * @ADJ_LLDP: it announces itself there, so there is none between
- * @ADJ_CONFIGURED: so it is configured
+ * @ADJ_LLDP: it announces itself there, so no switch is in between
+ * @ADJ_CONFIGURED: the link is configured
  */
 enum adjacency_how {
 	ADJ_PORT,
@@ -24,12 +22,12 @@ enum adjacency_how {
 };
 
 /**
- * struct adjacency - a switch sees another one
- * @sw: the other one
+ * struct adjacency - another switch that a switch sees
+ * @sw: the other switch
  * @itf: interface that leads to it
- * @how: how it sees it
- * @is_void: it does not count: the other one does not agree, another link is
- *	configured there, or a spanning tree does not use it
+ * @how: enum adjacency_how
+ * @is_void: does not count: the other switch does not agree, another link is
+ *	configured there, or a spanning tree blocks it
  */
 struct adjacency {
 	uint32_t	sw;
@@ -39,16 +37,16 @@ struct adjacency {
 };
 
 /**
- * struct row - what a switch sees of others
- * @has_data: the switch has told something
- * @stale: it must be found again
- * @self: fingerprint of what it tells of itself
+ * struct row - other switches that a switch sees
+ * @has_data: the switch has reported something
+ * @stale: the row must be computed again
+ * @self: fingerprint of its report on itself
  * @neighbours: fingerprint of its neighbours
  * @n: number of @list
  * @list: switches that it sees, by number; the surest first
- * @sees_direct: it sees one by LLDP or configuration
- * @leads: for each of its interfaces: it leads to a switch, mask of enum adjacency_how
- * @behind: for each of its interfaces a mask of the switches behind it
+ * @sees_direct: @list has one by LLDP or configuration
+ * @leads: for each interface: mask of enum adjacency_how, by switches behind it
+ * @behind: for each interface: mask of the switches behind it
  * @nifs: number of its interfaces
  */
 struct row {
@@ -69,10 +67,10 @@ struct row {
 /**
  * struct meet - routed interfaces where no switch is seen, see meet.c
  * @at: milliseconds; when to look again
- * @due: milliseconds; when to ask again, if they are the same
- * @not_before: milliseconds; if they are others
+ * @due: milliseconds; when to ask again if the interfaces are the same
+ * @not_before: milliseconds; earliest time to ask if they have changed
  * @gap: milliseconds; between the last attempt and the next
- * @sum: fingerprint of those that were asked for; 0: there were none
+ * @sum: fingerprint of the interfaces that were asked for; 0: none
  */
 struct meet {
 	int64_t		at;
@@ -86,23 +84,23 @@ struct meet {
  * struct topo - the fabric
  * @fab: fabric
  * @n: number of switches
- * @fdb: who is where, as all switches tell
- * @generation: grows when anything has changed
- * @rows: for each switch what it sees of others
- * @rows_generation: in which they were up to date
- * @rows_old: all rows must be found again
+ * @fdb: forwarding and neighbour tables of all switches
+ * @generation: grows with every change
+ * @rows: for each switch the others that it sees
+ * @rows_generation: generation of @rows
+ * @rows_old: all rows must be computed again
  * @by_id: switches by identity
- * @nids: their number
+ * @nids: number of @by_id
  * @links: links
- * @nlinks: their number
- * @links_old: they must be found again
- * @fabric: the same for place_compute()
+ * @nlinks: number of @links
+ * @links_old: @links must be found again
+ * @fabric: input of place_compute()
  * @switches: for @fabric
  * @first: for @fabric
  * @places: for @fabric
  * @charges: loads
- * @hosts: where hosts were
- * @meet: where no switch is seen
+ * @hosts: last places of hosts
+ * @meet: routed interfaces where no switch is seen
  */
 struct topo {
 	struct fabric		*fab;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The YANG modules, for all sessions together: an agent is not asked for them, and
- * cannot have others understood.
+ * The YANG modules, shared by all sessions: agents are not asked for modules,
+ * and cannot introduce others.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void make_context(void)
 	};
 	struct ly_ctx *ctx;
 
-	/* It lives for long: messages must not pile up. */
+	/* The context is never freed: error messages must not pile up. */
 	ly_log_options(LY_LOSTORE_LAST);
 	if (ly_ctx_new(NULL, LY_CTX_DISABLE_SEARCHDIRS |
 		       LY_CTX_DISABLE_SEARCHDIR_CWD, &ctx))
@@ -34,9 +34,9 @@ static void make_context(void)
 }
 
 /*
- * Get the context of all sessions. It does not change from then on, and is
- * never freed. Context: any thread. Returns the context, or NULL: the modules
- * cannot be read.
+ * Get the context of all sessions, which never changes and is never freed.
+ * Context: any thread. Returns the context, or NULL: the modules cannot be
+ * read.
  */
 struct ly_ctx *schema_get(void)
 {

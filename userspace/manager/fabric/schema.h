@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * The YANG modules that all sessions with agents share.
- */
+/* The YANG modules that all sessions with agents share. */
 #ifndef INC_MANAGER_SCHEMA_H
 #define INC_MANAGER_SCHEMA_H
 

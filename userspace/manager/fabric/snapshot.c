@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What an agent tells of its switch. Its interfaces, with the hosts that they
- * lead to, are most of that, and are only read if they have changed.
+ * An agent's report on its switch. Interfaces, with the hosts behind them, are
+ * most of it, and are only read if they have changed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	}
 }
 
-/* The interface that a leaf of another one names, or NULL. */
+/* Find the interface that another one's leaf names; NULL: none. */
 static struct sw_if *named_if(const struct sw_snapshot *info,
 			      const struct lyd_node *node, const char *leaf)
 {
@@ -169,7 +169,7 @@ static void take_interfaces(const struct lyd_node *node,
 		  yang_text(node, "interfaces-version"));
 }
 
-/* An agent that does not say the version may have changed them. */
+/* Without a version, interfaces may have changed. */
 static int get_interfaces(struct netconf *n, const char *known,
 			  struct sw_snapshot *info, char *err)
 {
@@ -196,7 +196,7 @@ static void take_cm(const struct lyd_node *node, struct sw_snapshot *info)
 		info->cm_port = (uint16_t)yang_number(node, "port");
 }
 
-/* As in rdma-inc-switch.yang. */
+/* Check the syntax of rdma-inc-switch.yang. */
 static bool is_identity(const char *id)
 {
 	size_t n;
@@ -237,9 +237,9 @@ static struct sw_snapshot *new_info(const char *id,
 }
 
 /*
- * Ask an agent. Context: a thread of the pool. Returns the answer, or NULL
- * with errno.
- * @known: version of the interfaces that are known; empty: none are
+ * Read an agent's report. Context: a thread of the pool. Returns the report, or
+ * NULL with errno.
+ * @known: version of the interfaces that are known; empty: none
  */
 struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
 				    char *err)

@@ -25,14 +25,15 @@ int sw_pool_start(struct sw_pool *pool, unsigned int switches)
 	if (pool->epoll < 0 || pool->end < 0 ||
 	    epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->end, &ev))
 		return -errno;
-	/* One may wait for each of its sessions. */
+	/* Each switch has two sessions, either of which may block a thread. */
 	ret = pool_start(&pool->pool, 2 * switches);
 	return ret ? ret : -pthread_create(&pool->poller, NULL, sw_watch_poll,
 					   pool);
 }
 
 /*
- * End the threads. Returns false if an agent keeps one: then all has to stay.
+ * End the threads. Returns false if an agent still blocks one: then all memory
+ * must stay.
  * @pool: threads; sw_stop() was called for all switches
  */
 bool sw_pool_stop(struct sw_pool *pool)
@@ -48,7 +49,7 @@ bool sw_pool_stop(struct sw_pool *pool)
 }
 
 /*
- * Start to talk with a switch's agent.
+ * Start communication with a switch's agent.
  * @sw: switch, with @loop, @pool, @target, @interval_ms and its callbacks
  */
 int sw_start(struct sw *sw)
@@ -62,7 +63,7 @@ int sw_start(struct sw *sw)
 }
 
 /*
- * Stop to talk with a switch's agent.
+ * Stop communication with a switch's agent.
  * @sw: switch; all its operations are done before sw_pool_stop() returns
  */
 void sw_stop(struct sw *sw)
@@ -73,8 +74,8 @@ void sw_stop(struct sw *sw)
 }
 
 /*
- * Let go of a switch for good. Its information stays, since other objects
- * still point to it.
+ * Remove a switch for good. Its information stays, since other objects still
+ * point to it.
  */
 void sw_retire(struct sw *sw)
 {
@@ -87,8 +88,8 @@ void sw_retire(struct sw *sw)
 }
 
 /*
- * Ask whether nothing of a switch is under way any more. Returns true if it is
- * gone, no thread has it, and nothing of it is awaited.
+ * Check whether a switch's place can be used again. Returns true if the switch
+ * is gone, no thread has it, and nothing of it is pending.
  */
 bool sw_is_over(struct sw *sw)
 {
@@ -108,7 +109,7 @@ bool sw_is_over(struct sw *sw)
 void sw_clear(struct sw *sw)
 {
 	sw_snapshot_free(sw->info);
-	/* The poller may still look whether it waits for what has come. */
+	/* The poller may still look at the state. */
 	pthread_mutex_lock(&sw->lock);
 	memset(sw, 0, offsetof(struct sw, lock));
 	sw->watch.state = SW_WATCH_OVER;

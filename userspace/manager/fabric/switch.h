@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A switch: what is known of it, and how threads talk with its agent. The main
+ * A switch: its last report, and the communication with its agent. The main
  * loop owns the structs; operations go to a thread and come back.
  */
 #ifndef INC_MANAGER_SWITCH_H
@@ -23,12 +23,12 @@
 LIST_HEAD(at_list, group_at);
 
 /**
- * struct sw_neigh - who is reached through an interface
+ * struct sw_neigh - a neighbour behind an interface
  * @mac: MAC address
  * @switch_id: switch that announces itself there; empty: none
- * @switch_port: and its interface
+ * @switch_port: interface that it announces
  * @addrs: IP addresses
- * @naddrs: their number
+ * @naddrs: number of @addrs
  */
 struct sw_neigh {
 	char			mac[MAC_LEN];
@@ -41,23 +41,23 @@ struct sw_neigh {
 /**
  * struct sw_if - an interface of a switch
  * @name: its name
- * @index: its number, which stays when it gets another name; 0: unknown
+ * @index: ifindex, which stays when the name changes; 0: unknown
  * @mac: its MAC address
- * @up: it is up
- * @blocked: it is a port of a bridge whose spanning tree does not use it, now
- * @bridge: it is a bridge; its own neighbours may be behind any port
- * @port: it is a port of a bridge
- * @master: if so: number of the bridge, and 1; 0: it is not known
- * @member: it is a member of an aggregation, which takes its place
- * @upper: if so: the aggregation's number
- * @members: of an aggregation: number of its first member, and 1; 0: it has none
- * @next_member: of a member: likewise, of the aggregation's next one
+ * @up: operationally up
+ * @blocked: a port of a bridge that the spanning tree does not use now
+ * @bridge: a bridge; its own neighbours may be behind any port
+ * @port: a port of a bridge
+ * @master: if @port: place of the bridge in the list, plus 1; 0: unknown
+ * @member: a member of an aggregation, which takes its place
+ * @upper: if @member: place of the aggregation in the list
+ * @members: of an aggregation: place of its first member, plus 1; 0: it has none
+ * @next_member: if @member: place of the next member, plus 1; 0: the last one
  * @speed: bits per second, 0: unknown
- * @mtu: of its packets, bytes; 0: unknown
- * @neighs: who is reached through it
- * @nneighs: their number
+ * @mtu: MTU, bytes; 0: unknown
+ * @neighs: neighbours behind it
+ * @nneighs: number of @neighs
  * @addrs: its own IP addresses
- * @naddrs: their number
+ * @naddrs: number of @addrs
  */
 struct sw_if {
 	char			name[32];
@@ -82,9 +82,9 @@ struct sw_if {
 
 /**
  * struct sw_tree - a tree of a switch, this manager's or not
- * @id: its ID
- * @error: enum inc_status that its requests are answered with, as it has failed; 0:
- *	it has not
+ * @id: tree ID
+ * @error: enum inc_status that requests are answered with after a failure; 0: the
+ *	tree has not failed
  */
 struct sw_tree {
 	uint32_t	id;
@@ -92,30 +92,30 @@ struct sw_tree {
 };
 
 /**
- * struct sw_snapshot - what an agent tells of its switch
+ * struct sw_snapshot - an agent's report on its switch
  * @id: identity
- * @cm_addr: address at which ranks connect by RDMA CM; all 0: any of its own,
- *	of IPv6, also of IPv4
- * @cm_port: and the port; 0: its agent does not accept that
+ * @cm_addr: address at which ranks connect by RDMA CM; all 0: any of its own; if
+ *	IPv6, IPv4 ones, too
+ * @cm_port: port for RDMA CM; 0: the agent does not accept it
  * @collectives: mask of the collectives that it offers
- * @memory_limit: bytes that all trees may take
- * @memory_used: bytes that they take
- * @max_trees: 0: no limit
- * @max_ranks: that a tree may have; 0: no limit
- * @max_slots: that a tree may have; 0: no limit
- * @max_tree_memory: bytes that a tree may take; 0: no limit
- * @expires: when its certificate does, seconds since 1970; 0: it has none
- * @deleting: trees that were deleted, and still take memory
- * @ntrees: number of trees
+ * @memory_limit: bytes that all trees may use
+ * @memory_used: bytes that all trees use
+ * @max_trees: trees that it may have; 0: no limit
+ * @max_ranks: ranks that a tree may have; 0: no limit
+ * @max_slots: slots that a tree may have; 0: no limit
+ * @max_tree_memory: bytes that a tree may use; 0: no limit
+ * @expires: expiry of its certificate, seconds since 1970; 0: it has none
+ * @deleting: deleted trees that still use memory
+ * @ntrees: number of @trees
  * @trees: trees
- * @version: of the interfaces; empty: the agent does not say it
- * @same_ifs: they are as they were before
+ * @version: version of the interfaces; empty: the agent does not report it
+ * @same_ifs: interfaces are the same as before
  * @ifs: interfaces
- * @nifs: their number
- * @by_name: numbers of all of them, ordered by name
- * @by_index: and by @index
- * @asked_at: milliseconds; when it was asked for that
- * @told_at: milliseconds; when it had told
+ * @nifs: number of @ifs
+ * @by_name: places of all interfaces in @ifs, ordered by name
+ * @by_index: places of all interfaces in @ifs, ordered by @index
+ * @asked_at: milliseconds; when the agent was asked
+ * @told_at: milliseconds; when it had answered
  */
 struct sw_snapshot {
 	char		id[SWITCH_ID_MAX + 1];
@@ -150,12 +150,12 @@ struct sw;
  * @work: brings it back to the main loop
  * @next: next in the switch's queue
  * @sw: switch
- * @run: the operation, in a thread; returns 0 or -errno, with
- *	@err. -ENOTCONN: the session is dead
- * @done: its result, in the main loop; frees it
- * @ret: what @run returned
+ * @run: runs the operation, in a thread; returns 0 or -errno, with @err.
+ *	-ENOTCONN: the session is dead
+ * @done: handles its result, in the main loop; frees it
+ * @ret: return value of @run
  * @err: error message
- * @reads: it changes nothing
+ * @reads: changes nothing
  */
 struct sw_op {
 	struct loop_work	work;
@@ -169,12 +169,12 @@ struct sw_op {
 };
 
 /**
- * enum sw_notif_kind - what a switch tells of itself
- * @SW_NOTIF_WATCHED: it notifies from now on
- * @SW_NOTIF_UNWATCHED: it has stopped: the agent has gone
+ * enum sw_notif_kind - kinds of notifications
+ * @SW_NOTIF_WATCHED: notifications arrive from now on
+ * @SW_NOTIF_UNWATCHED: notifications have stopped: the agent has gone
  * @SW_NOTIF_LINK: an interface has changed
  * @SW_NOTIF_TREE_FAILED: a tree has failed
- * @SW_NOTIF_TREE_DELETED: a tree was dismantled
+ * @SW_NOTIF_TREE_DELETED: a tree was deleted
  * @SW_NOTIF_MEMBER_ERROR: a member's queue pair went to ERROR
  * @SW_NOTIF_SLOT_FAILED: a rank's request made a message fail
  */
@@ -192,11 +192,11 @@ enum sw_notif_kind {
  * struct sw_notif - a notification of a switch
  * @work: brings it to the main loop
  * @sw: switch
- * @kind: what it is about
+ * @kind: kind
  * @tree: tree
- * @member: member, by its place; of SW_NOTIF_SLOT_FAILED the one whose request
- *	it was; -1: none, or the parent
- * @other_member: SW_NOTIF_SLOT_FAILED: member that it disagrees with, -1: none
+ * @member: place of the member; of SW_NOTIF_SLOT_FAILED the one that sent the
+ *	request; -1: none, or the parent
+ * @other_member: SW_NOTIF_SLOT_FAILED: member whose request disagrees, -1: none
  * @status: enum inc_status that requests, or the message, are answered with
  * @msg_id: SW_NOTIF_SLOT_FAILED: message
  * @text: reason, or interface
@@ -214,11 +214,11 @@ struct sw_notif {
 };
 
 /**
- * struct sw_pool - the threads that talk with all switches
- * @pool: for what may wait
+ * struct sw_pool - the threads that communicate with all switches
+ * @pool: threads for work that may block
  * @epoll: sessions whose notifications are awaited
  * @end: descriptor that ends @poller
- * @poller: thread that waits for any of them
+ * @poller: thread that waits on @epoll
  */
 struct sw_pool {
 	struct pool	pool;
@@ -228,11 +228,11 @@ struct sw_pool {
 };
 
 /**
- * enum sw_watch_state - what a switch's job for notifications waits for
- * @SW_WATCH_BUSY: for nothing: it is done, or queued
- * @SW_WATCH_ARMED: for its session to have something
- * @SW_WATCH_LATER: for a timer
- * @SW_WATCH_OVER: it is over
+ * enum sw_watch_state - state of a switch's job for notifications
+ * @SW_WATCH_BUSY: running, or queued
+ * @SW_WATCH_ARMED: waits for data of its session
+ * @SW_WATCH_LATER: waits for a timer
+ * @SW_WATCH_OVER: has ended
  */
 enum sw_watch_state {
 	SW_WATCH_BUSY,
@@ -242,15 +242,15 @@ enum sw_watch_state {
 };
 
 /**
- * struct sw_watch - how a switch's notifications are awaited
- * @job: connects, or reads what has come
- * @state: guarded by the switch's lock, as @wanted
- * @wanted: its notifications are wanted
- * @session: the job's; NULL: none
- * @in_epoll: it is known in the pool's epoll
+ * struct sw_watch - wait for a switch's notifications
+ * @job: connects, or reads notifications
+ * @state: guarded by the switch's lock, like @wanted
+ * @wanted: notifications are wanted
+ * @session: session of @job; NULL: none
+ * @in_epoll: @session is in the pool's epoll
  * @work: has the main loop set @timer
- * @later_ms: after how long
- * @timer: when to go on
+ * @later_ms: time until @timer goes off
+ * @timer: submits @job again
  */
 struct sw_watch {
 	struct job		job;
@@ -453,10 +453,10 @@ struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 
 /**
  * sw_if_upper() - find the interface that takes an interface's place
- * @info: what an agent tells of its switch
- * @itf: number of the interface
+ * @info: an agent's report
+ * @itf: place of the interface
  *
- * Return: its aggregation's number if it is a member of one, else its own.
+ * Return: the place of its aggregation if it is a member of one, else its own.
  */
 static inline unsigned int sw_if_upper(const struct sw_snapshot *info,
 				       unsigned int itf)

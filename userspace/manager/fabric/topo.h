@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The fabric, as the agents see it: which switches are linked, and at which one
- * a host is. An interface leads to another switch if that is configured; or if
- * both announce themselves to each other by LLDP; or else if a neighbour has a
- * MAC address of one. A host is at the switch that sees it on an interface that
- * leads to none.
+ * The fabric, as the agents see it: which switches are linked, and which one a
+ * host is at. An interface leads to another switch if the link is configured;
+ * or if both switches announce themselves to each other by LLDP; or else if a
+ * neighbour has a switch's MAC address. A host is at the switch that sees it on
+ * an interface that leads to no other switch.
  */
 #ifndef INC_MANAGER_TOPO_H
 #define INC_MANAGER_TOPO_H
@@ -13,7 +13,7 @@
 #include "fabric/switch.h"
 #include "place/place.h"
 
-/* That many --switch may name; and as many may be about to leave. */
+/* Limit of --switch; as many others may still be leaving. */
 #define SWITCHES_MAX	4096
 #define SWITCHES_PLACES	(2 * SWITCHES_MAX)
 
@@ -38,7 +38,7 @@ struct topo_cable {
  * @b_if: its interface
  * @speed: bits per second; 0: unknown
  * @how: how it was learnt: "configured", "lldp", "fdb"
- * @load: queue pairs of groups' trees that cross it
+ * @load: queue pairs of groups' trees across it
  */
 struct topo_link {
 	uint32_t	a;
@@ -52,13 +52,13 @@ struct topo_link {
 
 /**
  * struct topo_charge - a tree's load on links
- * @next: next one
- * @link: what points to this one
+ * @next: next load
+ * @link: pointer to this one in that list
  * @n: number of links
- * @pairs: switches at both ends of each; one several times if it is crossed
- *	several times
- * @nnodes: number of the tree's nodes
- * @nodes: their switches
+ * @pairs: switches at both ends of each link, repeated for each queue pair across
+ *	it
+ * @nnodes: number of @nodes
+ * @nodes: switches of the tree's nodes
  */
 struct topo_charge {
 	struct topo_charge	*next;
@@ -71,7 +71,7 @@ struct topo_charge {
 
 /**
  * struct topo_port - an interface of a switch
- * @sw: switch; NULL: there is none
+ * @sw: switch; NULL: none
  * @itf: its interface
  */
 struct topo_port {

@@ -11,7 +11,7 @@
 #include "fabric/tree.h"
 #include "rdma_inc.h"
 
-/* Of rdma-inc-attributes.yang. */
+/* Limits of rdma-inc-attributes.yang. */
 #define ALIGN		64	/* bytes, of messages */
 #define DEAD_TIME_MAX	60000	/* ms */
 #define BTH_MAX		0xffffff /* QPN, PSN */
@@ -21,7 +21,7 @@
 		"xmlns:nc=\"urn:ietf:params:xml:ns:netconf:base:1.0\">"
 #define CLOSE	"</switch>"
 
-/* What a rank, or a child, must know of a tree. */
+/* Attributes of a tree that its ranks, or its child, must know. */
 #define CONFIG	"<slots/><msg-size/><pmtu/><first-msg-id/><dead-time/>" \
 		"<collectives/><dtypes/><ops/><traffic-class/>"
 #define MEMBER	"<member><rank/><local-addr/><qpn/><psn/>" \
@@ -81,7 +81,7 @@ static void put_settings(FILE *f, const struct tree *t)
 	put_number(f, "dead-time", s->dead_time);
 }
 
-/* --- What the kernel has made of it -------------------------------------- */
+/* --- Reading back -------------------------------------------------------- */
 
 static void take_end(const struct lyd_node *config, const struct lyd_node *own,
 		     const struct lyd_node *state, struct tree_end *end)
@@ -95,7 +95,7 @@ static void take_end(const struct lyd_node *config, const struct lyd_node *own,
 	end->qpn = (uint32_t)qpn;
 	end->psn = (uint32_t)psn;
 	end->rkey = (uint32_t)rkey;
-	/* None has 0. */
+	/* QPN 0 stands for an invalid end. */
 	if (qpn < QPN_MIN || qpn > BTH_MAX || psn > BTH_MAX || rkey > UINT32_MAX)
 		end->qpn = 0;
 }
@@ -123,7 +123,7 @@ static int take_members(struct tree *t, const struct lyd_node *node)
 	return 0;
 }
 
-/* Take a number that was wished for, or is any from @least to @most. */
+/* Take a number from @least to @most; if @wished, only the wish itself. */
 static bool take_number(const struct lyd_node *node, const char *name,
 			bool wished, uint32_t least, uint32_t most,
 			uint32_t *value)
@@ -136,7 +136,7 @@ static bool take_number(const struct lyd_node *node, const char *name,
 	return true;
 }
 
-/* Ranks act on them: they are what was configured, or the kernel may choose. */
+/* Ranks rely on these settings, so check the agent's values. */
 static bool take_settings(struct tree *t, const struct lyd_node *node)
 {
 	struct inc_rdv_joined *s = &t->settings;
@@ -170,7 +170,7 @@ static int take_tree(struct tree *t, const struct lyd_node *node)
 	if (!take_settings(t, node))
 		return -EPROTO;
 	if (t->job_ranks) {
-		/* Its address is the caller's choice. */
+		/* The address is the caller's choice, not the agent's. */
 		addr = t->up.addr;
 		state = yang_child(parent, "state");
 		take_end(parent, state, state, &t->up);
@@ -229,7 +229,7 @@ static int send_edit(FILE *f, char **xml, struct netconf *n, char *err)
 	return ret;
 }
 
-/* Which member does an error speak of? -1: none. */
+/* Find the member in an error's path. -1: none. */
 static int find_member(const struct tree *t, const char *path)
 {
 	static const char before[] = "member[rank='";
@@ -242,7 +242,7 @@ static int find_member(const struct tree *t, const char *path)
 	return member < t->n ? (int)member : -1;
 }
 
-/* Create the members that are known; @make: and the tree. */
+/* Create the known members; @make: and the tree. */
 static int send_members(struct tree *t, bool make, struct netconf *n,
 			char *err)
 {
@@ -266,10 +266,10 @@ static int send_members(struct tree *t, bool make, struct netconf *n,
 }
 
 /*
- * Create a tree with all members that are known. Returns 0 or a negative errno
- * value; then there is no tree. -ENETUNREACH: the switch has no route to the
- * member @t->unrouted.
- * @t: tree; learns what the kernel has chosen
+ * Create a tree with all known members. Returns 0 or a negative errno value;
+ * then there is no tree. -ENETUNREACH: the switch has no route to the member
+ * @t->unrouted.
+ * @t: tree; gets the kernel's settings
  */
 int tree_make(struct tree *t, struct netconf *n, char *err)
 {
@@ -309,7 +309,7 @@ int tree_link(const struct tree *t, struct netconf *n, char *err)
 		return -ENOMEM;
 	fprintf(f, OPEN "<tree><id>%u</id><parent>", t->id);
 	put_peer(f, &t->parent);
-	/* A queue pair that is not connected yet has P_Key 0, not the default. */
+	/* An unconnected queue pair has P_Key 0 instead of the default. */
 	fprintf(f, "<local-addr>%s</local-addr><pkey>65535</pkey>",
 		inc_rdv_addr_str(&t->up.addr, text, sizeof(text)));
 	fprintf(f, "<peer-tree-id>%u</peer-tree-id><peer-rkey>%u</peer-rkey></parent></tree>"
@@ -317,7 +317,7 @@ int tree_link(const struct tree *t, struct netconf *n, char *err)
 	return send_edit(f, &xml, n, err);
 }
 
-/* Delete a member, if it exists. */
+/* Delete a member. -ENOENT: there is none. */
 int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
 {
 	char xml[512];

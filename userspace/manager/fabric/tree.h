@@ -7,7 +7,7 @@
 
 #include "fabric/switch.h"
 
-/* Of rdma-inc-attributes.yang: path MTUs, bytes. */
+/* Path MTUs of rdma-inc-attributes.yang, bytes. */
 #define TREE_PMTU_MIN	256
 #define TREE_PMTU_MAX	4096
 
@@ -27,14 +27,14 @@ struct tree_end {
 
 /**
  * struct tree_member - a member of a tree
- * @below: ranks below it if it is a switch; 0: it is a host
+ * @below: ranks below it if it is a switch; 0: a host
  * @rank: rank of the job, if it is a host
  * @uc: its queue pair is UC, else RC
- * @waits: it is created without @peer: a host connects to it by RDMA CM
- * @known: @peer is set, or @waits: it can be created
- * @made: it exists, and @own is set
+ * @waits: created without @peer: a host connects to it by RDMA CM
+ * @known: can be created: @peer is set, or @waits
+ * @made: has been created, and @own is set
  * @peer: its queue pair, without rkey
- * @own: the switch's; if @waits, without addr and psn
+ * @own: the switch's queue pair; if @waits, without addr and psn
  */
 struct tree_member {
 	uint32_t	below;
@@ -51,18 +51,18 @@ struct tree_member {
  * struct tree - a tree
  * @id: tree ID
  * @job_ranks: if it is a child: ranks of the job; else 0
- * @first_rank: if it is a child: the first of those below it
- * @settings: wishes; once it is made, what it has. Its addr, qpn, psn, rkey are
+ * @first_rank: if it is a child: first rank below it
+ * @settings: wishes, then the tree's settings. Its addr, qpn, psn, rkey are
  *	not used
  * @has_first_msg_id: @settings.first_msg_id is a wish
  * @n: number of members
  * @members: members
- * @unrouted: after -ENETUNREACH: member that the switch has no route to; -1: the
- *	agent has not said which
+ * @unrouted: after -ENETUNREACH: member that the switch has no route to; -1:
+ *	unknown
  * @up: if it is a child: its own end of the queue pair to the parent; the
  *	address is chosen by the caller
- * @parent_id: and the parent's tree
- * @parent: and the parent's end of the queue pair
+ * @parent_id: if it is a child: the parent's tree ID
+ * @parent: if it is a child: the parent's end of the queue pair
  */
 struct tree {
 	uint32_t		id;

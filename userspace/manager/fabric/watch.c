@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What a switch notifies of: a NETCONF session of its own is for that. Its end is a
- * notification, too.
+ * A switch's notifications, over a NETCONF session of their own. The end of
+ * this session is reported as a notification, too.
  *
- * One thread waits for the sessions of all switches, and reads none: an agent
- * may send half a notification. That, and to connect, is for the pool.
+ * One thread waits for the sessions of all switches, but reads none: an agent
+ * may send half a notification. Reading and connecting are jobs of the pool.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
 #include "fabric/switch.h"
 
 #define RETRY_MS	500	/* between attempts to connect */
-#define LOOK_MS		250	/* between looks at a session without descriptor */
+#define LOOK_MS		250	/* between polls, without a descriptor */
 #define EVENTS		64
-#define NEWS_MAX	1024	/* that are read before the others' turn */
+#define NEWS_MAX	1024	/* notifications in one run of the job */
 
 static const struct {
 	const char		*name;
@@ -101,7 +101,7 @@ static void take_notif(struct sw *sw, const struct lyd_node *notif)
 	post_work(sw, &n->work);
 }
 
-/* Read what there is. */
+/* Read the notifications that have arrived. */
 static void listen_to(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
@@ -137,7 +137,7 @@ static void connect_to(struct sw *sw)
 		post_notif(sw, SW_NOTIF_WATCHED);
 }
 
-/* Returns false if there is no descriptor to wait for. */
+/* Wait for the session's descriptor. Returns false if it has none. */
 static bool arm_watch(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
@@ -155,8 +155,8 @@ static bool arm_watch(struct sw *sw)
 }
 
 /*
- * The job is done: what does it wait for? Returns false if for nothing more; else it
- * may be another thread's by now.
+ * Choose what the job waits for after a run. Returns false if it is over; else
+ * another thread may have it by now.
  */
 static bool await_event(struct sw *sw)
 {
@@ -198,7 +198,7 @@ static void run_watch(struct job *job)
 	pthread_mutex_unlock(&sw->lock);
 }
 
-/* Do the job if it waits for this. */
+/* Submit the job if it waits for this. */
 static void go_on(struct sw *sw, enum sw_watch_state waits_for)
 {
 	pthread_mutex_lock(&sw->lock);
@@ -266,7 +266,7 @@ int sw_watch_start(struct sw *sw)
 	return 0;
 }
 
-/* End that. */
+/* Stop to wait for a switch's notifications. */
 void sw_watch_stop(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Reads values out of an agent's data. What is missing is 0, NULL or false.
- */
+/* Read values out of an agent's data. Missing values are 0, NULL or false. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +28,8 @@ const char *yang_text(const struct lyd_node *node, const char *name)
 }
 
 /*
- * Get the value of a node's child. Returns the value, the protocol's if it has
- * a name; 0 if it is missing.
+ * Get the value of a node's child. Returns the value, of an enum its number; 0
+ * if it is missing.
  */
 uint64_t yang_number(const struct lyd_node *node, const char *name)
 {
@@ -47,7 +45,7 @@ uint64_t yang_number(const struct lyd_node *node, const char *name)
 }
 
 /*
- * Get the value of a node's child, of type bits. Returns the mask of
+ * Get the value of a node's child of type bits. Returns the mask of its
  * positions.
  */
 uint32_t yang_bits(const struct lyd_node *node, const char *name)
