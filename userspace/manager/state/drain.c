@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Switches that get no more trees: in the store, too, until they are resumed. A
- * switch is known by its identity; by the address of its agent until that has
- * answered.
+ * Switches that get no more trees, until they are resumed; the store has them,
+ * too. A switch is known by its identity, or until its agent has answered, by
+ * the agent's address.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -44,8 +44,8 @@ static bool is_of(const struct drain *d, const struct sw *sw)
 }
 
 /*
- * Look whether a switch is drained.
- * @sw: switch, whose identity may be another one than before
+ * Check whether a switch is drained.
+ * @sw: switch, whose identity may have changed
  */
 void drain_seen(struct manager *m, struct sw *sw)
 {
@@ -77,8 +77,8 @@ static void enter_drain(struct manager *m, struct drain *d)
 }
 
 /*
- * Make no more trees on a switch. Returns 0 or -ENOMEM.
- * @sw: switch; it may be drained already
+ * Drain a switch: make no more trees there. Returns 0 or -ENOMEM.
+ * @sw: switch, which may be drained already
  */
 int drain_add(struct manager *m, struct sw *sw, const char *by)
 {
@@ -112,7 +112,7 @@ static void take_out(struct manager *m, struct drain *d)
 	free(d);
 }
 
-/* Make trees on a switch again. */
+/* Resume a switch: make trees there again. */
 void drain_end(struct manager *m, struct sw *sw, const char *by)
 {
 	char key[STORE_KEY_MAX + 1];
@@ -126,7 +126,7 @@ void drain_end(struct manager *m, struct sw *sw, const char *by)
 	event_log(&m->events, EVENT_SWITCH_RESUMED, sw_name(sw), "by %s", by);
 }
 
-/* Let go of all of it: it is the next leader's. */
+/* Forget drained switches, without a change of the store. */
 void drain_forget(struct manager *m)
 {
 	while (m->drains)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * IDs of trees. A manager deletes trees with its IDs that are no group's: a
- * manager that was here before has left them. So that it does not delete the
- * trees of another manager, which has the same switches and another store, each
- * store has a share of the IDs of its own, which is drawn when it is new.
- * Without a store, the share depends on the host and the address.
+ * IDs of trees. A manager deletes trees with its IDs that belong to no group:
+ * an earlier manager has left them. Another manager may have the same switches
+ * and another store, and its trees must stay: so each new store draws a share
+ * of the IDs. Without a store, the share depends on the host and the address.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include "manager.h"
 
 #define KEY		"tree-ids"
-/* The upper half of what is left to managers; inc-tool counts from 1. */
+/* The upper half of the managers' IDs; inc-tool counts from 1. */
 #define FIRST		(1U << 30)
 #define SHARES		4096U
 #define SHARE_IDS	((1U << 30) / SHARES)
@@ -25,7 +24,7 @@ static void use_range(struct manager *m, uint32_t first, uint32_t last)
 {
 	m->fabric.ids.first = first;
 	m->fabric.ids.last = last;
-	/* IDs that were not used lately are easier to tell apart. */
+	/* Recent IDs are not reused: late reports could be confused. */
 	m->fabric.ids.next = first + (uint32_t)time(NULL) % (last - first + 1);
 }
 
@@ -38,9 +37,8 @@ static void use_share(struct manager *m, uint32_t share)
 }
 
 /*
- * Let new trees have other IDs than one that was here before. They begin
- * behind it: what a switch says of its end may come when a new tree that had
- * the same ID would be taken for it.
+ * Skip the ID of an earlier tree, and all IDs before it: a switch's report on
+ * its end may come late, and must not be taken for a new tree's.
  * @m: manager, which has taken over that tree, or deletes it
  */
 void ids_used(struct manager *m, uint32_t id)
@@ -74,7 +72,7 @@ static uint32_t share_of_host(const struct manager *m)
 }
 
 /*
- * Choose the IDs of trees. Unless they are the store's: then ids_restore()
+ * Choose the IDs of trees, unless the store has the share: then ids_restore()
  * does.
  */
 void ids_start(struct manager *m)
@@ -97,7 +95,7 @@ static void draw_share(struct manager *m)
 	state_put(m, KEY, o);
 }
 
-/* Returns -1 if nobody can tell. */
+/* Returns -1 if the record has no valid share. */
 static int64_t share_of(struct manager *m, const struct store_record *rec)
 {
 	struct json_object *o = state_get(m, rec, json_type_object), *share;
@@ -118,7 +116,7 @@ static int64_t share_of(struct manager *m, const struct store_record *rec)
 	return value;
 }
 
-/* Use the store's share. */
+/* Use the store's share of the IDs, or draw one. */
 void ids_restore(struct manager *m, const struct store_record *list)
 {
 	int64_t share;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * Texts of the records that the store keeps, which are JSON.
- */
+/* Texts of the store's records, which are JSON. */
 #ifndef INC_MANAGER_STATE_JSON_TEXT_H
 #define INC_MANAGER_STATE_JSON_TEXT_H
 
@@ -15,7 +13,7 @@ static inline void put_text(struct json_object *o, const char *name,
 	json_object_object_add(o, name, json_object_new_string(text));
 }
 
-/* What is not there is empty: a record may be an older manager's. */
+/* Missing members are empty: an older manager may have written the record. */
 static inline const char *text_of(struct json_object *o, const char *name)
 {
 	const char *text = json_object_get_string(json_object_object_get(o,
@@ -24,7 +22,7 @@ static inline const char *text_of(struct json_object *o, const char *name)
 	return text ? text : "";
 }
 
-/* The record as the store takes it, to be freed; NULL without memory. Frees @o. */
+/* Get the text of a record, to be freed; NULL without memory. Frees @o. */
 static inline char *end_text(struct json_object *o)
 {
 	char *text = strdup(json_object_to_json_string_ext(o,

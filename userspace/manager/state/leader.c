@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * When may this manager act? When it leads, has read the store, and has looked
- * at the switches. Before that, and after it has lost the lead, clients have to
- * try another one, and no switch is touched.
+ * The right to act: this manager has it once it leads, has read the store, and
+ * has asked the switches. Before that, and after it has lost the lead, clients
+ * must try another manager, and no switch is touched.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "group/group.h"
 
-#define LOOK_MS		1000	/* for the switches to answer */
+#define LOOK_MS		1000	/* time for the switches to answer */
 #define RETRY_MS	500	/* after an error of the store */
 
 static void say_phase(struct manager *m, enum phase phase)
@@ -28,7 +28,7 @@ static void say_phase(struct manager *m, enum phase phase)
 			  "this manager does not lead any more");
 }
 
-/* For whom does this one stand by? */
+/* Log the leader that this manager stands by for. */
 static void say_standby(struct manager *m)
 {
 	const char *who = store_leader(m->state.store);
@@ -41,7 +41,7 @@ static void say_standby(struct manager *m)
 		  "this manager stands by for %s, which leads", who);
 }
 
-/* Its database is out of reach, or gone. */
+/* Log errors of the database. */
 static void say_trouble(struct manager *m)
 {
 	const char *why = store_why(m->state.store);
@@ -87,7 +87,7 @@ static void begin_leading(struct manager *m)
 	store_list_free(m->state.list);
 	m->state.list = NULL;
 	say_phase(m, PHASE_ACTIVE);
-	/* Does it have the trees that it should? */
+	/* Find missing trees, and trees of earlier managers. */
 	for (i = 0; i < m->fabric.n; i++) {
 		if (m->fabric.switches[i].up)
 			restore_check(m, &m->fabric.switches[i]);
@@ -98,14 +98,14 @@ static void begin_leading(struct manager *m)
 /* --- Losing the lead ----------------------------------------------------- */
 
 /*
- * Let go of all groups, without touching them.
- * @why: for the ranks, which are to try another manager
+ * Forget all groups, without touching their records or trees.
+ * @why: for the ranks, which will try another manager
  */
 void state_forget(struct manager *m, const char *why)
 {
 	struct group *g;
 
-	/* Their records and trees are the next leader's. */
+	/* Records and trees belong to the next leader. */
 	for (g = m->groups; g; g = g->next)
 		group_raise_fault(g, GROUP_EV_ABANDONED, CAUSE_STOP,
 				  EHOSTUNREACH, "%s", why);
@@ -126,7 +126,7 @@ static void step_down(struct manager *m)
 	state_forget(m, why);
 }
 
-/* See whether this manager leads. */
+/* Follow changes of the leadership. */
 void state_turn(struct manager *m)
 {
 	struct state *st = &m->state;
@@ -152,8 +152,8 @@ void state_turn(struct manager *m)
 }
 
 /*
- * Get the time when state_turn() must be called. Returns milliseconds,
- * INT64_MAX if never.
+ * Get the time when state_turn() must be called. Returns milliseconds;
+ * INT64_MAX: never.
  */
 int64_t state_deadline(const struct manager *m)
 {
@@ -169,7 +169,7 @@ int64_t state_deadline(const struct manager *m)
 /* --- Clients ------------------------------------------------------------- */
 
 /*
- * Must clients try another manager, or later? Returns true if so.
+ * Check whether clients must try another manager, or later. Returns true if so.
  * @len: size of @text in bytes
  */
 bool state_refuses(const struct manager *m, char *text, size_t len)

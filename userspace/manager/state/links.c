@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Links that the manager knows: present ones, and ones that are gone. An
- * operator who looks after an hour has to see which cable it was, and a manager
- * that is started then has to know it, too: they are in the store, a record for
- * each switch with the links that begin there.
+ * Links that the manager knows, present or gone. An operator who looks an hour
+ * later must see which cable failed, even if the manager was restarted since. So
+ * the store has them, one record for each switch with the links that begin there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +18,12 @@
 #define KEY_LEN		(2 * (SWITCH_ID_MAX + 1) + 2 * 32 + 8)
 
 /**
- * struct look - at all links
+ * struct look - one comparison of all links
  * @m: manager
  * @now: milliseconds since 1970
- * @ends: interfaces that have a link: a cable of one that is lost was moved
+ * @ends: interfaces with a link: a missing link with one of these was replugged
  * @cuts: links that are missing
- * @complete: each switch has said who it is
+ * @complete: all switches have reported their identities
  */
 struct look {
 	struct manager		*m;
@@ -89,7 +88,7 @@ static void set_seen(struct json_object *link, int64_t now)
 	json_object_object_add(link, "seen", json_object_new_int64(now));
 }
 
-/* The store has it otherwise. */
+/* Mark a link's record for writing. */
 static void set_changed(struct manager *m, struct json_object *link)
 {
 	json_object_object_add(m->links_changed, text_of(link, "from-switch"),
@@ -123,7 +122,7 @@ void links_free(struct manager *m)
 
 /* --- The store ----------------------------------------------------------- */
 
-/* When a link that is there was seen changes each second: it is not stored. */
+/* "seen" of a present link changes each second, so it is not stored. */
 static struct json_object *make_record(struct json_object *link)
 {
 	struct json_object *o = json_object_new_object();
@@ -150,7 +149,7 @@ static void keep_switch(struct manager *m, const char *id,
 	state_put(m, key, json_object_get(list));
 }
 
-/* Write the records of those switches whose links have changed. */
+/* Write the records of switches whose links have changed. */
 static void persist_links(struct manager *m)
 {
 	struct json_object *changed = m->links_changed, *list;
@@ -174,7 +173,7 @@ static void persist_links(struct manager *m)
 
 /* --- Looking ------------------------------------------------------------- */
 
-/* Note all links that there are now. */
+/* Note all present links. */
 static void note_links(struct look *l)
 {
 	const struct topo_link *link;
@@ -206,7 +205,7 @@ static void note_links(struct look *l)
 enum answer {
 	ANSWER_NONE,	/* no switch of this identity has answered */
 	ANSWER_THERE,
-	ANSWER_LEFT,	/* the manager has let go of it */
+	ANSWER_LEFT,	/* the manager has removed it */
 };
 
 static enum answer answer_of(const struct manager *m, struct json_object *link,
@@ -238,7 +237,7 @@ static bool all_have_answered(const struct manager *m)
 	return true;
 }
 
-/* A link that is not there. Returns false if it is to be forgotten. */
+/* Check a missing link. Returns false if it must be forgotten. */
 static bool check_missing(struct look *l, struct json_object *link)
 {
 	enum answer from = answer_of(l->m, link, "from-switch");
@@ -249,7 +248,7 @@ static bool check_missing(struct look *l, struct json_object *link)
 	    has_end(l->ends, link, "from-switch", "from-interface") ||
 	    has_end(l->ends, link, "to-switch", "to-interface"))
 		return false;
-	/* Nobody can tell yet. */
+	/* Assume that the link is there while a switch has not answered. */
 	if (!is_cut(link) && (from == ANSWER_NONE || to == ANSWER_NONE)) {
 		set_seen(link, l->now);
 		return true;
@@ -264,11 +263,11 @@ static bool check_missing(struct look *l, struct json_object *link)
 
 /*
  * Compare the fabric's links with the earlier ones. A link is forgotten a day
- * after it was seen last, when one of its interfaces has another one, when one
- * of its switches is gone, and if more than CUTS_MAX are missing. As long as
- * one of its switches has not answered since the manager was started it is
- * taken to be as it was. Returns the array of the links that are missing, with
- * both ends and "seen", when they were there last, in milliseconds since 1970.
+ * after it was last seen, when one of its interfaces has another link, when one
+ * of its switches is gone, or if more than CUTS_MAX are missing. While one of
+ * its switches has not answered since the manager was started, it counts as
+ * unchanged. Returns the array of missing links, with both ends, and the time
+ * when they were last "seen", in milliseconds since 1970.
  */
 struct json_object *links_update(struct manager *m, int64_t now)
 {
@@ -282,7 +281,7 @@ struct json_object *links_update(struct manager *m, int64_t now)
 
 	init_links(m);
 	note_links(&l);
-	/* Unlike json_object_object_foreachC() this one bears a deletion. */
+	/* Unlike json_object_object_foreachC(), this macro allows deletion. */
 	json_object_object_foreach(m->links, key, link) {
 		if (seen_at(link) == now || check_missing(&l, link))
 			continue;
@@ -297,7 +296,7 @@ struct json_object *links_update(struct manager *m, int64_t now)
 
 /* --- Taking over --------------------------------------------------------- */
 
-/* What this manager has seen itself is newer. */
+/* A link that this manager has seen itself is newer than the record. */
 static void restore_link(struct manager *m, struct json_object *link,
 			 int64_t now)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups in the store: written before their ranks get "joined", before they
- * begin, and again when a rank leaves, or a tree has failed and another one is
- * made; deleted before the trees are. A write that is under way is followed by
- * one more, however often the group has changed meanwhile.
+ * Groups in the store: written before their ranks get "joined", again before
+ * they begin, and when a rank leaves, or a tree has failed and another one is
+ * made; deleted before the trees are. A write in progress is followed by only
+ * one more, whatever the number of changes meanwhile.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void on_written(void *ctx, const char *key, struct store_record *list,
 
 	if (!g)
 		return;
-	/* The store's own log has the error. A group is not refused for it. */
+	/* The group goes on: a failed write is no reason to refuse it. */
 	if (err)
 		group_log(g, EVENT_STORE_FAILED,
 			  "it is not stored, and tried again: %.200s", err);
@@ -48,7 +48,7 @@ static void save_group(struct group *g)
 	struct manager *m = g->manager;
 	char *text = record_of(g);
 
-	/* As if the store had failed. */
+	/* Out of memory: go on as after an error of the store. */
 	if (!text && g->persisted.raise_stored)
 		group_raise(g, GROUP_EV_STORED);
 	if (!text)
@@ -59,7 +59,7 @@ static void save_group(struct group *g)
 		  strlen(text), on_written, m);
 }
 
-/* A tree ID can be another group's when the group has another tree. */
+/* A key stays when its tree changes: another group may then have the tree ID. */
 static void make_key(struct group *g)
 {
 	char key[STORE_KEY_MAX + 1];
@@ -73,8 +73,8 @@ static void make_key(struct group *g)
 }
 
 /*
- * Store a group, and have GROUP_EV_STORED be raised then.
- * @g: group, which has its tree; if there is no store, that is done at once
+ * Store a group, and raise GROUP_EV_STORED afterwards.
+ * @g: group with its tree; without a store, the event is raised at once
  */
 void persist_store(struct group *g)
 {
@@ -89,7 +89,7 @@ void persist_store(struct group *g)
 }
 
 /*
- * Store a group again, if it is stored.
+ * Store a group again, if it is in the store.
  * @g: group, one of whose ranks or trees has changed
  */
 void persist_changed(struct group *g)
@@ -103,9 +103,9 @@ void persist_changed(struct group *g)
 }
 
 /*
- * Delete a group from the store. If the manager is restarted after that, the
- * group's trees are nobody's.
- * @g: group, which is to end, or whose ranks have not got "joined"
+ * Delete a group from the store. A manager that is restarted afterwards finds
+ * that the group's trees belong to no group.
+ * @g: group, which ends, or whose ranks have not got "joined"
  */
 void persist_delete(struct group *g)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Records that nobody waits for: what holds is in memory, the store is for the
- * next manager.
+ * Records whose writers do not wait: memory has the current state, the store is
+ * for the next manager.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "manager.h"
 #include "state/json_text.h"
 
-/* The name of a reservation, and whose it is; NULL: the key is no reservation's. */
+/* Parse a reservation's key into its name and tenant; NULL: another key. */
 static const char *reservation_of(const char *key, char tenant[IDENTITY_LEN])
 {
 	unsigned long len;
@@ -29,8 +29,8 @@ static const char *reservation_of(const char *key, char tenant[IDENTITY_LEN])
 }
 
 /**
- * struct subject - what a record is of, for an event
- * @tenant: whose it is; empty: nobody's, or it is not known
+ * struct subject - subject of a record, for an event
+ * @tenant: its tenant; empty: none, or unknown
  * @name: its name
  */
 struct subject {
@@ -49,7 +49,7 @@ static void find_subject(struct subject *s, const char *key)
 		name = name ? name + 1 : key;
 	}
 	snprintf(s->name, sizeof(s->name), "%s", name);
-	/* The root's tree follows. */
+	/* A group's name is followed by the root's tree ID. */
 	end = strrchr(s->name, '/');
 	if (end && !strncmp(key, GROUP_PREFIX, strlen(GROUP_PREFIX)))
 		*end = '\0';
@@ -67,10 +67,10 @@ static void tell_failure(struct manager *m, const char *key, const char *what,
 		     err ? err : "");
 }
 
-/* --- Who waits ----------------------------------------------------------- */
+/* --- Waiting ------------------------------------------------------------- */
 
 /**
- * struct write - a record is written or deleted
+ * struct write - a write or deletion of a record
  * @m: manager
  * @number: its number, from 1
  */
@@ -79,7 +79,7 @@ struct write {
 	uint64_t	number;
 };
 
-/* NULL: no memory; then there is no event. */
+/* Returns NULL without memory; then there is no event. */
 static struct write *write_new(struct manager *m)
 {
 	struct write *w = calloc(1, sizeof(*w));
@@ -90,7 +90,7 @@ static struct write *write_new(struct manager *m)
 	return w;
 }
 
-/* They end in their order. */
+/* Writes end in the order of their numbers. */
 static void write_end(const struct write *done, const char *err)
 {
 	struct state_wait **link = &done->m->state.waits, *w;
@@ -108,8 +108,7 @@ static void write_end(const struct write *done, const char *err)
 }
 
 /*
- * Count the records that were to be written or deleted. Returns the number so
- * far.
+ * Count the writes and deletions of records. Returns their number so far.
  */
 uint64_t state_writes(const struct manager *m)
 {
@@ -118,7 +117,7 @@ uint64_t state_writes(const struct manager *m)
 
 /*
  * Have a function called once records are stored, or failed.
- * @since: state_writes() before the first of them; there is one
+ * @since: state_writes() before the first of them; at least one follows
  */
 void state_wait(struct manager *m, struct state_wait *w, uint64_t since)
 {
@@ -152,7 +151,7 @@ static void put_done(void *ctx, const char *key, struct store_record *list,
 	free(w);
 }
 
-/* The next manager would take for real what has ended. */
+/* A failure gets an event: the next manager would take over ended things. */
 static void del_done(void *ctx, const char *key, struct store_record *list,
 		     const char *err)
 {
@@ -166,8 +165,8 @@ static void del_done(void *ctx, const char *key, struct store_record *list,
 }
 
 /*
- * Read a record that was written so. Returns JSON, for json_object_put();
- * NULL, after an event: it is damaged.
+ * Parse a record of state_put(). Returns JSON, for json_object_put(); NULL,
+ * after an event: the record is damaged.
  */
 struct json_object *state_get(struct manager *m, const struct store_record *rec,
 			      enum json_type type)
@@ -182,15 +181,15 @@ struct json_object *state_get(struct manager *m, const struct store_record *rec,
 }
 
 /*
- * Write a record. If that fails there is an event. A record for which there is
- * no memory is not written: what holds is in memory.
+ * Write a record. A failure causes an event. Without memory the record is not
+ * written: only the next manager would need it.
  */
 void state_put(struct manager *m, const char *key, struct json_object *o)
 {
 	char *text = end_text(o);
 	struct write *w = text ? write_new(m) : NULL;
 
-	/* The text is the store's then. */
+	/* The store frees the text. */
 	if (w)
 		store_put(m->state.store, key, (uint8_t *)text, strlen(text),
 			  put_done, w);
@@ -198,7 +197,7 @@ void state_put(struct manager *m, const char *key, struct json_object *o)
 		free(text);
 }
 
-/* Delete a record, if it exists. If that fails there is an event. */
+/* Delete a record, if it exists. A failure causes an event. */
 void state_del(struct manager *m, const char *key)
 {
 	struct write *w = write_new(m);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A group that has a tree, to and from JSON, so that people can read it in the
- * store, too. Unknown members are skipped, and absent ones are 0: versions of
- * the manager before and after this one can read it. What each queue pair is
- * connected to is said once: a rank says it for its member, a subtree for the
- * parent's. Records call subtrees parts.
+ * A group with a tree, to and from JSON, so that people can read it in the
+ * store, too. Unknown members are skipped, and absent ones are 0: earlier and
+ * later versions of the manager can read it. The peer of a queue pair is
+ * recorded only once: a member's with the rank, a parent's with the child's
+ * subtree. Records call subtrees parts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "group/group.h"
 #include "state/json_text.h"
 
-#define RECORD_MAX	(4U << 20)	/* bytes; one of 1,024 ranks has 0.4 MiB */
+#define RECORD_MAX	(4U << 20)	/* bytes; 1,024 ranks take 0.4 MiB */
 #define SUBTREES_MAX	(4 * AM_RANKS_MAX)
 
 static void put_number(struct json_object *o, const char *name, uint64_t value)
@@ -126,7 +126,7 @@ static void put_kept(struct json_object *list, const struct group *g)
 			   g->kept.places[i].address);
 }
 
-/* @list: of switches, or of parts. */
+/* Keep the places of a list of switches, or of parts. */
 static void take_kept(struct json_object *list, struct group *g)
 {
 	size_t i, n = json_object_is_type(list, json_type_array) ?
@@ -243,7 +243,7 @@ static int take_subtree(struct json_object *o, struct group *g,
 
 /* --- Ranks --------------------------------------------------------------- */
 
-/* It has failed, and no other one is ready. */
+/* Has the group's tree failed, and is no other one ready? */
 static bool has_no_tree(const struct group *g)
 {
 	return group_is_rebuilding(g);
@@ -303,7 +303,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 
 /* --- Groups -------------------------------------------------------------- */
 
-/* Of a group that waits for another tree. */
+/* Write the state of a group that waits for another tree. */
 static void put_waiting(struct json_object *o, const struct group *g)
 {
 	put_text(o, "broken", g->rebuild.broken);
@@ -335,7 +335,7 @@ static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 }
 
 /*
- * Write a group down. Returns JSON, to be freed.
+ * Serialize a group. Returns JSON, to be freed.
  * @g: group, which has a tree, or waits for another one
  */
 char *record_of(const struct group *g)
@@ -381,8 +381,8 @@ static void drop_subtrees(struct group *g)
 }
 
 /*
- * A switch that it needs is not the manager's any more, which is as if it were lost.
- * Returns false if that ends the group.
+ * Handle a switch that the manager no longer has like a lost one. Returns false
+ * if this ends the group.
  */
 static bool lose_switch(struct group *g, int ret, struct json_object *subtrees)
 {
@@ -466,8 +466,8 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 }
 
 /*
- * Make a group of a record. Returns the group, which is in no list; NULL: it
- * cannot be.
+ * Make a group from a record. Returns the group, which is in no list; NULL on
+ * failure.
  */
 struct group *record_group(struct manager *m, const char *text, char *err)
 {

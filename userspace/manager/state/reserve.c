@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Reservations: in the store, too, until they end. There they have the wall
- * clock's time, since a manager that is started later has no other; here they
- * go by a clock that does not jump.
+ * Reservations, which the store keeps until they end. The store has the wall
+ * clock's time, the only one that a later manager shares; in memory they use a
+ * clock that does not jump.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static void persist_reservation(struct manager *m, const struct reservation *r)
 }
 
 /*
- * Seconds, of one that ends. Where the clock was set back, it does not last longer
- * than it was to last in all. An earlier manager did not store how long.
+ * Get the seconds left of a reservation that ends. If the clock was set back, it
+ * must not last longer than its whole length, which earlier managers did not store.
  */
 static int64_t time_left(struct json_object *o)
 {
@@ -62,7 +62,7 @@ static int64_t time_left(struct json_object *o)
 	return length && left > length ? length : left;
 }
 
-/* What the tenant may have could be less today: it was promised. */
+/* A promise holds even if the tenant's limits are lower today. */
 static void restore_reservation(struct manager *m,
 				const struct store_record *rec)
 {
@@ -102,7 +102,7 @@ void reserve_restore(struct manager *m, const struct store_record *list)
 			restore_reservation(m, list);
 }
 
-/* Let go of all reservations: they are the next leader's. */
+/* Forget all reservations, without a change of the store. */
 void reserve_forget(struct manager *m)
 {
 	while (m->tenants.reservations)
@@ -112,7 +112,7 @@ void reserve_forget(struct manager *m)
 /* --- Begin and end ------------------------------------------------------- */
 
 /*
- * Hold room, and store that. Returns as tenant_reserve().
+ * Make a reservation, and store it. Returns as tenant_reserve().
  * @len: size of @why in bytes
  */
 int reserve_add(struct manager *m, const struct reservation *wish,
@@ -145,8 +145,8 @@ void reserve_end(struct manager *m, struct reservation *r, const char *why)
 }
 
 /*
- * Get the time when reserve_expire() must be called. Returns milliseconds,
- * INT64_MAX if never.
+ * Get the time when reserve_expire() must be called. Returns milliseconds;
+ * INT64_MAX: never.
  */
 int64_t reserve_deadline(const struct manager *m)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups of a manager that was here before: they are taken over as they are.
- * Their ranks are awaited as if each sent a heartbeat when it has noticed at the
- * latest that the last manager is gone: if it hangs, that takes longer than if it
- * has ended, which closes its connections.
+ * Groups of an earlier manager: they are taken over as they are. Their ranks
+ * are awaited as if each sent a heartbeat at the last moment when it can notice
+ * the loss of the earlier manager: later if that one hangs than if it has
+ * ended, which closes its connections.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +87,8 @@ void restore_all(struct manager *m, const struct store_record *list)
 /* --- Switches ------------------------------------------------------------ */
 
 /*
- * Delete a switch's trees that are no group's. group_on_snapshot() deals with
- * missing ones.
+ * Delete a switch's trees that belong to no group. group_on_snapshot() handles
+ * missing trees.
  */
 void restore_check(struct manager *m, struct sw *sw)
 {

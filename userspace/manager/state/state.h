@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What survives the manager: groups that have a tree. persist.c writes them to the
- * store, restore.c makes them of what another manager has left, record.c has the
- * format, leader.c decides when this manager may act. The rest is in records that
- * nobody waits for (put.c), as the links that the page shows (links.c).
+ * State that survives the manager: groups with a tree. persist.c writes them to the
+ * store, restore.c makes them from the records of another manager, record.c has the
+ * format, leader.c decides when this manager may act. All else is in records whose
+ * writers do not wait (put.c), such as the links that the page shows (links.c).
  */
 #ifndef INC_MANAGER_STATE_H
 #define INC_MANAGER_STATE_H
@@ -23,23 +23,23 @@ struct rank;
 struct sw;
 
 enum phase {
-	PHASE_STANDBY,	/* another manager leads, or nobody can tell */
+	PHASE_STANDBY,	/* another manager leads, or the leader is unknown */
 	PHASE_READING,	/* the store is being read */
 	PHASE_LOOKING,	/* the switches are being asked for the first time */
 	PHASE_ACTIVE,
 };
 
 /**
- * struct state - of the manager
+ * struct state - state of the manager
  * @store: store; NULL: none
- * @writes: records that put.c was to write or delete
- * @waits: waits for some of these
- * @phase: what it may do
+ * @writes: writes and deletions by put.c
+ * @waits: waits for some of @writes
+ * @phase: phase, on which the right to act depends
  * @started_at: milliseconds; when this manager began, or began to lead
- * @look_until: if PHASE_LOOKING: milliseconds; when to look no longer
- * @list: if PHASE_LOOKING: records of groups
- * @read_error: why the store cannot be read; empty: it can
- * @error_reported: an event has said what is wrong with it
+ * @look_until: if PHASE_LOOKING: milliseconds; end of that phase
+ * @list: if PHASE_LOOKING: all records
+ * @read_error: why the store cannot be read; empty: no error
+ * @error_reported: an event has reported the store's error
  * @named_leader: if PHASE_STANDBY: the leader that an event has named; empty:
  *	none
  */
@@ -57,12 +57,12 @@ struct state {
 };
 
 /**
- * struct persisted - what the store has of a group
- * @key: its key; empty: nothing
- * @raise_stored: GROUP_EV_STORED is to be raised when it is written
- * @writing: it is being written
- * @dirty: it has changed since
- * @foreign: it is another manager's
+ * struct persisted - a group's record in the store
+ * @key: its key; empty: no record
+ * @raise_stored: raise GROUP_EV_STORED when it is written
+ * @writing: a write is in progress
+ * @dirty: the group has changed since
+ * @foreign: the group belongs to another manager now
  */
 struct persisted {
 	char	key[STORE_KEY_MAX + 1];
@@ -96,12 +96,12 @@ void persist_delete(struct group *g);
 /* put.c */
 
 /**
- * struct state_wait - who waits until records are stored
- * @next: next one
- * @first: the first write that it waits for
- * @last: and the last one
- * @err: why one has failed; empty: none has
- * @done: called then, or NULL
+ * struct state_wait - a wait until records are stored
+ * @next: next wait
+ * @first: first write that it waits for
+ * @last: last write that it waits for
+ * @err: why a write has failed; empty: none has
+ * @done: called after the last write
  */
 struct state_wait {
 	struct state_wait	*next;
@@ -127,12 +127,12 @@ struct group *record_group(struct manager *m, const char *text, char *err);
 
 /**
  * struct drain - a switch that gets no more trees
- * @next: next one
- * @id: the switch's identity; empty: it was not known
- * @address: address of its agent, the beginning of it
- * @requester: who has wished so
+ * @next: next drained switch
+ * @id: the switch's identity; empty: not known yet
+ * @address: address of its agent, perhaps cut off
+ * @requester: who has drained it
  * @since: seconds since 1970
- * @reported_empty: there is an event that says that it has no trees
+ * @reported_empty: an event has reported that it has no trees left
  */
 struct drain {
 	struct drain	*next;
