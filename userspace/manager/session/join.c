@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What ranks say: a stream becomes a rank of a group, or is refused. A message means
- * what the line of this name means to the rendezvous daemon
- * (Documentation/rendezvous.rst). All that it makes of a group is settled before
- * the next one is looked at.
+ * Messages of ranks: a stream becomes a rank of a group, or is refused.
+ * Messages have the meaning of the rendezvous daemon's lines of the same names
+ * (Documentation/rendezvous.rst). All events that a message raises are settled
+ * before the next message is handled.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 #include "session/session.h"
 #include "rdma_inc_proto.h"
 
-#define FORMING_MAX	256	/* groups that wait for ranks, of a host */
-#define FORMING_RANKS_MAX (16 * AM_RANKS_MAX)	/* and the ranks of these */
+#define FORMING_MAX	256	/* waiting groups of a host */
+#define FORMING_RANKS_MAX (16 * AM_RANKS_MAX)	/* ranks of these groups */
 
-/* For a rank to resume that has ended its stream while another tree is made. */
+/* Time to resume for ranks that have ended their streams during a rebuild. */
 #define BACK_MS		4000
 
 /* --- Joining ------------------------------------------------------------- */
@@ -95,8 +95,8 @@ static void add_rank(struct group *g, struct rpc_stream *stream,
 }
 
 /*
- * A group has memory for all of its ranks when the first one comes; so nobody
- * begins any number of them. Tenants on one host do not take that from each other.
+ * Limit the waiting groups of a host: the first rank of a group makes the
+ * manager allocate memory for all. Each tenant on a host has the whole limit.
  */
 static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 		      const struct tenant *tn, const struct inc_rdv_join *join,
@@ -121,7 +121,7 @@ static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 	return false;
 }
 
-/* Make a new group. NULL: the rank was refused. */
+/* Make a new group. Returns NULL if the rank was refused. */
 static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 				struct tenant *tn, const struct am_message *msg)
 {
@@ -160,7 +160,7 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 	return g;
 }
 
-/* Find a rank's group, or make it. NULL: the rank was refused. */
+/* Find or make a rank's group. Returns NULL if the rank was refused. */
 static struct group *get_group(struct manager *m, struct rpc_stream *stream,
 			       const struct am_message *msg)
 {
@@ -204,8 +204,8 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 /* --- Members of a group -------------------------------------------------- */
 
 /*
- * A rank's tree does not work. If it has worked, a switch may be about to say why,
- * and whose fault it is.
+ * Handle a rank's report that its tree does not work. If the tree was ready, a
+ * switch may be about to report the cause.
  */
 static void tree_is_lost(const struct rank *r, const char *text)
 {
@@ -228,7 +228,7 @@ static void handle_rts(struct rank *r)
 		rank_lost(r, "it said \"rts\" before it was told \"joined\"");
 		return;
 	}
-	/* It may be about a tree that has failed since. */
+	/* A late "rts" may belong to a tree that has failed since. */
 	if (!group_is_joined(g->state))
 		return;
 	inc_job_set_rts(&g->core, &r->core, true);
@@ -297,7 +297,7 @@ void session_opened(void *ctx, struct rpc_stream *stream)
 		say_stopped(stream);
 }
 
-/* The first message of a stream. */
+/* Handle the first message of a stream. */
 static void handle_stranger(struct manager *m, struct rpc_stream *stream,
 			    const struct am_message *msg)
 {
@@ -317,7 +317,7 @@ static void handle_stranger(struct manager *m, struct rpc_stream *stream,
 
 static void handle_member(struct rank *r, const struct am_message *msg)
 {
-	/* A heartbeat makes nothing due earlier. */
+	/* Heartbeats only move deadlines later. */
 	if (msg->heartbeat)
 		return;
 	group_touch(r->group);
@@ -331,7 +331,7 @@ static void handle_member(struct rank *r, const struct am_message *msg)
 		handle_rank(r, &msg->rdv);
 }
 
-/* Handle a message. */
+/* Handle a message of a rank. */
 void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		     size_t len)
 {
@@ -358,9 +358,10 @@ void session_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 }
 
 /*
- * The rank may be cut off, or have taken us for lost: it is awaited, from its last
- * word on. One that has been killed has said so, by its kernel; while a tree is
- * rebuilt it may have given up.
+ * Await a rank whose stream has ended, if it may come back: it may be cut off,
+ * or take this manager for lost. The time counts from its last message. A
+ * killed process is not awaited: its kernel has closed the stream; but during a
+ * rebuild, a rank may have closed it to connect anew.
  */
 static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 {
@@ -370,7 +371,7 @@ static bool await_rank(struct rank *r, const struct rpc_stream *stream)
 	if (r->group->state >= GROUP_ENDING || !group_resume_ms(m) ||
 	    (!late && !vanished && !group_is_rebuilding(r->group)))
 		return false;
-	/* While a group is formed, its ranks send no heartbeats. */
+	/* Ranks of a group that is forming send no heartbeats. */
 	r->heard_at = late || !m->o.heartbeat_ms || group_is_forming(r->group) ?
 		      m->loop.now : rank_heard_at(r);
 	r->stream = NULL;
@@ -407,13 +408,13 @@ static void check_callers(struct group *g)
 		why = rpc_stream_revoked(r->stream);
 		if (!why)
 			continue;
-		/* The others end with the group. */
+		/* The loss of one rank ends the group, and with it the others. */
 		rank_lost(r, why);
 		return;
 	}
 }
 
-/* Let go ranks whose certificates or tokens were revoked. */
+/* Drop ranks whose certificates or tokens were revoked. */
 void session_check_callers(struct manager *m)
 {
 	struct group *g;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Ranks that come back: they have lost their connection, or their manager. Where
- * queue pairs were not ready, each rank says again whether its own is, and ranks
- * that have not heard of their tree join again.
+ * Ranks that come back after they have lost their connection, or their manager.
+ * If queue pairs were not ready, each rank reports again whether its own is,
+ * and ranks that have not heard of their tree join again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "session/session.h"
 
 /*
- * Have we stood still, so that ranks look for another manager? Returns true if
- * so, a short time ago.
+ * Check whether this manager has stalled: ranks then look for another one.
+ * Returns true if so, a short time ago.
  */
 bool session_was_late(const struct manager *m)
 {
@@ -33,7 +33,7 @@ static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
 {
 	const struct subtree *subtree = rank_subtree(r);
 
-	/* While another tree is made, there is none. */
+	/* During a rebuild there is no tree to compare. */
 	return ((subtree && subtree->tree.id == tree_id) ||
 		group_is_rebuilding(r->group)) &&
 	       inc_rdv_addr_same(&r->join.addr, &join->addr) &&
@@ -53,7 +53,7 @@ static struct rank *find_rank(const struct manager *m, const char *tenant,
 	return NULL;
 }
 
-/* Why is it gone? Another tenant's reason is not shown. */
+/* Find why a group is gone, without showing another tenant's events. */
 static const char *why_ended(const struct manager *m, const char *tenant,
 			     const char *name)
 {
@@ -68,7 +68,7 @@ static const char *why_ended(const struct manager *m, const char *tenant,
 	return "this manager does not know it: it may have ended before this manager began";
 }
 
-/* Does a group of that name and tenant go on? */
+/* Does a group with this name and tenant still run? */
 static bool goes_on(const struct manager *m, const char *tenant, const char *name)
 {
 	const struct group *g = group_of_tenant(m, tenant, name);
@@ -79,7 +79,7 @@ static bool goes_on(const struct manager *m, const char *tenant, const char *nam
 static void set_stream(struct rank *r, struct rpc_stream *stream)
 {
 	if (r->stream) {
-		/* Its end has not been noticed yet. */
+		/* The end of the old connection has not been noticed yet. */
 		rpc_stream_set(r->stream, NULL);
 		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
 	}
@@ -91,7 +91,7 @@ static void set_stream(struct rank *r, struct rpc_stream *stream)
 	rpc_stream_set(stream, r);
 }
 
-/* What the others were told while it was cut off. */
+/* Repeat the loss that the other ranks heard of while this one was cut off. */
 static void tell_loss(struct rank *r)
 {
 	struct am_message msg = { .rdv = {
@@ -125,9 +125,9 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 
 /*
  * Handle "join" of a rank that is awaited. The manager that made its tree was
- * killed before the rank got "joined", and the tree may have failed since. Or
- * the rank took this manager for lost while its group was formed. Returns
- * false if it is none of those.
+ * killed before the rank got "joined", and the tree may have failed since; or
+ * the rank took this manager for lost while its group was forming. Returns
+ * false in all other cases.
  */
 bool session_rejoin(struct group *g, struct rpc_stream *stream,
 		  const struct inc_rdv_join *join)
@@ -142,7 +142,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 	    r->join.qpn != join->qpn || r->join.psn != join->psn)
 		return false;
 	if (group_is_forming(g)) {
-		/* That the last one has ended may be the next that we hear. */
+		/* After a stall, the old stream's end may still be unread. */
 		if (r->stream && !session_was_late(g->manager))
 			return false;
 		set_stream(r, stream);
@@ -153,7 +153,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 		take_stream(r, stream);
 		return true;
 	}
-	/* Its agent has not answered this manager yet. */
+	/* The switch's agent has not answered this manager yet. */
 	if (!cm_reached(r)) {
 		rpc_stream_end(stream, EHOSTUNREACH, AM_STARTING ": try again");
 		return true;
@@ -167,7 +167,7 @@ bool session_rejoin(struct group *g, struct rpc_stream *stream,
 
 /*
  * Handle "resume".
- * @join: the rank's request to join, as it was
+ * @join: the rank's original request to join
  */
 void session_resume(struct manager *m, struct rpc_stream *stream,
 		    const struct inc_rdv_join *join, uint32_t tree_id)
@@ -188,7 +188,7 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	if (r && r->core.state == RANK_LEFT) {
-		/* The answer to its leave was lost. */
+		/* The answer to the rank's "leave" was lost. */
 		r->stream = stream;
 		group_tell(r, &(struct am_message){
 			.rdv = { .type = INC_RDV_BYE } });

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * Ranks that connect: join.c handles their messages, resume.c the ranks that
- * come back.
- */
+/* Ranks that connect: join.c handles their messages, resume.c their return. */
 #ifndef INC_MANAGER_SESSION_H
 #define INC_MANAGER_SESSION_H
 
