@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Calls to etcd that wait for their answer. A stream of one request and one
- * answer is done in the same way.
+ * Blocking calls to etcd. A stream of one request and one answer is handled in
+ * the same way.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "store/client.h"
 #include "store/db.h"
 
-#define PORT	2379	/* of etcd's clients */
+#define PORT	2379	/* for etcd's clients */
 
 /**
- * struct client - a server
+ * struct client - client of one server
  * @channel: connection
- * @tls: it is reached with TLS
- * @cert: and with a certificate of this manager
+ * @tls: uses TLS
+ * @cert: uses a certificate of this manager
  * @address: "host:port"
  */
 struct client {
@@ -29,8 +29,8 @@ struct client {
 };
 
 /*
- * Prepare calls to a server. Returns the server, or NULL. It is connected when
- * it is called.
+ * Prepare calls to a server. Returns the client, or NULL. The first call
+ * connects.
  */
 struct client *client_open(const char *address,
 			   const struct store_security *how, char *err)
@@ -78,7 +78,7 @@ void client_close(struct client *s)
 	free(s);
 }
 
-/* What may help if it ends a connection before it says anything. */
+/* Advice for a server that ends the connection without a status. */
 static const char *get_hint(const struct client *s)
 {
 	if (!s->tls)
@@ -88,7 +88,7 @@ static const char *get_hint(const struct client *s)
 }
 
 /*
- * Send a request and wait for its answer.
+ * Send a request, and wait for its answer.
  * @out: the answer's bytes, to be freed
  */
 int client_call(struct client *s, const char *path, int timeout_ms,
@@ -108,7 +108,7 @@ int client_call(struct client *s, const char *path, int timeout_ms,
 	if (!status)
 		return store_failed(err, -EPROTO, "etcd: %s: it sends no answer: is it etcd 3?",
 				    s->address);
-	/* A status with etcd's own text is said as it is. */
+	/* etcd's own text of a status is used unchanged. */
 	store_failed(err, 0, "etcd: %s: %s%s", s->address, text,
 		     fault == FAULT_CUT ? get_hint(s) : "");
 	text_clean(err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A request to etcd, and its answer: for etcd.c, which knows nothing of
+ * Requests to etcd, and their answers, for etcd.c, which does not know about
  * connections.
  */
 #ifndef INC_MANAGER_CLIENT_H

@@ -26,7 +26,7 @@ struct store_record *store_record_new(const char *key, const void *data,
 	}
 	if (len)
 		memcpy(r->data, data, len);
-	/* What is text can be read as a string. */
+	/* The terminator lets text be used as a string. */
 	r->data[len] = '\0';
 	r->len = len;
 	snprintf(r->key, sizeof(r->key), "%s", key);

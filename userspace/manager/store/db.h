@@ -17,10 +17,10 @@
 /**
  * struct store_record - a record
  * @next: next one in a list
+ * @next: next record in a list
  * @version: grows with each change of the record
- * @data: its bytes
- * @len: their number
- * @key: key, as in "group/NAME/ID"
+ * @data: bytes
+ * @len: number of @data
  */
 struct store_record {
 	struct store_record	*next;
@@ -31,13 +31,13 @@ struct store_record {
 };
 
 /**
- * struct store_lead - who leads
- * @leads: this manager does
- * @valid_until: if so: milliseconds of CLOCK_MONOTONIC; from when on it must
- *	not be sure of that. INT64_MAX: it leads for as long as it runs
- * @prev_ended: and the one before has ended: no rank takes it for alive. Else
- *	it may hang, or nobody knows
- * @leader: else: the leader's address; empty: none, or unknown
+ * struct store_lead - leadership
+ * @leads: this manager is the leader
+ * @valid_until: if @leads: milliseconds of CLOCK_MONOTONIC; when it must stop
+ *	relying on @leads. INT64_MAX: never
+ * @prev_ended: if @leads: the previous leader has ended, and no rank takes it for
+ *	alive; else it may hang, or its state is unknown
+ * @leader: if not @leads: the leader's address; empty: none, or unknown
  */
 struct store_lead {
 	bool	leads;
@@ -49,11 +49,11 @@ struct store_lead {
 struct store_db;
 
 /**
- * struct store_security - how etcd is reached
- * @ca: file: certificate of its servers' authority; NULL: without TLS
+ * struct store_security - security of the connection to etcd
+ * @ca: file: certificate of its servers' authority; NULL: no TLS
  * @cert: file: this manager's certificate, or NULL
  * @key: file: its private key
- * @plaintext: without TLS on other hosts, too
+ * @plaintext: allow other hosts without TLS, too
  */
 struct store_security {
 	const char	*ca;
@@ -63,12 +63,12 @@ struct store_security {
 };
 
 /**
- * struct store_ops - what a database does
+ * struct store_ops - operations of a database
  * @put: write a record; -ESTALE: this manager has lost the lead
  * @del: delete a record, if it exists
- * @list: read the records whose keys begin like this, in the order of keys
+ * @list: read the records whose keys have this prefix, in the order of keys
  * @lead: become the leader, or stay it
- * @close: resign, and close it
+ * @close: resign, and close the database
  *
  * All return 0 or a negative errno value with a message. One thread calls them.
  */
@@ -84,8 +84,8 @@ struct store_ops {
 
 /**
  * struct store_db - a database
- * @ops: what it does
- * @lead_ms: call lead() this often; 0: once
+ * @ops: its operations
+ * @lead_ms: interval of calls of lead(); 0: call it once
  */
 struct store_db {
 	const struct store_ops	*ops;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The database of several managers: etcd. The leader is whose lease the key
- * "leader" hangs on; etcd deletes it when the lease is not renewed for TTL
- * seconds. Each write asks for that key's revision: one that has lost the lead
- * without knowing writes nothing. One that resigns says so by the key "resigned",
- * which the next one deletes: without it, the last one may hang.
+ * The database of several managers: etcd. The leader is the owner of the lease of the
+ * key "leader", which etcd deletes when the lease is not renewed for TTL seconds.
+ * Each write is conditional on this key's revision: a manager that has lost the lead
+ * without knowing it writes nothing. A leader that resigns sets the key "resigned",
+ * which the next one deletes: without that key, the previous leader may hang.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define PREFIX		"/rdma_inc/"
 #define LEADER		PREFIX "leader"
 #define RESIGNED	PREFIX "resigned"
-#define TTL		2	/* seconds; less is refused by etcd's defaults */
+#define TTL		2	/* seconds; etcd's defaults refuse less */
 #define TTL_MAX		3600
 #define LEAD_MS		250	/* between renewals, or attempts */
 #define CALL_MS		700
@@ -28,14 +28,14 @@
 
 /**
  * struct etcd - the database
- * @db: what the store sees
- * @servers: servers
- * @n: their number
- * @current: the one that answered last
+ * @db: base
+ * @servers: clients of the servers
+ * @n: number of @servers
+ * @current: server that answered last
  * @self: address of this manager
- * @lease: our lease, 0: none
- * @revision: revision at which we became the leader; 0: we are not
- * @prev_resigned: the leader before had resigned
+ * @lease: its lease, 0: none
+ * @revision: revision at which it became the leader; 0: it is not
+ * @prev_resigned: the previous leader has resigned
  */
 struct etcd {
 	struct store_db		db;
@@ -61,7 +61,7 @@ static ProtobufCBinaryData bytes_of(const char *text)
 	};
 }
 
-/* Ask one server after another. Returns the answer, NULL with @ret. */
+/* Try one server after another. Returns the answer, or NULL with @ret. */
 static void *ask_servers(struct etcd *e, const char *path,
 			 const ProtobufCMessage *req,
 			 const ProtobufCMessageDescriptor *type, int *ret,
@@ -93,7 +93,7 @@ static void *ask_servers(struct etcd *e, const char *path,
 
 /* --- Records ------------------------------------------------------------- */
 
-/* Do something if, and only if, this manager leads. */
+/* Make a change if, and only if, this manager leads. */
 static int change_key(struct etcd *e, Etcdserverpb__RequestOp *op, char *err)
 {
 	Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
@@ -190,7 +190,7 @@ static int list_keys(struct store_db *db, const char *prefix,
 	*result = NULL;
 	len = (size_t)snprintf(from, sizeof(from), PREFIX "%s", prefix);
 	memcpy(to, from, sizeof(from));
-	/* The first key that does not begin like this. */
+	/* End of the range: the first key without this prefix. */
 	to[len - 1]++;
 	req.key = bytes_of(from);
 	req.range_end = bytes_of(to);
@@ -222,7 +222,7 @@ static int list_keys(struct store_db *db, const char *prefix,
 
 /* --- Leading ------------------------------------------------------------- */
 
-/* Get a lease, or renew it. Returns milliseconds for which it is good. */
+/* Get a lease, or renew it. Returns its time to live in milliseconds. */
 static int64_t renew_lease(struct etcd *e, int *ret, char *err)
 {
 	Etcdserverpb__LeaseGrantRequest grant =
@@ -241,7 +241,7 @@ static int64_t renew_lease(struct etcd *e, int *ret, char *err)
 		return 0;
 	ttl = ans->ttl < TTL_MAX ? ans->ttl * 1000 : TTL_MAX * 1000;
 	if (ttl <= 0) {
-		/* It has run out: there will be another one. */
+		/* The lease has run out: the next call gets a new one. */
 		e->lease = 0;
 		e->revision = 0;
 		*ret = store_failed(err, -ESTALE, "etcd: the lease has run out");
@@ -252,7 +252,7 @@ static int64_t renew_lease(struct etcd *e, int *ret, char *err)
 	return ttl;
 }
 
-/* Who is it, if it is not this manager? */
+/* Read the leader's address, unless this manager leads. */
 static void read_leader(struct etcd *e, const Etcdserverpb__TxnResponse *ans,
 			struct store_lead *l)
 {
@@ -266,7 +266,7 @@ static void read_leader(struct etcd *e, const Etcdserverpb__TxnResponse *ans,
 	if (!range || range->n_kvs != 1)
 		return;
 	kv = range->kvs[0];
-	/* The answer to our own request may have been lost. */
+	/* The answer to this manager's own request may have been lost. */
 	if (kv->lease == e->lease)
 		e->revision = kv->create_revision;
 	else
@@ -274,7 +274,7 @@ static void read_leader(struct etcd *e, const Etcdserverpb__TxnResponse *ans,
 			 (int)kv->value.len, (const char *)kv->value.data);
 }
 
-/* Has it resigned, the one before this manager? */
+/* Has the previous leader resigned? */
 static bool has_resigned(const Etcdserverpb__TxnResponse *ans)
 {
 	const Etcdserverpb__ResponseOp *op;
@@ -352,7 +352,7 @@ static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 		return ret;
 	l->leads = true;
 	l->prev_ended = e->prev_resigned;
-	/* The next leader gets it later than this. */
+	/* No other manager can get the lead before this time. */
 	l->valid_until = since + ms - ms / 4;
 	return 0;
 }
@@ -372,7 +372,7 @@ static void close_db(struct store_db *db)
 		put_key(db, "resigned", (const uint8_t *)e->self,
 			strlen(e->self), err);
 	if (e->lease) {
-		/* The next one need not wait. */
+		/* Without the lease, the next leader need not wait. */
 		req.id = e->lease;
 		ans = ask_servers(e, "/etcdserverpb.Lease/LeaseRevoke",
 				  &req.base,
@@ -403,7 +403,7 @@ static int add_server(struct etcd *e, const char *server,
 }
 
 /*
- * Use etcd. Returns 0 or a negative errno value. The servers need not be there
+ * Use etcd. Returns 0 or a negative errno value. The servers need not be up
  * yet.
  */
 int etcd_open(struct store_db **db, const char *servers, const char *self,

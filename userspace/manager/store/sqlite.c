@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The database of one manager: a file. A lock on another one, FILE.lock, says
- * that a manager uses it, and which; the kernel drops it with the process. It
- * is not SQLite's own lock, so that backups can be made. It says, too, which file
- * it was: a copy has another inode, or no lock file. Links are followed, and
- * the file itself is locked, too: it may have several names. SQLite's locks there
- * are others (fcntl), but the process would lose them if it closed the file while
- * SQLite uses it.
+ * The database of one manager: a file. A lock on a second file, FILE.lock,
+ * marks the manager that uses it; the kernel drops the lock with the process.
+ * It is not SQLite's own lock, which would prevent backups. FILE.lock also has
+ * the inode of the database: a copy has another one, or no lock file. Symbolic
+ * links are followed, and the file itself is locked, too, since it may have
+ * several names. SQLite's own locks on it are of another kind (fcntl), but the
+ * process would lose them if it closed the file while SQLite uses it.
  *
- * A start that is refused removes what it has made: directory, file, lock file, and
- * SQLite's FILE-wal and -shm. What was there stays as it was, to the byte: nothing
- * is written before the file is known to be ours, and whole.
+ * A start that is refused removes its own new files: directory, file, lock
+ * file, and SQLite's FILE-wal and -shm. Existing files stay unchanged: nothing
+ * is written before the file is known to be a manager's, and intact.
  *
- * SQLite goes on with a file that was removed or replaced, and what it writes
- * is lost. So compare the file and SQLite's log with the opened ones: before
- * each write, and regularly.
+ * SQLite goes on with a file that was removed or replaced, and all writes are
+ * lost. So compare the file and SQLite's log with the opened ones: before each
+ * write, and regularly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,15 +29,15 @@
 #include "loop/loop.h"
 #include "store/db.h"
 
-#define BUSY_MS	2000	/* for a backup to let us write */
+#define BUSY_MS	2000	/* time for a backup to release the file */
 #define LOOK_MS	1000	/* between looks at the file */
-#define NAME_LEN (4096 + 8)	/* of files beside it */
+#define NAME_LEN (4096 + 8)	/* of files beside the database */
 #define APP_ID	0x494e4341	/* "INCA", for file(1) */
 #define NO_DB	"it is no database of inc-amd, or damaged: move it away, or give another file"
 
 /*
- * Each brings the schema from its index to the next version. They are never
- * changed, only appended to.
+ * Each step upgrades the schema from its index to the next version. Existing
+ * steps never change.
  */
 static const char *const steps[] = {
 	"CREATE TABLE record (key TEXT PRIMARY KEY, version INTEGER NOT NULL,"
@@ -56,19 +56,19 @@ enum {
 
 /**
  * struct sqlite - the database
- * @db: what the store sees
+ * @db: base
  * @sql: SQLite's handle
  * @lock: descriptor of the lock file
  * @file: descriptor of the database
  * @path: its name
- * @real_path: the same without links
- * @identity: and the file that had that name when it was opened
- * @log_identity: likewise of SQLite's log, FILE-wal; @st_ino is 0: there is
- *	none, as in some file systems
- * @created: MADE_..., of what was not there before
+ * @real_path: @path without symbolic links
+ * @identity: file of this name when it was opened
+ * @log_identity: SQLite's log, FILE-wal, when it was opened; @st_ino is 0: none,
+ *	as in some file systems
+ * @created: MADE_... of files that this start has made
  * @new_name: no manager has used this file under this name
- * @used_before: but one has used it
- * @same_address: the last manager had the address of this one
+ * @used_before: a manager has used this file before
+ * @same_address: the last manager had this manager's address
  * @put: statement
  * @del: statement
  * @list: statement
@@ -96,7 +96,7 @@ static struct sqlite *from_db(struct store_db *db)
 	return container_of(db, struct sqlite, db);
 }
 
-/* The file of the index of the log cannot grow, or the system says so. */
+/* No room: also if the log's index cannot grow, or by the system's error. */
 static bool is_full(const struct sqlite *s)
 {
 	int code = sqlite3_extended_errcode(s->sql);
@@ -107,7 +107,7 @@ static bool is_full(const struct sqlite *s)
 		(why == ENOSPC || why == EDQUOT));
 }
 
-/* SQLite calls whatever the system refuses an I/O error. */
+/* SQLite reports all errors of the system as I/O errors: add the real one. */
 static int set_error(const struct sqlite *s, char *err, const char *what)
 {
 	int code = sqlite3_errcode(s->sql) & 0xff;
@@ -128,7 +128,7 @@ static int set_error(const struct sqlite *s, char *err, const char *what)
 	}
 }
 
-/* What is there although nobody may look is there. */
+/* Only an error that proves the file's absence counts. */
 static bool is_it(const char *path, const struct stat *was)
 {
 	struct stat now;
@@ -152,7 +152,7 @@ static int check_there(const struct sqlite *s, char *err)
 			    s->path);
 }
 
-/* Run a statement that returns nothing, and make it ready for the next time. */
+/* Run a statement without results, and reset it for the next time. */
 static int run_statement(struct sqlite *s, sqlite3_stmt *stmt, char *err)
 {
 	int ret = check_there(s, err);
@@ -216,9 +216,9 @@ static int list_keys(struct store_db *db, const char *prefix,
 }
 
 /*
- * The lock file decides at the start: the manager that had it has ended. It may
- * have run on another host, which has lost the file, and its connections are
- * not closed then.
+ * The lock file has decided at the start: the previous manager has ended. But
+ * on another host, it may only have lost the file, and its connections are
+ * still open.
  */
 static int take_lead(struct store_db *db, struct store_lead *l, char *err)
 {
@@ -259,7 +259,7 @@ static bool ends_with(const char *text, const char *end)
 	return len >= n && !strcmp(text + len - n, end);
 }
 
-/* How long the address of a manager is in the lock file, with its host. */
+/* Length of a manager's address in the lock file, with its host. */
 #define SELF_LEN	240
 
 static void name_self(const char *self, char *where)
@@ -284,12 +284,12 @@ static int open_or_make(struct sqlite *s, const char *path, unsigned int made)
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		s->created |= made;
-	/* A link to nowhere, or somebody was faster. */
+	/* The path is a dangling link, or another process was faster. */
 	return fd >= 0 || errno != EEXIST ? fd :
 	       open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* They are beside the file that a link leads to. */
+/* SQLite's files are beside the target of a symbolic link. */
 static void note_beside(struct sqlite *s)
 {
 	char name[NAME_LEN];
@@ -327,7 +327,7 @@ static int take_lock(struct sqlite *s, const char *self, char *err)
 	return 0;
 }
 
-/* Who has it, for the next one, and for those that want it meanwhile. */
+/* Write this manager's name, for the next one, and for others that try now. */
 static int write_lock(struct sqlite *s, const char *self, char *err)
 {
 	char where[SELF_LEN], file[32];
@@ -345,7 +345,7 @@ static int write_lock(struct sqlite *s, const char *self, char *err)
 	return 0;
 }
 
-/* Nothing is left beside what cannot be one. */
+/* Check early: nothing must be made beside a file of another kind. */
 static int check_kind(const struct sqlite *s, char *err)
 {
 	static const char magic[] = "SQLite format 3";
@@ -359,7 +359,7 @@ static int check_kind(const struct sqlite *s, char *err)
 	return store_failed(err, -EINVAL, NO_DB);
 }
 
-/* Make the file, if it is not there yet, and lock it, however it is called. */
+/* Make the file if necessary, and lock it whatever its name is. */
 static int take_file(struct sqlite *s, const char *path, const char *self,
 		     char *err)
 {
@@ -447,7 +447,7 @@ static int get_number(struct sqlite *s, const char *pragma, int *value,
 	return ret;
 }
 
-/* A file that was cut off may look like one with fewer records. */
+/* A truncated file may look like a file with fewer records. */
 static int check_whole(struct sqlite *s, char *err)
 {
 	sqlite3_stmt *stmt;
@@ -459,7 +459,7 @@ static int check_whole(struct sqlite *s, char *err)
 		return explain_unusable(s, err);
 	text = sqlite3_step(stmt) == SQLITE_ROW ?
 	       (const char *)sqlite3_column_text(stmt, 0) : NULL;
-	/* One that cannot be read now may be whole. */
+	/* A file that cannot be read now may still be intact. */
 	if (!text && (sqlite3_errcode(s->sql) & 0xff) != SQLITE_CORRUPT)
 		ret = explain_unusable(s, err);
 	else if (text && !strcmp(text, "ok"))
@@ -492,7 +492,7 @@ static int check_owner(struct sqlite *s, int *version, char *err)
 	return 0;
 }
 
-/* All of it, or nothing. */
+/* Upgrade the schema in a single transaction. */
 static int migrate_db(struct sqlite *s, int version, char *err)
 {
 	char sql[64];
@@ -519,7 +519,7 @@ static int prepare_statement(struct sqlite *s, const char *sql,
 	       0 : explain_unusable(s, err);
 }
 
-/* What is in the log gets into the file when that is closed, or it does not. */
+/* Keep the log on close, or let SQLite write it into the file. */
 static void keep_log(struct sqlite *s, bool keep)
 {
 	sqlite3_db_config(s->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)keep,
@@ -538,7 +538,7 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 	ret = check_owner(s, &version, err);
 	if (!ret)
 		ret = check_whole(s, err);
-	/* What a power failure takes is found out at the switches. */
+	/* Records lost in a power failure are rebuilt from the switches. */
 	if (!ret)
 		ret = run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
 			      err);
@@ -560,7 +560,7 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 	return ret;
 }
 
-/* Its directory is made, those above it are not. */
+/* Make the file's directory, but none above it. */
 static int make_directory(struct sqlite *s, const char *path, char *err)
 {
 	char dir[4096];

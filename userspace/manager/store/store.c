@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The thread that talks with the database, one operation after another, and
- * sees to it that this manager becomes or stays the leader. What could not be
- * written, since the disk was full or etcd not reached, is tried again until it
- * is, or until this manager has lost the lead. A manager whose main loop hangs
- * is to lose the lead, so it is not renewed then.
+ * keeps this manager's claim to the lead. A write that fails, since the disk is
+ * full or etcd out of reach, is repeated until it succeeds, or until this
+ * manager has lost the lead. While the main loop hangs, the lead is not
+ * renewed, so that another manager can take over.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 #define AGAIN_MS	1000	/* between attempts to write */
-#define HUNG_MS		2000	/* turns of the main loop are shorter */
+#define HUNG_MS		2000	/* normal turns of the main loop are shorter */
 
 enum kind {
 	OP_PUT,
@@ -30,10 +30,10 @@ enum kind {
  * @work: brings it back to the main loop
  * @next: next in the queue
  * @store: store
- * @kind: what is to be done
+ * @kind: kind
  * @key: key, or prefix
  * @data: if OP_PUT: bytes
- * @len: their number
+ * @len: number of @data
  * @list: if OP_LIST: result
  * @lead: if OP_LEAD: result
  * @ret: 0 or a negative errno value
@@ -61,16 +61,16 @@ struct store_op {
  * struct store - the store
  * @loop: main loop
  * @db: database
- * @lead: what the main loop knows of leadership
+ * @lead: leadership, as known to the main loop
  * @last_error: the last error that was logged
- * @lead_until: the same as @lead.valid_until, for other threads; 0: it does not
+ * @lead_until: @lead.valid_until for other threads; 0: this manager does not
  *	lead
  * @thread: thread
- * @retry: of the thread: what could not be written, the oldest first; one of a
+ * @retry: of the thread: failed writes, the oldest first; at most one for each
  *	key
- * @again_at: milliseconds; when it is tried again
+ * @again_at: milliseconds; when to repeat @retry
  * @lock: guards the following
- * @wake: there is an operation, or @stop
+ * @wake: signals an operation, or @stop
  * @head: first operation
  * @tail: where the next one is appended
  * @stop: end the thread when the queue is empty
@@ -120,7 +120,7 @@ static bool is_write(const struct store_op *op)
 	return op->kind == OP_PUT || op->kind == OP_DEL;
 }
 
-/* Give up what could not be written. @key: only that; NULL: all. */
+/* Drop failed writes. @key: only of this key; NULL: all. */
 static void give_up(struct store *s, const char *key)
 {
 	struct store_op **link = &s->retry, *op;
@@ -135,7 +135,7 @@ static void give_up(struct store *s, const char *key)
 	}
 }
 
-/* The caller gets the error at once, and does not wait. */
+/* Queue a copy: the caller gets the error at once, and does not wait. */
 static void try_later(struct store *s, const struct store_op *op)
 {
 	struct store_op *copy = op_new(s, op->kind, op->key), **link;
@@ -179,13 +179,13 @@ static void do_op(struct store *s, struct store_op *op)
 
 static void run_op(struct store *s, struct store_op *op)
 {
-	/* An older one must not be written over it. */
+	/* An older write must not overwrite this one. */
 	if (is_write(op))
 		give_up(s, op->key);
 	do_op(s, op);
 	if (is_write(op) && op->ret && op->ret != -ESTALE)
 		try_later(s, op);
-	/* The next leader has read what there is. */
+	/* After the next leader has read the store, older writes are wrong. */
 	if (op->ret == -ESTALE || (op->kind == OP_LEAD && !op->ret &&
 				   !op->lead.leads))
 		give_up(s, NULL);
@@ -240,7 +240,7 @@ static bool is_stopping(struct store *s)
 	return stop;
 }
 
-/* It is blocked by what it writes its log to, say: nobody is served. */
+/* Does the main loop hang, for example on a blocked log, and serve nobody? */
 static bool loop_hangs(const struct store *s)
 {
 	int64_t since = loop_busy_since(s->loop);
@@ -255,7 +255,7 @@ static void *run_thread(void *arg)
 	int64_t next = 0;
 
 	while (!is_stopping(s)) {
-		/* Not behind other operations: leadership has a time limit. */
+		/* The lead has a time limit: renew it before other operations. */
 		if (now_ms() >= next) {
 			op = loop_hangs(s) ? NULL : op_new(s, OP_LEAD, "");
 			if (op)
@@ -291,10 +291,10 @@ static void report_error(struct store *s, const char *err)
 static void lead_done(struct store *s, struct store_op *op)
 {
 	report_error(s, op->err);
-	/* It goes on to lead until the time is up. */
+	/* After an error this manager leads until its time is up. */
 	if (op->ret && s->lead.leads)
 		return;
-	/* It was said when this one took the lead. */
+	/* Only the first answer as the leader has it. */
 	if (s->lead.leads)
 		op->lead.prev_ended = s->lead.prev_ended;
 	s->lead = op->lead;
@@ -347,7 +347,7 @@ static void submit_op(struct store *s, struct store_op *op)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Returns NULL after @done, if that was given, as there is no memory. */
+/* Returns NULL without memory, after a call of @done. */
 static struct store_op *make_op(struct store *s, enum kind kind, const char *key,
 				store_done *done, void *ctx)
 {
@@ -385,7 +385,7 @@ struct store *store_start(struct loop *loop, struct store_db *db)
 }
 
 /*
- * Do what is left to do, resign, and end the thread.
+ * Finish all operations, resign, and end the thread.
  * @s: store, which is freed
  */
 void store_stop(struct store *s)
@@ -402,7 +402,7 @@ void store_stop(struct store *s)
 /*
  * Write a record.
  * @data: bytes, to be freed by the store
- * @done: called when it is written, or has failed for the first time; or NULL
+ * @done: called after the write, or its first failure; or NULL
  */
 void store_put(struct store *s, const char *key, const uint8_t *data,
 	       size_t len, store_done *done, void *ctx)
@@ -420,8 +420,7 @@ void store_put(struct store *s, const char *key, const uint8_t *data,
 
 /*
  * Delete a record, if it exists.
- * @done: called when it is deleted, or that has failed for the first time; or
- *	NULL
+ * @done: called after the deletion, or its first failure; or NULL
  */
 void store_del(struct store *s, const char *key, store_done *done, void *ctx)
 {
@@ -442,8 +441,8 @@ void store_list(struct store *s, const char *prefix, store_done *done,
 }
 
 /*
- * May this manager act? Context: any thread. Returns true if so.
- * @s: store; NULL: none, and there is no other manager
+ * Check whether this manager may act. Context: any thread. Returns true if so.
+ * @s: store; NULL: without a store there is no other manager
  */
 bool store_leads(const struct store *s)
 {
@@ -452,7 +451,7 @@ bool store_leads(const struct store *s)
 
 /*
  * Get the time when store_leads() may change. Returns milliseconds; INT64_MAX:
- * not by the mere passing of time.
+ * not with time alone.
  */
 int64_t store_until(const struct store *s)
 {
@@ -460,8 +459,8 @@ int64_t store_until(const struct store *s)
 }
 
 /*
- * Ask what became of the leader before this one. Returns true if it has ended;
- * false if it may hang.
+ * Check whether the previous leader has ended. Returns true if so; false if it
+ * may hang.
  */
 bool store_last_ended(const struct store *s)
 {
@@ -469,15 +468,14 @@ bool store_last_ended(const struct store *s)
 }
 
 /*
- * Get what is wrong with the database. Returns why it is not known who
- * leads; empty: nothing is wrong.
+ * Get the database's error. Returns why the leader is unknown; empty: no error.
  */
 const char *store_why(const struct store *s)
 {
 	return s->last_error;
 }
 
-/* Get the leader's address. Returns its address, empty if it is not known. */
+/* Get the leader's address. Returns the address; empty: unknown. */
 const char *store_leader(const struct store *s)
 {
 	return s->lead.leader;

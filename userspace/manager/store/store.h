@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Where the manager keeps what must survive it: small records with a key each,
+ * Storage of state that must survive the manager: small records with a key each,
  * and the right to write them, which one manager has at a time: the leader.
  *
- * A database does the work (db.h). The store is a thread that does this for the
- * main loop.
+ * The store is a thread that runs a database's operations (db.h) for the main loop.
  */
 #ifndef INC_MANAGER_STORE_H
 #define INC_MANAGER_STORE_H
@@ -18,9 +17,9 @@ int store_db_open(struct store_db **db, const char *where, const char *self,
 		  const struct store_security *how, char *err);
 
 /**
- * typedef store_done - the end of an operation, in the main loop
- * @ctx: as given
- * @key: as given
+ * typedef store_done - called at the end of an operation, in the main loop
+ * @ctx: the caller's
+ * @key: the caller's
  * @list: of store_list(): the records, to be freed by store_list_free()
  * @err: error message; NULL: success
  */
