@@ -13,11 +13,11 @@
 #include "stats/expiry.h"
 
 #define LOOK_MS		10000	/* between looks at files, which may be renewed */
-#define KEEP_MS		86400000 /* after a client has called */
-#define CLIENTS_MAX	1024	/* the ones that expire first */
+#define KEEP_MS		86400000 /* after a client's last call */
+#define CLIENTS_MAX	1024	/* the first to expire */
 
 /*
- * Judge how urgent it is to renew a certificate. Returns as @told of struct
+ * Judge how urgent it is to renew a certificate. Returns as @reported of struct
  * certificate.
  */
 unsigned int expiry_level(const struct certificate *c, int64_t now)
@@ -30,7 +30,7 @@ unsigned int expiry_level(const struct certificate *c, int64_t now)
 }
 
 /*
- * Say when a certificate expires.
+ * Describe when a certificate expires.
  * @len: size of @text in bytes
  */
 void expiry_text(const struct certificate *c, int64_t now, char *text,
@@ -100,7 +100,7 @@ static struct certificate *add_certificate(struct expiry *e, const char *of,
 	return c;
 }
 
-/* A file, or an agent. If it cannot be read, others say so: what was read counts. */
+/* Note the expiry of a file or an agent; if unknown, the last one is kept. */
 static void look_at(struct expiry *e, const char *of, const char *name,
 		    int64_t expires)
 {
@@ -131,7 +131,7 @@ static void drop_certificate(struct expiry *e, struct certificate *c)
 	free(c);
 }
 
-/* The client's certificate that expires last: another one is more urgent. */
+/* Find the client's certificate that expires last, as the least urgent one. */
 static struct certificate *last_client(struct expiry *e)
 {
 	struct certificate *c, *last = NULL;
@@ -159,7 +159,7 @@ static struct certificate *add_client(struct expiry *e, const char *name,
 	return c;
 }
 
-/* Note the certificate of somebody who calls. */
+/* Note the certificate of a caller. */
 void expiry_client(struct expiry *e, const struct identity *who)
 {
 	char name[sizeof(e->list->name)];
@@ -180,7 +180,7 @@ void expiry_client(struct expiry *e, const struct identity *who)
 	report_expiry(e, c);
 }
 
-/* Clients have renewed theirs, or have stopped calling. */
+/* Forget certificates with which no client calls any more. */
 static void forget_old(struct expiry *e)
 {
 	struct certificate *c, *next;

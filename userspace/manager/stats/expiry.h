@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * When certificates expire: the manager's own, its authority's and etcd's, the
- * list of revoked ones, the ones that agents name, and the ones by which
- * clients have called. Events tell of it EXPIRY_SOON_S and EXPIRY_NOW_S before,
- * and when it has happened.
+ * Expiry of certificates: the manager's own, its authority's and etcd's, the list
+ * of revoked ones, the ones that agents report, and clients' after their calls.
+ * Events report it EXPIRY_SOON_S and EXPIRY_NOW_S before, and when it has happened.
  */
 #ifndef INC_MANAGER_EXPIRY_H
 #define INC_MANAGER_EXPIRY_H
@@ -18,14 +17,14 @@
 struct manager;
 
 /**
- * struct certificate - one that expires
- * @next: next one
+ * struct certificate - a certificate, or a list of revoked ones
+ * @next: next certificate
  * @holder: "manager", "authority", "crl", "etcd", "agent", "client"
- * @name: whose it is: a file, a switch, or a client and its tenant
- * @expires: seconds since 1970. Clients with several certificates are there
+ * @name: name of the file or the switch, or of the client and its tenant
+ * @expires: seconds since 1970. Clients with several certificates are listed
  *	several times, the first to expire before the others
- * @seen_at: milliseconds; when a client has called with it last
- * @reported: what events have reported: 0: nothing, 1: soon, 2: now, 3: it has
+ * @seen_at: milliseconds; last call of a client with it
+ * @reported: last event: 0: none, 1: soon, 2: now, 3: expired
  */
 struct certificate {
 	struct certificate	*next;
@@ -37,10 +36,10 @@ struct certificate {
 };
 
 /**
- * struct expiry - all of them
+ * struct expiry - all certificates
  * @m: manager
  * @list: certificates
- * @nclients: how many of them are clients'
+ * @nclients: number of clients' certificates
  * @check_at: milliseconds; when to look next
  */
 struct expiry {

@@ -25,7 +25,7 @@ static uint64_t hash_series(enum series_kind kind, const char *tenant,
 
 /*
  * Find an object. Returns the object, or NULL.
- * @tenant: whose it is; empty if it is no task
+ * @tenant: owner of a task; else empty
  */
 struct series *history_find(const struct history *h, enum series_kind kind,
 			    const char *tenant, const char *name)
@@ -50,7 +50,7 @@ void history_init(struct history *h)
 	LIST_INIT(&h->owners);
 }
 
-/* There are few owners, and this is for new objects only. */
+/* A list will do: owners are few, and looked up only for new objects. */
 static struct series_owner *get_owner(struct history *h, enum series_kind kind,
 				      const char *tenant)
 {
@@ -78,9 +78,7 @@ static void put_owner(struct series_owner *o)
 	free(o);
 }
 
-/*
- * The owner with most histories: @mine, if no other has more with the next one.
- */
+/* Find the owner with most histories: @mine, if no other has two more. */
 static struct series_owner *most_rings(struct history *h,
 				       struct series_owner *mine)
 {
@@ -95,7 +93,7 @@ static struct series_owner *most_rings(struct history *h,
 	return most;
 }
 
-/* The owner with most tasks that have ended: @mine, if no other has more. */
+/* Find the owner with most ended tasks: @mine, unless another has more. */
 static struct series_owner *most_ended(struct history *h,
 				       struct series_owner *mine)
 {
@@ -119,8 +117,8 @@ static void drop_ring(struct history *h, struct series *s)
 }
 
 /*
- * If there are too many: from the object of the one who has most that was not counted
- * for longest. One's own have to be idle.
+ * Give an object a history. At the limit, the owner with most loses its least
+ * recently used one; if that is the object's own owner, only an idle one.
  */
 static void take_ring(struct history *h, struct series *s, int64_t second)
 {
@@ -156,7 +154,7 @@ static void drop_series(struct history *h, struct series *s)
 
 /*
  * Find or make an object. Returns the object, or NULL: no memory.
- * @tenant: whose it is; empty if it is no task
+ * @tenant: owner of a task; else empty
  */
 struct series *history_get(struct history *h, enum series_kind kind,
 			   const char *tenant, const char *name, int64_t second)
@@ -189,8 +187,8 @@ struct series *history_get(struct history *h, enum series_kind kind,
 }
 
 /*
- * Say whether a task has ended.
- * @s: task; may be freed, if it has
+ * Set whether a task has ended.
+ * @s: task; may be freed if it has ended
  */
 void history_end(struct history *h, struct series *s, bool ended)
 {
@@ -209,7 +207,7 @@ void history_end(struct history *h, struct series *s, bool ended)
 		drop_series(h, TAILQ_FIRST(&most_ended(h, s->owner)->by_end));
 }
 
-/* Count. */
+/* Count activity of an object. */
 void history_add(struct series *s, const struct counts *delta, int64_t second)
 {
 	s->total.rx += delta->rx;
@@ -236,7 +234,7 @@ static void take_sample(struct series *s, int64_t second, double seconds)
 				   seconds),
 	};
 	s->sampled = s->total;
-	/* Seconds that were missed had the same rate. */
+	/* Missed seconds get the same rate. */
 	for (; s->seconds <= second; s->seconds++)
 		if (s->ring)
 			s->ring[s->seconds % HISTORY_SECONDS] = s->last;
@@ -244,7 +242,7 @@ static void take_sample(struct series *s, int64_t second, double seconds)
 
 /*
  * Take a sample of each object.
- * @h: objects; the ones that were not counted for an hour are freed
+ * @h: objects; they are freed an hour after they were last counted
  */
 void history_tick(struct history *h, int64_t second, double seconds)
 {
@@ -260,8 +258,8 @@ void history_tick(struct history *h, int64_t second, double seconds)
 }
 
 /*
- * Find a sample. Returns the sample, or NULL if there is none of this second,
- * or it has been overwritten.
+ * Find a sample. Returns the sample, or NULL: there is none for this second, or
+ * it has been overwritten.
  */
 const struct sample *series_at(const struct series *s, int64_t second)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Statistics of tasks, switches and clients, and their last hour, a sample for
- * each second. No I/O, no clock. An object with its history takes HISTORY_BYTES
- * of memory; at most HISTORY_MAX objects have one: the ones that were counted
- * last. Of the tasks that have ended, the last ENDED_MAX are kept. Where that
- * is too few, the owner with most loses one: a tenant's tasks do not displace a
- * smaller tenant's.
+ * Statistics of tasks, switches and clients, and their last hour, with a sample for
+ * each second. No I/O, no clock. An object with its history takes HISTORY_BYTES of
+ * memory; at most HISTORY_MAX objects have one: the last ones that were counted. Of
+ * the tasks that have ended, the last ENDED_MAX are kept. At these limits, the
+ * owner with most loses one: a tenant's tasks do not displace a smaller tenant's.
  */
 #ifndef INC_MANAGER_HISTORY_H
 #define INC_MANAGER_HISTORY_H
@@ -30,9 +29,9 @@ enum series_kind {
 };
 
 /**
- * struct counts - what members of trees have counted
- * @rx: payload that came from hosts, bytes
- * @tx: payload that went to hosts, bytes
+ * struct counts - counters of trees' members
+ * @rx: payload from hosts, bytes
+ * @tx: payload to hosts, bytes
  * @messages: requests
  * @trouble: retransmissions, NAKs, errors
  */
@@ -44,11 +43,11 @@ struct counts {
 };
 
 /**
- * struct sample - the same per second
+ * struct sample - rates
  * @rx: bytes per second
  * @tx: bytes per second
- * @messages: per second
- * @trouble: per second
+ * @messages: requests per second
+ * @trouble: retransmissions, NAKs, errors per second
  */
 struct sample {
 	float	rx;
@@ -61,14 +60,14 @@ TAILQ_HEAD(series_list, series);
 LIST_HEAD(series_owners, series_owner);
 
 /**
- * struct series_owner - whose objects compete with each other only
+ * struct series_owner - owner of objects, which share its part of the limits
  * @next: next owner
- * @kind: what they are
- * @tenant: of tasks: whose they are; else empty
+ * @kind: kind of the objects
+ * @tenant: tenant, of tasks; else empty
  * @n: number of objects
- * @rings: objects that have a history
+ * @rings: objects with a history
  * @n_ended: tasks that have ended
- * @by_use: objects with a history, the one that was counted last at the end
+ * @by_use: objects with a history, the last counted one at the end
  * @by_end: tasks that have ended, the last one at the end
  */
 struct series_owner {
@@ -84,23 +83,23 @@ struct series_owner {
 
 /**
  * struct series - an object
- * @next: among all objects
- * @node: in their index
- * @owner: who it competes with others for
- * @by_use: if it has a @ring: among the owner's that have one
- * @by_end: if it has @ended: among the owner's that have
- * @kind: what it is
- * @tenant: of a task: whose it is; else empty
+ * @next: node among all objects
+ * @node: node of their index
+ * @owner: owner
+ * @by_use: if it has a @ring: node of the owner's list
+ * @by_end: if it has @ended: node of the owner's list
+ * @kind: kind
+ * @tenant: tenant of a task; else empty
  * @name: its name; another tenant's may have the same one
- * @total: since the manager knows it
- * @sampled: what of @total is in samples
+ * @total: counters since the manager first saw it
+ * @sampled: part of @total that is in samples
  * @last: the last sample
  * @ring: the last hour, NULL: none; the sample of second n is at
  *	n % HISTORY_SECONDS
  * @first: second of the first sample
  * @seconds: second after the last one
  * @ended: a task that has ended
- * @used_at: second when it was counted last
+ * @used_at: second when it was last counted
  */
 struct series {
 	LIST_ENTRY(series) next;
@@ -127,10 +126,10 @@ LIST_HEAD(series_all, series);
  * struct history - all objects
  * @index: objects by kind, tenant and name
  * @all: objects
- * @n: their number
- * @rings: objects that have a history
+ * @n: number of objects
+ * @rings: objects with a history
  * @n_ended: tasks that have ended
- * @owners: all who have objects
+ * @owners: owners of the objects
  */
 struct history {
 	struct index	index;

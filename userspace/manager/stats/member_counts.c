@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See member_counts.h. The work is n log n in whatever order an agent tells them.
+ * See member_counts.h. Takes O(n log n) whatever order an agent uses.
  */
 #include <stdlib.h>
 
 #include "stats/member_counts.h"
 
-/* "RANK RX TX MESSAGES TROUBLE;" Returns what follows; NULL: it is wrong. */
+/* Parse "RANK RX TX MESSAGES TROUBLE;". Returns the rest; NULL: wrong syntax. */
 static const char *take_member(const char *text, struct stats_member *m)
 {
 	uint64_t value[5];
@@ -29,7 +29,7 @@ static const char *take_member(const char *text, struct stats_member *m)
 	return text;
 }
 
-/* The list has room for a power of two. */
+/* The size of the list is a power of two. */
 static struct stats_member *add_room(struct member_counts *c)
 {
 	struct stats_member *list = c->list;
@@ -43,9 +43,9 @@ static struct stats_member *add_room(struct member_counts *c)
 }
 
 /*
- * Add what an agent tells of a tree.
+ * Add an agent's counters of a tree.
  * @text: "RANK RX-BYTES TX-BYTES RX-MESSAGES TROUBLE;" for each of its
- *	members; what follows the first wrong one is left out
+ *	members; ignored from the first wrong one on
  */
 void member_counts_add(struct member_counts *c, uint32_t tree, const char *text)
 {
@@ -77,7 +77,7 @@ void member_counts_sort(struct member_counts *c)
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 }
 
-/* Find a member. Returns what is known of it, or NULL. */
+/* Find a member. Returns the member, or NULL. */
 const struct stats_member *member_counts_find(const struct member_counts *c,
 					      const struct stats_member *who)
 {
@@ -85,7 +85,7 @@ const struct stats_member *member_counts_find(const struct member_counts *c,
 		      NULL;
 }
 
-/* Forget members. */
+/* Free all members. */
 void member_counts_free(struct member_counts *c)
 {
 	free(c->list);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The counters of members that an agent has told, of which nothing is believed: the
- * agent may be anybody's.
+ * Counters of members, as an agent reports them. All input is checked: anybody
+ * may run an agent.
  */
 #ifndef INC_MANAGER_MEMBER_COUNTS_H
 #define INC_MANAGER_MEMBER_COUNTS_H
 
 #include "stats/history.h"
 
-/* All that a kernel may have; what is beyond is not looked at. */
+/* Limit of the kernel; further members are ignored. */
 #define MEMBER_COUNTS_MOST	131072
 
 /**
  * struct stats_member - the counters of a member
  * @tree: tree ID
- * @rank: its place there
+ * @rank: its place in the tree
  * @counts: counters
  */
 struct stats_member {
@@ -24,8 +24,8 @@ struct stats_member {
 };
 
 /**
- * struct member_counts - those of a switch's members
- * @n: their number
+ * struct member_counts - counters of all members of a switch
+ * @n: number of members
  * @list: by tree and rank, once member_counts_sort() was called; or NULL
  */
 struct member_counts {

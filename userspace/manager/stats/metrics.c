@@ -232,7 +232,7 @@ static void put_expiry(const struct expiry *e, FILE *f)
 		put_head(f, "certificate_expires_timestamp_seconds", "gauge",
 			 "When a certificate, or the list of revoked ones, expires.");
 	for (c = e->list; c; before = c, c = c->next) {
-		/* Of several ones of a client the first to expire. */
+		/* Of a client's certificates, report only the first to expire. */
 		if (before && before->holder == c->holder &&
 		    !strcmp(before->name, c->name))
 			continue;
@@ -275,11 +275,11 @@ static void put_manager(const struct manager *m, FILE *f)
 /* --- The process ---------------------------------------------------------- */
 
 /**
- * struct process - of /proc/self/stat
+ * struct process - values of /proc/self/stat
  * @ticks: CPU time
- * @start: when it was started, in ticks since the machine was
+ * @start: time of its start, in ticks since boot
  * @size: bytes of virtual memory
- * @rss: pages of it that are resident
+ * @rss: resident pages
  */
 struct process {
 	unsigned long long	ticks;
@@ -288,7 +288,7 @@ struct process {
 	unsigned long long	rss;
 };
 
-/* Numbers of the line that follow the name, which may have any character. */
+/* Read the numbers that follow the name, which may have any character. */
 static bool read_stat(struct process *p)
 {
 	unsigned long long user, sys;
@@ -308,7 +308,7 @@ static bool read_stat(struct process *p)
 	return true;
 }
 
-/* Seconds since 1970; 0: unknown. */
+/* Get the time of the boot, seconds since 1970; 0: unknown. */
 static double boot_time(void)
 {
 	FILE *f = fopen("/proc/stat", "re");
@@ -332,7 +332,7 @@ static unsigned int open_fds(void)
 		n++;
 	if (dir)
 		closedir(dir);
-	/* ".", "..", and the directory's own. */
+	/* Without ".", "..", and the directory's own descriptor. */
 	return n > 3 ? n - 3 : 0;
 }
 
@@ -343,7 +343,7 @@ static void put_metric(FILE *f, const char *name, const char *type,
 		name, help, name, type, name, value);
 }
 
-/* What the process takes, by the names that Prometheus has for that. */
+/* Write the process's resources, by Prometheus' standard names. */
 static void put_process(FILE *f)
 {
 	double hz = (double)sysconf(_SC_CLK_TCK);

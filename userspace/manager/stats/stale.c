@@ -6,7 +6,7 @@
 
 #include "stats/stale.h"
 
-/* Get the name of a file. Returns its name, or NULL: there is none. */
+/* Get the name of a file. Returns the name, or NULL: not configured. */
 const char *stale_path(const struct manager *m, enum creds_file file)
 {
 	const char *const paths[] = {
@@ -18,7 +18,7 @@ const char *stale_path(const struct manager *m, enum creds_file file)
 	return paths[file];
 }
 
-/* Say what a file has. Returns as "of" of struct certificate. */
+/* Name the content of a file, like @holder of struct certificate. */
 const char *stale_name(enum creds_file file)
 {
 	static const char *const names[] = {
@@ -31,7 +31,7 @@ const char *stale_name(enum creds_file file)
 }
 
 /*
- * Note, and tell, that a file has changed.
+ * Note and report that a file has changed.
  * @why: as of creds_read_fn
  */
 void stale_note(struct stale *s, struct manager *m, enum creds_file file,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Certificates, tokens and the list of revoked ones that have changed and cannot be
- * used, or of tokens, not all of them.
+ * Files of certificates, tokens and revoked certificates that have changed and
+ * cannot be used, or of tokens, only in part.
  */
 #ifndef INC_MANAGER_STALE_H
 #define INC_MANAGER_STALE_H
@@ -10,8 +10,8 @@
 #include "manager.h"
 
 /**
- * struct stale - of all files
- * @why: of each one why it cannot be used; empty: it was read
+ * struct stale - state of all files
+ * @why: for each file why it cannot be used; empty: it was read
  */
 struct stale {
 	char	why[CREDS_FILES][256];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Asks the agents, and gives each counter to its task, switch and client. What
- * switches send each other is not counted: a task's data counts once, where its
- * hosts send and receive it.
+ * Collects the agents' counters, for tasks, switches and clients. Traffic
+ * between switches does not count: a task's data count once, where its hosts
+ * send and receive them.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const char filter[] =
 	"<state><counter-values/></state></tree></switch>";
 
 /**
- * struct ask - an agent is asked
+ * struct ask - a request to an agent
  * @op: operation
  * @st: statistics
  * @counts: its answer
@@ -55,7 +55,7 @@ static int ask_run(struct sw_op *op, struct netconf *n)
 
 /* --- The main loop ------------------------------------------------------- */
 
-/* The rank that is a member of a tree; NULL: it is a switch, or no group's. */
+/* Find the rank that is a member; NULL: a switch, or of no group. */
 static const struct rank *find_owner(const struct manager *m,
 				     const struct sw *sw,
 				     const struct stats_member *who)
@@ -80,12 +80,12 @@ static void count_delta(struct stats *st, struct series *s,
 }
 
 /**
- * struct tally - for which objects a switch's members are counted
+ * struct tally - objects for which a switch's members are counted
  * @st: statistics
  * @sw: switch
- * @series: its object, NULL: none yet
- * @group: the last member's group: mostly the next one's, too
- * @task: its object
+ * @series: object of the switch, NULL: none yet
+ * @group: the last member's group: usually the next one's, too
+ * @task: object of @group
  */
 struct tally {
 	struct stats		*st;
@@ -161,8 +161,8 @@ static void ask_switch(struct stats *st, struct sw *sw)
 }
 
 /*
- * Forget what a switch that is over has told.
- * @sw: switch, in whose place there will be another one
+ * Forget the counters of a switch that is over.
+ * @sw: switch, whose place another one will take
  */
 void stats_forget_switch(struct stats *st, const struct sw *sw)
 {
@@ -173,8 +173,8 @@ void stats_forget_switch(struct stats *st, const struct sw *sw)
 }
 
 /*
- * Count what a group has done since the last second.
- * @g: group; its trees are going to be deleted
+ * Count a group's activity since the last second.
+ * @g: group, before its trees are deleted
  */
 void stats_group_ends(struct group *g)
 {
@@ -208,7 +208,7 @@ void stats_expire(struct stats *st)
 	}
 }
 
-/* Note who calls. */
+/* Note a caller. */
 void stats_caller(void *ctx, const struct identity *who)
 {
 	struct manager *m = ctx;
@@ -239,7 +239,7 @@ static void observe_value(struct stats_histogram *h, double value)
 	h->sum += value;
 }
 
-/* The group of an event, unless it is ending. */
+/* Find the group of an event, unless it is ending. */
 static const struct group *live_group(const struct stats *st,
 				      const struct event *ev)
 {
@@ -276,7 +276,7 @@ static void on_event(struct event_listener *l, const struct event *ev)
 		st->refused++;
 	else if (!strcmp(ev->kind, EVENT_RANK_LOST))
 		st->lost++;
-	/* While it ended, another one of its name may have begun. */
+	/* While a group ended, another one with its name may have begun. */
 	if (strcmp(ev->kind, EVENT_GROUP_ENDED) || live_group(st, ev))
 		return;
 	s = history_find(&st->history, SERIES_TASK, ev->tenant, ev->subject);
@@ -286,22 +286,22 @@ static void on_event(struct event_listener *l, const struct event *ev)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-/* Be called each second. */
+/* Register for a call each second. */
 void stats_watch(struct stats *st, struct stats_watch *w)
 {
 	LIST_INSERT_HEAD(&st->watches, w, entry);
 }
 
 /*
- * Be called no more.
- * @w: who was called; may be being called
+ * Unregister from calls each second.
+ * @w: registration; may be being called
  */
 void stats_ignore(struct stats *st, struct stats_watch *w)
 {
 	LIST_REMOVE(w, entry);
 }
 
-/* Begin to collect statistics. Returns statistics, or NULL: no memory. */
+/* Begin to collect statistics. Returns the statistics, or NULL: no memory. */
 struct stats *stats_start(struct manager *m)
 {
 	struct stats *st = calloc(1, sizeof(*st));

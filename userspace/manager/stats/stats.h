@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What tasks, switches and clients do: the agents are asked each second for the
- * counters of the kernel's members. metrics.c writes it for Prometheus.
+ * Activity of tasks, switches and clients: the agents are asked each second for
+ * the counters of the kernel's members. metrics.c writes them for Prometheus.
  */
 #ifndef INC_MANAGER_STATS_H
 #define INC_MANAGER_STATS_H
@@ -21,12 +21,12 @@ struct group;
 struct manager;
 
 /**
- * struct stats_histogram - how often values came
+ * struct stats_histogram - distribution of values
  * @n: number of bounds
  * @bound: upper bounds
  * @count: values up to the bound of the same index, and above the one before;
- *	the last: above all
- * @sum: of all values
+ *	the last: above all bounds
+ * @sum: sum of all values
  */
 struct stats_histogram {
 	unsigned int	n;
@@ -36,9 +36,9 @@ struct stats_histogram {
 };
 
 /**
- * struct stats_switch - what a switch's agent has told last
- * @asks: how often it is being asked
- * @previous: counters that it told in the last round
+ * struct stats_switch - last answer of a switch's agent
+ * @asks: pending requests
+ * @previous: counters of the last round
  */
 struct stats_switch {
 	unsigned int	asks;
@@ -46,9 +46,9 @@ struct stats_switch {
 };
 
 /**
- * struct stats_watch - is called each second
- * @entry: among all of them
- * @tick: when there are new samples
+ * struct stats_watch - registration for a call each second
+ * @entry: node among all registrations
+ * @tick: called when there are new samples
  */
 struct stats_watch {
 	LIST_ENTRY(stats_watch)	entry;
@@ -62,15 +62,15 @@ LIST_HEAD(stats_watches, stats_watch);
  * @m: manager
  * @history: objects
  * @expiry: certificates
- * @stale: files that say who may call, and are not in force
- * @switches: for each switch of the manager
+ * @stale: files of credentials that are not in force
+ * @switches: last answers, for each switch of the manager
  * @sample_at: milliseconds; when samples are taken next
- * @sampled_at: and when they were last
+ * @sampled_at: milliseconds; when samples were taken last
  * @listener: hears of groups
  * @watches: called each second
  * @size: ranks of the groups that became ready
  * @levels: levels of their trees
- * @ready: seconds that it took
+ * @ready: seconds until they were ready
  * @refused: groups that were refused
  * @lost: ranks that were lost
  */
