@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/*
- * Answers to operators, for the files of answer/ that have them.
- */
+/* Functions of answer/, which answer operators. */
 #ifndef INC_MANAGER_ANSWER_H
 #define INC_MANAGER_ANSWER_H
 
@@ -42,7 +40,7 @@ void answer_stored(struct manager *m, struct rpc_stream *stream,
  * typedef answer_fn - answers a request
  * @m: manager
  * @msg: request, of the method's type
- * @stream: where the answer goes if it is a stream
+ * @stream: stream for the answer, if the method has one
  * @a: answer
  */
 typedef void answer_fn(struct manager *m, const void *msg,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Which function answers which call, of operators and clients; answers on the
- * fabric and on groups.
+ * The function for each call of operators and clients; answers on the fabric
+ * and on groups.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 
 /**
  * struct list - messages of one kind, for a repeated member of another
- * @n: their number
- * @p: pointers to them
+ * @n: number of messages
+ * @p: pointers to the messages
  */
 struct list {
 	size_t	n;
 	void	**p;
 };
 
-/* Append a message that is still to be initialized; NULL: no memory. */
+/* Append an uninitialized message; NULL: no memory. */
 static void *append_message(struct list *list, size_t size)
 {
 	void **p = realloc(list->p, (list->n + 1) * sizeof(*p));
@@ -94,7 +94,7 @@ static void put_host(void *ctx, const struct inc_rdv_addr *addr,
 	out->interface = (char *)itf->name;
 }
 
-/* How busy others are is for operators, and where an agent is. */
+/* Only operators may see others' load, and agents' addresses. */
 static void hide_rest(const struct list *switches, const struct list *links)
 {
 	RdmaInc__V1__Switch *sw;
@@ -115,7 +115,7 @@ static void hide_rest(const struct list *switches, const struct list *links)
 	}
 }
 
-/* By number: which switches may a caller see? A client those of its groups. */
+/* Mark switches that a caller may see: a client sees those of its groups. */
 static bool *seen_switches(const struct manager *m, const struct rpc_answer *a)
 {
 	bool *seen = malloc(m->fabric.n * sizeof(*seen));
@@ -131,7 +131,7 @@ static bool *seen_switches(const struct manager *m, const struct rpc_answer *a)
 	return seen;
 }
 
-/* The hosts of the ranks of a client's groups, as often as these have ranks. */
+/* List the hosts of a client's groups, one entry for each rank. */
 static void put_own_hosts(struct list *hosts, const struct manager *m,
 			  const struct rpc_answer *a)
 {
@@ -307,17 +307,17 @@ static void delete_group(struct manager *m, const void *msg,
 
 #define REQUEST(name)	&rdma_inc__v1__##name##_request__descriptor
 /*
- * A group's name or nothing: one of nothing is one with an empty name, and
- * unknown members do no harm.
+ * Also for requests without members: an empty one parses as one with an empty
+ * name, and unknown members do no harm.
  */
 #define GROUP		REQUEST(get_group)
 #define HEALTH		&grpc__health__v1__health_check_request__descriptor
 
 /*
  * struct call - a method
- * @request: its request
- * @answer: answers it
- * @writes: the answer waits until what was written is stored
+ * @request: type of its request
+ * @answer: function that answers it
+ * @writes: the answer waits until its changes are stored
  */
 static const struct call {
 	const ProtobufCMessageDescriptor	*request;
@@ -347,8 +347,8 @@ static const struct call {
 };
 
 /*
- * Answer a request, if this manager leads or it is asked for that.
- * @stream: where the answer goes if it is a stream
+ * Answer a request, if this manager leads; health is answered always.
+ * @stream: stream for the answer, if the method has one
  */
 void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 size_t len, struct rpc_stream *stream,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Switches that are drained, and resumed.
- */
+/* Draining and resuming switches. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,7 @@ static struct sw *find_switch(struct manager *m, const char *name)
 /**
  * struct row - a group of the answer
  * @msg: message
- * @why: its text
+ * @why: text for @msg
  */
 struct row {
 	RdmaInc__V1__SwitchGroup	msg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Events for operators: past ones, and a stream of new ones. The stream reads
- * from the list whenever its client can take more, so one that reads slowly
- * misses events, but takes no memory.
+ * from the list whenever its client can take more, so a slow reader misses
+ * events, but takes no memory.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -16,8 +16,8 @@
 /**
  * struct batch - a message of events
  * @msg: message
- * @list: its pointers
- * @events: what they point to
+ * @list: pointers of @msg
+ * @events: events that @list points to
  */
 struct batch {
 	RdmaInc__V1__Events	msg;
@@ -41,7 +41,7 @@ struct event_watch {
 
 /*
  * Fill an event of a message.
- * @out: result, which lasts as long as @ev
+ * @out: result, valid as long as @ev
  */
 void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev)
 {
@@ -54,7 +54,7 @@ void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev)
 	out->tenant = (char *)ev->tenant;
 }
 
-/* Events that have been forgotten are skipped. Returns the next one's number. */
+/* Collect events, without forgotten ones. Returns the next one's number. */
 static uint64_t collect_events(const struct events *e, uint64_t from,
 			       size_t max, struct batch *b)
 {

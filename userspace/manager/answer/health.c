@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * gRPC's own question, whether the manager serves: the leader does. Watchers
- * get an answer when that changes.
+ * gRPC's health check, whether the manager serves: only the leader does.
+ * Watchers get an answer when this changes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,10 +19,10 @@ typedef Grpc__Health__V1__HealthCheckResponse response;
 /**
  * struct health_watch - a client that watches
  * @rpc: the stream's callbacks
- * @entry: among all of them
+ * @entry: node among all watches
  * @m: manager
- * @has_service: it asks for a service that there is
- * @last_status: the status that it got last; -1: none
+ * @has_service: the service it asks for exists
+ * @last_status: last status sent; -1: none
  */
 struct health_watch {
 	struct rpc_watch		rpc;
@@ -93,8 +93,8 @@ static void on_closed(struct rpc_watch *rpc)
 }
 
 /*
- * Answer Watch of grpc.health.v1.Health. A service that there is not is no
- * error: it might come.
+ * Answer Watch of grpc.health.v1.Health. An unknown service is no error: it
+ * might become known.
  */
 void answer_watch_health(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
@@ -115,8 +115,8 @@ void answer_watch_health(struct manager *m, const void *msg,
 }
 
 /*
- * Tell who watches what has changed. A slow reader gets only the latest status
- * once it has read.
+ * Send changes of the status to watchers. A slow reader gets only the latest
+ * status once it has read.
  */
 void answer_health_turn(struct manager *m)
 {

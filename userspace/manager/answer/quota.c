@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* What tenants have and may have. A client sees its own tenant only. */
+/* Use and limits of tenants. A client sees only its own tenant. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
  * struct row - a tenant
  * @msg: message
  * @list: pointers to @limits
- * @limits: what it has and may have
+ * @limits: use and limits
  */
 struct row {
 	RdmaInc__V1__Quota	msg;
@@ -20,7 +20,7 @@ struct row {
 };
 
 /**
- * struct table - an answer that is being made
+ * struct table - an answer under construction
  * @n: number of @rows
  * @rows: tenants
  */
@@ -80,7 +80,7 @@ static void add_row(const struct manager *m, struct table *t, const char *name)
 	r->msg.refused = tn ? tn->refused : 0;
 }
 
-/* Tenants that have or had a group, and tenants that the file names. */
+/* Add tenants that have or had a group, and tenants that the file names. */
 static void add_all(const struct manager *m, struct table *t)
 {
 	const struct tenant *tn;
@@ -114,7 +114,7 @@ void answer_quotas(struct manager *m, const void *msg,
 			add_all(m, &t);
 		fill_row(&all, "", policy_of_all(m->tenants.policy),
 			 &m->tenants.use);
-		/* The first two: others are no limits of all together. */
+		/* Only the first two limits apply to all tenants together. */
 		all.msg.n_limits = LIMIT_RANKS + 1;
 		out.all = own ? NULL : &all.msg;
 		if (!own) {

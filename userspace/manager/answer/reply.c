@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What answers have in common: errors, who asks and what he may see, switches and
+ * Common parts of answers: errors, callers and their rights, switches and
  * groups by name.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@ void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(a->text, sizeof(a->text), fmt, ap);
 	va_end(ap);
-	/* It may have words of the caller's. */
+	/* The text may quote the caller. */
 	text_clean(a->text);
 }
 
@@ -39,7 +39,7 @@ void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
 }
 
 /*
- * Check whether a caller may see its own tenant's groups only. Returns true if
+ * Check whether a caller may see only its own tenant's groups. Returns true if
  * so.
  */
 bool answer_hides(const struct rpc_answer *a)
@@ -47,7 +47,7 @@ bool answer_hides(const struct rpc_answer *a)
 	return a->who && a->who->role < ROLE_OPERATOR;
 }
 
-/* Name a caller, for what it does. */
+/* Name a caller, for records of its actions. */
 const char *answer_by(const struct rpc_answer *a)
 {
 	return a->who ? a->who->name : "anonymous";
@@ -60,9 +60,9 @@ bool answer_sees(const struct rpc_answer *a, const struct group *g)
 }
 
 /*
- * Say whether a switch gets more trees. Returns an empty text if it does;
- * "leaving": it is not named any more; else whether groups have trees there
- * still.
+ * Get a switch's state of draining. Returns an empty text if it gets more
+ * trees; "leaving": --switch does not name it any more; "draining": groups
+ * still use it, or may return; or "drained".
  */
 const char *answer_drain(const struct sw *sw)
 {
@@ -110,9 +110,10 @@ const char *answer_state(const struct group *g)
 }
 
 /*
- * Check whether something is whose the request is about. Returns true if so.
- * @owner: tenant that has it; empty: a caller without one
- * @tenant: of the request; "-": a caller without a tenant; empty: anyone
+ * Check whether an object belongs to the tenant that a request names. Returns
+ * true if so.
+ * @owner: tenant of the object; empty: callers without a tenant
+ * @tenant: tenant of the request; "-": callers without a tenant; empty: anyone
  */
 bool answer_is_of(const char *owner, const char *tenant)
 {
@@ -120,12 +121,11 @@ bool answer_is_of(const char *owner, const char *tenant)
 }
 
 /*
- * Find the group that a request is about. Returns the group, one that is
- * ending only if there is no other; or NULL.
- * @req: request: its name, and whose it is; "-": a caller's without a tenant;
- *	empty: anyone's
- * @a: answer, which is an error if there is none that the caller may see, or
- *	several
+ * Find the group that a request is about. Returns the group, or NULL. A group
+ * that is ending is only returned if there is no other.
+ * @req: request with its name and tenant; "-": callers without a tenant; empty:
+ *	anyone's
+ * @a: answer; an error if the caller may see none, or if there are several
  */
 struct group *answer_group(const struct manager *m,
 			   const RdmaInc__V1__GetGroupRequest *req,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Reservations: made, deleted, shown. A client sees and changes its own
- * tenant's.
+ * Adding, deleting and listing reservations. A client sees and changes only its
+ * own tenant's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "rpc/message.h"
 #include "rdma_inc.pb-c.h"
 
-/* Whose reservations is it about? NULL after an error. */
+/* Get the tenant that a request is about. NULL after an error. */
 static const char *tenant_of(const char *name, struct rpc_answer *a)
 {
 	const char *own = a->who ? a->who->tenant : "";
@@ -26,7 +26,7 @@ static const char *tenant_of(const char *name, struct rpc_answer *a)
 		answer_refuse(a, EACCES, "reservations of other tenants are for operators");
 		return NULL;
 	}
-	/* As in certificates; the user's name does not matter. */
+	/* Check the tenant's name as in certificates; any user's name will do. */
 	if (!identity_set(&id, "any", name, "client", why, sizeof(why)))
 		return name;
 	answer_refuse(a, EINVAL, "%s", why);
@@ -56,7 +56,7 @@ static void reply_reservation(struct rpc_answer *a, const struct reservation *r)
 	answer_reply(a, &out.base);
 }
 
-/* Who has made it? An operator may do so for somebody else. */
+/* Set the owner of a wish. An operator may name somebody else. */
 static bool set_by(struct reservation *wish, const char *by,
 		   struct rpc_answer *a)
 {
@@ -78,8 +78,8 @@ static bool set_by(struct reservation *wish, const char *by,
 }
 
 /*
- * Nobody could ever have these groups, be tenants limited or not, so no room is
- * held for them: limits that are set later would count it.
+ * Check that the groups of a wish can exist at all, whatever tenants' limits are.
+ * Else the room held for them would count against limits that are set later.
  */
 static bool may_be(const struct manager *m, const struct reservation *wish,
 		   struct rpc_answer *a)
@@ -146,7 +146,7 @@ void answer_reserve(struct manager *m, const void *msg,
 
 /*
  * Answer DeleteReservation.
- * @a: answer: what is deleted, as it was
+ * @a: answer: the reservation before its deletion
  */
 void answer_unreserve(struct manager *m, const void *msg,
 		      struct rpc_stream *stream, struct rpc_answer *a)

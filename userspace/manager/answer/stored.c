@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Answers to what changes records: they wait until these are stored, so that a
- * client is not promised what the next manager would know nothing of. Records are
- * written one after another, so no tenant has many of them written at a time.
+ * Answers to requests that change records: they wait until these are stored, since the
+ * next manager must know each change that a client was promised. Records are written
+ * one after another, so a tenant may have only a limited number of them in progress.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,15 +10,15 @@
 
 #include "answer/answer.h"
 
-#define STORING_MAX	64	/* answers of a tenant */
+#define STORING_MAX	64	/* waiting answers of a tenant */
 
 /**
  * struct stored - an answer that waits
- * @wait: for the store
- * @rpc: where it goes; its stream is NULL once the client is gone
- * @tenant: of the client, or NULL
- * @data: its bytes
- * @len: their number
+ * @wait: wait for the store
+ * @rpc: stream for the answer; NULL once the client is gone
+ * @tenant: the client's tenant, or NULL
+ * @data: bytes of the answer
+ * @len: number of @data
  */
 struct stored {
 	struct state_wait	wait;
@@ -52,15 +52,15 @@ static void on_closed(struct rpc_watch *rpc)
 	rpc->stream = NULL;
 }
 
-/* NULL: none is known yet. */
+/* Returns NULL if the tenant is not known yet. */
 static struct tenant *tenant_of(const struct manager *m, const struct rpc_answer *a)
 {
 	return tenant_known(&m->tenants, a->who ? a->who->tenant : "");
 }
 
 /*
- * Ask whether a request may be written. Returns false after an error: others'
- * records would wait for too many of its tenant.
+ * Check whether a request may be written. Returns false after an error: too
+ * many of its tenant's are in progress, and others would wait.
  */
 bool answer_may_store(const struct manager *m, struct rpc_answer *a)
 {
@@ -73,8 +73,8 @@ bool answer_may_store(const struct manager *m, struct rpc_answer *a)
 }
 
 /*
- * Let an answer wait until what its request has written is stored.
- * @a: answer; it goes at once if it is an error, or nothing was written
+ * Delay an answer until the changes of its request are stored.
+ * @a: answer; sent at once if it is an error, or nothing was written
  */
 void answer_stored(struct manager *m, struct rpc_stream *stream,
 		   struct rpc_answer *a, uint64_t since)

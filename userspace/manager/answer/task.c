@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Statistics for operators: of tasks, switches and clients, now and each
- * second, and their last hour.
+ * Statistics for operators: tasks, switches and clients, now and each second,
+ * and their last hour.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 /**
  * struct row - a task, switch or client
  * @msg: message
- * @waits_text: text of waits_for
+ * @waits_text: text of waits_for in @msg
  */
 struct row {
 	RdmaInc__V1__Task	msg;
@@ -27,10 +27,10 @@ struct row {
 };
 
 /**
- * struct table - an answer that is being made
+ * struct table - an answer under construction
  * @kind: kind of the objects
- * @name: the one that is asked for; empty: all
- * @tenant: whose; empty: anyone's; "-": a caller's without a tenant
+ * @name: name of the requested one; empty: all
+ * @tenant: its tenant; empty: anyone's; "-": callers without a tenant
  * @n: number of @rows
  * @rows: rows
  */
@@ -91,7 +91,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 	struct row *r;
 
 	for (g = m->groups; g; g = g->next) {
-		/* One that is ending shares the figures of its successor. */
+		/* A group that ends shares its successor's counters: skip it. */
 		r = g == group_of_tenant(m, g->tenant->name, g->request.job) ?
 		    add_row(t, g->tenant->name, g->request.job,
 			    answer_state(g)) :
@@ -159,7 +159,7 @@ static void answer_table(const struct manager *m, enum series_kind kind,
 	size_t i;
 
 	fill_table(m, &t);
-	/* A row begins with its message. */
+	/* The cast is valid since a row begins with its message. */
 	out.n_tasks = t.n;
 	out.tasks = (RdmaInc__V1__Task **)t.rows;
 	if (t.n || !name[0])
@@ -221,7 +221,7 @@ static void put_history(const struct series *s, RdmaInc__V1__History *out,
 	out->last = time(NULL) - now_ms() / 1000 + s->seconds - 1;
 }
 
-/* The one of this name; NULL after an error: none, or several tenants have one. */
+/* Find an object by name; NULL after an error: none, or of several tenants. */
 static const struct series *
 find_series(const struct manager *m, enum series_kind kind,
 	    const RdmaInc__V1__TasksRequest *req, struct rpc_answer *a)
@@ -275,11 +275,11 @@ void answer_history(struct manager *m, const void *msg,
 /**
  * struct task_watch - a client that gets an answer each second
  * @rpc: the stream's callbacks
- * @tick: is called each second
+ * @tick: called each second
  * @m: manager
- * @kind: what it watches
- * @name: which one; empty: all
- * @tenant: whose, as of struct table
+ * @kind: kind of the objects
+ * @name: name of one object; empty: all
+ * @tenant: its tenant, as of struct table
  */
 struct task_watch {
 	struct rpc_watch	rpc;
@@ -295,7 +295,7 @@ static void send_table(struct stats_watch *tick)
 	struct task_watch *w = container_of(tick, struct task_watch, tick);
 	struct rpc_answer a = { .err = 0 };
 
-	/* One that reads slowly misses seconds. */
+	/* A slow reader misses seconds. */
 	if (!rpc_stream_idle(w->rpc.stream))
 		return;
 	answer_table(w->m, w->kind, w->name, w->tenant, &a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Callers that may not do what they tried, and connections that were cut: counted,
- * and reported as events. Somebody who tries often must not fill the events.
+ * Callers that tried a forbidden call, and connections that were cut: counted,
+ * and reported as events, but not so often that they fill the list of events.
  */
 
 #include "conf/pace.h"
@@ -19,8 +19,8 @@ static void report_violation(struct manager *m, struct pace *p,
 }
 
 /*
- * Report a caller that was refused. One event a second says how many there
- * were since the last one.
+ * Report a caller that was refused. At most one event a second, with the number
+ * of refusals since the last one.
  */
 void violation_call(void *ctx, const char *peer, const char *why)
 {
@@ -29,7 +29,7 @@ void violation_call(void *ctx, const char *peer, const char *why)
 	report_violation(ctx, &pace, EVENT_REFUSED, peer, why, "refused");
 }
 
-/* Report a connection that was cut. As violation_call(). */
+/* Report a connection that was cut. Limited like violation_call(). */
 void violation_cut(void *ctx, const char *peer, const char *why)
 {
 	static struct pace pace;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Why a group has its tree: all candidates for the root, as they are now, and
- * what speaks against each.
+ * Reasons for a group's tree: all candidates for the root, as they are now, and
+ * the objections to each.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #include "rdma_inc.pb-c.h"
 
 /**
- * struct why - an answer that is being made
+ * struct why - an answer under construction
  * @msg: message
- * @text: its text
+ * @text: text of @msg
  * @list: pointers to @candidates
  * @candidates: a candidate for each switch
- * @objections: their texts
+ * @objections: texts of @candidates
  */
 struct why {
 	RdmaInc__V1__Why	msg;
