@@ -54,15 +54,15 @@ struct section {
 };
 
 /**
- * struct policy - a file's
+ * struct policy - content of a file
  * @all: limits of all tenants together
- * @others: of tenants that are not named
+ * @others: limits of tenants that are not named
  * @n: number of sections
  * @list: sections
  * @now: while it is read: the limits that lines set; NULL: none yet
- * @set: which of them were set, a bit each
- * @all_set: and which of @all
- * @err: and where messages go
+ * @set: limits of @now that were set, a bit each
+ * @all_set: the same for @all
+ * @err: buffer for error messages
  * @err_len: its size in bytes
  */
 struct policy {
@@ -78,8 +78,7 @@ struct policy {
 };
 
 /*
- * Make a policy that limits nothing. Returns the policy, for policy_free(), or
- * NULL.
+ * Make a policy without limits. Returns the policy, for policy_free(), or NULL.
  */
 struct policy *policy_new(void)
 {
@@ -145,7 +144,7 @@ static bool read_number(const char *text, uint32_t *value)
 	return !errno && !*end && num < POLICY_NO_LIMIT;
 }
 
-/* The other line may be far away: which one counts? */
+/* Refuse a second line for the same limit: it is unclear which one counts. */
 static int note_set(const struct policy *p, uint32_t *set, int opt)
 {
 	if (*set & 1U << opt)
@@ -193,7 +192,7 @@ static int take_option(void *ctx, int opt, char *text)
 	return 0;
 }
 
-/* The policy is freed unless @ret is 0. */
+/* End the reading of a policy, which is freed unless @ret is 0. */
 static struct policy *finish_policy(struct policy *p, int ret)
 {
 	const struct section *others;
@@ -232,8 +231,8 @@ static struct policy *begin_policy(struct conf *conf, char *err, size_t err_len)
 }
 
 /*
- * Read a policy from a file that is open. Returns the policy, for
- * policy_free(), or NULL.
+ * Read a policy from an open file. Returns the policy, for policy_free(), or
+ * NULL.
  * @err_len: size of @err in bytes
  */
 struct policy *policy_stream(FILE *f, const char *path, char *err,
@@ -259,7 +258,7 @@ struct policy *policy_read(const char *path, char *err, size_t err_len)
 	return p ? finish_policy(p, conf_read(&conf, path)) : NULL;
 }
 
-/* Forget a policy. */
+/* Free a policy. */
 void policy_free(struct policy *p)
 {
 	if (p)
@@ -267,7 +266,7 @@ void policy_free(struct policy *p)
 	free(p);
 }
 
-/* Get a tenant's limits. Returns limits, valid as long as the policy. */
+/* Get a tenant's limits. Returns the limits, valid as long as the policy. */
 const struct limits *policy_of(const struct policy *p, const char *tenant)
 {
 	const struct section *s = find_section(p, *tenant ? tenant : "-");
@@ -276,8 +275,8 @@ const struct limits *policy_of(const struct policy *p, const char *tenant)
 }
 
 /*
- * Get the limits of all tenants together. Returns limits, valid as long as the
- * policy.
+ * Get the limits of all tenants together. Returns the limits, valid as long as
+ * the policy.
  */
 const struct limits *policy_of_all(const struct policy *p)
 {
@@ -285,8 +284,8 @@ const struct limits *policy_of_all(const struct policy *p)
 }
 
 /*
- * Get the name of a tenant that the file has. Returns the name, "*" and "-"
- * included, or NULL after the last one.
+ * Get the name of a tenant in the file. Returns the name, also "*" and "-", or
+ * NULL after the last one.
  */
 const char *policy_tenant(const struct policy *p, size_t i)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What tenants may have: a file with lines NAME = VALUE. After "tenant = NAME"
- * come the limits of this tenant, after "tenant = *" the limits of all tenants
- * that are not named, after "tenant = -" the limits of callers that have no
- * tenant. What is not said is not limited. No I/O but the file's.
+ * Limits of tenants: a file with lines NAME = VALUE. After "tenant = NAME" come
+ * the limits of this tenant, after "tenant = *" the limits of all tenants that
+ * are not named, after "tenant = -" the limits of callers without a tenant. A
+ * missing line means no limit. No I/O except for the file.
  */
 #ifndef INC_MANAGER_POLICY_H
 #define INC_MANAGER_POLICY_H
@@ -19,14 +19,14 @@
 #define POLICY_PRIORITY_MAX	1000
 
 /**
- * enum policy_limit - what is limited
+ * enum policy_limit - kinds of limits
  * @LIMIT_GROUPS: groups at a time
  * @LIMIT_RANKS: ranks of all groups together
  * @LIMIT_MIN_RANKS: ranks that a group must have
  * @LIMIT_MAX_RANKS: ranks that a group may have
  * @LIMIT_SWITCH_TREES: trees at each switch
- * @LIMIT_SWITCH_SLOTS: slots of these together
- * @LIMITS: their number
+ * @LIMIT_SWITCH_SLOTS: slots of all trees at each switch
+ * @LIMITS: number of limits
  */
 enum policy_limit {
 	LIMIT_GROUPS,
@@ -39,10 +39,10 @@ enum policy_limit {
 };
 
 /**
- * struct limits - of a tenant, or of all together
+ * struct limits - limits of a tenant, or of all together
  * @max: by enum policy_limit; POLICY_NO_LIMIT: none
- * @priority: its groups may have the room of groups of tenants with a lower one;
- *	0 to POLICY_PRIORITY_MAX
+ * @priority: groups of a higher one that wait for room are placed first; 0 to
+ *	POLICY_PRIORITY_MAX
  */
 struct limits {
 	uint32_t	max[LIMITS];

@@ -13,14 +13,14 @@
 
 /* --- The policy ---------------------------------------------------------- */
 
-/* Note what was read, for later requests. */
+/* Note the result of a reading, for later requests. */
 static void note_source(struct tenants *t, const char *how, const char *what)
 {
 	snprintf(t->result, sizeof(t->result), "%s%s", how, what);
 	t->read_at = unix_ms();
 }
 
-/* Nobody has named the file, and it has not been there yet. */
+/* May the file be missing? Only the default one, and until it was first found. */
 static bool may_miss(const struct tenants *t)
 {
 	return !t->path || (t->optional && !t->found &&
@@ -28,9 +28,9 @@ static bool may_miss(const struct tenants *t)
 }
 
 /*
- * Read what tenants may have.
- * @path: file; NULL: nothing is limited
- * @optional: nothing is limited until it is there
+ * Read the tenants' limits.
+ * @path: file; NULL: no limits
+ * @optional: no limits until the file exists
  * @err_len: size of @err in bytes
  */
 int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
@@ -47,10 +47,10 @@ int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 }
 
 /*
- * Read the file again. A file that was there and is gone is an error: to limit
- * nothing, it is emptied. Returns 0 or -EINVAL.
- * @t: tenants; what they have stays theirs, and @t->said says what was done
- * @err: error message; then the limits are as they were
+ * Read the file again. A file that is gone is an error: empty it to limit
+ * nothing. Returns 0 or -EINVAL.
+ * @t: tenants, who keep their groups; @t->result has the result
+ * @err: error message; then the limits stay unchanged
  * @err_len: size of @err in bytes
  */
 int tenants_reload(struct tenants *t, char *err, size_t err_len)
@@ -78,7 +78,7 @@ int tenants_reload(struct tenants *t, char *err, size_t err_len)
 }
 
 /*
- * Forget all tenants.
+ * Free all tenants.
  * @t: tenants, none of which has a group
  */
 void tenants_close(struct tenants *t)
@@ -95,9 +95,9 @@ void tenants_close(struct tenants *t)
 	t->policy = NULL;
 }
 
-/* --- What they have ------------------------------------------------------ */
+/* --- Use ----------------------------------------------------------------- */
 
-/* Find a tenant. Returns the tenant, or NULL: it is not known. */
+/* Find a tenant. Returns the tenant, or NULL: unknown. */
 struct tenant *tenant_known(const struct tenants *t, const char *name)
 {
 	struct tenant *tn;
@@ -109,7 +109,7 @@ struct tenant *tenant_known(const struct tenants *t, const char *name)
 }
 
 /*
- * Find a tenant, or make it known. Returns the tenant, or NULL: no memory.
+ * Find a tenant, or add it. Returns the tenant, or NULL: no memory.
  * @name: its name; empty: callers without a tenant
  */
 struct tenant *tenant_get(struct tenants *t, const char *name)
@@ -154,7 +154,7 @@ static bool set_why(char *why, size_t len, const char *fmt, ...)
 	return false;
 }
 
-/* How many more there may be. */
+/* Get the number left below a limit. */
 static uint64_t count_left(uint32_t max, uint64_t used)
 {
 	if (max == POLICY_NO_LIMIT)
@@ -174,7 +174,7 @@ static bool size_is_allowed(const struct limits *l, const char *who,
 	return true;
 }
 
-/* What reservations hold, for a sentence. */
+/* Describe the room that reservations hold, for a sentence. */
 static const char *describe_held(uint64_t n, char buf[40])
 {
 	if (n)
@@ -184,7 +184,7 @@ static const char *describe_held(uint64_t n, char buf[40])
 	return buf;
 }
 
-/* @groups more, of @ranks ranks together. */
+/* Check whether @groups more, with @ranks ranks in all, are allowed. */
 static bool sum_is_allowed(const struct limits *l, const char *who,
 			   const struct use *u, uint32_t groups, uint32_t ranks,
 			   char *why, size_t len)
@@ -221,7 +221,7 @@ static bool has_room(const struct tenants *t, const struct tenant *tn,
 			      &t->use, groups, ranks, why, len);
 }
 
-/* What is more than @l allows even while nobody has anything. */
+/* Check a wish against limits as if nothing were in use. */
 static bool may_ever_have(const struct limits *l, const char *who,
 			  uint32_t groups, uint32_t ranks, char *why,
 			  size_t len)
@@ -236,10 +236,10 @@ static bool may_ever_have(const struct limits *l, const char *who,
 }
 
 /*
- * Hold room for a tenant, if it may have it. Returns 0, as
- * reservation_check(), -ENOMEM, -EINVAL: it is more than the tenant may ever
- * have (TENANT_NEVER), or -ENOBUFS: more than it may have now.
- * @why: result: if not, why, and what is allowed
+ * Hold room for a tenant, if it may have it. Returns 0, as reservation_check(),
+ * -ENOMEM, -EINVAL: more than the tenant may ever have (TENANT_NEVER), or
+ * -ENOBUFS: more than it may have now.
+ * @why: result: on failure the reason, and the limit
  * @len: size of @why in bytes
  */
 int tenant_reserve(struct tenants *t, const struct reservation *wish,
@@ -266,7 +266,7 @@ int tenant_reserve(struct tenants *t, const struct reservation *wish,
 /*
  * Check whether a tenant may have one more group. Returns true if it may.
  * @r: reservation whose room it takes; NULL: none
- * @why: result: if not, why, and what is allowed
+ * @why: result: if false, the reason, and the limit
  * @len: size of @why in bytes
  */
 bool tenant_admits(const struct tenants *t, const struct tenant *tn,
@@ -285,7 +285,7 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 	return has_room(t, tn, 1, ranks, why, len);
 }
 
-/* --- What changes -------------------------------------------------------- */
+/* --- Changes ------------------------------------------------------------- */
 
 /*
  * Count a group.
@@ -303,7 +303,7 @@ void tenant_enter(struct tenants *t, struct tenant *tn, struct reservation *r,
 }
 
 /*
- * Count a group no longer.
+ * Stop counting a group.
  * @r: reservation whose room it had, or NULL
  */
 void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,
@@ -318,8 +318,8 @@ void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,
 }
 
 /*
- * Report that a group is more than its tenant may have. A tenant that tries
- * often gets one event a second.
+ * Report that a group is over its tenant's limits. A tenant gets at most one
+ * event a second.
  */
 void tenant_refused(struct tenant *tn, struct events *events,
 		    const char *group, const char *why)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What tenants have now, and whether they may have more. Groups say when they
- * begin and end.
+ * Use of tenants, and whether they may have more. Groups report their begin and
+ * end.
  */
 #ifndef INC_MANAGER_QUOTA_H
 #define INC_MANAGER_QUOTA_H
@@ -13,7 +13,7 @@
 #include "base/event.h"
 #include "tenant/reserve.h"
 
-/* How refusals begin that waiting does not change. Slurm's prolog knows it. */
+/* Prefix of refusals that are final. Slurm's prolog knows it. */
 #define TENANT_NEVER	"this can never be reserved: "
 
 int tenants_open(struct tenants *t, const char *path, bool optional, char *err,

@@ -51,11 +51,10 @@ static unsigned int count_of(const struct tenants *t, const struct tenant *tn)
 }
 
 /*
- * Check whether a reservation makes sense. Whether the tenant may have it is
- * tenant_reserve()'s question. Returns 0, -EINVAL, -EEXIST, or -ENOBUFS: there
- * are too many.
- * @wish: what is to be reserved: the tenant, the name, by whom, groups, ranks,
- *	until when
+ * Check whether a reservation makes sense. tenant_reserve() checks whether the
+ * tenant may have it. Returns 0, -EINVAL, -EEXIST, or -ENOBUFS: there are too
+ * many.
+ * @wish: tenant, name, requester, groups, ranks, end
  * @len: size of @why in bytes
  */
 int reservation_check(const struct tenants *t, const struct reservation *wish,
@@ -89,7 +88,7 @@ int reservation_check(const struct tenants *t, const struct reservation *wish,
 }
 
 /*
- * Hold room. Returns 0 or -ENOMEM.
+ * Add a reservation, and hold its room. Returns 0 or -ENOMEM.
  * @len: size of @why in bytes
  */
 int reservation_add(struct tenants *t, const struct reservation *wish,
@@ -113,8 +112,8 @@ int reservation_add(struct tenants *t, const struct reservation *wish,
 }
 
 /*
- * Hold room no longer.
- * @r: reservation; its groups go on, as groups like all others
+ * Remove a reservation, and release its room.
+ * @r: reservation; its groups go on like all others
  */
 void reservation_end(struct tenants *t, struct reservation *r)
 {
@@ -127,13 +126,13 @@ void reservation_end(struct tenants *t, struct reservation *r)
 		free(r);
 }
 
-/* Check whether it has room for one more group. Returns true if so. */
+/* Check whether a reservation has room for one more group. Returns true if so. */
 bool reservation_fits(const struct reservation *r, uint32_t ranks)
 {
 	return r->used_groups < r->groups && ranks <= r->ranks - r->used_ranks;
 }
 
-/* Let a group have its room from a reservation. */
+/* Take a group's room from a reservation. */
 void reservation_take(struct tenants *t, struct reservation *r, uint32_t ranks)
 {
 	r->used_groups++;
@@ -142,8 +141,8 @@ void reservation_take(struct tenants *t, struct reservation *r, uint32_t ranks)
 }
 
 /*
- * Take back the room of a group that ends.
- * @r: reservation; not to be used after that if it is over
+ * Return the room of a group that ends.
+ * @r: reservation; must not be used afterwards if it has ended
  */
 void reservation_return(struct tenants *t, struct reservation *r,
 			uint32_t ranks)

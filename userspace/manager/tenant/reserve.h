@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Room that is held for jobs which have not begun: part of what a tenant may
- * have. A group takes its room from a reservation if its ranks name it, and
- * gives it back when it ends.
+ * Room that is held for jobs which have not begun, and counts against the
+ * tenant's limits. A group takes its room from a reservation if its ranks name
+ * it, and returns it when it ends.
  */
 #ifndef INC_MANAGER_RESERVE_H
 #define INC_MANAGER_RESERVE_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Tenants: what they have, and what is held for them. A tenant is what the
- * certificates or tokens of its users name; all users that name none are one
- * tenant, too. It is known from its first group or reservation on, until the
- * manager ends.
+ * Tenants: their use of limits, and the room held for them. The certificates or
+ * tokens of users name their tenant; all users without one are one tenant, too.
+ * A tenant is known from its first group or reservation until the manager ends.
  */
 #ifndef INC_MANAGER_TENANT_H
 #define INC_MANAGER_TENANT_H
@@ -18,11 +17,11 @@
 #define RESERVATIONS_MAX	1024	/* of a tenant, whatever its limits are */
 
 /**
- * struct use - what is taken of a limit
+ * struct use - use of limits
  * @groups: groups, except ending ones
  * @ranks: their ranks
- * @held_groups: groups that reservations hold room for, and which are not there
- * @held_ranks: and ranks
+ * @held_groups: groups without the existing ones that reservations hold room for
+ * @held_ranks: ranks without the existing ones that reservations hold room for
  */
 struct use {
 	uint64_t	groups;
@@ -32,14 +31,14 @@ struct use {
 };
 
 /**
- * struct tenant - who owns groups
- * @next: next one
+ * struct tenant - owner of groups
+ * @next: next tenant
  * @name: its name; empty: callers without a tenant
- * @limits: what it may have
- * @use: what it has
+ * @limits: its limits
+ * @use: its use of them
  * @storing: its requests whose answers wait for the store
  * @refused: ranks that were refused because of limits
- * @pace: of the events that say so
+ * @pace: limits events of refusals
  */
 struct tenant {
 	struct tenant		*next;
@@ -53,16 +52,16 @@ struct tenant {
 
 /**
  * struct reservation - room for groups of one job
- * @next: next one
- * @tenant: whose it is
- * @name: its name, among the tenant's
- * @requester: who has made it
- * @groups: how many groups there may be
- * @ranks: ranks of all of them together
- * @used_groups: of these, existing ones
- * @used_ranks: and their ranks
+ * @next: next reservation
+ * @tenant: tenant
+ * @name: name, unique among the tenant's
+ * @requester: user who has made it
+ * @groups: number of groups
+ * @ranks: ranks of all groups together
+ * @used_groups: existing groups
+ * @used_ranks: ranks of existing groups
  * @until: milliseconds; when it ends; INT64_MAX: when it is deleted
- * @ended: it has ended, and is freed with its last group
+ * @ended: has ended, and is freed with its last group
  */
 struct reservation {
 	struct reservation	*next;
@@ -80,15 +79,15 @@ struct reservation {
 /**
  * struct tenants - all tenants
  * @path: file with their limits, or NULL
- * @optional: it need not be there
- * @found: it was there
- * @read_at: milliseconds since 1970; when it was read, or that was tried
- * @result: and what came of it
- * @policy: what it says
- * @list: tenants that had a group
- * @use: what all of them have
- * @reservations: room that is held, the oldest first
- * @nreservations: their number
+ * @optional: the file may be missing at first
+ * @found: the file was found
+ * @read_at: milliseconds since 1970; last attempt to read the file
+ * @result: result of this attempt
+ * @policy: its content
+ * @list: tenants that had a group or reservation
+ * @use: use of all tenants together
+ * @reservations: reservations, the oldest first
+ * @nreservations: number of reservations
  */
 struct tenants {
 	const char	*path;
