@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The tree for a given root. Switches are gone through from the farthest to the
- * nearest: at each, streams become one where they can, and move on to a
- * neighbour that is nearer to the root. Of several neighbours that is one to
- * which streams can move from most switches, since there they can become one;
- * of these the one whose link has the least load.
+ * The tree for a given root. Switches are visited from the farthest to the
+ * nearest: at each, streams merge where they can, and move on to a neighbour
+ * that is nearer to the root. Of several, this is the neighbour to which
+ * streams can move from most switches, since they can merge there; among
+ * equals, the one whose link has the least load.
  *
- * Each stream is looked at once at each switch on its way: O(S + L + R D) for
- * ways of D links, and R streams in the beginning.
+ * Each stream is visited once at each switch on its path: O(S + L + R D) for
+ * paths of D links, and R initial streams.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "place/work.h"
 
-/* Tell how many members a node may have. Returns their number. */
+/* Get a node's limit of members. Returns the limit. */
 uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
 {
 	uint32_t most = nodes ? f->max_members : f->max_hosts;
@@ -24,7 +24,7 @@ uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
 }
 
 /*
- * Check whether a node may not have a member. Returns true if it may not.
+ * Check whether a node must not have a member. Returns true if so.
  * @hosts: the member is a host, else a node
  */
 bool merge_apart(const struct place_fabric *f, uint32_t sw, uint32_t below,
@@ -55,7 +55,7 @@ static uint32_t count_members(const struct stream *s)
 	return s->node == PLACE_NONE ? s->count : 1;
 }
 
-/* Cut ranks into streams: those at one switch that follow each other. */
+/* Cut ranks into streams: consecutive ranks at the same switch. */
 void merge_start(struct place_work *w, uint32_t first, uint32_t count)
 {
 	struct stream *s = NULL;
@@ -75,7 +75,7 @@ void merge_start(struct place_work *w, uint32_t first, uint32_t count)
 		};
 		n++;
 	}
-	/* The first one's is PLACE_NONE already. */
+	/* The first one's @prev is PLACE_NONE already: 0 - 1. */
 	s->next = PLACE_NONE;
 	w->nstart = n;
 }
@@ -89,7 +89,7 @@ static bool is_nearer(const struct place_work *w, uint32_t sw,
 	       w->way.dist[link->to] + link->cost == w->way.dist[sw];
 }
 
-/* A stream comes to a switch. */
+/* Add a stream to a switch. */
 static void add_stream(struct place_work *w, uint32_t stream, uint32_t sw)
 {
 	const struct place_fabric *f = w->f;
@@ -141,7 +141,7 @@ static void move_on(struct place_work *w, uint32_t sw)
 	}
 }
 
-/* --- Becoming one -------------------------------------------------------- */
+/* --- Merging ------------------------------------------------------------- */
 
 static int by_members(const void *a, const void *b)
 {
@@ -152,7 +152,7 @@ static int by_members(const void *a, const void *b)
 	return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
-/* Find the runs at a switch that are more than one member. */
+/* Find runs of more than one member at a switch. */
 static uint32_t find_runs(struct place_work *w, uint32_t sw)
 {
 	const struct stream *s;
@@ -168,16 +168,13 @@ static uint32_t find_runs(struct place_work *w, uint32_t sw)
 			w->runs[n].members += count_members(&w->streams[k]);
 		n += w->runs[n].members > 1;
 	}
-	/*
-	 * Where there is not room for all, the switches that save most go
-	 * first.
-	 */
+	/* If not all have room, the largest runs go first: they save most. */
 	if (n > w->room[sw] - w->used[sw])
 		qsort(w->runs, n, sizeof(*w->runs), by_members);
 	return n;
 }
 
-/* Make a stream of hosts shorter; a new one has the others. */
+/* Shorten a stream of hosts; a new stream gets the rest. */
 static void split_stream(struct place_work *w, uint32_t stream, uint32_t count)
 {
 	struct stream *s = &w->streams[stream];
@@ -209,8 +206,8 @@ uint32_t merge_node(struct place_work *w, uint32_t sw, uint32_t first,
 }
 
 /*
- * Make a node of as many members as it may have, from a stream on. Returns the
- * stream after them, or after one that may not be a member.
+ * Make a node, with as many members as it may have, from a stream on. Returns
+ * the next stream after the members, or after one that may not be a member.
  */
 static uint32_t make_node(struct place_work *w, uint32_t sw, uint32_t stream)
 {
@@ -266,7 +263,7 @@ static bool begin_trial(struct place_work *w)
 {
 	uint32_t i;
 
-	/* Most roots are too far away. */
+	/* Most roots are too far away from some rank. */
 	for (i = 0; i < w->nstart; i++)
 		if (w->way.dist[w->start[i].sw] == PLACE_FAR)
 			return false;
@@ -284,8 +281,8 @@ static bool begin_trial(struct place_work *w)
 }
 
 /*
- * Bring all streams to a root. Returns false if one cannot reach it, or if
- * that costs more than @w->limit.
+ * Move all streams to a root. Returns false if one cannot reach it, or if this
+ * costs more than @w->limit.
  */
 bool merge_to(struct place_work *w, uint32_t root)
 {
@@ -320,8 +317,8 @@ uint32_t merge_members(struct place_work *w, bool *nodes)
 }
 
 /*
- * Check whether the root may have its members. Returns true if it may, however
- * many they are.
+ * Check whether the root has routes to its members. Returns true if so,
+ * whatever their number is.
  */
 bool merge_fits(const struct place_work *w, uint32_t root)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The last resort: a tree of any switches that have room, wherever they are.
- * Each node takes members away, one less than it has itself; the largest nodes
+ * The last resort: a tree of any switches with room, wherever they are. Each
+ * node reduces the members by one less than it has itself; the largest nodes
  * are made first. So a tree is found if the room of all switches together is
- * enough, up to the rule that a node's parent is at another switch.
+ * enough, except for the rule that a node's parent is at another switch.
  */
 #include <stdlib.h>
 
 #include "place/work.h"
 
-/* The switch with room that may have most members. */
+/* Find the switch with room that may have most members. */
 static uint32_t find_widest(const struct place_work *w, bool nodes)
 {
 	uint32_t best = PLACE_NONE, s;
@@ -25,10 +25,10 @@ static uint32_t find_widest(const struct place_work *w, bool nodes)
 }
 
 /**
- * struct member - of a node that is still to be made
+ * struct member - member of a node that is not made yet
  * @first: first rank
  * @count: number of ranks
- * @sw: its node's switch; PLACE_NONE: it is a host
+ * @sw: its node's switch; PLACE_NONE: a host
  */
 struct member {
 	uint32_t	first;
@@ -44,7 +44,7 @@ static bool is_apart(const struct place_work *w, const struct member *m,
 	return merge_apart(w->f, sw, hosts ? w->rank_switches[m->first] : m->sw, hosts);
 }
 
-/* Members from @from on that may be in one node at a switch. */
+/* Count the members from @from on that one node at a switch may have. */
 static uint32_t fit_window(const struct place_work *w,
 			   const struct member *list, uint32_t n, uint32_t from,
 			   uint32_t sw)
@@ -61,13 +61,13 @@ static uint32_t fit_window(const struct place_work *w,
 	return k;
 }
 
-/* Make the largest node that this switch can have. Returns what is left. */
+/* Make the largest node that this switch can have. Returns the members left. */
 static uint32_t make_node(struct place_work *w, struct member *list, uint32_t n,
 			  uint32_t sw)
 {
 	uint32_t i, k, best = 0, most = 0;
 
-	/* The first that is wide enough will do. */
+	/* The first window that fills the node will do. */
 	for (i = 0; i < n && most < merge_limit(w->f, sw, true); i++) {
 		k = fit_window(w, list, n, i, sw);
 		if (k > most) {
@@ -76,7 +76,7 @@ static uint32_t make_node(struct place_work *w, struct member *list, uint32_t n,
 		}
 	}
 	w->room[sw]--;
-	/* Room may be endless. */
+	/* Room may be unlimited: do not try this switch again. */
 	if (most < 2 && w->f->naparts)
 		w->room[sw] = 0;
 	if (most < 2)
@@ -108,7 +108,7 @@ static bool pack_below(struct place_work *w, struct member *list, uint32_t n,
 	return n > 1;
 }
 
-/* Would all switches together do, if they could be combined at will? */
+/* Would the room be enough if switches could be combined freely? */
 static bool is_enough(const struct place_work *w, uint32_t nranks)
 {
 	uint64_t sum = 0;
@@ -121,14 +121,14 @@ static bool is_enough(const struct place_work *w, uint32_t nranks)
 	return sum >= nranks - 1;
 }
 
-/* Find any tree. Returns false if there is none. */
+/* Find any tree. Returns false if none was found. */
 bool pack(struct place_work *w, uint32_t nranks)
 {
 	struct member *list = calloc(nranks, sizeof(*list));
 	uint32_t i, root;
 	bool found = false;
 
-	/* All that one rank reaches, any other of its tree reaches, too. */
+	/* All ranks of a tree reach the same switches: try one rank's. */
 	way_find(&w->way, w->f, w->rank_switches[0], UINT64_MAX);
 	for (i = 0; i < nranks; i++)
 		if (w->way.dist[w->rank_switches[i]] == PLACE_FAR)

@@ -4,18 +4,18 @@
  * clock; the same input gives the same tree.
  *
  * A node of the tree is a tree on one switch. Its members are hosts and other
- * nodes, and cover consecutive ranks in order, as the module needs it. A switch
- * may have several nodes of a group, for ranks that do not follow each other.
+ * nodes, and cover consecutive ranks in order, as the module needs them. A
+ * switch may have several nodes of a group, for ranks that are not consecutive.
  *
- * Of all trees that are looked at, the one is taken that is least in this order:
+ * Of all trees that are tried, the least one in this order is taken:
  *
- *	cost	of the links that are crossed between the ranks' switches and the
- *		root, once for each queue pair that crosses them. A link costs 1,
- *		or more if it is slower than others
+ *	cost	of the links between the ranks' switches and the root, counted for
+ *		each queue pair across them. A link costs 1, or more if it is slower
+ *		than others
  *	depth	levels
- *	nodes	their number
- *	load	that these links and switches have already
- *	index	of the root
+ *	nodes	number of nodes
+ *	load	present load of these links and switches
+ *	index	index of the root
  *
  * The cost is the least possible if the fabric has no cycle, all switches have
  * room and no node meets its limit of members; else it is an upper bound
@@ -28,14 +28,14 @@
 #include <stdint.h>
 
 #define PLACE_NONE	UINT32_MAX
-#define PLACE_FAR	UINT32_MAX	/* no way from here to there */
+#define PLACE_FAR	UINT32_MAX	/* there is no path */
 #define PLACE_COST_MAX	255		/* of one link */
 
 /**
  * struct place_switch - a switch
- * @room: trees that it has room for; 0: it takes no part
- * @members: members that a tree may have there; 0: as many as anywhere
- * @load: the one with less is preferred, among switches that are equal else
+ * @room: trees that it has room for; 0: it is not used
+ * @members: members that a tree may have there; 0: only the fabric's limit
+ * @load: load; less is better among switches that are otherwise equal
  */
 struct place_switch {
 	uint32_t	room;
@@ -47,7 +47,7 @@ struct place_switch {
  * struct place_link - a link, in one direction
  * @to: switch that it leads to
  * @cost: 1 to PLACE_COST_MAX, the same in both directions
- * @load: the one with less is preferred, among links that are equal else
+ * @load: load; less is better among links that are otherwise equal
  */
 struct place_link {
 	uint32_t	to;
@@ -56,11 +56,11 @@ struct place_link {
 };
 
 /**
- * struct place_apart - what a node may not have as its member
- * @sw: the node's switch
- * @below: the switch of a node; or that of hosts
- * @hosts: hosts that are there, else a node. Of nodes, neither may be the other's
- *	member
+ * struct place_apart - a member that a node must not have
+ * @sw: switch of the node
+ * @below: switch of the member
+ * @hosts: applies to hosts at @below; else to a node, and then in both
+ *	directions
  */
 struct place_apart {
 	uint32_t	sw;
@@ -72,12 +72,12 @@ struct place_apart {
  * struct place_fabric - the switches and their links
  * @n: number of switches
  * @switches: switches
- * @first: where the links of each switch begin in @links; @n + 1 entries
- * @links: links, each of them from both of its ends
+ * @first: for each switch its first link in @links; @n + 1 entries
+ * @links: links, each in both directions
  * @max_hosts: members that a node may have
- * @max_members: members that a node may have if nodes are among them
- * @apart: what has no route to each other; mostly nothing
- * @naparts: its number
+ * @max_members: members that a node may have if there are nodes among them
+ * @apart: pairs without a route; usually none
+ * @naparts: number of @apart
  */
 struct place_fabric {
 	uint32_t			n;
@@ -93,7 +93,7 @@ struct place_fabric {
 /**
  * struct place_node - a node of a tree
  * @sw: switch
- * @parent: the parent's place in the array; PLACE_NONE: it is the root
+ * @parent: the parent's place in the array; PLACE_NONE: the root
  * @first: first rank
  * @count: number of ranks
  * @members: number of members
@@ -111,9 +111,9 @@ struct place_node {
  * @cost: see above
  * @depth: levels of nodes
  * @n: number of nodes
- * @nodes: nodes: the root, then each followed by those below it, in the order
- *	of the ranks
- * @node_of: for each rank the node that it is a member of
+ * @nodes: nodes: the root, then each node followed by those below it, in the
+ *	order of ranks
+ * @node_of: for each rank the node that has it as a member
  */
 struct place {
 	uint64_t		cost;
@@ -125,12 +125,12 @@ struct place {
 
 /**
  * struct place_why - a candidate for the root
- * @usable: it has room
+ * @usable: has room
  * @load: see above
  * @depth: see above
  * @nodes: see above
- * @cost: see above; UINT64_MAX: there is a rank that has no way to it
- * @apart: it would have a member that it may not have
+ * @cost: see above; UINT64_MAX: a rank has no path to it
+ * @apart: a member would have no route
  */
 struct place_why {
 	bool		usable;

@@ -3,13 +3,13 @@
  * See place.h. Every switch with room is tried as the root (merge.c), which
  * takes O(S (S + L + R D)) for S switches, L links, and R runs of ranks at one
  * switch that are at most D links from the root. Most trials end early, as soon
- * as they cost more than the best one; and ways are looked for no farther than
- * it costs, so that a small group does not take the whole fabric's time.
+ * as they cost more than the best one; and paths are not searched beyond this
+ * cost, so a small group does not need the time of the whole fabric.
  *
  * If no root may have as many members as would arrive, the ranks are cut into
- * as many parts as needed, and each gets a tree of its own below the root. If
- * that fails, all ranks become members of one switch, and if that has no room
- * either, any switches that have (pack.c).
+ * as many parts as needed, and each part gets a tree of its own below the root.
+ * If this fails, all ranks become members of one switch, and without room
+ * there, of any switches with room (pack.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
  * @root: switch
  * @cost: see place.h
  * @depth: see place.h
- * @nodes: their number
+ * @nodes: number of nodes
  * @load: see place.h
  */
 struct trial {
@@ -44,8 +44,8 @@ static bool is_better(const struct trial *a, const struct trial *b)
 }
 
 /*
- * Try a root, whose parent is to be at @below, or PLACE_NONE. Returns false if it
- * is none, or costs more than w->limit. @fits: it may have so many members.
+ * Try a root; @below: switch of its parent, or PLACE_NONE. Returns false if it
+ * does not work, or costs more than w->limit. @fits: it may have so many members.
  */
 static bool try_root(struct place_work *w, uint32_t r, uint32_t below,
 		     struct trial *t, bool *fits)
@@ -56,14 +56,14 @@ static bool try_root(struct place_work *w, uint32_t r, uint32_t below,
 	if (!w->room[r] || r == below ||
 	    (below != PLACE_NONE && merge_apart(w->f, below, r, false)))
 		return false;
-	/* A stream at a switch that is farther away would cost too much. */
+	/* A stream from beyond the limit would cost too much. */
 	way_find(&w->way, w->f, r, w->limit);
 	if (below != PLACE_NONE && w->way.dist[below] == PLACE_FAR)
 		return false;
 	if (!merge_to(w, r) || !merge_fits(w, r))
 		return false;
 	n = merge_members(w, &nodes);
-	/* A single node would do without a root above it. */
+	/* A single node needs no root above it. */
 	if (n == 1 && nodes)
 		return false;
 	t->root = r;
@@ -78,9 +78,9 @@ static bool try_root(struct place_work *w, uint32_t r, uint32_t below,
 }
 
 /*
- * Find the best root of the ranks at hand, and the best one that would have too
- * many members. @below: its parent's switch, or PLACE_NONE. The first rank's
- * switch is mostly near the best one, and shows how little it may cost.
+ * Find the best root of the ranks at hand, and the best one with too many
+ * members. @below: switch of its parent, or PLACE_NONE. The first rank's switch
+ * is usually near the best root: its cost bounds the search.
  */
 static struct trial search_root(struct place_work *w, uint32_t below,
 				struct trial *wide)
@@ -98,7 +98,7 @@ static struct trial search_root(struct place_work *w, uint32_t below,
 		bound = t.cost;
 	for (r = 0; r < w->f->n; r++) {
 		w->limit = best.root == PLACE_NONE ? bound : best.cost;
-		/* The way of the first rank's stream alone would cost too much. */
+		/* The first rank's stream alone would cost too much. */
 		if (w->distance[r] > w->limit ||
 		    !try_root(w, r, below, &t, &fits))
 			continue;
@@ -109,7 +109,7 @@ static struct trial search_root(struct place_work *w, uint32_t below,
 	return best;
 }
 
-/* Try a root once more. */
+/* Repeat the trial of a root. */
 static uint32_t retry_root(struct place_work *w, uint32_t root, bool *nodes)
 {
 	way_find(&w->way, w->f, root, UINT64_MAX);
@@ -118,7 +118,7 @@ static uint32_t retry_root(struct place_work *w, uint32_t root, bool *nodes)
 	return merge_members(w, nodes);
 }
 
-/* Keep the nodes of a trial, and this root. */
+/* Keep the nodes of a trial, and its root. */
 static void keep_trial(struct place_work *w, uint32_t root, uint32_t first,
 		       uint32_t count, uint32_t members)
 {
@@ -130,7 +130,7 @@ static void keep_trial(struct place_work *w, uint32_t root, uint32_t first,
 static bool solve_ranks(struct place_work *w, uint32_t first, uint32_t count,
 			uint32_t below);
 
-/* Cut the ranks into parts that would be @most members each. */
+/* Cut the ranks into parts of at most @most members. */
 static uint32_t cut_ranks(const struct place_work *w, uint32_t most,
 			  uint32_t *counts)
 {
@@ -149,7 +149,7 @@ static uint32_t cut_ranks(const struct place_work *w, uint32_t most,
 	return parts;
 }
 
-/* Have the members that are too many for a root become fewer. */
+/* Reduce the members of a root by intermediate nodes. */
 static bool divide_ranks(struct place_work *w, uint32_t root)
 {
 	uint32_t *counts = calloc(w->count, sizeof(*counts));
@@ -158,12 +158,12 @@ static bool divide_ranks(struct place_work *w, uint32_t root)
 	bool ok = counts && most > 1, nodes;
 
 	members = retry_root(w, root, &nodes);
-	/* If the parts would be too many, they are cut again. */
+	/* If there are too many parts, make them larger: they are cut again. */
 	if (ok && (members + most - 1) / most > most)
 		parts = cut_ranks(w, (members + most - 1) / most, counts);
 	else
 		parts = ok ? cut_ranks(w, most, counts) : 0;
-	/* Of the root's switch, nothing more: a node is not its own parent. */
+	/* A node and its parent must not be at the same switch. */
 	room = w->room[root];
 	w->room[root] = 0;
 	for (i = 0; i < parts && ok; start += counts[i++])
@@ -204,7 +204,7 @@ static int by_ranks(const void *a, const void *b)
 	return x->count > y->count ? -1 : x->count < y->count;
 }
 
-/* Nodes that are below others follow them, once they are sorted. */
+/* After sorting, nodes follow the nodes that they are below. */
 static void set_parents(struct place *p)
 {
 	uint32_t i, up, k;
@@ -222,8 +222,8 @@ static void set_parents(struct place *p)
 }
 
 /*
- * Tell which member of a node a rank is, or is below. Returns the node that is
- * a member; PLACE_NONE: it is a host.
+ * Find the member of a node that a rank is, or is below. Returns the node that
+ * is this member; PLACE_NONE: a host.
  */
 uint32_t place_member(const struct place *p, uint32_t node, uint32_t rank)
 {
@@ -266,7 +266,7 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 		member = place_member(p, node, r);
 		sw = member == PLACE_NONE ? at[r] : p->nodes[member].sw;
 		r += member == PLACE_NONE ? 1 : p->nodes[member].count;
-		/* Mostly all are at their own switch. */
+		/* Paths are rarely needed: most members are at the node's switch. */
 		if (sw != k->sw && !found) {
 			way_find(way, f, k->sw, UINT64_MAX);
 			found = true;
@@ -279,10 +279,10 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 }
 
 /*
- * Go through the links that a tree's queue pairs cross. Returns false: no
+ * Walk over the links that a tree's queue pairs cross. Returns false: no
  * memory.
- * @at: for each rank the switch that its host is at
- * @cross: called for each time that one is crossed
+ * @at: for each rank the switch of its host
+ * @cross: called for each crossing of a link
  */
 bool place_walk(const struct place_fabric *f, const struct place *p,
 		const uint32_t *at,
@@ -386,10 +386,9 @@ static bool find_place(struct place_work *w, uint32_t nranks)
 }
 
 /*
- * Compute the tree of a group. Returns false if there is no such tree, or no
- * memory.
+ * Compute the tree of a group. Returns false if there is no tree, or no memory.
  * @nranks: number of ranks, at least 1
- * @at: for each rank the switch that its host is at
+ * @at: for each rank the switch of its host
  */
 bool place_compute(const struct place_fabric *f, uint32_t nranks,
 		   const uint32_t *at, struct place *p)
@@ -428,7 +427,7 @@ static void judge_root(struct place_work *w, uint32_t root,
 
 /*
  * Judge all candidates for the root. Returns false: no memory.
- * @at: for each rank the switch that its host is at
+ * @at: for each rank the switch of its host
  */
 bool place_why(const struct place_fabric *f, uint32_t nranks,
 	       const uint32_t *at, struct place_why *list)

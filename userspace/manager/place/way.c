@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Shortest ways to a switch: Dijkstra's algorithm with a bucket queue (Dial),
+ * Shortest paths to a switch: Dijkstra's algorithm with a bucket queue (Dial),
  * O(S + L) for S switches and L links, as the costs of links are small.
  */
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 /**
  * struct queue - switches by their distance so far
- * @w: has the lists
- * @n: number of switches in it
+ * @w: paths, with the lists
+ * @n: number of switches in the queue
  */
 struct queue {
 	struct way	*w;
@@ -19,8 +19,8 @@ struct queue {
 };
 
 /*
- * Allocate room for ways. Returns false: no memory; way_free() is to be called
- * all the same.
+ * Allocate room for paths. Returns false: no memory; way_free() must be called
+ * anyway.
  */
 bool way_init(struct way *w, uint32_t n)
 {
@@ -30,14 +30,14 @@ bool way_init(struct way *w, uint32_t n)
 		.next = calloc(n, sizeof(*w->next)),
 		.prev = calloc(n, sizeof(*w->prev)),
 	};
-	/* Both are the largest number. */
+	/* PLACE_FAR and PLACE_NONE both have all bits set. */
 	memset(w->heads, 0xff, sizeof(w->heads));
 	if (w->dist)
 		memset(w->dist, 0xff, n * sizeof(*w->dist));
 	return w->dist && w->order && w->next && w->prev;
 }
 
-/* Free the room for ways. */
+/* Free the room for paths. */
 void way_free(struct way *w)
 {
 	free(w->dist);
@@ -93,10 +93,9 @@ static void settle_switch(struct queue *q, const struct place_fabric *f,
 }
 
 /*
- * Find the shortest ways to a switch. It takes as long as there are switches
- * nearer than that: all are tried as the root of a tree, and most are too far
- * away.
- * @limit: what is farther away is not found
+ * Find the shortest paths to a switch. Takes time only for the switches within the
+ * limit: each switch is tried as the root of a tree, and most are too far away.
+ * @limit: longest distance to search
  */
 void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 	      uint64_t limit)
@@ -104,7 +103,7 @@ void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
 	struct queue q = { .w = w };
 	uint32_t dist = 0;
 
-	/* No other has a distance. */
+	/* Reset the last search: only switches in @order have a distance. */
 	while (w->n)
 		w->dist[w->order[--w->n]] = PLACE_FAR;
 	w->dist[to] = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the files of this folder share.
+ * Internals of this folder.
  *
- * A stream is what some consecutive ranks send: one queue pair for each, or one
- * for all of them once they are below a node. Streams move from switch to
- * switch towards the root, on shortest ways. Streams that follow each other in
- * the order of ranks and meet at a switch with room become one.
+ * A stream is the traffic of consecutive ranks: one queue pair for each rank,
+ * or one for all of them once they are below a node. Streams move from switch
+ * to switch towards the root, on shortest paths. Streams of consecutive ranks
+ * that meet at a switch with room merge.
  */
 #ifndef INC_MANAGER_PLACE_WORK_H
 #define INC_MANAGER_PLACE_WORK_H
@@ -18,11 +18,11 @@
  * struct stream - see above
  * @first: first rank
  * @count: number of ranks
- * @node: their node; PLACE_NONE: they are hosts
+ * @node: their node; PLACE_NONE: hosts
  * @depth: levels of nodes
- * @sw: switch where it is; PLACE_NONE: it is part of another one
- * @prev: the stream of the ranks before these
- * @next: the stream of the ranks after these
+ * @sw: switch where it is; PLACE_NONE: merged into another one
+ * @prev: stream of the ranks before these
+ * @next: stream of the ranks after these
  * @peer: another stream at the same switch
  */
 struct stream {
@@ -37,7 +37,7 @@ struct stream {
 };
 
 /**
- * struct run - streams at a switch that follow each other
+ * struct run - consecutive streams at a switch
  * @stream: the first one
  * @members: queue pairs in all
  */
@@ -46,18 +46,18 @@ struct run {
 	uint32_t	members;
 };
 
-/* Of the bucket queue: one for each distance that its switches may have. */
+/* Size of the bucket queue: distances in it differ by at most PLACE_COST_MAX. */
 #define WAY_BUCKETS	(PLACE_COST_MAX + 1)
 
 /**
- * struct way - shortest ways to one switch
- * @dist: for each switch its distance; PLACE_FAR: there is no way
- * @order: switches that have one, the nearest first
- * @n: their number
- * @next: of the bucket queue
- * @prev: of the bucket queue
- * @heads: first of each bucket, which has distances that are equal modulo
- *	WAY_BUCKETS; between two calls of way_find() PLACE_NONE
+ * struct way - shortest paths to one switch
+ * @dist: for each switch its distance; PLACE_FAR: no path
+ * @order: switches with a path, the nearest first
+ * @n: number of @order
+ * @next: list of the bucket queue
+ * @prev: list of the bucket queue
+ * @heads: first of each bucket, whose distances are equal modulo WAY_BUCKETS;
+ *	PLACE_NONE between two calls of way_find()
  */
 struct way {
 	uint32_t	*dist;
@@ -72,26 +72,26 @@ struct way {
  * struct place_work - a computation
  * @f: fabric
  * @rank_switches: for each rank its switch
- * @way: ways to the root that is being tried
+ * @way: paths to the root that is being tried
  * @distance: for each switch its distance from the first rank's
- * @room: room that each switch has left
+ * @room: for each switch the room left
  * @streams: streams
- * @nstreams: their number
- * @start: streams as they are before the first step, see merge_start()
- * @nstart: their number
+ * @nstreams: number of @streams
+ * @start: streams before the first step, see merge_start()
+ * @nstart: number of @start
  * @head: for each switch one of the streams there
- * @wanted: for each switch from how many switches streams could move there
- * @used: for each switch the nodes that it got in this trial
- * @runs: of the switch at hand
- * @nodes: nodes; of a parent, @parent is not known before its own node is
+ * @wanted: for each switch the number of switches that can send streams there
+ * @used: for each switch its nodes in this trial
+ * @runs: runs of the current switch
+ * @nodes: nodes; @parent is set in the end
  * @nnodes: nodes that are settled; a trial's follow
  * @ntried: number of both
  * @first: first rank of this trial
  * @count: number of its ranks
- * @flat: all ranks are to be members of the root
- * @cost: of this trial
- * @load: of this trial
- * @depth: of this trial
+ * @flat: all ranks must be members of the root
+ * @cost: cost of this trial
+ * @load: load of this trial
+ * @depth: depth of this trial
  * @limit: give up a trial whose cost is higher
  */
 struct place_work {
