@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * The page, as part of the program. WEB_DIR is this folder.
- */
+/* The page, as part of the program. WEB_DIR is this folder. */
 #include "web/web.h"
 
 #define EMBED(name, file)					\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The HTTP server, by libmicrohttpd. Connections are few; one that takes longer
- * than REQUEST_MS to send a request, or ANSWER_MS to read one text, or that does
- * not read for READ_S, is closed. What is published belongs to nobody: it is freed
- * when the last connection that sends it has done so. As there is something new
- * each second, slow readers hold ANSWER_MS / 1000 texts, however many they are.
+ * The HTTP server, by libmicrohttpd. Connections are few; a connection is
+ * closed if it takes longer than REQUEST_MS to send a request, or ANSWER_MS to
+ * read a text, or if it does not read for READ_S. Published texts are counted
+ * by users, and freed with the last connection that sends them. Each second
+ * brings a new one, so slow readers hold at most ANSWER_MS / 1000 texts in all.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,8 +26,8 @@
 #include "web/web.h"
 
 #define CONNECTIONS	512
-#define HOST_MAX	256	/* of them, from one host */
-#define STREAMS		32	/* of them, for EventSource */
+#define HOST_MAX	256	/* connections from one host */
+#define STREAMS		32	/* connections of EventSource */
 #define READ_S		5
 #define REQUEST_MS	5000
 #define HURRY_MS	1000	/* instead, if half of the connections are taken */
@@ -35,9 +35,9 @@
 #define BLOCK		8192
 
 /**
- * struct text - something published
+ * struct text - a published text
  * @http: server
- * @users: who may still send it
+ * @users: number of connections that may still send it, and one while published
  * @len: its length
  * @data: text
  */
@@ -50,11 +50,11 @@ struct text {
 
 /**
  * struct http_conn - a connection
- * @next: next one
+ * @next: next connection
  * @fd: its socket
- * @since: milliseconds; when it began to be silent, or to be answered
- * @has_request: it has sent a request that is not answered
- * @streams: by an EventSource
+ * @since: milliseconds; start of its silence, or of the answer
+ * @has_request: has sent a request that is not answered yet
+ * @streams: serves an EventSource
  * @from: its host
  */
 struct http_conn {
@@ -68,15 +68,15 @@ struct http_conn {
 
 /**
  * struct stream - an EventSource
- * @next: next one
+ * @next: next EventSource
  * @http: server
  * @conn: libmicrohttpd's connection
- * @now: what is being sent, NULL: nothing
- * @since: milliseconds; when it began to be sent
- * @begin: bytes of the stream before it
- * @sent: serial number of what was sent last
- * @waits: it waits for something new
- * @replaced: another one has its place
+ * @now: text that is being sent, NULL: none
+ * @since: milliseconds; when @now began to be sent
+ * @begin: bytes of the stream before @now
+ * @sent: serial number of the last text
+ * @waits: waits for a new text
+ * @replaced: another viewer has its place
  * @fd: its socket
  * @from: its host
  */
@@ -96,18 +96,18 @@ struct stream {
 
 /**
  * struct http - server
- * @daemon: libmicrohttpd's
- * @loopback: it listens for this host only
- * @lock: guards all that follows
+ * @daemon: libmicrohttpd's daemon
+ * @loopback: listens only for this host
+ * @lock: guards the following
  * @stop: all connections end
- * @state: published last
- * @metrics: published last
- * @history: published last
- * @serial: how often was published
+ * @state: last published state
+ * @metrics: last published metrics
+ * @history: last published history
+ * @serial: number of publications
  * @conns: connections
- * @nconns: their number
+ * @nconns: number of connections
  * @streams: EventSources
- * @nstreams: their number
+ * @nstreams: number of EventSources
  */
 struct http {
 	struct MHD_Daemon	*daemon;
@@ -161,7 +161,7 @@ static struct in6_addr host_of(struct MHD_Connection *conn)
 	return key;
 }
 
-/* libmicrohttpd's own limit takes each address of IPv6 for a host. */
+/* libmicrohttpd's own limit would count each IPv6 address as a host. */
 static enum MHD_Result admit_peer(void *ctx, const struct sockaddr *peer,
 				  socklen_t len)
 {
@@ -206,7 +206,7 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **own,
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* NULL: there was no memory for it. */
+/* Returns NULL if there was no memory for it. */
 static struct http_conn *client_of(struct MHD_Connection *conn)
 {
 	const union MHD_ConnectionInfo *info =
@@ -236,8 +236,8 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **own,
 }
 
 /*
- * The lock is held. A request that comes byte by byte is no request, and who reads
- * byte by byte no reader.
+ * Close slow connections; the lock is held. Requests or reads byte by byte do
+ * not count as progress.
  */
 static void close_slow(struct http *h)
 {
@@ -257,7 +257,7 @@ static void close_slow(struct http *h)
 
 /* --- EventSource --------------------------------------------------------- */
 
-/* The lock is held. Returns false if there is nothing to send. */
+/* Take the newest text; the lock is held. Returns false if there is none. */
 static bool take_new(struct http *h, struct stream *s)
 {
 	if (s->now)
@@ -327,16 +327,16 @@ static unsigned int count_from(const struct http *h,
 }
 
 /*
- * The lock is held. A viewer from a host with fewer viewers gets the place of
- * the oldest viewer of the host with most. Viewers that read nothing would keep
- * all others out.
+ * Make room for a viewer; the lock is held. A viewer from a host with fewer
+ * viewers gets the place of the oldest viewer of the host with most. Otherwise
+ * viewers that read nothing could keep all others out.
  */
 static void make_room(struct http *h, const struct stream *for_it)
 {
 	unsigned int most = count_from(h, &for_it->from) + 1, n;
 	struct stream *found = NULL, *s;
 
-	/* New ones are first in the list. */
+	/* The newest viewers are first in the list. */
 	for (s = h->streams; s; s = s->next) {
 		n = count_from(h, &s->from);
 		if (n < most || (n == most && !found))
@@ -355,7 +355,7 @@ static void make_room(struct http *h, const struct stream *for_it)
 	found->waits = false;
 }
 
-/* NULL: there are too many. */
+/* Returns NULL if there are too many. */
 static struct MHD_Response *stream_new(struct http *h,
 				       struct MHD_Connection *conn)
 {
@@ -473,8 +473,8 @@ static enum MHD_Result reply_published(struct http *h,
 }
 
 /*
- * On loopback a page of somewhere else could have its name resolved to this
- * host, and read everything: such requests have that name.
+ * Check the Host header. With a server on loopback, a foreign page could have its
+ * name resolved to this host, and read everything: its requests have that name.
  */
 static bool host_is_own(const struct http *h, struct MHD_Connection *conn)
 {
@@ -493,7 +493,7 @@ static enum MHD_Result count_host(void *n, enum MHD_ValueKind kind,
 	return MHD_YES;
 }
 
-/* One that somebody else takes for the host's name could hide behind another. */
+/* With two Host headers, a proxy might check one, and we the other. */
 static bool has_two_hosts(struct MHD_Connection *conn)
 {
 	unsigned int n = 0;
@@ -552,7 +552,7 @@ static bool is_loopback(const struct sockaddr *sa)
 	       IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
-/* Understand "address:port", with a port; NULL, or what getaddrinfo() allocates. */
+/* Resolve "address:port". Returns a list of getaddrinfo(), or NULL. */
 static struct addrinfo *resolve_address(const char *address)
 {
 	const struct addrinfo hints = {
@@ -569,7 +569,7 @@ static struct addrinfo *resolve_address(const char *address)
 	return getaddrinfo(host, service, &hints, &list) ? NULL : list;
 }
 
-/* libmicrohttpd would not tell why it cannot. */
+/* Not by libmicrohttpd, which would not report the error. */
 static int bind_to(const struct addrinfo *ai)
 {
 	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
@@ -634,7 +634,7 @@ struct http *http_start(const char *address, char *err, size_t len)
 }
 
 /*
- * Replace what is published.
+ * Replace the published texts.
  * @state: the state for EventSource, allocated, or NULL
  * @metrics: metrics, allocated, or NULL
  */
@@ -660,8 +660,8 @@ void http_publish(struct http *h, char *state, char *metrics)
 }
 
 /*
- * Replace the last hour.
- * @history: it as JSON, allocated, or NULL
+ * Replace the published history.
+ * @history: history as JSON, allocated, or NULL
  */
 void http_publish_history(struct http *h, char *history)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Names of hosts, by the resolver (/etc/hosts, DNS). It may take seconds for an
- * answer, so a thread of its own asks, one address after the other.
+ * Names of hosts, by the resolver (/etc/hosts, DNS). An answer may take
+ * seconds, so a thread of its own asks for one address after the other.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -19,9 +19,9 @@
 /**
  * struct name - a host
  * @next: next in its bucket
- * @next_todo: next one to ask for
- * @queued: it is among those to ask for
- * @asked_at: milliseconds; when it became one of them last; 0: never
+ * @next_todo: next host to ask for
+ * @queued: in the list of hosts to ask for
+ * @asked_at: milliseconds; when it was last queued; 0: never
  * @addr: address, as text
  * @name: its name; empty: none, or not known yet
  */
@@ -38,10 +38,10 @@ struct name {
 
 /**
  * struct names - all hosts
- * @lock: guards all that follows
- * @wake: there is something to do
- * @stop: the thread ends, and frees all this
- * @todo: those to ask for
+ * @lock: guards the following
+ * @wake: signals new hosts in @todo, or @stop
+ * @stop: the thread ends, and frees this struct
+ * @todo: hosts to ask for
  * @n: number of hosts
  * @bucket: hosts by their address
  */
@@ -54,7 +54,7 @@ struct names {
 	struct name	*bucket[BUCKETS];
 };
 
-/* A name server may answer anything for an address. */
+/* Check characters, since a name server may answer anything. */
 static bool is_host_name(const char *text)
 {
 	for (; *text; text++)
@@ -121,7 +121,7 @@ static void *run_names(void *arg)
 	return NULL;
 }
 
-/* Begin without names. Returns names, or NULL: no memory, or no thread. */
+/* Start without names. Returns the names, or NULL: no memory, or no thread. */
 struct names *names_start(void)
 {
 	struct names *all = calloc(1, sizeof(*all));
@@ -139,7 +139,7 @@ struct names *names_start(void)
 	return all;
 }
 
-/* The lock is held. NULL: no memory, or too many. */
+/* Find or add a host; the lock is held. NULL: no memory, or too many. */
 static struct name *find_name(struct names *all, const char *addr)
 {
 	unsigned int hash = 5381;
@@ -162,8 +162,8 @@ static struct name *find_name(struct names *all, const char *addr)
 }
 
 /*
- * Name a host.
- * @buf: result: its name; empty: it has none, or it is not known yet
+ * Get a host's name.
+ * @buf: result: its name; empty: it has none, or the name is not known yet
  */
 void names_get(struct names *all, const char *addr, char *buf, size_t len)
 {
@@ -190,9 +190,9 @@ void names_get(struct names *all, const char *addr, char *buf, size_t len)
 }
 
 /*
- * Forget all names.
- * @all: names, or NULL; freed as soon as the resolver has answered what it was
- *	asked for, which may take seconds
+ * Free all names.
+ * @all: names, or NULL; freed after the resolver's last answer, which may take
+ *	seconds
  */
 void names_stop(struct names *all)
 {

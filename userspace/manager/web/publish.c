@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the page shows, as JSON, and the metrics. Each second, unless it takes
- * more than a tenth of the time.
+ * Publishes the page's state, as JSON, and the metrics. Each second, unless
+ * that takes more than a tenth of the time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,18 +17,18 @@
 #define MINUTE	60
 #define MINUTES	(HISTORY_SECONDS / MINUTE)
 
-#define EVENTS		50	/* that the page shows */
+#define EVENTS		50	/* events on the page */
 #define SHARE		10	/* of the time at most, as a fraction */
 #define HISTORY_MS	10000	/* between two publications of the last hour */
 
 /**
- * struct web - what is published
+ * struct web - publisher of the page
  * @http: server
  * @m: manager
  * @st: statistics
  * @watch: called each second
- * @next: milliseconds; when to publish next
- * @history_at: milliseconds; when to publish the last hour next
+ * @next: milliseconds; next publication
+ * @history_at: milliseconds; next publication of the last hour
  * @names: names of hosts
  */
 struct web {
@@ -41,7 +41,7 @@ struct web {
 	struct names		*names;
 };
 
-/* What the manager answers to a request, as JSON. */
+/* Get the manager's answer to a request, as JSON. */
 static struct json_object *ask_manager(struct manager *m,
 				       enum rpc_method method,
 				       const ProtobufCMessage *req,
@@ -84,7 +84,7 @@ static void put_tasks(struct web *w, struct json_object *out,
 	json_object_put(obj);
 }
 
-/* Names of the hosts that have one, by their address. */
+/* Get the hosts' names, by address. */
 static struct json_object *make_names(struct web *w,
 				      struct json_object *topology)
 {
@@ -123,7 +123,7 @@ static char *copy_text(struct json_object *obj, const char *before,
 	return text;
 }
 
-/* What the page says of a manager that does not lead: little else is there. */
+/* A page of a manager that does not lead shows little else than this. */
 static void put_standby(struct json_object *out, const struct manager *m)
 {
 	char text[256];
@@ -144,7 +144,7 @@ static void put_alarm(struct json_object *list, const char *of,
 	json_object_array_add(list, o);
 }
 
-/* Certificates that are to be renewed, and files that are not in force. */
+/* List certificates to be renewed, and files that are not in force. */
 static struct json_object *make_expiry(const struct stats *st)
 {
 	struct json_object *out = json_object_new_array();
@@ -167,7 +167,7 @@ static struct json_object *make_expiry(const struct stats *st)
 	return out;
 }
 
-/* As ListEvents has them, the oldest first. */
+/* Get recent events in the form of ListEvents, the oldest first. */
 static struct json_object *make_events(const struct events *e)
 {
 	RdmaInc__V1__Events msg = RDMA_INC__V1__EVENTS__INIT;
@@ -183,7 +183,7 @@ static struct json_object *make_events(const struct events *e)
 	return am_json(&msg.base);
 }
 
-/* For EventSource: one line that begins with "data:". */
+/* Make the state for EventSource: one line that begins with "data:". */
 static char *make_state(struct web *w, int64_t now)
 {
 	RdmaInc__V1__GetTopologyRequest topo =
@@ -220,7 +220,7 @@ static void put_label(FILE *f, struct json_object *link, const char *label,
 	fputc('"', f);
 }
 
-/* Which links are up, and which are gone, for Prometheus; after links_update(). */
+/* Print present and missing links, for Prometheus; after links_update(). */
 static void print_cuts(const struct manager *m, FILE *f)
 {
 	struct json_object *cut;
@@ -242,7 +242,7 @@ static void print_cuts(const struct manager *m, FILE *f)
 
 /* --- The last hour -------------------------------------------------------- */
 
-/* NULL if there was nothing in this hour. */
+/* Returns NULL if there was no traffic in this hour. */
 static struct json_object *make_line(const struct series *s)
 {
 	int64_t first = s->seconds - HISTORY_SECONDS, second;
@@ -281,10 +281,10 @@ static struct json_object *tenants_list(struct json_object *of,
 }
 
 /*
- * The last hour of tasks, switches and clients, a value for each minute: the mean
- * of what came from hosts. For each kind an object with a line, an array of bytes
- * per second, the oldest minute first, for each name that was not idle; for tasks
- * an object with these for each tenant. At most HISTORY_MAX have a history.
+ * Get the last hour of tasks, switches and clients, with a value for each minute:
+ * the mean traffic from hosts. For each kind an object with a line, an array of
+ * bytes per second, the oldest minute first, for each name that was not idle;
+ * tasks are grouped by tenants. At most HISTORY_MAX objects have a history.
  */
 static struct json_object *sum_history(const struct history *h)
 {
@@ -343,7 +343,7 @@ static void publish_state(struct stats_watch *watch)
 	w->next = begin + SHARE * (now_ms() - begin);
 }
 
-/* Offer the page, without a state. Returns what web_stop() takes, or NULL. */
+/* Offer the page, without a state. Returns the page, for web_stop(), or NULL. */
 struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		      char *err, size_t len)
 {
@@ -366,7 +366,7 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 	return w;
 }
 
-/* Show the first state, when there is one. */
+/* Publish the first state. */
 void web_publish(struct web *web)
 {
 	if (web)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The web page and Prometheus' metrics. http.c is the server, in a thread of
- * its own: it serves what the main loop has published last, so that no client
- * can keep the manager from its work. publish.c makes that, once a second.
+ * its own: it only serves published texts, so no client can keep the manager
+ * from its work. publish.c makes these texts, once a second.
  */
 #ifndef INC_MANAGER_WEB_H
 #define INC_MANAGER_WEB_H
