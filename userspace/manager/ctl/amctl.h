@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * inc-amctl. main.c has the command line and the table of objects; each object has
- * a file of its own, words.c what they share, ask.c sends requests, rpc.c is gRPC.
+ * a file of its own, words.c has common parts, ask.c sends requests, rpc.c is gRPC.
  */
 #ifndef INC_MANAGER_AMCTL_H
 #define INC_MANAGER_AMCTL_H
@@ -20,11 +20,11 @@ enum {
 };
 
 /**
- * struct ctl_object - what inc-amctl shows or changes
+ * struct ctl_object - a kind of objects that inc-amctl shows or changes
  * @name: its name
  * @usage: text of "inc-amctl NAME help"
- * @keywords: words that a value follows, ended by NULL; or NULL
- * @run: with the arguments that follow the name; returns the exit status
+ * @keywords: words that take a value, ended by NULL; or NULL
+ * @run: runs it with the arguments after the name; returns the exit status
  */
 struct ctl_object {
 	const char	*name;
@@ -33,14 +33,14 @@ struct ctl_object {
 	int		(*run)(int argc, char **argv);
 };
 
-/* Each is in the file of its name. */
+/* Defined in group.c, topology.c, event.c, task.c, quota.c, reserve.c. */
 extern const struct ctl_object ctl_topology, ctl_group, ctl_switch, ctl_client,
 	ctl_event, ctl_task, ctl_why, ctl_quota, ctl_reservation;
 
 /* words.c */
 extern bool ctl_json;
 extern bool ctl_pretty;
-extern const char *ctl_manager;	/* or several, with commas between */
+extern const char *ctl_manager;	/* one, or several separated by commas */
 int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
 bool ctl_is_show(const char *word);

@@ -18,17 +18,17 @@
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
 
-#define TIMEOUT_MS	5000	/* of a request, and before it to reach a manager */
-#define LEADER_LEN	264	/* a name of DNS, and a port */
+#define TIMEOUT_MS	5000	/* of a request, and of reaching a manager */
+#define LEADER_LEN	264	/* a DNS name, and a port */
 #define STRANGE	"its answer is not understood; is it of the same version?"
 
 /**
- * struct search - for the manager that leads
- * @managers: those that the user names, then the leader that they name
- * @addr: the one that was reached
- * @leader: where one of them has said that the leader is
- * @asked_leader: it has had its turn
- * @why: what is wrong with managers that were reached, a line for each
+ * struct search - search for the manager that leads
+ * @managers: managers that the user has named, then the leader that they name
+ * @addr: address that was reached
+ * @leader: leader that one of them has named
+ * @asked_leader: @leader was tried
+ * @why: errors of managers that were reached, a line for each
  */
 struct search {
 	struct inc_reach	*managers;
@@ -46,7 +46,7 @@ static void note_reason(struct search *s, const char *addr, const char *err)
 		 "inc-amctl: manager %s: %s\n", addr, err);
 }
 
-/* Add the port if there is none. Returns false if it is no address. */
+/* Add the port if it is missing. Returns false if this is no address. */
 static bool put_address(char addr[INC_REACH_ADDR], const char *given)
 {
 	int port = atoi(AM_PORT);
@@ -66,8 +66,8 @@ static bool put_address(char addr[INC_REACH_ADDR], const char *given)
 }
 
 /*
- * Check the addresses that the user has named. Returns 0, or an exit status
- * after a message. An empty one is passed over.
+ * Check the addresses that the user has named; empty ones are skipped. Returns
+ * 0, or an exit status after a message.
  */
 int ctl_check_managers(void)
 {
@@ -95,7 +95,7 @@ static void add_manager(struct search *s, const char *given)
 		inc_reach_add(s->managers, addr);
 }
 
-/* Nobody is searched for if nobody could be asked. */
+/* Without usable certificates or token the search stays empty. */
 static void begin_search(struct search *s)
 {
 	char one[INC_REACH_ADDR], err[512];
@@ -114,7 +114,7 @@ static void begin_search(struct search *s)
 	}
 }
 
-/* Was it found, just now, that it cannot be reached? */
+/* Has this search found that an address cannot be reached? */
 static bool is_unreached(const struct search *s, const char *given)
 {
 	char addr[INC_REACH_ADDR];
@@ -129,7 +129,7 @@ static bool is_unreached(const struct search *s, const char *given)
 	return false;
 }
 
-/* Returns a connection to one of the managers that were not tried yet, or -1. */
+/* Connect to a manager that was not tried yet. Returns a descriptor, or -1. */
 static int next_manager(struct search *s)
 {
 	int fd = -1;
@@ -151,13 +151,13 @@ static int next_manager(struct search *s)
 	return fd;
 }
 
-/* Note why a manager has not done it. Returns whether another one may. */
+/* Note a manager's error. Returns true if another one may succeed. */
 static bool note_failure(struct search *s, int ret, const char *err)
 {
 	static const char at[] = AM_NOT_LEADER ", it is at ";
 	bool away = ret == -EHOSTUNREACH || ret == -ETIMEDOUT;
 
-	/* What the leader says is what matters. */
+	/* The leader's error replaces those of other managers. */
 	if (!away)
 		s->why[0] = '\0';
 	note_reason(s, s->addr, err);
@@ -166,7 +166,7 @@ static bool note_failure(struct search *s, int ret, const char *err)
 	return away;
 }
 
-/* @more: none of them was of use: also those that were not reached. */
+/* End a search. @more: report managers that were not reached, too. */
 static void end_search(struct search *s, bool more)
 {
 	unsigned int i, n = s->managers ? inc_reach_count(s->managers) : 0;
@@ -214,8 +214,8 @@ static void clean_field(const ProtobufCFieldDescriptor *f, void *value)
 }
 
 /*
- * A manager must not control the user's terminal: no control characters in
- * texts.
+ * Remove control characters from all texts: a manager must not control the
+ * user's terminal.
  */
 static void clean_message(ProtobufCMessage *msg)
 {
@@ -239,7 +239,7 @@ static void clean_message(ProtobufCMessage *msg)
 	}
 }
 
-/* By which of its texts a message is ordered among others of its type. */
+/* Sort keys of messages in lists, by type. */
 static const struct order {
 	const ProtobufCMessageDescriptor	*type;
 	const char				*keys[4];
@@ -254,7 +254,7 @@ static const struct order {
 	  { "from_switch", "from_interface", "to_switch" } },
 };
 
-/* job2 before job10 */
+/* Natural order: job2 before job10. */
 static int by_keys(const void *a, const void *b, void *ctx)
 {
 	const char *const *x = a, *const *y = b;
@@ -304,7 +304,7 @@ static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
 
 /*
  * Send a request and wait for its answer. Returns the answer, for ctl_free(),
- * its lists in natural order; or NULL after a message.
+ * with its lists in natural order; or NULL after a message.
  */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type)
@@ -361,7 +361,7 @@ static bool on_answer(void *ctx, const uint8_t *data, size_t len)
 		return false;
 	f->print(msg);
 	ctl_free(msg);
-	/* Nobody reads: "| head" has enough. */
+	/* End if nobody reads, as "| head" that has enough. */
 	return inc_output_flush();
 }
 
@@ -388,7 +388,7 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 			snprintf(err, sizeof(err), STRANGE);
 			ret = -EPROTO;
 		}
-		/* What was printed must not come again. */
+		/* Another manager would repeat the answers that were printed. */
 		more = ret && note_failure(&s, ret, err[0] ? err :
 					   "the connection was lost") &&
 					   !f.begun;
@@ -401,7 +401,7 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	return CTL_REFUSED;
 }
 
-/* As inc-tool's: RFC 3339, in local time with its distance from UTC. */
+/* Format time like inc-tool: RFC 3339, local time with its offset from UTC. */
 static struct json_object *clock_of(struct json_object *number, int64_t unit)
 {
 	int64_t at = json_object_get_int64(number);
@@ -411,7 +411,7 @@ static struct json_object *clock_of(struct json_object *number, int64_t unit)
 				      unit_clock(at * unit, text) : "");
 }
 
-/* Points in time, wherever they are. */
+/* Format all points in time, at any depth. */
 static void put_times(struct json_object *obj)
 {
 	static const struct {
@@ -451,7 +451,7 @@ static void put_json(struct json_object *obj, bool pretty)
 
 /*
  * Print an answer as JSON.
- * @list: print this member only; NULL: all of it
+ * @list: print only this member; NULL: the whole answer
  */
 void ctl_print_json(const ProtobufCMessage *msg, const char *list)
 {
@@ -476,8 +476,8 @@ void ctl_print_line(const ProtobufCMessage *msg)
 
 /*
  * Send a request and print its answer. Returns the exit status.
- * @list: as JSON, print this member only; NULL: all of it
- * @print: prints it as text; NULL: there is none
+ * @list: as JSON, print only this member; NULL: the whole answer
+ * @print: prints the answer as text; NULL: prints nothing
  */
 int ctl_show(const char *method, const ProtobufCMessage *req,
 	     const ProtobufCMessageDescriptor *type, const char *list,

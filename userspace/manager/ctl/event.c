@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl event.
- */
+/* inc-amctl event. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +28,7 @@ static void print_events(const ProtobufCMessage *msg)
 	size_t i;
 
 	for (i = 0; i < list->n_events; i++) {
-		/* One line for each, since a list would never end. */
+		/* Print lines, not a list, which would never end. */
 		if (ctl_json)
 			ctl_print_line(&list->events[i]->base);
 		else

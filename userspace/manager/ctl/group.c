@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl group, and why.
- */
+/* inc-amctl group, and why. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
 
-/* Consecutive ranks as "0-3". */
+/* Print ranks, consecutive ones as "0-3". */
 static void print_ranks(const uint32_t *ranks, size_t n)
 {
 	size_t i, from;
@@ -22,7 +20,7 @@ static void print_ranks(const uint32_t *ranks, size_t n)
 	}
 }
 
-/* All ranks have said it by the time when there is a tree. */
+/* Valid once there is a tree: by then, all ranks have reported it. */
 static void print_connected(uint32_t ranks, uint32_t by_cm)
 {
 	if (by_cm && by_cm < ranks)
@@ -79,7 +77,7 @@ static RdmaInc__V1__GetGroupRequest request_of(char **name)
 	RdmaInc__V1__GetGroupRequest req = RDMA_INC__V1__GET_GROUP_REQUEST__INIT;
 
 	req.name = name[0];
-	/* The arguments of main() end with NULL. */
+	/* A missing tenant is NULL, the end of main()'s arguments. */
 	if (name[1])
 		req.tenant = name[1];
 	return req;
@@ -93,7 +91,7 @@ static ProtobufCMessage *ask_of(const char *method, char **name,
 	return ctl_ask(method, &req.base, type);
 }
 
-/* An array, as of all groups. */
+/* Print an array, as if all groups were shown. */
 static void print_json_list(ProtobufCMessage *g)
 {
 	RdmaInc__V1__ListGroupsResponse list =
@@ -126,7 +124,7 @@ static int delete_group(char **name)
 		&rdma_inc__v1__delete_group_response__descriptor;
 	ProtobufCMessage *g = NULL, *ans = NULL;
 
-	/* Afterwards nobody knows what it was. */
+	/* Get the group first: afterwards it is unknown. */
 	if (ctl_json)
 		g = ask_of("GetGroup", name, &rdma_inc__v1__group__descriptor);
 	if (g || !ctl_json)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl: shows what an aggregation manager knows, and dismantles groups.
- */
+/* inc-amctl: shows an aggregation manager's knowledge, and dismantles groups. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +63,8 @@ struct args {
 };
 
 /*
- * "help" itself asks for it only where an object or a command is expected: jobs
- * and users may have that name.
+ * The bare word "help" counts only where an object or a command is expected:
+ * jobs and users may have that name.
  */
 static bool is_help(const char *word)
 {
@@ -74,7 +72,7 @@ static bool is_help(const char *word)
 	       !strcmp(word, "-help");
 }
 
-/* Is the next word the value of this one? */
+/* Is the next word the value of this word? */
 static bool takes_value(const struct ctl_object *o, const char *word)
 {
 	const char *const *key = o->keywords;
@@ -84,7 +82,7 @@ static bool takes_value(const struct ctl_object *o, const char *word)
 	return key && *key;
 }
 
-/* NULL after an error message. */
+/* Find an object by its name or abbreviation. NULL after an error message. */
 static const struct ctl_object *find_object(const char *word)
 {
 	const struct ctl_object *found = NULL;
@@ -108,7 +106,7 @@ static const struct ctl_object *find_object(const char *word)
 	return found;
 }
 
-/* Those of all objects. A name that looks like one comes after "--". */
+/* Is a word an option of inc-amctl? Names that look like one follow "--". */
 static bool is_option(const char *word)
 {
 	return !strcmp(word, "-j") || !strcmp(word, "--json") ||
@@ -149,7 +147,7 @@ static int run_object(int argc, char **argv)
 					 argv[i], argv[i], o->name);
 		}
 	}
-	/* What follows "--" is a name, whatever it looks like. */
+	/* Words after "--" are names, whatever they look like. */
 	if (i < argc) {
 		memmove(&argv[i], &argv[i + 1],
 			sizeof(*argv) * (size_t)(argc - i));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl quota.
- */
+/* inc-amctl quota. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -46,7 +44,7 @@ static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
 	}
 }
 
-/* What the last start, or reload, made of the file. */
+/* Print the result of the last start, or reload, with the file. */
 static void print_read(const RdmaInc__V1__Quotas *list)
 {
 	time_t at = list->read_at / 1000;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl reservation.
- */
+/* inc-amctl reservation. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@ static const char *const keywords[] = {
 	"ranks", "groups", "for", "tenant", "by", NULL,
 };
 
-/* Their places in keywords. */
+/* Indexes of keywords. */
 enum { KEY_RANKS, KEY_GROUPS, KEY_FOR, KEY_TENANT, KEY_BY };
 
 static void print_reservation(const ProtobufCMessage *msg)
@@ -80,7 +78,7 @@ static int read_number(const char *key, const char *text, uint32_t *value)
 			 key, text, UINT32_MAX);
 }
 
-/* The manager counts whole seconds. */
+/* Times are rounded up: the manager counts whole seconds. */
 static int read_time(const char *text, uint32_t *seconds)
 {
 	uint64_t ms;
@@ -114,7 +112,7 @@ static int read_value(RdmaInc__V1__Reservation *req, unsigned int key,
 	}
 }
 
-/* KEY VALUE ...; returns CTL_OK, or CTL_USAGE after a message. */
+/* Read KEY VALUE ...; returns CTL_OK, or CTL_USAGE after a message. */
 static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 {
 	unsigned int key, seen = 0;

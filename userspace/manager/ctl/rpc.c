@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl's gRPC: one request and its answer, or a stream of answers.
- */
+/* inc-amctl's gRPC: one request and its answer, or a stream of answers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,7 @@
 /**
  * struct request - a call, with a connection of its own
  * @channel: connection
- * @auth: what proves who the user is
+ * @auth: the user's credentials
  * @path: method
  */
 struct request {
@@ -28,8 +26,8 @@ struct request {
 };
 
 /*
- * Check the user's certificates and token. Returns false if they cannot be
- * used, with any manager.
+ * Check the user's certificates and token. Returns false if no manager could
+ * accept them.
  * @err_len: size of @err in bytes
  */
 bool amctl_check(char *err, size_t err_len)
@@ -49,7 +47,7 @@ bool amctl_check(char *err, size_t err_len)
 	return good;
 }
 
-/* Returns false after a message. */
+/* Prepare a request. Returns false after a message. */
 static bool prepare_request(struct request *r, const char *manager,
 			    int fd, const char *method, char *err,
 			    size_t err_len)
@@ -83,7 +81,7 @@ fail:
 	return false;
 }
 
-/* Get the status, and close all. Returns 0 or a negative errno value. */
+/* Get the status, and free the request. Returns 0 or a negative errno value. */
 static int finish_request(struct request *r, char *err, size_t err_len)
 {
 	enum fault fault;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl task.
- */
+/* inc-amctl task. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -40,7 +38,7 @@ static void print_tasks(const ProtobufCMessage *msg)
 	size_t i;
 
 	for (i = 0; i < list->n_tasks; i++) {
-		/* One line for each, since a list would never end. */
+		/* Print lines, not a list, which would never end. */
 		if (ctl_json)
 			ctl_print_line(&list->tasks[i]->base);
 		else

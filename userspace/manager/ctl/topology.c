@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amctl topology, switch and client.
- */
+/* inc-amctl topology, switch and client. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,7 @@ static const char *name_of(const RdmaInc__V1__Switch *s)
 	return s->id[0] ? s->id : s->address;
 }
 
-/* leaf2 before leaf10 */
+/* Natural order: leaf2 before leaf10. */
 static int by_name(const void *a, const void *b)
 {
 	RdmaInc__V1__Switch *const *x = a, *const *y = b;
@@ -25,7 +23,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(name_of(*x), name_of(*y));
 }
 
-/* Their bytes are in the order of the network: IPv4 before IPv6. */
+/* Numeric order of addresses, whose bytes are in network order; IPv4 first. */
 static int by_addr(const void *a, const void *b)
 {
 	RdmaInc__V1__Host *const *x = a, *const *y = b;
@@ -69,7 +67,7 @@ static void print_switch(const RdmaInc__V1__Switch *s)
 {
 	char used[UNIT_LEN], limit[UNIT_LEN];
 
-	/* Clients are not told the agent's address. */
+	/* Clients do not get the agent's address. */
 	printf("switch %s%s%s: %s", s->id[0] ? s->id : "?",
 	       s->address[0] ? " at " : "", s->address, s->state);
 	if (s->why[0])
@@ -108,7 +106,7 @@ static void print_text(const RdmaInc__V1__Topology *t)
 		      stderr);
 }
 
-/* Names are quoted as DOT wants it. */
+/* Quote a name for DOT. */
 static void print_name(const char *name)
 {
 	putchar('"');
@@ -200,7 +198,7 @@ static bool is_wanted(const char *name, int argc, char **argv)
 	return !argc || !strcmp(argv[0], name);
 }
 
-/* Move the wanted ones to the front of the list; returns their number. */
+/* Move the wanted switches to the front of the list; returns their number. */
 static size_t pick_switches(RdmaInc__V1__Topology *t, int argc, char **argv)
 {
 	RdmaInc__V1__Switch *s;
@@ -318,7 +316,7 @@ static int drain_switch(const char *name, const char *method)
 	return CTL_OK;
 }
 
-/* The method of a word that is a command for a switch; else NULL. */
+/* Get the method for a command for a switch; NULL: another word. */
 static const char *method_of(const char *word)
 {
 	if (!strcmp(word, "drain"))
@@ -326,7 +324,7 @@ static const char *method_of(const char *word)
 	return strcmp(word, "resume") ? NULL : "ResumeSwitch";
 }
 
-/* As "group del NAME", and as it is said: "switch NAME drain". */
+/* Accept "switch drain NAME", like other objects, and "switch NAME drain". */
 static int run_switch(int argc, char **argv)
 {
 	if (argc == 2 && method_of(argv[1]))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * What all objects of inc-amctl need: the options, and words of the command line.
- */
+/* Common parts of inc-amctl's objects: options, and words of the command line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +13,7 @@ const char *ctl_manager;
 
 /*
  * Report an error in the command line. Returns the exit status.
- * @fmt: what is wrong, and what would be right
+ * @fmt: error, and advice
  */
 int ctl_wrong(const char *fmt, ...)
 {
@@ -30,18 +28,16 @@ int ctl_wrong(const char *fmt, ...)
 	return CTL_USAGE;
 }
 
-/*
- * Check whether a word is a name, or the beginning of it. Returns true if so.
- */
+/* Check whether a word is a name, or the beginning of it. Returns true if so. */
 bool ctl_is(const char *word, const char *name)
 {
 	return word[0] && !strncmp(name, word, strlen(word));
 }
 
 /*
- * Check whether a word is "show" or "list", where a name may stand. Returns
+ * Check whether a word is "show" or "list" where a name may follow. Returns
  * true if so.
- * @word: word; an abbreviation would be a name
+ * @word: word; an abbreviation counts as a name
  */
 bool ctl_is_show(const char *word)
 {
