@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Events. Each is logged, too.
- */
+/* Events. Each is logged, too. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,15 +12,15 @@
 #include "loop/loop.h"
 #include "conf/text.h"
 
-/* journald takes only so much of a service: a tenant must not use that up. */
+/* Limit of a tenant: journald limits the lines of a whole service. */
 #define LOG_LINES	100
 #define LOG_MS		10000
 
 /**
- * enum half - what is kept apart
- * @FABRIC: events that are nobody's; each kind is an owner
+ * enum half - separate halves of the list
+ * @FABRIC: events without a tenant; each kind is an owner
  * @TENANTS: events of tenants, who are the owners
- * @HALVES: their number
+ * @HALVES: number of halves
  */
 enum half {
 	FABRIC,
@@ -31,13 +29,13 @@ enum half {
 };
 
 /**
- * struct event_owner - who has events, or a kind of them
+ * struct event_owner - owner of events: a tenant, or a kind of events
  * @key: tenant, or kind
- * @by_key: in the index of the half
- * @by_n: among those that have as many
+ * @by_key: node of the half's index
+ * @by_n: node among owners with as many events
  * @events: its events, the oldest first
- * @n: their number
- * @n_logged: lines that it has had, or would have, in the log since @log_since
+ * @n: number of @events
+ * @n_logged: lines since @log_since, in the log or suppressed
  * @log_since: milliseconds; when the first of @n_logged was
  */
 struct event_owner {
@@ -53,10 +51,10 @@ struct event_owner {
 TAILQ_HEAD(owner_list, event_owner);
 
 /**
- * struct shared - what owners share
- * @owners: by their keys
+ * struct shared - a half of the list
+ * @owners: owners by their keys
  * @n: number of events
- * @max_n: how many the owner has who has most
+ * @max_n: largest number of events of an owner
  * @by_n: owners, by the number of their events
  */
 struct shared {
@@ -67,12 +65,12 @@ struct shared {
 };
 
 /**
- * struct event_store - where events are
+ * struct event_store - memory of events
  * @halves: both halves
- * @free: events that are free
- * @idle: owners that have none
- * @events: all events: a new one is there before an old one goes
- * @owners: all owners: each has an event
+ * @free: unused events
+ * @idle: owners without events
+ * @events: all events; one more than EVENT_MAX, since a new one comes first
+ * @owners: all owners, each with an event
  */
 struct event_store {
 	struct shared		halves[HALVES];
@@ -115,7 +113,7 @@ void events_free(struct events *e)
 	TAILQ_INIT(&e->list);
 }
 
-/* --- Who loses an event -------------------------------------------------- */
+/* --- Displacement -------------------------------------------------------- */
 
 static struct event_owner *get_owner(struct event_store *st, struct shared *s,
 				     const char *key)
@@ -149,8 +147,8 @@ static void count_event(struct shared *s, struct event_owner *o, int more)
 }
 
 /*
- * Of several who have most it is the one who has had as many for longest, so that
- * the event that has just been put in stays even if each has one.
+ * Displace an event of the owner with most. Among equals, it is the one who has had
+ * this number for longest, so a new event stays even if each owner has just one.
  */
 static void displace_event(struct events *e, struct shared *s)
 {
@@ -171,7 +169,7 @@ static void displace_event(struct events *e, struct shared *s)
 	TAILQ_INSERT_HEAD(&st->idle, o, by_n);
 }
 
-/* @tenant: NULL: it is nobody's. */
+/* Add an event; @tenant: NULL: none. */
 static struct event *add_event(struct events *e, const char *kind,
 			       const char *tenant)
 {
@@ -196,11 +194,11 @@ static struct event *add_event(struct events *e, const char *kind,
 	return ev;
 }
 
-/* --- What is said -------------------------------------------------------- */
+/* --- Reports ------------------------------------------------------------- */
 
 /*
- * Returns whether the line may be logged. If not, says in its place that lines are
- * left out, once, and how many there were.
+ * Count a line. Returns true if it may be logged; else logs, once instead, that
+ * lines are left out, and later how many.
  */
 static bool count_line(struct event_owner *o)
 {
@@ -231,7 +229,7 @@ static void publish_event(struct events *e, const char *kind,
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
 	text_clean(ev->subject);
 	text_clean(ev->text);
-	/* Others may have a group of the same name. */
+	/* The tenant is logged, too: others may have a group of the same name. */
 	if (!tenant || count_line(ev->owner))
 		log_info(*ev->tenant ? "%s %s: %s (tenant %s)" : "%s %s: %s",
 			kind, ev->subject, ev->text, ev->tenant);
@@ -242,8 +240,8 @@ static void publish_event(struct events *e, const char *kind,
 }
 
 /*
- * Report that something has happened.
- * @subject: the switch, host ... that it happened to
+ * Report an event.
+ * @subject: switch, host, or other object of the event
  */
 void event_log(struct events *e, const char *kind, const char *subject,
 	       const char *fmt, ...)
@@ -256,9 +254,9 @@ void event_log(struct events *e, const char *kind, const char *subject,
 }
 
 /*
- * Report that something has happened to what is a tenant's.
- * @tenant: whose it is: others may have one of the same name; empty: a
- *	caller's without a tenant; NULL: nobody's
+ * Report an event of a tenant's object.
+ * @tenant: its tenant, since names are only unique within one; empty: a caller
+ *	without a tenant; NULL: no tenant's
  */
 void event_log_of(struct events *e, const char *kind, const char *tenant,
 		  const char *subject, const char *fmt, ...)
@@ -271,9 +269,8 @@ void event_log_of(struct events *e, const char *kind, const char *tenant,
 }
 
 /*
- * Find the first event that is not older. Followers ask for the last events,
- * so it is soon found. Returns the first that is left from this number on, or
- * NULL: none yet.
+ * Find the first event with at least this number. Followers ask for the last events,
+ * so the search from the end is short. Returns the event, or NULL: none yet.
  */
 const struct event *event_from(const struct events *e, uint64_t seq)
 {
@@ -288,10 +285,9 @@ const struct event *event_from(const struct events *e, uint64_t seq)
 }
 
 /*
- * Choose a few events that are shown at once. Show at most half of them of one
- * tenant, or of one kind, so that one who makes many does not hide the others.
- * Returns their number.
- * @max: how many there may be
+ * Choose recent events to show at once. At most half of them are of one tenant,
+ * or of one kind, so the others are not hidden. Returns their number.
+ * @max: size of @list
  */
 size_t event_recent(const struct events *e, const struct event **list,
 		    size_t max)
@@ -310,7 +306,7 @@ size_t event_recent(const struct events *e, const struct event **list,
 	return n;
 }
 
-/* Get each new event. */
+/* Register for each new event. */
 void event_listen(struct events *e, struct event_listener *l)
 {
 	LIST_INSERT_HEAD(&e->listeners, l, entry);

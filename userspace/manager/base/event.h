@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What has happened, for operators: the last events, and listeners that get each
- * new one. All of it is the main loop's.
+ * Events for operators: the last ones, and listeners that get each new one. All
+ * of it belongs to the main loop.
  *
- * A tenant that makes many events displaces only its own: half of the list is
- * the fabric's, the other half the tenants'. If a half is full, the owner with
- * most events in it loses its oldest. So a tenant loses none as long as it has
- * no more than EVENT_HALF, divided by the number of tenants that have some.
- * Kinds of the fabric's events share their half in the same way: a caller that
- * is refused again and again, or a host that moves all the time, hides no lost
- * switch.
+ * A tenant that makes many events displaces only its own: one half of the list is
+ * for the fabric, the other half for tenants. If a half is full, the owner with
+ * most events in it loses its oldest. So a tenant loses none while it has no more
+ * than EVENT_HALF, divided by the number of tenants with events. Kinds of the
+ * fabric's events share their half in the same way: a caller that is refused again
+ * and again, or a host that moves all the time, does not hide a lost switch.
  */
 #ifndef INC_MANAGER_EVENT_H
 #define INC_MANAGER_EVENT_H
@@ -25,17 +24,17 @@ struct event_owner;
 struct event_store;
 
 /**
- * struct event - something that has happened
+ * struct event - an event
  * @seq: number, from 1
  * @time: milliseconds since 1970
- * @kind: what, as in "group-ready": EVENT_*
- * @subject: the group, switch, host ... that it happened to
+ * @kind: kind, as in "group-ready": EVENT_*
+ * @subject: group, switch, host, or other object of the event
  * @text: more, for people; one line
- * @tenant: whose group or reservation it is about; empty: of callers without a
- *	tenant, or it is about something else
- * @owner: whose it is
- * @by_seq: in list of struct events
- * @by_owner: among the owner's
+ * @tenant: owner of the group or reservation; empty: a caller without a tenant,
+ *	or another kind of subject
+ * @owner: owner of the event
+ * @by_seq: node of the list of struct events
+ * @by_owner: node of the owner's list
  */
 struct event {
 	uint64_t	seq;
@@ -92,8 +91,8 @@ TAILQ_HEAD(event_list, event);
 
 /**
  * struct event_listener - gets each new event
- * @entry: among all listeners
- * @on_event: called with each
+ * @entry: node among all listeners
+ * @on_event: called with each event
  */
 struct event_listener {
 	LIST_ENTRY(event_listener)	entry;
@@ -105,8 +104,8 @@ LIST_HEAD(event_listeners, event_listener);
 
 /**
  * struct events - the last events
- * @store: where they are
- * @list: in order of their numbers, of which some are missing
+ * @store: memory
+ * @list: events in the order of their numbers, some of which may be missing
  * @last: number of the last one, 0: none
  * @listeners: listeners
  */

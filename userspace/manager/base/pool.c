@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See pool.h. The keeper looks every STUCK_MS, while jobs wait, how many threads
- * have had theirs for longer than that, and starts others in their place.
+ * See pool.h. While jobs wait, the keeper checks every STUCK_MS how many threads
+ * have been busy with a job for longer than that, and starts others in their place.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 /**
  * struct worker - a thread
  * @pool: pool
- * @next: next one
- * @job_since: milliseconds; since when it has its job, 0: it has none
+ * @next: next thread
+ * @job_since: milliseconds; start of its job, 0: it has none
  */
 struct worker {
 	struct pool	*pool;
@@ -36,7 +36,7 @@ static void end_worker(struct worker *w)
 	free(w);
 }
 
-/* Wait for a job. NULL: the thread is to end: enough others wait already. */
+/* Wait for a job. Returns NULL if the thread must end: enough others wait. */
 static struct job *take_job(struct pool *pool)
 {
 	struct job *job;
@@ -135,7 +135,7 @@ static void *keep_workers(void *arg)
 
 /*
  * Start threads.
- * @most: how many threads there may be, at least
+ * @most: minimum of the limit of threads
  */
 int pool_start(struct pool *pool, unsigned int most)
 {
@@ -149,14 +149,14 @@ int pool_start(struct pool *pool, unsigned int most)
 }
 
 /*
- * Have a job done. Context: any thread, also a job's.
+ * Submit a job. Context: any thread, also a job's.
  * @job: job; belongs to the pool until @job->run is called
  */
 void pool_submit(struct pool *pool, struct job *job)
 {
 	job->next = NULL;
 	pthread_mutex_lock(&pool->lock);
-	/* The keeper sleeps as long as nothing has to wait. */
+	/* The keeper sleeps while no job has to wait. */
 	if (!pool->idle)
 		pthread_cond_signal(&pool->keeper_wake);
 	*pool->tail = job;
@@ -166,8 +166,8 @@ void pool_submit(struct pool *pool, struct job *job)
 }
 
 /*
- * End all threads when no job is left. Returns true if none is left; else the
- * pool and its jobs have to stay.
+ * End all threads when no job is left. Returns true if they have ended; else
+ * the pool and its jobs must stay.
  * @pool: pool; only its own jobs may submit jobs from then on
  */
 bool pool_stop(struct pool *pool, int64_t limit_ms)

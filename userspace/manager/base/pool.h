@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Threads for jobs that may wait, for a switch's agent above all. There are few
- * as long as jobs take their usual time. Threads that are stuck, because an
- * agent is silent, are replaced: no job waits for another one's agent for
- * longer than a moment.
+ * Threads for jobs that may block, mostly on a switch's agent. There are few
+ * while jobs take their usual time. Threads that are stuck on a silent agent
+ * are replaced, so jobs for other agents wait only for a moment.
  */
 #ifndef INC_MANAGER_POOL_H
 #define INC_MANAGER_POOL_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 /**
- * struct job - something for a thread to do
+ * struct job - work for a thread
  * @next: next in the queue
  * @run: called once by a thread; the job may be submitted again from there
  */
@@ -27,18 +26,18 @@ struct worker;
 /**
  * struct pool - the threads
  * @lock: guards the rest
- * @wake: there is a job, or @stop
- * @keeper_wake: for the keeper: a job was submitted, or @stop
- * @thread_ended: a thread has ended
+ * @wake: signals a job, or @stop
+ * @keeper_wake: for the keeper: signals a job, or @stop
+ * @thread_ended: signals the end of a thread
  * @head: first job, NULL: none
  * @tail: where the next one is appended
  * @idle: threads that wait for a job
- * @n: threads
- * @max_threads: how many there may be
+ * @n: number of threads
+ * @max_threads: limit of @n
  * @workers: threads that run
  * @keeper: thread that starts others
  * @stop: end when no job is left
- * @until: milliseconds; or then
+ * @until: milliseconds; latest time to end after @stop
  */
 struct pool {
 	pthread_mutex_t	lock;
