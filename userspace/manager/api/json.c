@@ -14,7 +14,7 @@
 
 #define NAME_MAX_LEN	64
 
-/* Write an address. Returns @buf, or "?" if it is none. */
+/* Format an address. Returns @buf, or "?" if it is invalid. */
 const char *am_addr_text(const ProtobufCBinaryData *data, char *buf, size_t len)
 {
 	struct inc_rdv_addr addr = { .len = (unsigned int)data->len };
@@ -35,7 +35,7 @@ static struct json_object *enum_value(const ProtobufCEnumDescriptor *type,
 		   json_object_new_int(number);
 }
 
-/* One value, at @p. */
+/* Convert one value, at @p. */
 static struct json_object *make_value(const ProtobufCFieldDescriptor *f,
 				      const void *p)
 {
@@ -99,7 +99,7 @@ static struct json_object *make_array(const ProtobufCFieldDescriptor *f,
 
 #define COUNT(names)	(sizeof(names) / sizeof((names)[0]))
 
-/* The names of a mask's bits; NULL: the member is none. */
+/* Get the names of a mask's bits; NULL: the member is no mask. */
 static const char *const *names_of(const char *member, unsigned int *n)
 {
 	static const struct {
@@ -159,7 +159,7 @@ static bool is_absent(const ProtobufCFieldDescriptor *f, const char *base)
 }
 
 /*
- * Convert a message. Returns an object, with all members of the message but
+ * Convert a message. Returns an object with all members of the message except
  * absent messages.
  */
 struct json_object *am_json(const ProtobufCMessage *msg)
