@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * inc-amd: starts, runs and stops the manager.
- */
+/* inc-amd: starts, runs and stops the manager. */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -24,9 +22,9 @@
 #include "stats/stats.h"
 #include "web/web.h"
 
-#define STOP_MS		5000	/* to delete all trees at the end */
+#define STOP_MS		5000	/* time to delete all trees at the end */
 #define TELL_MS		200
-#define HUNG_S		15	/* for a turn of the main loop, at most */
+#define HUNG_S		15	/* limit of a turn of the main loop */
 #define REFRESH_MS	10000	/* between two looks at credentials */
 #define FILES		65536	/* descriptors */
 #define LARGE		(256 << 10)	/* bytes of an allocation */
@@ -68,9 +66,9 @@ static void post_reload(void)
 }
 
 /*
- * Called each second. A main loop that hangs serves nobody, while its connections,
- * its lock and its switches' sessions keep others from doing so. The seconds are
- * counted, as all threads stand still where the machine is paused.
+ * Check the main loop, each second. A main loop that hangs serves nobody, while
+ * its connections, its lock and its switches' sessions keep others from taking
+ * over. Seconds are counted, since all threads stop while the machine is paused.
  */
 static void watch_loop(void)
 {
@@ -80,7 +78,7 @@ static void watch_loop(void)
 
 	hung = since && since == last ? hung + 1 : 0;
 	last = since;
-	/* Not a word: the log may be what it hangs in. */
+	/* Without a message: the loop may hang in the log. */
 	if (hung >= HUNG_S)
 		abort();
 	if (!hung)
@@ -88,12 +86,12 @@ static void watch_loop(void)
 }
 
 /*
- * Within this time a second signal is the first one's twin: timeout(1) and a
- * terminal send it to the program and to its group.
+ * A second signal within this time is a duplicate of the first: timeout(1) and
+ * a terminal send it both to the program and to its group.
  */
 #define AGAIN_MS	1000
 
-/* Returns SIGHUP, or one that ends the program. */
+/* Wait for a signal. Returns SIGHUP, or one that ends the program. */
 static int next_signal(const sigset_t *set)
 {
 	const struct timespec second = { .tv_sec = 1 };
@@ -116,13 +114,13 @@ static void *wait_signal(void *arg)
 		post_reload();
 	until = now_ms() + AGAIN_MS;
 	loop_post(&manager.loop, &work);
-	/* Another one ends the program, if it hangs. */
+	/* A later signal ends a program that hangs. */
 	while (!sigwait(set, &sig) && (sig == SIGHUP || now_ms() < until))
 		;
 	_exit(1);
 }
 
-/* Until somebody waits for them, they wait: SIGHUP would end the program. */
+/* Block signals until a thread waits for them: SIGHUP would end the program. */
 static const sigset_t *hold_signals(void)
 {
 	static sigset_t set;
@@ -136,7 +134,7 @@ static const sigset_t *hold_signals(void)
 	return &set;
 }
 
-/* All other threads leave these signals to this one. */
+/* Start the thread that handles these signals, which all others block. */
 static int catch_signals(const sigset_t *set)
 {
 	pthread_t thread;
@@ -208,15 +206,15 @@ static void dismantle_groups(struct manager *m)
 		group_delete_all(m, "the aggregation manager is being stopped");
 	while (m->groups && now_ms() < until)
 		run_turn(m, until);
-	/* Ranks are to hear it, rather than to lose their connection. */
+	/* Let ranks get their messages before the connection ends. */
 	until = now_ms() + TELL_MS;
 	while (!rpc_idle(m->rpc) && now_ms() < until)
 		loop_turn(&m->loop, until);
 }
 
 /*
- * For 32,000 clients, each with a connection, but not more than strangers may use
- * up.
+ * Raise the limit for 32,000 clients, each with a connection, but not beyond,
+ * as strangers could use more up.
  */
 static void raise_limit(void)
 {
@@ -229,8 +227,8 @@ static void raise_limit(void)
 }
 
 /*
- * What is large goes back to the system when it is freed. By itself the C library
- * would learn to keep up to 32 MiB, for each of the threads that read answers.
+ * Return large allocations to the system when they are freed. By default the C
+ * library learns to keep up to 32 MiB, for each of the threads that read answers.
  */
 static void return_large(void)
 {
@@ -290,7 +288,7 @@ static int start_tenants(struct manager *m)
 	return -1;
 }
 
-/* Port 0 was any: clients, events and the store get the real one. */
+/* Replace port 0 by the real one, for clients, events and the store. */
 static void name_port(struct amd_options *o, int port)
 {
 	static char real[300];
@@ -340,8 +338,8 @@ static int start_rpc(struct manager *m)
 }
 
 /*
- * What others may refuse, the store last: it is not opened, or made, in vain. A
- * failed start leaves nothing behind.
+ * Start all parts that may fail, the store last: a failed start must leave
+ * nothing behind, so the store is opened, or made, only if all else works.
  */
 static int start_serving(struct manager *m, struct web **web)
 {
@@ -405,7 +403,7 @@ int main(int argc, char **argv)
 	events_free(&m->events);
 	tenants_close(&m->tenants);
 	inc_pidfile_remove(m->o.pidfile);
-	/* exit() would take from a thread what it uses. */
+	/* exit() would destroy data that a blocked thread still uses. */
 	if (!ended)
 		_exit(0);
 	return 0;

@@ -3,23 +3,22 @@
  * The aggregation manager. main.c starts and stops it, options.c reads its
  * options. Its folders, from the bottom up:
  *
- *	base	the main loop's queue, events, the log
+ *	base	events, and the pool of threads
  *	place	computes trees, without I/O
- *	tenant	what tenants may have, and what they have
- *	h2	gRPC's connections, in a thread of its own, and what they may take
- *	api	calls and streams, who calls, and the form of messages
+ *	tenant	limits of tenants, and their use
+ *	api	addresses that ranks may name, and messages as JSON
  *	store	the database: SQLite, or etcd
- *	fabric	the switches, by NETCONF, and what is linked with what
- *	group	groups: what may happen to them (step.c), where their trees are
- *		to be (where.c), and these on the switches (trees.c)
- *	state	what survives the manager, and whether it may act
- *	session	ranks that come, and that come back
- *	stats	what tasks, switches and clients do, and have done
+ *	fabric	the switches, by NETCONF, and the links between them
+ *	group	groups: their events (step.c), their trees' places (where.c), and
+ *		the trees on the switches (trees.c)
+ *	state	state that outlives the manager, and its right to act
+ *	session	ranks that join or come back
+ *	stats	present and past activity of tasks, switches and clients
  *	answer	answers to operators
  *	web	the page, and Prometheus' metrics
  *	ctl	inc-amctl, a program of its own
  *
- * All of the manager's state is the main loop's.
+ * All of the manager's state belongs to the main loop.
  */
 #ifndef INC_MANAGER_MANAGER_H
 #define INC_MANAGER_MANAGER_H
@@ -43,34 +42,34 @@ struct json_object;
 struct stats;
 
 /**
- * struct amd_options - how the manager was started
+ * struct amd_options - options of the manager
  * @listen: address of the gRPC server
  * @switches: addresses of the agents
- * @nswitches: their number
- * @cables: links that are configured
- * @ncables: their number
+ * @nswitches: number of @switches
+ * @cables: configured links
+ * @ncables: number of @cables
  * @key: SSH: file with the private key, or NULL
  * @known_hosts: SSH: file with the agents' keys, or NULL: any are accepted
- * @any_host_key: that is so beyond loopback, too
+ * @any_host_key: accept any keys beyond loopback, too
  * @allow: addresses that ranks may have besides their connections'
- * @forming_ms: how long a group may wait for its ranks
+ * @forming_ms: time that a group may wait for its ranks
  * @heartbeat_ms: interval of heartbeats, 0: none
  * @misses: heartbeats that may be missed
- * @first_tree: the first tree ID that is the manager's; 0: it chooses itself
- * @last_tree: and the last one
+ * @first_tree: first tree ID of the manager; 0: it chooses itself
+ * @last_tree: last tree ID of the manager
  * @dead_time: dead time of trees, milliseconds; 0: the kernel's default
- * @agent_ms: interval of questions to each agent
+ * @agent_ms: interval of polls of each agent
  * @agent_misses: answers that an agent may miss
- * @rebuild_ms: how long it may take to make another tree
- * @pidfile: or NULL
+ * @rebuild_ms: time that a rebuild may take
+ * @pidfile: file for the process ID, or NULL
  * @store: database, or "none"
- * @etcd: how that is reached, if it is etcd
- * @advertise: address that other managers tell clients
+ * @etcd: security of the connection, if @store is etcd
+ * @advertise: address of this manager that others tell clients
  * @verbose: log more
- * @security: who may call
+ * @security: credentials, and how callers prove theirs
  * @http: address of the web page; NULL: none
- * @http_plaintext: other hosts may see it, too
- * @tenants: file with the limits of tenants; NULL: the default one, if it is there
+ * @http_plaintext: show the page to other hosts, too
+ * @tenants: file with the limits of tenants; NULL: the default one, if it exists
  * @config: file that was read last, or NULL
  * @argc: number of arguments
  * @argv: arguments

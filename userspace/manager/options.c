@@ -19,10 +19,10 @@
 
 #define DEFAULT_STORE	"/var/lib/rdma_inc/amd.db"
 
-/* By options_again(). */
+/* Set by options_again(). */
 static bool reading_again;
 
-/* A pipe has been read, and to open it would wait for a writer. */
+/* A pipe has been read once, and open() would wait for a writer. */
 static int check_config(void *ctx, const struct opt *opt, char *path)
 {
 	struct stat st;
@@ -33,7 +33,7 @@ static int check_config(void *ctx, const struct opt *opt, char *path)
 	return opts_wrong("is not a regular file and is not read again");
 }
 
-/* HOST:PORT, with a port of at least @least. It is understood again where it is used. */
+/* Check HOST:PORT, with a port of at least @least; its user parses it again. */
 static int check_address(void *ctx, const struct opt *opt, char *text)
 {
 	char host[256], want[80];
@@ -47,7 +47,7 @@ static int check_address(void *ctx, const struct opt *opt, char *text)
 	return opts_wrong_value(opt, text, want);
 }
 
-/* Port 0: any. */
+/* Here a port may be 0: any. */
 static int check_listen(void *ctx, const struct opt *opt, char *text)
 {
 	const char *path = inc_auth_path(text);
@@ -67,7 +67,7 @@ static int take_http(void *ctx, const struct opt *opt, char *text)
 	return 0;
 }
 
-/* No host's name has a slash, and no host is a socket that is there. */
+/* Is a text no host: with a slash, or the name of an existing socket? */
 static bool is_relative_path(const char *text)
 {
 	size_t len = strlen(text);
@@ -248,9 +248,9 @@ static const struct opts options = {
 	.list	= options_list,
 };
 
-/* --- What contradicts itself --------------------------------------------- */
+/* --- Contradictions ------------------------------------------------------ */
 
-/* Is it known that a switch will be that switch? */
+/* Check that a switch can be authenticated. */
 static int check_switch(const struct amd_options *o, const char *address)
 {
 	struct netconf_target t = { .port = 0 };
@@ -266,7 +266,7 @@ static int check_switch(const struct amd_options *o, const char *address)
 			  address);
 }
 
-/* Who may call? */
+/* Check that callers are authenticated, unless they are on loopback. */
 static int check_security(const struct amd_options *o)
 {
 	const struct rpc_security *how = &o->security;
@@ -293,7 +293,7 @@ static int check_security(const struct amd_options *o)
 			  o->listen);
 }
 
-/* @servers: HOST:PORT,... */
+/* Check the security of etcd; @servers: HOST:PORT,... */
 static int check_etcd(const struct amd_options *o, const char *servers)
 {
 	char text[1024], *next = text, *server;
@@ -331,7 +331,7 @@ static int check_file(const char *option, const char *path)
 	return why ? opts_wrong("%s %s: %s", option, path, why) : 0;
 }
 
-/* libssh says only that no agent's key is known, or none of its own accepted. */
+/* Check files here: libssh's errors would not name them. */
 static int check_ssh(const struct amd_options *o)
 {
 	return check_file("--known-hosts", o->known_hosts) ? -1 :
@@ -343,7 +343,7 @@ static int by_target(const void *a, const void *b)
 	return netconf_target_cmp(a, b);
 }
 
-/* Their number may be large: sort them. */
+/* Find duplicates; sorted, since there may be thousands of switches. */
 static int check_twins(const struct amd_options *o)
 {
 	struct netconf_target *list = calloc(o->nswitches, sizeof(*list));
@@ -383,7 +383,7 @@ static int check_all(const struct amd_options *o)
 }
 
 /*
- * Read the command line. Returns 0; 1: the program is to end with success; -1
+ * Read the command line. Returns 0; 1: the program must end with success; -1
  * after a message.
  */
 int options_read(struct amd_options *o, int argc, char **argv)
@@ -416,7 +416,7 @@ int options_read(struct amd_options *o, int argc, char **argv)
 /*
  * Read the command line and the file again. Returns 0; -1 after a message,
  * with conf_where and conf_why.
- * @o: result; its texts are never freed, as at the first time
+ * @o: result; its texts are never freed, like those of options_read()
  */
 int options_again(struct amd_options *o, const struct amd_options *before)
 {
@@ -427,7 +427,7 @@ int options_again(struct amd_options *o, const struct amd_options *before)
 	conf_why[0] = '\0';
 	ret = options_read(o, before->argc, before->argv);
 	reading_again = false;
-	/* All of it is wrong, and no line alone. */
+	/* The error is not in a single line: blame the file. */
 	if (ret && !conf_where[0] && o->config)
 		snprintf(conf_where, sizeof(conf_where), "%s: ", o->config);
 	return ret;
@@ -435,7 +435,7 @@ int options_again(struct amd_options *o, const struct amd_options *before)
 
 /*
  * Free the lists of options, not their texts.
- * @o: what options_again() has filled in, whatever it returned
+ * @o: options of options_again(), whatever it returned
  */
 void options_free(struct amd_options *o)
 {

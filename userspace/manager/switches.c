@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Which switches the manager has: --switch names them. SIGHUP reads these
- * options again. A switch that is missing then gets no more trees, as if it
- * were drained, and is let go of when it has none left.
+ * The manager's switches: --switch names them. SIGHUP reads these options
+ * again. A switch that is no longer named gets no more trees, as if it were
+ * drained, and is removed when it has none left.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #include "group/group.h"
 #include "stats/stats.h"
 
-/* Until what knows a switch by its place, or name, has heard that it is gone. */
+/* Time until others that refer to a switch by its place, or name, forget it. */
 #define REST_MS	60000
 
 static struct manager *manager;
 
-/* --- What a switch calls ------------------------------------------------- */
+/* --- Callbacks ----------------------------------------------------------- */
 
 static void switch_on_snapshot(struct sw *sw, const struct sw_snapshot *before)
 {
@@ -58,7 +58,7 @@ static void switch_on_notif(const struct sw_notif *news)
 	group_settle(manager);
 }
 
-/* Changes are the leader's, even if they have waited in a queue. */
+/* Checked again by the thread: the lead may have been lost in the queue. */
 static bool may_change(void)
 {
 	return store_leads(manager->state.store);
@@ -96,7 +96,7 @@ static int start_switch(struct manager *m, unsigned int i, const char *address)
 	return sw_start(sw);
 }
 
-/* Start to talk with all switches. */
+/* Start communication with all switches. */
 int switches_start(struct manager *m)
 {
 	unsigned int i;
@@ -118,8 +118,8 @@ int switches_start(struct manager *m)
 }
 
 /*
- * End that, and free them. Returns false if an agent keeps a thread, which
- * uses them.
+ * End communication with all switches, and free them. Returns false if an agent
+ * still blocks a thread, which uses them.
  */
 bool switches_stop(struct manager *m)
 {
@@ -132,7 +132,7 @@ bool switches_stop(struct manager *m)
 		log_error("an agent does not end its answer: not waited for");
 		return false;
 	}
-	/* What they have done last. */
+	/* Take the last results of the threads. */
 	loop_turn(&m->loop, 0);
 	for (i = 0; i < m->fabric.n; i++) {
 		sw_snapshot_free(m->fabric.switches[i].info);
@@ -166,7 +166,7 @@ static bool is_named(const struct amd_options *o, const char *address)
 	return false;
 }
 
-/* Of one that is gone. */
+/* Can the place of a switch be used for another one? */
 static bool is_free(struct manager *m, struct sw *sw)
 {
 	return sw->gone && m->loop.now - sw->gone_at >= REST_MS &&
@@ -191,7 +191,7 @@ static unsigned int count_new(struct manager *m, const struct amd_options *o)
 	return n;
 }
 
-/* There is one. */
+/* Take a free place; the caller has checked that there is one. */
 static unsigned int take_place(struct manager *m)
 {
 	unsigned int i;
@@ -212,7 +212,7 @@ static void add_switch(struct manager *m, const char *address)
 	unsigned int i = take_place(m);
 
 	if (start_switch(m, i, address)) {
-		/* It is as one that has been let go of. */
+		/* The place stays like that of a removed switch. */
 		event_log(&m->events, EVENT_SWITCHES_WRONG, address,
 			  "no memory");
 		m->fabric.switches[i].gone = true;
