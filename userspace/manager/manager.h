@@ -117,20 +117,20 @@ STAILQ_HEAD(group_list, group);
  * @events: what has happened
  * @rpc: gRPC server
  * @refresh_at: milliseconds; when its credentials are looked at again
- * @state: what survives it
+ * @state: records that survive it
  * @pool: threads that talk with switches
  * @fabric: switches, how they are linked, and where hosts are
  * @tenants: whose groups these are
  * @drains: switches that get no more trees
  * @links: links that are there, or were, by name: links.c
  * @links_changed: switches whose links the store has otherwise
- * @drain_at: milliseconds; when to look what has to move away from them
+ * @drain_at: milliseconds; when to look for groups that must leave them
  * @groups: groups, in the order of their creation
  * @groups_end: where the next one is appended
  * @by_name: the same, by their names
  * @by_tree: subtrees of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
- * @raised: groups of which something is to be settled
+ * @raised: groups with events to settle
  * @group_ops: who hears of groups
  * @placing: how many groups are GROUP_PLACING or GROUP_REPLACING
  * @nlinks_missing: how many of them need interfaces that are not known

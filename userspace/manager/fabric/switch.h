@@ -357,7 +357,7 @@ struct sw_queue {
  * @refresh: how it is asked for @info
  * @on: who hears of it
  * @queue: operations on it
- * @watch: how its notifications are awaited
+ * @watch: session for its notifications
  * @lock: of @queue and @watch
  * @has_lock: it was made. Both outlive the switch: another one can take its
  *	place

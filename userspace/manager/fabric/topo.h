@@ -81,9 +81,9 @@ struct topo_port {
 
 /**
  * struct ids - IDs of trees
- * @first: the first one that is the manager's
- * @last: and the last one
- * @next: to try next
+ * @first: first ID of the manager
+ * @last: last ID of the manager
+ * @next: ID to try next
  */
 struct ids {
 	uint32_t	first;

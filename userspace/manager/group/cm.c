@@ -42,8 +42,8 @@ static bool can_reach(struct group *g, const struct rank *r,
 }
 
 /*
- * Check whether all ranks could connect to their switches. Returns false if
- * not; then @g->where.refusal says why.
+ * Check whether all ranks of a tree could connect to their switches. Returns
+ * false if not; then @g->where.refusal says why.
  */
 bool cm_placed(struct group *g, const struct place *p)
 {
@@ -69,8 +69,8 @@ bool cm_reached(struct rank *r)
 }
 
 /*
- * The same for all ranks, when the tree has been made. Returns false if not;
- * then @g->where.refusal says why.
+ * Check cm_reached() for all ranks, when the tree has been made. Returns false
+ * if not; then @g->where.refusal says why.
  */
 bool cm_made(struct group *g)
 {

@@ -184,11 +184,11 @@ bool group_waits(struct group *g)
 }
 
 /*
- * Wait if a switch still frees memory. What the switch told before the others'
- * trees were gone, or while it was tried, does not count. Returns true if it
- * waits, and is placed again.
- * @g: group that @g->where.full_switch had no room for, with no operation on a
- *	switch
+ * Wait if a switch still frees memory. Answers that a switch gave before the
+ * ending groups' trees were gone, or before it refused the tree, do not count.
+ * Returns true if the group waits, and is placed again.
+ * @g: group refused by @g->where.full_switch for lack of room, without pending
+ *	operations
  */
 bool group_awaits_memory(struct group *g)
 {

@@ -405,9 +405,9 @@ static void begin_make(struct group *g)
 }
 
 /*
- * Have the switches do the next step of a group's tree. GROUP_EV_OP_DONE
- * follows when all have done it, with @g->making.err if they have not, or
- * GROUP_EV_REFUSED at once. Returns false if all steps are done.
+ * Begin the next step of a group's tree. GROUP_EV_OP_DONE follows when all
+ * switches have done it, with @g->making.err on failure, or GROUP_EV_REFUSED at
+ * once. Returns false if all steps are done.
  * @g: group, with no operation on a switch
  */
 bool trees_step(struct group *g)

@@ -104,8 +104,8 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 /*
  * Compute the tree of a group. A group that has left a drained switch returns
  * there rather than end. Returns false if there is no place.
- * @g: group; if there is no place only because of RDMA CM, @g->where.no_cm is set,
- *	and @g->where.refusal says why
+ * @g: group; if only RDMA CM leaves it without a place, @g->where.no_cm is set, and
+ *	@g->where.refusal says why
  * @at: for each of its ranks the switch
  * @p: result, to be freed
  */
@@ -158,8 +158,8 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 }
 
 /*
- * Check whether a group could have another tree. Returns true if it could,
- * were its own tree gone. @g->where.refusal may have changed.
+ * Check whether a group could have another tree. Returns true if it could, if
+ * its own tree were gone. @g->where.refusal may have changed.
  * @g: group, all ranks of which were present
  */
 bool group_fits(struct group *g)
@@ -224,9 +224,9 @@ static void probe_hosts(struct group *g)
 }
 
 /*
- * Wait until hosts are seen. Returns false if it has taken too long; else it
- * is to be placed again at @g->where.place_at.
- * @g: group, of which a rank's host is not
+ * Wait until hosts are seen. Returns false if it has taken too long; else the
+ * group must be placed again at @g->where.place_at.
+ * @g: group with a rank whose host no switch has seen
  */
 bool where_await_hosts(struct group *g)
 {
