@@ -251,14 +251,17 @@ void share_give(struct share_set *set, enum share_what what, size_t n)
 bool allowance_take(struct allowance *a, int64_t now, int64_t n, int64_t most,
 		    int64_t a_second)
 {
+	int64_t grown;
+
 	if (!a->counted_at) {
 		a->left = most;
 		a->counted_at = now;
 	}
-	/* Wait until the allowance has grown by at least one. */
-	if ((now - a->counted_at) * a_second >= 1000) {
-		a->left += (now - a->counted_at) * a_second / 1000;
-		a->counted_at = now;
+	grown = (now - a->counted_at) * a_second / 1000;
+	/* Time too short for one more counts the next time. */
+	if (grown) {
+		a->left += grown;
+		a->counted_at += grown * 1000 / a_second;
 	}
 	if (a->left > most)
 		a->left = most;

@@ -206,7 +206,7 @@ static void on_opened(void *ctx, struct rpc_stream *stream)
 	client_wait_join(c);
 	why = c->host ? lacks_room(c, text, sizeof(text)) : "no memory";
 	if (why)
-		client_error(c, ENOSPC, "%s", why);
+		client_error(c, c->host ? ENOSPC : ENOMEM, "%s", why);
 }
 
 static void on_message(void *ctx, struct rpc_stream *stream,

@@ -100,6 +100,16 @@ static void take_news(struct loop_work *work)
 
 /* --- The thread ----------------------------------------------------------- */
 
+/* Retry: without a message of the parent the job would wait for ever. */
+static struct news *new_news(void)
+{
+	struct news *news;
+
+	while (!(news = calloc(1, sizeof(*news))))
+		sched_yield();
+	return news;
+}
+
 static void post_news(struct up *up, struct news *news)
 {
 	news->work.fn = take_news;
@@ -136,19 +146,15 @@ static void *run_stream(void *arg)
 
 	begin_stream(up);
 	while (channel_receive(up->channel, &data, &len)) {
-		news = calloc(1, sizeof(*news));
-		if (news && !am_manager_unpack(data, len, &msg)) {
+		if (!am_manager_unpack(data, len, &msg)) {
+			news = new_news();
 			news->msg = msg.rdv;
 			post_news(up, news);
-		} else {
-			free(news);
 		}
 		free(data);
 	}
 	status = channel_status(up->channel, &text, &fault);
-	/* Retry: without this message the thread would never be joined. */
-	while (!(news = calloc(1, sizeof(*news))))
-		sched_yield();
+	news = new_news();
 	news->end = true;
 	news->msg.type = INC_RDV_ERROR;
 	news->msg.err = am_errno_of(status);

@@ -54,12 +54,14 @@ char *inc_auth_file(const char *path, char *err, size_t err_len)
 {
 	const char *why = "no memory";
 	FILE *f = inc_open(path, &why);
-	char *text = f ? calloc(1, FILE_MAX) : NULL;
+	char *text = f ? calloc(1, FILE_MAX + 1) : NULL;
+	size_t n = text ? fread(text, 1, FILE_MAX, f) : 0;
 
-	/* Do not return part of a file after a read error. */
-	if (!text || !fread(text, 1, FILE_MAX - 1, f) || ferror(f)) {
+	/* Part of a file would be another file. */
+	if (!n || n == FILE_MAX || ferror(f)) {
 		if (text)
-			why = ferror(f) ? strerror(errno) : "is empty";
+			why = ferror(f) ? strerror(errno) : n ? "is too long" :
+			      "is empty";
 		snprintf(err, err_len, "%s: %s", path, why);
 		free(text);
 		text = NULL;

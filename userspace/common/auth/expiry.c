@@ -32,7 +32,9 @@ int64_t inc_auth_expiry(const X509 *cert)
 
 static int64_t earlier_time(int64_t a, int64_t b)
 {
-	return a == EXPIRY_UNKNOWN || b < a ? b : a;
+	if (a == EXPIRY_UNKNOWN || b == EXPIRY_UNKNOWN)
+		return a == EXPIRY_UNKNOWN ? b : a;
+	return b < a ? b : a;
 }
 
 /*

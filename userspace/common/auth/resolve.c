@@ -79,20 +79,27 @@ static void put_question(struct inc_question *q)
 	free(q);
 }
 
+/* With @q->lock. */
+static void ring(const struct inc_question *q)
+{
+	const uint64_t one = 1;
+
+	if (q->wake >= 0)
+		(void)!write(q->wake, &one, sizeof(one));
+}
+
 static void *find_answer(void *arg)
 {
 	struct inc_question *q = arg;
 	struct addrinfo *list = NULL;
 	int ret = ask(q->host, q->service, q->family, q->flags, &list);
-	const uint64_t one = 1;
 
 	pthread_mutex_lock(&q->lock);
 	q->ret = ret;
 	q->list = ret ? NULL : list;
 	q->done = true;
 	pthread_cond_signal(&q->told);
-	if (q->wake >= 0)
-		(void)!write(q->wake, &one, sizeof(one));
+	ring(q);
 	pthread_mutex_unlock(&q->lock);
 	asked--;
 	put_question(q);
@@ -156,6 +163,8 @@ static struct inc_question *take_left(const char *host, const char *service,
 	    !strcmp(q->service, service)) {
 		pthread_mutex_lock(&q->lock);
 		q->wake = wake;
+		if (q->done)
+			ring(q);
 		pthread_mutex_unlock(&q->lock);
 		return q;
 	}

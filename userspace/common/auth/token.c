@@ -50,8 +50,8 @@ static bool parse_hex(const char *text, uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* Returns whether a line is valid; an empty one is. */
-static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
+/* Returns 0, as for an empty line, -EINVAL or -ENOMEM. */
+static int take_line(struct tokens *t, char *line, char *err, size_t err_len)
 {
 	char *rest, *word[5] = { NULL };
 	struct token *list;
@@ -62,29 +62,29 @@ static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
 	     word[n] = strtok_r(NULL, " \t\r", &rest))
 		n++;
 	if (!n)
-		return true;
+		return 0;
 	if (n != 4 || word[4]) {
 		snprintf(err, err_len, "must be NAME TENANT ROLE DIGEST");
-		return false;
+		return -EINVAL;
 	}
 	list = realloc(t->list, (t->n + 1) * sizeof(*list));
 	if (!list) {
 		snprintf(err, err_len, "no memory");
-		return false;
+		return -ENOMEM;
 	}
 	t->list = list;
 	if (identity_set(&list[t->n].id, word[0],
 			 strcmp(word[1], "-") ? word[1] : "", word[2], err,
 			 err_len))
-		return false;
+		return -EINVAL;
 	if (!parse_hex(word[3], list[t->n].digest, SHA256_DIGEST_LENGTH)) {
 		snprintf(err, err_len, "the digest must have 64 digits, 0-9 and a-f (\"inc-am-ca token\" makes such lines)");
-		return false;
+		return -EINVAL;
 	}
 	memcpy(&list[t->n].id.token, list[t->n].digest,
 	       sizeof(list[t->n].id.token));
 	t->n++;
-	return true;
+	return 0;
 }
 
 static int compare_digests(const void *a, const void *b)
@@ -106,7 +106,7 @@ int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 	struct tokens *t = calloc(1, sizeof(*t));
 	char *copy = malloc(len + 1), *line, *end, why[160];
 	unsigned int n = 0;
-	int ret = 0;
+	int ret = 0, line_ret;
 
 	*tokens = NULL;
 	if (!t || !copy) {
@@ -123,14 +123,19 @@ int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 		*end = '\0';
 		n++;
 		snprintf(why, sizeof(why), "has a zero byte");
-		if (strlen(line) == (size_t)(end - line) &&
-		    take_line(t, line, why, sizeof(why)))
-			continue;
-		if (!ret)
+		line_ret = strlen(line) == (size_t)(end - line) ?
+			   take_line(t, line, why, sizeof(why)) : -EINVAL;
+		if (!ret && line_ret)
 			snprintf(err, err_len, "line %u: %s", n, why);
-		ret = -EINVAL;
+		ret = line_ret == -ENOMEM || !ret ? line_ret : ret;
+		if (ret == -ENOMEM)
+			break;
 	}
 	free(copy);
+	if (ret == -ENOMEM) {
+		tokens_free(t);
+		return ret;
+	}
 	if (t->n)
 		qsort(t->list, t->n, sizeof(*t->list), compare_digests);
 	*tokens = t;

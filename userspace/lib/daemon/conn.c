@@ -241,8 +241,9 @@ static int wait_for(int fd, short events, int64_t deadline_ms)
 void inc_conn_why(const struct inc_conn *conn, int ret, char *err,
 		  size_t err_len)
 {
-	snprintf(err, err_len, "rendezvous daemon: %s", ret == -ENOTCONN ?
-		 "closed the connection" : strerror(-ret));
+	snprintf(err, err_len, "%s: %s",
+		 conn->is_manager ? "manager" : "rendezvous daemon",
+		 ret == -ENOTCONN ? "closed the connection" : strerror(-ret));
 }
 
 static int try_recv(struct inc_conn *conn, struct inc_rdv_msg *msg, short *events)

@@ -370,6 +370,7 @@ static bool has_children(const struct subtree *subtree)
 			return true;
 	return false;
 }
+
 static void begin_add(struct group *g)
 {
 	uint32_t i;

@@ -161,7 +161,6 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 		struct reservation **made, char *why, size_t len);
 void reserve_end(struct manager *m, struct reservation *r, const char *why);
 void reserve_restore(struct manager *m, const struct store_record *list);
-const char *reserve_named(const char *key, char tenant[IDENTITY_LEN]);
 void reserve_forget(struct manager *m);
 int64_t reserve_deadline(const struct manager *m);
 void reserve_expire(struct manager *m);

@@ -278,11 +278,7 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 	tenant_call(tn, who, sizeof(who));
 	if (!size_is_allowed(tn->limits, who, ranks, why, len))
 		return false;
-	if (r)
-		return true;
-	if (!sum_is_allowed(tn->limits, who, &tn->use, 1, ranks, why, len))
-		return false;
-	return has_room(t, tn, 1, ranks, why, len);
+	return r || has_room(t, tn, 1, ranks, why, len);
 }
 
 /* --- Changes ------------------------------------------------------------- */

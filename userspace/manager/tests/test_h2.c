@@ -146,13 +146,17 @@ static void test_shares(void)
 static void test_allowance(void)
 {
 	struct allowance a = { .counted_at = 0 };
-	unsigned int n = 0;
+	unsigned int n = 0, granted = 0, i;
 
 	while (allowance_take(&a, 1000, 1, 10, 2))
 		n++;
 	check(n == 10, "so often at once");
 	check(allowance_take(&a, 2000, 1, 10, 2) &&
 	      !allowance_take(&a, 2000, 1, 10, 2), "and again after a second");
+	a.counted_at = 0;
+	for (i = 0; i < 100; i++)
+		granted += allowance_take(&a, 1000 + 150 * i, 1 + i % 2, 3, 10);
+	check(granted == 100, "1.5 in 150 ms are 10 in a second");
 }
 
 /* --- Dialogues ----------------------------------------------------------- */
