@@ -257,7 +257,7 @@ int inc_member_grow(struct inc_qp *qp, const struct inc_tree_cfg *cfg,
 	if (err)
 		return err;
 	qp->memory = memory;
-	qp->tree->memory += more;
+	qp->tree->mem.charged += more;
 	inc_budget_reserve(qp->sw, &qp->mem.reserved, more);
 	return 0;
 }
@@ -287,7 +287,7 @@ static int publish_qp(struct inc_qp *qp)
 	err = rhashtable_insert_fast(&qp->sw->qps, &qp->node, inc_qpn_params);
 	if (err)
 		return err;
-	tree->memory += qp->memory;
+	tree->mem.charged += qp->memory;
 	refcount_inc(&tree->ref);
 	return 0;
 }
@@ -542,7 +542,7 @@ static void end_qp(struct inc_parting *p)
 	mutex_lock(&sw->lock);
 	inc_qp_stats_sum(qp, tree->gone);
 	list_del(&qp->parted);
-	tree->memory -= qp->memory;
+	tree->mem.charged -= qp->memory;
 	inc_budget_uncharge(sw, qp->memory);
 	mutex_unlock(&sw->lock);
 	free_qp(qp);

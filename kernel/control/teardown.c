@@ -57,12 +57,12 @@ static bool all_idle(struct inc_tree *tree)
 /* Readers and timers of the tree's QPs may run for a grace period. */
 static void end_tree(struct inc_parting *p)
 {
-	struct inc_tree *tree = container_of(p, struct inc_tree, parting);
+	struct inc_tree *tree = container_of(p, struct inc_tree, end.parting);
 
-	cancel_delayed_work_sync(&tree->linger);
+	cancel_delayed_work_sync(&tree->end.linger);
 	inc_blame_end(&tree->blame);
-	timer_shutdown_sync(&tree->scan);
-	timer_shutdown_sync(&tree->delay_timer);
+	timer_shutdown_sync(&tree->missing.scan);
+	timer_shutdown_sync(&tree->fanout.timer);
 	inc_tree_put(tree);
 }
 
@@ -71,7 +71,7 @@ static void part_tree(struct inc_tree *tree)
 	struct inc_qp *qp = inc_tree_parent(tree);
 	u16 member;
 
-	list_del_init(&tree->leaving);
+	list_del_init(&tree->end.leaving);
 	if (qp)
 		inc_member_unpublish(qp);
 	for (member = 0; member < tree->cfg.members; member++) {
@@ -79,28 +79,28 @@ static void part_tree(struct inc_tree *tree)
 		if (qp)
 			inc_member_unpublish(qp);
 	}
-	inc_defer_free(tree->sw, &tree->parting, end_tree);
+	inc_defer_free(tree->sw, &tree->end.parting, end_tree);
 }
 
 static unsigned long next_look(const struct inc_tree *tree)
 {
-	return clamp((jiffies - tree->left_at) / LOOKS, 1UL,
+	return clamp((jiffies - tree->end.left_at) / LOOKS, 1UL,
 		     msecs_to_jiffies(LOOK_MAX_MS));
 }
 
 static void linger_work(struct work_struct *work)
 {
 	struct inc_tree *tree = container_of(to_delayed_work(work),
-					     struct inc_tree, linger);
+					     struct inc_tree, end.linger);
 	struct inc_switch *sw = tree->sw;
 
 	mutex_lock(&sw->lock);
 	/* The work was hurried during the last check. */
-	if (list_empty(&tree->leaving))
+	if (list_empty(&tree->end.leaving))
 		goto out;
 	if (!tree->members_told ||
-	    (time_before(jiffies, tree->until) && !all_idle(tree)))
-		queue_delayed_work(inc_wq, &tree->linger, next_look(tree));
+	    (time_before(jiffies, tree->end.until) && !all_idle(tree)))
+		queue_delayed_work(inc_wq, &tree->end.linger, next_look(tree));
 	else
 		part_tree(tree);
 out:
@@ -125,14 +125,14 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 	WRITE_ONCE(sw->ntrees, sw->ntrees - 1);
 	atomic_dec(&sw->share->ntrees);
 	inc_debugfs_tree_del(tree);
-	tree->left_at = jiffies;
-	tree->until = jiffies + msecs_to_jiffies(linger_ms);
+	tree->end.left_at = jiffies;
+	tree->end.until = jiffies + msecs_to_jiffies(linger_ms);
 	/* Pairs with inc_tree_is_over(). */
-	smp_store_release(&tree->leaves, true);
-	list_add_tail(&tree->leaving, &sw->leaving);
+	smp_store_release(&tree->end.leaves, true);
+	list_add_tail(&tree->end.leaving, &sw->leaving);
 	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
-	INIT_DELAYED_WORK(&tree->linger, linger_work);
-	queue_delayed_work(inc_wq, &tree->linger, 0);
+	INIT_DELAYED_WORK(&tree->end.linger, linger_work);
+	queue_delayed_work(inc_wq, &tree->end.linger, 0);
 }
 
 /**
@@ -146,9 +146,9 @@ void inc_teardown_hurry(struct inc_switch *sw)
 	struct inc_tree *tree;
 
 	lockdep_assert_held(&sw->lock);
-	list_for_each_entry(tree, &sw->leaving, leaving) {
-		WRITE_ONCE(tree->until, jiffies);
-		mod_delayed_work(inc_wq, &tree->linger, 0);
+	list_for_each_entry(tree, &sw->leaving, end.leaving) {
+		WRITE_ONCE(tree->end.until, jiffies);
+		mod_delayed_work(inc_wq, &tree->end.linger, 0);
 	}
 }
 

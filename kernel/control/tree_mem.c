@@ -34,7 +34,7 @@ void inc_tree_free(struct inc_tree *tree)
 	kvfree(tree->below);
 	kvfree(tree->ranges);
 	kvfree(tree->at);
-	mem_cgroup_put(tree->memcg);
+	mem_cgroup_put(tree->mem.memcg);
 	kfree(tree);
 }
 
@@ -54,8 +54,9 @@ void inc_tree_put(struct inc_tree *tree)
 	if (!refcount_dec_and_test(&tree->ref))
 		return;
 	mutex_lock(&sw->lock);
-	inc_budget_uncharge(sw, tree->memory);
-	inc_budget_reserve(sw, &tree->reserved, -atomic64_read(&tree->reserved));
+	inc_budget_uncharge(sw, tree->mem.charged);
+	inc_budget_reserve(sw, &tree->mem.reserved,
+			   -atomic64_read(&tree->mem.reserved));
 	inc_tree_stats(tree, sw->gone_trees, sw->gone_members);
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);
@@ -95,7 +96,7 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 	if (!tree)
 		return NULL;
 	refcount_set(&tree->ref, 1);
-	tree->memcg = get_mem_cgroup_from_mm(current->mm);
+	tree->mem.memcg = get_mem_cgroup_from_mm(current->mm);
 	tree->member_qp = kvcalloc(cfg->members, sizeof(*tree->member_qp),
 				   GFP_KERNEL_ACCOUNT);
 	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot),

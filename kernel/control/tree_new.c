@@ -140,16 +140,16 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	tree->cfg = *cfg;
 	tree->cfg.below = NULL;
 	tree->state = RDMA_INC_TREE_STATE_FORMING;
-	tree->probed = jiffies;
+	tree->missing.probed = jiffies;
 	INIT_LIST_HEAD(&tree->parted);
 	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
 	INIT_WORK(&tree->sweep_work, inc_tree_sweep_work);
 	inc_blame_init(&tree->blame);
-	spin_lock_init(&tree->free_lock);
+	spin_lock_init(&tree->slots_mem.lock);
 	inc_qp_mem_tree_init(tree);
-	tree->reclaimed_at = jiffies - 1;
-	timer_setup(&tree->scan, inc_missing_timer, 0);
-	timer_setup(&tree->delay_timer, inc_fanout_timer, 0);
+	tree->slots_mem.reclaimed_at = jiffies - 1;
+	timer_setup(&tree->missing.scan, inc_missing_timer, 0);
+	timer_setup(&tree->fanout.timer, inc_fanout_timer, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);
 	tree->geom = *geom;
@@ -227,8 +227,9 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 		goto err_charge;
 
 	tree_init(tree, sw, &cfg, &geom);
-	tree->memory = memory;
-	inc_budget_reserve(sw, &tree->reserved, inc_slot_mem_blocks(&cfg, slot_size));
+	tree->mem.charged = memory;
+	inc_budget_reserve(sw, &tree->mem.reserved,
+			   inc_slot_mem_blocks(&cfg, slot_size));
 	err = choose_id(sw, tree);
 	if (err)
 		goto err_tree;
@@ -245,7 +246,8 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 err_id:
 	xa_erase(&sw->trees, tree->cfg.id);
 err_tree:
-	inc_budget_reserve(sw, &tree->reserved, -atomic64_read(&tree->reserved));
+	inc_budget_reserve(sw, &tree->mem.reserved,
+			   -atomic64_read(&tree->mem.reserved));
 	inc_tree_free(tree);
 err_charge:
 	inc_budget_uncharge(sw, memory);
@@ -267,7 +269,7 @@ static int grow_members(struct inc_tree *tree, u16 window,
 	cfg.below = tree->below;
 	err = inc_quota_check_memory(tree->sw, qps_memory(tree->sw, &cfg) +
 				     inc_tree_memory(tree->sw, &cfg,
-						     tree->slot_size,
+						     tree->slots_mem.slot_size,
 						     tree->geom.own.n),
 				     extack);
 	if (!err && qp)

@@ -110,7 +110,7 @@ void inc_fanout_kick(struct inc_tree *tree)
 		/* See above: another CPU's entries are that CPU's to send. */
 		if (!data_race(inc_resultq_empty(&qp->tx.results)))
 			inc_batch_send(qp, now);
-	WRITE_ONCE(tree->kicked_at, inc_now());
+	WRITE_ONCE(tree->fanout.kicked_at, inc_now());
 }
 
 /**
@@ -187,7 +187,7 @@ static bool may_wait(const struct inc_tree *tree, struct inc_tree_slot *ts, u16 
 	if (s->geom->child || s->gathered == s->msg.nchunks)
 		return false;
 	now = inc_now();
-	since = max(ts->done_at, READ_ONCE(tree->kicked_at));
+	since = max(ts->done_at, READ_ONCE(tree->fanout.kicked_at));
 	if (n == 1 && ts->done_at)
 		ts->quick = (s64)(now - since) > QUICK_US ? 0 :
 			    min(ts->quick + 1, QUICK_RUN);
@@ -203,9 +203,9 @@ static void defer_chunks(struct inc_tree *tree, struct inc_tree_slot *ts)
 		return;
 	ts->listed = true;
 	/* Before the timer_pending() check: the timer takes the whole list. */
-	llist_add(&ts->delayed_node, &tree->delayed_slots);
-	if (!timer_pending(&tree->delay_timer))
-		mod_timer(&tree->delay_timer, jiffies + 1);
+	llist_add(&ts->delayed_node, &tree->fanout.delayed);
+	if (!timer_pending(&tree->fanout.timer))
+		mod_timer(&tree->fanout.timer, jiffies + 1);
 }
 
 static void copy_progress(struct inc_tree *tree, struct inc_tree_slot *ts,
@@ -284,14 +284,14 @@ void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 
 /**
  * inc_fanout_timer() - pass on chunks that have waited long enough
- * @t: inc_tree.delay_timer
+ * @t: inc_tree_fanout.timer
  *
  * Context: softirq.
  */
 void inc_fanout_timer(struct timer_list *t)
 {
-	struct inc_tree *tree = timer_container_of(tree, t, delay_timer);
-	struct llist_node *list = llist_del_all(&tree->delayed_slots);
+	struct inc_tree *tree = timer_container_of(tree, t, fanout.timer);
+	struct llist_node *list = llist_del_all(&tree->fanout.delayed);
 	struct inc_tree_slot *ts, *next;
 	struct inc_progress p;
 	bool any = false, due;

@@ -43,9 +43,9 @@ static unsigned long probe_interval(const struct inc_tree *tree)
 /* Is the last time long ago? Then this is the next one. */
 static bool may_probe_all(struct inc_tree *tree)
 {
-	if (inc_age(READ_ONCE(tree->probed)) < probe_interval(tree) / 2)
+	if (inc_age(READ_ONCE(tree->missing.probed)) < probe_interval(tree) / 2)
 		return false;
-	WRITE_ONCE(tree->probed, jiffies);
+	WRITE_ONCE(tree->missing.probed, jiffies);
 	return true;
 }
 
@@ -57,8 +57,8 @@ static bool may_probe_all(struct inc_tree *tree)
  */
 void inc_missing_watch(struct inc_tree *tree)
 {
-	if (!timer_pending(&tree->scan))
-		mod_timer(&tree->scan, jiffies + inc_solicit_least(tree));
+	if (!timer_pending(&tree->missing.scan))
+		mod_timer(&tree->missing.scan, jiffies + inc_solicit_least(tree));
 }
 
 /**
@@ -77,7 +77,7 @@ bool inc_missing_probe_members(struct inc_tree *tree)
 
 	if (!may_probe_all(tree))
 		return false;
-	WRITE_ONCE(tree->member_waits, true);
+	WRITE_ONCE(tree->missing.member_waits, true);
 	inc_missing_watch(tree);
 	inc_tree_for_each_member(tree, qp)
 		inc_txq_probe(qp);
@@ -123,7 +123,7 @@ static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 		inc_txq_probe(qp);
 		inc_txq_kick(qp, inc_now());
 	}
-	if (tree->scan_all ||
+	if (tree->missing.scan_all ||
 	    (lacks && inc_age(qp->wait.since) >= inc_solicit_least(tree)))
 		inc_solicit_waited(qp);
 	return lacks;
@@ -141,8 +141,8 @@ static bool check_parent(struct inc_tree *tree)
 	u32 answers = READ_ONCE(tree->answers);
 	bool waits = parent_is_missing(tree, answers);
 
-	watch_wait(&tree->up_wait, waits, answers);
-	if (probe_due(&tree->up_wait, probe_interval(tree)) &&
+	watch_wait(&tree->missing.up_wait, waits, answers);
+	if (probe_due(&tree->missing.up_wait, probe_interval(tree)) &&
 	    inc_txq_probe_parent(tree))
 		inc_txq_kick_parent(tree);
 	return waits;
@@ -150,34 +150,34 @@ static bool check_parent(struct inc_tree *tree)
 
 /**
  * inc_missing_timer() - check for members that keep others waiting
- * @t: inc_tree.scan
+ * @t: inc_tree_missing.scan
  *
  * Context: softirq.
  */
 void inc_missing_timer(struct timer_list *t)
 {
-	struct inc_tree *tree = timer_container_of(tree, t, scan);
-	u16 member = tree->scan_next, end;
+	struct inc_tree *tree = timer_container_of(tree, t, missing.scan);
+	u16 member = tree->missing.scan_next, end;
 
 	if (READ_ONCE(tree->error))
 		return;
 	end = min(member + RANKS_PER_RUN, tree->cfg.members);
 	rcu_read_lock();
 	if (!member) {
-		tree->scan_waits = check_parent(tree);
-		tree->scan_all = xchg(&tree->member_waits, false);
+		tree->missing.scan_waits = check_parent(tree);
+		tree->missing.scan_all = xchg(&tree->missing.member_waits, false);
 	}
 	for (; member < end; member++) {
 		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (qp && check_member(tree, qp))
-			tree->scan_waits = true;
+			tree->missing.scan_waits = true;
 	}
 	rcu_read_unlock();
-	tree->scan_next = end < tree->cfg.members ? end : 0;
-	if (tree->scan_next)
+	tree->missing.scan_next = end < tree->cfg.members ? end : 0;
+	if (tree->missing.scan_next)
 		mod_timer(t, jiffies + 1);
-	else if (tree->scan_waits)
+	else if (tree->missing.scan_waits)
 		mod_timer(t, jiffies + inc_solicit_least(tree));
 }
 

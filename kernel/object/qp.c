@@ -84,7 +84,7 @@ void inc_qp_prefetch(const struct inc_qp *qp)
 	prefetch_lines(&qp->tx, &qp->tx.results.stray);
 	prefetch_lines(r, r + 1);
 	prefetch_lines(&tree->cfg, &tree->crc_shift);
-	prefetch_lines(&tree->epoch, &tree->reserved);
+	prefetch_lines(&tree->epoch, &tree->mem.reserved);
 	prefetchw(&tree->held);
 	stats = this_cpu_ptr(tree->stats);
 	prefetch_lines(stats, stats + 1);

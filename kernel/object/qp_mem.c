@@ -181,7 +181,7 @@ static bool take_inflight(struct inc_qp *qp)
 	if (!inc_qp_mem_needed(qp))
 		return true;
 	size = next_inflight_size(qp);
-	old = set_active_memcg(qp->tree->memcg);
+	old = set_active_memcg(qp->tree->mem.memcg);
 	mem = inflight_alloc(size, GFP_SOFTIRQ);
 	set_active_memcg(old);
 	if (!mem)
@@ -194,7 +194,7 @@ static bool take_inflight(struct inc_qp *qp)
 /* Has a work of any member of the tree just found no memory? */
 static bool backs_off(const struct inc_tree *tree)
 {
-	return jiffies - READ_ONCE(tree->mem_failed_at) < MEM_BACKOFF;
+	return jiffies - READ_ONCE(tree->mem.failed_at) < MEM_BACKOFF;
 }
 
 /* Get memory for a slot where a message begins, if it needs any and none is free. */
@@ -205,7 +205,7 @@ static bool get_slot(struct inc_tree *tree, u16 slot, gfp_t gfp)
 
 static bool take_slot(struct inc_tree *tree, u16 slot)
 {
-	struct mem_cgroup *old = set_active_memcg(tree->memcg);
+	struct mem_cgroup *old = set_active_memcg(tree->mem.memcg);
 	bool got = get_slot(tree, slot, GFP_SOFTIRQ);
 
 	set_active_memcg(old);
@@ -230,14 +230,14 @@ static bool take_slot(struct inc_tree *tree, u16 slot)
 bool inc_qp_mem_take(struct inc_qp *qp, u16 slot, bool now)
 {
 	struct inc_tree *tree = qp->tree;
-	unsigned long since = jiffies - READ_ONCE(tree->mem_tried_at);
+	unsigned long since = jiffies - READ_ONCE(tree->mem.tried_at);
 	bool backoff = backs_off(tree), got = false;
 
 	lockdep_assert_held(&qp->rx.lock);
 	if (now && !backoff && since) {
 		got = take_inflight(qp) && take_slot(tree, slot);
 		if (!got)
-			WRITE_ONCE(tree->mem_tried_at, jiffies);
+			WRITE_ONCE(tree->mem.tried_at, jiffies);
 	}
 	if (!backoff && (!got || !qp->stats)) {
 		WRITE_ONCE(qp->mem.slot, slot);
@@ -261,7 +261,7 @@ bool inc_qp_mem_grow_ring(struct inc_qp *qp)
 	struct inc_wqe *ring;
 
 	lockdep_assert_held(&qp->tx.lock);
-	old = set_active_memcg(qp->tree->memcg);
+	old = set_active_memcg(qp->tree->mem.memcg);
 	ring = kcalloc(2 * has, sizeof(*ring), gfp);
 	set_active_memcg(old);
 	if (!ring)
@@ -306,7 +306,7 @@ static void mem_work(struct work_struct *work)
 {
 	struct inc_qp *qp = container_of(work, struct inc_qp, mem.work);
 	struct inc_tree *tree = qp->tree;
-	struct mem_cgroup *old = set_active_memcg(tree->memcg);
+	struct mem_cgroup *old = set_active_memcg(tree->mem.memcg);
 	void *mem = NULL;
 	bool got;
 	u32 size;
@@ -322,7 +322,7 @@ static void mem_work(struct work_struct *work)
 		got = got && mem;
 	}
 	if (!got)
-		WRITE_ONCE(tree->mem_failed_at, jiffies);
+		WRITE_ONCE(tree->mem.failed_at, jiffies);
 	if (mem) {
 		spin_lock_bh(&qp->rx.lock);
 		mem = set_inflight(qp, mem, &size);
@@ -339,8 +339,8 @@ out:
  */
 void inc_qp_mem_tree_init(struct inc_tree *tree)
 {
-	tree->mem_tried_at = jiffies - 1;
-	tree->mem_failed_at = jiffies - MEM_BACKOFF;
+	tree->mem.tried_at = jiffies - 1;
+	tree->mem.failed_at = jiffies - MEM_BACKOFF;
 }
 
 /**

@@ -92,13 +92,14 @@ void inc_pages_free(void *mem, size_t size)
  */
 void inc_slot_mem_free(struct inc_tree *tree)
 {
+	const struct inc_tree_slots_mem *m = &tree->slots_mem;
 	u16 i;
 
-	if (!tree->slot_mem)
+	if (!m->blocks)
 		return;
-	for (i = 0; i < tree->blocks; i++)
-		inc_pages_free(tree->slot_mem[i], tree->block_size);
-	kvfree(tree->slot_mem);
+	for (i = 0; i < m->n; i++)
+		inc_pages_free(m->blocks[i], m->block_size);
+	kvfree(m->blocks);
 }
 
 /**
@@ -113,13 +114,14 @@ void inc_slot_mem_free(struct inc_tree *tree)
 bool inc_slot_mem_alloc(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 			size_t slot_size)
 {
-	tree->slot_size = slot_size;
-	tree->block_slots = block_slots(cfg, slot_size);
-	tree->block_size = tree->block_slots * slot_size;
-	tree->nblocks = cfg->slots / tree->block_slots;
-	tree->slot_mem = kvcalloc(tree->nblocks, sizeof(*tree->slot_mem),
-				  GFP_KERNEL_ACCOUNT);
-	return tree->slot_mem;
+	struct inc_tree_slots_mem *m = &tree->slots_mem;
+
+	m->slot_size = slot_size;
+	m->block_slots = block_slots(cfg, slot_size);
+	m->block_size = m->block_slots * slot_size;
+	m->max = cfg->slots / m->block_slots;
+	m->blocks = kvcalloc(m->max, sizeof(*m->blocks), GFP_KERNEL_ACCOUNT);
+	return m->blocks;
 }
 
 /**
@@ -154,35 +156,36 @@ u64 inc_slot_mem_blocks(const struct inc_tree_cfg *cfg, size_t slot_size)
 /* @mem is not any slot's any more. */
 static void push_free(struct inc_tree *tree, void *mem)
 {
-	lockdep_assert_held(&tree->free_lock);
-	*(void **)mem = tree->free_mem;
-	WRITE_ONCE(tree->free_mem, mem);
+	lockdep_assert_held(&tree->slots_mem.lock);
+	*(void **)mem = tree->slots_mem.free;
+	WRITE_ONCE(tree->slots_mem.free, mem);
 }
 
 /* One more block for slots. Returns false without memory. */
 static bool add_block(struct inc_tree *tree, gfp_t gfp)
 {
-	void *mem = inc_pages_alloc(tree->block_size, gfp);
+	struct inc_tree_slots_mem *m = &tree->slots_mem;
+	void *mem = inc_pages_alloc(m->block_size, gfp);
 	bool added;
 	u16 i;
 
 	if (!mem)
 		return false;
-	spin_lock_bh(&tree->free_lock);
+	spin_lock_bh(&m->lock);
 	/* Another CPU may have added the last block. */
-	added = tree->blocks < tree->nblocks;
+	added = m->n < m->max;
 	if (added) {
-		tree->slot_mem[tree->blocks++] = mem;
-		WRITE_ONCE(tree->mem_wanted, false);
-		for (i = tree->block_slots; i--;)
-			push_free(tree, mem + i * tree->slot_size);
+		m->blocks[m->n++] = mem;
+		WRITE_ONCE(m->wanted, false);
+		for (i = m->block_slots; i--;)
+			push_free(tree, mem + i * m->slot_size);
 	}
-	spin_unlock_bh(&tree->free_lock);
+	spin_unlock_bh(&m->lock);
 	if (added)
-		inc_budget_reserve(tree->sw, &tree->reserved,
-				   -(s64)inc_mem_vmalloc(tree->block_size));
+		inc_budget_reserve(tree->sw, &tree->mem.reserved,
+				   -(s64)inc_mem_vmalloc(m->block_size));
 	else
-		inc_pages_free(mem, tree->block_size);
+		inc_pages_free(mem, m->block_size);
 	return true;
 }
 
@@ -201,11 +204,11 @@ bool inc_slot_mem_take(struct inc_tree *tree, struct inc_tree_slot *ts)
 	lockdep_assert_held(&ts->lock);
 	if (inc_slot_placed(&ts->m))
 		return true;
-	spin_lock(&tree->free_lock);
-	mem = tree->free_mem;
+	spin_lock(&tree->slots_mem.lock);
+	mem = tree->slots_mem.free;
 	if (mem)
-		WRITE_ONCE(tree->free_mem, *(void **)mem);
-	spin_unlock(&tree->free_lock);
+		WRITE_ONCE(tree->slots_mem.free, *(void **)mem);
+	spin_unlock(&tree->slots_mem.lock);
 	if (!mem)
 		return false;
 	inc_slot_place(&ts->m, mem);
@@ -220,9 +223,9 @@ static bool is_read(const struct inc_tree_slot *ts)
 
 static void give_back(struct inc_tree *tree, struct inc_tree_slot *ts)
 {
-	spin_lock(&tree->free_lock);
+	spin_lock(&tree->slots_mem.lock);
 	push_free(tree, inc_slot_give_back(&ts->m));
-	spin_unlock(&tree->free_lock);
+	spin_unlock(&tree->slots_mem.lock);
 }
 
 /* May the slot have memory that it does not need? */
@@ -243,9 +246,9 @@ static bool reclaim(struct inc_tree *tree)
 	struct inc_tree_slot *ts = tree->slot;
 	u16 i;
 
-	if (!inc_age(READ_ONCE(tree->reclaimed_at)))
+	if (!inc_age(READ_ONCE(tree->slots_mem.reclaimed_at)))
 		return false;
-	WRITE_ONCE(tree->reclaimed_at, jiffies);
+	WRITE_ONCE(tree->slots_mem.reclaimed_at, jiffies);
 	for (i = 0; i < tree->cfg.slots && !inc_slot_mem_avail(tree); i++, ts++) {
 		if (!seems_over(ts))
 			continue;
@@ -279,7 +282,7 @@ bool inc_slot_mem_get(struct inc_tree *tree, u16 slot, gfp_t gfp)
 	if (add_block(tree, gfp))
 		return true;
 	/* From now on, who does not need any more gives back. */
-	WRITE_ONCE(tree->mem_wanted, true);
+	WRITE_ONCE(tree->slots_mem.wanted, true);
 	return reclaim(tree);
 }
 
@@ -318,7 +321,8 @@ bool inc_slot_mem_read(struct inc_tree *tree, u32 msg_id)
 	if (lower_32_bits(old) > 1)
 		return false;
 	/* A hint: its lock is not held, and another message may have begun. */
-	return data_race(ts->m.msg.nchunks) > 1 || READ_ONCE(tree->mem_wanted);
+	return data_race(ts->m.msg.nchunks) > 1 ||
+	       READ_ONCE(tree->slots_mem.wanted);
 }
 
 /**

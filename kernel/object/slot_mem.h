@@ -26,7 +26,7 @@ void inc_slot_mem_put(struct inc_tree *tree, u32 msg_id);
 /* May a slot that has no memory count on it? Another one may be faster. */
 static inline bool inc_slot_mem_avail(const struct inc_tree *tree)
 {
-	return READ_ONCE(tree->free_mem);
+	return READ_ONCE(tree->slots_mem.free);
 }
 
 /* Also for other memory of several pages. */

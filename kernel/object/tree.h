@@ -75,7 +75,7 @@ struct inc_tree_cfg {
 /**
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; only
- *	inc_tree.free_lock nests in it. Who waits for it reads a line that its owner
+ *	inc_tree_slots_mem.lock nests in it. Who waits for it reads a line that its owner
  *	writes at a message's end only
  * @unread: its newest message whose result is complete, and how many members have yet
  *	to acknowledge theirs, see slot_mem.c
@@ -108,6 +108,101 @@ struct inc_tree_slot {
 } ____cacheline_aligned_in_smp;
 
 /**
+ * struct inc_tree_missing - members that keep others waiting (missing.c)
+ * @scan: runs the search while a slot is busy
+ * @probed: jiffies when all members were last probed
+ * @member_waits: a member behind another switch waits
+ * @scan_waits: the scan has found a member that keeps others waiting
+ * @scan_all: the scan solicits all members
+ * @scan_next: rank at which the scan continues
+ * @up_wait: how long the parent has kept members waiting
+ */
+struct inc_tree_missing {
+	struct timer_list	scan;
+	unsigned long		probed;
+	bool			member_waits;
+	bool			scan_waits;
+	bool			scan_all;
+	u16			scan_next;
+	struct inc_wait		up_wait;
+};
+
+/**
+ * struct inc_tree_slots_mem - memory for slots (slot_mem.c)
+ * @blocks: blocks of slots; pages may outlive them, in packets
+ * @slot_size: bytes of a slot
+ * @block_size: bytes of a block
+ * @block_slots: number of slots that a block is for
+ * @max: number of blocks that there may be
+ * @n: number of blocks; under @lock
+ * @free: memory of slots that none has, the last given back first; each one
+ *	begins with a pointer to the next
+ * @lock: guards @free; nests in a slot's lock
+ * @wanted: there was no memory for another block the last time
+ * @reclaimed_at: jiffies when slots were last searched for memory
+ */
+struct inc_tree_slots_mem {
+	void		**blocks;
+	size_t		slot_size;
+	size_t		block_size;
+	u16		block_slots;
+	u16		max;
+	u16		n;
+	void		*free;
+	spinlock_t	lock;	/* see above */
+	bool		wanted;
+	unsigned long	reclaimed_at;
+};
+
+/**
+ * struct inc_tree_mem - who pays for a tree's memory (qp_mem.c, tree_mem.c)
+ * @tried_at: jiffies when there was no memory at once
+ * @failed_at: jiffies when a work found none, either
+ * @charged: bytes charged to the namespace, members included; under
+ *	inc_switch.lock
+ * @reserved: bytes of @charged that slots have not taken yet
+ * @memcg: memory cgroup of who made the tree: all memory that members and slots
+ *	take later is charged to it
+ */
+struct inc_tree_mem {
+	unsigned long		tried_at;
+	unsigned long		failed_at;
+	u64			charged;
+	atomic64_t		reserved;
+	struct mem_cgroup	*memcg;
+};
+
+/**
+ * struct inc_tree_fanout - chunks that wait to be passed on (fanout.c)
+ * @kicked_at: time when chunks were last sent to all members, microseconds
+ * @delayed: slots with chunks that @timer may have to pass on
+ * @timer: passes on chunks that have waited long enough
+ */
+struct inc_tree_fanout {
+	u64			kicked_at;
+	struct llist_head	delayed;
+	struct timer_list	timer;
+};
+
+/**
+ * struct inc_tree_end - a tree that is deleted (teardown.c)
+ * @leaving: in inc_switch.leaving
+ * @left_at: jiffies when the tree was unpublished
+ * @until: jiffies until which to wait for its members
+ * @leaves: the tree is unpublished, and @until counts
+ * @linger: waits for the members
+ * @parting: waits for the readers
+ */
+struct inc_tree_end {
+	struct list_head	leaving;
+	unsigned long		left_at;
+	unsigned long		until;
+	bool			leaves;
+	struct delayed_work	linger;
+	struct inc_parting	parting;
+};
+
+/**
  * struct inc_tree - an aggregation tree
  * @sw: switch that it belongs to
  * @cfg: settings, defaults filled in; window, hold, min_rto and dead_time may
@@ -126,55 +221,27 @@ struct inc_tree_slot {
  * @below: copy of the one in &struct inc_tree_cfg, or NULL
  * @ranges: memory of @geom.ranges
  * @at: memory of @geom.at
- * @parent: a child's QP to its parent; access as for @member
- * @probed: jiffies when all members were last probed
- * @member_waits: a member behind another switch waits
+ * @parent: a child's QP to its parent; access as for @member_qp
+ * @missing: search for members that keep others waiting
  * @held: bytes of packets of its members that wait for others, see hold.c
  * @opened: messages that have ever begun; a member that has begun fewer keeps
  *	others waiting
  * @answers: messages that a child's parent has answered; under that QP's
  *	rx.lock
- * @up_wait: how long the parent has kept members waiting
- * @scan_next: rank at which @scan continues
- * @scan_waits: the scan has found a member that keeps others waiting
- * @scan_all: the scan solicits all members
  * @member_qp: QP of each member; written under inc_switch.lock, read under RCU
  * @slot: slots
- * @slot_mem: memory for slots, in blocks; pages may outlive it, in packets
- * @slot_size: bytes of a slot
- * @block_size: bytes of a block
- * @block_slots: number of slots that a block is for
- * @nblocks: number of blocks that there may be
- * @blocks: number of blocks in @slot_mem; under @free_lock
- * @free_mem: memory of slots that none has, the last given back first; each one
- *	begins with a pointer to the next
- * @free_lock: guards @free_mem; nests in a slot's lock
- * @mem_wanted: there was no memory for another block the last time
- * @reclaimed_at: jiffies when slots were last searched for memory
- * @mem_tried_at: jiffies when there was none at once, see qp_mem.c
- * @mem_failed_at: jiffies when a work found none, either
- * @memory: bytes charged to the namespace, members included; under inc_switch.lock
- * @reserved: bytes of @memory that slots have not taken yet
- * @memcg: memory cgroup of who made the tree, which all memory is charged to that
- *	members and slots take later
+ * @slots_mem: their memory
+ * @mem: what that, and its members' memory, is charged to
  * @stats: counters of the tree
  * @gone: sum of the counters of removed members; under inc_switch.lock
- * @scan: looks for members that keep others waiting, while a slot is busy
- * @kicked_at: time when chunks were last sent to all members, microseconds
- * @delayed_slots: slots with chunks that @delay_timer may have to pass on
- * @delay_timer: passes on chunks that have waited long enough, see fanout.c
+ * @fanout: chunks that wait to be passed on
  * @fail_work: tells members and parent that the tree has failed
  * @sweep_work: drops the rest of failed messages
  * @failure: the member that was lost first; guarded by inc_switch.lock
  * @blame: report of ranks that made messages fail, for the event group
  * @ref: references: the set of trees, or the teardown; each QP; queued works
  * @parted: QPs that are unpublished and not yet freed
- * @leaving: in inc_switch.leaving
- * @left_at: jiffies when the tree was unpublished
- * @until: jiffies until which to wait for its members
- * @leaves: it is unpublished, and @until counts
- * @linger: waits for its members
- * @parting: waits for the readers
+ * @end: its deletion
  * @debugfs: directory, or NULL
  * @debugfs_fault: with CONFIG_INFINIBAND_INC_FAULT: directory for fault
  *	injection in @debugfs, or NULL
@@ -195,50 +262,24 @@ struct inc_tree {
 	struct inc_rank_range		*ranges;
 	u16				*at;
 	struct inc_qp __rcu		*parent;
-	unsigned long			probed;
-	bool				member_waits;
-	bool				scan_waits;
-	bool				scan_all;
-	u16				scan_next;
+	struct inc_tree_missing		missing;
 	u32				answers;
-	struct inc_wait			up_wait;
 	struct inc_qp __rcu		**member_qp;
 	struct inc_tree_slot		*slot;
-	void				**slot_mem;
-	size_t				slot_size;
-	size_t				block_size;
-	u16				block_slots;
-	u16				nblocks;
-	u16				blocks;
-	void				*free_mem;
-	spinlock_t			free_lock;	/* see above */
-	bool				mem_wanted;
-	unsigned long			reclaimed_at;
-	unsigned long			mem_tried_at;
-	unsigned long			mem_failed_at;
-	u64				memory;
-	atomic64_t			reserved;
-	struct mem_cgroup		*memcg;
+	struct inc_tree_slots_mem	slots_mem;
+	struct inc_tree_mem		mem;
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];
-	struct timer_list		scan;
 	atomic64_t			held;
 	atomic_t			opened;
-	u64				kicked_at;
-	struct llist_head		delayed_slots;
-	struct timer_list		delay_timer;
+	struct inc_tree_fanout		fanout;
 	struct work_struct		fail_work;
 	struct work_struct		sweep_work;
 	struct inc_failure		failure;
 	struct inc_blame		blame;
 	refcount_t			ref;
 	struct list_head		parted;
-	struct list_head		leaving;
-	unsigned long			left_at;
-	unsigned long			until;
-	bool				leaves;
-	struct delayed_work		linger;
-	struct inc_parting		parting;
+	struct inc_tree_end		end;
 	struct dentry			*debugfs;
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct dentry			*debugfs_fault;
@@ -291,8 +332,8 @@ static inline struct inc_qp *inc_tree_next_member(const struct inc_tree *tree,
 static inline bool inc_tree_is_over(const struct inc_tree *tree)
 {
 	/* Pairs with inc_tree_leave(). */
-	return smp_load_acquire(&tree->leaves) &&
-	       time_after_eq(jiffies, READ_ONCE(tree->until));
+	return smp_load_acquire(&tree->end.leaves) &&
+	       time_after_eq(jiffies, READ_ONCE(tree->end.until));
 }
 
 #endif /* _INC_TREE_H */

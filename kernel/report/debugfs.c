@@ -408,7 +408,7 @@ static int memory_show(struct seq_file *m, void *unused)
 	rcu_read_lock();
 	xa_for_each(&sw->trees, id, tree)
 		seq_printf(m, "tree %lu: %llu, waiting packets %llu\n", id,
-			   READ_ONCE(tree->memory), inc_tree_held(tree));
+			   READ_ONCE(tree->mem.charged), inc_tree_held(tree));
 	rcu_read_unlock();
 	debugfs_file_put(file_dentry(m->file));
 	return 0;

@@ -139,7 +139,7 @@ int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_u16(skb, RDMA_INC_A_TREE_MEMBERS,
 			READ_ONCE(tree->nmembers)) ||
 	    put_tree_cfg(skb, &tree->cfg) ||
-	    nla_put_uint(skb, RDMA_INC_A_TREE_MEMORY, tree->memory) ||
+	    nla_put_uint(skb, RDMA_INC_A_TREE_MEMORY, tree->mem.charged) ||
 	    nla_put_u32(skb, RDMA_INC_A_TREE_EPOCH, tree->epoch) ||
 	    (stats && (put_levels(skb, tree) || put_tree_stats(skb, tree)))) {
 		genlmsg_cancel(skb, hdr);
