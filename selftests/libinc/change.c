@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "parts.h"
+#include "rank.h"
 
 #define BLOCK	1000	/* elements: many messages over UC, one over RC */
 #define RANKS	8

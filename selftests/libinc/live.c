@@ -22,19 +22,10 @@
 
 #include <linux/capability.h>
 
-#include "live.h"
+#include "parts.h"
+#include "rank.h"
 
 #define SUMMED	5000	/* elements that are not copied */
-
-int live_errors;
-
-double live_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static double cpu_ms(void)
 {
@@ -43,28 +34,6 @@ static double cpu_ms(void)
 	getrusage(RUSAGE_SELF, &u);
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e3 +
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
-}
-
-struct inc_comm *live_join(const char *suffix, int rank, int nranks)
-{
-	struct inc_comm_opts o = INC_COMM_OPTS_INIT;
-	struct inc_comm *comm = NULL;
-	char job[INC_JOB_MAX + 1], err[512] = "";
-	int ret;
-
-	snprintf(job, sizeof(job), "%s%s", getenv("INC_JOB"), suffix);
-	o.job = job;
-	o.rank = rank;
-	o.nranks = nranks;
-	o.errbuf = err;
-	o.errbuf_len = sizeof(err);
-	ret = inc_comm_create(&comm, &o);
-	if (ret) {
-		printf("communicator %s, rank %d of %d: %d: %s\n", job, rank,
-		       nranks, ret, err);
-		exit(1);
-	}
-	return comm;
 }
 
 /* --- Waits with a time limit -------------------------------------------- */

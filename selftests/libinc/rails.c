@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "parts.h"
+#include "rank.h"
 
 #define COUNT	300001	/* elements: both rails have a part */
 #define SHARED	65536	/* as few as possible for that */

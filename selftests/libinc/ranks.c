@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live.h"
+#include "parts.h"
+#include "rank.h"
 
 #define COUNT	2000	/* several packets */
 #define MAX	16384

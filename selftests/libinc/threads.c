@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "parts.h"
+#include "rank.h"
 
 #define MAX_THREADS	16
 #define OUTSTANDING	6

@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "random.h"
+#include "random_data.h"
 
 #define MOST	12	/* operations of a rank at a time */
 #define COMMS	4

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "random.h"
+#include "random_data.h"
 
 #define AROUND	64	/* bytes before and behind a buffer's data */
 #define FILLED	0xa5

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The layers of the module, of libinc, of the manager and of user space: what a
 file includes and calls is in its own folder, or in a lower one, and no files of a
-folder need each other in a circle.
+folder need each other in a circle. Nor do those of a test that is a program of
+several files.
 
     layers.py [BUILD [USER]]   all but what the others do; BUILD: where the module
                                was built, USER: where userspace/ was, for their
@@ -21,22 +22,23 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PREFIXES = ["lib/", "manager/", "userspace/"]
+PREFIXES = ["lib/", "manager/", "userspace/", "tests/"]
 EXCEPTIONS = TOP / "selftests/style/layers"
 
 
 class Tree:
     """A tree of sources whose folders are layers."""
 
-    def __init__(self, top, makefile, skip, prefix, shared):
+    def __init__(self, top, makefile, skip, prefix, shared, since=None):
         """@skip: folders that are no layers. @prefix: in EXCEPTIONS. @shared:
-        header that is no layer's."""
+        header that is no layer's, for folders from @since on."""
         self.top = TOP / top
         self.roots = [self.top]
         self.makefile = self.top / makefile
         self.skip = skip
         self.prefix = prefix
         self.shared = shared
+        self.since = since
 
     def folders(self):
         """Its folders, the lowest first; "" is that of files at the top."""
@@ -69,14 +71,24 @@ class Tree:
             if rel.parts[0] not in self.skip and "tests" not in rel.parts:
                 yield path
 
+    def may_share(self, room):
+        """May a room include the shared header?"""
+        order = self.folders() if self.since else []
+        return not order or \
+            order.index(folder_of(room)) >= order.index(self.since)
+
     def includes(self):
         """Arrows that are includes: (room, room)."""
         for path in self.sources():
+            room = self.room(path)
             for name in re.findall(r'^#include "([^"]+)"', path.read_text(),
                                    re.M):
-                for folder in self.roots if "/" in name else [path.parent]:
-                    if (folder / name).exists() and name != self.shared:
-                        yield self.room(path), self.room(folder / name)
+                if name == self.shared and self.may_share(room):
+                    continue
+                near = "/" not in name and (path.parent / name).exists()
+                for folder in [path.parent] if near else self.roots:
+                    if (folder / name).exists():
+                        yield room, self.room(folder / name)
 
     def source(self, build, obj):
         """The source of an object; it may not exist."""
@@ -192,6 +204,47 @@ class UserSpace(Tree):
         return next((path for path in found if path.exists()), found[0])
 
 
+class Tests(Tree):
+    """Tests that are programs of several files; a call is what looks like one."""
+
+    FOLDERS = {"userspace/core-tests/sim": "*", "selftests/bench/pktgen": "*",
+               "selftests/bench/server": "*", "selftests/libinc": "*",
+               "selftests/mpi": "random*"}
+
+    def __init__(self):
+        super().__init__(".", "Makefile", [], "tests/", None)
+
+    def folders(self):
+        return [folder.split("/")[-1] for folder in self.FOLDERS]
+
+    def sources(self):
+        for folder, names in self.FOLDERS.items():
+            yield from sorted((TOP / folder).glob(names + ".[ch]"))
+
+    def room(self, path):
+        return f"{path.parent.name}/{path.stem}"
+
+    def includes(self):
+        """Includes of the same folder: those of others are other programs'."""
+        return ((a, b) for a, b in super().includes()
+                if folder_of(a) == folder_of(b))
+
+    def symbols(self, builds):
+        defined, used = {}, []
+        for path in self.sources():
+            if path.suffix != ".c":
+                continue
+            text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+            for name in re.findall(r"^(?!static)\w[\w \*]*?\b(\w+)\([^;{]*\)\n\{",
+                                   text, re.M):
+                defined[path.parent, name] = self.room(path)
+            used.append((path, set(re.findall(r"\w+", text))))
+        for path, names in used:
+            for name in names:
+                if (path.parent, name) in defined and name != "main":
+                    yield self.room(path), defined[path.parent, name]
+
+
 def prefix_of(room):
     """The prefix of the tree that a room of EXCEPTIONS is in."""
     return next((p for p in PREFIXES if room.startswith(p)), "")
@@ -266,7 +319,7 @@ def main():
         check(Tree("userspace/manager", "Makefile",
                    ["ca", "completion", "man", "proto", "slurm", "systemd",
                     "tests"],
-                   "manager/", "manager.h"), Path(args[1]))
+                   "manager/", "manager.h", "group"), Path(args[1]))
         return
     if args[:1] == ["--agent"]:
         check(UserSpace("agent"), Path(args[1]))
@@ -274,10 +327,11 @@ def main():
     check(Tree("kernel", "Kbuild", ["include"], "", "compat.h"),
           *[Path(arg) / "kernel" for arg in args[:1]])
     user = [path for arg in args[1:2] for path in Path(arg).iterdir()]
-    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/", None),
+    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/", "inc.h"),
           *[path for path in user if path.name == "lib"])
     check(UserSpace(), *[path for path in user if path.name not in
                          ["manager", "agent", "examples"]])
+    check(Tests())
 
 
 if __name__ == "__main__":

@@ -29,12 +29,9 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-#include <linux/xarray.h>
 
 #include "pktgen.h"
 
-#define FIRST_QPN	16
-#define RANKS_MAX	4096
 #define ROUNDS_MAX	65536
 #define LINE_MAX	128
 
@@ -43,122 +40,15 @@ module_param(ports, uint, 0444);
 MODULE_PARM_DESC(ports, "number of ports to make, pg0 and so on");
 
 static DEFINE_MUTEX(lock);
-static DEFINE_XARRAY(trees);
-static DEFINE_XARRAY(members);
-static u32 tree_count;
-static u32 next_qpn = FIRST_QPN;
 static struct pg_run last;
 static struct dentry *file;
 static u64 khz;
 
-/**
- * pg_tree_member() - get a member of a tree
- * @tree: ID of the tree
- * @rank: rank
- *
- * Context: process, or BH during a run.
- * Return: the member, or NULL.
- */
-struct pg_member *pg_tree_member(u32 tree, u32 rank)
+static int add_tree(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc)
 {
-	struct pg_tree *t = xa_load(&trees, tree);
+	struct pg_tree *t = pg_tree_add(ranks, slots, msg_size, pmtu, uc);
 
-	return t && rank < t->ranks ? &t->members[rank] : NULL;
-}
-
-/**
- * pg_member_by_qpn() - get the member that has a QPN
- * @qpn: QPN of its host
- *
- * Context: as pg_tree_member().
- * Return: the member, or NULL.
- */
-struct pg_member *pg_member_by_qpn(u32 qpn)
-{
-	return xa_load(&members, qpn);
-}
-
-static void free_tree(struct pg_tree *t)
-{
-	kvfree(t->members);
-	kfree(t->parent);
-	kfree(t->sum);
-	kfree(t);
-}
-
-/**
- * pg_trees_remove() - forget all trees
- *
- * Context: process.
- */
-void pg_trees_remove(void)
-{
-	struct pg_tree *t;
-	unsigned long i;
-
-	xa_for_each(&trees, i, t)
-		free_tree(t);
-	xa_destroy(&trees);
-	xa_destroy(&members);
-	tree_count = 0;
-	next_qpn = FIRST_QPN;
-}
-
-static int add_members(struct pg_tree *t)
-{
-	u32 rank;
-	int err;
-
-	t->members = kvcalloc(t->ranks, sizeof(*t->members), GFP_KERNEL);
-	if (!t->members)
-		return -ENOMEM;
-	for (rank = 0; rank < t->ranks; rank++) {
-		struct pg_member *m = &t->members[rank];
-
-		m->tree = t;
-		m->rank = rank;
-		m->qpn = next_qpn++;
-		err = xa_err(xa_store(&members, m->qpn, m, GFP_KERNEL));
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/**
- * pg_tree_add() - add a tree
- * @ranks: number of members
- * @slots: number of slots
- * @msg_size: bytes of a slot
- * @pmtu: path MTU
- * @uc: its members have UC QPs
- *
- * Context: process.
- * Return: 0, or a negative errno; then all trees should be removed.
- */
-int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc)
-{
-	struct pg_tree *t;
-	int err;
-
-	if (!ranks || ranks > RANKS_MAX || !slots || pmtu < 256 ||
-	    pmtu > PG_PMTU_MAX)
-		return -EINVAL;
-	t = kzalloc_obj(*t);
-	if (!t)
-		return -ENOMEM;
-	t->id = ++tree_count;
-	t->ranks = ranks;
-	t->slots = slots;
-	t->msg_size = msg_size;
-	t->pmtu = pmtu;
-	t->uc = uc;
-	err = xa_err(xa_store(&trees, t->id, t, GFP_KERNEL));
-	if (err) {
-		free_tree(t);
-		return err;
-	}
-	return pg_packet_sums(t) ?: add_members(t);
+	return IS_ERR(t) ? PTR_ERR(t) : pg_packet_sums(t);
 }
 
 /* @args: from the port on */
@@ -194,23 +84,14 @@ static int set_member(const char *args)
 
 static int set_parent(const char *args)
 {
-	struct pg_member *first, *m;
+	struct pg_member *m;
 	u32 tree;
 	int n;
 
 	if (sscanf(args, "%u %n", &tree, &n) != 1)
 		return -EINVAL;
-	first = pg_tree_member(tree, 0);
-	if (!first || tree != tree_count || first->tree->parent)
-		return -ENOENT;
-	m = kzalloc_obj(*m);
-	if (!m)
-		return -ENOMEM;
-	m->tree = first->tree;
-	m->tree->parent = m;
-	m->qpn = next_qpn++;
-	return xa_err(xa_store(&members, m->qpn, m, GFP_KERNEL)) ?:
-	       set_qp(m, args + n);
+	m = pg_tree_add_parent(tree);
+	return IS_ERR(m) ? PTR_ERR(m) : set_qp(m, args + n);
 }
 
 static int compare(const void *a, const void *b)
@@ -281,7 +162,7 @@ static int command(const char *line)
 	}
 	if (sscanf(line, "tree %u %u %u %u %u", &ranks, &slots, &size, &pmtu,
 		   &uc) == 5)
-		return pg_tree_add(ranks, slots, size, pmtu, uc);
+		return add_tree(ranks, slots, size, pmtu, uc);
 	if (str_has_prefix(line, "member "))
 		return set_member(line + strlen("member "));
 	if (str_has_prefix(line, "parent "))

@@ -160,7 +160,9 @@ void pg_packet_address(struct sk_buff *skb, const struct pg_member *to);
 bool pg_packet_check(const struct sk_buff *skb, struct pg_counts *c,
 		     struct pg_reply *r);
 
-int pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu, bool uc);
+struct pg_tree *pg_tree_add(u32 ranks, u32 slots, u32 msg_size, u32 pmtu,
+			    bool uc);
+struct pg_member *pg_tree_add_parent(u32 tree);
 struct pg_member *pg_tree_member(u32 tree, u32 rank);
 struct pg_member *pg_member_by_qpn(u32 qpn);
 void pg_trees_remove(void);
@@ -241,6 +243,21 @@ void pg_second_call(void (*fn)(void *arg), void *arg);
 void pg_second_wait(void);
 
 int pg_run(struct pg_run *run);
-u64 pg_cycles(void);
+
+/**
+ * pg_cycles() - read the clock
+ *
+ * Context: any.
+ * Return: cycles of the time stamp counter; nanoseconds if there is none.
+ */
+static inline u64 pg_cycles(void)
+{
+#ifdef CONFIG_X86_64
+	/* User-Mode Linux has no get_cycles(). */
+	return __builtin_ia32_rdtsc();
+#else
+	return ktime_get_mono_fast_ns();
+#endif
+}
 
 #endif /* _INC_PKTGEN_H */

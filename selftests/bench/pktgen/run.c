@@ -35,22 +35,6 @@ struct batch {
 /* Keeps the CRCs that nobody needs. */
 static u32 crc_sink;
 
-/**
- * pg_cycles() - read the clock
- *
- * Context: any.
- * Return: cycles of the time stamp counter; nanoseconds if there is none.
- */
-u64 pg_cycles(void)
-{
-#ifdef CONFIG_X86_64
-	/* User-Mode Linux has no get_cycles(). */
-	return __builtin_ia32_rdtsc();
-#else
-	return ktime_get_mono_fast_ns();
-#endif
-}
-
 static u32 crc_skb(const struct sk_buff *skb)
 {
 	u32 crc = crc32_le(~0, skb->data, skb_headlen(skb));

@@ -24,19 +24,6 @@
 static const char *dev;
 static struct job job;
 
-/**
- * fail() - report an error
- * @what: operation that failed
- * @err: errno value
- *
- * Return: -1.
- */
-int fail(const char *what, int err)
-{
-	fprintf(stderr, "inc-server: %s: %s\n", what, strerror(err));
-	return -1;
-}
-
 static void say(struct rank *rank, const struct inc_rdv_msg *rdv)
 {
 	const struct am_message msg = { .rdv = *rdv };

@@ -15,6 +15,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <infiniband/verbs.h>
 
@@ -96,7 +98,12 @@ struct job {
 	atomic_bool		stop;
 };
 
-int fail(const char *what, int err);
+/* Report an error of an operation. Returns -1. */
+static inline int fail(const char *what, int err)
+{
+	fprintf(stderr, "inc-server: %s: %s\n", what, strerror(err));
+	return -1;
+}
 
 int job_open(struct job *job, const struct inc_rdv_join *join,
 	     const struct inc_rdv_addr *local, const char *dev);

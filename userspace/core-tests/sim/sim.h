@@ -4,7 +4,7 @@
  * and the requester, combined as kernel/datapath does it (sim_switch.c); one
  * switch, or a root with children, which have an uplink (sim_up.c); and
  * members over RC (sim_member.c), some with all that stock rxe does (sim_rxe.c),
- * or over UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated
+ * or over UC (sim_member.c). Links lose, duplicate and reorder packets, in simulated
  * time (sim_main.c).
  */
 #ifndef _SIM_H
@@ -207,29 +207,57 @@ struct member {
 };
 
 
-/* sim_main.c: the run, the clock and the links. */
+/* Of all links; permille, times in microseconds. */
+struct sim_links {
+	unsigned int	loss, dup, late, late_last;
+	unsigned int	run_len;	/* packets lost in a row, at most */
+	u32		late_by, delay, jitter;
+	uint64_t	n_lost, n_torn;
+};
+
+#define UC_OPCODE	0x20
+
+static inline struct inc_pkt uc_pkt(u32 psn, u32 len)
+{
+	struct inc_pkt pkt = test_pkt(OP_ONLY_IMM, psn & INC_PSN_MASK, len, len);
+
+	pkt.opcode |= UC_OPCODE;
+	pkt.uc = true;
+	return pkt;
+}
+
+/* sim_link.c; at_sw: switch of the current event, at_rank: its member. */
 extern uint64_t seed, now;
 extern int at_rank, ranks;
+extern struct sw *at_sw;
 extern struct sw sws[1 + MAX_LEAVES];
 extern int nsw;
-extern unsigned int rnr, held_back, stall, busy;	/* permille */
-extern unsigned int rxe_timeout;
 extern bool broken;				/* a QP is in error */
-extern u32 first_msg;
-extern struct inc_msg msgs[NMSG];
-extern u8 *data[NMSG][MAX_RANKS];
-extern bool fails[NMSG];
+extern struct sim_links links;
+extern struct buf *live;
+void begin_links(void);
+bool have_events(void);
+uint64_t rnd(void);
 u32 below(u32 n);
-void widen(struct qp *q);
 void put_event(struct event e);
+struct event get_event(void);
 struct buf *new_buf(const void *hdr, u32 hdr_len, const void *p, u32 len);
 void free_buf(struct buf *b);
+bool is_right(struct buf *b);
 void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf);
 void respond(enum dest dest, u8 syndrome, u32 psn);
 struct sw *place_of(int rank);
 
-/* sim_switch.c; at_sw: switch of the current event, at_rank: its member. */
-extern struct sw *at_sw;
+/* Of the run. */
+extern unsigned int rnr, held_back, stall, busy;	/* permille */
+extern unsigned int rxe_timeout;
+extern u32 first_msg;
+extern struct inc_msg msgs[NMSG];
+extern u8 *data[NMSG][MAX_RANKS];
+extern bool fails[NMSG];
+
+/* sim_switch.c */
+void widen(struct qp *q);
 extern uint64_t n_given_back;
 extern uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
@@ -267,14 +295,5 @@ extern uint64_t n_lost_place;
 void rxe_kick(struct member *m);
 void rxe_response(struct member *m, const struct inc_pkt *pkt);
 void rxe_timer(struct member *m, u32 what, u64 at);
-
-/* sim_uc.c */
-void uc_ended(u32 msg_id);
-void uc_send(struct qp *q);
-bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b);
-void uc_came(struct qp *q, u32 msg_id, u32 psn);
-void uc_kick(struct member *m);
-void uc_timer(struct member *m, unsigned int i, u64 at);
-void uc_hear(struct member *m, const struct inc_pkt *pkt, const struct buf *b);
 
 #endif

@@ -8,242 +8,9 @@
 #include "core/rank_range.h"
 #include "sim.h"
 
-uint64_t seed, now;
-int at_rank, ranks;
-unsigned int rnr, held_back, stall, busy, rxe_timeout;
-bool broken;
-u32 first_msg;
-struct sw sws[1 + MAX_LEAVES];
-int nsw;
-struct inc_msg msgs[NMSG];
-u8 *data[NMSG][MAX_RANKS];
-bool fails[NMSG];
-
-static uint64_t state, ev_no, n_lost, n_torn;
-static struct buf *live;
-static unsigned int loss, dup, late, late_last;	/* permille */
-static u32 late_by;
-static unsigned int run_len;	/* packets lost in a row, at most */
-static struct {
-	unsigned int	left;
-	u64		until;
-} to_lose[TO_LEAF + 1][1 + MAX_LEAVES][MAX_RANKS];
 static unsigned int uc;		/* members over UC */
 static unsigned int rough_runs = 333;	/* permille */
-static u32 delay, jitter;
 static void *sw_mem[1 + MAX_LEAVES][SLOTS];
-static struct event *heap[65536];
-static unsigned int nheap;
-
-static uint64_t rnd(void)
-{
-	uint64_t z = (state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
-u32 below(u32 n)
-{
-	return (rnd() >> 32) % n;
-}
-
-static bool before(const struct event *a, const struct event *b)
-{
-	return a->at < b->at || (a->at == b->at && a->no < b->no);
-}
-
-void put_event(struct event e)
-{
-	struct event *n = malloc(sizeof(*n));
-	unsigned int i = nheap++;
-
-	require(nheap < ARRAY_SIZE(heap));
-	e.no = ev_no++;
-	*n = e;
-	for (; i && before(n, heap[(i - 1) / 2]); i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = n;
-}
-
-static struct event get_event(void)
-{
-	struct event e = *heap[0], *last = heap[--nheap];
-	unsigned int i = 0, k;
-
-	free(heap[0]);
-	while ((k = 2 * i + 1) < nheap) {
-		if (k + 1 < nheap && before(heap[k + 1], heap[k]))
-			k++;
-		if (!before(heap[k], last))
-			break;
-		heap[i] = heap[k];
-		i = k;
-	}
-	if (nheap)
-		heap[i] = last;
-	return e;
-}
-
-struct buf *new_buf(const void *hdr, u32 hdr_len, const void *p, u32 len)
-{
-	struct buf *b = malloc(sizeof(*b) + hdr_len + len);
-
-	b->len = hdr_len + len;
-	b->from = NULL;
-	if (hdr_len)
-		memcpy(b->data, hdr, hdr_len);
-	if (len)
-		memcpy(b->data + hdr_len, p, len);
-	b->crc = inc_crc_payload(b->data, b->len);
-	b->next = live;
-	b->at = &live;
-	if (live)
-		live->at = &b->next;
-	live = b;
-	return b;
-}
-
-void free_buf(struct buf *b)
-{
-	if (!b)
-		return;
-	*b->at = b->next;
-	if (b->next)
-		b->next->at = b->at;
-	free(b);
-}
-
-void inc_part_free(struct inc_part *part)
-{
-	free_buf(container_of(part, struct buf, part));
-}
-
-/* The switch of a rank. */
-struct sw *place_of(int rank)
-{
-	for (int i = 1; i < nsw; i++)
-		if (rank >= sws[i].first &&
-		    rank < sws[i].first + sws[i].geom.members)
-			return &sws[i];
-	return &sws[0];
-}
-
-/*
- * Set the other end: a rank sends to its switch, a switch to a rank or a child,
- * a child's uplink (TO_LEAF here) to the root.
- */
-static void address(struct event *e)
-{
-	struct sw *child;
-
-	switch (e->dest) {
-	case TO_SWITCH:
-		e->sw = place_of(at_rank);
-		e->rank = at_rank - e->sw->first;
-		break;
-	case TO_MEMBER:
-		child = at_sw->child[at_rank];
-		e->dest = child ? TO_LEAF : TO_MEMBER;
-		e->sw = child;
-		e->rank = child ? 0 : at_sw->first + at_rank;
-		break;
-	default:
-		e->dest = TO_SWITCH;
-		e->sw = &sws[0];
-		e->rank = at_sw->up->at;
-		break;
-	}
-}
-
-static void put_copy(const struct event *to, u64 at, const struct inc_pkt *pkt,
-		     const struct buf *buf)
-{
-	struct buf *copy = NULL;
-
-	if (buf) {
-		copy = new_buf(NULL, 0, buf->data, buf->len);
-		copy->from = buf->from;
-		copy->crc = buf->crc;
-	}
-	put_event((struct event) {
-		.at = at, .dest = to->dest, .sw = to->sw, .rank = to->rank,
-		.pkt = *pkt, .buf = copy,
-	});
-}
-
-/*
- * Is a packet's ICRC right? Bytes that were read when it was sent have their CRC. Of
- * those that are read only now, a receiver that has had them drops other ones: one
- * that needs them gets zeros next.
- */
-static bool is_right(struct buf *b)
-{
-	if (b->from)
-		memcpy(b->data, b->from, b->len);
-	if (inc_crc_payload(b->data, b->len) == b->crc)
-		return true;
-	require(b->from);
-	n_torn++;
-	return false;
-}
-
-/*
- * Is the next packet of this link lost? Losses come in runs, but a run has an
- * end in time: retransmissions are 12 s apart at last, and two runs, one in each
- * direction, would take more than the dead time.
- */
-static bool is_lost(const struct event *to)
-{
-	typeof(&to_lose[0][0][0]) run =
-		&to_lose[to->dest][to->sw ? to->sw - sws : 0][to->rank];
-
-	if (now > run->until)
-		run->left = 0;
-	if (!run->left && below(1000) < loss) {
-		run->left = 1 + below(run_len);
-		run->until = now + FNS;
-	}
-	if (!run->left)
-		return false;
-	run->left--;
-	n_lost++;
-	return true;
-}
-
-/*
- * Put a packet on the link; each copy has its own payload. Some copies are late:
- * others overtake them. The end of a message that comes late may fit by chance.
- */
-void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf)
-{
-	const u8 ends = INC_PKT_FIRST | INC_PKT_LAST;
-	struct event to = { .dest = dest };
-	unsigned int later = late;
-
-	if (dest == TO_SWITCH && (pkt->flags & ends) == INC_PKT_LAST)
-		later += late_last;
-	address(&to);
-	if (!broken && !is_lost(&to)) {
-		put_copy(&to, now + delay + below(jitter + 1), pkt, buf);
-		if (below(1000) < dup)
-			put_copy(&to, now + delay + below(jitter + 1), pkt, buf);
-		if (later && below(1000) < later)
-			put_copy(&to, now + delay + below(late_by), pkt, buf);
-	}
-	free_buf(buf);
-}
-
-void respond(enum dest dest, u8 syndrome, u32 psn)
-{
-	struct inc_pkt pkt = {
-		.opcode = 0x11, .flags = INC_PKT_AETH, .psn = psn,
-		.syndrome = syndrome,
-	};
-
-	transmit(dest, &pkt, NULL);
-}
 
 /* The definition: the left half, plus the right half if there is one. */
 static void reference(unsigned int i, int first, int size, u8 *to)
@@ -399,17 +166,17 @@ static void setup(void)
 	ranks = 1 + below(MAX_RANKS);
 	/* UC members: in some runs all, in some none, in others some. */
 	uc = !rough && below(3) ? below(ranks + 1) : 0;
-	run_len = below(2) ? 1 : 2 + below(6);
-	loss = rough || below(3) ? below(uc == ranks ? 120 : 60) / run_len : 0;
-	dup = below(3) ? below(60) : 0;
-	late = below(3) ? 0 : below(30);
-	late_last = rough && below(2) ? 100 : 0;
-	late_by = late_last ? MUCH_LATER : LATER;
+	links.run_len = below(2) ? 1 : 2 + below(6);
+	links.loss = rough || below(3) ? below(uc == ranks ? 120 : 60) / links.run_len : 0;
+	links.dup = below(3) ? below(60) : 0;
+	links.late = below(3) ? 0 : below(30);
+	links.late_last = rough && below(2) ? 100 : 0;
+	links.late_by = links.late_last ? MUCH_LATER : LATER;
 	rnr = below(3) ? 0 : below(50);
 	held_back = below(3) ? 0 : below(50);
 	busy = below(3) ? 0 : below(300);
-	delay = 10 + below(300);
-	jitter = rough || below(3) ? 0 : below(100);
+	links.delay = 10 + below(300);
+	links.jitter = rough || below(3) ? 0 : below(100);
 	stall = rough || !below(3) ? below(150) : 0;
 	rxe_timeout = !rough && below(2) ? RXE_TIMEOUT : 3000 + below(6000);
 	first_msg = below(2) ? (u32)rnd() : 0u - below(NMSG);
@@ -433,7 +200,7 @@ static void setup(void)
 		members[r].odd = NMSG;
 		setup_qp(sw, q, up, down);
 		q->uc = members[r].uc = r >= ranks - (int)uc;
-		members[r].is_rxe = !q->uc && !jitter && (rough || below(4));
+		members[r].is_rxe = !q->uc && !links.jitter && (rough || below(4));
 		members[r].in_two = !q->uc && !rough && below(2);
 		members[r].rxe.psn = members[r].rxe.acked = up;
 	}
@@ -553,15 +320,11 @@ static void handle(struct event *e)
 
 static void run(void)
 {
-	state = seed * 0x9e3779b97f4a7c15 + 1;
-	now = 1000000;
-	nheap = 0;
-	broken = false;
-	memset(to_lose, 0, sizeof(to_lose));
+	begin_links();
 	setup();
 	for (int r = 0; r < ranks; r++)
 		mb_kick(r);
-	while (nheap) {
+	while (have_events()) {
 		struct event e = get_event();
 
 		now = e.at;
@@ -618,10 +381,10 @@ int main(void)
 		run();
 		if (n == 1)
 			printf("# seed %" PRIu64 ": %d ranks, %u over UC, %d switches, loss %u, dup %u, rnr %u, held back %u permille, %" PRIu64 " us\n",
-			       seed, ranks, uc, nsw, loss, dup, rnr, held_back, now);
+			       seed, ranks, uc, nsw, links.loss, links.dup, rnr, held_back, now);
 	}
 	printf("# %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost, %" PRIu64 " torn, %" PRIu64 " places lost, %" PRIu64 " noticed, %" PRIu64 " ends asked for again, %" PRIu64 " results given back\n",
-	       n_sent, n_again, n_timeouts, n_lost, n_torn, n_lost_place, n_noticed,
+	       n_sent, n_again, n_timeouts, links.n_lost, links.n_torn, n_lost_place, n_noticed,
 	       n_asked, n_given_back);
 	printf("ok 1 - sim.runs\n1..1\n");
 	return 0;

@@ -5,6 +5,10 @@
  */
 #include "sim.h"
 
+#define TIMEOUT		3000	/* microseconds until a UC member queries */
+#define SOON		500	/* after which it may query again */
+#define ALL_ENDED	0x7f
+
 struct member *members;
 
 /* Bytes of a message's first write, if it is sent in two. */
@@ -106,6 +110,85 @@ bool mb_may_push(struct member *m)
 		if (!members[r].done[i - SLOTS])
 			return false;
 	return true;
+}
+
+/* --- UC: retransmits, queries, and believes low marks -------------------- */
+
+static void mb_wait(struct member *m, unsigned int i)
+{
+	m->due[i] = now + TIMEOUT + below(500);
+	put_event((struct event) {
+		.at = m->due[i], .rank = at_rank, .dest = MEMBER_TIMER,
+		.pkt.va = m->due[i], .pkt.imm = i,
+	});
+}
+
+static void mb_send(struct member *m, unsigned int i, bool ask)
+{
+	u32 len = INC_HDR_LEN + (ask ? 0 : msgs[i].data_len);
+	struct inc_hdr hdr = mb_header(m, i);
+	struct inc_pkt pkt = uc_pkt(m->first_psn + m->next++, len);
+
+	if (ask)
+		hdr.flags |= cpu_to_be16(INC_HDR_F_QUERY);
+	pkt.rkey = 7;
+	pkt.va = (u64)(msgs[i].msg_id % SLOTS) * MSG_SIZE;
+	pkt.imm = msgs[i].msg_id & 0xffffff;
+	transmit(TO_SWITCH, &pkt, new_buf(&hdr, sizeof(hdr), data[i][at_rank],
+					  len - INC_HDR_LEN));
+	mb_wait(m, i);
+}
+
+static void uc_kick(struct member *m)
+{
+	while (m->npushed < NMSG && m->npushed < m->low + SLOTS)
+		mb_send(m, m->npushed++, false);
+}
+
+static void uc_timer(struct member *m, unsigned int i, u64 at)
+{
+	if (!m->done[i] && m->due[i] == at)
+		mb_send(m, i, true);
+}
+
+/* All messages before it have ended: results not received yet were lost. */
+static void mb_mark(struct member *m, u32 before)
+{
+	for (unsigned int i = 0; i < before; i++)
+		require(place_of(at_rank)->ended[i]);
+	for (unsigned int i = m->low; i < before; i++)
+		if (!m->done[i] && m->due[i] < now + TIMEOUT - SOON)
+			mb_send(m, i, true);
+}
+
+static void uc_hear(struct member *m, const struct inc_pkt *pkt, const struct buf *b)
+{
+	unsigned int i = ((pkt->imm & 0xffffff) - first_msg) & 0xffffff;
+	u8 status = pkt->imm >> 24;
+
+	require(i < m->npushed);
+	if (status == INC_STATUS_RESEND || status == INC_STATUS_PENDING) {
+		/* Late ones refer to a message whose result has arrived. */
+		if (!m->done[i] && status == INC_STATUS_RESEND)
+			mb_send(m, i, false);
+		else if (!m->done[i])
+			mb_wait(m, i);
+		return;
+	}
+	if (status & 0x80) {
+		require(pkt->va + b->len <= sizeof(m->result));
+		require(!m->done[i] ||
+			!memcmp((u8 *)m->result + pkt->va, b->data, b->len));
+		memcpy((u8 *)m->result + pkt->va, b->data, b->len);
+		if ((status & 0x7f) != ALL_ENDED && i >= (status & 0x7fu))
+			mb_mark(m, i - (status & 0x7f));
+		status = INC_STATUS_OK;
+	}
+	require(!m->done[i] || m->status[i] == status);
+	m->done[i] = true;
+	m->status[i] = status;
+	while (m->low < NMSG && m->done[m->low])
+		m->low++;
 }
 
 void mb_kick(int rank)

@@ -5,7 +5,6 @@
  */
 #include "sim.h"
 
-struct sw *at_sw;
 uint64_t n_given_back;
 uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 
@@ -68,6 +67,89 @@ struct buf *wqe_buf(const struct inc_wqe *w)
 	b->crc = inc_wqe_crc(s, w, payload);
 	b->from = below(2) ? payload : NULL;
 	return b;
+}
+
+/* --- UC, as rx_uc.c does it ---------------------------------------------- */
+
+/* Messages end in any order; the mark is the first one that has not ended. */
+static void uc_ended(u32 msg_id)
+{
+	at_sw->ended[msg_id - first_msg] = true;
+	while (at_sw->mark < NMSG && at_sw->ended[at_sw->mark])
+		at_sw->mark++;
+}
+
+/* Results queued for a UC member are sent and forgotten. */
+static void uc_send(struct qp *q)
+{
+	u32 mark = first_msg + at_sw->mark;
+	enum inc_requester_kind kind;
+	struct inc_wqe w;
+
+	while (inc_resultq_next_uc(&q->results, &w, mark, &kind)) {
+		struct inc_pkt pkt = uc_pkt(q->psn++, w.len);
+		struct buf *b = wqe_buf(&w);
+
+		require(pkt.opcode == w.opcode && w.dmalen == w.len);
+		/* While this one may be queried, the next cannot begin. */
+		require(b->part.level);
+		n_sent++;
+		n_again += kind != INC_REQ_FRESH;
+		pkt.va = w.va;
+		pkt.imm = w.imm;
+		transmit(TO_MEMBER, &pkt, b);
+	}
+}
+
+static enum inc_slot_past lookup_past(u32 msg_id, struct inc_msg *msg, u8 *status)
+{
+	return inc_slot_lookup(&at_sw->slots[msg_id % SLOTS], at_rank, msg_id,
+			       msg, status);
+}
+
+/* A packet from a UC member; true if it is a new request. As look_up(). */
+static bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
+{
+	enum inc_slot_past past;
+	struct inc_hdr hdr;
+	struct inc_msg msg;
+	u32 msg_id;
+	u8 status;
+
+	require(inc_responder_check_uc(&q->resp, pkt));
+	memcpy(&hdr, b->data, sizeof(hdr));
+	msg_id = be32_to_cpu(hdr.msg_id);
+	past = lookup_past(msg_id, &msg, &status);
+	if (past == INC_SLOT_ENDED && !sw_room(q))
+		return false;
+	if (past == INC_SLOT_ENDED &&
+	    !inc_resultq_resend(&q->results, &msg, be64_to_cpu(hdr.result_va),
+				1, status))
+		past = INC_SLOT_OPEN;
+	if (!(hdr.flags & cpu_to_be16(INC_HDR_F_QUERY)))
+		return past == INC_SLOT_UNKNOWN;
+	if (past == INC_SLOT_UNKNOWN)
+		inc_resultq_stray(&q->results, msg_id, INC_STATUS_RESEND);
+	else if (past == INC_SLOT_OPEN)
+		inc_resultq_stray(&q->results, msg_id, INC_STATUS_PENDING);
+	return false;
+}
+
+/* As report_missing(). */
+static void uc_came(struct qp *q, u32 msg_id, u32 psn)
+{
+	s32 ahead = inc_psn_diff(psn, q->resp.epsn);
+	struct inc_msg msg;
+	u32 missing;
+	u8 status;
+
+	if (ahead >= 0)
+		q->resp.epsn = inc_psn_add(psn, 1);
+	inc_msg_loss_arrived(&q->gap, msg_id, ahead < 0);
+	while (inc_msg_loss_judge(&q->gap, &missing))
+		if (lookup_past(missing, &msg, &status) == INC_SLOT_UNKNOWN)
+			inc_resultq_stray(&q->results, missing,
+					  INC_STATUS_RESEND);
 }
 
 static void sw_kick(int rank)

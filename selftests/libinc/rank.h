@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Shared by the parts of live.c. */
-#ifndef LIVE_H
-#define LIVE_H
+/* A rank of the live tests, and its checks. */
+#ifndef RANK_H
+#define RANK_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +49,5 @@ static inline void live_ok(const char *what)
 
 double live_now_ms(void);
 struct inc_comm *live_join(const char *suffix, int rank, int nranks);
-int live_threads(int rank, int nranks, int argc, char **argv);
-int live_ranks(int proc, int nprocs, int argc, char **argv);
-int live_change(int rank, int nranks, int argc, char **argv);
-int live_rails(int rank, int nranks, int argc, char **argv);
 
-#endif /* LIVE_H */
+#endif /* RANK_H */

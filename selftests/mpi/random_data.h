@@ -2,8 +2,8 @@
 /*
  * Random MPI programs: see random.c.
  */
-#ifndef RANDOM_H
-#define RANDOM_H
+#ifndef RANDOM_DATA_H
+#define RANDOM_DATA_H
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -149,4 +149,4 @@ const char *op_check_status(const struct op *o, const MPI_Status *st);
 void op_free(struct op *o);
 int op_call(struct op *o);
 
-#endif /* RANDOM_H */
+#endif /* RANDOM_DATA_H */
