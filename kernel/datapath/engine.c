@@ -7,9 +7,10 @@
  *
  * DOC: locking of the data path
  *
- * inc_qp.rx.lock > inc_tree_slot.lock, inc_qp.rx.lock > inc_batch.lock, and
- * inc_qp.rx.lock > inc_qp.tx.lock of any QP. None of the last three are held
- * together, nor are two locks of one kind. No lock is held across ip_local_out().
+ * inc_qp.rx.lock > inc_tree_slot.lock > inc_tree_slots_mem.lock,
+ * inc_qp.rx.lock > inc_batch.lock, and inc_qp.rx.lock > inc_qp.tx.lock of any
+ * QP. A slot's lock, a batch's and a QP's tx.lock are never held together, nor
+ * are two locks of one kind. No lock is held across ip_local_out().
  */
 #include <linux/skbuff.h>
 

@@ -84,8 +84,8 @@ struct inc_tree_cfg {
  * @forwarded: chunks of the message that were passed on
  * @quick: number of its chunks that followed each other quickly
  * @delayed: some chunks wait to be passed on
- * @listed: the slot is in inc_tree.delayed_slots
- * @delayed_node: entry in inc_tree.delayed_slots
+ * @listed: the slot is in inc_tree.fanout.delayed
+ * @delayed_node: entry in inc_tree.fanout.delayed
  * @done_at: time when the last chunk completed, microseconds, or 0
  * @begun_at: jiffies when the first request of its message arrived, for
  *	diagnosis
