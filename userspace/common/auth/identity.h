@@ -14,11 +14,13 @@
 /**
  * enum role - rights of a caller
  * @ROLE_NONE: nothing
- * @ROLE_CLIENT: join groups, and look
- * @ROLE_OPERATOR: the same, and change objects of others
- * @ROLE_ADMIN: everything
+ * @ROLE_CLIENT: join and see groups of its tenant, reserve room for these
+ * @ROLE_OPERATOR: all calls of a manager, for any tenant
+ * @ROLE_ADMIN: the same at a manager
  *
- * Each role includes the ones before it.
+ * Each role includes the ones before it. Only agents tell the last two apart:
+ * an operator's certificate lets its owner look at a switch, an administrator's
+ * lets it change the switch, too (agent/rpc.c has the operations).
  */
 enum role {
 	ROLE_NONE,
