@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See http2.h.
+ * See client.h.
  */
 #include <errno.h>
 #include <stdio.h>

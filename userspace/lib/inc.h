@@ -3,8 +3,9 @@
  * libinc - collectives that an INC switch computes in the network.
  *
  * A process is a rank of a communicator (struct inc_comm). The ranks of one
- * communicator meet at the rendezvous daemon of the switch ("inc-tool serve"),
- * each gets one queue pair to the switch, RC or UC, and from then on every
+ * communicator meet at a coordinator: the rendezvous daemon of the switch
+ * ("inc-tool serve"), or the aggregation manager of several ("inc-amd"). Each
+ * rank gets one queue pair to the switch, RC or UC, and from then on every
  * collective goes over stock verbs.
  *
  * Conventions

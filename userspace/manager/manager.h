@@ -14,7 +14,7 @@
  *	state	state that outlives the manager, and its right to act
  *	session	ranks that join or come back
  *	stats	present and past activity of tasks, switches and clients
- *	answer	answers to operators
+ *	answer	answers to operators and clients
  *	web	the page, and Prometheus' metrics
  *	ctl	inc-amctl, a program of its own
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Messages of a Join stream as bytes of proto/rdma_inc.proto, converted from
- * and to the rendezvous's messages of the same meaning. No I/O. Used by the
- * manager and by libinc-am.
+ * and to the rendezvous's messages of the same meaning. No I/O. Used by both
+ * coordinators, inc-tool serve and inc-amd, and by libinc-am.
  */
 #ifndef INC_MANAGER_MESSAGE_H
 #define INC_MANAGER_MESSAGE_H

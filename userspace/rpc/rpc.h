@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The manager's interface to gRPC, above server.c, stream.c, creds.c and the
- * folder http2. All functions and callbacks run in the main loop.
+ * The coordinators' interface to gRPC, for inc-amd and inc-tool serve, above
+ * server.c, stream.c, creds.c and the folder http2. All functions and callbacks
+ * run in the main loop.
  */
 #ifndef INC_MANAGER_RPC_H
 #define INC_MANAGER_RPC_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A communicator. Each of its parts is a header beside this one; the functions that
- * change a part are in engine/ and api/. No engine/ file calls one that is below it:
+ * A communicator. Each of its parts is a header beside this one; the functions
+ * that change a part are in engine/ and api/. Each file of engine/ calls only
+ * files that come before it in this list:
  *
  *	arena, end, fail, sq, window_rc, uc, msg, rebuild, progress, wait
  */
