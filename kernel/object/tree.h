@@ -222,7 +222,6 @@ struct inc_tree_end {
  * @ranges: memory of @geom.ranges
  * @at: memory of @geom.at
  * @parent: a child's QP to its parent; access as for @member_qp
- * @missing: search for members that keep others waiting
  * @held: bytes of packets of its members that wait for others, see hold.c
  * @opened: messages that have ever begun; a member that has begun fewer keeps
  *	others waiting
@@ -235,6 +234,7 @@ struct inc_tree_end {
  * @stats: counters of the tree
  * @gone: sum of the counters of removed members; under inc_switch.lock
  * @fanout: chunks that wait to be passed on
+ * @missing: search for members that keep others waiting
  * @fail_work: tells members and parent that the tree has failed
  * @sweep_work: drops the rest of failed messages
  * @failure: the member that was lost first; guarded by inc_switch.lock
@@ -262,7 +262,6 @@ struct inc_tree {
 	struct inc_rank_range		*ranges;
 	u16				*at;
 	struct inc_qp __rcu		*parent;
-	struct inc_tree_missing		missing;
 	u32				answers;
 	struct inc_qp __rcu		**member_qp;
 	struct inc_tree_slot		*slot;
@@ -273,6 +272,7 @@ struct inc_tree {
 	atomic64_t			held;
 	atomic_t			opened;
 	struct inc_tree_fanout		fanout;
+	struct inc_tree_missing		missing;
 	struct work_struct		fail_work;
 	struct work_struct		sweep_work;
 	struct inc_failure		failure;
