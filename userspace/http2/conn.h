@@ -68,6 +68,7 @@ struct h2_input {
  * @io: reports events at @fd
  * @events: events that epoll waits for, once each
  * @got: events that have happened and are not handled yet
+ * @began_us: microseconds; when its turn began
  * @work: its turn, in the lane of its tenant or host
  * @state: state
  * @ssl: TLS, or NULL
@@ -102,6 +103,7 @@ struct h2_conn {
 	int			fd;
 	struct loop_fd		io;
 	uint32_t		events, got;
+	double			began_us;
 	struct loop_work	work;
 	enum conn_state		state;
 	SSL			*ssl;

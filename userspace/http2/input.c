@@ -13,6 +13,7 @@
 #include "http2/conn.h"
 
 #define RESET_LEN	4	/* payload of RST_STREAM in bytes */
+#define FREE_FRAMES	3	/* frames of a turn whatever time they take */
 
 /* Returns false if the connection is cut. */
 static bool begin_frame(struct h2_conn *c)
@@ -72,12 +73,13 @@ ssize_t input_take(struct h2_conn *c, const uint8_t *data, size_t len)
 {
 	/* Room for a head that arrived in two pieces. */
 	static uint8_t buf[CONN_READ + FRAME_HEAD];
-	const double until = now_us() + CONN_TURN_US;
+	const double until = c->began_us + CONN_TURN_US;
 	const struct h2_input *in = &c->input;
-	size_t at = 0, used;
+	size_t at = 0, used, frames = 0;
 	ssize_t ret;
 
-	while (at < len && !c->cut_reason && (!at || now_us() < until)) {
+	while (at < len && !c->cut_reason &&
+	       (frames++ < FREE_FRAMES || now_us() < until)) {
 		used = 0;
 		do
 			at += take_part(c, buf, &used, data + at, len - at);

@@ -396,9 +396,9 @@ static void take_turn(struct h2_conn *c, uint32_t events)
 void conn_work(struct loop_work *work)
 {
 	struct h2_conn *c = container_of(work, struct h2_conn, work);
-	const double begin = now_us();
 	uint32_t events = c->got;
 
+	c->began_us = now_us();
 	c->got = 0;
 	if (events & EPOLLERR ||
 	    (events & EPOLLHUP && c->state != CONN_OPEN)) {
@@ -409,7 +409,7 @@ void conn_work(struct loop_work *work)
 	}
 	/* A dead connection has no lane any more. */
 	if (c->state != CONN_DEAD)
-		lane_charge(share_lane(&c->share), now_us() - begin);
+		lane_charge(share_lane(&c->share), now_us() - c->began_us);
 }
 
 /* Have a connection take its turn. */

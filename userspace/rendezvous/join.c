@@ -131,7 +131,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	inc_job_set_rts(&job->core, &r->core, false);
 	/* Keep a dead stream as long as the switch would a dead rank. */
 	if (c->stream)
-		inc_set_keepalive(rpc_stream_fd(c->stream), job->tree.dead_time);
+		inc_set_outage(rpc_stream_fd(c->stream), job->tree.dead_time);
 	log_info("job \"%s\": rank %u at %s, %u of %u ranks",
 		 job->request.job, r->first, c->name, job->core.present,
 		 job->core.n);

@@ -89,7 +89,7 @@ static void run_turn(struct server *s, int64_t until)
 		s->refresh_at = s->loop.now + REFRESH_MS;
 		rpc_refresh(s->rpc);
 	}
-	s->work_until = now_ms() + WORK_MS;
+	s->work_until = 0;
 	jobs_expire(s);
 	check_deadlines(s);
 	sweep_clients(s);

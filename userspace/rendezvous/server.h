@@ -164,7 +164,7 @@ struct refusals {
  * @once: end after the first job
  * @verbose: print events
  * @refresh_at: milliseconds; next check for changed files
- * @work_until: milliseconds; after it, work that can wait is left to the next
+ * @work_until: milliseconds, 0: no such work was done yet; after it, work that can wait is left to the next
  *	turn of the main loop
  * @stop: the main loop is to end
  */
@@ -224,10 +224,12 @@ struct serve_options {
  *
  * Return: false if not in this turn of the main loop.
  */
-static inline bool server_may_work(const struct server *s)
+static inline bool server_may_work(struct server *s)
 {
 	int64_t now = now_ms();
 
+	if (!s->work_until)
+		s->work_until = now + WORK_MS;
 	return now < s->work_until || now < s->loop.now + WORK_MS;
 }
 

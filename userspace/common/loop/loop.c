@@ -63,6 +63,11 @@ static bool has_work(const struct loop *loop)
 	return !TAILQ_EMPTY(&loop->queue) || !TAILQ_EMPTY(&loop->lanes);
 }
 
+static bool is_own_thread(struct loop *loop)
+{
+	return pthread_equal(atomic_load(&loop->thread), pthread_self());
+}
+
 /*
  * Hand the main loop some work. Context: any thread.
  * @work: work, owned by the loop until @work->fn is called, as is its lane
@@ -71,11 +76,11 @@ void loop_post(struct loop *loop, struct loop_work *work)
 {
 	struct lane *lane = work->lane;
 	const uint64_t one = 1;
-	bool wake;
+	bool wake = !is_own_thread(loop);
 
 	pthread_mutex_lock(&loop->lock);
 	/* A loop with work is awake: only the first entry has to wake it. */
-	wake = !has_work(loop);
+	wake &= !has_work(loop);
 	work->queued = true;
 	if (lane && TAILQ_EMPTY(&lane->queue))
 		TAILQ_INSERT_TAIL(&loop->lanes, lane, entry);
@@ -212,6 +217,8 @@ bool loop_turn(struct loop *loop, int64_t until)
 	bool full = false;
 	size_t n;
 
+	if (!is_own_thread(loop))
+		atomic_store(&loop->thread, pthread_self());
 	atomic_store(&loop->busy_since, 0);
 	take_events(loop, due < until ? due : until);
 	/* The coordinator has something to do at least once a second. */
@@ -223,9 +230,11 @@ bool loop_turn(struct loop *loop, int64_t until)
 	pthread_mutex_unlock(&loop->lock);
 	while (n-- && (work = take_own(loop)))
 		work->fn(work);
-	until = now_ms() + TURN_MS;
-	while (!full && serve_client(loop))
-		full = now_ms() >= until;
+	if (serve_client(loop)) {
+		until = now_ms() + TURN_MS;
+		while (!full && serve_client(loop))
+			full = now_ms() >= until;
+	}
 	timers_run(&loop->timers, loop->now);
 	if (loop->after)
 		loop->after(loop->after_ctx);

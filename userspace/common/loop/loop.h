@@ -69,6 +69,7 @@ struct loop_fd {
  * @now: milliseconds of CLOCK_MONOTONIC when the turn began
  * @late_at: milliseconds; when it last went on after a standstill; 0: never
  * @busy_since: as @now, for other threads; 0: the loop waits
+ * @thread: runs the loop: work that it posts wakes nobody
  * @timers: timers, used by the main loop's thread only
  */
 struct loop {
@@ -83,6 +84,7 @@ struct loop {
 	int64_t			now;
 	int64_t			late_at;
 	_Atomic int64_t		busy_since;
+	_Atomic pthread_t	thread;
 	struct timers		timers;
 };
 

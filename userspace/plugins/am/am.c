@@ -265,8 +265,8 @@ static void note_joined(struct inc_am *am, const struct am_message *in)
 		note_terms(am, in);
 	/* Both ends use the daemon's dead time. */
 	else if (in->rdv.joined.dead_time)
-		inc_set_keepalive(channel_fd(am->stream.channel),
-				  in->rdv.joined.dead_time);
+		inc_set_outage(channel_fd(am->stream.channel),
+			       in->rdv.joined.dead_time);
 }
 
 /* Process a message. Returns 0 if the rank is to get it, too, else -EAGAIN. */
