@@ -320,12 +320,13 @@ static void end_call(struct channel *c, bool ready)
 static bool take_turn(struct channel *c)
 {
 	int ret = link_shake(&c->link);
-	int64_t now = now_ms();
+	int64_t now;
 
 	if (!take_wishes(c)) {
 		end_call(c, ret > 0);
 		return true;
 	}
+	now = channel_alarm(c) == NEVER ? 0 : now_ms();
 	if (now >= channel_alarm(c)) {
 		/* The PING's answer may be here if this process was stopped. */
 		if (ret <= 0 || !c->ping_sent || now >= c->deadline ||

@@ -357,7 +357,7 @@ static int take_message(struct inc_am *am, struct inc_rdv_msg *msg)
 static void send_beat(struct inc_am *am)
 {
 	const struct am_message beat = { .heartbeat = true };
-	int64_t now = now_ms();
+	int64_t now = am->beat_at == AM_NEVER ? 0 : now_ms();
 
 	if (now < am->beat_at)
 		return;
