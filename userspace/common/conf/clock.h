@@ -34,7 +34,7 @@ static inline int64_t now_ms(void)
 
 /**
  * now_us() - get the monotonic time, as now_ms(), for short intervals
- * Return: microseconds, with fractions.
+ *
  * Return: microseconds, with decimals.
  */
 static inline double now_us(void)

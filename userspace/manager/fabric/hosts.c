@@ -52,7 +52,7 @@ struct host {
  * @turns: how often hosts were looked up
  * @update_at: milliseconds; when to look them up again
  * @not_before: milliseconds; lower bound of @update_at
- * @m: during a turn: manager
+ * @fab: fabric
  * @credit: number of events that may be logged
  * @credited_at: milliseconds; when @credit grew last
  * @unlogged: changes without an event of their own

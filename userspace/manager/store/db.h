@@ -16,11 +16,11 @@
 
 /**
  * struct store_record - a record
- * @next: next one in a list
  * @next: next record in a list
  * @version: grows with each change of the record
  * @data: bytes
  * @len: number of @data
+ * @key: key, as in "group/NAME/ID"
  */
 struct store_record {
 	struct store_record	*next;
