@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See crl.h. libnetconf2 cannot replace a revocation list while it runs, so
- * certificates are compared with the list after the handshake.
+ * See crl.h. OpenSSL's handshake knows no such list that can be replaced while
+ * it is used, so certificates are compared with it afterwards.
  */
 #include <errno.h>
 #include <openssl/err.h>

@@ -270,23 +270,18 @@ static bool offer_alpn(SSL *ssl, const char *alpn)
 	return !SSL_set_alpn_protos(ssl, list, (unsigned int)n + 1);
 }
 
-/*
- * Begin TLS on a socket. Returns NULL: no memory, or @host is no valid name.
- * @fd: non-blocking socket, owned by the caller
- * @host: name or address that the server's certificate must have
- */
-struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
+static struct inc_tls *new_conn(SSL_CTX *ctx, int fd,
+				const struct inc_tls_words *words)
 {
 	struct inc_tls *t = calloc(1, sizeof(*t));
 	BIO *bio = NULL;
 
+	pthread_once(&once, make_method);
 	if (t)
-		t->ssl = SSL_new(ctx->ssl);
-	if (t && t->ssl)
+		t->ssl = SSL_new(ctx);
+	if (t && t->ssl && method)
 		bio = BIO_new(method);
-	if (!bio || !expect_name(t->ssl, host) ||
-	    (ctx->alpn && !offer_alpn(t->ssl, ctx->alpn))) {
-		BIO_free(bio);
+	if (!bio) {
 		if (t)
 			SSL_free(t->ssl);
 		free(t);
@@ -294,16 +289,59 @@ struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
 	}
 	t->fd = fd;
 	t->pid = getpid();
-	t->ca = ctx->ca ? strdup(ctx->ca) : NULL;
-	t->cert = ctx->cert ? strdup(ctx->cert) : NULL;
-	t->alpn = ctx->alpn;
-	t->words = ctx->words;
-	t->host = strdup(host);
+	t->words = words;
 	BIO_set_data(bio, t);
 	BIO_set_init(bio, 1);
 	SSL_set_bio(t->ssl, bio, bio);
+	return t;
+}
+
+/*
+ * Begin TLS on a socket. Returns NULL: no memory, or @host is no valid name.
+ * @fd: non-blocking socket, owned by the caller
+ * @host: name or address that the server's certificate must have
+ */
+struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
+{
+	struct inc_tls *t = new_conn(ctx->ssl, fd, ctx->words);
+
+	if (!t)
+		return NULL;
+	if (!expect_name(t->ssl, host) ||
+	    (ctx->alpn && !offer_alpn(t->ssl, ctx->alpn))) {
+		inc_tls_close(t);
+		return NULL;
+	}
+	t->ca = ctx->ca ? strdup(ctx->ca) : NULL;
+	t->cert = ctx->cert ? strdup(ctx->cert) : NULL;
+	t->alpn = ctx->alpn;
+	t->host = strdup(host);
 	SSL_set_connect_state(t->ssl);
 	return t;
+}
+
+/*
+ * Speak TLS with a client. Returns NULL: no memory.
+ * @ctx: the server's settings, with its files
+ * @fd: non-blocking socket, which stays the caller's
+ */
+struct inc_tls *inc_tls_accept(SSL_CTX *ctx, int fd,
+			       const struct inc_tls_words *words)
+{
+	struct inc_tls *t = new_conn(ctx, fd, words);
+
+	if (!t)
+		return NULL;
+	t->ca = strdup("--tls-ca");
+	t->cert = strdup(words->cert);
+	SSL_set_accept_state(t->ssl);
+	return t;
+}
+
+/* Get the peer's certificate, to be freed by X509_free(); or NULL. */
+X509 *inc_tls_peer(const struct inc_tls *t)
+{
+	return SSL_get1_peer_certificate(t->ssl);
 }
 
 /*

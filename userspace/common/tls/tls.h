@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * TLS of a client, by OpenSSL. One thread at a time may use a connection.
+ * TLS of a client, or of a server that has no loop, by OpenSSL. A connection is one
+ * thread's at a time.
  */
 #ifndef INC_TLS_TLS_H
 #define INC_TLS_TLS_H
 
+#include <openssl/types.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,10 +14,10 @@ struct inc_tls;
 struct inc_tls_ctx;
 
 /**
- * struct inc_tls_words - terms in messages
- * @peer: the server: "the manager"
- * @cert: the option or variable that names the client's certificate
- * @plain: advice if the server does not speak TLS
+ * struct inc_tls_words - what messages call things
+ * @peer: the other side: "the manager"
+ * @cert: the option or variable that names the own certificate
+ * @plain: what to do if the peer does not speak TLS
  */
 struct inc_tls_words {
 	const char	*peer;
@@ -55,6 +57,9 @@ struct inc_tls_ctx *inc_tls_ctx_new(const struct inc_tls_how *how, char *err,
 				    size_t err_len);
 void inc_tls_ctx_free(struct inc_tls_ctx *ctx);
 struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host);
+struct inc_tls *inc_tls_accept(SSL_CTX *ctx, int fd,
+			       const struct inc_tls_words *words);
+X509 *inc_tls_peer(const struct inc_tls *t);
 int inc_tls_shake(struct inc_tls *t, short *events);
 ssize_t inc_tls_recv(struct inc_tls *t, void *buf, size_t len);
 ssize_t inc_tls_send(struct inc_tls *t, const void *buf, size_t len);
