@@ -578,13 +578,14 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
  * @wanted: wanted container, or NULL
  * @on_error: treatment of earlier requests when one fails
  */
-int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
+int apply_config(struct inc_nl *nl, const struct lyd_node *running,
+		 const struct lyd_node *wanted,
 		 enum apply_error on_error,
 		 void (*failed)(const struct fault *f, void *arg), void *arg)
 {
 	struct fault f = { .tag = NC_ERR_UNKNOWN };
 	struct plan p = {
-		.nl = ds_nl(), .f = &f, .running = running, .wanted = wanted,
+		.nl = nl, .f = &f, .running = running, .wanted = wanted,
 	};
 	int rc;
 

@@ -14,7 +14,8 @@ enum apply_error {
 };
 
 void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted);
-int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
+int apply_config(struct inc_nl *nl, const struct lyd_node *running,
+		 const struct lyd_node *wanted,
 		 enum apply_error on_error,
 		 void (*failed)(const struct fault *f, void *arg), void *arg);
 

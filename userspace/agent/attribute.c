@@ -2,15 +2,13 @@
 /*
  * See attribute.h.
  *
- * libyang 3.12.2 drops attributes of no namespace, or of an unknown one, where
- * a request has data of any kind: <tree operation="delete"> made a tree. So a
- * request with a configuration is parsed once more, by a context without
- * modules, which keeps all attributes. The program's lyd_parse_op() takes
- * precedence over libyang's, even in libnetconf2. rules.py fails without it.
+ * libyang 3.12.2 drops attributes of no namespace, or of one that it does not know,
+ * where a request has data of any kind: <tree operation="delete"> made a tree. So a
+ * request with a configuration is parsed once more, by a context without modules,
+ * which keeps all attributes. rules.py fails without this.
  */
 #include "agent.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include "attribute.h"
@@ -29,9 +27,6 @@ struct level {
 
 static struct ly_ctx *plain;
 
-/* Error of the request that this thread has parsed last. */
-static _Thread_local struct fault found;
-
 static void make_plain(void)
 {
 	(void)ly_ctx_new(NULL, LY_CTX_NO_YANGLIBRARY, &plain);
@@ -44,11 +39,9 @@ static struct lyd_node *parse_plain(const char *text)
 	struct lyd_node *node = NULL;
 
 	pthread_once(&once, make_plain);
-	if (!plain || lyd_parse_data_mem(plain, text, LYD_XML,
-					 LYD_PARSE_ONLY | LYD_PARSE_OPAQ, 0,
-					 &node))
-		fault_set(&found, NC_ERR_RES_DENIED, NULL,
-			  "there is no memory to look at its attributes");
+	if (plain)
+		lyd_parse_data_mem(plain, text, LYD_XML,
+				   LYD_PARSE_ONLY | LYD_PARSE_OPAQ, 0, &node);
 	return node;
 }
 
@@ -113,7 +106,7 @@ static size_t put_path(const struct level *l, char *buf, size_t len)
 
 /* Look for unknown attributes in an element. Returns true if there is one. */
 static bool look_into(const struct ly_ctx *ctx, const struct lyd_node *parent,
-		      const struct level *up)
+		      const struct level *up, struct fault *f)
 {
 	const struct lyd_attr *a;
 	struct level l = { .parent = up };
@@ -124,69 +117,49 @@ static bool look_into(const struct ly_ctx *ctx, const struct lyd_node *parent,
 			continue;
 		a = unknown_of(ctx, l.node);
 		if (!a) {
-			if (look_into(ctx, l.node, &l))
+			if (look_into(ctx, l.node, &l, f))
 				return true;
 			continue;
 		}
-		fault_set(&found, NC_ERR_UNKNOWN_ATTR, NULL,
+		fault_set(f, NC_ERR_UNKNOWN_ATTR, NULL,
 			  "%s has no attribute \"%s\" of %s%s",
 			  LYD_NAME(l.node), a->name.name, a->name.module_ns ?
 			  "namespace " : "no namespace",
 			  a->name.module_ns ? a->name.module_ns : "");
-		put_path(&l, found.path, sizeof(found.path));
-		snprintf(found.elem, sizeof(found.elem), "%s",
+		put_path(&l, f->path, sizeof(f->path));
+		snprintf(f->elem, sizeof(f->elem), "%s",
 			 LYD_NAME(l.node));
-		snprintf(found.other, sizeof(found.other), "%s", a->name.name);
+		snprintf(f->other, sizeof(f->other), "%s", a->name.name);
 		return true;
 	}
 	return false;
 }
 
-static void look_at(const struct ly_ctx *ctx, const char *text)
-{
-	struct lyd_node *rpc = parse_plain(text);
-	const struct lyd_node *op = rpc ? lyd_child(rpc) : NULL, *config;
-
-	config = find_child(op, "config");
-	if (!config)
-		config = find_child(find_child(op, "source"), "config");
-	look_into(ctx, config, NULL);
-	lyd_free_siblings(rpc);
-}
-
 /*
- * As libyang's, with a check of the attributes of an edit. Returns libyang's
- * result.
- * @parent: parent of the result, or NULL
- * @tree: result: all nodes, or NULL
- * @op: result: the operation, or NULL
+ * Look for an attribute that nobody knows in the configuration of a request that
+ * libyang has parsed. Returns 0 or -1.
+ * @op: the operation
+ * @text: the request
  */
-LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
-		    struct ly_in *in, LYD_FORMAT format, enum lyd_type type,
-		    struct lyd_node **tree, struct lyd_node **op)
+int attribute_check(const struct ly_ctx *ctx, const struct lyd_node *op,
+		    const char *text, struct fault *f)
 {
-	LY_ERR (*original)(const struct ly_ctx *ctx, struct lyd_node *parent,
-			   struct ly_in *in, LYD_FORMAT format,
-			   enum lyd_type type, struct lyd_node **tree,
-			   struct lyd_node **op) = NULL;
-	const char *text = ly_in_memory(in, NULL);
-	LY_ERR rc;
+	struct lyd_node *rpc;
+	const struct lyd_node *node, *config;
+	bool found;
 
-	*(void **)&original = dlsym(RTLD_NEXT, "lyd_parse_op");
-	found.tag = NC_ERR_UNKNOWN;
-	rc = original(ctx, parent, in, format, type, tree, op);
-	if (!rc && type == LYD_TYPE_RPC_NETCONF && op && *op && text &&
-	    (!strcmp(LYD_NAME(*op), "edit-config") ||
-	     !strcmp(LYD_NAME(*op), "validate")))
-		look_at(ctx, text);
-	return rc;
-}
-
-/* Check the request that is answered for an unknown attribute. */
-int attribute_check(struct fault *f)
-{
-	if (found.tag == NC_ERR_UNKNOWN)
+	if (strcmp(LYD_NAME(op), "edit-config") &&
+	    strcmp(LYD_NAME(op), "validate"))
 		return 0;
-	*f = found;
-	return -1;
+	rpc = parse_plain(text);
+	if (!rpc)
+		return fault_set(f, NC_ERR_RES_DENIED, NULL,
+				 "there is no memory to look at its attributes");
+	node = lyd_child(rpc);
+	config = find_child(node, "config");
+	if (!config)
+		config = find_child(find_child(node, "source"), "config");
+	found = look_into(ctx, config, NULL, f);
+	lyd_free_siblings(rpc);
+	return found ? -1 : 0;
 }

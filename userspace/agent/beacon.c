@@ -21,68 +21,58 @@
 /* Time between two looks at the state of spanning trees. */
 #define LOOK_MS		1000
 
-static struct {
-	uint64_t	send_at;	/* milliseconds: next beacon; 0: now */
-	uint64_t	sent_at;	/* last beacon */
-	uint64_t	gap;		/* from one beacon to the next */
-	uint64_t	wanted_gap;	/* wanted after a change, or 0 */
-	uint64_t	look_at;	/* next look at bridges */
-	uint64_t	bridge_state;	/* their last state */
-} beacon;
-
 /*
  * Send the next beacon sooner after a change. Context: the thread that calls
  * beacon_turn().
  * @link: a link has changed, else an address was forgotten
  */
-void beacon_hurry(bool link)
+void beacon_hurry(struct beacon *b, bool link)
 {
 	uint64_t gap = link ? GAP_LINK_MS : GAP_FORGOT_MS;
 
-	if (!beacon.wanted_gap || gap < beacon.wanted_gap)
-		beacon.wanted_gap = gap;
+	if (!b->wanted_gap || gap < b->wanted_gap)
+		b->wanted_gap = gap;
 }
 
-static void look_at_bridges(uint64_t now)
+static void look_at_bridges(struct beacon *b, uint64_t now)
 {
 	uint64_t changing = bridge_changing();
 
-	beacon.look_at = now + LOOK_MS;
-	if (changing != beacon.bridge_state)
-		beacon_hurry(true);
-	beacon.bridge_state = changing;
+	b->look_at = now + LOOK_MS;
+	if (changing != b->bridge_state)
+		beacon_hurry(b, true);
+	b->bridge_state = changing;
 }
 
-static int next_turn(uint64_t now)
+static int next_turn(const struct beacon *b, uint64_t now)
 {
-	uint64_t at = beacon.send_at < beacon.look_at ? beacon.send_at :
-							beacon.look_at;
+	uint64_t at = b->send_at < b->look_at ? b->send_at : b->look_at;
 
 	return (int)(at - now);
 }
 
 /* Send a beacon if it is time. Returns milliseconds until the next call. */
-int beacon_turn(uint64_t now)
+int beacon_turn(struct beacon *b, uint64_t now)
 {
 	uint64_t soon = now + SETTLE_MS;
 
-	if (beacon.look_at <= now)
-		look_at_bridges(now);
-	if (beacon.wanted_gap && beacon.send_at > soon) {
-		if (soon < beacon.sent_at + beacon.wanted_gap)
-			soon = beacon.sent_at + beacon.wanted_gap;
-		if (soon < beacon.send_at)
-			beacon.send_at = soon;
-		if (beacon.wanted_gap < beacon.gap)
-			beacon.gap = beacon.wanted_gap;
+	if (b->look_at <= now)
+		look_at_bridges(b, now);
+	if (b->wanted_gap && b->send_at > soon) {
+		if (soon < b->sent_at + b->wanted_gap)
+			soon = b->sent_at + b->wanted_gap;
+		if (soon < b->send_at)
+			b->send_at = soon;
+		if (b->wanted_gap < b->gap)
+			b->gap = b->wanted_gap;
 	}
-	beacon.wanted_gap = 0;
-	if (beacon.send_at > now)
-		return next_turn(now);
+	b->wanted_gap = 0;
+	if (b->send_at > now)
+		return next_turn(b, now);
 	bridge_beacon();
-	beacon.gap = !beacon.gap ? GAP_LINK_MS :
-		     beacon.gap > GAP_MAX_MS / 2 ? GAP_MAX_MS : beacon.gap * 2;
-	beacon.sent_at = now;
-	beacon.send_at = now + beacon.gap;
-	return next_turn(now);
+	b->gap = !b->gap ? GAP_LINK_MS :
+		     b->gap > GAP_MAX_MS / 2 ? GAP_MAX_MS : b->gap * 2;
+	b->sent_at = now;
+	b->send_at = now + b->gap;
+	return next_turn(b, now);
 }

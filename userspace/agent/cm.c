@@ -37,8 +37,8 @@
 #define BACKLOG		64
 
 /**
+ * struct cm_conn - a host that is connected
  * @next: next one in cm.conns
- * @prev: pointer to this one
  * @prev: pointer to this one there
  * @id: CM's ID
  * @tree: tree
@@ -56,7 +56,17 @@ struct cm_conn {
 	bool			keep;
 };
 
-static struct {
+/**
+ * struct cm - who connects by RDMA CM
+ * @agent: agent
+ * @channel: events
+ * @listeners: of RC and UC
+ * @conns: connections
+ * @thread: waits for events
+ * @stop: descriptor of an event
+ * @pace: of messages on those who are refused
+ */
+struct cm {
 	struct agent			*agent;
 	struct rdma_event_channel	*channel;
 	struct rdma_cm_id		*listeners[2];
@@ -64,13 +74,13 @@ static struct {
 	pthread_t			thread;
 	int				stop;
 	struct pace			pace;
-} cm = { .stop = -1 };
+};
 
 /* Strangers must not fill the log. */
-static void report_refusal(struct rdma_cm_id *id, const char *text)
+static void report_refusal(struct cm *cm, struct rdma_cm_id *id, const char *text)
 {
 	struct sockaddr *sa = rdma_get_peer_addr(id);
-	unsigned int n = pace_take(&cm.pace);
+	unsigned int n = pace_take(&cm->pace);
 	char host[64] = "?";
 
 	if (!n)
@@ -82,12 +92,12 @@ static void report_refusal(struct rdma_cm_id *id, const char *text)
 		 host, text, n);
 }
 
-static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
-		     const char *fmt,
-		     ...) __attribute__((format(printf, 3, 4)));
+static int refuse_id(struct cm *cm, struct rdma_cm_id *id,
+		     enum inc_cm_reason reason, const char *fmt,
+		     ...) __attribute__((format(printf, 4, 5)));
 
-static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
-		     const char *fmt, ...)
+static int refuse_id(struct cm *cm, struct rdma_cm_id *id,
+		     enum inc_cm_reason reason, const char *fmt, ...)
 {
 	struct inc_cm_rej rej = {
 		.version = INC_CM_VERSION, .reason = (uint8_t)reason,
@@ -97,31 +107,32 @@ static int refuse_id(struct rdma_cm_id *id, enum inc_cm_reason reason,
 	va_start(ap, fmt);
 	vsnprintf(rej.text, sizeof(rej.text), fmt, ap);
 	va_end(ap);
-	report_refusal(id, rej.text);
+	report_refusal(cm, id, rej.text);
 	rdma_reject(id, &rej, sizeof(rej));
 	return -1;
 }
 
 /* Parse the private data of a request, which CM pads with zeros. */
-static int parse_request(struct rdma_cm_id *id, const struct rdma_conn_param *p,
+static int parse_request(struct cm *cm, struct rdma_cm_id *id,
+			 const struct rdma_conn_param *p,
 			 struct inc_cm_req *req)
 {
 	const uint8_t *data = p->private_data;
 	size_t i;
 
 	if (!data || p->private_data_len < sizeof(*req))
-		return refuse_id(id, INC_CM_MALFORMED,
+		return refuse_id(cm, id, INC_CM_MALFORMED,
 				 "%u bytes of private data, not %zu",
 				 p->private_data_len, sizeof(*req));
 	memcpy(req, data, sizeof(*req));
 	if (req->version != INC_CM_VERSION)
-		return refuse_id(id, INC_CM_VERSION_UNKNOWN,
+		return refuse_id(cm, id, INC_CM_VERSION_UNKNOWN,
 				 "version %u is not known, %u is", req->version,
 				 INC_CM_VERSION);
 	for (i = sizeof(*req); i < p->private_data_len && !data[i]; i++)
 		;
 	if (req->flags & ~INC_CM_F_KEEP || req->zero2 || i < p->private_data_len)
-		return refuse_id(id, INC_CM_MALFORMED,
+		return refuse_id(cm, id, INC_CM_MALFORMED,
 				 "not 0 where the private data has to be 0");
 	req->pmtu = ntohs(req->pmtu);
 	req->tree_id = ntohl(req->tree_id);
@@ -137,7 +148,7 @@ static const char *name_of(bool uc)
 }
 
 /* Use one error for all: strangers must not learn which members exist. */
-static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
+static int find_member(struct cm *cm, struct inc_nl *nl, struct rdma_cm_id *id,
 		       const struct inc_cm_req *req, struct inc_nl_member *m)
 {
 	int rc = req->tree_id ? inc_nl_member_get(nl, req->tree_id, req->rank,
@@ -145,18 +156,18 @@ static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
 	bool uc;
 
 	if (rc && !nl->from_kernel && req->tree_id)
-		return refuse_id(id, INC_CM_REFUSED, "%s", nl->error);
+		return refuse_id(cm, id, INC_CM_REFUSED, "%s", nl->error);
 	if (rc || ((m->qpn ^ req->qpn) | (m->rkey ^ req->rkey)))
-		return refuse_id(id, INC_CM_NO_KEY,
+		return refuse_id(cm, id, INC_CM_NO_KEY,
 				 "no tree has such a rank with this key");
 	if (m->state != RDMA_INC_MEMBER_STATE_INIT)
-		return refuse_id(id, INC_CM_TAKEN,
+		return refuse_id(cm, id, INC_CM_TAKEN,
 				 "tree %u rank %u is connected already",
 				 req->tree_id, req->rank);
 	/* The ID inherits the listener's type of QP. */
 	uc = id->qp_type == IBV_QPT_UC;
 	if (uc != (m->transport == RDMA_INC_TRANSPORT_UC))
-		return refuse_id(id, INC_CM_MISMATCH,
+		return refuse_id(cm, id, INC_CM_MISMATCH,
 				 "tree %u rank %u is %s, the QP %s",
 				 req->tree_id, req->rank, name_of(!uc),
 				 name_of(uc));
@@ -176,8 +187,9 @@ static void set_addr(struct inc_nl_addr *addr, const struct sockaddr *sa)
 }
 
 /* Get CM's data on the other end of the QP. */
-static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
-		     const struct inc_nl_member *m, struct inc_nl_member *set)
+static int fill_peer(struct cm *cm, struct rdma_cm_id *id,
+		     const struct inc_cm_req *req, const struct inc_nl_member *m,
+		     struct inc_nl_member *set)
 {
 	struct ibv_qp_attr rtr = { .qp_state = IBV_QPS_RTR };
 	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
@@ -187,12 +199,12 @@ static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
 
 	if (rdma_init_qp_attr(id, &rtr, &mask) ||
 	    rdma_init_qp_attr(id, &rts, &mask))
-		return refuse_id(id, INC_CM_REFUSED, "RDMA CM: %s",
+		return refuse_id(cm, id, INC_CM_REFUSED, "RDMA CM: %s",
 				 strerror(errno));
 	if (!pmtu)
 		pmtu = 128U << rtr.path_mtu;
 	if (pmtu != m->pmtu || 128U << rtr.path_mtu < m->pmtu)
-		return refuse_id(id, INC_CM_MISMATCH,
+		return refuse_id(cm, id, INC_CM_MISMATCH,
 				 "the tree's pmtu is %u, the QP's %u, the path's %u",
 				 m->pmtu, pmtu, 128U << rtr.path_mtu);
 	INC_NL_SET(set, MEMBER_TREE_ID, tree_id, req->tree_id);
@@ -208,7 +220,7 @@ static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
 	return 0;
 }
 
-static struct cm_conn *conn_new(struct rdma_cm_id *id,
+static struct cm_conn *conn_new(struct cm *cm, struct rdma_cm_id *id,
 				const struct inc_cm_req *req)
 {
 	struct cm_conn *c = calloc(1, sizeof(*c));
@@ -220,11 +232,11 @@ static struct cm_conn *conn_new(struct rdma_cm_id *id,
 	c->rank = req->rank;
 	c->qpn = req->qpn;
 	c->keep = req->flags & INC_CM_F_KEEP;
-	c->next = cm.conns;
-	c->prev = &cm.conns;
+	c->next = cm->conns;
+	c->prev = &cm->conns;
 	if (c->next)
 		c->next->prev = &c->next;
-	cm.conns = c;
+	cm->conns = c;
 	id->context = c;
 	return c;
 }
@@ -275,22 +287,23 @@ static int accept_rank(struct rdma_cm_id *id, const struct inc_nl_member *m,
 }
 
 /* Returns 0 if @id is connected now; otherwise it was rejected. */
-static int connect_rank(struct inc_nl *nl, struct rdma_cm_id *id,
+static int connect_rank(struct cm *cm, struct inc_nl *nl, struct rdma_cm_id *id,
 			const struct inc_cm_req *req)
 {
 	struct inc_nl_member set = { .has = 0 }, m;
 	struct inc_nl_tree tree;
 	struct cm_conn *c;
 
-	if (find_member(nl, id, req, &m) || fill_peer(id, req, &m, &set))
+	if (find_member(cm, nl, id, req, &m) ||
+	    fill_peer(cm, id, req, &m, &set))
 		return -1;
-	c = conn_new(id, req);
+	c = conn_new(cm, id, req);
 	if (!c)
-		return refuse_id(id, INC_CM_REFUSED, "out of memory");
+		return refuse_id(cm, id, INC_CM_REFUSED, "out of memory");
 	if (inc_nl_tree_get(nl, req->tree_id, &tree) ||
 	    inc_nl_member_set(nl, &set, &m)) {
 		conn_free(c);
-		return refuse_id(id, INC_CM_REFUSED, "%s", nl->error);
+		return refuse_id(cm, id, INC_CM_REFUSED, "%s", nl->error);
 	}
 	if (accept_rank(id, &m, &tree)) {
 		log_warn("RDMA CM: cannot answer tree %u rank %u: %s",
@@ -302,7 +315,7 @@ static int connect_rank(struct inc_nl *nl, struct rdma_cm_id *id,
 	return 0;
 }
 
-static int on_request(struct rdma_cm_event *ev)
+static int on_request(struct cm *cm, struct rdma_cm_event *ev)
 {
 	struct inc_cm_req req;
 	struct inc_nl nl;
@@ -310,30 +323,30 @@ static int on_request(struct rdma_cm_event *ev)
 
 	/* A new ID inherits the listener's context. */
 	ev->id->context = NULL;
-	if (parse_request(ev->id, &ev->param.conn, &req))
+	if (parse_request(cm, ev->id, &ev->param.conn, &req))
 		return -1;
 	if (inc_nl_open(&nl))
-		rc = refuse_id(ev->id, INC_CM_REFUSED, "%s", nl.error);
+		rc = refuse_id(cm, ev->id, INC_CM_REFUSED, "%s", nl.error);
 	else
-		rc = connect_rank(&nl, ev->id, &req);
+		rc = connect_rank(cm, &nl, ev->id, &req);
 	inc_nl_close(&nl);
 	return rc;
 }
 
-static bool is_listener(const struct rdma_cm_id *id)
+static bool is_listener(const struct cm *cm, const struct rdma_cm_id *id)
 {
-	return id == cm.listeners[0] || id == cm.listeners[1];
+	return id == cm->listeners[0] || id == cm->listeners[1];
 }
 
 /* Returns whether the event's ID is to be destroyed. */
-static bool on_event(struct rdma_cm_event *ev)
+static bool on_event(struct cm *cm, struct rdma_cm_event *ev)
 {
 	struct cm_conn *c = ev->id->context;
-	bool listens = is_listener(ev->id);
+	bool listens = is_listener(cm, ev->id);
 
 	switch (ev->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return on_request(ev);
+		return on_request(cm, ev);
 	case RDMA_CM_EVENT_ESTABLISHED:
 		if (c)
 			log_info("RDMA CM: tree %u rank %u is connected",
@@ -341,7 +354,7 @@ static bool on_event(struct rdma_cm_event *ev)
 		return false;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		if (listens) {
-			if (atomic_exchange(&cm.agent->cm_port, 0))
+			if (atomic_exchange(&cm->agent->cm_port, 0))
 				log_error("RDMA CM: the device is gone: nobody can connect until a restart");
 			return false;
 		}
@@ -365,15 +378,15 @@ static bool on_event(struct rdma_cm_event *ev)
 	}
 }
 
-static void take_events(void)
+static void take_events(struct cm *cm)
 {
 	struct rdma_cm_event *ev;
 	struct rdma_cm_id *id;
 	bool done;
 
-	while (!rdma_get_cm_event(cm.channel, &ev)) {
+	while (!rdma_get_cm_event(cm->channel, &ev)) {
 		id = ev->id;
-		done = on_event(ev);
+		done = on_event(cm, ev);
 		if (done)
 			id->context = NULL;
 		rdma_ack_cm_event(ev);
@@ -384,9 +397,10 @@ static void take_events(void)
 
 static void *run_loop(void *arg)
 {
+	struct cm *cm = arg;
 	struct pollfd p[2] = {
-		{ .fd = cm.stop, .events = POLLIN },
-		{ .fd = cm.channel->fd, .events = POLLIN },
+		{ .fd = cm->stop, .events = POLLIN },
+		{ .fd = cm->channel->fd, .events = POLLIN },
 	};
 
 	for (;;) {
@@ -394,13 +408,13 @@ static void *run_loop(void *arg)
 			break;
 		if (p[0].revents)
 			break;
-		take_events();
+		take_events(cm);
 	}
 	return NULL;
 }
 
 /* Only rdma_create_ep() sets the QP type of a port space. */
-static int listen_in(struct rdma_cm_id **id, enum rdma_port_space ps,
+static int listen_in(struct cm *cm, struct rdma_cm_id **id, enum rdma_port_space ps,
 		     enum ibv_qp_type type, const struct addrinfo *ai)
 {
 	struct rdma_addrinfo at = {
@@ -412,11 +426,11 @@ static int listen_in(struct rdma_cm_id **id, enum rdma_port_space ps,
 	};
 
 	return rdma_create_ep(id, &at, NULL, NULL) ||
-	       rdma_migrate_id(*id, cm.channel) ||
+	       rdma_migrate_id(*id, cm->channel) ||
 	       rdma_listen(*id, BACKLOG);
 }
 
-static int listen_at(const struct cm_endpoint *e)
+static int listen_at(struct cm *cm, const struct cm_endpoint *e)
 {
 	const struct addrinfo hints = {
 		.ai_flags = AI_NUMERICHOST | AI_PASSIVE,
@@ -432,8 +446,8 @@ static int listen_at(const struct cm_endpoint *e)
 		log_error("%s: %s", e->addr, gai_strerror(rc));
 		return -1;
 	}
-	rc = listen_in(&cm.listeners[0], RDMA_PS_TCP, IBV_QPT_RC, ai) ||
-	     listen_in(&cm.listeners[1], RDMA_PS_IB, IBV_QPT_UC, ai);
+	rc = listen_in(cm, &cm->listeners[0], RDMA_PS_TCP, IBV_QPT_RC, ai) ||
+	     listen_in(cm, &cm->listeners[1], RDMA_PS_IB, IBV_QPT_UC, ai);
 	if (rc)
 		log_error("cannot listen for RDMA CM at %s port %u: %s; is there an RDMA device with this address (rdma link)?",
 			  e->addr, e->port, strerror(errno));
@@ -441,78 +455,86 @@ static int listen_at(const struct cm_endpoint *e)
 	return rc ? -1 : 0;
 }
 
-static int open_channel(void)
+static int open_channel(struct cm *cm)
 {
 	int flags;
 
-	cm.channel = rdma_create_event_channel();
-	if (!cm.channel) {
+	cm->channel = rdma_create_event_channel();
+	if (!cm->channel) {
 		log_error("/dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded?",
 			  strerror(errno));
 		return -1;
 	}
-	flags = fcntl(cm.channel->fd, F_GETFL);
-	if (fcntl(cm.channel->fd, F_SETFL, flags | O_NONBLOCK)) {
+	flags = fcntl(cm->channel->fd, F_GETFL);
+	if (fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK)) {
 		log_error("RDMA CM: %s", strerror(errno));
 		return -1;
 	}
 	return 0;
 }
 
-static void release_all(void)
+static void release_all(struct cm *cm)
 {
 	struct cm_conn *c;
 	size_t i;
 
-	while ((c = cm.conns)) {
+	while ((c = cm->conns)) {
 		rdma_destroy_id(c->id);
 		conn_free(c);
 	}
-	for (i = 0; i < ARRAY_SIZE(cm.listeners); i++) {
-		if (cm.listeners[i])
-			rdma_destroy_id(cm.listeners[i]);
-		cm.listeners[i] = NULL;
+	for (i = 0; i < ARRAY_SIZE(cm->listeners); i++) {
+		if (cm->listeners[i])
+			rdma_destroy_id(cm->listeners[i]);
+		cm->listeners[i] = NULL;
 	}
-	if (cm.channel)
-		rdma_destroy_event_channel(cm.channel);
-	if (cm.stop >= 0)
-		close(cm.stop);
-	cm.channel = NULL;
-	cm.stop = -1;
+	if (cm->channel)
+		rdma_destroy_event_channel(cm->channel);
+	if (cm->stop >= 0)
+		close(cm->stop);
+	free(cm);
 }
 
 /* Accept ranks by RDMA CM. Returns 0, or -1 after a message. */
 int cm_start(struct agent *a, const struct cm_endpoint *e)
 {
+	struct cm *cm;
 	int rc;
 
 	if (!e->addr)
 		return 0;
-	cm.agent = a;
-	if (open_channel() || listen_at(e)) {
-		release_all();
+	cm = calloc(1, sizeof(*cm));
+	if (!cm) {
+		log_error("no memory");
 		return -1;
 	}
-	cm.stop = eventfd(0, EFD_CLOEXEC);
-	rc = pthread_create(&cm.thread, NULL, run_loop, NULL);
+	cm->agent = a;
+	cm->stop = eventfd(0, EFD_CLOEXEC);
+	if (open_channel(cm) || listen_at(cm, e)) {
+		release_all(cm);
+		return -1;
+	}
+	rc = pthread_create(&cm->thread, NULL, run_loop, cm);
 	if (rc) {
 		log_error("cannot start a thread: %s", strerror(rc));
-		release_all();
+		release_all(cm);
 		return -1;
 	}
+	a->cm = cm;
 	a->cm_addr = e->addr;
 	atomic_store(&a->cm_port, e->port);
 	return 0;
 }
 
 /* Stop accepting ranks, and disconnect the hosts. Members stay. */
-void cm_stop(void)
+void cm_stop(struct agent *a)
 {
+	struct cm *cm = a->cm;
 	uint64_t one = 1;
 
-	if (!cm.channel)
+	if (!cm)
 		return;
-	(void)!write(cm.stop, &one, sizeof(one));
-	pthread_join(cm.thread, NULL);
-	release_all();
+	(void)!write(cm->stop, &one, sizeof(one));
+	pthread_join(cm->thread, NULL);
+	release_all(cm);
+	a->cm = NULL;
 }

@@ -20,6 +20,6 @@ struct cm_endpoint {
 };
 
 int cm_start(struct agent *a, const struct cm_endpoint *e);
-void cm_stop(void);
+void cm_stop(struct agent *a);
 
 #endif /* INC_AGENT_CM_H */

@@ -311,24 +311,6 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 	return got;
 }
 
-/* Connection for all operations, which take place one after another. */
-static struct inc_nl conn;
-
-/*
- * Get the connection to the kernel. Context: an operation, after ds_read().
- * Returns the connection, which is not open if the module was not loaded.
- */
-struct inc_nl *ds_nl(void)
-{
-	return &conn;
-}
-
-/* Close the connection to the kernel. */
-void ds_close(void)
-{
-	inc_nl_close(&conn);
-}
-
 /**
  * struct reader - data under construction
  * @nl: connection
@@ -602,7 +584,7 @@ static void add_identity(const struct agent *a, struct lyd_node *sw)
 		lyd_new_term(node, NULL, "management-address", a->addrs[i], 0,
 			     NULL);
 	lyd_new_term(node, NULL, "agent-version", AGENT_VERSION, 0, NULL);
-	remote_expires(buf, sizeof(buf));
+	remote_expires(a, buf, sizeof(buf));
 	if (buf[0])
 		lyd_new_term(node, NULL, "certificate-expires", buf, 0, NULL);
 	boot_id(buf, sizeof(buf));
@@ -625,10 +607,10 @@ static void add_cm(const struct agent *a, struct lyd_node *sw)
  * limits nor trees. Context: an operation. Returns 0, or -1 after filling in
  * @f.
  */
-int ds_read(const struct agent *a, const struct ds_want *want,
+int ds_read(struct agent *a, const struct ds_want *want,
 	    struct lyd_node **out, struct fault *f)
 {
-	struct reader r = { .nl = &conn, .want = want };
+	struct reader r = { .nl = &a->nl, .want = want };
 	int rc = 0;
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &r.sw))
@@ -645,13 +627,13 @@ int ds_read(const struct agent *a, const struct ds_want *want,
 		lyd_free_tree(r.sw);
 		return -1;
 	}
-	rc = inc_nl_renew(&conn);
+	rc = inc_nl_renew(&a->nl);
 	if (!rc)
 		rc = read_kernel(&r);
 	else if (rc == -ENOENT)
 		rc = 0;
 	if (rc) {
-		fault_kernel(f, &conn, rc, NULL);
+		fault_kernel(f, &a->nl, rc, NULL);
 		lyd_free_tree(r.sw);
 		r.sw = NULL;
 	}

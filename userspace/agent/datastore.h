@@ -37,9 +37,7 @@ struct ds_want {
 	uint32_t	tree;
 };
 
-struct inc_nl *ds_nl(void);
-void ds_close(void);
-int ds_read(const struct agent *a, const struct ds_want *want,
+int ds_read(struct agent *a, const struct ds_want *want,
 	    struct lyd_node **out, struct fault *f);
 void ds_emit(struct lyd_node *conf, struct lyd_node *state,
 	     const struct object *obj, const void *src);

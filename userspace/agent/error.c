@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Errors of the kernel, of libyang and of the agent itself in NETCONF's terms.
- *
- * libnetconf2 3.7.1 answers most errors of libyang with operation-failed, so a
- * client cannot tell an unknown operation from one that failed. The program's
- * nc_server_reply_err() takes precedence over libnetconf2's, even in
- * libnetconf2. rules.py fails without it.
  */
 #include "common.h"
 
-#include <dlfcn.h>
+#include <ctype.h>
 #include <stdarg.h>
 
-#include <libnetconf2/messages_server.h>
-#include <libnetconf2/netconf.h>
 #include <libyang/libyang.h>
 
 #include "error.h"
@@ -36,7 +29,7 @@ static void set_path(struct fault *f, const struct lyd_node *node, const char *l
  * Describe an error. Returns -1.
  * @node: node that it concerns, or NULL
  */
-int fault_set(struct fault *f, NC_ERR tag, const struct lyd_node *node,
+int fault_set(struct fault *f, enum nc_err tag, const struct lyd_node *node,
 	      const char *fmt, ...)
 {
 	va_list ap;
@@ -52,7 +45,7 @@ int fault_set(struct fault *f, NC_ERR tag, const struct lyd_node *node,
 	return -1;
 }
 
-static NC_ERR tag_of(const struct inc_nl *nl, int err)
+static enum nc_err tag_of(const struct inc_nl *nl, int err)
 {
 	if (nl->missing)
 		return NC_ERR_MISSING_ELEM;
@@ -87,7 +80,7 @@ static NC_ERR tag_of(const struct inc_nl *nl, int err)
 int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 		 const struct lyd_node *node)
 {
-	NC_ERR tag = tag_of(nl, err);
+	enum nc_err tag = tag_of(nl, err);
 	const char *leaf = nl->attr;
 
 	fault_set(f, tag, node, "%s", nl->error[0] ? nl->error :
@@ -207,92 +200,187 @@ int fault_yang(struct fault *f, const struct ly_ctx *ctx)
 
 /* --- Errors for clients --------------------------------------------------- */
 
-/* libyang's last error while this thread waits for a request. */
-static _Thread_local struct {
-	bool	on;
-	char	msg[256];
-	char	path[512];
-} seen;
+/* Print what may have any characters, as an element's content or an attribute. */
+void error_escape(FILE *out, const char *text, bool attribute)
+{
+	const char *special = attribute ? "&<>\"" : "&<>";
+	size_t n;
+
+	while (*text) {
+		n = strcspn(text, special);
+		fwrite(text, 1, n, out);
+		text += n;
+		if (!*text)
+			break;
+		fputs(*text == '&' ? "&amp;" : *text == '<' ? "&lt;" :
+		      *text == '>' ? "&gt;" : "&quot;", out);
+		text++;
+	}
+}
+
+/**
+ * struct prefixes - the YANG modules that a path names
+ * @ctx: YANG modules
+ * @now: the one whose nodes are being named, or NULL
+ * @used: all of them
+ * @n: how many
+ */
+struct prefixes {
+	const struct ly_ctx		*ctx;
+	const struct lys_module		*now;
+	const struct lys_module		*used[8];
+	size_t				n;
+};
+
+static void note_module(struct prefixes *p, const char *name, size_t len)
+{
+	char buf[64];
+	size_t i;
+
+	snprintf(buf, sizeof(buf), "%.*s", (int)len, name);
+	p->now = ly_ctx_get_module_implemented(p->ctx, buf);
+	for (i = 0; i < p->n && p->used[i] != p->now; i++)
+		;
+	if (i < ARRAY_SIZE(p->used) && i == p->n && p->now)
+		p->used[p->n++] = p->now;
+}
+
+/* A name in a path, which libyang gives a module only where that changes. */
+static size_t put_name(FILE *out, struct prefixes *p, const char *name)
+{
+	static const char ends[] = "/[]=:@'\"";
+	size_t len = strcspn(name, ends), all = 0;
+
+	if (name[len] == ':') {
+		note_module(p, name, len);
+		all = len + 1;
+		len = strcspn(name + all, ends);
+	}
+	if (p->now)
+		fprintf(out, "%s:", p->now->prefix);
+	fprintf(out, "%.*s", (int)len, name + all);
+	return all + len;
+}
+
+static void put_steps(FILE *out, struct prefixes *p, const char *path)
+{
+	bool begins = false;
+	char quote = '\0';
+
+	while (*path) {
+		if (begins && (isalpha((unsigned char)*path) || *path == '_')) {
+			path += put_name(out, p, path);
+			begins = false;
+			continue;
+		}
+		if (*path == quote)
+			quote = '\0';
+		else if (!quote && (*path == '\'' || *path == '"'))
+			quote = *path;
+		begins = !quote && (*path == '/' || *path == '[');
+		error_escape(out, (const char[]){ *path++, '\0' }, false);
+	}
+}
+
+/* XML has prefixes where libyang has names of modules. */
+static void put_path(FILE *out, const struct ly_ctx *ctx, const char *path)
+{
+	struct prefixes p = { .ctx = ctx };
+	char *text = NULL;
+	size_t i, len;
+	FILE *steps;
+
+	steps = open_memstream(&text, &len);
+	if (!steps)
+		return;
+	put_steps(steps, &p, path);
+	if (!fclose(steps)) {
+		fputs("<error-path", out);
+		for (i = 0; i < p.n; i++)
+			fprintf(out, " xmlns:%s=\"%s\"", p.used[i]->prefix,
+				p.used[i]->ns);
+		fprintf(out, ">%s</error-path>", text);
+	}
+	free(text);
+}
+
+static void put_element(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "<%s>", name);
+	error_escape(out, text, false);
+	fprintf(out, "</%s>", name);
+}
+
+static void put_info(FILE *out, const struct fault *f)
+{
+	bool attr = f->tag == NC_ERR_BAD_ATTR || f->tag == NC_ERR_MISSING_ATTR ||
+		    f->tag == NC_ERR_UNKNOWN_ATTR;
+	bool elem = attr || f->tag == NC_ERR_UNKNOWN_NS ||
+		    f->tag == NC_ERR_BAD_ELEM || f->tag == NC_ERR_MISSING_ELEM ||
+		    f->tag == NC_ERR_UNKNOWN_ELEM;
+
+	if (!elem && f->tag != NC_ERR_LOCK_DENIED)
+		return;
+	fputs("<error-info>", out);
+	if (attr)
+		put_element(out, "bad-attribute", f->other);
+	if (elem)
+		put_element(out, "bad-element", f->elem);
+	if (f->tag == NC_ERR_UNKNOWN_NS)
+		put_element(out, "bad-namespace", f->other);
+	if (f->tag == NC_ERR_LOCK_DENIED)
+		fprintf(out, "<session-id>%u</session-id>", f->session);
+	fputs("</error-info>", out);
+}
 
 /*
- * Make an error for a client.
- * @protocol: error of the operation and its parameters, not of data
+ * Print an error as part of a reply.
+ * @ctx: YANG modules that its path may name
  */
-struct lyd_node *error_make(const struct ly_ctx *ctx, const struct fault *f,
-			    bool protocol)
+void error_print(FILE *out, const struct ly_ctx *ctx, const struct fault *f,
+		 enum nc_layer layer)
 {
-	NC_ERR_TYPE type = protocol ? NC_ERR_TYPE_PROT : NC_ERR_TYPE_APP;
-	NC_ERR tag = f->tag == NC_ERR_UNKNOWN ? NC_ERR_OP_FAILED : f->tag;
-	struct lyd_node *e;
+	static const char *const tags[] = {
+		[NC_ERR_UNKNOWN] = "operation-failed",
+		[NC_ERR_ACCESS_DENIED] = "access-denied",
+		[NC_ERR_BAD_ATTR] = "bad-attribute",
+		[NC_ERR_BAD_ELEM] = "bad-element",
+		[NC_ERR_DATA_EXISTS] = "data-exists",
+		[NC_ERR_DATA_MISSING] = "data-missing",
+		[NC_ERR_IN_USE] = "in-use",
+		[NC_ERR_INVALID_VALUE] = "invalid-value",
+		[NC_ERR_LOCK_DENIED] = "lock-denied",
+		[NC_ERR_MALFORMED_MSG] = "malformed-message",
+		[NC_ERR_MISSING_ATTR] = "missing-attribute",
+		[NC_ERR_MISSING_ELEM] = "missing-element",
+		[NC_ERR_OP_FAILED] = "operation-failed",
+		[NC_ERR_OP_NOT_SUPPORTED] = "operation-not-supported",
+		[NC_ERR_RES_DENIED] = "resource-denied",
+		[NC_ERR_ROLLBACK_FAILED] = "rollback-failed",
+		[NC_ERR_UNKNOWN_ATTR] = "unknown-attribute",
+		[NC_ERR_UNKNOWN_ELEM] = "unknown-element",
+		[NC_ERR_UNKNOWN_NS] = "unknown-namespace",
+	};
+	static const char *const layers[] = {
+		[NC_LAYER_RPC] = "rpc",
+		[NC_LAYER_PROTOCOL] = "protocol",
+		[NC_LAYER_APPLICATION] = "application",
+	};
 
-	if (tag == NC_ERR_BAD_ATTR || tag == NC_ERR_UNKNOWN_ATTR)
-		e = nc_err(ctx, tag, type, f->other, f->elem);
-	else if (tag == NC_ERR_UNKNOWN_NS)
-		e = nc_err(ctx, tag, type, f->elem, f->other);
-	else if (tag == NC_ERR_BAD_ELEM || tag == NC_ERR_MISSING_ELEM ||
-		 tag == NC_ERR_UNKNOWN_ELEM)
-		e = nc_err(ctx, tag, type, f->elem);
-	else if (tag == NC_ERR_DATA_EXISTS || tag == NC_ERR_DATA_MISSING)
-		e = nc_err(ctx, tag);
-	else
-		e = nc_err(ctx, tag, type);
-	if (f->msg[0])
-		nc_err_set_msg(e, f->msg, "en");
-	if (f->path[0])
-		nc_err_set_path(e, f->path);
+	if (f->tag == NC_ERR_DATA_EXISTS || f->tag == NC_ERR_DATA_MISSING)
+		layer = NC_LAYER_APPLICATION;
+	fprintf(out, "<rpc-error><error-type>%s</error-type><error-tag>%s"
+		"</error-tag><error-severity>error</error-severity>",
+		layers[layer], tags[f->tag]);
 	if (f->app_tag[0])
-		nc_err_set_app_tag(e, f->app_tag);
-	return e;
-}
-
-static void note_error(LY_LOG_LEVEL level, const char *msg,
-		       const char *data_path, const char *schema_path,
-		       uint64_t line)
-{
-	if (!seen.on || level != LY_LLERR)
-		return;
-	snprintf(seen.msg, sizeof(seen.msg), "%s", msg);
-	snprintf(seen.path, sizeof(seen.path), "%s",
-		 data_path ? data_path : "");
-}
-
-/* Have libyang's errors noted. */
-void error_init(void)
-{
-	ly_set_log_clb(note_error);
-	ly_log_options(LY_LOLOG | LY_LOSTORE);
-}
-
-/* Set whether this thread waits for a request, or answers one. */
-void error_watch(bool on)
-{
-	seen.on = on;
-	seen.msg[0] = '\0';
-}
-
-/* Is the operation itself unknown? */
-static bool is_operation(void)
-{
-	return strstr(seen.msg, " not found in the \"") ||
-	       (!strncmp(seen.msg, "No module with namespace", 24) &&
-		!strchr(seen.path, ':'));
-}
-
-/* As libnetconf2's, with the error that a client expects. Returns the reply. */
-struct nc_server_reply *nc_server_reply_err(struct lyd_node *err)
-{
-	struct nc_server_reply *(*original)(struct lyd_node *err) = NULL;
-	const struct ly_ctx *ctx = err ? LYD_CTX(err) : NULL;
-	struct fault f;
-
-	*(void **)&original = dlsym(RTLD_NEXT, "nc_server_reply_err");
-	if (seen.on && seen.msg[0] && err &&
-	    nc_err_get_tag(err) == NC_ERR_OP_FAILED) {
-		fault_text(&f, seen.msg, seen.path, NULL);
-		if (is_operation())
-			f.tag = NC_ERR_OP_NOT_SUPPORTED;
-		lyd_free_tree(err);
-		err = error_make(ctx, &f, true);
+		put_element(out, "error-app-tag", f->app_tag);
+	if (f->path[0])
+		put_path(out, ctx, f->path);
+	if (f->msg[0]) {
+		fputs("<error-message xml:lang=\"en\">", out);
+		error_escape(out, f->msg, false);
+		fputs("</error-message>", out);
 	}
-	return original(err);
+	put_info(out, f);
+	fputs("</rpc-error>", out);
 }

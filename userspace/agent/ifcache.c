@@ -22,90 +22,80 @@
 #define SAVED_US	1000000
 #define SHARE		10
 
-static struct {
-	_Atomic int	change;
-	/* All below under netconf_lock(). The container "switch", or NULL. */
-	struct lyd_node	*sw;
-	/* Microseconds: last read, time that it took, next read. */
-	uint64_t	read_at;
-	uint64_t	cost;
-	uint64_t	next;
-} cache;
-
 static uint64_t clock_us(clockid_t clock)
 {
 	return (uint64_t)clock_ns(clock) / 1000;
 }
 
 /* Note a change. Context: any thread. */
-void ifcache_note(enum ifcache_news news)
+void ifcache_note(struct agent *a, enum ifcache_news news)
 {
-	int old = atomic_load(&cache.change);
+	struct ifcache *cache = &a->ifcache;
+	int old = atomic_load(&cache->change);
 
 	while (old < (int)news &&
-	       !atomic_compare_exchange_weak(&cache.change, &old, news))
+	       !atomic_compare_exchange_weak(&cache->change, &old, news))
 		;
 }
 
 /* Are the interfaces to be read (again)? */
-static bool is_due(uint64_t now)
+static bool is_due(const struct ifcache *cache, uint64_t now)
 {
-	int news = atomic_load(&cache.change);
+	int news = atomic_load(&cache->change);
 
-	if (!cache.sw)
+	if (!cache->sw)
 		return true;
 	/* Jobs depend on links: their changes wait less. */
-	if (news == IFCACHE_LINK && now - cache.read_at >= cache.cost)
+	if (news == IFCACHE_LINK && now - cache->read_at >= cache->cost)
 		return true;
-	return now >= cache.next &&
+	return now >= cache->next &&
 	       (news != IFCACHE_NOTHING ||
-		now - cache.read_at >= AGE_US + cache.cost * AGE_SHARE);
+		now - cache->read_at >= AGE_US + cache->cost * AGE_SHARE);
 }
 
 /* CPU time is paid for by waiting. */
-static void charge_cpu(uint64_t used, uint64_t now)
+static void charge_cpu(struct ifcache *cache, uint64_t used, uint64_t now)
 {
-	if (cache.next + SAVED_US < now)
-		cache.next = now - SAVED_US;
-	cache.next += used * SHARE;
+	if (cache->next + SAVED_US < now)
+		cache->next = now - SAVED_US;
+	cache->next += used * SHARE;
 }
 
 /* Report once that interfaces cannot be read, and when they can again. */
-static void warn_unread(int rc)
+static void warn_unread(struct ifcache *cache, int rc)
 {
-	static bool warned;
-
-	if (rc && !warned)
+	if (rc && !cache->warned)
 		log_warn("interfaces and neighbours cannot be read: %s: the manager is told %s",
 			 rc == -EINTR ? "they keep changing meanwhile" :
 			 strerror(-rc),
-			 cache.sw ? "what they were before" : "so");
-	else if (!rc && warned)
+			 cache->sw ? "what they were before" : "so");
+	else if (!rc && cache->warned)
 		log_info("interfaces and neighbours can be read again");
-	warned = rc;
+	cache->warned = rc;
 }
 
 /* Half a list would look like links that went down, and hosts that left. */
-static int read_again(const struct agent *a)
+static int read_again(struct agent *a)
 {
-	int news = atomic_load(&cache.change), rc;
+	struct ifcache *cache = &a->ifcache;
+	int news = atomic_load(&cache->change), rc;
 	struct lyd_node *sw;
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &sw))
 		return -ENOMEM;
 	/* Changes from now on may be in the list, or not. */
-	atomic_store(&cache.change, IFCACHE_NOTHING);
+	atomic_store(&cache->change, IFCACHE_NOTHING);
 	rc = iface_add(sw);
-	warn_unread(rc);
+	warn_unread(cache, rc);
 	if (rc) {
-		ifcache_note(news > IFCACHE_HOST ? news : IFCACHE_HOST);
+		ifcache_note(a, news > IFCACHE_HOST ? news : IFCACHE_HOST);
 		lyd_free_tree(sw);
 		return rc;
 	}
-	lldp_add(sw);
+	lldp_add(a, sw);
 	iface_version(sw, a->id);
-	lyd_free_tree(cache.sw);
-	cache.sw = sw;
+	lyd_free_tree(cache->sw);
+	cache->sw = sw;
 	return 0;
 }
 
@@ -115,20 +105,21 @@ static int read_again(const struct agent *a)
  * read.
  * @all: add all of them, not only their version
  */
-int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
+int ifcache_add(struct agent *a, struct lyd_node *sw, bool all)
 {
+	struct ifcache *cache = &a->ifcache;
 	uint64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID), used;
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	struct lyd_node *version, *copy;
-	bool read = is_due(now);
+	bool read = is_due(cache, now);
 	int rc = read ? read_again(a) : 0;
 
 	used = clock_us(CLOCK_THREAD_CPUTIME_ID) - began;
-	if (all && cache.sw) {
-		lyd_dup_siblings(lyd_child(cache.sw),
+	if (all && cache->sw) {
+		lyd_dup_siblings(lyd_child(cache->sw),
 				 (struct lyd_node_inner *)sw,
 				 LYD_DUP_RECURSIVE, NULL);
-	} else if (cache.sw && !lyd_find_path(cache.sw, "interfaces-version", 0,
+	} else if (cache->sw && !lyd_find_path(cache->sw, "interfaces-version", 0,
 					      &version) &&
 		   !lyd_dup_single(version, NULL, 0, &copy)) {
 		lyd_insert_child(sw, copy);
@@ -137,15 +128,15 @@ int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 		return 0;
 	log_debug("interfaces were read in %llu us",
 		  (unsigned long long)used);
-	cache.cost = used;
-	cache.read_at = clock_us(CLOCK_MONOTONIC);
-	charge_cpu(used, cache.read_at);
-	return cache.sw ? 0 : rc;
+	cache->cost = used;
+	cache->read_at = clock_us(CLOCK_MONOTONIC);
+	charge_cpu(cache, used, cache->read_at);
+	return cache->sw ? 0 : rc;
 }
 
 /* Free the cache. */
-void ifcache_free(void)
+void ifcache_free(struct agent *a)
 {
-	lyd_free_tree(cache.sw);
-	cache.sw = NULL;
+	lyd_free_tree(a->ifcache.sw);
+	a->ifcache.sw = NULL;
 }

@@ -21,8 +21,8 @@ enum ifcache_news {
 	IFCACHE_LINK,
 };
 
-void ifcache_note(enum ifcache_news news);
-int ifcache_add(const struct agent *a, struct lyd_node *sw, bool all);
-void ifcache_free(void);
+void ifcache_note(struct agent *a, enum ifcache_news news);
+int ifcache_add(struct agent *a, struct lyd_node *sw, bool all);
+void ifcache_free(struct agent *a);
 
 #endif /* INC_AGENT_IFCACHE_H */

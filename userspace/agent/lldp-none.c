@@ -7,18 +7,24 @@
 #include "conf/log.h"
 
 /* Report that there is no LLDP. Returns 0. */
-int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
+int lldp_start(struct agent *a, const char *sock,
+	       void (*changed)(struct agent *a))
 {
 	log_info("LLDP: built without liblldpctl: links are learnt from the forwarding database");
 	return 0;
 }
 
 /* Undo lldp_start(). */
-void lldp_stop(void)
+void lldp_stop(struct agent *a)
+{
+}
+
+/* Forget nothing. */
+void lldp_free(struct agent *a)
 {
 }
 
 /* Add nothing. */
-void lldp_add(struct lyd_node *sw)
+void lldp_add(struct agent *a, struct lyd_node *sw)
 {
 }

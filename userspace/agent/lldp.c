@@ -60,30 +60,44 @@ struct peers {
 /**
  * struct pipe - a connection to lldpd
  * @fd: socket
- * @wait_ms: longest wait for data
+ * @wait_ms: how long to wait for data
+ * @lldp: whose
  */
 struct pipe {
 	int	fd;
 	int	wait_ms;
+	const struct lldp *lldp;
 };
 
-static struct {
-	const struct agent	*agent;
-	const char		*sock;
-	void			(*changed)(void);
-	int			stop;
-	bool			failure_logged;
-	uint64_t		lost_at;
-	pthread_t		thread;
-	pthread_mutex_t		lock;
-	struct peers		*peers;		/* under @lock */
-} lldp = { .stop = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+/**
+ * struct lldp - what lldpd tells
+ * @agent: agent
+ * @sock: lldpd's socket
+ * @changed: to be called when neighbours have changed
+ * @stop: descriptor of an event; -1: it has stopped
+ * @failure_logged: the log says that lldpd is not there
+ * @lost_at: since when it is not, as of now_ms(); or 0
+ * @thread: asks it
+ * @lock: protects @peers
+ * @peers: neighbours, or NULL
+ */
+struct lldp {
+	struct agent	*agent;
+	const char	*sock;
+	void		(*changed)(struct agent *a);
+	int		stop;
+	bool		failure_logged;
+	uint64_t	lost_at;
+	pthread_t	thread;
+	pthread_mutex_t	lock;
+	struct peers	*peers;
+};
 
 /* Waits for @fd; -1: for time only. Returns 1: ready; 0: late; -1: stop. */
-static int wait_for(int fd, short events, int ms)
+static int wait_for(const struct lldp *lldp, int fd, short events, int ms)
 {
 	struct pollfd p[2] = {
-		{ .fd = lldp.stop, .events = POLLIN },
+		{ .fd = lldp->stop, .events = POLLIN },
 		{ .fd = fd, .events = events },
 	};
 	int n = poll(p, 2, ms);
@@ -101,7 +115,7 @@ static ssize_t pipe_send(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
 	struct pipe *p = arg;
 	ssize_t n;
 
-	if (wait_for(p->fd, POLLOUT, ANSWER_MS) <= 0)
+	if (wait_for(p->lldp, p->fd, POLLOUT, ANSWER_MS) <= 0)
 		return LLDPCTL_ERR_CALLBACK_FAILURE;
 	n = send(p->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	return n < 0 ? LLDPCTL_ERR_CALLBACK_FAILURE : n;
@@ -113,7 +127,7 @@ static ssize_t pipe_recv(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
 	struct pipe *p = arg;
 	ssize_t n;
 
-	if (wait_for(p->fd, POLLIN, p->wait_ms) <= 0)
+	if (wait_for(p->lldp, p->fd, POLLIN, p->wait_ms) <= 0)
 		return LLDPCTL_ERR_WOULDBLOCK;
 	n = recv(p->fd, (void *)data, len, MSG_DONTWAIT);
 	if (!n)
@@ -121,18 +135,20 @@ static ssize_t pipe_recv(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
 	return n < 0 ? LLDPCTL_ERR_CALLBACK_FAILURE : n;
 }
 
-static lldpctl_conn_t *pipe_open(struct pipe *p, int wait_ms)
+static lldpctl_conn_t *pipe_open(struct pipe *p, const struct lldp *lldp,
+				 int wait_ms)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	lldpctl_conn_t *conn = NULL;
 
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", lldp.sock);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", lldp->sock);
 	p->wait_ms = wait_ms;
+	p->lldp = lldp;
 	p->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->fd < 0)
 		return NULL;
 	if (!connect(p->fd, (struct sockaddr *)&addr, sizeof(addr)))
-		conn = lldpctl_new_name(lldp.sock, pipe_send, pipe_recv, p);
+		conn = lldpctl_new_name(lldp->sock, pipe_send, pipe_recv, p);
 	if (!conn)
 		close(p->fd);
 	return conn;
@@ -180,13 +196,13 @@ static bool is_announced(lldpctl_atom_t *tlvs, const uint8_t *info, size_t len)
 }
 
 /* Add our TLV to a port, or remove it: @op is "replace" or "remove". */
-static void announce_port(lldpctl_atom_t *port, const char *ifname,
-			  const char *op)
+static void announce_port(const struct lldp *lldp, lldpctl_atom_t *port,
+			  const char *ifname, const char *op)
 {
 	lldpctl_atom_t *tlvs = lldpctl_atom_get(port, lldpctl_k_custom_tlvs);
 	lldpctl_atom_t *tlv = NULL;
 	uint8_t info[ANNOUNCE_MAX];
-	size_t len = announce_make(info, lldp.agent->id, ifname);
+	size_t len = announce_make(info, lldp->agent->id, ifname);
 	bool there;
 
 	if (!tlvs)
@@ -312,12 +328,13 @@ static void take_port(struct peers *all, lldpctl_atom_t *port,
  * Announce the switch at all ports, and read their neighbours unless @all is
  * NULL. Returns false if lldpd does not answer.
  */
-static bool visit_ports(struct peers *all, const char *op)
+static bool visit_ports(const struct lldp *lldp, struct peers *all,
+			const char *op)
 {
 	lldpctl_atom_t *list, *item, *port;
 	const char *name;
 	struct pipe p;
-	lldpctl_conn_t *conn = pipe_open(&p, ANSWER_MS);
+	lldpctl_conn_t *conn = pipe_open(&p, lldp, ANSWER_MS);
 
 	list = conn ? lldpctl_get_interfaces(conn) : NULL;
 	if (list) {
@@ -328,7 +345,7 @@ static bool visit_ports(struct peers *all, const char *op)
 			if (name && port) {
 				if (all)
 					take_port(all, port, name);
-				announce_port(port, name, op);
+				announce_port(lldp, port, name, op);
 			}
 			if (port)
 				lldpctl_atom_dec_ref(port);
@@ -343,34 +360,34 @@ static bool visit_ports(struct peers *all, const char *op)
 /* --- The thread ---------------------------------------------------------- */
 
 /* Report a change if the neighbours differ from the old ones. */
-static void replace_peers(struct peers *all)
+static void replace_peers(struct lldp *lldp, struct peers *all)
 {
 	struct peers *old;
 	bool changed;
 
-	pthread_mutex_lock(&lldp.lock);
-	old = lldp.peers;
+	pthread_mutex_lock(&lldp->lock);
+	old = lldp->peers;
 	changed = (old ? old->n : 0) != all->n ||
 		  (all->n && memcmp(old->list, all->list,
 				    all->n * sizeof(all->list[0])));
-	lldp.peers = all;
-	pthread_mutex_unlock(&lldp.lock);
+	lldp->peers = all;
+	pthread_mutex_unlock(&lldp->lock);
 	free(old);
 	if (changed)
-		lldp.changed();
+		lldp->changed(lldp->agent);
 }
 
-static bool read_neighbours(void)
+static bool read_neighbours(struct lldp *lldp)
 {
 	struct peers *all = calloc(1, sizeof(*all));
 
 	if (!all)
 		return true;
-	if (!visit_ports(all, "replace")) {
+	if (!visit_ports(lldp, all, "replace")) {
 		free(all);
 		return false;
 	}
-	replace_peers(all);
+	replace_peers(lldp, all);
 	return true;
 }
 
@@ -381,10 +398,10 @@ static void ignore_change(lldpctl_change_t type, lldpctl_atom_t *interface,
 }
 
 /* Follow lldpd until it ends, or the agent does. */
-static void follow_lldpd(void)
+static void follow_lldpd(struct lldp *lldp)
 {
 	struct pipe p;
-	lldpctl_conn_t *conn = pipe_open(&p, AGAIN_MS);
+	lldpctl_conn_t *conn = pipe_open(&p, lldp, AGAIN_MS);
 
 	if (!conn)
 		return;
@@ -393,10 +410,10 @@ static void follow_lldpd(void)
 		return;
 	}
 	log_info("LLDP: connected with lldpd");
-	lldp.failure_logged = false;
-	while (read_neighbours()) {
-		lldp.lost_at = 0;
-		if (wait_for(-1, 0, GAP_MS) < 0)
+	lldp->failure_logged = false;
+	while (read_neighbours(lldp)) {
+		lldp->lost_at = 0;
+		if (wait_for(lldp, -1, 0, GAP_MS) < 0)
 			break;
 		if (lldpctl_watch(conn) < 0 &&
 		    lldpctl_last_error(conn) != LLDPCTL_ERR_WOULDBLOCK)
@@ -407,23 +424,24 @@ static void follow_lldpd(void)
 
 static void *run_thread(void *arg)
 {
+	struct lldp *lldp = arg;
 	struct peers *none;
 
 	do {
-		follow_lldpd();
-		if (wait_for(-1, 0, 0) < 0)
+		follow_lldpd(lldp);
+		if (wait_for(lldp, -1, 0, 0) < 0)
 			break;
-		if (!lldp.failure_logged)
+		if (!lldp->failure_logged)
 			log_info("LLDP: no lldpd at %s: links are learnt from the forwarding database",
-				 lldp.sock);
-		lldp.failure_logged = true;
-		if (!lldp.lost_at)
-			lldp.lost_at = now_ms();
-		none = now_ms() - lldp.lost_at > KEEP_MS ?
+				 lldp->sock);
+		lldp->failure_logged = true;
+		if (!lldp->lost_at)
+			lldp->lost_at = now_ms();
+		none = now_ms() - lldp->lost_at > KEEP_MS ?
 		       calloc(1, sizeof(*none)) : NULL;
 		if (none)
-			replace_peers(none);
-	} while (wait_for(-1, 0, RETRY_MS) >= 0);
+			replace_peers(lldp, none);
+	} while (wait_for(lldp, -1, 0, RETRY_MS) >= 0);
 	return NULL;
 }
 
@@ -436,51 +454,72 @@ static void log_lldp(int severity, const char *msg)
  * Begin to announce this switch. Returns 0, or -1 after a message.
  * @sock: lldpd's socket; NULL: the default one
  */
-int lldp_start(const struct agent *a, const char *sock, void (*changed)(void))
+int lldp_start(struct agent *a, const char *sock,
+	       void (*changed)(struct agent *a))
 {
+	struct lldp *lldp = calloc(1, sizeof(*lldp));
 	int rc;
 
-	lldp.agent = a;
-	lldp.changed = changed;
-	lldp.sock = sock ? sock : lldpctl_get_default_transport();
-	lldp.stop = eventfd(0, EFD_CLOEXEC);
+	if (!lldp) {
+		log_error("no memory");
+		return -1;
+	}
+	pthread_mutex_init(&lldp->lock, NULL);
+	lldp->agent = a;
+	lldp->changed = changed;
+	lldp->sock = sock ? sock : lldpctl_get_default_transport();
+	lldp->stop = eventfd(0, EFD_CLOEXEC);
 	lldpctl_log_callback(log_lldp);
-	rc = pthread_create(&lldp.thread, NULL, run_thread, NULL);
-	if (rc)
+	rc = pthread_create(&lldp->thread, NULL, run_thread, lldp);
+	if (rc) {
 		log_error("cannot start a thread: %s", strerror(rc));
-	return rc ? -1 : 0;
+		free(lldp);
+		return -1;
+	}
+	a->lldp = lldp;
+	return 0;
 }
 
 /* Stop announcing this switch. */
-void lldp_stop(void)
+void lldp_stop(struct agent *a)
 {
+	struct lldp *lldp = a->lldp;
 	uint64_t one = 1;
 
-	if (lldp.stop < 0)
+	if (!lldp)
 		return;
-	(void)!write(lldp.stop, &one, sizeof(one));
-	pthread_join(lldp.thread, NULL);
+	(void)!write(lldp->stop, &one, sizeof(one));
+	pthread_join(lldp->thread, NULL);
 	/* Wait for lldpd's answers from now on, but not for long. */
-	close(lldp.stop);
-	lldp.stop = -1;
-	visit_ports(NULL, "remove");
-	/* Sessions, which end later, may be reading the neighbours. */
-	pthread_mutex_lock(&lldp.lock);
-	free(lldp.peers);
-	lldp.peers = NULL;
-	pthread_mutex_unlock(&lldp.lock);
+	close(lldp->stop);
+	lldp->stop = -1;
+	visit_ports(lldp, NULL, "remove");
+}
+
+/* All sessions have ended: forget the neighbours. */
+void lldp_free(struct agent *a)
+{
+	if (!a->lldp)
+		return;
+	free(a->lldp->peers);
+	free(a->lldp);
+	a->lldp = NULL;
 }
 
 /* Add the neighbours that LLDP has found. */
-void lldp_add(struct lyd_node *sw)
+void lldp_add(struct agent *a, struct lyd_node *sw)
 {
+	struct lldp *lldp = a->lldp;
 	const struct peer *p;
 	struct lyd_node *node;
 	unsigned int i, k;
 
-	pthread_mutex_lock(&lldp.lock);
-	for (i = 0; lldp.peers && i < lldp.peers->n; i++) {
-		p = &lldp.peers->list[i];
+	/* It is the last one to start. */
+	if (!lldp)
+		return;
+	pthread_mutex_lock(&lldp->lock);
+	for (i = 0; lldp->peers && i < lldp->peers->n; i++) {
+		p = &lldp->peers->list[i];
 		node = iface_neighbour(sw, p->ifname, p->mac);
 		if (!node)
 			continue;
@@ -495,5 +534,5 @@ void lldp_add(struct lyd_node *sw)
 			lyd_new_path(node, NULL, "address", p->addrs[k],
 				     LYD_NEW_PATH_UPDATE, NULL);
 	}
-	pthread_mutex_unlock(&lldp.lock);
+	pthread_mutex_unlock(&lldp->lock);
 }

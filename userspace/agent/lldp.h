@@ -9,8 +9,10 @@
 struct agent;
 struct lyd_node;
 
-int lldp_start(const struct agent *a, const char *sock, void (*changed)(void));
-void lldp_stop(void);
-void lldp_add(struct lyd_node *sw);
+int lldp_start(struct agent *a, const char *sock,
+	       void (*changed)(struct agent *a));
+void lldp_stop(struct agent *a);
+void lldp_free(struct agent *a);
+void lldp_add(struct agent *a, struct lyd_node *sw);
 
 #endif /* INC_AGENT_LLDP_H */

@@ -19,11 +19,9 @@
 #include "notif.h"
 #include "rpc.h"
 
-#define LIBNETCONF2_YANG	"/usr/share/yang/modules/libnetconf2"
-
 /*
- * libnetconf2 keeps a whole request, however long it is. Without memory it
- * drops the request, and goes on serving others.
+ * A local request may be as long as it likes. Where there is no more memory it is
+ * dropped, and others are served.
  */
 static void limit_memory(uint64_t bytes)
 {
@@ -75,17 +73,13 @@ static int start_threads(struct agent *a, const struct agent_options *o)
 
 	if (notif_start(a) || (lldp && lldp_start(a, o->lldp, notif_changed)))
 		return -1;
-	return cm_start(a, &o->cm) ? -1 : netconf_start();
+	return cm_start(a, &o->cm) ? -1 : netconf_start(a);
 }
 
 static int start_agent(struct agent *a, const struct agent_options *o)
 {
-	char dirs[4096];
-
-	snprintf(dirs, sizeof(dirs), "%s:" LIBNETCONF2_YANG, o->yang);
-	if (netconf_init(a, dirs, &rpc_ops, o->max))
+	if (netconf_init(a, o->yang, &rpc_ops, o->max))
 		return -1;
-	rpc_init(a);
 	if (o->ssh.addr)
 		snprintf(a->addrs[a->naddrs++], sizeof(a->addrs[0]), "%s",
 			 o->ssh.addr);
@@ -93,14 +87,14 @@ static int start_agent(struct agent *a, const struct agent_options *o)
 		snprintf(a->addrs[a->naddrs++], sizeof(a->addrs[0]), "%s",
 			 o->tls.addr);
 	if ((o->ssh.addr || o->tls.addr) &&
-	    netconf_listen_remote(o->ssh.addr ? &o->ssh : NULL,
+	    netconf_listen_remote(a, o->ssh.addr ? &o->ssh : NULL,
 				  o->tls.addr ? &o->tls : NULL))
 		return -1;
 	/*
 	 * A script that waits for the UNIX socket expects all transports to be
 	 * ready.
 	 */
-	if (netconf_listen_unix(o->sock, o->mode))
+	if (netconf_listen_unix(a, o->sock, o->mode))
 		return -1;
 	drop_net_bind();
 	if (inc_pidfile_write("inc-agentd", o->pidfile))
@@ -113,8 +107,9 @@ static int start_agent(struct agent *a, const struct agent_options *o)
 
 int main(int argc, char **argv)
 {
+	/* Threads that have started may outlive this function. */
+	static struct agent a;
 	struct agent_options o;
-	struct agent a = { .ctx = NULL };
 	sigset_t set;
 	int sig;
 
@@ -132,18 +127,20 @@ int main(int argc, char **argv)
 	if (set_id(&a, o.id))
 		return o.id ? 2 : 1;
 	if (start_agent(&a, &o)) {
-		netconf_unlisten();
+		netconf_unlisten(&a);
 		return 1;
 	}
 	log_info("ready");
 	inc_notify("READY=1");
 	while (!sigwait(&set, &sig) && sig == SIGHUP)
-		netconf_reload();
+		netconf_reload(&a);
 	inc_notify("STOPPING=1");
-	cm_stop();
-	lldp_stop();
-	notif_stop();
+	cm_stop(&a);
+	lldp_stop(&a);
+	notif_stop(&a);
 	netconf_stop(&a);
+	notif_free(&a);
+	lldp_free(&a);
 	inc_pidfile_remove(o.pidfile);
 	return 0;
 }

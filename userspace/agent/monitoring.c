@@ -4,53 +4,9 @@
  */
 #include "monitoring.h"
 
-#include <dlfcn.h>
-
-#include <libnetconf2/netconf.h>
-#include <libnetconf2/session_server.h>
-
 #include "netconf.h"
 #include "notif.h"
 #include "serve.h"
-
-/* Is a capability no module, or a module that clients may use? */
-static bool is_served(const struct ly_ctx *ctx, const char *capability)
-{
-	const char *name = strstr(capability, "?module=");
-	char buf[128];
-
-	if (!name)
-		return true;
-	name += strlen("?module=");
-	snprintf(buf, sizeof(buf), "%.*s", (int)strcspn(name, "&"), name);
-	return netconf_serves(ly_ctx_get_module_implemented(ctx, buf));
-}
-
-/*
- * As libnetconf2's, without modules that are not served: libnetconf2 3.7.1
- * announces modules that others import only, ietf-netconf-acm among them, and
- * its own. libnetconf2's own calls come here, too. rules.py fails without it.
- * Returns capabilities, with NULL at the end; or NULL.
- */
-char **nc_server_get_cpblts_version(const struct ly_ctx *ctx,
-				    LYS_VERSION version)
-{
-	char **(*original)(const struct ly_ctx *ctx, LYS_VERSION version) = NULL;
-	size_t from, to = 0;
-	char **list;
-
-	*(void **)&original = dlsym(RTLD_NEXT, "nc_server_get_cpblts_version");
-	list = original(ctx, version);
-	for (from = 0; list && list[from]; from++) {
-		if (is_served(ctx, list[from]))
-			list[to++] = list[from];
-		else
-			free(list[from]);
-	}
-	if (list)
-		list[to] = NULL;
-	return list;
-}
 
 static struct lyd_node *add_inner(struct lyd_node *parent, const char *name)
 {
@@ -75,22 +31,13 @@ static void add_time(struct lyd_node *parent, const char *name, time_t at)
 	free(text);
 }
 
-/* Add the capabilities of hello. */
-static void add_capabilities(const struct agent *a, struct lyd_node *state)
+static void add_capability(const char *name, void *arg)
 {
-	struct lyd_node *node = add_inner(state, "capabilities");
-	char **list = nc_server_get_cpblts_version(a->ctx, LYS_VERSION_1_0);
-	size_t i;
-
-	for (i = 0; list && list[i]; i++) {
-		add_leaf(node, "capability", list[i]);
-		free(list[i]);
-	}
-	free(list);
+	add_leaf(arg, "capability", name);
 }
 
 static void add_datastores(struct lyd_node *state,
-			   const struct monitoring_lock *lock)
+			   const struct agent_lock *lock)
 {
 	struct lyd_node *node = NULL;
 
@@ -112,8 +59,6 @@ static void add_schemas(const struct agent *a, struct lyd_node *state)
 
 	while ((mod = ly_ctx_get_module_iter(a->ctx, &i))) {
 		node = NULL;
-		if (mod->implemented && !netconf_serves(mod))
-			continue;
 		if (lyd_new_list(schemas, NULL, "schema", 0, &node, mod->name,
 				 mod->revision ? mod->revision : "",
 				 "ietf-netconf-monitoring:yang"))
@@ -131,63 +76,35 @@ static void add_counters(struct lyd_node *node, const struct serve_count *count)
 	put_number(node, "out-notifications", count->notifications);
 }
 
-static void add_session(const struct nc_session *s, const char *host,
-			const struct serve_count *count, void *arg)
+static void add_session(const struct session *s, void *arg)
 {
 	static const char *const transports[] = {
-		[NC_TI_FD] = AGENT_MODULE ":netconf-unix",
-		[NC_TI_UNIX] = AGENT_MODULE ":netconf-unix",
-		[NC_TI_SSH] = "ietf-netconf-monitoring:netconf-ssh",
-		[NC_TI_TLS] = "ietf-netconf-monitoring:netconf-tls",
+		[TRANSPORT_UNIX] = AGENT_MODULE ":netconf-unix",
+		[TRANSPORT_SSH] = "ietf-netconf-monitoring:netconf-ssh",
+		[TRANSPORT_TLS] = "ietf-netconf-monitoring:netconf-tls",
 	};
 	struct lyd_node *node = NULL;
 	char id[12];
 
-	snprintf(id, sizeof(id), "%u", nc_session_get_id(s));
+	snprintf(id, sizeof(id), "%u", s->id);
 	if (lyd_new_list(arg, NULL, "session", 0, &node, id))
 		return;
-	add_leaf(node, "transport", transports[nc_session_get_ti(s)]);
-	add_leaf(node, "username", nc_session_get_username(s));
-	if (*host)
-		add_leaf(node, "source-host", host);
-	add_time(node, "login-time", nc_session_get_start_time(s).tv_sec);
-	add_counters(node, count);
-}
-
-/* Does a list's entry name an implemented module that is not for clients? */
-static bool is_hidden(const struct agent *a, const struct lyd_node *node)
-{
-	const struct lys_module *mod;
-
-	if (strcmp(LYD_NAME(node), "module"))
-		return false;
-	mod = ly_ctx_get_module_implemented(a->ctx,
-					    lyd_get_value(lyd_child(node)));
-	return mod && !netconf_serves(mod);
-}
-
-static void hide_modules(const struct agent *a, struct lyd_node *parent)
-{
-	struct lyd_node *node, *next;
-
-	LY_LIST_FOR_SAFE(lyd_child(parent), next, node) {
-		if (is_hidden(a, node))
-			lyd_free_tree(node);
-		else if (!strcmp(LYD_NAME(node), "module-set"))
-			hide_modules(a, node);
-	}
+	add_leaf(node, "transport", transports[s->transport]);
+	add_leaf(node, "username", s->user);
+	if (s->host[0])
+		add_leaf(node, "source-host", s->host);
+	add_time(node, "login-time", s->since);
+	add_counters(node, &s->count);
 }
 
 /* Add the YANG library (RFC 8525) to data. */
 int monitoring_library(const struct agent *a, struct lyd_node **data)
 {
-	struct lyd_node *library, *top;
+	struct lyd_node *library;
 
 	if (ly_ctx_get_yanglib_data(a->ctx, &library, "%u",
 				    ly_ctx_get_change_count(a->ctx)))
 		return -1;
-	LY_LIST_FOR(library, top)
-		hide_modules(a, top);
 	lyd_insert_sibling(*data, library, data);
 	return 0;
 }
@@ -210,12 +127,8 @@ int monitoring_streams(const struct agent *a, struct lyd_node **data)
 	return 0;
 }
 
-/*
- * Add the container netconf-state to data.
- * @lock: lock of the running datastore
- */
-int monitoring_add(const struct agent *a, const struct monitoring_lock *lock,
-		   struct lyd_node **data)
+/* Add the container netconf-state to data. */
+int monitoring_add(struct agent *a, struct lyd_node **data)
 {
 	struct serve_totals totals;
 	struct lyd_node *state, *node;
@@ -225,10 +138,11 @@ int monitoring_add(const struct agent *a, const struct monitoring_lock *lock,
 							"ietf-netconf-monitoring"),
 			  "netconf-state", 0, &state))
 		return -1;
-	add_capabilities(a, state);
-	add_datastores(state, lock);
+	netconf_capabilities(a, add_capability,
+			     add_inner(state, "capabilities"));
+	add_datastores(state, &a->lock);
 	add_schemas(a, state);
-	serve_each(add_session, add_inner(state, "sessions"), &totals);
+	serve_each(a, add_session, add_inner(state, "sessions"), &totals);
 	node = add_inner(state, "statistics");
 	add_time(node, "netconf-start-time", totals.since);
 	put_number(node, "in-sessions", totals.sessions);

@@ -1,97 +1,78 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * NETCONF sessions by libnetconf2.
- *
- * Logins take place in threads of their own, since libnetconf2 waits for each
- * step; serve.c has a thread for each session that has begun.
- *
- * This file listens on the UNIX socket itself: the next version of libnetconf2
- * has no function for that.
+ * See netconf.h. One thread accepts all connections, ends logins that take too
+ * long, and the oldest ones where too many log in at once. Each
+ * client has a thread, in which it logs in, says hello, and is served.
  */
 #include "netconf.h"
-#include "error.h"
-#include "logins.h"
-#include "remote.h"
-#include "serve.h"
 
+#include <netdb.h>
+#include <openssl/x509.h>
 #include <poll.h>
 #include <pthread.h>
-#include <pwd.h>
-#include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <libnetconf2/log.h>
-#include <libnetconf2/messages_server.h>
-#include <libnetconf2/netconf.h>
-#include <libnetconf2/server_config.h>
-#include <libnetconf2/session_server.h>
-
-#include "conf/socket.h"
-#include "netconf/chunk.h"
-#include "netconf/modules.h"
+#include "auth/address.h"
 #include "conf/keepalive.h"
+#include "conf/list.h"
+#include "conf/pace.h"
+#include "conf/socket.h"
+#include "error.h"
+#include "login.h"
+#include "netconf/modules.h"
 
 /* Time limit of a login; time between two looks at connections. */
 #define LOGIN_S		10
-#define CHECK_MS	50
-/* Half of the stack of a session's thread. */
-#define STACK_BYTES	(1U << 20)
+#define CHECK_MS	250
+/* libyang parses a tree by recursion, to a limited depth. */
+#define STACK_BYTES	(2U << 20)
+/*
+ * How many may log in by SSH and TLS at once: of all, so that others get in, too;
+ * and of one address. A connection that gives way takes a moment to go.
+ */
+#define BUSY_MAX	24
+#define ADDRESS_MAX	4
+#define LOGINS_MAX	40
+#define BACKLOG		512
+/* Bytes of a hello; of a request by SSH or TLS. */
+#define HELLO_MAX	(1U << 20)
+#define REQUEST_MAX	(16U << 20)
+
+#define TRANSPORTS	3
 
 /**
- * struct pending - a client that has not said hello yet
- * @fd: its UNIX socket, -1: none
- * @since: milliseconds; when it connected
+ * struct netconf - who connects
+ * @max: how many sessions there may be
+ * @stop: nobody is accepted any more
+ * @thread: accepts
+ * @started: it runs
+ * @listeners: where, by transport; -1: not there
+ * @socket: the UNIX socket
+ * @detached: how clients' threads are
+ * @lock: protects the members below
+ * @logins: clients that log in, the last one first
+ * @nlogins: how many
+ * @threads: of all clients
+ * @pace: of messages on clients that do not get in
  */
-struct pending {
-	int		fd;
-	uint64_t	since;
+struct netconf {
+	unsigned int		max;
+	atomic_bool		stop;
+	pthread_t		thread;
+	bool			started;
+	int			listeners[TRANSPORTS];
+	struct inc_socket	socket;
+	pthread_attr_t		detached;
+	pthread_mutex_t		lock;
+	struct login		*logins;
+	unsigned int		nlogins;
+	unsigned int		threads;
+	struct pace		pace;
 };
 
-static struct {
-	struct ly_ctx			*ctx;
-	/* Modules for clients. libnetconf2 has others for its endpoints. */
-	struct ly_set			served;
-	const struct netconf_ops	*ops;
-	unsigned int			max;
-	/* Logins by UNIX sockets: room for max. */
-	pthread_mutex_t			lock;
-	struct pending			*pending;
-	atomic_bool			stop;
-	pthread_t			logins[LOGINS_MAX + 1];
-	unsigned int			nlogins;
-	bool				remote;
-	int				listener;
-	struct inc_socket		socket;
-} srv = {
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.listener = -1,
-};
-
-static void log_nc(const struct nc_session *s, NC_VERB_LEVEL level,
-		   const char *msg)
-{
-	/* A client's mistake is no error of the agent. */
-	static const enum log_level levels[] = {
-		[NC_VERB_ERROR] = LOG_LEVEL_WARN,
-		[NC_VERB_WARNING] = LOG_LEVEL_INFO,
-		[NC_VERB_VERBOSE] = LOG_LEVEL_DEBUG,
-		[NC_VERB_DEBUG] = LOG_LEVEL_DEBUG,
-		[NC_VERB_DEBUG_LOWLVL] = LOG_LEVEL_DEBUG,
-	};
-
-	if (s)
-		log_msg(levels[level], "session %u: %s", nc_session_get_id(s),
-			msg);
-	else
-		log_msg(levels[level], "%s", msg);
-}
-
-/* Ask whether a session's certificate has been revoked. Returns true if so. */
-bool netconf_revoked(const struct nc_session *s)
-{
-	return remote_revoked(s);
-}
+/* --- YANG ---------------------------------------------------------------- */
 
 static struct ly_ctx *new_ctx(const char *dirs)
 {
@@ -99,7 +80,8 @@ static struct ly_ctx *new_ctx(const char *dirs)
 		"writable-running", "rollback-on-error", "validate", NULL
 	};
 	static const char *const modules[] = {
-		AGENT_MODULE, "notifications", "nc-notifications", NULL
+		"ietf-netconf-monitoring", AGENT_MODULE, "notifications",
+		"nc-notifications", NULL
 	};
 	struct ly_ctx *ctx;
 	int i;
@@ -107,8 +89,6 @@ static struct ly_ctx *new_ctx(const char *dirs)
 	if (ly_ctx_new(dirs, LY_CTX_DISABLE_SEARCHDIR_CWD, &ctx))
 		return NULL;
 	ly_ctx_set_module_imp_clb(ctx, inc_yang_find, NULL);
-	if (nc_server_init_ctx(&ctx))
-		goto fail;
 	if (!ly_ctx_load_module(ctx, "ietf-netconf", NULL,
 				(const char **)features))
 		goto fail;
@@ -122,39 +102,28 @@ fail:
 	return NULL;
 }
 
-static void note_served(void)
-{
-	const struct lys_module *mod;
-	uint32_t i = 0;
-
-	while ((mod = ly_ctx_get_module_iter(srv.ctx, &i)))
-		if (mod->implemented)
-			ly_set_add(&srv.served, mod, 1, NULL);
-}
-
 /*
- * Ask whether clients may use a YANG module. Returns false if it is only
- * imported, or libnetconf2's own.
- */
-bool netconf_serves(const struct lys_module *mod)
-{
-	return ly_set_contains(&srv.served, (void *)mod, NULL);
-}
-
-/*
- * Load the YANG modules and start libnetconf2. Returns 0, or -1 after a
- * message.
- * @a: agent; result: its ctx and mod
+ * Load the YANG modules. Returns 0, or -1 after a message.
+ * @a: agent, whose ctx and mod are set
  * @yang_dirs: directories with YANG modules, separated by colons
  */
 int netconf_init(struct agent *a, const char *yang_dirs,
 		 const struct netconf_ops *ops, unsigned int max_sessions)
 {
+	struct netconf *n = calloc(1, sizeof(*n));
 	unsigned int i;
 
-	nc_verbosity(NC_VERB_VERBOSE);
-	nc_set_print_clb_session(log_nc);
-	error_init();
+	if (!n || serve_init(a, ops, max_sessions)) {
+		log_error("no memory");
+		return -1;
+	}
+	n->max = max_sessions;
+	pthread_mutex_init(&n->lock, NULL);
+	for (i = 0; i < TRANSPORTS; i++)
+		n->listeners[i] = -1;
+	a->netconf = n;
+	/* It lives for long: messages must not pile up, nor be printed. */
+	ly_log_options(LY_LOSTORE_LAST);
 	a->ctx = new_ctx(yang_dirs);
 	if (!a->ctx) {
 		log_error("cannot load the YANG modules from %s: %s", yang_dirs,
@@ -162,281 +131,482 @@ int netconf_init(struct agent *a, const char *yang_dirs,
 		return -1;
 	}
 	a->mod = ly_ctx_get_module_implemented(a->ctx, AGENT_MODULE);
-	srv.ctx = a->ctx;
-	note_served();
-	srv.ops = ops;
-	srv.max = max_sessions;
-	srv.pending = calloc(max_sessions, sizeof(*srv.pending));
-	if (!srv.pending || nc_server_init()) {
-		log_error("cannot start libnetconf2");
-		return -1;
-	}
-	for (i = 0; i < max_sessions; i++)
-		srv.pending[i].fd = -1;
-	serve_init(a->ctx, ops, max_sessions);
-	nc_server_set_capab_withdefaults(NC_WD_EXPLICIT, 0);
-	nc_server_set_capability("urn:ietf:params:netconf:capability:"
-				 "notification:1.0");
-	nc_server_set_capability("urn:ietf:params:netconf:capability:"
-				 "interleave:1.0");
 	return 0;
 }
 
-/* Replace a descriptor in the list of pending logins. */
-static void set_pending(int from, int to)
+/* Modules of YANG 1.1 are in the YANG library only. */
+static bool describe_module(const struct lys_module *mod, char *buf, size_t len)
 {
-	unsigned int i;
+	const struct lysp_feature *f = NULL;
+	const char *sep = "&features=";
+	uint32_t i = 0;
+	size_t n;
 
-	pthread_mutex_lock(&srv.lock);
-	for (i = 0; i < srv.max && srv.pending[i].fd != from; i++)
-		;
-	if (i < srv.max)
-		srv.pending[i] = (struct pending){ to, now_ms() };
-	pthread_mutex_unlock(&srv.lock);
+	if (!mod->implemented || mod->parsed->version > LYS_VERSION_1_0)
+		return false;
+	n = (size_t)snprintf(buf, len, "%s?module=%s%s%s", mod->ns, mod->name,
+			     mod->revision ? "&revision=" : "",
+			     mod->revision ? mod->revision : "");
+	while (n < len && (f = lysp_feature_next(f, mod->parsed, &i))) {
+		if (!(f->flags & LYS_FENABLED))
+			continue;
+		n += (size_t)snprintf(buf + n, len - n, "%s%s", sep, f->name);
+		sep = ",";
+	}
+	return n < len;
 }
 
-/* End logins that take too long: libnetconf2 would wait for a minute. */
-static void check_pending(void)
+/*
+ * Name what the agent can do.
+ * @each: called with each capability, and @arg
+ */
+void netconf_capabilities(const struct agent *a,
+			  void (*each)(const char *name, void *arg), void *arg)
 {
-	uint64_t now = now_ms();
-	unsigned int i;
+	static const char *const names[] = {
+		"base:1.0", "base:1.1", "capability:writable-running:1.0",
+		"capability:rollback-on-error:1.0", "capability:validate:1.1",
+		"capability:notification:1.0", "capability:interleave:1.0",
+	};
+	const struct lys_module *mod;
+	char buf[512];
+	uint32_t i;
 
-	pthread_mutex_lock(&srv.lock);
-	for (i = 0; i < srv.max; i++) {
-		struct pending *p = &srv.pending[i];
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(buf, sizeof(buf), "urn:ietf:params:netconf:%s",
+			 names[i]);
+		each(buf, arg);
+	}
+	snprintf(buf, sizeof(buf),
+		 "urn:ietf:params:netconf:capability:yang-library:1.1?revision=2019-01-04&content-id=%u",
+		 ly_ctx_get_change_count(a->ctx));
+	each(buf, arg);
+	i = 0;
+	while ((mod = ly_ctx_get_module_iter(a->ctx, &i)))
+		if (describe_module(mod, buf, sizeof(buf)))
+			each(buf, arg);
+}
 
-		if (p->fd < 0 || now - p->since < LOGIN_S * 1000)
+/* --- Logins -------------------------------------------------------------- */
+
+/* Strangers do not fill the log: one message a second is enough. */
+static void end_login(struct netconf *n, struct login *l, const char *why)
+{
+	unsigned int ended = pace_take(&n->pace);
+
+	if (ended)
+		log_warn("a client %s: its connection ends (%u have ended since the last message)",
+			 why, ended);
+	l->done = true;
+	shutdown(l->s.c.fd, SHUT_RDWR);
+}
+
+/* How many are of the same address? */
+static unsigned int count_same(const struct netconf *n, const struct login *l)
+{
+	const struct login *other;
+	unsigned int same = 0;
+
+	for (other = n->logins; other; other = other->next)
+		same += !other->done && other->s.transport != TRANSPORT_UNIX &&
+			IN6_ARE_ADDR_EQUAL(&other->s.from, &l->s.from);
+	return same;
+}
+
+/*
+ * Whoever has most makes room, by the oldest one: a client with a key logs in within
+ * milliseconds.
+ */
+static void make_room(struct netconf *n)
+{
+	unsigned int same, most = 0, busy = 0;
+	struct login *l, *oldest = NULL;
+
+	for (l = n->logins; l; l = l->next) {
+		if (l->done || l->s.transport == TRANSPORT_UNIX)
 			continue;
+		busy++;
+		same = count_same(n, l);
+		if (same < most)
+			continue;
+		most = same;
+		oldest = l;
+	}
+	if (most > ADDRESS_MAX)
+		end_login(n, oldest, "gives way to later ones from its address");
+	else if (busy > BUSY_MAX)
+		end_login(n, oldest, "gives way to others");
+}
+
+static void check_logins(struct netconf *n, int64_t now)
+{
+	struct login *l;
+
+	pthread_mutex_lock(&n->lock);
+	for (l = n->logins; l; l = l->next) {
+		if (l->done || now - l->at < LOGIN_S * 1000)
+			continue;
+		if (l->s.transport != TRANSPORT_UNIX) {
+			end_login(n, l, "has not logged in in time");
+			continue;
+		}
 		log_warn("a client has not said hello within %d s: its connection ends",
 			 LOGIN_S);
-		shutdown(p->fd, SHUT_RDWR);
-		p->since = now;
+		l->done = true;
+		shutdown(l->s.c.fd, SHUT_RDWR);
 	}
-	pthread_mutex_unlock(&srv.lock);
-	logins_check(now);
-	serve_check(now);
+	pthread_mutex_unlock(&n->lock);
 }
 
-/* Refuse all logins when the agent ends. */
-static void end_pending(void)
+/* It is a session now, or gone. Returns false if it was shut down. */
+static bool leave_logins(struct netconf *n, struct login *l)
 {
-	unsigned int i, n, tries = 0;
+	bool good;
 
-	do {
-		n = 0;
-		pthread_mutex_lock(&srv.lock);
-		for (i = 0; i < srv.max; i++) {
-			if (srv.pending[i].fd < 0)
-				continue;
-			shutdown(srv.pending[i].fd, SHUT_RDWR);
-			n++;
-		}
-		pthread_mutex_unlock(&srv.lock);
-		if (n)
-			usleep(1000);
-	} while (n && tries++ < 5000);
+	pthread_mutex_lock(&n->lock);
+	list_remove(n->logins, l);
+	n->nlogins--;
+	good = !l->done;
+	pthread_mutex_unlock(&n->lock);
+	return good;
 }
 
-static void *login_unix(void *arg)
+static void put_capability(const char *name, void *arg)
 {
-	int fd = (int)(intptr_t)arg;
-	struct serve_guest g = { .fd = fd, .ours = true, .may_change = true };
-	struct ucred cred = { .uid = 0 };
-	socklen_t len = sizeof(cred);
-	struct nc_session *s = NULL;
-	struct passwd pw, *found = NULL;
-	char name[16], buf[1024];
+	fputs("<capability>", arg);
+	error_escape(arg, name, false);
+	fputs("</capability>", arg);
+}
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
-		cred.uid = (uid_t)-1;
-	snprintf(name, sizeof(name), "uid%u", cred.uid);
-	getpwuid_r(cred.uid, &pw, buf, sizeof(buf), &found);
-	g.name = found ? pw.pw_name : name;
-	if (nc_accept_inout(fd, fd, g.name, srv.ctx, &s) == NC_MSG_HELLO) {
-		set_pending(fd, -1);
-		serve_begin(s, &g);
-	} else {
-		set_pending(fd, -1);
-		close(fd);
-		serve_dismiss();
+static int send_hello(struct session *s)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int ret = -ENOMEM;
+
+	if (!out)
+		return ret;
+	fputs("<hello xmlns=\"" NETCONF_NS "\"><capabilities>", out);
+	netconf_capabilities(s->a, put_capability, out);
+	fprintf(out, "</capabilities><session-id>%u</session-id></hello>", s->id);
+	if (!fclose(out))
+		ret = carrier_send(&s->c, text, len, -1);
+	free(text);
+	return ret;
+}
+
+/* Returns true if a session begins. */
+static bool say_hello(struct session *s)
+{
+	const char *why = NULL;
+	uint32_t id = 0;
+	int ret;
+
+	s->id = serve_number(s->a);
+	s->c.in.max = HELLO_MAX;
+	if (send_hello(s))
+		return false;
+	ret = carrier_recv(&s->c, -1, -1);
+	if (!ret) {
+		ret = hello_read(s->a->ctx, s->c.in.text, &id);
+		ly_err_clean(s->a->ctx, NULL);
+		if (ret < 0)
+			why = "it has said no hello";
+		else if (id)
+			why = "its hello has a session's ID";
+	} else if (ret != -EPIPE) {
+		why = frame_why(ret);
 	}
+	frame_done(&s->c.in);
+	if (why)
+		log_warn("session %u does not begin: %s", s->id, why);
+	if (why || ret < 0)
+		return false;
+	s->c.in.chunked = ret;
+	s->c.in.max = s->transport == TRANSPORT_UNIX ? 0 : REQUEST_MAX;
+	return true;
+}
+
+static void *run_client(void *arg)
+{
+	struct login *l = arg;
+	struct session *s = &l->s;
+	struct agent *a = s->a;
+	const bool remote = s->transport != TRANSPORT_UNIX;
+	bool good = login_run(l), admitted = !remote;
+
+	if (good && remote) {
+		good = serve_admit(s);
+		admitted = good;
+	}
+	good = good && say_hello(s);
+	if (leave_logins(a->netconf, l) && good) {
+		/* Otherwise a manager that vanished keeps its session for hours. */
+		if (remote)
+			inc_set_keepalive(s->c.fd, RDMA_INC_DEFAULT_DEAD_TIME);
+		serve_run(s);
+	}
+	carrier_close(&s->c);
+	X509_free(s->cert);
+	free(l);
+	if (admitted)
+		serve_dismiss(a);
+	pthread_mutex_lock(&a->netconf->lock);
+	a->netconf->threads--;
+	pthread_mutex_unlock(&a->netconf->lock);
 	return NULL;
 }
 
-static void *accept_unix(void *arg)
+/* --- Connections --------------------------------------------------------- */
+
+static struct login *new_login(struct agent *a, int fd, enum transport transport)
 {
-	const struct serve_guest local = { .may_change = true,
-					   .name = "a local client" };
-	struct pollfd p = { .fd = srv.listener, .events = POLLIN };
-	pthread_attr_t detached;
+	struct login *l = calloc(1, sizeof(*l));
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+
+	if (!l)
+		return NULL;
+	l->at = now_ms();
+	l->s.a = a;
+	l->s.c.fd = fd;
+	l->s.wake = -1;
+	l->s.transport = transport;
+	if (transport == TRANSPORT_UNIX ||
+	    getpeername(fd, (struct sockaddr *)&peer, &len))
+		return l;
+	getnameinfo((struct sockaddr *)&peer, len, l->s.host,
+		    sizeof(l->s.host), NULL, 0, NI_NUMERICHOST);
+	inc_auth_peer_key((const struct sockaddr *)&peer, &l->s.from);
+	return l;
+}
+
+/* Give a client its thread. Returns false if there is none. */
+static bool start_client(struct netconf *n, struct login *l)
+{
 	pthread_t thread;
-	int fd;
+	bool good;
 
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&detached, STACK_BYTES);
-	while (!srv.stop) {
-		check_pending();
-		if (poll(&p, 1, CHECK_MS) <= 0)
-			continue;
-		fd = accept4(srv.listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (!serve_admit(&local)) {
-			close(fd);
-			continue;
-		}
-		set_pending(-1, fd);
-		if (pthread_create(&thread, &detached, login_unix,
-				   (void *)(intptr_t)fd)) {
-			set_pending(fd, -1);
-			close(fd);
-			serve_dismiss();
-		}
+	pthread_mutex_lock(&n->lock);
+	l->next = n->logins;
+	n->logins = l;
+	good = !pthread_create(&thread, &n->detached, run_client, l);
+	if (good) {
+		n->nlogins++;
+		n->threads++;
+		make_room(n);
+	} else {
+		n->logins = l->next;
 	}
-	pthread_attr_destroy(&detached);
-	return NULL;
+	pthread_mutex_unlock(&n->lock);
+	return good;
 }
 
-/* @s is a session of a user that was admitted. */
-static void serve_remote(struct nc_session *s)
+static void accept_client(struct agent *a, enum transport transport)
 {
-	struct serve_guest g = {
-		.fd = logins_done(s),
-		.may_change = remote_may_change(s),
-		.remote = true,
-		.name = nc_session_get_username(s),
-		.host = nc_session_get_host(s),
-	};
+	struct session local = { .a = a, .user = "a local client",
+				 .transport = TRANSPORT_UNIX };
+	bool counted = transport == TRANSPORT_UNIX;
+	int fd = accept4(a->netconf->listeners[transport], NULL, NULL,
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct login *l;
 
-	if (!serve_admit(&g)) {
-		nc_session_free(s, NULL);
+	if (fd < 0)
+		return;
+	/* Who logs in over a UNIX socket takes a place at once. */
+	if (counted && !serve_admit(&local)) {
+		close(fd);
 		return;
 	}
-	/* Otherwise a manager that vanished keeps its session for hours. */
-	if (g.fd >= 0)
-		inc_set_keepalive(g.fd, RDMA_INC_DEFAULT_DEAD_TIME);
-	serve_begin(s, &g);
+	l = new_login(a, fd, transport);
+	if (l && start_client(a->netconf, l))
+		return;
+	free(l);
+	close(fd);
+	if (counted)
+		serve_dismiss(a);
 }
 
-static void *accept_remote(void *arg)
+static void *accept_clients(void *arg)
 {
-	struct nc_session *s;
+	struct agent *a = arg;
+	struct netconf *n = a->netconf;
+	struct pollfd p[TRANSPORTS];
+	unsigned int i;
+	bool full;
 
-	while (!srv.stop) {
-		s = NULL;
-		if (nc_accept(CHECK_MS, srv.ctx, &s) != NC_MSG_HELLO)
+	while (!n->stop) {
+		check_logins(n, now_ms());
+		serve_check(a, now_ms());
+		pthread_mutex_lock(&n->lock);
+		full = n->nlogins >= LOGINS_MAX + n->max;
+		pthread_mutex_unlock(&n->lock);
+		for (i = 0; i < TRANSPORTS; i++)
+			p[i] = (struct pollfd){
+				.fd = full ? -1 : n->listeners[i],
+				.events = POLLIN,
+			};
+		if (poll(p, TRANSPORTS, full ? 10 : CHECK_MS) <= 0)
 			continue;
-		if (remote_admits(s))
-			serve_remote(s);
-		else
-			nc_session_free(s, NULL);
+		for (i = 0; i < TRANSPORTS && !n->stop; i++)
+			if (p[i].revents)
+				accept_client(a, i);
 	}
 	return NULL;
 }
 
 /* Accept sessions on a UNIX socket. Returns 0, or -1 after a message. */
-int netconf_listen_unix(const char *path, unsigned int mode)
+int netconf_listen_unix(struct agent *a, const char *path, unsigned int mode)
 {
 	const char *why;
-	int fd = inc_socket_listen(&srv.socket, path, (int)mode, 16, &why);
+	int fd = inc_socket_listen(&a->netconf->socket, path, (int)mode, 16,
+				   &why);
 
 	if (fd < 0) {
 		log_error("--unix %s: %s", path, why);
 		return -1;
 	}
-	srv.listener = fd;
+	a->netconf->listeners[TRANSPORT_UNIX] = fd;
 	return 0;
 }
 
 /* Remove the UNIX socket, if there is one. */
-void netconf_unlisten(void)
+void netconf_unlisten(struct agent *a)
 {
-	if (srv.listener < 0)
+	struct netconf *n = a->netconf;
+	unsigned int i;
+
+	if (!n)
 		return;
-	inc_socket_remove(&srv.socket);
-	close(srv.listener);
+	if (n->listeners[TRANSPORT_UNIX] >= 0)
+		inc_socket_remove(&n->socket);
+	for (i = 0; i < TRANSPORTS; i++)
+		if (n->listeners[i] >= 0)
+			close(n->listeners[i]);
+}
+
+/* Returns -EINVAL: it is no address. */
+static int listen_at(const char *addr, uint16_t port)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+		.ai_socktype = SOCK_STREAM,
+	};
+	const int on = 1;
+	struct addrinfo *list;
+	char service[8];
+	int fd;
+
+	snprintf(service, sizeof(service), "%u", port);
+	if (getaddrinfo(addr, service, &hints, &list))
+		return -EINVAL;
+	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0);
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (fd >= 0 && (bind(fd, list->ai_addr, list->ai_addrlen) ||
+			listen(fd, BACKLOG))) {
+		close(fd);
+		fd = -1;
+	}
+	freeaddrinfo(list);
+	return fd < 0 ? -EADDRNOTAVAIL : fd;
+}
+
+static int open_port(struct agent *a, enum transport transport,
+		     const char *option, const char *addr, uint16_t port)
+{
+	int fd = listen_at(addr, port);
+
+	if (fd == -EINVAL)
+		log_error("--%s %s: must be an IP address of this host, and no name",
+			  option, addr);
+	else if (fd < 0)
+		log_error("cannot listen for %s at %s port %u: is the address this host's?",
+			  transport == TRANSPORT_SSH ? "SSH" : "TLS", addr,
+			  port);
+	else
+		a->netconf->listeners[transport] = fd;
+	return fd < 0 ? -1 : 0;
 }
 
 /* Accept sessions over SSH and TLS. Returns 0, or -1 after a message. */
-int netconf_listen_remote(const struct netconf_ssh *ssh,
+int netconf_listen_remote(struct agent *a, const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls)
 {
-	/* libnetconf2 looks for its modules in the sessions' context, too. */
-	if (nc_server_config_load_modules(&srv.ctx)) {
-		log_error("cannot load libnetconf2's YANG modules");
+	if (remote_config(a, ssh, tls) ||
+	    (ssh && open_port(a, TRANSPORT_SSH, "ssh", ssh->addr, ssh->port)) ||
+	    (tls && open_port(a, TRANSPORT_TLS, "tls", tls->addr, tls->port)))
 		return -1;
-	}
-	if (remote_config(srv.ctx, ssh, tls, LOGIN_S))
-		return -1;
-	logins_init(ssh ? ssh->port : 0, tls ? tls->port : 0, LOGIN_S * 1000);
-	serve_keep_places();
-	srv.remote = true;
+	serve_keep_places(a);
 	return 0;
 }
 
 /* Read keys and certificates again. */
-void netconf_reload(void)
+void netconf_reload(struct agent *a)
 {
-	if (srv.remote)
-		remote_reload();
+	if (a->remote)
+		remote_reload(a);
 }
 
 /* Begin to accept sessions. Returns 0, or -1 after a message. */
-int netconf_start(void)
+int netconf_start(struct agent *a)
 {
-	pthread_attr_t attr;
-	unsigned int i;
+	struct netconf *n = a->netconf;
 	int rc;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	rc = pthread_create(&srv.logins[0], &attr, accept_unix, NULL);
-	srv.nlogins += !rc;
-	for (i = 0; srv.remote && i < LOGINS_MAX && !rc; i++) {
-		rc = pthread_create(&srv.logins[srv.nlogins], &attr,
-				    accept_remote, NULL);
-		srv.nlogins += !rc;
-	}
-	pthread_attr_destroy(&attr);
+	pthread_attr_init(&n->detached);
+	pthread_attr_setdetachstate(&n->detached, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&n->detached, STACK_BYTES);
+	rc = pthread_create(&n->thread, NULL, accept_clients, a);
 	if (rc)
 		log_error("cannot start a thread: %s", strerror(rc));
+	n->started = !rc;
 	return rc ? -1 : 0;
 }
 
-/*
- * Get the size by which a server's libnetconf2 gives a chunk up. Returns a size
- * that ends the session.
- */
-unsigned long chunk_refuse(void)
+/* Refuse all logins, until no client is left. Returns true if so. */
+static bool end_clients(struct netconf *n)
 {
-	return 0;
-}
+	unsigned int left, tries = 0;
+	struct login *l;
 
-/*
- * Get the largest size of a message's next chunk. Returns bytes; --max-memory
- * limits the whole message.
- */
-unsigned long chunk_most(void)
-{
-	return CHUNK_MAX;
+	do {
+		pthread_mutex_lock(&n->lock);
+		for (l = n->logins; l; l = l->next) {
+			l->done = true;
+			shutdown(l->s.c.fd, SHUT_RDWR);
+		}
+		left = n->threads;
+		pthread_mutex_unlock(&n->lock);
+		if (left)
+			usleep(1000);
+	} while (left && tries++ < 5000);
+	return !left;
 }
 
 /* End all sessions. */
 void netconf_stop(struct agent *a)
 {
+	struct netconf *n = a->netconf;
 	unsigned int i;
 
-	srv.stop = true;
-	netconf_unlisten();
-	for (i = 0; i < srv.nlogins; i++)
-		pthread_join(srv.logins[i], NULL);
-	end_pending();
-	serve_stop();
-	nc_server_destroy();
-	free(srv.pending);
-	remote_free();
-	srv.ops->ended();
-	ly_set_erase(&srv.served, NULL);
+	n->stop = true;
+	/* That ends the wait of the thread. */
+	for (i = 0; i < TRANSPORTS; i++)
+		if (n->listeners[i] >= 0)
+			shutdown(n->listeners[i], SHUT_RDWR);
+	if (n->started)
+		pthread_join(n->thread, NULL);
+	netconf_unlisten(a);
+	serve_stop(a);
+	if (!end_clients(n))
+		return;
+	pthread_attr_destroy(&n->detached);
+	remote_free(a);
+	serve_free(a);
+	free(n);
+	a->netconf = NULL;
 	ly_ctx_destroy(a->ctx);
 }

@@ -11,13 +11,15 @@
 /* The only stream of events. */
 #define NOTIF_STREAM	"NETCONF"
 
-struct nc_session;
+struct session;
 
 int notif_start(struct agent *a);
-void notif_stop(void);
-void notif_changed(void);
-int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
+void notif_stop(struct agent *a);
+void notif_free(struct agent *a);
+void notif_changed(struct agent *a);
+int notif_send(struct session *s);
+int notif_subscribe(struct session *s, const struct lyd_node *filter,
 		    struct fault *f);
-void notif_unsubscribe(struct nc_session *session);
+void notif_unsubscribe(struct session *s);
 
 #endif /* INC_AGENT_NOTIF_H */

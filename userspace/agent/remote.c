@@ -1,31 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See remote.h. A user may either change everything or only read: over SSH as
- * the command line says, over TLS as the certificate's OU says (manager and
- * admin, or operator). libnetconf2 has no engine for the rules of RFC 8341.
+ * See remote.h. A user either may change everything or may only look: over SSH
+ * as the command line says, over TLS as the certificate's OU says (manager and
+ * admin, or operator). The rules of RFC 8341 are not served.
  */
 #include "remote.h"
 
 #include "agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libssh/libssh.h>
+#include <libssh/server.h>
+#include <openssl/evp.h>
 #include <openssl/x509.h>
 #include <pthread.h>
-#include <stdatomic.h>
-
-#include <libnetconf2/netconf.h>
-#include <libnetconf2/server_config.h>
-#include <libnetconf2/session_server.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "auth/crl.h"
 #include "auth/expiry.h"
 #include "auth/files.h"
 #include "conf/open.h"
+#include "session.h"
+#include "tls/tls.h"
 
-#define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
-			"endpoints/endpoint[name='ssh']/ssh/" \
-			"ssh-server-parameters/client-authentication/" \
-			"libnetconf2-netconf-server:auth-timeout"
+/**
+ * struct files - what was read from files
+ * @tls: the server's settings of TLS, or NULL
+ * @ssh: its settings of SSH, or NULL
+ * @keys: the users' keys, in their order
+ * @nkeys: how many
+ * @digest: of all files that they were read from
+ */
+struct files {
+	SSL_CTX		*tls;
+	ssh_bind	ssh;
+	ssh_key		*keys;
+	unsigned int	nkeys;
+	unsigned char	digest[EVP_MAX_MD_SIZE];
+};
+
+/**
+ * struct remote - keys and certificates
+ * @ssh: which ones, or NULL
+ * @tls: likewise
+ * @lock: protects the members below: logins and requests have threads of their own
+ * @files: what counts now
+ * @crl: certificates that are revoked, or NULL
+ * @expires: when the agent's expires, in seconds since 1970
+ */
+struct remote {
+	const struct netconf_ssh	*ssh;
+	const struct netconf_tls	*tls;
+	pthread_mutex_t			lock;
+	struct files			files;
+	struct crl			*crl;
+	_Atomic int64_t			expires;
+};
 
 enum access {
 	ACCESS_NONE,
@@ -33,25 +65,9 @@ enum access {
 	ACCESS_ALL,
 };
 
-/* libnetconf2's endpoints, and the options that they were made from. */
-static struct {
-	const struct ly_ctx		*ctx;
-	const struct netconf_ssh	*ssh;
-	const struct netconf_tls	*tls;
-	unsigned int			login_s;
-	struct lyd_node			*cfg;
-} endpoints;
-
-/* Logins and requests are handled by different threads. */
-static pthread_mutex_t crl_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct crl *crl;
-
-/* Expiry of the certificate that was read last, in seconds since 1970. */
-static _Atomic int64_t expires = EXPIRY_UNKNOWN;
-
 /* --- Rights of users ----------------------------------------------------- */
 
-static enum access access_of_cert(const struct nc_session *s)
+static enum access access_of_cert(const X509 *cert)
 {
 	static const struct {
 		const char	*role;
@@ -61,15 +77,11 @@ static enum access access_of_cert(const struct nc_session *s)
 		{ "admin", ACCESS_ALL },
 		{ "operator", ACCESS_READ },
 	};
-	const X509 *cert = nc_session_get_client_cert(s);
-	const X509_NAME *subject;
+	const X509_NAME *subject = X509_get_subject_name(cert);
 	char role[32];
 	size_t i;
 	int at;
 
-	if (!cert)
-		return ACCESS_NONE;
-	subject = X509_get_subject_name(cert);
 	at = X509_NAME_get_index_by_NID(subject, NID_organizationalUnitName,
 					-1);
 	/* Several OUs would be ambiguous. */
@@ -90,68 +102,125 @@ static enum access access_of_cert(const struct nc_session *s)
  * Ask whether a remote user's certificate has been revoked. A list that has
  * changed is read again. Returns true if so.
  */
-bool remote_revoked(const struct nc_session *s)
+bool remote_revoked(const struct session *s)
 {
-	const X509 *cert;
+	struct remote *r = s->a->remote;
 	char err[512];
 	bool revoked;
 	int ret;
 
-	if (!crl || nc_session_get_ti(s) != NC_TI_TLS)
+	if (s->transport != TRANSPORT_TLS || !r->tls->crl)
 		return false;
-	cert = nc_session_get_client_cert(s);
-	if (!cert)
-		return true;
-	pthread_mutex_lock(&crl_lock);
-	ret = crl_refresh(crl, err, sizeof(err));
+	pthread_mutex_lock(&r->lock);
+	ret = crl_refresh(r->crl, err, sizeof(err));
 	if (ret < 0)
 		log_warn("%s; the list that was read before still counts", err);
 	else if (ret)
 		log_info("the list of revoked certificates was read again");
-	revoked = crl_revokes(crl, cert);
-	pthread_mutex_unlock(&crl_lock);
+	revoked = crl_revokes(r->crl, s->cert);
+	pthread_mutex_unlock(&r->lock);
 	return revoked;
 }
 
 /*
- * Ask whether a remote user may log in. libnetconf2's own callback for this
- * does not get the certificate. Returns true if so.
- * @s: session, whose certificate or key libnetconf2 has checked
+ * Ask whether a user with a certificate of the authority's may log in, and note
+ * whether it may do more than look.
  */
-bool remote_admits(const struct nc_session *s)
+bool remote_admits(struct session *s)
 {
-	if (nc_session_get_ti(s) != NC_TI_TLS)
-		return true;
+	enum access access = access_of_cert(s->cert);
+
 	if (remote_revoked(s)) {
 		log_warn("refused %s: its certificate has been revoked",
-			 nc_session_get_username(s));
+			 s->user);
 		return false;
 	}
-	if (access_of_cert(s) != ACCESS_NONE)
+	s->may_change = access == ACCESS_ALL;
+	if (access != ACCESS_NONE)
 		return true;
 	log_warn("refused %s: a certificate's OU must be manager, admin or operator",
-		 nc_session_get_username(s));
+		 s->user);
 	return false;
 }
 
-/* Ask whether a remote user may make changes. Returns true if so. */
-bool remote_may_change(const struct nc_session *s)
+/*
+ * Ask whether a user has a key of SSH.
+ * @may_change: result: may it do more than look
+ */
+bool remote_knows(struct agent *a, const char *user,
+		  struct ssh_key_struct *key, bool *may_change)
 {
-	const char *name = nc_session_get_username(s);
-	const struct netconf_ssh *ssh = endpoints.ssh;
+	struct remote *r = a->remote;
+	const struct netconf_user *u;
+	bool found = false;
 	unsigned int i;
 
-	if (nc_session_get_ti(s) == NC_TI_TLS)
-		return access_of_cert(s) == ACCESS_ALL;
-	for (i = 0; ssh && i < ssh->nusers; i++)
-		if (!strcmp(name, ssh->users[i].name))
-			return !ssh->users[i].reader;
-	return false;
+	pthread_mutex_lock(&r->lock);
+	for (i = 0; i < r->files.nkeys && !found; i++) {
+		u = &r->ssh->users[i];
+		found = !strcmp(user, u->name) &&
+			!ssh_key_cmp(key, r->files.keys[i], SSH_KEY_CMP_PUBLIC);
+		*may_change = found && !u->reader;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
 }
 
-/* --- Endpoints ----------------------------------------------------------- */
+/* --- Connections --------------------------------------------------------- */
 
-/* libnetconf2 would wait for the other end of a FIFO. */
+/* Begin to speak TLS with a client. Returns NULL: no memory. */
+struct inc_tls *remote_tls(struct agent *a, int fd)
+{
+	static const struct inc_tls_words words = {
+		.peer = "the client",
+		.cert = "--tls-cert",
+		.plain = "it has to",
+	};
+	struct inc_tls *t;
+
+	pthread_mutex_lock(&a->remote->lock);
+	t = inc_tls_accept(a->remote->files.tls, fd, &words);
+	pthread_mutex_unlock(&a->remote->lock);
+	return t;
+}
+
+/* Begin to speak SSH with a client. Returns NULL: no memory. */
+struct ssh_session_struct *remote_ssh(struct agent *a, int fd)
+{
+	ssh_session ssh = ssh_new();
+	/* libssh closes it when it likes. */
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	bool good = false;
+
+	if (ssh && copy >= 0) {
+		pthread_mutex_lock(&a->remote->lock);
+		good = ssh_bind_accept_fd(a->remote->files.ssh, ssh, copy) ==
+		       SSH_OK;
+		pthread_mutex_unlock(&a->remote->lock);
+	}
+	if (good)
+		return ssh;
+	if (copy >= 0)
+		close(copy);
+	ssh_free(ssh);
+	return NULL;
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+static void free_files(struct files *f)
+{
+	unsigned int i;
+
+	SSL_CTX_free(f->tls);
+	ssh_bind_free(f->ssh);
+	for (i = 0; i < f->nkeys; i++)
+		ssh_key_free(f->keys[i]);
+	free(f->keys);
+	*f = (struct files){ .tls = NULL };
+}
+
+/* Nobody waits for the other end of a FIFO. */
 static bool is_usable(const char *path)
 {
 	const char *why = inc_unusable(path);
@@ -161,7 +230,6 @@ static bool is_usable(const char *path)
 	return !why;
 }
 
-/* libnetconf2 takes a private key for its public one. */
 static bool is_private(const char *path)
 {
 	const char *why;
@@ -177,12 +245,8 @@ static bool is_private(const char *path)
 	return found;
 }
 
-static int add_user(const struct ly_ctx *ctx, const struct netconf_user *user,
-		    unsigned int n, struct lyd_node **cfg)
+static int load_user(const struct netconf_user *user, ssh_key *key)
 {
-	char text[16];
-
-	snprintf(text, sizeof(text), "key%u", n);
 	if (!is_usable(user->key))
 		return -1;
 	if (is_private(user->key)) {
@@ -190,201 +254,238 @@ static int add_user(const struct ly_ctx *ctx, const struct netconf_user *user,
 			  user->key, user->key);
 		return -1;
 	}
-	if (!nc_server_config_add_ssh_user_pubkey(ctx, "ssh", user->name, text,
-						  user->key, cfg))
+	if (ssh_pki_import_pubkey_file(user->key, key) == SSH_OK)
 		return 0;
 	log_error("%s: not a public key", user->key);
 	return -1;
 }
 
-/* libnetconf2 does not report names, and misreports some kinds of keys. */
-static int add_host(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
-		    struct lyd_node **cfg)
+static bool is_host_key(ssh_key key)
 {
+	switch (ssh_key_type(key)) {
+	case SSH_KEYTYPE_RSA:
+	case SSH_KEYTYPE_ECDSA_P256:
+	case SSH_KEYTYPE_ECDSA_P384:
+	case SSH_KEYTYPE_ECDSA_P521:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int load_host(const struct netconf_ssh *ssh, struct files *f)
+{
+	static const bool no;
+	ssh_key key = NULL;
+
 	if (!is_usable(ssh->hostkey))
 		return -1;
-	if (nc_server_config_add_address_port(ctx, "ssh", NC_TI_SSH, ssh->addr,
-					      ssh->port, cfg)) {
-		log_error("--ssh %s: must be an IP address of this host, and no name",
-			  ssh->addr);
+	if (ssh_pki_import_privkey_file(ssh->hostkey, NULL, NULL, NULL,
+					&key) != SSH_OK || !is_host_key(key)) {
+		ssh_key_free(key);
+		log_error("%s: must be a private key of ECDSA or RSA without a passphrase, as \"ssh-keygen -t ecdsa -m PEM -N ''\" makes it",
+			  ssh->hostkey);
 		return -1;
 	}
-	if (!nc_server_config_add_ssh_hostkey(ctx, "ssh", "host", ssh->hostkey,
-					      NULL, cfg))
+	f->ssh = ssh_bind_new();
+	/* What the host's own server of SSH is told does not count here. */
+	if (f->ssh && !ssh_bind_options_set(f->ssh,
+					    SSH_BIND_OPTIONS_PROCESS_CONFIG,
+					    &no) &&
+	    !ssh_bind_options_set(f->ssh, SSH_BIND_OPTIONS_IMPORT_KEY, key))
 		return 0;
-	log_error("%s: must be a private key of ECDSA or RSA without a passphrase, as \"ssh-keygen -t ecdsa -m PEM -N ''\" makes it; libnetconf2 has no Ed25519",
-		  ssh->hostkey);
+	ssh_key_free(key);
+	log_error("no memory");
 	return -1;
 }
 
-static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
-		   unsigned int login_s, struct lyd_node **cfg)
+static int load_ssh(const struct netconf_ssh *ssh, struct files *f)
 {
-	char text[16];
-	unsigned int i;
-	int rc;
-
-	rc = add_host(ctx, ssh, cfg);
-	for (i = 0; !rc && i < ssh->nusers; i++)
-		rc = add_user(ctx, &ssh->users[i], i, cfg);
-	snprintf(text, sizeof(text), "%u", login_s);
-	if (!rc && lyd_new_path(*cfg, ctx, AUTH_TIMEOUT, text,
-				LYD_NEW_PATH_UPDATE, NULL)) {
+	if (load_host(ssh, f))
+		return -1;
+	f->keys = calloc(ssh->nusers, sizeof(*f->keys));
+	if (!f->keys) {
 		log_error("no memory");
-		rc = -1;
+		return -1;
 	}
-	return rc;
+	for (; f->nkeys < ssh->nusers; f->nkeys++)
+		if (load_user(&ssh->users[f->nkeys], &f->keys[f->nkeys]))
+			return -1;
+	return 0;
 }
 
-/* libnetconf2 would find errors only when a client connects. */
-static bool read_pair(const struct netconf_tls *tls)
+static int load_tls(const struct netconf_tls *tls, struct files *f)
 {
-	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 	char err[512] = "no memory";
-	int ret = ctx ? inc_auth_load(ctx, tls->ca, tls->cert, tls->key, err,
-				      sizeof(err)) : -ENOMEM;
+	int ret = -ENOMEM;
 
+	f->tls = SSL_CTX_new(TLS_server_method());
+	if (f->tls) {
+		inc_auth_modes(f->tls);
+		SSL_CTX_set_verify(f->tls, SSL_VERIFY_PEER |
+				   SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+		ret = inc_auth_load(f->tls, tls->ca, tls->cert, tls->key, err,
+				    sizeof(err));
+	}
 	if (ret == -EKEYEXPIRED) {
 		log_error("%s: managers will refuse it", err);
 		ret = 0;
 	}
 	if (ret)
 		log_error("%s", err);
-	else
-		atomic_store(&expires,
-			     inc_auth_expiry(SSL_CTX_get0_certificate(ctx)));
-	SSL_CTX_free(ctx);
-	return !ret;
+	return ret;
 }
 
-static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
-		   struct lyd_node **cfg)
+static void digest_file(EVP_MD_CTX *md, const char *path)
 {
-	int rc;
+	const char *why;
+	FILE *f = inc_open(path, &why);
+	char buf[4096];
+	size_t n;
 
-	if (!read_pair(tls))
-		return -1;
-	if (nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
-					      tls->port, cfg)) {
-		log_error("--tls %s: must be an IP address of this host, and no name",
-			  tls->addr);
-		return -1;
+	while (f && (n = fread(buf, 1, sizeof(buf), f)))
+		EVP_DigestUpdate(md, buf, n);
+	if (f)
+		fclose(f);
+	/* Where one ends, and the next begins. */
+	EVP_DigestUpdate(md, "", 1);
+}
+
+/* To tell whether anything has changed. */
+static void digest_files(const struct remote *r, struct files *f)
+{
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	unsigned int i;
+
+	if (!md || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1) {
+		EVP_MD_CTX_free(md);
+		return;
 	}
-	rc = nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,
-						  tls->cert, cfg) ||
-	     nc_server_config_add_tls_ca_cert(ctx, "tls", "ca", tls->ca, cfg) ||
-	     nc_server_config_add_tls_ctn(ctx, "tls", 1, NULL,
-					  NC_TLS_CTN_COMMON_NAME, "", cfg);
-	if (rc)
-		log_error("TLS on %s port %u cannot have the certificate %s, key %s, authority %s",
-			  tls->addr, tls->port, tls->cert, tls->key, tls->ca);
-	return rc;
+	if (r->ssh)
+		digest_file(md, r->ssh->hostkey);
+	for (i = 0; r->ssh && i < r->ssh->nusers; i++)
+		digest_file(md, r->ssh->users[i].key);
+	if (r->tls) {
+		digest_file(md, r->tls->cert);
+		digest_file(md, r->tls->key);
+		digest_file(md, r->tls->ca);
+	}
+	EVP_DigestFinal_ex(md, f->digest, NULL);
+	EVP_MD_CTX_free(md);
+}
+
+static int load_files(const struct remote *r, struct files *f)
+{
+	*f = (struct files){ .tls = NULL };
+	digest_files(r, f);
+	if ((!r->ssh || !load_ssh(r->ssh, f)) &&
+	    (!r->tls || !load_tls(r->tls, f)))
+		return 0;
+	free_files(f);
+	return -1;
 }
 
 /*
  * Get the time when the agent's certificate expires.
  * @len: size of @buf in bytes
  */
-void remote_expires(char *buf, size_t len)
+void remote_expires(const struct agent *a, char *buf, size_t len)
 {
-	int64_t when = atomic_load(&expires);
-
 	buf[0] = '\0';
-	if (when != EXPIRY_UNKNOWN)
-		inc_auth_expiry_text(when, buf, len);
+	if (a->remote && a->remote->expires != EXPIRY_UNKNOWN)
+		inc_auth_expiry_text(a->remote->expires, buf, len);
 }
 
-/* Make the configuration from the files as they are now. */
-static int make_config(struct lyd_node **cfg)
+/* Have other files count. */
+static void take_files(struct remote *r, const struct files *f, struct crl *crl)
 {
-	int rc = 0;
+	struct files before;
+	struct crl *old;
 
-	*cfg = NULL;
-	if (endpoints.ssh)
-		rc = add_ssh(endpoints.ctx, endpoints.ssh, endpoints.login_s,
-			     cfg);
-	if (!rc && endpoints.tls)
-		rc = add_tls(endpoints.ctx, endpoints.tls, cfg);
-	if (!rc)
-		return 0;
-	lyd_free_all(*cfg);
-	*cfg = NULL;
-	return -1;
+	pthread_mutex_lock(&r->lock);
+	before = r->files;
+	old = r->crl;
+	r->files = *f;
+	r->crl = crl;
+	pthread_mutex_unlock(&r->lock);
+	if (f->tls)
+		r->expires = inc_auth_expiry(SSL_CTX_get0_certificate(f->tls));
+	free_files(&before);
+	crl_free(old);
 }
 
-static int open_crl(void)
+static int read_all(struct remote *r, struct files *f, struct crl **crl)
 {
-	const struct netconf_tls *tls = endpoints.tls;
-	struct crl *now, *before;
 	char err[512];
 
-	if (!tls || !tls->crl)
-		return 0;
-	now = crl_open(tls->crl, tls->ca, err, sizeof(err));
-	if (!now) {
-		log_error("%s", err);
+	*crl = NULL;
+	if (load_files(r, f))
 		return -1;
-	}
-	pthread_mutex_lock(&crl_lock);
-	before = crl;
-	crl = now;
-	pthread_mutex_unlock(&crl_lock);
-	crl_free(before);
-	return 0;
+	if (!r->tls || !r->tls->crl)
+		return 0;
+	*crl = crl_open(r->tls->crl, r->tls->ca, err, sizeof(err));
+	if (*crl)
+		return 0;
+	log_error("%s", err);
+	free_files(f);
+	return -1;
 }
 
 /*
- * Set the endpoints up. Returns 0, or -1 after a message.
- * @ssh: endpoint, or NULL; must stay valid
- * @tls: endpoint, or NULL; must stay valid
- * @login_s: time limit of logins by SSH, in seconds
+ * Read keys and certificates. Returns 0, or -1 after a message.
+ * @ssh: which ones, or NULL; must stay
+ * @tls: which ones, or NULL; must stay
  */
-int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
-		  const struct netconf_tls *tls, unsigned int login_s)
+int remote_config(struct agent *a, const struct netconf_ssh *ssh,
+		  const struct netconf_tls *tls)
 {
-	endpoints.ctx = ctx;
-	endpoints.ssh = ssh;
-	endpoints.tls = tls;
-	endpoints.login_s = login_s;
-	if (open_crl() || make_config(&endpoints.cfg))
+	struct remote *r = calloc(1, sizeof(*r));
+	struct files f;
+	struct crl *crl;
+
+	if (!r) {
+		log_error("no memory");
 		return -1;
-	if (!nc_server_config_setup_data(endpoints.cfg))
-		return 0;
-	log_error("cannot listen for %s%s%s: is the address this host's, are the key and the certificate good?",
-		  ssh ? "SSH" : "", ssh && tls ? " and " : "",
-		  tls ? "TLS" : "");
-	remote_free();
-	return -1;
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	r->ssh = ssh;
+	r->tls = tls;
+	r->expires = EXPIRY_UNKNOWN;
+	a->remote = r;
+	if (read_all(r, &f, &crl))
+		return -1;
+	take_files(r, &f, crl);
+	return 0;
 }
 
 /*
  * Read keys and certificates again. Sessions go on. If something is wrong, all
  * stays as it was.
  */
-void remote_reload(void)
+void remote_reload(struct agent *a)
 {
-	struct lyd_node *cfg = NULL, *diff = NULL;
+	struct remote *r = a->remote;
+	struct files f;
+	struct crl *crl;
+	bool same;
 
-	if (make_config(&cfg) || open_crl()) {
+	if (read_all(r, &f, &crl)) {
 		log_error("the keys and certificates that were read before still count");
-		lyd_free_all(cfg);
 		return;
 	}
-	if (lyd_diff_siblings(endpoints.cfg, cfg, 0, &diff) ||
-	    (diff && nc_server_config_setup_diff(diff)))
-		log_error("the keys and certificates cannot be replaced: restart inc-agentd");
-	else
-		log_info("the keys and certificates were read again: %s",
-			 diff ? "they count from now on" :
-			 "they are the same");
-	lyd_free_all(diff);
-	lyd_free_all(endpoints.cfg);
-	endpoints.cfg = cfg;
+	same = !memcmp(f.digest, r->files.digest, sizeof(f.digest));
+	take_files(r, &f, crl);
+	log_info("the keys and certificates were read again: %s",
+		 same ? "they are the same" : "they count from now on");
 }
 
-/* Free the endpoints. */
-void remote_free(void)
+/* Forget them. */
+void remote_free(struct agent *a)
 {
-	lyd_free_all(endpoints.cfg);
-	endpoints.cfg = NULL;
+	if (!a->remote)
+		return;
+	free_files(&a->remote->files);
+	crl_free(a->remote->crl);
+	free(a->remote);
+	a->remote = NULL;
 }

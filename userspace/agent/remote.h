@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Endpoints for other hosts, by SSH and TLS, and the rights of their users.
+ * The keys and certificates of SSH and TLS, and what their users may do.
  */
 #ifndef INC_AGENT_REMOTE_H
 #define INC_AGENT_REMOTE_H
@@ -9,8 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ly_ctx;
-struct nc_session;
+struct agent;
+struct inc_tls;
+struct session;
+struct ssh_key_struct;
+struct ssh_session_struct;
 
 /**
  * struct netconf_user - a user of SSH
@@ -58,13 +61,16 @@ struct netconf_tls {
 	const char	*crl;
 };
 
-int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
-		  const struct netconf_tls *tls, unsigned int login_s);
-void remote_reload(void);
-void remote_free(void);
-void remote_expires(char *buf, size_t len);
-bool remote_admits(const struct nc_session *s);
-bool remote_revoked(const struct nc_session *s);
-bool remote_may_change(const struct nc_session *s);
+int remote_config(struct agent *a, const struct netconf_ssh *ssh,
+		  const struct netconf_tls *tls);
+void remote_reload(struct agent *a);
+void remote_free(struct agent *a);
+void remote_expires(const struct agent *a, char *buf, size_t len);
+struct inc_tls *remote_tls(struct agent *a, int fd);
+struct ssh_session_struct *remote_ssh(struct agent *a, int fd);
+bool remote_knows(struct agent *a, const char *user,
+		  struct ssh_key_struct *key, bool *may_change);
+bool remote_admits(struct session *s);
+bool remote_revoked(const struct session *s);
 
 #endif /* INC_AGENT_REMOTE_H */

@@ -4,10 +4,6 @@
  */
 #include "rpc.h"
 
-#include <libnetconf2/messages_server.h>
-#include <libnetconf2/netconf.h>
-#include <libnetconf2/session_server.h>
-
 #include "apply.h"
 #include "attribute.h"
 #include "bridge.h"
@@ -19,20 +15,13 @@
 #include "monitoring.h"
 #include "notif.h"
 #include "probe.h"
+#include "remote.h"
+#include "reply.h"
+#include "serve.h"
 
-static struct agent *agent;
-/* Lock of the running datastore. */
-static struct monitoring_lock lock;
-
-/* Set the agent whose requests are answered. */
-void rpc_init(struct agent *a)
+static void refuse(struct request *q, const struct fault *f)
 {
-	agent = a;
-}
-
-static struct nc_server_reply *reply_fault(const struct fault *f)
-{
-	return nc_server_reply_err(error_make(agent->ctx, f, false));
+	reply_fault(q, f, NC_LAYER_APPLICATION);
 }
 
 static const char *leaf_value(const struct lyd_node *rpc, const char *path)
@@ -49,34 +38,17 @@ static struct lyd_node *find_node(const struct lyd_node *rpc, const char *path)
 	return lyd_find_path(rpc, path, 0, &node) ? NULL : node;
 }
 
-static struct nc_server_reply *reply_data(const struct lyd_node *rpc,
-					  struct lyd_node *data)
-{
-	struct lyd_node *out;
-
-	if (lyd_dup_single(rpc, NULL, 0, &out)) {
-		lyd_free_siblings(data);
-		return NULL;
-	}
-	if (lyd_new_any(out, NULL, "data", data, LYD_ANYDATA_DATATREE,
-			LYD_NEW_VAL_OUTPUT | LYD_NEW_ANY_USE_VALUE, NULL)) {
-		lyd_free_siblings(data);
-		lyd_free_tree(out);
-		return NULL;
-	}
-	return nc_server_reply_data(out, NC_WD_EXPLICIT, NC_PARAMTYPE_FREE);
-}
-
 /* Add the agent's own state. */
-static void add_own(const struct lyd_node *filter, struct lyd_node **data)
+static void add_own(struct agent *a, const struct lyd_node *filter,
+		    struct lyd_node **data)
 {
 	if (filter_wants(filter, "yang-library") ||
 	    filter_wants(filter, "modules-state"))
-		monitoring_library(agent, data);
+		monitoring_library(a, data);
 	if (filter_wants(filter, "netconf-state"))
-		monitoring_add(agent, &lock, data);
+		monitoring_add(a, data);
 	if (filter_wants(filter, "netconf"))
-		monitoring_streams(agent, data);
+		monitoring_streams(a, data);
 }
 
 /* Data that filter_apply() would remove need not be read. */
@@ -100,50 +72,51 @@ static struct ds_want wanted_of(const struct lyd_node *filter, bool state)
 	};
 }
 
-static struct nc_server_reply *get_data(struct lyd_node *rpc, bool state)
+static void get_data(struct request *q, bool state)
 {
-	const struct lyd_node *filter = find_node(rpc, "filter");
+	const struct lyd_node *filter = find_node(q->op, "filter");
 	struct lyd_node *data = NULL;
 	struct ds_want want;
 	struct fault f;
+	int rc;
 
-	if (filter_check(filter, &f))
-		return reply_fault(&f);
-	want = wanted_of(filter, state);
-	if (ds_read(agent, &want, &data, &f))
-		return reply_fault(&f);
-	if (state)
-		add_own(filter, &data);
-	if (filter_apply(agent->ctx, filter, &data, &f)) {
-		lyd_free_siblings(data);
-		return reply_fault(&f);
+	rc = filter_check(filter, &f);
+	if (!rc) {
+		want = wanted_of(filter, state);
+		rc = ds_read(q->a, &want, &data, &f);
 	}
-	return reply_data(rpc, data);
+	if (!rc && state)
+		add_own(q->a, filter, &data);
+	if (!rc)
+		rc = filter_apply(q->a->ctx, filter, &data, &f);
+	if (rc)
+		refuse(q, &f);
+	else
+		reply_data(q, data);
+	lyd_free_siblings(data);
 }
 
-static struct nc_server_reply *rpc_get(struct lyd_node *rpc,
-				       struct nc_session *session)
+static void rpc_get(struct request *q)
 {
-	return get_data(rpc, true);
+	get_data(q, true);
 }
 
-static struct nc_server_reply *rpc_get_config(struct lyd_node *rpc,
-					      struct nc_session *session)
+static void rpc_get_config(struct request *q)
 {
-	return get_data(rpc, false);
+	get_data(q, false);
 }
 
 /* Parse as YANG does, but take leafs without a value that are to be deleted. */
-static int parse_xml(const char *xml, enum edit_op op, struct lyd_node **out,
-		     struct fault *f)
+static int parse_xml(const struct ly_ctx *ctx, const char *xml,
+		     enum edit_op op, struct lyd_node **out, struct fault *f)
 {
 	const uint32_t how = LYD_PARSE_ONLY | LYD_PARSE_NO_STATE;
 
-	if (!lyd_parse_data_mem(agent->ctx, xml, LYD_XML,
+	if (!lyd_parse_data_mem(ctx, xml, LYD_XML,
 				LYD_PARSE_STRICT | how, 0, out))
 		return 0;
-	fault_yang(f, agent->ctx);
-	if (!lyd_parse_data_mem(agent->ctx, xml, LYD_XML, LYD_PARSE_OPAQ | how,
+	fault_yang(f, ctx);
+	if (!lyd_parse_data_mem(ctx, xml, LYD_XML, LYD_PARSE_OPAQ | how,
 				0, out) && edit_has_sense(*out, op))
 		return 0;
 	lyd_free_siblings(*out);
@@ -167,25 +140,25 @@ static char *print_xml(const struct lyd_node *config)
 }
 
 /* Parse a node "config"; @op is for nodes without an operation. */
-static int parse_config(const struct lyd_node *config, enum edit_op op,
-			struct lyd_node **out, struct fault *f)
+static int parse_config(const struct request *q, const struct lyd_node *config,
+			enum edit_op op, struct lyd_node **out, struct fault *f)
 {
 	const struct lyd_node *node;
 	char *xml;
 	int rc;
 
 	*out = NULL;
-	if (attribute_check(f))
+	if (attribute_check(q->a->ctx, q->op, q->text, f))
 		return -1;
 	xml = print_xml(config);
 	if (!xml)
 		return 0;
-	rc = parse_xml(xml, op, out, f);
+	rc = parse_xml(q->a->ctx, xml, op, out, f);
 	free(xml);
 	if (rc)
 		return -1;
 	LY_LIST_FOR(*out, node) {
-		if (node->schema->module != agent->mod) {
+		if (node->schema->module != q->a->mod) {
 			fault_set(f, NC_ERR_UNKNOWN_ELEM, node,
 				  "only module " AGENT_MODULE " can be configured");
 			snprintf(f->elem, sizeof(f->elem), "%s",
@@ -204,57 +177,52 @@ bad:
 /* Collect the errors of an edit. */
 static void add_error(const struct fault *f, void *arg)
 {
-	struct nc_server_reply **reply = arg;
-
-	if (*reply)
-		nc_server_reply_add_err(*reply,
-					error_make(agent->ctx, f, false));
-	else
-		*reply = reply_fault(f);
+	refuse(arg, f);
 }
 
 /* Make the configuration that an edit asks for, and validate it. */
-static int wanted_config(const struct lyd_node *edit, enum edit_op op,
-			 const struct lyd_node *running,
+static int wanted_config(const struct agent *a, const struct lyd_node *edit,
+			 enum edit_op op, const struct lyd_node *running,
 			 struct lyd_node **wanted, struct fault *f)
 {
 	int rc;
 
 	if (lyd_dup_single(running, NULL, LYD_DUP_RECURSIVE, wanted))
-		return fault_yang(f, agent->ctx);
+		return fault_yang(f, a->ctx);
 	rc = edit_apply(edit, op, wanted, f);
 	if (!rc)
 		apply_defaults(running, *wanted);
-	if (!rc && lyd_validate_module(wanted, agent->mod,
+	if (!rc && lyd_validate_module(wanted, a->mod,
 				       LYD_VALIDATE_NO_STATE, NULL))
-		rc = fault_yang(f, agent->ctx);
+		rc = fault_yang(f, a->ctx);
 	return rc;
 }
 
-static struct nc_server_reply *lock_denied(void)
+static void deny_lock(struct request *q)
 {
-	return nc_server_reply_err(nc_err(agent->ctx, NC_ERR_LOCK_DENIED,
-					  lock.owner));
+	struct fault f;
+
+	fault_set(&f, NC_ERR_LOCK_DENIED, NULL,
+		  "Access to the requested lock is denied because the lock is currently held by another entity.");
+	f.session = q->a->lock.owner;
+	reply_fault(q, &f, NC_LAYER_PROTOCOL);
 }
 
-static struct nc_server_reply *in_use(void)
+static void refuse_locked(struct request *q)
 {
-	struct lyd_node *e = nc_err(agent->ctx, NC_ERR_IN_USE,
-				    NC_ERR_TYPE_PROT);
-	char msg[64];
+	struct fault f;
 
-	snprintf(msg, sizeof(msg), "session %u has locked it", lock.owner);
-	nc_err_set_msg(e, msg, "en");
-	return nc_server_reply_err(e);
+	fault_set(&f, NC_ERR_IN_USE, NULL, "session %u has locked it",
+		  q->a->lock.owner);
+	reply_fault(q, &f, NC_LAYER_PROTOCOL);
 }
 
 /* Have the kernel carry out an edit. */
-static void edit_running(const struct lyd_node *rpc,
-			 const struct lyd_node *edit, enum edit_op op,
-			 struct nc_server_reply **reply)
+static void edit_running(struct request *q, const struct lyd_node *edit,
+			 enum edit_op op)
 {
-	const char *test = leaf_value(rpc, "test-option");
-	const char *on_error = leaf_value(rpc, "error-option");
+	const char *test = leaf_value(q->op, "test-option");
+	const char *on_error = leaf_value(q->op, "error-option");
 	struct ds_want want = { .trees = true, .members = true,
 				.parents = true, .tree = edit_tree(edit, op) };
 	struct lyd_node *running, *wanted = NULL;
@@ -263,108 +231,161 @@ static void edit_running(const struct lyd_node *rpc,
 
 	if (on_error && !strcmp(on_error, "continue-on-error"))
 		mode = APPLY_CONTINUE;
-	if (ds_read(agent, &want, &running, &f)) {
-		*reply = reply_fault(&f);
+	if (ds_read(q->a, &want, &running, &f)) {
+		refuse(q, &f);
 		return;
 	}
-	if (wanted_config(edit, op, running, &wanted, &f))
-		*reply = reply_fault(&f);
+	if (wanted_config(q->a, edit, op, running, &wanted, &f))
+		refuse(q, &f);
 	else if (!test || strcmp(test, "test-only"))
-		apply_config(running, wanted, mode, add_error, reply);
+		apply_config(&q->a->nl, running, wanted, mode, add_error,
+			     q);
 	lyd_free_siblings(running);
 	lyd_free_siblings(wanted);
 }
 
-static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
-					       struct nc_session *session)
+static void rpc_edit_config(struct request *q)
 {
-	const char *name = leaf_value(rpc, "default-operation");
-	struct nc_server_reply *reply = NULL;
+	const char *name = leaf_value(q->op, "default-operation");
+	const uint32_t owner = q->a->lock.owner;
 	enum edit_op op = EDIT_MERGE;
 	struct lyd_node *edit;
 	struct fault f;
 
-	if (lock.owner && lock.owner != nc_session_get_id(session))
-		return in_use();
+	if (owner && owner != q->s->id) {
+		refuse_locked(q);
+		return;
+	}
 	if (name)
 		edit_op(name, &op);
-	if (parse_config(find_node(rpc, "config"), op, &edit, &f))
-		return reply_fault(&f);
-	edit_running(rpc, edit, op, &reply);
+	if (parse_config(q, find_node(q->op, "config"), op, &edit, &f)) {
+		refuse(q, &f);
+		return;
+	}
+	edit_running(q, edit, op);
 	lyd_free_siblings(edit);
-	return reply ? reply : nc_server_reply_ok();
+	if (!q->bad)
+		reply_ok(q);
 }
 
 /* Validate a client's own configuration, which a reader may send, too. */
-static struct nc_server_reply *validate_config(const struct lyd_node *config)
+static void validate_config(struct request *q, const struct lyd_node *config)
 {
 	struct lyd_node *data = NULL;
 	struct fault f;
-	int rc = 0;
+	int rc;
 
-	if (parse_config(config, EDIT_MERGE, &data, &f))
-		return reply_fault(&f);
-	if (lyd_validate_module(&data, agent->mod, LYD_VALIDATE_NO_STATE, NULL))
-		rc = fault_yang(&f, agent->ctx);
+	rc = parse_config(q, config, EDIT_MERGE, &data, &f);
+	if (!rc && lyd_validate_module(&data, q->a->mod, LYD_VALIDATE_NO_STATE,
+				       NULL))
+		rc = fault_yang(&f, q->a->ctx);
 	lyd_free_siblings(data);
-	return rc ? reply_fault(&f) : nc_server_reply_ok();
+	if (rc)
+		refuse(q, &f);
+	else
+		reply_ok(q);
 }
 
-static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
-					    struct nc_session *session)
+static void rpc_validate(struct request *q)
 {
-	struct lyd_node *config = find_node(rpc, "source/config");
-	struct nc_server_reply *reply;
+	const struct lyd_node *config = find_node(q->op, "source/config");
 
-	if (!config)
-		return nc_server_reply_ok();	/* the kernel's own */
+	if (!config) {
+		reply_ok(q);	/* the kernel's own */
+		return;
+	}
 	/* A long configuration takes seconds, and needs no shared data. */
-	netconf_unlock();
-	reply = validate_config(config);
-	netconf_lock();
-	return reply;
+	netconf_unlock(q->a);
+	validate_config(q, config);
+	netconf_lock(q->a);
 }
 
-static struct nc_server_reply *rpc_lock(struct lyd_node *rpc,
-					struct nc_session *session)
+static void rpc_lock(struct request *q)
 {
-	if (lock.owner)
-		return lock_denied();
-	lock.owner = nc_session_get_id(session);
-	lock.since = time(NULL);
-	return nc_server_reply_ok();
+	if (q->a->lock.owner) {
+		deny_lock(q);
+		return;
+	}
+	q->a->lock.owner = q->s->id;
+	q->a->lock.since = time(NULL);
+	reply_ok(q);
 }
 
-static struct nc_server_reply *rpc_unlock(struct lyd_node *rpc,
-					  struct nc_session *session)
+static void rpc_unlock(struct request *q)
 {
 	struct fault f;
 
-	if (lock.owner != nc_session_get_id(session)) {
-		fault_set(&f, NC_ERR_OP_FAILED, NULL, lock.owner ?
-			  "another session holds the lock" :
-			  "there is no lock");
-		return reply_fault(&f);
+	if (q->a->lock.owner == q->s->id) {
+		q->a->lock.owner = 0;
+		reply_ok(q);
+		return;
 	}
-	lock.owner = 0;
-	return nc_server_reply_ok();
+	fault_set(&f, NC_ERR_OP_FAILED, NULL, q->a->lock.owner ?
+		  "another session holds the lock" : "there is no lock");
+	refuse(q, &f);
 }
 
-static struct nc_server_reply *rpc_kill_session(struct lyd_node *rpc,
-						struct nc_session *session)
+static void rpc_kill_session(struct request *q)
 {
-	const char *text = leaf_value(rpc, "session-id");
+	const char *text = leaf_value(q->op, "session-id");
 	uint32_t id = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
-	uint32_t me = nc_session_get_id(session);
 	struct fault f;
 
-	if (id == me || netconf_kill(id, me)) {
-		fault_set(&f, NC_ERR_INVALID_VALUE, NULL, id == me ?
-			  "a session cannot kill itself: use close-session" :
-			  "there is no session with this ID");
-		return reply_fault(&f);
+	if (id != q->s->id && !netconf_kill(q->a, id)) {
+		reply_ok(q);
+		return;
 	}
-	return nc_server_reply_ok();
+	fault_set(&f, NC_ERR_INVALID_VALUE, NULL, id == q->s->id ?
+		  "a session cannot kill itself: use close-session" :
+		  "there is no session with this ID");
+	refuse(q, &f);
+}
+
+static void rpc_close_session(struct request *q)
+{
+	q->s->end = true;
+	reply_ok(q);
+}
+
+static void refuse_schema(struct request *q, const char *why)
+{
+	struct fault f;
+
+	fault_set(&f, NC_ERR_INVALID_VALUE, NULL, "%s", why);
+	refuse(q, &f);
+}
+
+/* RFC 6022; no module that is served has submodules. */
+static void rpc_get_schema(struct request *q)
+{
+	const char *name = leaf_value(q->op, "identifier");
+	const char *version = leaf_value(q->op, "version");
+	const char *format = leaf_value(q->op, "format");
+	bool yin = format && strstr(format, ":yin");
+	const struct lys_module *mod;
+	char *text = NULL;
+
+	if (format && !yin && !strstr(format, ":yang")) {
+		refuse_schema(q, "The requested format is not supported.");
+		return;
+	}
+	if (version && *version)
+		mod = ly_ctx_get_module(q->a->ctx, name, version);
+	else
+		mod = ly_ctx_get_module_latest(q->a->ctx, name);
+	if (!mod || lys_print_mem(&text, mod, yin ? LYS_OUT_YIN : LYS_OUT_YANG,
+				  0) || !text) {
+		refuse_schema(q, "The requested module was not found.");
+		return;
+	}
+	fprintf(q->out, "<data xmlns=\"%s\">", q->op->schema->module->ns);
+	if (yin)
+		fputs(strncmp(text, "<?xml", 5) ? text : strchr(text, '\n'),
+		      q->out);
+	else
+		error_escape(q->out, text, false);
+	fputs("</data>", q->out);
+	free(text);
 }
 
 static time_t time_of(const char *text)
@@ -400,35 +421,35 @@ static int check_times(const char *start, const char *stop, struct fault *f)
 	return -1;
 }
 
-static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
-					     struct nc_session *session)
+static void rpc_subscribe(struct request *q)
 {
-	const char *stream = leaf_value(rpc, "stream");
+	const struct lyd_node *filter = find_node(q->op, "filter");
+	const char *stream = leaf_value(q->op, "stream");
 	struct fault f;
 
 	if (stream && strcmp(stream, NOTIF_STREAM)) {
-		fault_set(&f, NC_ERR_INVALID_VALUE, find_node(rpc, "stream"),
+		fault_set(&f, NC_ERR_INVALID_VALUE, find_node(q->op, "stream"),
 			  "there is no stream %s, only " NOTIF_STREAM, stream);
-		return nc_server_reply_err(error_make(agent->ctx, &f, true));
+		reply_fault(q, &f, NC_LAYER_PROTOCOL);
+	} else if (check_times(leaf_value(q->op, "startTime"),
+			       leaf_value(q->op, "stopTime"), &f)) {
+		reply_fault(q, &f, NC_LAYER_PROTOCOL);
+	} else if (filter_check(filter, &f) ||
+		   notif_subscribe(q->s, filter, &f)) {
+		refuse(q, &f);
+	} else {
+		reply_ok(q);
 	}
-	if (check_times(leaf_value(rpc, "startTime"),
-			leaf_value(rpc, "stopTime"), &f))
-		return nc_server_reply_err(error_make(agent->ctx, &f, true));
-	if (filter_check(find_node(rpc, "filter"), &f) ||
-	    notif_subscribe(session, find_node(rpc, "filter"), &f))
-		return reply_fault(&f);
-	return nc_server_reply_ok();
 }
 
-static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
-					 struct nc_session *session)
+static void rpc_probe(struct request *q)
 {
 	struct probe_addr addrs[PROBE_MAX];
 	const struct lyd_node *node;
 	unsigned int n = 0;
 	struct fault f;
 
-	LY_LIST_FOR(lyd_child(rpc), node) {
+	LY_LIST_FOR(lyd_child(q->op), node) {
 		/* The YANG model has the same limit. */
 		if (n == PROBE_MAX)
 			break;
@@ -436,31 +457,23 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 			fault_set(&f, NC_ERR_INVALID_VALUE, node,
 				  "no host has the address %s",
 				  lyd_get_value(node));
-			return reply_fault(&f);
+			refuse(q, &f);
+			return;
 		}
 	}
 	if (probe_ask(addrs, n)) {
 		fault_set(&f, NC_ERR_OP_FAILED, NULL,
 			  "the kernel does not tell its interfaces");
-		return reply_fault(&f);
+		refuse(q, &f);
+		return;
 	}
 	/* Hosts are located relative to switches: show this one, too. */
 	bridge_beacon();
-	return nc_server_reply_ok();
+	reply_ok(q);
 }
 
-static struct nc_server_reply *refuse_revoked(const struct nc_session *s)
-{
-	struct fault f;
-
-	fault_set(&f, NC_ERR_ACCESS_DENIED, NULL,
-		  "the certificate of %s has been revoked",
-		  nc_session_get_username(s));
-	return reply_fault(&f);
-}
-
-/* libnetconf2 has parsed the request, but not validated it. */
-static int check_input(struct lyd_node *rpc, struct fault *f)
+/* It was parsed, and no more. */
+static int check_input(struct request *q, struct fault *f)
 {
 	static const struct {
 		const char	*choice;
@@ -472,9 +485,9 @@ static int check_input(struct lyd_node *rpc, struct fault *f)
 	};
 	size_t i;
 
-	if (!lyd_validate_op(rpc, NULL, LYD_TYPE_RPC_YANG, NULL))
+	if (!lyd_validate_op(q->op, NULL, LYD_TYPE_RPC_YANG, NULL))
 		return 0;
-	fault_yang(f, agent->ctx);
+	fault_yang(f, q->a->ctx);
 	for (i = 0; i < ARRAY_SIZE(choices); i++) {
 		if (strcmp(f->elem, choices[i].choice))
 			continue;
@@ -484,14 +497,27 @@ static int check_input(struct lyd_node *rpc, struct fault *f)
 	return -1;
 }
 
-static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
-				      struct nc_session *session)
+/* May the user ask for that? */
+static int check_access(struct request *q, bool changes, struct fault *f)
+{
+	if (remote_revoked(q->s))
+		return fault_set(f, NC_ERR_ACCESS_DENIED, NULL,
+				 "the certificate of %s has been revoked",
+				 q->s->user);
+	if (!changes || q->s->may_change)
+		return 0;
+	log_warn("session %u: %s may not %s", q->s->id, q->s->user,
+		 LYD_NAME(q->op));
+	return fault_set(f, NC_ERR_ACCESS_DENIED, NULL, "%s may look only",
+			 q->s->user);
+}
+
+static void on_rpc(struct request *q)
 {
 	static const struct {
-		const char		*name;
-		struct nc_server_reply	*(*fn)(struct lyd_node *rpc,
-					       struct nc_session *session);
-		bool			changes;
+		const char	*name;
+		void		(*fn)(struct request *q);
+		bool		changes;
 	} rpcs[] = {
 		{ "get", rpc_get, false },
 		{ "get-config", rpc_get_config, false },
@@ -500,8 +526,8 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 		{ "lock", rpc_lock, true },
 		{ "unlock", rpc_unlock, true },
 		{ "kill-session", rpc_kill_session, true },
-		{ "close-session", nc_clb_default_close_session, false },
-		{ "get-schema", nc_clb_default_get_schema, false },
+		{ "close-session", rpc_close_session, false },
+		{ "get-schema", rpc_get_schema, false },
 		{ "create-subscription", rpc_subscribe, false },
 		{ "probe", rpc_probe, true },
 	};
@@ -509,41 +535,37 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rpcs); i++) {
-		if (strcmp(LYD_NAME(rpc), rpcs[i].name))
+		if (strcmp(LYD_NAME(q->op), rpcs[i].name))
 			continue;
-		if (netconf_revoked(session))
-			return refuse_revoked(session);
-		if (!rpcs[i].changes || netconf_may_change(session))
-			return check_input(rpc, &f) ?
-			       nc_server_reply_err(error_make(agent->ctx, &f,
-							      true)) :
-			       rpcs[i].fn(rpc, session);
-		fault_set(&f, NC_ERR_ACCESS_DENIED, NULL,
-			  "%s may look only", nc_session_get_username(session));
-		log_warn("session %u: %s may not %s", nc_session_get_id(session),
-			 nc_session_get_username(session), LYD_NAME(rpc));
-		return reply_fault(&f);
+		if (check_access(q, rpcs[i].changes, &f))
+			refuse(q, &f);
+		else if (check_input(q, &f))
+			reply_fault(q, &f, NC_LAYER_PROTOCOL);
+		else
+			rpcs[i].fn(q);
+		return;
 	}
 	fault_set(&f, NC_ERR_OP_NOT_SUPPORTED, NULL, "%s is not supported",
-		  LYD_NAME(rpc));
-	return reply_fault(&f);
+		  LYD_NAME(q->op));
+	refuse(q, &f);
 }
 
-static void on_closed(struct nc_session *session)
+static void on_closed(struct session *s)
 {
-	notif_unsubscribe(session);
-	if (lock.owner == nc_session_get_id(session))
-		lock.owner = 0;
+	notif_unsubscribe(s);
+	if (s->a->lock.owner == s->id)
+		s->a->lock.owner = 0;
 }
 
-static void on_ended(void)
+static void on_ended(struct agent *a)
 {
-	ds_close();
-	ifcache_free();
+	inc_nl_close(&a->nl);
+	ifcache_free(a);
 }
 
 const struct netconf_ops rpc_ops = {
 	.rpc = on_rpc,
+	.news = notif_send,
 	.closed = on_closed,
 	.ended = on_ended,
 };

@@ -10,6 +10,4 @@
 
 extern const struct netconf_ops rpc_ops;
 
-void rpc_init(struct agent *a);
-
 #endif /* INC_AGENT_RPC_H */

@@ -1,484 +1,363 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See serve.h. Each session has a thread, in which libnetconf2 may wait as long
- * as it likes for the rest of a request, or for a client that does not read its
- * reply, without delaying others. Operations take place one after another;
- * users who may make changes come first.
+ * See serve.h. Each session has a thread, in which it may wait as long as it likes for
+ * the rest of a request, or for a client that does not read its reply, and parse a long
+ * one: that delays nobody else. Operations take place one after another; users who may
+ * change something come first.
  */
 #include "agent.h"
-#include "auth/address.h"
 #include "conf/list.h"
 #include "error.h"
+#include "reply.h"
 #include "serve.h"
 
-#include <arpa/inet.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <libnetconf2/netconf.h>
-#include <libnetconf2/session_server.h>
-
-/* libyang parses a tree recursively, to a limited depth. */
-#define STACK_BYTES	(2U << 20)
 /* Longest time that a client may leave its reply unread. */
 #define UNREAD_MS	30000
-/*
- * Longest request by SSH or TLS, with data that the kernel has received behind
- * it (6 MiB). A manager's edit of 1,024 members is below 1 MiB.
- */
-#define REQUEST_MAX	(16U << 20)
-/* Longest wait for a socket; and for data that libssh has read ahead. */
-#define WAIT_MS		1000
-#define AHEAD_MS	20
 
 /**
- * struct serve_conn - a session's own data
- * @next: the next one
- * @s: session
- * @ps: set of sessions for libnetconf2 to poll: only this one
- * @fd: its socket, or -1
- * @ours: libnetconf2 does not close @fd
- * @may_change: the user may make changes
- * @remote: the session came by SSH or TLS
- * @host: address of its host, if @remote
- * @from: key of its host, if @remote
- * @writing: milliseconds; since when a reply is written; or 0
- * @received: bytes of @fd before the request that is being read
- * @count: counters for monitoring
+ * struct serve - all sessions
+ * @ops: who answers requests
+ * @max: how many there may be
+ * @reserved: of these, for remote users who may change something
+ * @stop: all are to end
+ * @lock: protects the members below
+ * @sessions: how many there are, admitted clients included
+ * @ids: the last one's
+ * @list: sessions that have begun
+ * @totals: of all
+ * @turns: protects the members below
+ * @turn: they have changed
+ * @taken: somebody has the turn
+ * @first: how many wait who come before all others
  */
-struct serve_conn {
-	struct serve_conn	*next;
-	struct nc_session	*s;
-	struct nc_pollsession	*ps;
-	int			fd;
-	bool			ours;
-	bool			may_change;
-	bool			remote;
-	char			host[INET6_ADDRSTRLEN];
-	struct in6_addr		from;
-	_Atomic uint64_t	writing;
-	_Atomic uint64_t	received;
-	struct serve_count	count;
-};
-
-static struct {
-	const struct ly_ctx		*ctx;
+struct serve {
 	const struct netconf_ops	*ops;
 	unsigned int			max;
-	/* Places for remote users who may make changes. */
 	unsigned int			reserved;
 	atomic_bool			stop;
-	/* Protects the members below. */
 	pthread_mutex_t			lock;
 	unsigned int			sessions;
-	struct serve_conn		*conns;
+	uint32_t			ids;
+	struct session			*list;
 	struct serve_totals		totals;
-} srv = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* Turns: @first of the waiting threads come before all others. */
-static struct {
-	pthread_mutex_t	lock;
-	pthread_cond_t	turn;
-	bool		taken;
-	unsigned int	first;
-} big = {
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.turn = PTHREAD_COND_INITIALIZER,
+	pthread_mutex_t			turns;
+	pthread_cond_t			turn;
+	bool				taken;
+	unsigned int			first;
 };
 
-static void take_turn(bool first)
+static void take_turn(struct serve *srv, bool first)
 {
-	pthread_mutex_lock(&big.lock);
-	big.first += first;
-	while (big.taken || (!first && big.first))
-		pthread_cond_wait(&big.turn, &big.lock);
-	big.first -= first;
-	big.taken = true;
-	pthread_mutex_unlock(&big.lock);
+	pthread_mutex_lock(&srv->turns);
+	srv->first += first;
+	while (srv->taken || (!first && srv->first))
+		pthread_cond_wait(&srv->turn, &srv->turns);
+	srv->first -= first;
+	srv->taken = true;
+	pthread_mutex_unlock(&srv->turns);
 }
 
 /* Keep operations and events apart. */
-void netconf_lock(void)
+void netconf_lock(struct agent *a)
 {
-	take_turn(true);
+	take_turn(a->serve, true);
 }
 
 /* Undo netconf_lock(). */
-void netconf_unlock(void)
+void netconf_unlock(struct agent *a)
 {
-	pthread_mutex_lock(&big.lock);
-	big.taken = false;
-	pthread_cond_broadcast(&big.turn);
-	pthread_mutex_unlock(&big.lock);
+	struct serve *srv = a->serve;
+
+	pthread_mutex_lock(&srv->turns);
+	srv->taken = false;
+	pthread_cond_broadcast(&srv->turn);
+	pthread_mutex_unlock(&srv->turns);
 }
 
-/*
- * Ask whether a session may make changes. Returns true if it may change the
- * configuration, and other sessions.
- */
-bool netconf_may_change(const struct nc_session *s)
+/* Say who answers requests. Returns 0, or -1: no memory. */
+int serve_init(struct agent *a, const struct netconf_ops *ops, unsigned int max)
 {
-	const struct serve_conn *conn = nc_session_get_data(s);
+	struct serve *srv = calloc(1, sizeof(*srv));
 
-	return conn && conn->may_change;
-}
-
-static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
-				      struct nc_session *session)
-{
-	struct serve_conn *conn = nc_session_get_data(session);
-	struct nc_server_reply *reply;
-
-	error_watch(false);
-	conn->count.rpcs++;
-	srv.totals.count.rpcs++;
-	take_turn(conn->may_change);
-	reply = srv.ops->rpc(rpc, session);
-	netconf_unlock();
-	/* libnetconf2 writes the reply now, however long the client takes. */
-	conn->writing = now_ms();
-	return reply;
-}
-
-/* Set the callbacks that answer requests. */
-void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
-		unsigned int max)
-{
-	srv.ctx = ctx;
-	srv.ops = ops;
-	srv.max = max;
-	srv.totals.since = time(NULL);
-	nc_set_global_rpc_clb(on_rpc);
+	if (!srv)
+		return -1;
+	srv->ops = ops;
+	srv->max = max;
+	srv->totals.since = time(NULL);
+	pthread_mutex_init(&srv->lock, NULL);
+	pthread_mutex_init(&srv->turns, NULL);
+	pthread_cond_init(&srv->turn, NULL);
+	a->serve = srv;
+	return 0;
 }
 
 /* Keep a quarter of the places for managers that come by SSH or TLS. */
-void serve_keep_places(void)
+void serve_keep_places(struct agent *a)
 {
-	srv.reserved = srv.max / 4;
-}
-
-/* libnetconf2 has addresses as text only. */
-static struct in6_addr key_of(const char *host)
-{
-	struct in6_addr addr, key;
-	size_t len = 0;
-
-	if (inet_pton(AF_INET, host, &addr) == 1)
-		len = sizeof(struct in_addr);
-	else if (inet_pton(AF_INET6, host, &addr) == 1)
-		len = sizeof(addr);
-	inc_auth_host_key(&addr, len, &key);
-	return key;
+	a->serve->reserved = a->serve->max / 4;
 }
 
 /* Count the sessions of a host that may only read. */
-static unsigned int readers_at(const char *host)
+static unsigned int readers_at(const struct serve *srv,
+			       const struct in6_addr *from)
 {
-	const struct in6_addr from = key_of(host);
-	const struct serve_conn *c;
+	const struct session *s;
 	unsigned int n = 0;
 
-	for (c = srv.conns; c; c = c->next)
-		n += c->remote && !c->may_change &&
-		     IN6_ARE_ADDR_EQUAL(&c->from, &from);
+	for (s = srv->list; s; s = s->next)
+		n += s->transport != TRANSPORT_UNIX && !s->may_change &&
+		     IN6_ARE_ADDR_EQUAL(&s->from, from);
 	return n;
 }
 
 /*
- * Count a session before it begins: logins count, too. Returns true if there is
- * a place; the end of the session gives it back, or serve_dismiss().
+ * Count a session before it begins, so that logins count, too. Returns true if
+ * there is a place, to be given back by serve_dismiss().
  */
-bool serve_admit(const struct serve_guest *g)
+bool serve_admit(struct session *s)
 {
-	const bool first = g->remote && g->may_change;
-	const unsigned int max = first ? srv.max : srv.max - srv.reserved;
-	const unsigned int readers = srv.max / 4 + !(srv.max / 4);
+	struct serve *srv = s->a->serve;
+	const bool remote = s->transport != TRANSPORT_UNIX;
+	const unsigned int max = remote && s->may_change ? srv->max :
+				 srv->max - srv->reserved;
+	const unsigned int readers = srv->max / 4 + !(srv->max / 4);
 	bool enough, many;
 
-	pthread_mutex_lock(&srv.lock);
-	enough = srv.sessions >= max;
-	many = g->remote && !g->may_change && readers_at(g->host) >= readers;
-	srv.sessions += !enough && !many;
-	pthread_mutex_unlock(&srv.lock);
+	pthread_mutex_lock(&srv->lock);
+	enough = srv->sessions >= max;
+	many = remote && !s->may_change &&
+	       readers_at(srv, &s->from) >= readers;
+	srv->sessions += !enough && !many;
+	pthread_mutex_unlock(&srv->lock);
 	if (enough)
 		log_warn("refused a session of %s: there are %u already",
-			 g->name, max);
+			 s->user, max);
 	else if (many)
 		log_warn("refused a session of %s: those who may look only have %u from %s already",
-			 g->name, readers, g->host);
+			 s->user, readers, s->host);
 	return !enough && !many;
 }
 
-/* Give back the place of a session that does not begin. */
-void serve_dismiss(void)
+/* A session that was admitted has ended, or does not begin. */
+void serve_dismiss(struct agent *a)
 {
-	pthread_mutex_lock(&srv.lock);
-	srv.sessions--;
-	pthread_mutex_unlock(&srv.lock);
+	pthread_mutex_lock(&a->serve->lock);
+	a->serve->sessions--;
+	pthread_mutex_unlock(&a->serve->lock);
 }
 
-static void conn_free(void *data)
+static void answer(struct session *s, struct request *q)
 {
-	struct serve_conn *conn = data;
+	struct serve *srv = s->a->serve;
 
-	if (!conn)
-		return;
-	if (conn->ours)
-		close(conn->fd);
-	nc_ps_free(conn->ps);
-	free(conn);
+	s->count.rpcs++;
+	srv->totals.count.rpcs++;
+	take_turn(srv, s->may_change);
+	srv->ops->rpc(q);
+	netconf_unlock(s->a);
 }
 
-/* Returns the bytes that a TCP connection has received; 0 for others. */
-static uint64_t received_of(const struct serve_conn *conn)
+/* Answer the message that has come. Returns 0 or -errno: the session has ended. */
+static int take_message(struct session *s)
 {
-	struct tcp_info info = { .tcpi_bytes_received = 0 };
-	socklen_t len = sizeof(info);
+	struct serve *srv = s->a->serve;
+	struct request q = { .a = s->a, .s = s };
+	struct reply r;
+	int ret = 0;
 
-	if (conn->fd < 0 || !conn->remote ||
-	    getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+	switch (reply_begin(&r, &q, s->c.in.text, s->c.in.chunked)) {
+	case REPLY_ANSWER:
+		answer(s, &q);
+		break;
+	case REPLY_REFUSE:
+		s->count.bad_rpcs++;
+		srv->totals.count.bad_rpcs++;
+		break;
+	case REPLY_NONE:
+		s->count.bad_rpcs++;
+		srv->totals.count.bad_rpcs++;
+		frame_done(&s->c.in);
 		return 0;
-	return info.tcpi_bytes_received;
-}
-
-/*
- * For a message that cannot be parsed, libnetconf2 takes the thread's last
- * error from libyang, which has none for some messages: there must be one.
- * Errors that were stored before belong to other messages.
- */
-static void renew_error(void)
-{
-	ly_err_clean((struct ly_ctx *)srv.ctx, NULL);
-	(void)lys_find_path(srv.ctx, NULL, "/message", 0);
-}
-
-static void wait_for_input(struct serve_conn *conn)
-{
-	struct pollfd p = { .fd = conn->fd, .events = POLLIN };
-	const bool ahead = conn->fd < 0 ||
-			   nc_session_get_ti(conn->s) == NC_TI_SSH;
-
-	conn->received = received_of(conn);
-	poll(&p, 1, ahead ? AHEAD_MS : WAIT_MS);
-}
-
-static void count_result(struct serve_count *count, int r)
-{
-	count->bad_rpcs += !!(r & NC_PSPOLL_BAD_RPC);
-	count->errors += !!(r & NC_PSPOLL_REPLY_ERROR);
-}
-
-static void serve_requests(struct serve_conn *conn)
-{
-	struct nc_session *channel = NULL, *s;
-	int r = 0;
-
-	while (!srv.stop &&
-	       !(r & (NC_PSPOLL_SESSION_TERM | NC_PSPOLL_SESSION_ERROR))) {
-		/* libnetconf2 has read nothing ahead from a UNIX socket. */
-		if (conn->ours)
-			wait_for_input(conn);
-		error_watch(true);
-		r = nc_ps_poll(conn->ps, 0, &s);
-		conn->writing = 0;
-		count_result(&conn->count, r);
-		count_result(&srv.totals.count, r);
-		if (r & (NC_PSPOLL_TIMEOUT | NC_PSPOLL_ERROR)) {
-			if (!conn->ours)
-				wait_for_input(conn);
-			continue;
-		}
-		conn->received = received_of(conn);
-		if ((r & NC_PSPOLL_SSH_CHANNEL) &&
-		    nc_session_accept_ssh_channel(s, &channel) == NC_MSG_HELLO)
-			nc_session_free(channel, NULL);	/* one is enough */
-		renew_error();
 	}
+	frame_done(&s->c.in);
+	s->count.errors += q.bad;
+	srv->totals.count.errors += q.bad;
+	s->writing = now_ms();
+	if (reply_end(&r))
+		ret = carrier_send(&s->c, r.text, r.len, -1);
+	else
+		log_warn("session %u ends: there is no memory for a reply",
+			 s->id);
+	s->writing = 0;
+	ret = r.text ? ret : -ENOMEM;
+	reply_free(&r);
+	return ret;
+}
+
+static void serve_requests(struct session *s)
+{
+	struct serve *srv = s->a->serve;
+	uint64_t n;
+	int ret = 0;
+
+	while (!ret && !srv->stop && !s->end) {
+		ret = carrier_recv(&s->c, -1, s->wake);
+		if (ret == -EAGAIN) {
+			(void)!read(s->wake, &n, sizeof(n));
+			ret = 0;
+		} else if (!ret) {
+			ret = take_message(s);
+		} else if (ret != -EPIPE) {
+			log_warn("session %u ends: %s", s->id, frame_why(ret));
+		}
+		if (!ret && !s->end)
+			ret = srv->ops->news(s);
+	}
+}
+
+/* From now on others find it. */
+static void add_session(struct session *s)
+{
+	struct serve *srv = s->a->serve;
+
+	pthread_mutex_lock(&srv->lock);
+	s->next = srv->list;
+	srv->list = s;
+	srv->totals.sessions++;
+	pthread_mutex_unlock(&srv->lock);
 }
 
 /* Hide the session from searches. */
-static void remove_conn(const struct serve_conn *conn)
+static void remove_session(struct session *s)
 {
-	pthread_mutex_lock(&srv.lock);
-	list_remove(srv.conns, conn);
-	pthread_mutex_unlock(&srv.lock);
+	struct serve *srv = s->a->serve;
+
+	pthread_mutex_lock(&srv->lock);
+	list_remove(srv->list, s);
+	pthread_mutex_unlock(&srv->lock);
 }
 
-static void *run_session(void *arg)
+/* Serve a session that was admitted, and has an ID, until it ends. */
+void serve_run(struct session *s)
 {
-	struct serve_conn *conn = arg;
-	struct nc_session *s = conn->s;
-
-	renew_error();
-	serve_requests(conn);
-	remove_conn(conn);
-	nc_ps_del_session(conn->ps, s);
-	netconf_lock();
-	srv.ops->closed(s);
-	netconf_unlock();
-	log_info("session %u ended", nc_session_get_id(s));
-	nc_session_free(s, conn_free);
-	serve_dismiss();
-	return NULL;
-}
-
-static bool start_session(struct serve_conn *conn)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	bool ok;
-
-	conn->ps = nc_ps_new();
-	if (!conn->ps || nc_ps_add_session(conn->ps, conn->s))
-		return false;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_mutex_lock(&srv.lock);
-	ok = !pthread_create(&thread, &attr, run_session, conn);
-	if (ok) {
-		conn->next = srv.conns;
-		srv.conns = conn;
-		srv.totals.sessions++;
-	}
-	pthread_mutex_unlock(&srv.lock);
-	pthread_attr_destroy(&attr);
-	if (!ok)
-		nc_ps_del_session(conn->ps, conn->s);
-	return ok;
-}
-
-/*
- * Serve a session that was admitted.
- * @g: its owner, whose socket is closed when the session ends
- */
-void serve_begin(struct nc_session *s, const struct serve_guest *g)
-{
-	struct serve_conn *conn = calloc(1, sizeof(*conn));
-
-	if (conn) {
-		conn->s = s;
-		conn->fd = g->fd;
-		conn->ours = g->ours;
-		conn->may_change = g->may_change;
-		conn->remote = g->remote;
-		snprintf(conn->host, sizeof(conn->host), "%s",
-			 g->remote ? g->host : "");
-		conn->from = key_of(conn->host);
-		conn->received = received_of(conn);
-	} else if (g->ours) {
-		close(g->fd);
-	}
-	nc_session_set_data(s, conn);
-	log_info("session %u: %s logged in", nc_session_get_id(s), g->name);
-	if (conn && start_session(conn))
+	s->since = time(NULL);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	log_info("session %u: %s logged in", s->id, s->user);
+	if (s->wake < 0) {
+		log_warn("session %u ended: %s", s->id, strerror(errno));
 		return;
-	log_warn("session %u ended: there is no memory for it, or no thread",
-		 nc_session_get_id(s));
-	nc_session_free(s, conn_free);
-	serve_dismiss();
+	}
+	add_session(s);
+	serve_requests(s);
+	remove_session(s);
+	netconf_lock(s->a);
+	s->a->serve->ops->closed(s);
+	netconf_unlock(s->a);
+	log_info("session %u ended", s->id);
+	close(s->wake);
 }
 
-/* End sessions of clients that do not read, or send without end. */
-void serve_check(uint64_t now)
+/* Give a session its ID. */
+uint32_t serve_number(struct agent *a)
 {
-	const char *why;
-	struct serve_conn *c;
+	uint32_t id;
 
-	pthread_mutex_lock(&srv.lock);
-	for (c = srv.conns; c; c = c->next) {
-		why = NULL;
-		if (c->writing && now > c->writing + UNREAD_MS)
-			why = "it does not read";
-		else if (received_of(c) > c->received + REQUEST_MAX)
-			why = "its request is too long";
-		if (!why || c->fd < 0)
+	pthread_mutex_lock(&a->serve->lock);
+	id = ++a->serve->ids;
+	pthread_mutex_unlock(&a->serve->lock);
+	return id;
+}
+
+/* Give up clients that do not read. */
+void serve_check(struct agent *a, int64_t now)
+{
+	struct session *s;
+
+	pthread_mutex_lock(&a->serve->lock);
+	for (s = a->serve->list; s; s = s->next) {
+		if (!s->writing || now <= s->writing + UNREAD_MS)
 			continue;
-		log_warn("session %u ends: %s", nc_session_get_id(c->s), why);
-		shutdown(c->fd, SHUT_RDWR);
-		c->writing = 0;
+		log_warn("session %u ends: it does not read", s->id);
+		shutdown(s->c.fd, SHUT_RDWR);
+		s->writing = 0;
 	}
-	pthread_mutex_unlock(&srv.lock);
+	pthread_mutex_unlock(&a->serve->lock);
 }
 
 /* Count a notification that was sent. */
-void serve_notified(const struct nc_session *s)
+void serve_notified(struct session *s)
 {
-	struct serve_conn *conn = nc_session_get_data(s);
-
-	if (conn)
-		conn->count.notifications++;
-	srv.totals.count.notifications++;
+	s->count.notifications++;
+	s->a->serve->totals.count.notifications++;
 }
 
 /*
- * Call a function for all sessions.
- * @each: called with each session, its client's address or "", its counters,
- *	and @arg; no session ends meanwhile
+ * Look at all sessions.
+ * @each: called with each session, and @arg; no session ends meanwhile
  */
-void serve_each(void (*each)(const struct nc_session *s, const char *host,
-			     const struct serve_count *count, void *arg),
-		void *arg, struct serve_totals *totals)
+void serve_each(struct agent *a,
+		void (*each)(const struct session *s, void *arg), void *arg,
+		struct serve_totals *totals)
 {
-	const struct serve_conn *c;
+	const struct session *s;
 
-	pthread_mutex_lock(&srv.lock);
-	for (c = srv.conns; c; c = c->next)
-		each(c->s, c->host, &c->count, arg);
-	*totals = srv.totals;
-	pthread_mutex_unlock(&srv.lock);
+	pthread_mutex_lock(&a->serve->lock);
+	for (s = a->serve->list; s; s = s->next)
+		each(s, arg);
+	*totals = a->serve->totals;
+	pthread_mutex_unlock(&a->serve->lock);
 }
 
 /* End all sessions. */
-void serve_stop(void)
+void serve_stop(struct agent *a)
 {
+	struct serve *srv = a->serve;
 	unsigned int left, tries = 0;
-	struct serve_conn *c;
+	struct session *s;
 
-	srv.stop = true;
+	srv->stop = true;
 	do {
-		pthread_mutex_lock(&srv.lock);
-		for (c = srv.conns; c; c = c->next)
-			if (c->fd >= 0)
-				shutdown(c->fd, SHUT_RDWR);
-		left = srv.sessions;
-		pthread_mutex_unlock(&srv.lock);
+		pthread_mutex_lock(&srv->lock);
+		for (s = srv->list; s; s = s->next)
+			netconf_wake(s);
+		left = srv->sessions;
+		pthread_mutex_unlock(&srv->lock);
 		if (left)
 			usleep(1000);
 	} while (left && tries++ < 5000);
 }
 
-/*
- * End a session. Returns 0, or -1 if there is no such session.
- * @by: ID of the session that asks for it; 0: the agent
- */
-int netconf_kill(uint32_t id, uint32_t by)
+/* All sessions have ended: forget what serve_init() has made. */
+void serve_free(struct agent *a)
 {
-	struct serve_conn *c;
-
-	pthread_mutex_lock(&srv.lock);
-	for (c = srv.conns; c && nc_session_get_id(c->s) != id; c = c->next)
-		;
-	if (c) {
-		nc_session_set_term_reason(c->s, NC_SESSION_TERM_KILLED);
-		if (by)
-			nc_session_set_killed_by(c->s, by);
-		nc_session_set_status(c->s, NC_STATUS_INVALID);
-		netconf_wake(c->s);
-	}
-	pthread_mutex_unlock(&srv.lock);
-	return c ? 0 : -1;
+	a->serve->ops->ended(a);
+	free(a->serve);
+	a->serve = NULL;
 }
 
-/* Shut a session's transport down: no thread must wait for it. */
-void netconf_wake(const struct nc_session *s)
+/* End a session. Returns 0, or -1 if there is none. */
+int netconf_kill(struct agent *a, uint32_t id)
 {
-	const struct serve_conn *conn = nc_session_get_data(s);
+	struct session *s;
 
-	if (conn && conn->fd >= 0)
-		shutdown(conn->fd, SHUT_RDWR);
+	pthread_mutex_lock(&a->serve->lock);
+	for (s = a->serve->list; s && s->id != id; s = s->next)
+		;
+	if (s)
+		netconf_wake(s);
+	pthread_mutex_unlock(&a->serve->lock);
+	return s ? 0 : -1;
+}
+
+/* Have a session end, wherever it waits. */
+void netconf_wake(struct session *s)
+{
+	s->end = true;
+	shutdown(s->c.fd, SHUT_RDWR);
 }

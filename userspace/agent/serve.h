@@ -6,60 +6,22 @@
 #ifndef INC_AGENT_SERVE_H
 #define INC_AGENT_SERVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
-
-struct ly_ctx;
-struct nc_server_reply;
-struct nc_session;
-struct lyd_node;
+#include "session.h"
 
 /**
- * struct netconf_ops - callbacks of the layer above
+ * struct netconf_ops - what the layer above does
  * @rpc: answer a request
+ * @news: send a session its notifications, if there are any; 0 or -errno
  * @closed: a session is about to end
- * @ended: all sessions have ended, and the YANG modules are about to be freed
+ * @ended: all sessions have, and the YANG modules are about to go
  *
- * Calls do not overlap.
+ * Calls do not overlap, except for calls of @news.
  */
 struct netconf_ops {
-	struct nc_server_reply	*(*rpc)(struct lyd_node *rpc,
-					struct nc_session *session);
-	void			(*closed)(struct nc_session *session);
-	void			(*ended)(void);
-};
-
-/**
- * struct serve_guest - owner of a session
- * @fd: socket, or -1 if libnetconf2 does not tell
- * @ours: libnetconf2 does not close @fd
- * @may_change: the owner may make changes
- * @remote: the session came by SSH or TLS
- * @name: user name
- * @host: address, if @remote
- */
-struct serve_guest {
-	int		fd;
-	bool		ours;
-	bool		may_change;
-	bool		remote;
-	const char	*name;
-	const char	*host;
-};
-
-/**
- * struct serve_count - the counters of RFC 6022
- * @rpcs: requests
- * @bad_rpcs: messages that were no requests
- * @errors: replies with an error
- * @notifications: notifications sent
- */
-struct serve_count {
-	_Atomic uint32_t	rpcs;
-	_Atomic uint32_t	bad_rpcs;
-	_Atomic uint32_t	errors;
-	_Atomic uint32_t	notifications;
+	void	(*rpc)(struct request *q);
+	int	(*news)(struct session *s);
+	void	(*closed)(struct session *s);
+	void	(*ended)(struct agent *a);
 };
 
 /**
@@ -74,24 +36,24 @@ struct serve_totals {
 	struct serve_count	count;
 };
 
-void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
-		unsigned int max);
-void serve_keep_places(void);
-bool serve_admit(const struct serve_guest *g);
-void serve_dismiss(void);
-void serve_begin(struct nc_session *s, const struct serve_guest *g);
-void serve_check(uint64_t now);
-void serve_notified(const struct nc_session *s);
-void serve_each(void (*each)(const struct nc_session *s, const char *host,
-			     const struct serve_count *count, void *arg),
-		void *arg, struct serve_totals *totals);
-void serve_stop(void);
+int serve_init(struct agent *a, const struct netconf_ops *ops, unsigned int max);
+void serve_keep_places(struct agent *a);
+bool serve_admit(struct session *s);
+void serve_dismiss(struct agent *a);
+uint32_t serve_number(struct agent *a);
+void serve_run(struct session *s);
+void serve_check(struct agent *a, int64_t now);
+void serve_notified(struct session *s);
+void serve_each(struct agent *a,
+		void (*each)(const struct session *s, void *arg), void *arg,
+		struct serve_totals *totals);
+void serve_stop(struct agent *a);
+void serve_free(struct agent *a);
 
 /* For the layers above. */
-bool netconf_may_change(const struct nc_session *s);
-int netconf_kill(uint32_t id, uint32_t by);
-void netconf_wake(const struct nc_session *s);
-void netconf_lock(void);
-void netconf_unlock(void);
+int netconf_kill(struct agent *a, uint32_t id);
+void netconf_wake(struct session *s);
+void netconf_lock(struct agent *a);
+void netconf_unlock(struct agent *a);
 
 #endif /* INC_AGENT_SERVE_H */

@@ -116,6 +116,7 @@ static void test_fuzz(unsigned int seed)
 }
 
 static unsigned int beacons;
+static struct beacon state;
 static uint64_t changing;
 
 void bridge_beacon(void)
@@ -132,13 +133,13 @@ uint64_t bridge_changing(void)
 static unsigned int next_beacon(uint64_t *now, unsigned int limit)
 {
 	unsigned int before = beacons, waited = 0;
-	int wait = beacon_turn(*now);
+	int wait = beacon_turn(&state, *now);
 
 	while (beacons == before && waited < limit) {
 		CHECK(wait > 0);
 		waited += (unsigned int)wait;
 		*now += (uint64_t)wait;
-		wait = beacon_turn(*now);
+		wait = beacon_turn(&state, *now);
 	}
 	return waited;
 }

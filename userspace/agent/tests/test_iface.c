@@ -124,7 +124,7 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 }
 
 /* Returns the number of interfaces that are told, or the error. */
-static int told(const struct agent *a)
+static int told(struct agent *a)
 {
 	struct lyd_node *sw, *node;
 	int n = 0, rc;
@@ -132,7 +132,7 @@ static int told(const struct agent *a)
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &sw))
 		return -ENOMEM;
 	/* As if a link had changed: it is read at once. */
-	ifcache_note(IFCACHE_LINK);
+	ifcache_note(a, IFCACHE_LINK);
 	rc = ifcache_add(a, sw, true);
 	LY_LIST_FOR(lyd_child(sw), node)
 		n += !strcmp(LYD_NAME(node), "interface");
@@ -160,7 +160,7 @@ int main(void)
 	check(told(&a) == LINKS, "a dump that ends with an error");
 	broken = 0;
 	check(told(&a) == 4, "and then as it is now");
-	ifcache_free();
+	ifcache_free(&a);
 	ly_ctx_destroy(a.ctx);
 	puts("1..6");
 	return failures != 0;

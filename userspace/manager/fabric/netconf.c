@@ -1,55 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The NETCONF client, over libnetconf2. Each step has a time limit. After a
- * timeout, or a lost connection, the session must be closed.
+ * The NETCONF client. Each step has a time limit. After a timeout, or a lost
+ * connection, the session has to be closed.
  */
 #include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <libnetconf2/log.h>
-#include <libnetconf2/messages_client.h>
-#include <libnetconf2/netconf.h>
-#include <libnetconf2/session.h>
-#include <libnetconf2/session_client.h>
 
 #include "auth/address.h"
-#include "auth/resolve.h"
 #include "conf/array.h"
 #include "conf/clock.h"
-#include "conf/log.h"
 #include "conf/text.h"
-#include "conf/thread.h"
+#include "fabric/dial.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
-#include "netconf/limit.h"
+#include "netconf/carrier.h"
 
+/* Until an answer begins or goes on; until it has ended. */
 #define REPLY_MS	5000
+#define WHOLE_MS	60000
+#define OPEN_MS		9000
+#define CLOSE_MS	200
 /* A switch with 60,000 interfaces and hosts reports about 24 MiB. */
 #define MESSAGE_MAX	(32U << 20)
+#define ELEMENTS_MAX	(1U << 20)	/* those have 700,000 */
 /* Limit of a hello, "ok", an error, a notification. */
 #define SHORT_MAX	(1U << 20)
-/* Limit of notifications before a reply: libnetconf2 keeps them in memory. */
+/* What comes unasked before a reply. */
 #define EARLY_MAX	4
-#define OPEN_S		9	/* libnetconf2 would wait for a minute */
 #define SSH_PORT	830	/* RFC 6242 */
 #define TLS_PORT	6513	/* RFC 7589 */
 /* error-app-tag, see rdma-inc-switch.yang. */
 #define NO_ROUTE	"no-route"
 #define TLS_PREFIX	"tls://"
 
+#define HELLO	"<hello xmlns=\"" NETCONF_NS "\"><capabilities>"		\
+		"<capability>urn:ietf:params:netconf:base:1.0</capability>" \
+		"<capability>urn:ietf:params:netconf:base:1.1</capability>" \
+		"</capabilities></hello>"
+
+/**
+ * struct netconf - a session with an agent
+ * @c: its transport
+ * @local: that is a UNIX socket
+ * @lost: it is of no use any more
+ * @id: the last request's
+ * @began: since when a notification comes that is not whole, as of now_ms(); or 0
+ * @path: error-path of the last error
+ */
 struct netconf {
-	struct nc_session	*session;
-	int			fd;	/* -1: libnetconf2 has its own */
-	char			path[256];	/* error-path of the last error */
+	struct carrier	c;
+	bool		local;
+	bool		lost;
+	unsigned int	id;
+	int64_t		began;
+	char		path[256];
 };
+
+/* Of all sessions. */
+static struct frame_pool pool;
+
+/*
+ * A message of 12 MiB can have three million elements, which take 200 bytes each when
+ * libyang has made sense of them. So one thread at a time does this where there are
+ * many.
+ */
+static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool turn;
 
 static const struct {
 	const char	*tag;
@@ -130,200 +152,145 @@ int netconf_target_cmp(const struct netconf_target *a,
 	return diff ? diff : a->port - b->port;
 }
 
-/* --- UNIX sockets -------------------------------------------------------- */
+/* --- Messages ------------------------------------------------------------ */
 
-/**
- * struct limit - a thread that ends a connection, unless it is cancelled
- * @thread: thread
- * @lock: guards @done
- * @wake: signals @done
- * @done: the thread must end
- * @timed_out: the thread has ended the connection
- * @fd: connection
+static void take_turn(size_t len)
+{
+	if (len <= SHORT_MAX || turn)
+		return;
+	pthread_mutex_lock(&turns);
+	turn = true;
+}
+
+static void end_turn(void)
+{
+	if (!turn)
+		return;
+	/* The tree lay among what stays, in this thread's own heap. */
+	malloc_trim(0);
+	turn = false;
+	pthread_mutex_unlock(&turns);
+}
+
+/* Is it this message, by its outermost element? */
+static bool is_named(const char *text, const char *name)
+{
+	size_t len;
+
+	do {
+		text = strchr(text, '<');
+	} while (text && (*++text == '?' || *text == '!'));
+	if (!text)
+		return false;
+	len = strcspn(text, " \t\r\n/>:");
+	if (text[len] == ':') {
+		text += len + 1;
+		len = strcspn(text, " \t\r\n/>");
+	}
+	return len == strlen(name) && !strncmp(text, name, len);
+}
+
+/*
+ * Wait for a message, of at most @max bytes, that begins within @wait_ms. Returns 0,
+ * or an error of carrier_recv().
  */
-struct limit {
-	pthread_t	thread;
-	pthread_mutex_t	lock;
-	pthread_cond_t	wake;
-	bool		done;
-	bool		timed_out;
-	int		fd;
-};
-
-static void *limit_run(void *arg)
+static int receive_message(struct netconf *n, size_t max, int wait_ms)
 {
-	struct limit *l = arg;
-	int64_t until = now_ms() + OPEN_S * 1000;
+	int64_t begin = now_ms(), until = begin + wait_ms;
+	size_t before;
+	int ret;
 
-	pthread_mutex_lock(&l->lock);
-	while (!l->done && !l->timed_out)
-		l->timed_out = cond_wait(&l->wake, &l->lock, until) ==
-			       ETIMEDOUT;
-	if (!l->done)
-		shutdown(l->fd, SHUT_RDWR);
-	pthread_mutex_unlock(&l->lock);
-	return NULL;
+	n->c.in.max = max;
+	n->c.in.elements_max = ELEMENTS_MAX;
+	n->c.in.pool = &pool;
+	do {
+		before = n->c.in.len;
+		ret = carrier_recv(&n->c, until, -1);
+		/* A long one takes its time, as long as more of it comes. */
+		until = now_ms() + wait_ms;
+	} while (ret == -ETIMEDOUT && n->c.in.len > before && wait_ms &&
+		 until < begin + WHOLE_MS);
+	return ret;
 }
 
-static void limit_end(struct limit *l)
+/* Returns 0, or -ENOTCONN and why. */
+static int note_lost(struct netconf *n, int ret, char *err)
 {
-	pthread_mutex_lock(&l->lock);
-	l->done = true;
-	pthread_cond_signal(&l->wake);
-	pthread_mutex_unlock(&l->lock);
-	pthread_join(l->thread, NULL);
+	if (!ret)
+		return 0;
+	n->lost = true;
+	return set_error(err, -ENOTCONN,
+			 ret == -ETIMEDOUT ? "the agent does not answer" :
+			 ret == -EPIPE ? "the agent's connection is lost" :
+			 "the agent's answer is too long, or no NETCONF");
 }
 
-/* SO_SNDTIMEO also limits connect() to an agent that does not accept. */
-static int connect_unix(const char *path)
+/* Returns 0, or an errno value and why. */
+static int greet_agent(struct netconf *n, const struct netconf_target *t,
+		       int64_t until, char *err)
 {
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = OPEN_S }, look = { .tv_sec = 1 };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+	uint32_t id;
+	int ret;
 
-	if (fd < 0)
-		return -errno;
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	/*
-	 * libnetconf2 gives up on a message that has stalled, but looks at the
-	 * clock only between two calls of read().
-	 */
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
-	if (!connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
-		return fd;
-	err = errno;
-	close(fd);
-	return -err;
-}
-
-static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
-				    char *err)
-{
-	struct limit l = {
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.wake = PTHREAD_COND_INITIALIZER,
-	};
-	struct nc_session *session;
-
-	*fd = connect_unix(t->path);
-	l.fd = *fd;
-	if (*fd < 0 || pthread_create(&l.thread, NULL, limit_run, &l)) {
+	ret = carrier_send(&n->c, HELLO, strlen(HELLO), until);
+	n->c.in.max = SHORT_MAX;
+	n->c.in.elements_max = ELEMENTS_MAX;
+	if (!ret)
+		ret = carrier_recv(&n->c, until, -1);
+	if (!ret)
+		ret = hello_read(schema_get(), n->c.in.text, &id);
+	frame_done(&n->c.in);
+	n->lost = ret < 0 || !id;
+	if (!ret)
+		return set_error(err, -EPROTO, "the agent speaks NETCONF 1.0 only, which says no message's length: is it inc-agentd?");
+	if (ret == 1 && id) {
+		n->c.in.chunked = true;
+		return 0;
+	}
+	if (n->local)
 		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path,
-			 *fd == -EAGAIN ? "the agent does not answer" :
-			 strerror(*fd < 0 ? -*fd : ENOMEM));
-		if (*fd >= 0)
-			close(*fd);
-		return NULL;
-	}
-	session = nc_connect_inout(*fd, *fd, schema_get());
-	limit_end(&l);
-	if (session)
-		return session;
-	close(*fd);
-	snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path, l.timed_out ?
-		 "the agent does not answer" :
-		 "no NETCONF session: is it inc-agentd's socket?");
-	return NULL;
-}
-
-/* --- SSH and TLS --------------------------------------------------------- */
-
-/* libnetconf2 would wait for name servers without a limit or an error. */
-static bool has_address(const struct netconf_target *t, char *err)
-{
-	struct addrinfo *list;
-	char text[NETCONF_ERROR_LEN];
-	int ret = inc_resolve(t->host, "", 0, INC_RESOLVE_MS, &list);
-
-	if (!ret) {
-		freeaddrinfo(list);
-		return true;
-	}
-	snprintf(text, sizeof(text), "%s: %s", t->host, inc_resolve_why(ret));
-	set_error(err, -EHOSTUNREACH, text);
-	return false;
-}
-
-static struct nc_session *open_ssh(const struct netconf_target *t, char *err)
-{
-	struct nc_session *session;
-	char public[sizeof(t->key) + 4];
-
-	nc_client_ssh_set_username(t->user);
-	nc_client_ssh_set_auth_pref(NC_SSH_AUTH_INTERACTIVE, -1);
-	nc_client_ssh_set_auth_pref(NC_SSH_AUTH_PASSWORD, -1);
-	nc_client_ssh_set_auth_pref(NC_SSH_AUTH_PUBLICKEY, 1);
-	if (t->known_hosts[0]) {
-		nc_client_ssh_set_knownhosts_mode(NC_SSH_KNOWNHOSTS_STRICT);
-		nc_client_ssh_set_knownhosts_path(t->known_hosts);
-	} else {
-		nc_client_ssh_set_knownhosts_mode(NC_SSH_KNOWNHOSTS_SKIP);
-	}
-	if (t->key[0] && !nc_client_ssh_get_keypair_count()) {
-		snprintf(public, sizeof(public), "%s.pub", t->key);
-		nc_client_ssh_add_keypair(public, t->key);
-	}
-	session = nc_connect_ssh(t->host, t->port, schema_get());
-	if (!session)
-		set_error(err, -EHOSTUNREACH, "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?");
-	return session;
-}
-
-static struct nc_session *open_tls(const struct netconf_target *t, char *err)
-{
-	struct nc_session *session = NULL;
-
-	if (!t->cert)
-		set_error(err, -EINVAL,
-			  "TLS needs --tls-cert, --tls-key and --tls-ca");
-	else if (!nc_client_tls_set_cert_key_paths(t->cert, t->cert_key) &&
-		 !nc_client_tls_set_trusted_ca_paths(t->ca, NULL))
-		session = nc_connect_tls(t->host, t->port, schema_get());
-	if (!session && t->cert)
-		set_error(err, -EHOSTUNREACH, "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?");
-	return session;
-}
-
-/* The library's messages are logged only on request. */
-static void log_library(const struct nc_session *session, NC_VERB_LEVEL level,
-			const char *text)
-{
-	if (getenv("INC_AMD_NETCONF"))
-		log_info("netconf: %d: %s", level, text);
+			 ret == -ETIMEDOUT ? "the agent does not answer" :
+			 "no NETCONF session: is it inc-agentd's socket?");
+	else
+		set_error(err, 0, dial_why(t));
+	return -EPROTO;
 }
 
 /* Connect to an agent. Returns the session, or NULL. */
 struct netconf *netconf_open(const struct netconf_target *t, char *err)
 {
 	struct netconf *n = calloc(1, sizeof(*n));
+	int64_t until = now_ms() + OPEN_MS;
 
 	if (!n) {
 		set_error(err, -ENOMEM, "no memory");
 		return NULL;
 	}
-	if (!schema_get()) {
+	n->c.fd = -1;
+	n->lost = true;
+	n->local = t->path[0];
+	if (!schema_get())
 		set_error(err, -EINVAL,
 			  "the YANG modules of this program cannot be read");
-		free(n);
-		return NULL;
-	}
-	nc_set_print_clb_session(log_library);
-	/* The setting is per thread: fetch no module from the agent. */
-	nc_client_set_new_session_context_autofill(0);
-	n->fd = -1;
-	netconf_limit_set(SHORT_MAX);
-	if (t->path[0])
-		n->session = open_unix(t, &n->fd, err);
-	else if (has_address(t, err))
-		n->session = t->tls ? open_tls(t, err) : open_ssh(t, err);
-	netconf_limit_set(0);
-	if (n->session && nc_session_get_version(n->session))
+	else if (!dial(t, &n->c, until, err) &&
+		 !greet_agent(n, t, until, err))
 		return n;
-	if (n->session)
-		set_error(err, -EPROTO, "the agent speaks NETCONF 1.0 only, which says no message's length: is it inc-agentd?");
 	netconf_close(n);
 	return NULL;
+}
+
+static int send_request(struct netconf *n, const char *body)
+{
+	char *text;
+	int len, ret;
+
+	len = asprintf(&text, "<rpc xmlns=\"" NETCONF_NS "\" message-id=\"%u\">%s</rpc>",
+		       ++n->id, body);
+	if (len < 0)
+		return -ENOMEM;
+	ret = carrier_send(&n->c, text, (size_t)len, now_ms() + REPLY_MS);
+	free(text);
+	return ret;
 }
 
 /* End a session. */
@@ -332,11 +299,11 @@ void netconf_close(struct netconf *n)
 	if (!n)
 		return;
 	/* nc_session_free() sends <close-session>, and waits for the reply. */
-	netconf_limit_last(SHORT_MAX);
-	nc_session_free(n->session, NULL);
-	netconf_limit_set(0);
-	if (n->fd >= 0)
-		close(n->fd);
+	frame_done(&n->c.in);
+	n->c.in.max = SHORT_MAX;
+	if (!n->lost && !send_request(n, "<close-session/>"))
+		(void)carrier_recv(&n->c, now_ms() + CLOSE_MS, -1);
+	carrier_close(&n->c);
 	free(n);
 }
 
@@ -346,7 +313,7 @@ void netconf_close(struct netconf *n)
  */
 int netconf_fd(const struct netconf *n)
 {
-	return n->fd;
+	return n->local && n->c.at == n->c.have ? n->c.fd : -1;
 }
 
 /* --- Replies ------------------------------------------------------------- */
@@ -395,52 +362,77 @@ static int error_of(struct netconf *n, const struct lyd_node *envp, char *err)
 	return 0;
 }
 
+static bool has_id(const struct lyd_node *envp, unsigned int id)
+{
+	const struct lyd_attr *a = ((const struct lyd_node_opaq *)envp)->attr;
+	char text[12];
+
+	snprintf(text, sizeof(text), "%u", id);
+	for (; a; a = a->next)
+		if (!strcmp(a->name.name, "message-id"))
+			return !strcmp(a->value, text);
+	return false;
+}
+
+/* Make sense of a reply. Returns 0, the error in it, or -ENOTCONN: it is none. */
+static int parse_reply(struct netconf *n, struct lyd_node *op, char *err)
+{
+	struct lyd_node *envp = NULL;
+	struct ly_in *in;
+	LY_ERR rc = LY_EMEM;
+	int ret;
+
+	take_turn(n->c.in.len);
+	if (!ly_in_new_memory(n->c.in.text, &in)) {
+		rc = lyd_parse_op(LYD_CTX(op), op, in, LYD_XML,
+				  LYD_TYPE_REPLY_NETCONF, &envp, NULL);
+		ly_in_free(in, 0);
+	}
+	if (rc || !envp || !has_id(envp, n->id))
+		ret = note_lost(n, -EPIPE, err);
+	else
+		ret = error_of(n, envp, err);
+	lyd_free_all(envp);
+	return ret;
+}
+
 /*
  * Send a request and wait for its reply of at most @max bytes. -ENOTCONN: the
  * session is dead.
+ * @op: result, to be freed also after an error: an operation with what is in the reply
  */
-static int ask_agent(struct netconf *n, struct nc_rpc *rpc, size_t max,
+static int ask_agent(struct netconf *n, const char *body, size_t max,
 		     struct lyd_node **op, char *err)
 {
-	struct lyd_node *envp = NULL;
 	unsigned int early = 0;
-	NC_MSG_TYPE type;
-	uint64_t id;
 	int ret;
 
 	*op = NULL;
-	if (!rpc)
+	/* Whatever was asked for: only that of "get" is looked at. */
+	if (!body || lyd_new_path(NULL, schema_get(), "/ietf-netconf:get", NULL,
+				  0, op))
 		return set_error(err, -ENOMEM, "no memory for a request");
-	type = nc_send_rpc(n->session, rpc, REPLY_MS, &id);
-	if (type != NC_MSG_RPC)
-		return set_error(err, -ENOTCONN,
-				 "the agent's connection is lost");
-	netconf_limit_set(max);
-	do {
-		type = nc_recv_reply(n->session, rpc, id, REPLY_MS, &envp, op);
-	} while (type == NC_MSG_NOTIF && ++early < EARLY_MAX);
-	if (netconf_limit_passed())
-		ret = set_error(err, -ENOTCONN, "the agent's answer is too long, or no NETCONF");
-	else if (type == NC_MSG_WOULDBLOCK)
-		ret = set_error(err, -ENOTCONN, "the agent does not answer");
-	else if (type == NC_MSG_REPLY)
-		ret = error_of(n, envp, err);
-	else
-		ret = set_error(err, -ENOTCONN,
-				"the agent's connection is lost");
-	netconf_limit_set(0);
-	lyd_free_tree(envp);
+	if (n->lost || send_request(n, body))
+		return note_lost(n, -EPIPE, err);
+	ret = receive_message(n, max, REPLY_MS);
+	while (!ret && early++ < EARLY_MAX &&
+	       is_named(n->c.in.text, "notification")) {
+		frame_done(&n->c.in);
+		ret = receive_message(n, max, REPLY_MS);
+	}
+	ret = note_lost(n, ret, err) ?: parse_reply(n, *op, err);
+	frame_done(&n->c.in);
 	return ret;
 }
 
 /* Send a request, to be freed here, whose reply is "ok" or an error. */
-static int order_agent(struct netconf *n, struct nc_rpc *rpc, char *err)
+static int order_agent(struct netconf *n, char *body, char *err)
 {
 	struct lyd_node *op;
-	int ret = ask_agent(n, rpc, SHORT_MAX, &op, err);
+	int ret = ask_agent(n, body, SHORT_MAX, &op, err);
 
-	lyd_free_tree(op);
-	nc_rpc_free(rpc);
+	lyd_free_all(op);
+	free(body);
 	return ret;
 }
 
@@ -450,13 +442,12 @@ static int order_agent(struct netconf *n, struct nc_rpc *rpc, char *err)
  */
 int netconf_edit(struct netconf *n, const char *config, char *err)
 {
-	struct nc_rpc *rpc = nc_rpc_edit(NC_DATASTORE_RUNNING,
-					 NC_RPC_EDIT_DFLTOP_MERGE,
-					 NC_RPC_EDIT_TESTOPT_UNKNOWN,
-					 NC_RPC_EDIT_ERROPT_ROLLBACK, config,
-					 NC_PARAMTYPE_CONST);
+	char *body;
 
-	return order_agent(n, rpc, err);
+	if (asprintf(&body, "<edit-config><target><running/></target><default-operation>merge</default-operation><error-option>rollback-on-error</error-option><config>%s</config></edit-config>",
+		     config) < 0)
+		body = NULL;
+	return order_agent(n, body, err);
 }
 
 /*
@@ -474,10 +465,7 @@ const char *netconf_error_path(const struct netconf *n)
  */
 int netconf_act(struct netconf *n, const char *action, char *err)
 {
-	struct nc_rpc *rpc = nc_rpc_act_generic_xml(action,
-						    NC_PARAMTYPE_CONST);
-
-	return order_agent(n, rpc, err);
+	return order_agent(n, strdup(action), err);
 }
 
 /* Extract the data of a reply. */
@@ -507,21 +495,25 @@ static int take_data(struct lyd_node *op, struct lyd_node **data)
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 		char *err)
 {
-	struct nc_rpc *rpc = nc_rpc_get(filter, NC_WD_UNKNOWN,
-					NC_PARAMTYPE_CONST);
 	struct lyd_node *op;
-	int ret = ask_agent(n, rpc, MESSAGE_MAX, &op, err);
+	char *body;
+	int ret;
 
+	if (asprintf(&body, "<get>%s%s%s</get>",
+		     filter ? "<filter type=\"subtree\">" : "",
+		     filter ? filter : "", filter ? "</filter>" : "") < 0)
+		body = NULL;
+	ret = ask_agent(n, body, MESSAGE_MAX, &op, err);
 	*data = NULL;
 	if (!ret)
 		ret = take_data(op, data);
 	if (ret == -EPROTO)
 		set_error(err, ret,
 			  "the agent's answer is not that of a switch");
-	lyd_free_tree(op);
+	lyd_free_all(op);
 	if (ret)
-		netconf_limit_done();
-	nc_rpc_free(rpc);
+		end_turn();
+	free(body);
 	return ret;
 }
 
@@ -529,7 +521,7 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 void netconf_free(struct lyd_node *data)
 {
 	lyd_free_siblings(data);
-	netconf_limit_done();
+	end_turn();
 }
 
 /*
@@ -538,10 +530,24 @@ void netconf_free(struct lyd_node *data)
  */
 int netconf_subscribe(struct netconf *n, char *err)
 {
-	struct nc_rpc *rpc = nc_rpc_subscribe(NULL, NULL, NULL, NULL,
-					      NC_PARAMTYPE_CONST);
+	return order_agent(n, strdup("<create-subscription xmlns=\"urn:ietf:params:xml:ns:netconf:notification:1.0\"/>"),
+			   err);
+}
 
-	return order_agent(n, rpc, err);
+/* Returns 0, or -EBADMSG: a later version of the agent may have others. */
+static int parse_notif(const char *text, struct lyd_node **notif)
+{
+	struct lyd_node *envp = NULL;
+	struct ly_in *in;
+	LY_ERR rc;
+
+	if (!is_named(text, "notification") || ly_in_new_memory(text, &in))
+		return -EBADMSG;
+	rc = lyd_parse_op(schema_get(), NULL, in, LYD_XML,
+			  LYD_TYPE_NOTIF_NETCONF, &envp, notif);
+	ly_in_free(in, 0);
+	lyd_free_all(envp);
+	return !rc && *notif ? 0 : -EBADMSG;
 }
 
 /*
@@ -551,22 +557,24 @@ int netconf_subscribe(struct netconf *n, char *err)
  */
 int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
 {
-	struct lyd_node *envp = NULL;
-	NC_MSG_TYPE type;
-	bool lost;
+	int ret;
 
 	*notif = NULL;
-	netconf_limit_set(SHORT_MAX);
-	type = nc_recv_notif(n->session, timeout_ms, &envp, notif);
-	lost = netconf_limit_passed();
-	netconf_limit_set(0);
-	lyd_free_tree(envp);
-	if (type == NC_MSG_NOTIF)
-		return *notif ? 0 : -EBADMSG;
-	if (type == NC_MSG_WOULDBLOCK)
+	ret = receive_message(n, SHORT_MAX, timeout_ms);
+	if (ret == -ETIMEDOUT && !n->c.in.len)
 		return -EAGAIN;
-	/* A later version of the agent may have other notifications. */
-	return type == NC_MSG_ERROR && !lost &&
-	       nc_session_get_status(n->session) == NC_STATUS_RUNNING ?
-	       -EBADMSG : -ENOTCONN;
+	if (ret == -ETIMEDOUT) {
+		if (!n->began)
+			n->began = now_ms();
+		if (now_ms() - n->began < WHOLE_MS)
+			return -EAGAIN;
+	}
+	n->began = 0;
+	if (ret) {
+		n->lost = true;
+		return -ENOTCONN;
+	}
+	ret = parse_notif(n->c.in.text, notif);
+	frame_done(&n->c.in);
+	return ret;
 }

@@ -12,35 +12,9 @@
 
 #include <libyang/libyang.h>
 
-#define NETCONF_ERROR_LEN	512
+#include "fabric/dial.h"
 
 struct netconf;
-
-/**
- * struct netconf_target - address of a switch's agent
- * @path: UNIX socket; empty: SSH or TLS
- * @tls: TLS, not SSH
- * @user: SSH: user
- * @host: SSH, TLS: host
- * @port: SSH, TLS: port
- * @key: SSH: file with the private key; empty: none
- * @cert: TLS: file with the manager's certificate
- * @cert_key: TLS: file with its private key
- * @ca: TLS: file with the authority of the agents' certificates
- * @known_hosts: SSH: file with the hosts' keys; empty: any key is accepted
- */
-struct netconf_target {
-	char		path[108];
-	bool		tls;
-	char		user[64];
-	char		host[256];
-	uint16_t	port;
-	char		key[256];
-	char		known_hosts[256];
-	const char	*cert;
-	const char	*cert_key;
-	const char	*ca;
-};
 
 int netconf_target_parse(struct netconf_target *t, const char *text);
 int netconf_target_cmp(const struct netconf_target *a,

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See dial.h. Nothing waits but in poll(), and not beyond the time limit of all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libssh/libssh.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "auth/resolve.h"
+#include "conf/clock.h"
+#include "conf/log.h"
+#include "conf/text.h"
+#include "fabric/dial.h"
+#include "http2/reach.h"
+#include "netconf/carrier.h"
+#include "tls/tls.h"
+
+static int left_of(int64_t until)
+{
+	int64_t left = until - now_ms();
+
+	return left > 0 ? (int)left : 0;
+}
+
+static int wait_for(const struct carrier *c, short events, int64_t until)
+{
+	struct pollfd p = { .fd = c->fd, .events = events };
+	int n = poll(&p, 1, left_of(until));
+
+	return n > 0 || (n < 0 && errno == EINTR) ? 0 : -ETIMEDOUT;
+}
+
+/* --- UNIX sockets -------------------------------------------------------- */
+
+/* An agent that does not accept, either, does not keep it for longer. */
+static int dial_unix(const struct netconf_target *t, struct carrier *c,
+		     int64_t until, char *err)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int left = left_of(until), fd;
+	struct timeval limit = { left / 1000, left % 1000 * 1000 };
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", t->path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK)) {
+		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path,
+			 errno == EAGAIN ? "the agent does not answer" :
+			 strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -EHOSTUNREACH;
+	}
+	c->fd = fd;
+	return 0;
+}
+
+/* --- SSH and TLS --------------------------------------------------------- */
+
+/* A name that has no address is told apart from a host that does not answer. */
+static int has_address(const struct netconf_target *t, char *err)
+{
+	struct addrinfo *list;
+	int ret = inc_resolve(t->host, "", 0, INC_RESOLVE_MS, &list);
+
+	if (!ret) {
+		freeaddrinfo(list);
+		return 0;
+	}
+	snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->host,
+		 inc_resolve_why(ret));
+	text_clean(err);
+	return -EHOSTUNREACH;
+}
+
+/* Without a file of known hosts, any key is accepted. */
+static bool is_known(const struct netconf_target *t, ssh_session ssh)
+{
+	return !t->known_hosts[0] ||
+	       ssh_session_is_known_server(ssh) == SSH_KNOWN_HOSTS_OK;
+}
+
+static ssh_session new_ssh(const struct netconf_target *t, int fd)
+{
+	ssh_session ssh = ssh_new();
+	/* libssh closes it when it likes. */
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	unsigned int port = t->port;
+	const bool no = false;
+
+	if (!ssh || copy < 0 ||
+	    ssh_options_set(ssh, SSH_OPTIONS_PROCESS_CONFIG, &no) ||
+	    ssh_options_set(ssh, SSH_OPTIONS_HOST, t->host) ||
+	    ssh_options_set(ssh, SSH_OPTIONS_PORT, &port) ||
+	    ssh_options_set(ssh, SSH_OPTIONS_USER, t->user) ||
+	    (t->known_hosts[0] &&
+	     (ssh_options_set(ssh, SSH_OPTIONS_KNOWNHOSTS, t->known_hosts) ||
+	      ssh_options_set(ssh, SSH_OPTIONS_GLOBAL_KNOWNHOSTS,
+			      t->known_hosts))) ||
+	    ssh_options_set(ssh, SSH_OPTIONS_FD, &copy)) {
+		if (copy >= 0)
+			close(copy);
+		ssh_free(ssh);
+		return NULL;
+	}
+	ssh_set_blocking(ssh, 0);
+	return ssh;
+}
+
+/* What libssh has to wait for. */
+static bool waits(const struct carrier *c, int64_t until)
+{
+	int flags = ssh_get_poll_flags(c->ssh);
+
+	return !wait_for(c, flags & SSH_WRITE_PENDING ? POLLIN | POLLOUT :
+						       POLLIN, until);
+}
+
+static bool open_channel(struct carrier *c, int64_t until)
+{
+	int ret;
+
+	c->channel = ssh_channel_new(c->ssh);
+	if (!c->channel)
+		return false;
+	do {
+		ret = ssh_channel_open_session(c->channel);
+	} while (ret == SSH_AGAIN && waits(c, until));
+	if (ret != SSH_OK)
+		return false;
+	do {
+		ret = ssh_channel_request_subsystem(c->channel, "netconf");
+	} while (ret == SSH_AGAIN && waits(c, until));
+	return ret == SSH_OK;
+}
+
+static bool shake_ssh(const struct netconf_target *t, struct carrier *c,
+		      ssh_key key, int64_t until)
+{
+	int ret;
+
+	do {
+		ret = ssh_connect(c->ssh);
+	} while (ret == SSH_AGAIN && waits(c, until));
+	if (ret != SSH_OK || !is_known(t, c->ssh))
+		return false;
+	do {
+		ret = ssh_userauth_publickey(c->ssh, NULL, key);
+	} while (ret == SSH_AUTH_AGAIN && waits(c, until));
+	return ret == SSH_AUTH_SUCCESS && open_channel(c, until);
+}
+
+static bool dial_ssh(const struct netconf_target *t, struct carrier *c,
+		     int64_t until)
+{
+	ssh_key key = NULL;
+	bool good;
+
+	if (!t->key[0] || ssh_pki_import_privkey_file(t->key, NULL, NULL, NULL,
+						      &key) != SSH_OK)
+		return false;
+	c->ssh = new_ssh(t, c->fd);
+	good = c->ssh && shake_ssh(t, c, key, until);
+	ssh_key_free(key);
+	if (!good && c->ssh)
+		log_debug("%s: SSH: %s", t->host, ssh_get_error(c->ssh));
+	return good;
+}
+
+static bool dial_tls(const struct netconf_target *t, struct carrier *c,
+		     int64_t until)
+{
+	static const struct inc_tls_words words = {
+		.peer = "the agent",
+		.cert = "--tls-cert",
+		.plain = "is this its port for TLS?",
+	};
+	const struct inc_tls_how how = {
+		.ca = t->ca, .cert = t->cert, .key = t->cert_key,
+		.words = &words,
+	};
+	char why[NETCONF_ERROR_LEN];
+	struct inc_tls_ctx *ctx = inc_tls_ctx_new(&how, why, sizeof(why));
+	short events;
+	int ret;
+
+	if (!ctx) {
+		log_debug("%s: %s", t->host, why);
+		return false;
+	}
+	c->tls = inc_tls_open(ctx, c->fd, t->host);
+	inc_tls_ctx_free(ctx);
+	if (!c->tls)
+		return false;
+	do {
+		ret = inc_tls_shake(c->tls, &events);
+	} while (ret == -EAGAIN && !wait_for(c, events, until));
+	if (ret)
+		log_debug("%s: %s", t->host, inc_tls_why(c->tls));
+	return !ret;
+}
+
+/* Say why there is no session, where nothing better is known. */
+const char *dial_why(const struct netconf_target *t)
+{
+	return t->tls ? "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?" :
+	       "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?";
+}
+
+static int dial_host(const struct netconf_target *t, struct carrier *c,
+		     int64_t until, char *err)
+{
+	const bool v6 = strchr(t->host, ':');
+	char addr[sizeof(t->host) + 16];
+
+	if (t->tls && !t->cert) {
+		snprintf(err, NETCONF_ERROR_LEN,
+			 "TLS needs --tls-cert, --tls-key and --tls-ca");
+		return -EINVAL;
+	}
+	snprintf(addr, sizeof(addr), "%s%s%s:%u", v6 ? "[" : "", t->host,
+		 v6 ? "]" : "", t->port);
+	c->fd = inc_reach_connect(addr, t->port, left_of(until));
+	if (c->fd < 0)
+		c->fd = -1;
+	else if (t->tls ? dial_tls(t, c, until) : dial_ssh(t, c, until))
+		return 0;
+	snprintf(err, NETCONF_ERROR_LEN, "%s", dial_why(t));
+	return -EHOSTUNREACH;
+}
+
+/*
+ * Connect to an agent, and log in. Returns 0; or a negative errno value, and @c is
+ * to be closed.
+ * @c: result; zeroed, without a descriptor
+ * @until: as of now_ms()
+ * @err: result: what is wrong, of NETCONF_ERROR_LEN bytes
+ */
+int dial(const struct netconf_target *t, struct carrier *c, int64_t until,
+	 char *err)
+{
+	if (t->path[0])
+		return dial_unix(t, c, until, err);
+	return has_address(t, err) ?: dial_host(t, c, until, err);
+}
