@@ -143,11 +143,17 @@ class Liar:
             else:
                 self.asked += 1
                 self.answer(s, b"")
-            while END not in s.recv(1 << 16):
-                pass
-            while self.versions and (asked := s.recv(1 << 16)):
+            said = b""
+            while END not in said:
+                said += (part := s.recv(1 << 16))
+                if not part:
+                    raise ConnectionError
+            # The first request may come together with the hello.
+            asked = said.split(END, 1)[1]
+            while self.versions and (asked := asked or s.recv(1 << 16)):
                 self.asked += 1
                 self.answer(s, asked)
+                asked = b""
         except OSError:
             pass		# the manager has had enough
         s.close()
