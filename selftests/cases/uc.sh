@@ -143,6 +143,8 @@ part_mixed()
 	! job_wait && grep -q "of one packet" "$JOB_LOG.1"
 	ktap $? "UC is refused where messages are longer than a packet" \
 		"$(job_why)"
+	! grep "of one packet" "$JOB_LOG.0"
+	ktap $? "which is not the end of a rank over RC"
 	JOB_ENV=()
 }
 

@@ -262,7 +262,7 @@ part_options()
 	for at in "port 99999" "port http" "port -1" "slots 100" "slots 8192" \
 		  "pmtu 7" "pmtu 1500" "msg-size 63" "msg-size 100" "window 257" "hold 1" \
 		  "min-rto 10001" "dead-time 9" "traffic-class 3" "traffic-class 256" \
-		  "psn 0x1000000" "join-time 0" "max-clients 0"; do
+		  "psn 0x1000000" "join-time 0" "join-time 11" "max-clients 0"; do
 		# shellcheck disable=SC2086	# two words
 		says "serve --$at" 1 "--${at% *} \"${at#* }\": must be" \
 			inc-tool serve --$at
@@ -282,6 +282,10 @@ part_options()
 	ktap $? "serve: any port that is free is told" "$(cat "$log")"
 	kill "$pid"
 	wait "$pid"
+	ip netns exec "$TOPO-sw" inc-tool serve -l "$(topo_ip4 sw):0" --pidfile /none/pid >"$log" 2>&1
+	[ $? = 2 ] && ! grep listening "$log"
+	ktap $? "serve: without its pidfile it does not say that it listens" \
+		"$(cat "$log")"
 	says "serve: a tree that is none" 1 "--tree 99: " inc-tool serve --tree 99
 	says "serve: a tree and a parent" 1 "exclude each other" \
 		inc-tool serve --tree 99 --parent 10.0.0.1

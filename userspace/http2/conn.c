@@ -31,6 +31,13 @@ void conn_cut(struct h2_conn *c, const char *why)
 	conn_mark(c);
 }
 
+/* Cut a connection that sends what nobody understands. */
+void conn_cut_malformed(struct h2_conn *c, const char *why)
+{
+	c->is_malformed = !c->cut_reason;
+	conn_cut(c, why);
+}
+
 /*
  * Count frames that carry no call. Returns false if there were too many.
  * @n: their number; negative: so many more are allowed

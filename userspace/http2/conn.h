@@ -90,6 +90,7 @@ struct h2_input {
  * @junk: allowance of frames that carry no call
  * @bytes: allowance of bytes that belong to no call
  * @cut_reason: why to cut it, or NULL
+ * @is_malformed: because what it sends is malformed
  * @hung_up: the client, or its kernel, has closed it
  * @goaway: the client has sent GOAWAY
  * @idle: counted as SHARE_IDLE
@@ -121,6 +122,7 @@ struct h2_conn {
 	size_t			out_len;
 	struct allowance	words, junk, bytes;
 	const char		*cut_reason;
+	bool			is_malformed;
 	bool			hung_up;
 	bool			goaway;
 	bool			idle, dirty;
@@ -142,6 +144,20 @@ struct h2_listener {
 };
 
 /**
+ * struct h2_barred - a host whose connections were cut
+ * @host: its address; empty: the entry is free
+ * @since: milliseconds; when the first of @cuts was cut
+ * @cuts: connections that were cut in BARRED_MS
+ * @until: milliseconds; until when it gets no new connection
+ */
+struct h2_barred {
+	char		host[INET6_ADDRSTRLEN];
+	int64_t		since;
+	unsigned int	cuts;
+	int64_t		until;
+};
+
+/**
  * struct h2_server - the server
  * @self: the server's name in texts
  * @handler: callbacks
@@ -160,7 +176,7 @@ struct h2_listener {
  *	session.c must not call directly
  * @accept_timer: when to accept again
  * @turn_timer: wakes the loop while connections wait, or the server stops
- * @barred: hosts that get no new connection for a while
+ * @barred: hosts whose connections were cut, and may get no new one for a while
  * @session: nghttp2's callbacks
  * @option: nghttp2's options
  * @stopping: h2_stop() was called
@@ -182,10 +198,7 @@ struct h2_server {
 	struct h2_conn			*dead;
 	void				(*evict)(struct h2_conn *c, const char *why);
 	struct timer			accept_timer, turn_timer;
-	struct {
-		char	host[INET6_ADDRSTRLEN];
-		int64_t	until;
-	} barred[BARRED];
+	struct h2_barred		barred[BARRED];
 	nghttp2_session_callbacks	*session;
 	nghttp2_option			*option;
 	bool				stopping;
@@ -201,6 +214,7 @@ static inline int64_t conn_now(const struct h2_conn *c)
 /* conn.c */
 void conn_mark(struct h2_conn *c);
 void conn_cut(struct h2_conn *c, const char *why);
+void conn_cut_malformed(struct h2_conn *c, const char *why);
 bool conn_junk(struct h2_conn *c, int64_t n, const char *why);
 void conn_wait(struct h2_conn *c, uint32_t events);
 void conn_arm(struct h2_conn *c);

@@ -10,6 +10,7 @@
 
 #define LOOKS		64	/* hosts that are asked to give way */
 #define OWN_MS		100	/* handshakes of one host: age to give way */
+#define CUTS		8	/* malformed connections until a host is barred */
 #define BARRED_TEXT	"; its host gets no new connection for 10 s"
 
 static const char *host_of(const struct h2_conn *c)
@@ -30,26 +31,42 @@ bool host_barred(const struct h2_server *s, const struct h2_conn *c)
 	return false;
 }
 
-/* Bar the host of a connection that is cut. */
+/* Find the entry of a connection's host, else a free one, else the oldest. */
+static struct h2_barred *find_barred(struct h2_server *s, const struct h2_conn *c)
+{
+	struct h2_barred *b, *found = s->barred;
+
+	for (b = s->barred; b < s->barred + BARRED; b++) {
+		if (!strcmp(b->host, host_of(c)))
+			return b;
+		if (b->since < found->since)
+			found = b;
+	}
+	*found = (struct h2_barred){ .cuts = 0 };
+	snprintf(found->host, sizeof(found->host), "%s", host_of(c));
+	return found;
+}
+
+/*
+ * Note that a connection is cut. Its host is barred if the connection took too
+ * much, or if this happens often: a single wrong frame, which any user of the
+ * host can send, must not keep the host's ranks out.
+ */
 void host_bar(struct h2_server *s, const struct h2_conn *c, const char *why)
 {
+	struct h2_barred *b = find_barred(s, c);
 	char text[256];
-	unsigned int i, k = 0;
+	bool bars;
 
-	for (i = 0; i < BARRED; i++) {
-		if (!strcmp(s->barred[i].host, host_of(c))) {
-			k = i;
-			break;
-		}
-		/* Take a free entry, or the one that expires first. */
-		if (s->barred[i].until < s->barred[k].until)
-			k = i;
+	if (s->loop->now - b->since >= BARRED_MS) {
+		b->since = s->loop->now;
+		b->cuts = 0;
 	}
-	snprintf(s->barred[k].host, sizeof(s->barred[k].host), "%s",
-		 host_of(c));
-	s->barred[k].until = s->loop->now + BARRED_MS;
+	bars = ++b->cuts >= CUTS || !c->is_malformed;
+	if (bars)
+		b->until = s->loop->now + BARRED_MS;
 	snprintf(text, sizeof(text), "%s%s", why,
-		 *host_of(c) ? BARRED_TEXT : "");
+		 bars && *host_of(c) ? BARRED_TEXT : "");
 	s->handler->cut(s->ctx, c->peer, text);
 }
 

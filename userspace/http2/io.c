@@ -268,7 +268,7 @@ static void read_some(struct h2_conn *c)
 		return;
 	}
 	if (ret < 0)
-		conn_cut(c, "protocol error");
+		conn_cut_malformed(c, "protocol error");
 	else if (n > 0 && !c->cut_reason &&
 		 keep_input(c, data + ret, (size_t)(n - ret)))
 		conn_cut(c, "no memory");

@@ -679,10 +679,10 @@ static int frame_sent(nghttp2_session *h2, const nghttp2_frame *f, void *ctx)
 
 	if (f->hd.type == NGHTTP2_RST_STREAM &&
 	    f->rst_stream.error_code != NGHTTP2_NO_ERROR)
-		conn_junk(c, 1, "its calls have to be reset, again and again");
+		conn_junk(c, 1, "too many of its calls have to be reset");
 	if (f->hd.type == NGHTTP2_GOAWAY &&
 	    f->goaway.error_code != NGHTTP2_NO_ERROR)
-		conn_cut(c, "what it sends is not HTTP/2, or has no end");
+		conn_cut_malformed(c, "what it sends is not HTTP/2, or has no end");
 	/* A client that reads sends WINDOW_UPDATE: allow for it. */
 	if (f->hd.type == NGHTTP2_DATA) {
 		conn_junk(c, -2, "");

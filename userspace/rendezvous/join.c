@@ -52,6 +52,13 @@ static bool tree_suits(struct client *c, const struct job *job,
 			     join->mtu);
 		return false;
 	}
+	/* The kernel would say so, too, but of a rank that nobody waits for. */
+	if (join->uc && job->tree.msg_size > job->tree.pmtu) {
+		client_error(c, EINVAL, "job \"%s\": its tree was made for RC, with messages of %u bytes, and UC needs messages of one packet, %u bytes: start all ranks with the same transport",
+			     job->request.job, job->tree.msg_size,
+			     job->tree.pmtu);
+		return false;
+	}
 	return !wish_differs(c, job, "slots", wish->slots, job->tree.slots) &&
 	       !wish_differs(c, job, "message size", wish->msg_size,
 			     job->tree.msg_size) &&

@@ -330,9 +330,12 @@ int server_run(struct server *s, const struct serve_options *o)
 	if (find_tree(s))
 		return -EINVAL;
 	creds_watch(&s->loop, on_file, s);
-	if (open_signals(s) || start_rpc(s, o) ||
-	    inc_pidfile_write("inc-tool: serve", o->pidfile))
+	if (open_signals(s) || inc_pidfile_write("inc-tool: serve", o->pidfile))
 		return -EIO;
+	if (start_rpc(s, o)) {
+		inc_pidfile_remove(o->pidfile);
+		return -EIO;
+	}
 	inc_output_end("inc-tool: serve");
 	run_loop(s);
 	close_all(s);

@@ -325,6 +325,9 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 			 req->group, req->mapping);
 		return -EPROTONOSUPPORT;
 	}
+	if (req->mtu && req->mtu < 256)
+		return set_error(err, len, -EINVAL,
+				 "join: mtu must be 0, or at least 256");
 	if (req->transport != RDMA_INC__V1__TRANSPORT__RC &&
 	    req->transport != RDMA_INC__V1__TRANSPORT__UC)
 		return set_error(err, len, -EINVAL,

@@ -491,6 +491,32 @@ static void test_half_headers(void)
 	end_server(s);
 }
 
+/* DATA of no stream: what any user of a host can send, and no ranks' end. */
+static void test_malformed(void)
+{
+	struct h2_server *s = new_server(&plain);
+	size_t n = sizeof(preface) - 1;
+	uint8_t data[64];
+	int fds[2], i, k;
+
+	memcpy(data, preface, n);
+	n += put_frame(data + n, 0, 4, 0, 0);
+	n += put_frame(data + n, 0, 0, 0, 0);
+	for (i = 1; i <= 8; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds))
+			abort();
+		h2_attach(s, fds[0], "192.0.2.7", i);
+		cut_why[0] = '\0';
+		check(send(fds[1], data, n, 0) > 0, "a wrong frame");
+		for (k = 0; k < 3; k++)
+			turn(0);
+		check(*cut_why && (i < 8) == !strstr(cut_why, "10 s"),
+		      "the eighth one in 10 s bars its host");
+		close(fds[1]);
+	}
+	end_server(s);
+}
+
 /* However many descriptors there are, a host has at most half of them. */
 static void test_one_host(void)
 {
@@ -787,6 +813,7 @@ int main(int argc, char **argv)
 	test_allowance();
 	test_dialogues(n);
 	test_half_headers();
+	test_malformed();
 	test_queues(1);
 	test_queues(20);
 	test_queues(300);
