@@ -473,6 +473,11 @@ static void does_not_suit(void)
 	c = dial();
 	say_join(&c, &j);
 	hear_error(&c, EMSGSIZE, "2048");
+	j = who("x", 1, 3);
+	j.uc = true;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, EINVAL, "of one packet");
 	j = who("y", 1, 3);
 	j.ranks = 2000;
 	c = dial();
