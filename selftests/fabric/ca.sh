@@ -92,6 +92,11 @@ test_missing()
 	: >"$CA/index.txt"
 	says "an index that is too old: crl" 1 "index.txt lacks" crl
 	mv "$DIR/kept" "$CA/index.txt"
+	# As an editor may leave it, which is no damage.
+	cp "$CA/index.txt" "$DIR/kept"
+	truncate -s -1 "$CA/index.txt"
+	says "an index whose last line has no end" 0 "" crl
+	cp "$DIR/kept" "$CA/index.txt"
 }
 
 # is_damaged FILE LINE TEXT COMMAND...: a line TEXT more.
@@ -131,6 +136,8 @@ no_pem()
 
 test_damaged()
 {
+	local got
+
 	is_damaged index.txt 2 'junk\n' list crl
 	is_damaged index.txt 2 'R\t491231235959Z\t269931235959Z\tAB\tunknown\t/\n' crl
 	is_damaged issued.txt 3 '\0\0' list "client new"
@@ -140,6 +147,10 @@ test_damaged()
 	openssl req -x509 -newkey rsa:1024 -nodes -keyout /dev/null -subj /CN=other \
 		-out "$CA/ca.pem" 2>/dev/null
 	says "another authority's ca.pem" 1 "is not the certificate of" crl
+	echo nothing >"$CA/ca.pem"
+	got=$(ca list 2>&1 >/dev/null)
+	[[ $got == *"ca.pem is damaged; it has to come from a backup" ]]
+	ktap $? "a damaged ca.pem: list" "$got"
 	cp "$DIR/kept" "$CA/ca.pem"
 }
 
@@ -316,6 +327,10 @@ test_new()
 	ktap $? "a new authority has issued nothing" "$got"
 	says "a new authority: crl" 0 "" crl
 	ca client x
+	says "a serial that was mistyped" 0 "AB00112233445566: \"inc-am-ca list\" does not have it" \
+		revoke 00ab00112233445566
+	openssl crl -in "$CA/crl.pem" -noout -text | grep -q ": AB00112233445566\$"
+	ktap $? "is revoked nevertheless" "$(cat "$CA/index.txt")"
 	rm "$CA/issued.txt" "$CA/index.txt" "$CA/crl.pem"
 	says "an authority without lists: client" 1 "issued.txt is missing" client y
 	says "an authority without lists: crl" 1 "index.txt is missing" crl
