@@ -103,7 +103,7 @@ static const struct opt options_list[] = {
 	  AT(s.max.host_memory), 1 << 20, UINT64_MAX },
 	{ "join-time", 0, OPT_SEC, "TIME",
 	  "from connecting to joining (default and maximum 10)",
-	  AT(s.max.join_ms), SEC, 10 * SEC },
+	  AT(s.max.join_ms), SEC, 1000000 * SEC },
 	{ "forming-time", 0, OPT_SEC, "TIME",
 	  "from a job's first rank until all are ready (default 300)",
 	  AT(s.max.forming_ms), SEC, 1000000 * SEC },
