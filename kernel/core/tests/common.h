@@ -9,6 +9,7 @@
 
 #include <kunit/test.h>
 #include <linux/types.h>
+#include <linux/vmalloc.h>
 
 #define INC_TEST_SEED	0x696e632d72646d61ULL
 
@@ -59,6 +60,23 @@ static inline void inc_rng_init(struct inc_rng *rng, struct kunit *test)
 {
 	rng->state = inc_test_seed();
 	kunit_info(test, "seed 0x%llx\n", (unsigned long long)rng->state);
+}
+
+/* A page that faults follows a vmalloc() area. False without memory. */
+static inline bool inc_test_bufs_alloc(u8 **buf, int n, size_t size)
+{
+	for (int i = 0; i < n; i++) {
+		buf[i] = vmalloc(size);
+		if (!buf[i])
+			return false;
+	}
+	return true;
+}
+
+static inline void inc_test_bufs_free(u8 **buf, int n)
+{
+	for (int i = 0; i < n; i++)
+		vfree(buf[i]);
 }
 
 #endif /* _INC_TESTS_COMMON_H */

@@ -11,7 +11,6 @@
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <linux/vmalloc.h>
 
 #include "common.h"
 #include "core/reduce/reduce_impl.h"
@@ -279,11 +278,8 @@ static int block_test_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = t;
 	inc_rng_init(&t->rng, test);
-	for (int i = 0; i < NR_VECTORS; i++) {
-		t->buf[i] = vmalloc(BUF_SIZE);
-		if (!t->buf[i])
-			return -ENOMEM;
-	}
+	if (!inc_test_bufs_alloc(t->buf, NR_VECTORS, BUF_SIZE))
+		return -ENOMEM;
 	/* The module did this at load; in a standalone test nobody did. */
 	if (!inc_reduce_impl_at(0))
 		inc_reduce_init();
@@ -294,10 +290,8 @@ static void block_test_exit(struct kunit *test)
 {
 	struct block_test *t = test->priv;
 
-	if (!t)
-		return;
-	for (int i = 0; i < NR_VECTORS; i++)
-		vfree(t->buf[i]);
+	if (t)
+		inc_test_bufs_free(t->buf, NR_VECTORS);
 }
 
 static struct kunit_case block_test_cases[] = {

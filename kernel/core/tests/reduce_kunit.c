@@ -9,8 +9,8 @@
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <linux/vmalloc.h>
 
+#include "common.h"
 #include "core/reduce/reduce_impl.h"
 #include "reduce_ref.h"
 
@@ -598,11 +598,8 @@ static int reduce_test_init(struct kunit *test)
 	t->a = kunit_kzalloc(test, MAX_ELEM * 16, GFP_KERNEL);
 	t->b = kunit_kzalloc(test, MAX_ELEM * 16, GFP_KERNEL);
 	t->want = kunit_kzalloc(test, MAX_ELEM * 16, GFP_KERNEL);
-	for (int i = 0; i < 3; i++) {
-		t->buf[i] = vmalloc(BUF_SIZE);
-		if (!t->buf[i])
-			return -ENOMEM;
-	}
+	if (!inc_test_bufs_alloc(t->buf, ARRAY_SIZE(t->buf), BUF_SIZE))
+		return -ENOMEM;
 	/* The module did this at load; in a standalone test nobody did. */
 	if (!inc_reduce_impl_at(0))
 		inc_reduce_init();
@@ -613,10 +610,8 @@ static void reduce_test_exit(struct kunit *test)
 {
 	struct reduce_test *t = test->priv;
 
-	if (!t)
-		return;
-	for (int i = 0; i < 3; i++)
-		vfree(t->buf[i]);
+	if (t)
+		inc_test_bufs_free(t->buf, ARRAY_SIZE(t->buf));
 }
 
 static struct kunit_case reduce_test_cases[] = {
