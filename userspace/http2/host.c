@@ -31,7 +31,10 @@ bool host_barred(const struct h2_server *s, const struct h2_conn *c)
 	return false;
 }
 
-/* Find the entry of a connection's host, else a free one, else the oldest. */
+/*
+ * Find the entry of a connection's host, else a free one, else one of a host that is
+ * not barred, or not for long.
+ */
 static struct h2_barred *find_barred(struct h2_server *s, const struct h2_conn *c)
 {
 	struct h2_barred *b, *found = s->barred;
@@ -39,7 +42,8 @@ static struct h2_barred *find_barred(struct h2_server *s, const struct h2_conn *
 	for (b = s->barred; b < s->barred + BARRED; b++) {
 		if (!strcmp(b->host, host_of(c)))
 			return b;
-		if (b->since < found->since)
+		if (b->until < found->until ||
+		    (b->until == found->until && b->since < found->since))
 			found = b;
 	}
 	*found = (struct h2_barred){ .cuts = 0 };
