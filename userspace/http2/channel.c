@@ -5,7 +5,6 @@
  * wakes it.
  */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -288,16 +287,12 @@ static void await_event(struct channel *c)
 		{ .fd = c->wake, .events = POLLIN },
 		{ .fd = c->link.fd, .events = c->link.events },
 	};
-	int64_t at = channel_alarm(c), left = at - now_ms();
+	int64_t at = channel_alarm(c);
 	uint64_t count;
 
 	if (c->link.has_handshake && c->out_at < c->out_len && !c->reader_gone)
 		pfd[1].events |= POLLOUT;
-	if (left > INT_MAX)
-		left = at == NEVER ? -1 : INT_MAX;
-	else if (left < 0)
-		left = 0;
-	poll(pfd, 2, (int)left);
+	poll(pfd, 2, at == NEVER ? -1 : ms_until(at));
 	if (pfd[0].revents && read(c->wake, &count, sizeof(count)) < 0)
 		return;	/* already reset */
 }

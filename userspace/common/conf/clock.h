@@ -5,6 +5,7 @@
 #ifndef INC_CONF_CLOCK_H
 #define INC_CONF_CLOCK_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -30,6 +31,19 @@ static inline int64_t clock_ns(clockid_t clock)
 static inline int64_t now_ms(void)
 {
 	return clock_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+/**
+ * ms_until() - compute how long to wait
+ * @until: time of now_ms()
+ *
+ * Return: milliseconds, for poll() and its like; 0 if @until has passed.
+ */
+static inline int ms_until(int64_t until)
+{
+	int64_t left = until - now_ms();
+
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
 /**

@@ -4,7 +4,6 @@
  * done, then the clients' work, one lane after the other, then timers.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -166,7 +165,6 @@ static bool serve_client(struct loop *loop)
 
 static int wait_ms(struct loop *loop, int64_t until)
 {
-	int64_t ms;
 	bool work;
 
 	pthread_mutex_lock(&loop->lock);
@@ -176,8 +174,7 @@ static int wait_ms(struct loop *loop, int64_t until)
 		return 0;
 	if (until == INT64_MAX)
 		return -1;
-	ms = until - now_ms();
-	return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
+	return ms_until(until);
 }
 
 /*

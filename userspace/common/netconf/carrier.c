@@ -17,16 +17,6 @@
 #define PIECE	16384	/* bytes; a chunk, with what is around it */
 #define MARKS	64	/* of these at most */
 
-static int left_of(int64_t until)
-{
-	int64_t left;
-
-	if (until < 0)
-		return -1;
-	left = until - (int64_t)now_ms();
-	return left > 0 ? (int)left : 0;
-}
-
 /* Returns -ETIMEDOUT at @until, -EAGAIN if it was woken, or 0. */
 static int wait_for(const struct carrier *c, short events, int64_t until,
 		    int wake)
@@ -39,7 +29,7 @@ static int wait_for(const struct carrier *c, short events, int64_t until,
 
 	if (c->ssh && ssh_get_poll_flags(c->ssh) & SSH_WRITE_PENDING)
 		p[0].events |= POLLOUT;
-	n = poll(p, 2, left_of(until));
+	n = poll(p, 2, until < 0 ? -1 : ms_until(until));
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	if (p[1].revents)
@@ -95,7 +85,7 @@ int carrier_recv(struct carrier *c, int64_t until, int wake)
 		if (ret)
 			return ret > 0 ? 0 : ret;
 		/* A peer that sends all the time has a time limit, too. */
-		if (more && !left_of(until))
+		if (more && until >= 0 && !ms_until(until))
 			return -ETIMEDOUT;
 		c->at = 0;
 		c->have = 0;

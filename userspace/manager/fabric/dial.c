@@ -23,17 +23,10 @@
 #include "netconf/carrier.h"
 #include "tls/tls.h"
 
-static int left_of(int64_t until)
-{
-	int64_t left = until - now_ms();
-
-	return left > 0 ? (int)left : 0;
-}
-
 static int wait_for(const struct carrier *c, short events, int64_t until)
 {
 	struct pollfd p = { .fd = c->fd, .events = events };
-	int n = poll(&p, 1, left_of(until));
+	int n = poll(&p, 1, ms_until(until));
 
 	return n > 0 || (n < 0 && errno == EINTR) ? 0 : -ETIMEDOUT;
 }
@@ -45,7 +38,7 @@ static int dial_unix(const struct netconf_target *t, struct carrier *c,
 		     int64_t until, char *err)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	int left = left_of(until), fd;
+	int left = ms_until(until), fd;
 	struct timeval limit = { left / 1000, left % 1000 * 1000 };
 
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", t->path);
@@ -230,7 +223,7 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 	}
 	snprintf(addr, sizeof(addr), "%s%s%s:%u", v6 ? "[" : "", t->host,
 		 v6 ? "]" : "", t->port);
-	c->fd = inc_reach_connect(addr, t->port, left_of(until));
+	c->fd = inc_reach_connect(addr, t->port, ms_until(until));
 	if (c->fd < 0)
 		c->fd = -1;
 	else if (t->tls ? dial_tls(t, c, until) : dial_ssh(t, c, until))
