@@ -39,6 +39,7 @@
 /* Bytes of a hello; of a request by SSH or TLS. */
 #define HELLO_MAX	(1U << 20)
 #define REQUEST_MAX	(16U << 20)
+#define ATTRIBUTES_MAX	8192U	/* an edit of 1,024 members has an eighth */
 
 #define TRANSPORTS	3
 
@@ -305,6 +306,7 @@ static bool say_hello(struct session *s)
 
 	s->id = serve_number(s->a);
 	s->c.in.max = HELLO_MAX;
+	s->c.in.attributes_max = ATTRIBUTES_MAX;
 	if (send_hello(s))
 		return false;
 	ret = carrier_recv(&s->c, -1, -1);

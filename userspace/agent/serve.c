@@ -11,12 +11,14 @@
 #include "reply.h"
 #include "serve.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define LARGE		(1U << 20)	/* bytes of a request */
 /* Longest time that a client may leave its reply unread. */
 #define UNREAD_MS	30000
 
@@ -204,6 +206,7 @@ static void serve_requests(struct session *s)
 {
 	struct serve *srv = s->a->serve;
 	uint64_t n;
+	bool large;
 	int ret = 0;
 
 	while (!ret && !srv->stop && !s->end) {
@@ -212,7 +215,11 @@ static void serve_requests(struct session *s)
 			(void)!read(s->wake, &n, sizeof(n));
 			ret = 0;
 		} else if (!ret) {
+			large = s->c.in.len > LARGE;
 			ret = take_message(s);
+			/* Its tree lay among what stays: nothing goes by itself. */
+			if (large)
+				malloc_trim(0);
 		} else if (ret != -EPIPE) {
 			log_warn("session %u ends: %s", s->id, frame_why(ret));
 		}

@@ -135,6 +135,18 @@ static void test_limits(void)
 		      "one more than there may be");
 		frame_done(&f);
 	}
+	for (n = 0; n < 2; n++) {
+		struct frame f = { .attributes_max = 512 - !n };
+
+		memset(data, ' ', sizeof(data));
+		for (size_t i = 0; i < sizeof(data); i += 8)
+			memcpy(data + i, "x=''", 4);
+		ret = feed(&f, data, sizeof(data), 7, &messages, last,
+			   sizeof(last));
+		check(n ? !ret : ret == -EMSGSIZE, n ? "as many attributes as there may be" :
+		      "one attribute more");
+		frame_done(&f);
+	}
 	{
 		struct frame f[2] = { { .pool = &pool }, { .pool = &pool } };
 

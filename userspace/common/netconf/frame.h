@@ -27,6 +27,7 @@ struct frame_pool {
  * @chunked: both sides have said :base:1.1
  * @max: bytes that a message may have; 0: as many as there is memory for
  * @elements_max: elements that it may have; 0: any number
+ * @attributes_max: attributes and namespaces that it may have; 0: any number
  * @pool: to share with other sessions, or NULL
  * @text: what has come of it, with a zero byte behind it
  * @len: its length, bytes
@@ -36,12 +37,14 @@ struct frame_pool {
  * @size: bytes of the chunk that are still to come, or its size as far as it has
  * @before: bytes before a chunk that mean nothing
  * @elements: how many have begun
+ * @attributes: equals signs that have come
  * @counted: bytes of @text in which they were counted
  */
 struct frame {
 	bool			chunked;
 	size_t			max;
 	unsigned int		elements_max;
+	unsigned int		attributes_max;
 	struct frame_pool	*pool;
 	char			*text;
 	size_t			len;
@@ -51,6 +54,7 @@ struct frame {
 	size_t			size;
 	unsigned int		before;
 	unsigned int		elements;
+	unsigned int		attributes;
 	size_t			counted;
 };
 
