@@ -11,9 +11,9 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import resource
 import selectors
+import signal
 import socket
 import subprocess
 import sys
@@ -22,11 +22,13 @@ import time
 
 from hostile import (DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS,
                      Manager, frame, headers, literal)
-from rpcbase import ktap, plan
+from rpcbase import ktap, now, plan
 
-LASTS = 5			# seconds of each attack
+LASTS = 5			# seconds of each attack, at least
+ROUNDS = 2			# calls of others meanwhile, at least
 WITHIN = 1.0			# seconds in which others are served
 SLOW = 3			# times as long, if the machine is busy with other tests
+ARRIVES = 15			# seconds for ranks to reach a manager on such a machine
 TOKENS = 20000
 ME = pathlib.Path(__file__).resolve()
 
@@ -104,14 +106,16 @@ CASES = {
 }
 
 
-def attack(port, name, token, lasts):
-    """Keeps so many connections open, each with all that it says."""
+def attack(port, name, token):
+    """Keeps so many connections open, each with all that it says, until SIGTERM."""
     each, hosts, make = CASES[name]
-    data, until = make(token), time.monotonic() + lasts
+    data, ends = make(token), []
     sel, sent = selectors.DefaultSelector(), 0
     todo = [f"127.0.3.{1 + i}" for i in range(hosts)] * each
 
-    while time.monotonic() < until:
+    signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
+    print("begins", flush=True)
+    while not ends:
         while todo:
             s = socket.socket()
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -158,29 +162,33 @@ def token_file(where):
 
 
 def join(m):
-    """Seconds until a new group is ready, or 99."""
-    said = len(m.log.read_text())
-    out = subprocess.run(
+    """Seconds from the last rank's request until a new group is ready, or 99. How
+    long ranks take to get there depends on the machine: the kernel drops a SYN of
+    theirs if nobody has time to empty the queue of loopback. The manager's log does
+    not say it: events of callers without a tenant share a limit."""
+    ranks = subprocess.run(
         [m.path / "sim_clients", str(m.port), "20", "1", "4", "1", "1",
-         str(int(SLOW * WITHIN))],
-        capture_output=True, text=True, check=False, timeout=60)
-    took = re.findall(r"group-ready sim20.*, (\d+) ms after the last rank",
-                      m.log.read_text()[said:])
-    ready = out.stdout and json.loads(out.stdout)["ready"] == 4
-    return int(took[-1]) / 1000 if ready and took else 99
+         str(ARRIVES), "once"], capture_output=True, text=True, check=False)
+    out = json.loads(ranks.stdout or "{}")
+    if out.get("ready") == 4:
+        return out["ready_ms"] / 1000
+    print("#", out, ranks.stderr, flush=True)
+    return 99
 
 
 def case(m, name, token, tokens):
-    slowest, served, group = 0, 0, 0
+    slowest, served, rounds, group = 0, 0, 0, 0
     bad = subprocess.Popen(
-        [sys.executable, ME, "attack", str(m.port), name, token, str(LASTS)],
+        [sys.executable, ME, "attack", str(m.port), name, token],
         stdout=subprocess.PIPE, text=True)
-    begin, cpu = time.monotonic(), m.cpu()
-    while bad.poll() is None and m.amd.poll() is None:
-        asked = time.monotonic()
+    bad.stdout.readline()
+    begin, until, cpu = time.monotonic(), now() + LASTS, m.cpu()
+    while ((rounds < ROUNDS or now() < until) and bad.poll() is None and
+           m.amd.poll() is None):
+        rounds, asked = rounds + 1, now()
         try:
             served += not m.ask("group").returncode
-            took = time.monotonic() - asked
+            took = now() - asked
         except subprocess.TimeoutExpired:
             took = 99
         slowest = max(slowest, took)
@@ -188,12 +196,15 @@ def case(m, name, token, tokens):
             group = max(group, join(m))
         time.sleep(0.05)
     cpu = (m.cpu() - cpu) / (time.monotonic() - begin)
+    lives = bad.poll() is None
+    bad.terminate()
     sent = bad.communicate()[0].strip()
     print(f"# {name}: {sent} MiB, {cpu:.2f} of a CPU; others after "
           f"{slowest:.2f} s, {served} times; a new group after {group:.2f} s",
           flush=True)
-    ktap(m.amd.poll() is None and served > 1 and slowest < SLOW * WITHIN,
-         f"{name}: others are served", f"{served} times, {slowest:.2f} s")
+    ktap(lives and m.amd.poll() is None and served == rounds and
+         slowest < SLOW * WITHIN, f"{name}: others are served",
+         f"{served} of {rounds} times, {slowest:.2f} s")
     if not tokens:
         ktap(group < SLOW * WITHIN, f"{name}: and groups are made",
              f"{group:.2f} s")
@@ -224,7 +235,7 @@ def run(path, names, tokens):
 
 def main():
     if sys.argv[1:2] == ["attack"]:
-        attack(int(sys.argv[2]), sys.argv[3], sys.argv[4], float(sys.argv[5]))
+        attack(int(sys.argv[2]), sys.argv[3], sys.argv[4])
         return
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65536), most))

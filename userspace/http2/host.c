@@ -139,6 +139,19 @@ static struct share *find_rival(const struct share_set *set, int full)
 					      set->by_kind[SHARE_CONNECTION];
 }
 
+/*
+ * Ask whether a connection's calls count towards the pool of kind @full that
+ * @set's do. A connection joins the tenant of its first caller that has one.
+ */
+static bool in_pool(const struct h2_conn *c, const struct share_set *set,
+		    int full)
+{
+	const struct share *own = c->share.by_kind[full];
+	const struct share *pool = set->by_kind[full];
+
+	return own == pool || (full == SHARE_TENANT && !own && !*pool->name);
+}
+
 static struct share *find_greediest(const struct h2_server *s,
 				    const struct share_set *set,
 				    enum share_what what, int full)
@@ -147,7 +160,7 @@ static struct share *find_greediest(const struct h2_server *s,
 	const struct h2_conn *c;
 
 	for (c = s->conns; c; c = c->next) {
-		if (c->share.by_kind[full] != set->by_kind[full])
+		if (!in_pool(c, set, full))
 			continue;
 		other = find_rival(&c->share, full);
 		if (other->used[what] > most->used[what])
@@ -160,7 +173,7 @@ static struct share *find_greediest(const struct h2_server *s,
 static bool has_some(const struct h2_conn *c, const struct share_set *set,
 		     const struct share *most, enum share_what what, int full)
 {
-	return c->share.by_kind[full] == set->by_kind[full] &&
+	return in_pool(c, set, full) &&
 	       find_rival(&c->share, full) == most &&
 	       c->share.by_kind[SHARE_CONNECTION]->used[what];
 }

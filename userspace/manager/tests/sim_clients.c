@@ -4,13 +4,14 @@
  * HTTP/2 without TLS, of as little work as possible, so that a few processes
  * stand for thousands of clients.
  *
- *   sim_clients PORT FIRST GROUPS RANKS SPREAD EACH SECONDS [churn]
+ *   sim_clients PORT FIRST GROUPS RANKS SPREAD EACH SECONDS [churn|once]
  *
  * The manager is at 127.0.0.1:PORT. Groups number FIRST and following, of RANKS
  * ranks each; rank r of the group number g is host (g * RANKS + r) * SPREAD of
  * the fabric of sim_agents. A connection has EACH streams. With "churn", a rank
  * leaves when its group is ready, and joins again when it has left, over a new
- * connection. Prints a line of JSON after SECONDS.
+ * connection. With "once", it ends as soon as all are ready. Prints a line of
+ * JSON after SECONDS.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -89,12 +90,14 @@ static struct {
 	uint32_t	spread;
 	uint32_t	each;
 	bool		churn;
+	bool		once;
 } o;
 
 static struct rank *ranks;
 static struct conn *conns;
 static int epoll;
 static unsigned long long beats, readies, failures, lost;
+static int64_t asked_at, ready_at;	/* ms: the last Join, the last READY */
 
 static void *must(void *p)
 {
@@ -265,6 +268,7 @@ static void open_conn(struct conn *c)
 		put_join(&out, c->first + i);
 	}
 	flush(c, &out);
+	asked_at = now_ms();
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &ev))
 		abort();
 }
@@ -311,6 +315,7 @@ static void told(uint32_t rank, const struct am_message *msg)
 		break;
 	case INC_RDV_READY:
 		r->is = IS_READY;
+		ready_at = now_ms();
 		readies += !(rank % o.ranks);
 		if (!o.churn)
 			break;
@@ -456,13 +461,23 @@ static void open_some(uint32_t n)
 		open_conn(&conns[opened++]);
 }
 
+static uint32_t count_ready(void)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < o.groups * o.ranks; i++)
+		n += ranks[i].is == IS_READY;
+	return n;
+}
+
 static void run(int64_t until)
 {
 	struct epoll_event evs[EVENTS];
 	int64_t next = 0, now;
 	int i, n;
 
-	while ((now = now_ms()) < until) {
+	while ((now = now_ms()) < until &&
+	       !(o.once && count_ready() == o.groups * o.ranks)) {
 		n = epoll_wait(epoll, evs, EVENTS, TICK_MS);
 		for (i = 0; i < n; i++)
 			receive(evs[i].data.ptr);
@@ -476,14 +491,10 @@ static void run(int64_t until)
 
 static void report(double seconds)
 {
-	uint32_t i, ready = 0;
-
-	for (i = 0; i < o.groups * o.ranks; i++)
-		ready += ranks[i].is == IS_READY;
-	printf("{\"groups\": %u, \"ranks\": %u, \"streams\": %u, \"ready\": %u, \"beats_s\": %.0f, \"groups_s\": %.1f, \"failures\": %llu, \"lost\": %llu}\n",
-	       o.groups, o.groups * o.ranks, o.each, ready,
+	printf("{\"groups\": %u, \"ranks\": %u, \"streams\": %u, \"ready\": %u, \"beats_s\": %.0f, \"groups_s\": %.1f, \"failures\": %llu, \"lost\": %llu, \"ready_ms\": %lld}\n",
+	       o.groups, o.groups * o.ranks, o.each, count_ready(),
 	       (double)beats / seconds, (double)readies / seconds, failures,
-	       lost);
+	       lost, (long long)(ready_at - asked_at));
 }
 
 int main(int argc, char **argv)
@@ -493,7 +504,7 @@ int main(int argc, char **argv)
 	int seconds;
 
 	if (argc < 8) {
-		fputs("usage: sim_clients PORT FIRST GROUPS RANKS SPREAD EACH SECONDS [churn]\n",
+		fputs("usage: sim_clients PORT FIRST GROUPS RANKS SPREAD EACH SECONDS [churn|once]\n",
 		      stderr);
 		return 2;
 	}
@@ -504,7 +515,8 @@ int main(int argc, char **argv)
 	o.spread = (uint32_t)atoi(argv[5]);
 	o.each = (uint32_t)atoi(argv[6]);
 	seconds = atoi(argv[7]);
-	o.churn = argc > 8;
+	o.churn = argc > 8 && !strcmp(argv[8], "churn");
+	o.once = argc > 8 && !strcmp(argv[8], "once");
 	if (!o.each || o.groups * o.ranks % o.each) {
 		fputs("sim_clients: EACH must divide the number of ranks\n",
 		      stderr);
