@@ -73,12 +73,96 @@ int am_errno_of(int status)
 	return status ? EREMOTEIO : 0;
 }
 
-static ProtobufCBinaryData bytes_of(const struct inc_rdv_addr *addr)
+#define RANK(kind)	RDMA_INC__V1__RANK_MESSAGE__KIND_##kind
+#define MANAGER(kind)	RDMA_INC__V1__MANAGER_MESSAGE__KIND_##kind
+#define TYPES		(INC_RDV_CHANGE + 1)
+
+/* The kind_case of each type; 0 if the sender does not send it. */
+static const int rank_kinds[TYPES] = {
+	[INC_RDV_JOIN]		= RANK(JOIN),
+	[INC_RDV_RTS]		= RANK(RTS),
+	[INC_RDV_LEAVE]		= RANK(LEAVE),
+	[INC_RDV_LOST]		= RANK(LOST),
+	[INC_RDV_GATHER]	= RANK(GATHER),
+	[INC_RDV_RETRACT]	= RANK(RETRACT),
+	[INC_RDV_LINK]		= RANK(LINK),
+	[INC_RDV_REJOIN]	= RANK(REJOIN),
+	[INC_RDV_LOSSY]		= RANK(LOSSY),
+};
+
+static const int manager_kinds[TYPES] = {
+	[INC_RDV_JOINED]	= MANAGER(JOINED),
+	[INC_RDV_READY]		= MANAGER(READY),
+	[INC_RDV_LEFT]		= MANAGER(LEFT),
+	[INC_RDV_FAILED]	= MANAGER(FAILED),
+	[INC_RDV_BYE]		= MANAGER(BYE),
+	[INC_RDV_ALIVE]		= MANAGER(ALIVE),
+	[INC_RDV_WRONG]		= MANAGER(WRONG),
+	[INC_RDV_PLACED]	= MANAGER(PLACED),
+	[INC_RDV_LINKED]	= MANAGER(LINKED),
+	[INC_RDV_REBUILD]	= MANAGER(REBUILD),
+	[INC_RDV_CHANGE]	= MANAGER(CHANGE),
+};
+
+/* Members that have one name here and in protobuf-c's structures. */
+#define COPY_TREE(to, from) do { \
+	(to)->slots = (from)->slots; \
+	(to)->msg_size = (from)->msg_size; \
+	(to)->pmtu = (from)->pmtu; \
+	(to)->first_msg_id = (from)->first_msg_id; \
+} while (0)
+
+#define COPY_JOIN(to, from) do { \
+	(to)->ranks = (from)->ranks; \
+	(to)->rank = (from)->rank; \
+	(to)->mtu = (from)->mtu; \
+	(to)->rebuild = (from)->rebuild; \
+	(to)->cm = (from)->cm; \
+	(to)->change = (from)->change; \
+	(to)->rails = (from)->rails; \
+} while (0)
+
+#define COPY_REJOIN(to, from) do { \
+	(to)->qpn = (from)->qpn; \
+	(to)->psn = (from)->psn; \
+	(to)->round = (from)->round; \
+	(to)->done = (from)->done; \
+} while (0)
+
+#define COPY_RESUMED(to, from) do { \
+	(to)->heartbeat_ms = (from)->heartbeat_ms; \
+	(to)->resume_ms = (from)->resume_ms; \
+} while (0)
+
+#define COPY_JOINED(to, from) do { \
+	COPY_TREE(to, from); \
+	(to)->tree_id = (from)->tree_id; \
+	(to)->qpn = (from)->qpn; \
+	(to)->psn = (from)->psn; \
+	(to)->rkey = (from)->rkey; \
+	(to)->collectives = (from)->collectives; \
+	(to)->dtypes = (from)->dtypes; \
+	(to)->ops = (from)->ops; \
+	(to)->traffic_class = (from)->traffic_class; \
+	(to)->rebuild = (from)->rebuild; \
+	(to)->change = (from)->change; \
+	(to)->resume = (from)->resume; \
+} while (0)
+
+/* Set a message's type from its kind_case, if that has one. */
+static void take_type(const int *kinds, int kind, struct am_message *msg)
 {
-	return (ProtobufCBinaryData) {
-		.len = addr->len,
-		.data = (uint8_t *)addr->bytes,
-	};
+	enum inc_rdv_type type;
+
+	for (type = 0; type < TYPES; type++)
+		if (kinds[type] == kind)
+			msg->rdv.type = type;
+}
+
+static void put_addr(const struct inc_rdv_addr *addr, ProtobufCBinaryData *data)
+{
+	data->len = addr->len;
+	data->data = (uint8_t *)addr->bytes;
 }
 
 static bool take_addr(const ProtobufCBinaryData *data,
@@ -104,107 +188,41 @@ static int pack_message(const ProtobufCMessage *msg, uint8_t **data,
 
 /* --- From ranks ---------------------------------------------------------- */
 
-/* Wrap a rank's request: all kinds are members of one union. */
-static void set_join(rank_message *out, const struct am_message *msg,
-		     RdmaInc__V1__JoinRequest *req,
-		     RdmaInc__V1__ResumeRequest *resume)
+static void put_tree(const struct inc_rdv_tree *tree,
+		     RdmaInc__V1__TreeWishes *to)
 {
-	out->join = req;
-	if (msg->resume) {
-		resume->join = req;
-		resume->tree_id = msg->tree_id;
-		out->kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RESUME;
-		out->resume = resume;
-	} else if (msg->rdv.type == INC_RDV_GATHER) {
-		out->kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_GATHER;
-	} else if (msg->rdv.type == INC_RDV_RETRACT) {
-		out->kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RETRACT;
-	} else {
-		out->kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_JOIN;
-	}
-}
-
-static void put_tree(RdmaInc__V1__TreeWishes *to, const struct inc_rdv_tree *tree)
-{
-	to->slots = tree->slots;
-	to->msg_size = tree->msg_size;
-	to->pmtu = tree->pmtu;
+	COPY_TREE(to, tree);
 	if (tree->has_first_msg_id)
 		to->first_case =
 			RDMA_INC__V1__TREE_WISHES__FIRST_FIRST_MSG_ID;
-	to->first_msg_id = tree->first_msg_id;
 }
 
-static int pack_join(const struct am_message *msg, uint8_t **data, size_t *len)
+static void put_join(const struct am_message *msg,
+		     RdmaInc__V1__JoinRequest *req)
 {
-	RdmaInc__V1__ResumeRequest resume = RDMA_INC__V1__RESUME_REQUEST__INIT;
-	RdmaInc__V1__JoinRequest req = RDMA_INC__V1__JOIN_REQUEST__INIT;
-	RdmaInc__V1__TreeWishes tree = RDMA_INC__V1__TREE_WISHES__INIT;
-	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
 	const struct inc_rdv_join *join = &msg->rdv.join;
 
-	req.group = (char *)join->job;
-	req.ranks = join->ranks;
-	req.rank = join->rank;
-	req.addr = bytes_of(&join->addr);
-	req.qpn = join->qpn;
-	req.psn = join->psn;
-	req.mtu = join->mtu;
-	req.transport = join->uc ? RDMA_INC__V1__TRANSPORT__UC :
-				   RDMA_INC__V1__TRANSPORT__RC;
-	req.mapping = INC_RDV_MAPPING;
-	req.rebuild = join->rebuild;
-	req.cm = join->cm;
-	req.change = join->change;
-	req.rails = join->rails;
-	req.reservation = (char *)msg->reservation;
-	put_tree(&tree, &join->tree);
-	req.tree = &tree;
-	set_join(&out, msg, &req, &resume);
-	return pack_message(&out.base, data, len);
+	COPY_JOIN(req, join);
+	req->group = (char *)join->job;
+	put_addr(&join->addr, &req->addr);
+	req->qpn = join->qpn;
+	req->psn = join->psn;
+	req->transport = join->uc ? RDMA_INC__V1__TRANSPORT__UC :
+				    RDMA_INC__V1__TRANSPORT__RC;
+	req->mapping = INC_RDV_MAPPING;
+	req->reservation = (char *)msg->reservation;
+	put_tree(&join->tree, req->tree);
 }
 
-static int pack_link(const struct inc_rdv_join *qp, uint8_t **data, size_t *len)
+static int rank_kind(const struct am_message *msg)
 {
-	RdmaInc__V1__ChildQueuePair link = RDMA_INC__V1__CHILD_QUEUE_PAIR__INIT;
-	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
-
-	link.addr = bytes_of(&qp->addr);
-	link.qpn = qp->qpn;
-	link.psn = qp->psn;
-	out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LINK;
-	out.link = &link;
-	return pack_message(&out.base, data, len);
-}
-
-static int pack_rejoin(const struct inc_rdv_join *join, uint8_t **data,
-		       size_t *len)
-{
-	RdmaInc__V1__RejoinRequest req = RDMA_INC__V1__REJOIN_REQUEST__INIT;
-	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
-
-	req.qpn = join->qpn;
-	req.psn = join->psn;
-	req.round = join->round;
-	req.done = join->done;
-	out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_REJOIN;
-	out.rejoin = &req;
-	return pack_message(&out.base, data, len);
-}
-
-static int pack_failure(const struct am_message *msg, uint8_t **data,
-			size_t *len)
-{
-	RdmaInc__V1__Failure failure = RDMA_INC__V1__FAILURE__INIT;
-	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
-
-	failure.reason = (char *)msg->rdv.text;
-	out.kind_case = msg->failure ?
-			RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE :
-			RDMA_INC__V1__RANK_MESSAGE__KIND_LOST;
-	/* Or lost: both are members of one union. */
-	out.failure = &failure;
-	return pack_message(&out.base, data, len);
+	if (msg->heartbeat)
+		return RANK(HEARTBEAT);
+	if (msg->failure)
+		return RANK(FAILURE);
+	if (msg->resume)
+		return RANK(RESUME);
+	return rank_kinds[msg->rdv.type];
 }
 
 /*
@@ -214,35 +232,56 @@ static int pack_failure(const struct am_message *msg, uint8_t **data,
  */
 int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 {
+	RdmaInc__V1__ResumeRequest resume = RDMA_INC__V1__RESUME_REQUEST__INIT;
+	RdmaInc__V1__RejoinRequest rejoin = RDMA_INC__V1__REJOIN_REQUEST__INIT;
+	RdmaInc__V1__ChildQueuePair link = RDMA_INC__V1__CHILD_QUEUE_PAIR__INIT;
+	RdmaInc__V1__JoinRequest req = RDMA_INC__V1__JOIN_REQUEST__INIT;
+	RdmaInc__V1__TreeWishes tree = RDMA_INC__V1__TREE_WISHES__INIT;
+	RdmaInc__V1__Failure failure = RDMA_INC__V1__FAILURE__INIT;
 	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
 	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
+	const struct inc_rdv_join *join = &msg->rdv.join;
 
-	/* Heartbeat, rts, leave and lossy are members of one union. */
+	out.kind_case = rank_kind(msg);
+	/* All kinds are members of one union. */
 	out.rts = &empty;
-	if (msg->heartbeat && !msg->brief)
-		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT;
-	else if (msg->heartbeat)
-		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND__NOT_SET;
-	else if (msg->failure || msg->rdv.type == INC_RDV_LOST)
-		return pack_failure(msg, data, len);
-	else if (msg->rdv.type == INC_RDV_JOIN ||
-		 msg->rdv.type == INC_RDV_GATHER ||
-		 msg->rdv.type == INC_RDV_RETRACT)
-		return pack_join(msg, data, len);
-	else if (msg->rdv.type == INC_RDV_REJOIN)
-		return pack_rejoin(&msg->rdv.join, data, len);
-	else if (msg->rdv.type == INC_RDV_LINK)
-		return pack_link(&msg->rdv.join, data, len);
-	else if (msg->rdv.type == INC_RDV_RTS)
-		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RTS;
-	else if (msg->rdv.type == INC_RDV_LEAVE)
-		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE;
-	else if (msg->rdv.type == INC_RDV_LOSSY)
-		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LOSSY;
-	else
+	switch ((int)out.kind_case) {
+	case 0:
 		return -EINVAL;
-	if (msg->rdv.type == INC_RDV_RTS)
+	case RANK(JOIN):
+	case RANK(GATHER):
+	case RANK(RETRACT):
+	case RANK(RESUME):
+		req.tree = &tree;
+		put_join(msg, &req);
+		resume.join = &req;
+		resume.tree_id = msg->tree_id;
+		out.join = &req;
+		if (msg->resume)
+			out.resume = &resume;
+		break;
+	case RANK(LINK):
+		put_addr(&join->addr, &link.addr);
+		link.qpn = join->qpn;
+		link.psn = join->psn;
+		out.link = &link;
+		break;
+	case RANK(REJOIN):
+		COPY_REJOIN(&rejoin, join);
+		out.rejoin = &rejoin;
+		break;
+	case RANK(LOST):
+	case RANK(FAILURE):
+		failure.reason = (char *)msg->rdv.text;
+		out.failure = &failure;
+		break;
+	case RANK(RTS):
 		out.rails = msg->rdv.rails;
+		break;
+	case RANK(HEARTBEAT):
+		if (msg->brief)
+			out.kind_case = RANK(_NOT_SET);
+	}
 	return pack_message(&out.base, data, len);
 }
 
@@ -273,13 +312,9 @@ static int take_tree(const RdmaInc__V1__TreeWishes *wish,
 	if (wish->pmtu & (wish->pmtu - 1) || wish->pmtu > 4096 ||
 	    (wish->pmtu && wish->pmtu < 256))
 		return set_error(err, len, -EINVAL, "join: pmtu must be 256, 512, 1024, 2048 or 4096");
-	tree->slots = wish->slots;
-	tree->msg_size = wish->msg_size;
-	tree->pmtu = wish->pmtu;
+	COPY_TREE(tree, wish);
 	tree->has_first_msg_id = wish->first_case ==
 		RDMA_INC__V1__TREE_WISHES__FIRST_FIRST_MSG_ID;
-	if (tree->has_first_msg_id)
-		tree->first_msg_id = wish->first_msg_id;
 	return 0;
 }
 
@@ -303,7 +338,6 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	struct inc_rdv_join *join = &msg->rdv.join;
 	int ret;
 
-	memset(join, 0, sizeof(*join));
 	if (*req->reservation && !name_is_valid(req->reservation))
 		return set_error(err, len, -EINVAL, "join: reservation must be 1 to 63 printable ASCII characters, without spaces");
 	snprintf(msg->reservation, sizeof(msg->reservation), "%s",
@@ -332,15 +366,9 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	    req->transport != RDMA_INC__V1__TRANSPORT__UC)
 		return set_error(err, len, -EINVAL,
 				 "join: transport must be 0 (RC) or 1 (UC)");
+	COPY_JOIN(join, req);
 	snprintf(join->job, sizeof(join->job), "%s", req->group);
-	join->ranks = req->ranks;
-	join->rank = req->rank;
-	join->mtu = req->mtu;
 	join->uc = req->transport == RDMA_INC__V1__TRANSPORT__UC;
-	join->rebuild = req->rebuild;
-	join->cm = req->cm;
-	join->change = req->change;
-	join->rails = req->rails;
 	return req->tree ? take_tree(req->tree, &join->tree, err, len) : 0;
 }
 
@@ -349,11 +377,7 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 {
 	if (req->qpn < 2 || req->qpn > 0xfffffe || req->psn > 0xffffff)
 		return set_error(err, len, -EINVAL, "rejoin: qpn must be 2 to 0xfffffe, psn 24 bits");
-	memset(join, 0, sizeof(*join));
-	join->qpn = req->qpn;
-	join->psn = req->psn;
-	join->round = req->round;
-	join->done = req->done;
+	COPY_REJOIN(join, req);
 	return 0;
 }
 
@@ -362,8 +386,8 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
  * are quoted, contain no quotation marks, and are short enough for an event to
  * hold the closing one.
  */
-static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
-			struct am_message *msg)
+static void take_failure(const RdmaInc__V1__Failure *failure, const char *none,
+			 struct am_message *msg)
 {
 	char words[201], *mark;
 
@@ -373,18 +397,14 @@ static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
 		*mark = '\'';
 	snprintf(msg->rdv.text, sizeof(msg->rdv.text),
 		 *words ? "it says \"%s\"" : "%s", *words ? words : none);
-	msg->rdv.type = INC_RDV_LOST;
-	return 0;
 }
 
 static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 		     size_t err_len)
 {
+	take_type(rank_kinds, in->kind_case, msg);
 	switch (in->kind_case) {
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_JOIN:
-		msg->rdv.type = INC_RDV_JOIN;
-		return take_join(in->join, msg, err, err_len);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_RESUME:
+	case RANK(RESUME):
 		if (!in->resume->join)
 			return set_error(err, err_len, -EINVAL,
 					 "resume: join is missing");
@@ -392,39 +412,32 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 		msg->tree_id = in->resume->tree_id;
 		msg->rdv.type = INC_RDV_JOIN;
 		return take_join(in->resume->join, msg, err, err_len);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_REJOIN:
-		msg->rdv.type = INC_RDV_REJOIN;
+	case RANK(JOIN):
+	case RANK(GATHER):
+	case RANK(RETRACT):
+		return take_join(in->join, msg, err, err_len);
+	case RANK(REJOIN):
 		return take_rejoin(in->rejoin, &msg->rdv.join, err, err_len);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_RTS:
-		msg->rdv.type = INC_RDV_RTS;
-		msg->rdv.rails = in->rails;
-		return 0;
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_GATHER:
-		msg->rdv.type = INC_RDV_GATHER;
-		return take_join(in->gather, msg, err, err_len);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_RETRACT:
-		msg->rdv.type = INC_RDV_RETRACT;
-		return take_join(in->retract, msg, err, err_len);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_LINK:
-		msg->rdv.type = INC_RDV_LINK;
-		memset(&msg->rdv.join, 0, sizeof(msg->rdv.join));
+	case RANK(LINK):
 		return take_qp(&in->link->addr, in->link->qpn, in->link->psn,
 			       &msg->rdv.join, err, err_len);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE:
-		msg->rdv.type = INC_RDV_LEAVE;
+	case RANK(RTS):
+		msg->rdv.rails = in->rails;
 		return 0;
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_LOST:
-		return take_failure(in->lost, "it gets no answer from its switch",
-				    msg);
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_LOSSY:
-		msg->rdv.type = INC_RDV_LOSSY;
+	case RANK(LOST):
+		take_failure(in->lost, "it gets no answer from its switch", msg);
 		return 0;
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT:
+	case RANK(FAILURE):
+		msg->failure = true;
+		msg->rdv.type = INC_RDV_LOST;
+		take_failure(in->failure, "it cannot connect", msg);
+		return 0;
+	case RANK(HEARTBEAT):
 		msg->heartbeat = true;
 		return 0;
-	case RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE:
-		msg->failure = true;
-		return take_failure(in->failure, "it cannot connect", msg);
+	case RANK(LEAVE):
+	case RANK(LOSSY):
+		return 0;
 	default:
 		return set_error(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, lossy, failure or heartbeat; a child switch's daemon gather, retract or link");
 	}
@@ -453,10 +466,9 @@ int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
 	rank_message *in;
 	int ret;
 
-	msg->heartbeat = am_rank_is_beat(data, len);
-	msg->resume = false;
-	msg->failure = false;
-	msg->brief = !len;
+	*msg = (struct am_message){
+		.heartbeat = am_rank_is_beat(data, len), .brief = !len,
+	};
 	if (msg->heartbeat)
 		return 0;
 	in = rdma_inc__v1__rank_message__unpack(NULL, len, data);
@@ -469,107 +481,52 @@ int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
 
 /* --- From the manager ---------------------------------------------------- */
 
-static int pack_joined(const struct am_message *msg, uint8_t **data,
+/* Pack "joined", "linked" or "resumed". */
+static int pack_answer(const struct am_message *msg, int kind, uint8_t **data,
 		       size_t *len)
 {
-	const struct inc_rdv_joined *joined = &msg->rdv.joined;
 	RdmaInc__V1__ConnectionManager cm = RDMA_INC__V1__CONNECTION_MANAGER__INIT;
 	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
+	RdmaInc__V1__Resumed resumed = RDMA_INC__V1__RESUMED__INIT;
+	const struct inc_rdv_joined *joined = &msg->rdv.joined;
 	RdmaInc__V1__Joined ans = RDMA_INC__V1__JOINED__INIT;
-	bool linked = msg->rdv.type == INC_RDV_LINKED;
 
-	ans.switch_id = (char *)msg->switch_id;
-	ans.tree_id = joined->tree_id;
-	ans.addr = bytes_of(&joined->addr);
-	ans.qpn = joined->qpn;
-	ans.psn = joined->psn;
-	ans.rkey = joined->rkey;
-	ans.slots = joined->slots;
-	ans.msg_size = joined->msg_size;
-	ans.pmtu = joined->pmtu;
-	ans.first_msg_id = joined->first_msg_id;
-	ans.dead_time_ms = joined->dead_time;
-	ans.collectives = joined->collectives;
-	ans.dtypes = joined->dtypes;
-	ans.ops = joined->ops;
-	ans.traffic_class = joined->traffic_class;
-	ans.heartbeat_ms = msg->heartbeat_ms;
-	ans.resume_ms = msg->resume_ms;
+	out.kind_case = kind;
+	if (msg->resumed) {
+		COPY_RESUMED(&resumed, msg);
+		resumed.short_heartbeats = msg->brief;
+		resumed.ready = msg->rdv.type == INC_RDV_READY;
+		out.resumed = &resumed;
+		return pack_message(&out.base, data, len);
+	}
+	COPY_JOINED(&ans, joined);
+	COPY_RESUMED(&ans, msg);
 	ans.short_heartbeats = msg->brief;
-	ans.rebuild = joined->rebuild;
-	ans.change = joined->change;
-	ans.resume = joined->resume;
+	ans.switch_id = (char *)msg->switch_id;
+	put_addr(&joined->addr, &ans.addr);
+	ans.dead_time_ms = joined->dead_time;
 	ans.rails = (char *)joined->rails;
 	cm.port = msg->cm_port;
 	cm.member = msg->cm_member;
 	if (cm.port)
 		ans.cm = &cm;
-	out.kind_case = linked ? RDMA_INC__V1__MANAGER_MESSAGE__KIND_LINKED :
-				 RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED;
 	/* Or linked: both are members of one union. */
 	out.joined = &ans;
 	return pack_message(&out.base, data, len);
 }
 
-static int pack_resumed(const struct am_message *msg, uint8_t **data,
-			size_t *len)
+static void put_event(const struct inc_rdv_msg *msg,
+		      RdmaInc__V1__RankEvent *event)
 {
-	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
-	RdmaInc__V1__Resumed ans = RDMA_INC__V1__RESUMED__INIT;
-
-	ans.heartbeat_ms = msg->heartbeat_ms;
-	ans.resume_ms = msg->resume_ms;
-	ans.short_heartbeats = msg->brief;
-	ans.ready = msg->rdv.type == INC_RDV_READY;
-	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_RESUMED;
-	out.resumed = &ans;
-	return pack_message(&out.base, data, len);
-}
-
-static int pack_event(const struct inc_rdv_msg *msg, uint8_t **data,
-		      size_t *len)
-{
-	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
-	RdmaInc__V1__RankEvent event = RDMA_INC__V1__RANK_EVENT__INIT;
-
 	if (msg->rank >= 0) {
-		event.which_case = RDMA_INC__V1__RANK_EVENT__WHICH_RANK;
-		event.rank = (uint32_t)msg->rank;
+		event->which_case = RDMA_INC__V1__RANK_EVENT__WHICH_RANK;
+		event->rank = (uint32_t)msg->rank;
 	}
-	event.reason = (char *)"";
-	if (msg->type == INC_RDV_LEFT) {
-		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_LEFT;
-	} else if (msg->type == INC_RDV_REBUILD) {
-		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_REBUILD;
-		event.msg_id = msg->msg_id;
-		event.reason = (char *)msg->text;
-	} else {
-		out.kind_case = msg->type == INC_RDV_FAILED ?
-				RDMA_INC__V1__MANAGER_MESSAGE__KIND_FAILED :
-				RDMA_INC__V1__MANAGER_MESSAGE__KIND_WRONG;
-		event.status = msg->status;
-		event.msg_id = msg->type == INC_RDV_WRONG ? msg->msg_id : 0;
-		event.reason = (char *)msg->text;
-	}
-	/* Left, failed, wrong and rebuild are members of one union. */
-	out.left = &event;
-	return pack_message(&out.base, data, len);
-}
-
-static int pack_placed(const struct inc_rdv_placed *p, uint8_t **data,
-		       size_t *len)
-{
-	RdmaInc__V1__TreeWishes tree = RDMA_INC__V1__TREE_WISHES__INIT;
-	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
-	RdmaInc__V1__Placed placed = RDMA_INC__V1__PLACED__INIT;
-
-	put_tree(&tree, &p->tree);
-	placed.first = p->first;
-	placed.count = p->count;
-	placed.tree = &tree;
-	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_PLACED;
-	out.placed = &placed;
-	return pack_message(&out.base, data, len);
+	if (msg->type == INC_RDV_LEFT)
+		return;
+	event->status = msg->status;
+	event->msg_id = msg->msg_id;
+	event->reason = (char *)msg->text;
 }
 
 /*
@@ -580,100 +537,84 @@ static int pack_placed(const struct inc_rdv_placed *p, uint8_t **data,
 int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 {
 	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
-	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
-	RdmaInc__V1__Bye bye = RDMA_INC__V1__BYE__INIT;
+	RdmaInc__V1__TreeWishes tree = RDMA_INC__V1__TREE_WISHES__INIT;
+	RdmaInc__V1__RankEvent event = RDMA_INC__V1__RANK_EVENT__INIT;
+	RdmaInc__V1__Placed placed = RDMA_INC__V1__PLACED__INIT;
 	RdmaInc__V1__Change change = RDMA_INC__V1__CHANGE__INIT;
+	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
 	RdmaInc__V1__Rail rail = RDMA_INC__V1__RAIL__INIT;
+	RdmaInc__V1__Bye bye = RDMA_INC__V1__BYE__INIT;
 
-	if (msg->resumed)
-		return pack_resumed(msg, data, len);
+	out.kind_case = msg->resumed ? MANAGER(RESUMED) :
+				       manager_kinds[msg->rdv.type];
+	/* All kinds are members of one union. */
 	out.ready = &empty;
-	switch (msg->rdv.type) {
-	case INC_RDV_JOINED:
-	case INC_RDV_LINKED:
-		return pack_joined(msg, data, len);
-	case INC_RDV_PLACED:
-		return pack_placed(&msg->rdv.placed, data, len);
-	case INC_RDV_LEFT:
-	case INC_RDV_FAILED:
-	case INC_RDV_WRONG:
-	case INC_RDV_REBUILD:
-		return pack_event(&msg->rdv, data, len);
-	case INC_RDV_READY:
-		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_READY;
+	switch ((int)out.kind_case) {
+	case 0:
+		return -EINVAL;
+	case MANAGER(JOINED):
+	case MANAGER(LINKED):
+	case MANAGER(RESUMED):
+		return pack_answer(msg, out.kind_case, data, len);
+	case MANAGER(PLACED):
+		put_tree(&msg->rdv.placed.tree, &tree);
+		placed.first = msg->rdv.placed.first;
+		placed.count = msg->rdv.placed.count;
+		placed.tree = &tree;
+		out.placed = &placed;
+		break;
+	case MANAGER(LEFT):
+	case MANAGER(FAILED):
+	case MANAGER(WRONG):
+	case MANAGER(REBUILD):
+		put_event(&msg->rdv, &event);
+		out.left = &event;
+		break;
+	case MANAGER(READY):
 		rail.rails = msg->rdv.rails;
 		rail.group = (char *)msg->rdv.text;
 		if (rail.rails)
 			out.rail = &rail;
 		break;
-	case INC_RDV_CHANGE:
-		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_CHANGE;
+	case MANAGER(CHANGE):
 		change.group = (char *)msg->rdv.text;
 		out.change = &change;
 		break;
-	case INC_RDV_BYE:
-		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE;
+	case MANAGER(BYE):
 		bye.missing = (char *)msg->rdv.text;
 		out.bye = &bye;
-		break;
-	case INC_RDV_ALIVE:
-		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_ALIVE;
-		break;
-	default:
-		return -EINVAL;
 	}
 	return pack_message(&out.base, data, len);
 }
 
-static int take_joined(const RdmaInc__V1__Joined *ans, enum inc_rdv_type type,
-		       struct am_message *msg)
+static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)
 {
 	struct inc_rdv_joined *joined = &msg->rdv.joined;
 
-	*joined = (struct inc_rdv_joined) {
-		.tree_id	= ans->tree_id,
-		.qpn		= ans->qpn,
-		.psn		= ans->psn,
-		.rkey		= ans->rkey,
-		.slots		= ans->slots,
-		.msg_size	= ans->msg_size,
-		.pmtu		= ans->pmtu,
-		.first_msg_id	= ans->first_msg_id,
-		.dead_time	= ans->dead_time_ms,
-		.collectives	= ans->collectives,
-		.dtypes		= ans->dtypes,
-		.ops		= ans->ops,
-		.traffic_class	= ans->traffic_class,
-		.rebuild	= ans->rebuild,
-		.change		= ans->change,
-		.resume		= ans->resume,
-	};
+	COPY_JOINED(joined, ans);
+	joined->dead_time = ans->dead_time_ms;
+	snprintf(joined->rails, sizeof(joined->rails), "%s", ans->rails);
+	COPY_RESUMED(msg, ans);
+	msg->brief = ans->short_heartbeats;
+	snprintf(msg->switch_id, sizeof(msg->switch_id), "%s", ans->switch_id);
 	if (ans->cm && (!ans->cm->port || ans->cm->port > UINT16_MAX ||
 			ans->cm->member > UINT16_MAX))
 		return -EPROTO;
-	snprintf(joined->rails, sizeof(joined->rails), "%s", ans->rails);
-	msg->rdv.type = type;
-	msg->heartbeat_ms = ans->heartbeat_ms;
-	msg->resume_ms = ans->resume_ms;
-	msg->brief = ans->short_heartbeats;
-	snprintf(msg->switch_id, sizeof(msg->switch_id), "%s", ans->switch_id);
 	msg->cm_port = ans->cm ? (uint16_t)ans->cm->port : 0;
 	msg->cm_member = ans->cm ? (uint16_t)ans->cm->member : 0;
 	return take_addr(&ans->addr, &joined->addr) ? 0 : -EPROTO;
 }
 
-static int take_event(enum inc_rdv_type type,
-		      const RdmaInc__V1__RankEvent *event,
-		      struct inc_rdv_msg *msg)
+static void take_event(const RdmaInc__V1__RankEvent *event,
+		       struct inc_rdv_msg *msg)
 {
-	msg->type = type;
 	msg->rank = event->which_case == RDMA_INC__V1__RANK_EVENT__WHICH_RANK ?
 		    (int)event->rank : -1;
 	msg->status = event->status;
 	msg->msg_id = event->msg_id;
-	msg->err = 0;
 	snprintf(msg->text, sizeof(msg->text), "%s", event->reason);
-	return 0;
+	/* Escaped control characters would not fit into a line to libinc. */
+	text_clean(msg->text);
 }
 
 static int take_placed(const RdmaInc__V1__Placed *placed,
@@ -681,11 +622,8 @@ static int take_placed(const RdmaInc__V1__Placed *placed,
 {
 	char err[8];
 
-	msg->type = INC_RDV_PLACED;
-	msg->placed = (struct inc_rdv_placed) {
-		.first = placed->first,
-		.count = placed->count,
-	};
+	msg->placed.first = placed->first;
+	msg->placed.count = placed->count;
 	if (!placed->count || placed->count > INC_RDV_RANKS_MAX ||
 	    placed->first >= INC_RDV_RANKS_MAX)
 		return -EPROTO;
@@ -695,46 +633,39 @@ static int take_placed(const RdmaInc__V1__Placed *placed,
 
 static int take_manager(const manager_message *in, struct am_message *msg)
 {
+	take_type(manager_kinds, in->kind_case, msg);
 	switch (in->kind_case) {
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED:
-		return take_joined(in->joined, INC_RDV_JOINED, msg);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_LINKED:
-		return take_joined(in->linked, INC_RDV_LINKED, msg);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_PLACED:
+	case MANAGER(JOINED):
+	case MANAGER(LINKED):
+		return take_joined(in->joined, msg);
+	case MANAGER(PLACED):
 		return take_placed(in->placed, &msg->rdv);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_LEFT:
-		return take_event(INC_RDV_LEFT, in->left, &msg->rdv);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_FAILED:
-		return take_event(INC_RDV_FAILED, in->failed, &msg->rdv);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_WRONG:
-		return take_event(INC_RDV_WRONG, in->wrong, &msg->rdv);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_REBUILD:
-		return take_event(INC_RDV_REBUILD, in->rebuild, &msg->rdv);
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_READY:
-		msg->rdv.type = INC_RDV_READY;
+	case MANAGER(LEFT):
+	case MANAGER(FAILED):
+	case MANAGER(WRONG):
+	case MANAGER(REBUILD):
+		take_event(in->left, &msg->rdv);
+		return 0;
+	case MANAGER(READY):
 		msg->rdv.rails = in->rail ? in->rail->rails : 0;
 		snprintf(msg->rdv.text, INC_RDV_JOB_MAX + 1, "%s",
 			 in->rail ? in->rail->group : "");
 		return 0;
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_CHANGE:
-		msg->rdv.type = INC_RDV_CHANGE;
+	case MANAGER(CHANGE):
 		snprintf(msg->rdv.text, INC_RDV_JOB_MAX + 1, "%s",
 			 in->change->group);
 		return 0;
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE:
-		msg->rdv.type = INC_RDV_BYE;
+	case MANAGER(BYE):
 		snprintf(msg->rdv.text, sizeof(msg->rdv.text), "%s",
 			 in->bye->missing);
 		return 0;
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_ALIVE:
-		msg->rdv.type = INC_RDV_ALIVE;
+	case MANAGER(ALIVE):
 		return 0;
-	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_RESUMED:
+	case MANAGER(RESUMED):
 		msg->resumed = true;
 		msg->rdv.type = in->resumed->ready ? INC_RDV_READY :
 						     INC_RDV_ALIVE;
-		msg->heartbeat_ms = in->resumed->heartbeat_ms;
-		msg->resume_ms = in->resumed->resume_ms;
+		COPY_RESUMED(msg, in->resumed);
 		msg->brief = in->resumed->short_heartbeats;
 		return 0;
 	default:
@@ -752,18 +683,10 @@ int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
 		rdma_inc__v1__manager_message__unpack(NULL, len, data);
 	int ret;
 
-	msg->heartbeat = false;
-	msg->resumed = false;
-	msg->brief = false;
-	msg->cm_port = 0;
+	*msg = (struct am_message){ .heartbeat = false };
 	if (!in)
 		return -EPROTO;
 	ret = take_manager(in, msg);
 	rdma_inc__v1__manager_message__free_unpacked(in, NULL);
-	/* Escaped control characters would not fit into a line to libinc. */
-	if (!ret && (msg->rdv.type == INC_RDV_FAILED ||
-		     msg->rdv.type == INC_RDV_WRONG ||
-		     msg->rdv.type == INC_RDV_REBUILD))
-		text_clean(msg->rdv.text);
 	return ret;
 }
