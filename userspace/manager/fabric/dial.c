@@ -60,22 +60,6 @@ static int dial_unix(const struct netconf_target *t, struct carrier *c,
 
 /* --- SSH and TLS --------------------------------------------------------- */
 
-/* A name that has no address is told apart from a host that does not answer. */
-static int has_address(const struct netconf_target *t, char *err)
-{
-	struct addrinfo *list;
-	int ret = inc_resolve(t->host, "", 0, INC_RESOLVE_MS, &list);
-
-	if (!ret) {
-		freeaddrinfo(list);
-		return 0;
-	}
-	snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->host,
-		 inc_resolve_why(ret));
-	text_clean(err);
-	return -EHOSTUNREACH;
-}
-
 /* Without a file of known hosts, any key is accepted. */
 static bool is_known(const struct netconf_target *t, ssh_session ssh)
 {
@@ -215,6 +199,7 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 {
 	const bool v6 = strchr(t->host, ':');
 	char addr[sizeof(t->host) + 16];
+	int fd;
 
 	if (t->tls && !t->cert) {
 		snprintf(err, NETCONF_ERROR_LEN,
@@ -223,12 +208,17 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 	}
 	snprintf(addr, sizeof(addr), "%s%s%s:%u", v6 ? "[" : "", t->host,
 		 v6 ? "]" : "", t->port);
-	c->fd = inc_reach_connect(addr, t->port, ms_until(until));
-	if (c->fd < 0)
-		c->fd = -1;
-	else if (t->tls ? dial_tls(t, c, until) : dial_ssh(t, c, until))
+	fd = inc_reach_connect(addr, t->port, ms_until(until));
+	c->fd = fd < 0 ? -1 : fd;
+	if (fd >= 0 && (t->tls ? dial_tls(t, c, until) : dial_ssh(t, c, until)))
 		return 0;
-	snprintf(err, NETCONF_ERROR_LEN, "%s", dial_why(t));
+	/* A name without an address is told apart from a host without an answer. */
+	if (fd == -ENXIO || fd == -ENONET)
+		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->host,
+			 inc_resolve_why(fd == -ENXIO ? EAI_NONAME : EAI_AGAIN));
+	else
+		snprintf(err, NETCONF_ERROR_LEN, "%s", dial_why(t));
+	text_clean(err);
 	return -EHOSTUNREACH;
 }
 
@@ -242,7 +232,6 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 int dial(const struct netconf_target *t, struct carrier *c, int64_t until,
 	 char *err)
 {
-	if (t->path[0])
-		return dial_unix(t, c, until, err);
-	return has_address(t, err) ?: dial_host(t, c, until, err);
+	return t->path[0] ? dial_unix(t, c, until, err) :
+			    dial_host(t, c, until, err);
 }
