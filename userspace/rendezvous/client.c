@@ -77,17 +77,13 @@ struct client *client_new(struct server *s)
  */
 void client_refuse(struct server *s, const char *name, const char *why)
 {
-	struct refusals *r = &s->refusals;
+	unsigned int before, n = pace_count(&s->refused_pace, LOG_MS, &before);
 
-	r->n++;
-	if (s->loop.now - r->since >= LOG_MS) {
-		r->since = s->loop.now;
-		r->logged = 0;
-	}
-	if (++r->logged > LOG_MAX)
+	s->refused++;
+	if (n > LOG_MAX)
 		return;
 	fprintf(stderr, "inc-tool: serve: refused %s: %s (%" PRIu64 " refused so far%s)\n",
-		name, why, r->n, r->logged == LOG_MAX ?
+		name, why, s->refused, n == LOG_MAX ?
 		"; the next ones are counted only" : "");
 }
 

@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "conf/log.h"
+#include "conf/pace.h"
 #include "loop/loop.h"
 #include "network.h"
 #include "proto.h"
@@ -118,18 +119,6 @@ struct limits {
 };
 
 /**
- * struct refusals - refused clients, for the log
- * @n: their number
- * @since: milliseconds; when the log's period began
- * @logged: refusals logged in that period
- */
-struct refusals {
-	uint64_t		n;
-	int64_t			since;
-	unsigned int		logged;
-};
-
-/**
  * struct server - the daemon
  * @loop: main loop
  * @rpc: gRPC server
@@ -145,7 +134,8 @@ struct refusals {
  * @max: limits
  * @allow: addresses that ranks may have besides their connection's
  * @security: TLS and authentication of callers
- * @refusals: refused clients
+ * @refused: number of refused clients
+ * @refused_pace: how often one is logged
  * @everywhere: the daemon listens at all addresses
  * @parent: the parent's daemon, HOST:PORT; NULL: none
  * @parent_said: handler of the parent's messages
@@ -183,7 +173,8 @@ struct server {
 	struct limits		max;
 	struct inc_rdv_network	*allow;
 	struct rpc_security	security;
-	struct refusals		refusals;
+	uint64_t		refused;
+	struct pace		refused_pace;
 	bool			everywhere;
 	const char		*parent;
 	void			(*parent_said)(struct client *c,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Messages that strangers can cause: one per second tells how many there were,
- * so that nobody can fill a log.
+ * Messages that strangers can cause: some in a period, so that nobody can fill a
+ * log.
  */
 #ifndef INC_CONF_PACE_H
 #define INC_CONF_PACE_H
@@ -12,16 +12,37 @@
 
 /**
  * struct pace - how often messages of one kind are printed; zeros at first
- * @last_at: milliseconds; when one was last printed; 0: never
- * @n: messages since then
+ * @since: milliseconds; when the period began
+ * @n: messages in it
  */
 struct pace {
-	int64_t		last_at;
+	int64_t		since;
 	unsigned int	n;
 };
 
 /**
- * pace_take() - count a message
+ * pace_count() - count a message
+ * @p: pace of its kind
+ * @period_ms: length of a period, which begins with a message
+ * @before: result: messages of the period that has ended now, or 0
+ *
+ * Return: its number in its period, from 1.
+ */
+static inline unsigned int pace_count(struct pace *p, int64_t period_ms,
+				      unsigned int *before)
+{
+	int64_t now = now_ms();
+
+	*before = 0;
+	if (!p->n || now - p->since >= period_ms) {
+		*before = p->n;
+		*p = (struct pace){ .since = now };
+	}
+	return ++p->n;
+}
+
+/**
+ * pace_take() - count a message of which one per second is printed
  * @p: pace of its kind
  *
  * Return: 0: do not print it; else the number of messages since the last one
@@ -29,13 +50,11 @@ struct pace {
  */
 static inline unsigned int pace_take(struct pace *p)
 {
-	int64_t now = now_ms();
-	unsigned int n = ++p->n;
+	unsigned int before;
 
-	if (p->last_at && now - p->last_at < PACE_MS)
+	if (pace_count(p, PACE_MS, &before) > 1)
 		return 0;
-	*p = (struct pace){ .last_at = now };
-	return n;
+	return before ? before : 1;
 }
 
 #endif /* INC_CONF_PACE_H */

@@ -10,6 +10,7 @@
 #include "base/event.h"
 #include "loop/index.h"
 #include "loop/loop.h"
+#include "conf/pace.h"
 #include "conf/text.h"
 
 /* Limit of a tenant: journald limits the lines of a whole service. */
@@ -35,8 +36,7 @@ enum half {
  * @by_n: node among owners with as many events
  * @events: its events, the oldest first
  * @n: number of @events
- * @n_logged: lines since @log_since, in the log or suppressed
- * @log_since: milliseconds; when the first of @n_logged was
+ * @pace: limits its lines in the log
  */
 struct event_owner {
 	char				key[64];
@@ -44,8 +44,7 @@ struct event_owner {
 	TAILQ_ENTRY(event_owner)	by_n;
 	struct event_list		events;
 	unsigned int			n;
-	unsigned int			n_logged;
-	int64_t				log_since;
+	struct pace			pace;
 };
 
 TAILQ_HEAD(owner_list, event_owner);
@@ -203,19 +202,15 @@ static struct event *add_event(struct events *e, const char *kind,
 static bool count_line(struct event_owner *o)
 {
 	const char *whose = *o->key ? "tenant " : "callers without a tenant";
-	int64_t now = now_ms();
+	unsigned int before, n = pace_count(&o->pace, LOG_MS, &before);
 
-	if (!o->n_logged || now - o->log_since >= LOG_MS) {
-		if (o->n_logged > LOG_LINES)
-			log_info("%u events of %s%s are not in this log",
-				o->n_logged - LOG_LINES, whose, o->key);
-		o->log_since = now;
-		o->n_logged = 0;
-	}
-	if (o->n_logged++ == LOG_LINES)
+	if (before > LOG_LINES)
+		log_info("%u events of %s%s are not in this log",
+			before - LOG_LINES, whose, o->key);
+	if (n == LOG_LINES + 1)
 		log_info("too many events of %s%s for this log: \"inc-amctl event\" has the next ones",
 			whose, o->key);
-	return o->n_logged <= LOG_LINES;
+	return n <= LOG_LINES;
 }
 
 static void publish_event(struct events *e, const char *kind,
