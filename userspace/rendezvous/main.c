@@ -9,6 +9,7 @@
 #include "nl/common.h"
 
 #include <signal.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -123,11 +124,6 @@ static void close_all(struct server *s)
 
 /* --- Start ------------------------------------------------------------- */
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Limit connections, including those to a parent, by the number of open files.
  */
@@ -165,7 +161,7 @@ static void set_limits(struct server *s, const struct inc_nl_switch *sw)
 		max->host_memory = sw->memory_limit ? sw->memory_limit / 2 :
 						      UINT64_MAX;
 	files = get_max_clients(s);
-	max->clients = max->clients ? min_u32(max->clients, files) : files;
+	max->clients = max->clients ? MIN(max->clients, files) : files;
 	if (!max->host_clients)
 		max->host_clients = (max->clients + 1) / 2;
 	if (!max->join_ms)

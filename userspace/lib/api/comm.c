@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/log.h"
 #include "change.h"
@@ -33,11 +34,6 @@ static uint32_t round_up_pow2(uint32_t n)
 	return p;
 }
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Set the window, which adapts to the path unless fixed: see bdp.h. */
 static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		       uint32_t most)
@@ -51,7 +47,7 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		first = INC_WINDOW_UC_DEFAULT;
 		max = INC_WINDOW_UC_MAX;
 		if (o->tree.slots)
-			max = min_u32(max, o->tree.slots);
+			max = MIN(max, o->tree.slots);
 	}
 	/*
 	 * If rxe meets a full queue, it ends the queue pair. Reserve half of
@@ -62,11 +58,11 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		if (o->window > comm->dev.queue / 2)
 			inc_info(&comm->who, "window %u: the device's queue takes %u packets",
 				 o->window, comm->dev.queue);
-		max = min_u32(max, (comm->dev.queue + 1) / 2);
+		max = MIN(max, (comm->dev.queue + 1) / 2);
 	}
 	comm->window.rc.adapts = !comm->uc && !o->window;
-	comm->window.max = min_u32(max, most);
-	comm->window.now = min_u32(first, comm->window.max);
+	comm->window.max = MIN(max, most);
+	comm->window.now = MIN(first, comm->window.max);
 }
 
 static int verbs_error(const struct inc_comm_opts *o, const char *what)

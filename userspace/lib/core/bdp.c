@@ -2,6 +2,8 @@
 /*
  * The window, see bdp.h.
  */
+#include <sys/param.h>
+
 #include "bdp.h"
 
 #define SECOND		1000000U
@@ -22,11 +24,6 @@
 #define LOSS_CUT	64
 #define LIMIT_SHARE	64
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Initialize a window for an unknown path.
  * @max: maximum window, which also limits the others
@@ -36,7 +33,7 @@ void inc_bdp_init(struct inc_bdp *w, uint32_t first, uint32_t min,
 		  uint32_t max, uint32_t queue)
 {
 	*w = (struct inc_bdp) {
-		.now = min_u32(first, max), .min = min_u32(min, max),
+		.now = MIN(first, max), .min = MIN(min, max),
 		.max = max,
 		.limit = max, .queue = queue, .usual = 256,
 	};
@@ -60,7 +57,7 @@ void inc_bdp_filled(struct inc_bdp *w, uint32_t id, uint64_t now)
 /* Adapt the limit to the losses among the last @done messages. */
 static void judge_losses(struct inc_bdp *w, uint32_t done)
 {
-	uint32_t lost = min_u32(w->lost - w->lost_then, done);
+	uint32_t lost = MIN(w->lost - w->lost_then, done);
 	uint32_t share = (uint32_t)(256ULL * lost / done);
 
 	if (w->settle) {
@@ -68,7 +65,7 @@ static void judge_losses(struct inc_bdp *w, uint32_t done)
 	} else if (share > w->usual + LOSS_SLACK) {
 		/* Limit the window to the messages that got through. */
 		w->limit = w->now -
-			   w->now * min_u32(share - w->usual, LOSS_CUT) / 256;
+			   w->now * MIN(share - w->usual, LOSS_CUT) / 256;
 		w->settle = 1;
 	} else if (w->limit < w->max) {
 		w->limit += w->limit / LIMIT_SHARE + 1;
