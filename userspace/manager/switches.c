@@ -71,13 +71,12 @@ static void set_path(char *to, size_t len, const char *from)
 	snprintf(to, len, "%s", from ? from : "");
 }
 
+/* @address: to be freed with the switch */
 static int start_switch(struct manager *m, unsigned int i, const char *address)
 {
 	struct sw *sw = &m->fabric.switches[i];
 
-	sw->address = strdup(address);
-	if (!sw->address)
-		return -ENOMEM;
+	sw->address = address;
 	sw->loop = &m->loop;
 	sw->pool = &m->pool;
 	sw->index = i;
@@ -99,6 +98,7 @@ static int start_switch(struct manager *m, unsigned int i, const char *address)
 /* Start communication with all switches. */
 int switches_start(struct manager *m)
 {
+	const char *address;
 	unsigned int i;
 	int ret = 0;
 
@@ -112,8 +112,10 @@ int switches_start(struct manager *m)
 	m->fabric.topo = m->fabric.switches ? topo_new(&m->fabric) : NULL;
 	if (!m->fabric.topo || sw_pool_start(&m->pool, m->fabric.most))
 		return -ENOMEM;
-	for (i = 0; i < m->fabric.n && !ret; i++)
-		ret = start_switch(m, i, m->o.switches[i]);
+	for (i = 0; i < m->fabric.n && !ret; i++) {
+		address = strdup(m->o.switches[i]);
+		ret = address ? start_switch(m, i, address) : -ENOMEM;
+	}
 	return ret;
 }
 
@@ -209,13 +211,15 @@ static unsigned int take_place(struct manager *m)
 
 static void add_switch(struct manager *m, const char *address)
 {
-	unsigned int i = take_place(m);
+	const char *own = strdup(address);
+	unsigned int i = own ? take_place(m) : 0;
 
-	if (start_switch(m, i, address)) {
-		/* The place stays like that of a removed switch. */
+	if (!own || start_switch(m, i, own)) {
 		event_log(&m->events, EVENT_SWITCHES_WRONG, address,
 			  "no memory");
-		m->fabric.switches[i].gone = true;
+		/* The place is free, like that of a removed switch. */
+		if (own)
+			m->fabric.switches[i].gone = true;
 		return;
 	}
 	topo_grow(m->fabric.topo);

@@ -49,7 +49,8 @@ bool sw_pool_stop(struct sw_pool *pool)
 }
 
 /*
- * Start communication with a switch's agent.
+ * Start communication with a switch's agent. Returns 0, or -ENOMEM: then the
+ * switch's place can be used again once it is @gone.
  * @sw: switch, with @loop, @pool, @target, @interval_ms and its callbacks
  */
 int sw_start(struct sw *sw)
@@ -59,7 +60,16 @@ int sw_start(struct sw *sw)
 	sw_ops_start(sw);
 	snprintf(sw->why, sizeof(sw->why), "not reached yet");
 	ret = sw_refresh_start(sw);
-	return ret ? ret : sw_watch_start(sw);
+	if (!ret) {
+		ret = sw_watch_start(sw);
+		if (ret)
+			timer_remove(&sw->loop->timers, &sw->refresh.timer);
+	}
+	if (ret) {
+		sw->queue.session_ended = true;
+		sw->watch.state = SW_WATCH_OVER;
+	}
+	return ret;
 }
 
 /*
