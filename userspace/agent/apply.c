@@ -11,6 +11,7 @@
 
 #include "datastore.h"
 #include "nl.h"
+#include "conf/array.h"
 
 #define TREE_IS_FIXED	"it is %s and cannot be changed: delete the tree and create another"
 
@@ -44,7 +45,6 @@ struct step {
  * @single: members are made one by one before this request
  * @steps: requests
  * @n: number of requests
- * @room: number of requests that @steps has memory for
  * @f: why planning failed
  * @running: present container "switch", or NULL
  * @wanted: wanted container "switch", or NULL
@@ -54,7 +54,6 @@ struct plan {
 	size_t			single;
 	struct step		*steps;
 	size_t			n;
-	size_t			room;
 	struct fault		*f;
 	const struct lyd_node	*running;
 	const struct lyd_node	*wanted;
@@ -68,16 +67,9 @@ static uint32_t key_of(const struct lyd_node *list)
 static int push_step(struct plan *p, enum step_kind kind,
 		     const struct lyd_node *node, const struct lyd_node *old)
 {
-	if (p->n == p->room) {
-		size_t room = p->room * 2 + 16;
-		struct step *steps = realloc(p->steps, room * sizeof(*steps));
-
-		if (!steps)
-			return fault_set(p->f, NC_ERR_RES_DENIED, node,
-					 "out of memory");
-		p->steps = steps;
-		p->room = room;
-	}
+	if (!ARRAY_ROOM(p->steps, p->n))
+		return fault_set(p->f, NC_ERR_RES_DENIED, node,
+				 "out of memory");
 	p->steps[p->n++] = (struct step){
 		.kind = kind, .node = node, .old = old,
 	};

@@ -19,6 +19,7 @@
 #include <netlink/socket.h>
 
 #include "agent.h"
+#include "conf/array.h"
 #include "loop/index.h"
 #include "nl/rtnl.h"
 
@@ -96,22 +97,12 @@ struct table {
 	size_t			nfdb;
 };
 
-static void *grow_array(void *array, size_t n, size_t size)
-{
-	/* At a power of two the room is used up. */
-	return n & (n - 1) ? array : realloc(array, (n ? n * 2 : 1) * size);
-}
-
 static void add_entry(struct table *t, const struct entry *e)
 {
-	void *p = grow_array(t->entries, t->n, sizeof(*e));
-
-	if (!p) {
+	if (ARRAY_ROOM(t->entries, t->n))
+		t->entries[t->n++] = *e;
+	else
 		t->err = -ENOMEM;
-		return;
-	}
-	t->entries = p;
-	t->entries[t->n++] = *e;
 }
 
 static bool is_kind(struct nlattr *a, const char *kind)
@@ -159,7 +150,6 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	const struct ifinfomsg *ifi = head;
 	struct table *t = arg;
 	struct link *l;
-	void *p;
 
 	if (!ifi) {
 		t->nlinks = 0;
@@ -167,12 +157,10 @@ static void on_link(const void *head, struct nlattr **tb, void *arg)
 	}
 	if (ifi->ifi_flags & IFF_LOOPBACK)
 		return;
-	p = grow_array(t->links, t->nlinks, sizeof(*l));
-	if (!p) {
+	if (!ARRAY_ROOM(t->links, t->nlinks)) {
 		t->err = -ENOMEM;
 		return;
 	}
-	t->links = p;
 	l = &t->links[t->nlinks++];
 	memset(l, 0, sizeof(*l));
 	l->index = ifi->ifi_index;

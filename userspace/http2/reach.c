@@ -20,6 +20,7 @@
 
 #include "auth/address.h"
 #include "auth/resolve.h"
+#include "conf/array.h"
 #include "http2/fault.h"
 #include "http2/reach.h"
 #include "conf/clock.h"
@@ -153,12 +154,11 @@ static int check_address(struct server *s, bool tcp)
  */
 bool inc_reach_add(struct inc_reach *r, const char *addr)
 {
-	struct server *s = realloc(r->servers, (r->n + 1) * sizeof(*s));
+	struct server *s;
 
-	if (!s)
+	if (!ARRAY_ROOM(r->servers, r->n))
 		return false;
-	r->servers = s;
-	s += r->n;
+	s = &r->servers[r->n];
 	memset(s, 0, sizeof(*s));
 	s->port = r->port;
 	if (snprintf(s->addr, sizeof(s->addr), "%s", addr) >=

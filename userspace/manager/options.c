@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "manager.h"
+#include "conf/array.h"
 #include "rpc/message.h"
 #include "auth/address.h"
 #include "conf/open.h"
@@ -86,7 +87,6 @@ static int add_switch(void *ctx, const struct opt *opt, char *text)
 {
 	struct amd_options *o = ctx;
 	struct netconf_target target = { .port = 0 };
-	const char **list;
 
 	if (text[strcspn(text, ", \t")])
 		return opts_wrong("--switch %s: one address each, without spaces and commas: give a line, or the option, for each switch",
@@ -96,24 +96,19 @@ static int add_switch(void *ctx, const struct opt *opt, char *text)
 				  text);
 	if (netconf_target_parse(&target, text))
 		return opts_wrong_value(opt, text, "/PATH of a UNIX socket, [USER@]HOST[:PORT], or tls://HOST[:PORT]");
-	list = realloc(o->switches, (o->nswitches + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_ROOM(o->switches, o->nswitches))
 		return -1;
-	o->switches = list;
-	list[o->nswitches++] = text;
+	o->switches[o->nswitches++] = text;
 	return 0;
 }
 
 static int add_link(void *ctx, const struct opt *opt, char *text)
 {
 	struct amd_options *o = ctx;
-	struct topo_cable *list;
 
-	list = realloc(o->cables, (o->ncables + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_ROOM(o->cables, o->ncables))
 		return -1;
-	o->cables = list;
-	if (!topo_cable_parse(&list[o->ncables], text)) {
+	if (!topo_cable_parse(&o->cables[o->ncables], text)) {
 		o->ncables++;
 		return 0;
 	}

@@ -7,27 +7,23 @@
 
 
 #include "collect.h"
+#include "conf/array.h"
 #include "conf/clock.h"
 #include "tool.h"
 
-/* Make room for one more object after @n of them; double it when it is full. */
-static void *make_room(void *array, size_t n, size_t size)
+static void must(bool made)
 {
-	if (n & (n - 1))
-		return array;
-	array = realloc(array, (n ? 2 * n : 1) * size);
-	if (!array) {
-		fputs("inc-tool: out of memory\n", stderr);
-		exit(TOOL_FAILED);
-	}
-	return array;
+	if (made)
+		return;
+	fputs("inc-tool: out of memory\n", stderr);
+	exit(TOOL_FAILED);
 }
 
 static int add_tree(const struct inc_nl_tree *tree, void *arg)
 {
 	struct snapshot *snap = arg;
 
-	snap->trees = make_room(snap->trees, snap->ntrees, sizeof(*tree));
+	must(ARRAY_ROOM(snap->trees, snap->ntrees));
 	snap->trees[snap->ntrees++] = *tree;
 	return 0;
 }
@@ -36,7 +32,7 @@ static int add_member(const struct inc_nl_member *m, void *arg)
 {
 	struct snapshot *snap = arg;
 
-	snap->members = make_room(snap->members, snap->nmembers, sizeof(*m));
+	must(ARRAY_ROOM(snap->members, snap->nmembers));
 	snap->members[snap->nmembers++] = *m;
 	return 0;
 }
@@ -66,8 +62,7 @@ static int member_cmp(const void *a, const void *b)
 static void add_wait(struct snapshot *snap, const struct inc_nl_slot *slot,
 		     uint16_t rank, uint32_t age)
 {
-	snap->waits = make_room(snap->waits, snap->nwaits,
-				sizeof(*snap->waits));
+	must(ARRAY_ROOM(snap->waits, snap->nwaits));
 	snap->waits[snap->nwaits++] = (struct wait){
 		.tree_id = slot->tree_id, .rank = rank, .slots = 1, .age = age,
 		.msg_id = slot->msg_id,
@@ -101,8 +96,7 @@ static int add_parents(struct inc_nl *nl, struct snapshot *snap)
 			continue;
 		if (rc)
 			return rc;
-		snap->parents = make_room(snap->parents, snap->nparents,
-					  sizeof(parent));
+		must(ARRAY_ROOM(snap->parents, snap->nparents));
 		snap->parents[snap->nparents++] = parent;
 	}
 	return 0;

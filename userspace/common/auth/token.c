@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "conf/array.h"
 #include "conf/open.h"
 #include "auth/token.h"
 
@@ -54,7 +55,6 @@ static bool parse_hex(const char *text, uint8_t *bytes, size_t n)
 static int take_line(struct tokens *t, char *line, char *err, size_t err_len)
 {
 	char *rest, *word[5] = { NULL };
-	struct token *list;
 	int n = 0;
 
 	line[strcspn(line, "#")] = '\0';
@@ -67,22 +67,20 @@ static int take_line(struct tokens *t, char *line, char *err, size_t err_len)
 		snprintf(err, err_len, "must be NAME TENANT ROLE DIGEST");
 		return -EINVAL;
 	}
-	list = realloc(t->list, (t->n + 1) * sizeof(*list));
-	if (!list) {
+	if (!ARRAY_ROOM(t->list, t->n)) {
 		snprintf(err, err_len, "no memory");
 		return -ENOMEM;
 	}
-	t->list = list;
-	if (identity_set(&list[t->n].id, word[0],
+	if (identity_set(&t->list[t->n].id, word[0],
 			 strcmp(word[1], "-") ? word[1] : "", word[2], err,
 			 err_len))
 		return -EINVAL;
-	if (!parse_hex(word[3], list[t->n].digest, SHA256_DIGEST_LENGTH)) {
+	if (!parse_hex(word[3], t->list[t->n].digest, SHA256_DIGEST_LENGTH)) {
 		snprintf(err, err_len, "the digest must have 64 digits, 0-9 and a-f (\"inc-am-ca token\" makes such lines)");
 		return -EINVAL;
 	}
-	memcpy(&list[t->n].id.token, list[t->n].digest,
-	       sizeof(list[t->n].id.token));
+	memcpy(&t->list[t->n].id.token, t->list[t->n].digest,
+	       sizeof(t->list[t->n].id.token));
 	t->n++;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
+#include "conf/array.h"
 #include "fabric/fdb.h"
 #include "group/group.h"
 #include "health.pb-c.h"
@@ -27,16 +28,10 @@ struct list {
 /* Append an uninitialized message; NULL: no memory. */
 static void *append_message(struct list *list, size_t size)
 {
-	void **p = realloc(list->p, (list->n + 1) * sizeof(*p));
-	void *msg = calloc(1, size);
+	void *msg = ARRAY_ROOM(list->p, list->n) ? calloc(1, size) : NULL;
 
-	if (p)
-		list->p = p;
-	if (!p || !msg) {
-		free(msg);
-		return NULL;
-	}
-	p[list->n++] = msg;
+	if (msg)
+		list->p[list->n++] = msg;
 	return msg;
 }
 

@@ -6,6 +6,7 @@
 
 #include "answer/answer.h"
 #include "rdma_inc.pb-c.h"
+#include "conf/array.h"
 
 /**
  * struct row - a tenant
@@ -59,20 +60,16 @@ static void add_row(const struct manager *m, struct table *t, const char *name)
 {
 	static const struct use nothing;
 	const struct tenant *tn = m->tenants.list;
-	struct row **rows, *r;
+	struct row *r;
 	size_t i;
 
 	for (i = 0; i < t->n; i++)
 		if (!strcmp(t->rows[i]->msg.tenant, name))
 			return;
-	rows = realloc(t->rows, (t->n + 1) * sizeof(*rows));
-	if (!rows)
-		return;
-	t->rows = rows;
-	r = calloc(1, sizeof(*r));
+	r = ARRAY_ROOM(t->rows, t->n) ? calloc(1, sizeof(*r)) : NULL;
 	if (!r)
 		return;
-	rows[t->n++] = r;
+	t->rows[t->n++] = r;
 	while (tn && strcmp(tn->name, name))
 		tn = tn->next;
 	fill_row(r, name, policy_of(m->tenants.policy, name),

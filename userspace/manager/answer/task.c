@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "answer/answer.h"
+#include "conf/array.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
 #include "stats/stats.h"
@@ -45,16 +46,12 @@ struct table {
 static struct row *add_row(struct table *t, const char *tenant,
 			   const char *name, const char *state)
 {
-	struct row **rows, *r;
+	struct row *r;
 
 	if ((t->name[0] && strcmp(t->name, name)) ||
 	    !answer_is_of(tenant, t->tenant))
 		return NULL;
-	rows = realloc(t->rows, (t->n + 1) * sizeof(*rows));
-	if (!rows)
-		return NULL;
-	t->rows = rows;
-	r = calloc(1, sizeof(*r));
+	r = ARRAY_ROOM(t->rows, t->n) ? calloc(1, sizeof(*r)) : NULL;
 	if (!r)
 		return NULL;
 	rdma_inc__v1__task__init(&r->msg);
@@ -63,7 +60,7 @@ static struct row *add_row(struct table *t, const char *tenant,
 	r->msg.name = (char *)name;
 	r->msg.state = (char *)state;
 	r->msg.waits_for = r->waits_text;
-	rows[t->n++] = r;
+	t->rows[t->n++] = r;
 	return r;
 }
 

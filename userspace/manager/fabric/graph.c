@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "conf/array.h"
 #include "fabric/row.h"
 #include "rdma_inc.h"
 
@@ -211,15 +212,11 @@ static void cross_link(void *ctx, const struct place_link *link)
 {
 	struct walk *w = ctx;
 	uint32_t n = w->c->n;
-	void *p = w->c->pairs;
 
-	if (!(n & (n - 1)))
-		p = realloc(p, (n ? 2 * n : 1) * sizeof(*w->c->pairs));
-	if (!p) {
+	if (!ARRAY_ROOM(w->c->pairs, n)) {
 		w->ok = false;
 		return;
 	}
-	w->c->pairs = p;
 	w->c->pairs[n][0] = from_of(w->t, link);
 	w->c->pairs[n][1] = link->to;
 	w->c->n++;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/array.h"
 #include "fabric/row.h"
 
 #define WORD	64
@@ -112,14 +113,9 @@ static const struct sw *find_id(const struct topo *t, const char *id)
 static void add_adjacency(struct row *row, uint32_t itf, uint32_t sw,
 			  enum adjacency_how how)
 {
-	/* The list is full when its length is a power of two. */
-	struct adjacency *p = row->n & (row->n - 1) ? row->list :
-		realloc(row->list, (row->n ? 2 * row->n : 1) * sizeof(*p));
-
-	if (!p)
+	if (!ARRAY_ROOM(row->list, row->n))
 		return;
-	row->list = p;
-	p[row->n++] = (struct adjacency){ sw, itf, (uint16_t)how, 0 };
+	row->list[row->n++] = (struct adjacency){ sw, itf, (uint16_t)how, 0 };
 	row->sees_direct |= how > ADJ_FDB;
 }
 
@@ -452,19 +448,15 @@ static bool put_link(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 	const struct sw_if *y = b_if == FDB_OWN ? NULL :
 				&t->fab->switches[b].info->ifs[b_if];
 	uint64_t speed = x->speed;
-	struct topo_link *p = t->links;
 
 	if (!x->up || x->blocked || (y && (!y->up || y->blocked)))
 		return true;
 	if (y && y->speed && (!speed || y->speed < speed))
 		speed = y->speed;
-	if (!(t->nlinks & (t->nlinks - 1)))
-		p = realloc(p, (t->nlinks ? 2 * t->nlinks : 1) * sizeof(*p));
-	if (!p)
+	if (!ARRAY_ROOM(t->links, t->nlinks))
 		return false;
-	t->links = p;
-	p[t->nlinks++] = (struct topo_link){ a, a_if, b, b_if, speed,
-					     names[how], 0 };
+	t->links[t->nlinks++] = (struct topo_link){ a, a_if, b, b_if, speed,
+						    names[how], 0 };
 	return true;
 }
 

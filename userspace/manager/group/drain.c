@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "conf/array.h"
 #include "group/group.h"
 
 #define MOVE_MS	200	/* between looks while groups move */
@@ -51,17 +52,14 @@ static const struct sw *drained_of(const struct group *g)
 
 static void leave_switch(struct group *g, struct sw *sw)
 {
-	struct sw **list;
 	uint32_t i;
 
 	for (i = 0; i < g->drain.nleft; i++)
 		if (g->drain.left[i] == sw)
 			return;
-	list = realloc(g->drain.left, (g->drain.nleft + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_ROOM(g->drain.left, g->drain.nleft))
 		return;
-	g->drain.left = list;
-	list[g->drain.nleft++] = sw;
+	g->drain.left[g->drain.nleft++] = sw;
 	sw->returning++;
 }
 

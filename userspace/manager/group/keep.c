@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/array.h"
 #include "group/group.h"
 
 /*
@@ -32,13 +33,10 @@ struct sw *keep_find(const struct manager *m, const char *id, const char *addres
 /* Keep a place for a group. Without memory for it, others may take the place. */
 void keep_place(struct group *g, const char *id, const char *address)
 {
-	struct kept_place *list = realloc(g->kept.places, (g->kept.n + 1) * sizeof(*list));
 	struct kept_place k = { strdup(id), strdup(address) };
 
-	if (list)
-		g->kept.places = list;
-	if (list && k.id && k.address) {
-		list[g->kept.n++] = k;
+	if (k.id && k.address && ARRAY_ROOM(g->kept.places, g->kept.n)) {
+		g->kept.places[g->kept.n++] = k;
 		return;
 	}
 	free(k.id);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "conf/array.h"
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 
@@ -36,13 +37,11 @@ static void add_link(struct links *l, const struct sw *sw,
 {
 	struct group_link *link;
 
-	link = itf ? realloc(l->list, (l->n + 1) * sizeof(*link)) : NULL;
-	if (!link) {
+	if (!itf || !ARRAY_ROOM(l->list, l->n)) {
 		l->missing = true;
 		return;
 	}
-	l->list = link;
-	link += l->n++;
+	link = &l->list[l->n++];
 	link->sw = sw;
 	link->rank = rank;
 	link->old = 0;
@@ -126,18 +125,15 @@ static bool has_link(const struct links *l, const struct group_link *link)
 static void keep_old(struct links *l, const struct group *g)
 {
 	const struct group_link *link = g->links.links;
-	struct group_link *list;
 
 	for (; link < g->links.links + g->links.n; link++) {
 		if (link->rank >= 0 || has_link(l, link))
 			continue;
-		list = realloc(l->list, (l->n + 1) * sizeof(*list));
-		if (!list)
+		if (!ARRAY_ROOM(l->list, l->n))
 			return;
-		l->list = list;
-		list[l->n] = *link;
+		l->list[l->n] = *link;
 		if (!link->old)
-			list[l->n].old = OLD_ANSWERS;
+			l->list[l->n].old = OLD_ANSWERS;
 		l->n++;
 	}
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "conf/array.h"
 #include "group/group.h"
 #include "place/place.h"
 
@@ -16,7 +17,6 @@
 
 static bool add_pair(struct group *g, const struct place_apart *pair)
 {
-	struct place_apart *list;
 	uint32_t i;
 
 	for (i = 0; i < g->where.naparts; i++)
@@ -26,11 +26,9 @@ static bool add_pair(struct group *g, const struct place_apart *pair)
 			return false;
 	if (g->where.naparts == PAIRS_MAX)
 		return false;
-	list = realloc(g->where.apart, (g->where.naparts + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_ROOM(g->where.apart, g->where.naparts))
 		return false;
-	g->where.apart = list;
-	list[g->where.naparts++] = *pair;
+	g->where.apart[g->where.naparts++] = *pair;
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/array.h"
 #include "group/group.h"
 #include "place/place.h"
 #include "rdma_inc_proto.h"
@@ -378,15 +379,10 @@ static void place_group(struct group *g)
 /* Avoid the switch that had no room, if any. Returns false if there is none. */
 static bool avoid_full(struct group *g)
 {
-	const struct sw **list;
-
-	if (!g->where.full_switch)
+	if (!g->where.full_switch ||
+	    !ARRAY_ROOM(g->where.avoid, g->where.navoid))
 		return false;
-	list = realloc(g->where.avoid, (g->where.navoid + 1) * sizeof(*list));
-	if (!list)
-		return false;
-	g->where.avoid = list;
-	list[g->where.navoid++] = g->where.full_switch;
+	g->where.avoid[g->where.navoid++] = g->where.full_switch;
 	return true;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "conf/array.h"
 #include "stats/member_counts.h"
 
 /* Parse "RANK RX TX MESSAGES TROUBLE;". Returns the rest; NULL: wrong syntax. */
@@ -29,19 +30,6 @@ static const char *take_member(const char *text, struct stats_member *m)
 	return text;
 }
 
-/* The size of the list is a power of two. */
-static struct stats_member *add_room(struct member_counts *c)
-{
-	struct stats_member *list = c->list;
-
-	if (!(c->n & (c->n - 1)))
-		list = realloc(list, (c->n ? c->n * 2 : 1) * sizeof(*list));
-	if (!list)
-		return NULL;
-	c->list = list;
-	return &list[c->n];
-}
-
 /*
  * Add an agent's counters of a tree.
  * @text: "RANK RX-BYTES TX-BYTES RX-MESSAGES TROUBLE;" for each of its
@@ -52,7 +40,7 @@ void member_counts_add(struct member_counts *c, uint32_t tree, const char *text)
 	struct stats_member *m;
 
 	while (*text && c->n < MEMBER_COUNTS_MOST) {
-		m = add_room(c);
+		m = ARRAY_ROOM(c->list, c->n) ? &c->list[c->n] : NULL;
 		text = m ? take_member(text, m) : NULL;
 		if (!text)
 			return;

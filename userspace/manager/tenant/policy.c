@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/array.h"
 #include "conf/conf.h"
 #include "tenant/policy.h"
 
@@ -110,7 +111,6 @@ static const struct section *find_section(const struct policy *p,
 
 static int take_tenant(struct policy *p, const char *name)
 {
-	struct section *list;
 	struct identity id;
 	char why[160];
 
@@ -120,13 +120,11 @@ static int take_tenant(struct policy *p, const char *name)
 		return set_error(p, "this tenant is there already");
 	if (p->n == POLICY_TENANTS_MAX)
 		return set_error(p, "there are too many tenants; \"tenant = *\" stands for all that are not named");
-	list = realloc(p->list, (p->n + 1) * sizeof(*list));
-	if (!list)
+	if (!ARRAY_ROOM(p->list, p->n))
 		return set_error(p, "no memory");
-	p->list = list;
-	snprintf(list[p->n].name, sizeof(list[p->n].name), "%s", name);
-	list[p->n].limits = unlimited;
-	p->now = &list[p->n++].limits;
+	snprintf(p->list[p->n].name, sizeof(p->list[p->n].name), "%s", name);
+	p->list[p->n].limits = unlimited;
+	p->now = &p->list[p->n++].limits;
 	p->set = 0;
 	return 0;
 }
