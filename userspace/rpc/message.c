@@ -174,8 +174,11 @@ static bool take_addr(const ProtobufCBinaryData *data,
 	return true;
 }
 
-static int pack_message(const ProtobufCMessage *msg, uint8_t **data,
-			size_t *len)
+/*
+ * Pack any message. Returns 0 or -ENOMEM.
+ * @data: result: bytes, to be freed; NULL without memory
+ */
+int am_pack(const ProtobufCMessage *msg, uint8_t **data, size_t *len)
 {
 	*len = protobuf_c_message_get_packed_size(msg);
 	/* An empty message has 0 bytes, and malloc(0) may return NULL. */
@@ -282,7 +285,7 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		if (msg->brief)
 			out.kind_case = RANK(_NOT_SET);
 	}
-	return pack_message(&out.base, data, len);
+	return am_pack(&out.base, data, len);
 }
 
 static bool name_is_valid(const char *name)
@@ -497,7 +500,7 @@ static int pack_answer(const struct am_message *msg, int kind, uint8_t **data,
 		resumed.short_heartbeats = msg->brief;
 		resumed.ready = msg->rdv.type == INC_RDV_READY;
 		out.resumed = &resumed;
-		return pack_message(&out.base, data, len);
+		return am_pack(&out.base, data, len);
 	}
 	COPY_JOINED(&ans, joined);
 	COPY_RESUMED(&ans, msg);
@@ -512,7 +515,7 @@ static int pack_answer(const struct am_message *msg, int kind, uint8_t **data,
 		ans.cm = &cm;
 	/* Or linked: both are members of one union. */
 	out.joined = &ans;
-	return pack_message(&out.base, data, len);
+	return am_pack(&out.base, data, len);
 }
 
 static void put_event(const struct inc_rdv_msg *msg,
@@ -584,7 +587,7 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		bye.missing = (char *)msg->rdv.text;
 		out.bye = &bye;
 	}
-	return pack_message(&out.base, data, len);
+	return am_pack(&out.base, data, len);
 }
 
 static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)

@@ -70,6 +70,9 @@ struct am_message {
 	bool			brief;
 };
 
+struct ProtobufCMessage;
+
+int am_pack(const struct ProtobufCMessage *msg, uint8_t **data, size_t *len);
 int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len);
 int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
 		   char *err, size_t err_len);

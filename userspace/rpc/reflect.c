@@ -127,15 +127,6 @@ static bool is_called(struct fields file, const char *name)
 	return strlen(name) == text.len && !memcmp(name, text.data, text.len);
 }
 
-static int pack_answer(response *r, uint8_t **out, size_t *len)
-{
-	*out = malloc(protobuf_c_message_get_packed_size(&r->base) + 1);
-	if (!*out)
-		return -ENOMEM;
-	*len = protobuf_c_message_pack(&r->base, *out);
-	return 0;
-}
-
 static int answer_error(response *r, int code, const char *text, uint8_t **out,
 			size_t *len)
 {
@@ -146,7 +137,7 @@ static int answer_error(response *r, int code, const char *text, uint8_t **out,
 	e.error_message = (char *)text;
 	r->message_response_case = ANSWERED(ERROR_RESPONSE);
 	r->error_response = &e;
-	return pack_answer(r, out, len);
+	return am_pack(&r->base, out, len);
 }
 
 static int answer_file(response *r,
@@ -167,7 +158,7 @@ static int answer_file(response *r,
 		f.file_descriptor_proto = &data;
 		r->message_response_case = ANSWERED(FILE_DESCRIPTOR_RESPONSE);
 		r->file_descriptor_response = &f;
-		return pack_answer(r, out, len);
+		return am_pack(&r->base, out, len);
 	}
 	return answer_error(r, WIRE_NOT_FOUND, "the server has no such file or name",
 			    out, len);
@@ -198,7 +189,7 @@ static int answer_services(response *r, uint8_t **out, size_t *len)
 	l.service = list;
 	r->message_response_case = ANSWERED(LIST_SERVICES_RESPONSE);
 	r->list_services_response = &l;
-	return pack_answer(r, out, len);
+	return am_pack(&r->base, out, len);
 }
 
 /*

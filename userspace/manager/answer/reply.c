@@ -13,6 +13,7 @@
 #include "conf/text.h"
 #include "group/group.h"
 #include "rdma_inc.pb-c.h"
+#include "rpc/message.h"
 
 /* Answer a request with an error. */
 void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
@@ -30,11 +31,7 @@ void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 /* Answer a request. */
 void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
 {
-	a->len = protobuf_c_message_get_packed_size(msg);
-	a->data = malloc(a->len + 1);
-	if (a->data)
-		protobuf_c_message_pack(msg, a->data);
-	else
+	if (am_pack(msg, &a->data, &a->len))
 		answer_refuse(a, ENOMEM, "no memory");
 }
 

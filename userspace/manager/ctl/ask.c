@@ -184,17 +184,6 @@ static void end_search(struct search *s, bool more)
 	inc_reach_free(s->managers);
 }
 
-static uint8_t *pack_request(const ProtobufCMessage *req, size_t *len)
-{
-	uint8_t *data;
-
-	*len = protobuf_c_message_get_packed_size(req);
-	data = malloc(*len + 1);
-	if (data)
-		protobuf_c_message_pack(req, data);
-	return data;
-}
-
 static void print_reasons(const struct search *s)
 {
 	inc_output_flush();
@@ -318,7 +307,7 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 	int ret, fd;
 
 	begin_search(&s);
-	in = pack_request(req, &n);
+	am_pack(req, &in, &n);
 	while (!msg && in && more && (fd = next_manager(&s)) >= 0) {
 		out = NULL;
 		ret = amctl_call(s.addr, fd, method, TIMEOUT_MS, in, n, &out,
@@ -380,7 +369,7 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 
 	inc_output_follow();
 	begin_search(&s);
-	in = pack_request(req, &n);
+	am_pack(req, &in, &n);
 	while (ret && in && more && (fd = next_manager(&s)) >= 0) {
 		ret = amctl_stream(s.addr, fd, method, in, n, on_answer, &f,
 				   err, sizeof(err));

@@ -9,6 +9,7 @@
 #include "answer/answer.h"
 #include "api/json.h"
 #include "rdma_inc.pb-c.h"
+#include "rpc/message.h"
 #include "state/json_text.h"
 #include "stats/history.h"
 #include "stats/stats.h"
@@ -47,15 +48,14 @@ static struct json_object *ask_manager(struct manager *m,
 				       const ProtobufCMessage *req,
 				       const ProtobufCMessageDescriptor *type)
 {
-	size_t len = protobuf_c_message_get_packed_size(req);
 	struct rpc_answer a = { .err = 0 };
 	struct json_object *out = NULL;
 	ProtobufCMessage *msg = NULL;
-	uint8_t *data = malloc(len + 1);
+	uint8_t *data;
+	size_t len;
 
-	if (!data)
+	if (am_pack(req, &data, &len))
 		return NULL;
-	protobuf_c_message_pack(req, data);
 	answer_call(m, method, data, len, NULL, &a);
 	free(data);
 	if (a.data)
