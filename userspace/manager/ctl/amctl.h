@@ -62,11 +62,8 @@ void ctl_print_line(const ProtobufCMessage *msg);
 /* rpc.c */
 bool amctl_check(char *err, size_t err_len);
 int amctl_call(const char *manager, int fd, const char *method,
-	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,
-	       size_t *out_len, char *err, size_t err_len);
-int amctl_stream(const char *manager, int fd, const char *method,
-		 const uint8_t *in, size_t in_len,
-		 bool (*got)(void *ctx, const uint8_t *data, size_t len),
-		 void *ctx, char *err, size_t err_len);
+	       int timeout_ms, const uint8_t *in, size_t in_len,
+	       bool (*got)(void *ctx, const uint8_t *data, size_t len),
+	       void *ctx, char *err, size_t err_len);
 
 #endif /* INC_MANAGER_AMCTL_H */

@@ -291,6 +291,77 @@ static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
 	return msg;
 }
 
+/**
+ * struct answers - what comes of a request
+ * @type: type of an answer
+ * @print: prints each answer of a stream; NULL: there is one, @msg
+ * @msg: the only answer
+ * @begun: there was an answer
+ * @wrong: what is wrong with the last answer, or NULL
+ */
+struct answers {
+	const ProtobufCMessageDescriptor	*type;
+	void	(*print)(const ProtobufCMessage *msg);
+	ProtobufCMessage			*msg;
+	bool					begun;
+	const char				*wrong;
+};
+
+static bool on_answer(void *ctx, const uint8_t *data, size_t len)
+{
+	struct answers *a = ctx;
+	ProtobufCMessage *msg = a->msg ? NULL :
+				unpack_message(a->type, data, len);
+
+	a->begun = true;
+	if (!msg) {
+		a->wrong = a->msg ? "it sends more than one answer" : STRANGE;
+		return false;
+	}
+	if (!a->print) {
+		a->msg = msg;
+		return true;
+	}
+	a->print(msg);
+	ctl_free(msg);
+	/* End if nobody reads, as "| head" that has enough. */
+	return inc_output_flush();
+}
+
+/* Ask one manager after another. Returns false after a message. */
+static bool ask_managers(const char *method, const ProtobufCMessage *req,
+			 int timeout_ms, struct answers *a)
+{
+	char err[512];
+	struct search s;
+	int ret = -ENOMEM, fd;
+	bool more = true;
+	uint8_t *in;
+	size_t n;
+
+	begin_search(&s);
+	am_pack(req, &in, &n);
+	while (ret && in && more && (fd = next_manager(&s)) >= 0) {
+		ret = amctl_call(s.addr, fd, method, timeout_ms, in, n,
+				 on_answer, a, err, sizeof(err));
+		if (!ret && !a->begun)
+			a->wrong = "it sends no answer";
+		if (a->wrong) {
+			snprintf(err, sizeof(err), "%s", a->wrong);
+			ret = -EPROTO;
+		}
+		/* Another manager would repeat the answers that were printed. */
+		more = ret && note_failure(&s, ret, err[0] ? err :
+					   "the connection was lost") &&
+					   !a->begun;
+	}
+	free(in);
+	end_search(&s, ret && more);
+	if (ret)
+		print_reasons(&s);
+	return !ret;
+}
+
 /*
  * Send a request and wait for its answer. Returns the answer, for ctl_free(),
  * with its lists in natural order; or NULL after a message.
@@ -298,32 +369,12 @@ static ProtobufCMessage *unpack_message(const ProtobufCMessageDescriptor *type,
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type)
 {
-	ProtobufCMessage *msg = NULL;
-	char err[512];
-	struct search s;
-	size_t n, len = 0;
-	bool more = true;
-	uint8_t *in, *out;
-	int ret, fd;
+	struct answers a = { .type = type };
 
-	begin_search(&s);
-	am_pack(req, &in, &n);
-	while (!msg && in && more && (fd = next_manager(&s)) >= 0) {
-		out = NULL;
-		ret = amctl_call(s.addr, fd, method, TIMEOUT_MS, in, n, &out,
-				 &len, err, sizeof(err));
-		if (!ret && out) {
-			snprintf(err, sizeof(err), STRANGE);
-			msg = unpack_message(type, out, len);
-		}
-		free(out);
-		more = !msg && note_failure(&s, ret, err);
-	}
-	free(in);
-	end_search(&s, !msg && more);
-	if (!msg)
-		print_reasons(&s);
-	return msg;
+	if (ask_managers(method, req, TIMEOUT_MS, &a))
+		return a.msg;
+	ctl_free(a.msg);
+	return NULL;
 }
 
 /* Free an answer. */
@@ -333,61 +384,15 @@ void ctl_free(ProtobufCMessage *msg)
 		protobuf_c_message_free_unpacked(msg, NULL);
 }
 
-struct follow {
-	const ProtobufCMessageDescriptor	*type;
-	void (*print)(const ProtobufCMessage *msg);
-	bool					begun, strange;
-};
-
-static bool on_answer(void *ctx, const uint8_t *data, size_t len)
-{
-	struct follow *f = ctx;
-	ProtobufCMessage *msg = unpack_message(f->type, data, len);
-
-	f->begun = true;
-	f->strange = !msg;
-	if (!msg)
-		return false;
-	f->print(msg);
-	ctl_free(msg);
-	/* End if nobody reads, as "| head" that has enough. */
-	return inc_output_flush();
-}
-
 /* Print a stream of answers. Returns the exit status. */
 int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       const ProtobufCMessageDescriptor *type,
 	       void (*print)(const ProtobufCMessage *msg))
 {
-	struct follow f = { .type = type, .print = print };
-	char err[512];
-	struct search s;
-	int ret = -ENOMEM, fd;
-	bool more = true;
-	uint8_t *in;
-	size_t n;
+	struct answers a = { .type = type, .print = print };
 
 	inc_output_follow();
-	begin_search(&s);
-	am_pack(req, &in, &n);
-	while (ret && in && more && (fd = next_manager(&s)) >= 0) {
-		ret = amctl_stream(s.addr, fd, method, in, n, on_answer, &f,
-				   err, sizeof(err));
-		if (f.strange) {
-			snprintf(err, sizeof(err), STRANGE);
-			ret = -EPROTO;
-		}
-		/* Another manager would repeat the answers that were printed. */
-		more = ret && note_failure(&s, ret, err[0] ? err :
-					   "the connection was lost") &&
-					   !f.begun;
-	}
-	free(in);
-	end_search(&s, ret && more);
-	if (!ret)
-		return CTL_OK;
-	print_reasons(&s);
-	return CTL_REFUSED;
+	return ask_managers(method, req, 0, &a) ? CTL_OK : CTL_REFUSED;
 }
 
 /* Format time like inc-tool: RFC 3339, local time with its offset from UTC. */

@@ -97,36 +97,16 @@ static int finish_request(struct request *r, char *err, size_t err_len)
 }
 
 /*
- * Send a request to a manager and wait for its answer.
- * @out: the answer's bytes, to be freed
- * @err_len: size of @err in bytes
- */
-int amctl_call(const char *manager, int fd, const char *method,
-	       int timeout_ms, const uint8_t *in, size_t in_len, uint8_t **out,
-	       size_t *out_len, char *err, size_t err_len)
-{
-	struct request r;
-	int ret;
-
-	if (!prepare_request(&r, manager, fd, method, err, err_len))
-		return -EINVAL;
-	channel_call(r.channel, r.path, timeout_ms, in, in_len, out, out_len);
-	ret = finish_request(&r, err, err_len);
-	if (!ret && !*out)
-		snprintf(err, err_len, "it sends no answer");
-	return ret;
-}
-
-/*
- * Send a request to a manager, and take a stream of answers. Returns 0 if @got
- * has ended it, or a negative errno value.
+ * Send a request to a manager, and take its answers. Returns 0 at their end, or if
+ * @got has ended them; or a negative errno value. A stream does not end by itself.
+ * @timeout_ms: time limit of one answer; 0: a stream of answers
  * @got: called with the bytes of each answer; returns false to end
  * @err_len: size of @err in bytes
  */
-int amctl_stream(const char *manager, int fd, const char *method,
-		 const uint8_t *in, size_t in_len,
-		 bool (*got)(void *ctx, const uint8_t *data, size_t len),
-		 void *ctx, char *err, size_t err_len)
+int amctl_call(const char *manager, int fd, const char *method,
+	       int timeout_ms, const uint8_t *in, size_t in_len,
+	       bool (*got)(void *ctx, const uint8_t *data, size_t len),
+	       void *ctx, char *err, size_t err_len)
 {
 	struct request r;
 	bool more = true;
@@ -136,7 +116,7 @@ int amctl_stream(const char *manager, int fd, const char *method,
 
 	if (!prepare_request(&r, manager, fd, method, err, err_len))
 		return -EINVAL;
-	channel_begin(r.channel, r.path, 0);
+	channel_begin(r.channel, r.path, timeout_ms);
 	channel_send(r.channel, in, in_len);
 	channel_half(r.channel);
 	while (more && channel_receive(r.channel, &data, &len)) {
@@ -144,7 +124,7 @@ int amctl_stream(const char *manager, int fd, const char *method,
 		free(data);
 	}
 	ret = finish_request(&r, err, err_len);
-	if (more && !ret) {
+	if (more && !ret && !timeout_ms) {
 		snprintf(err, err_len, "it has ended the stream");
 		return -EPIPE;
 	}
