@@ -652,6 +652,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "own") || !strcmp(what, "cross") ||
 	    !strncmp(what, "computes", 8))
 		return live_change(rank, nranks, argc - 1, argv + 1);
+	if (!strcmp(what, "steady") && argc > 2)
+		return live_steady(rank, nranks, argc - 2, argv + 2);
 	if (!strncmp(what, "rails", 5))
 		return live_rails(rank, nranks, argc, argv);
 	if (!strcmp(what, "many")) {

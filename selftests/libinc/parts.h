@@ -6,6 +6,7 @@
 int live_threads(int rank, int nranks, int argc, char **argv);
 int live_ranks(int proc, int nprocs, int argc, char **argv);
 int live_change(int rank, int nranks, int argc, char **argv);
+int live_steady(int rank, int nranks, int argc, char **argv);
 int live_rails(int rank, int nranks, int argc, char **argv);
 
 #endif /* PARTS_H */

@@ -10,6 +10,7 @@
 #include "job/job.h"
 #include "rendezvous/proto.h"
 
+#define SECRET_DIGITS	12	/* hexadecimal, of a name that nobody can guess */
 /* Defaults of trees with a UC rank: as many bytes in flight as over RC. */
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
@@ -184,6 +185,24 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 }
 
 /*
+ * Get the length of the name that a job began with: without what inc_job_secret()
+ * adds when its ranks change to UC, or move.
+ */
+size_t inc_job_first(const char *job)
+{
+	const char *tail = strrchr(job, '~');
+	size_t len;
+
+	if (!tail || tail == job)
+		return strlen(job);
+	len = !strncmp(tail, "~uc-", 4) ? 4 : !strncmp(tail, "~mv-", 4) ? 4 : 0;
+	if (!len || strlen(tail + len) != SECRET_DIGITS ||
+	    strspn(tail + len, "0123456789abcdef") != SECRET_DIGITS)
+		return strlen(job);
+	return (size_t)(tail - job);
+}
+
+/*
  * Make the name of another job for a job's ranks to join. It ends with a random
  * number: anybody who guessed the name could take a rank's place in a job that
  * is running. Returns false: @job's name is too long, or there is no random
@@ -197,8 +216,9 @@ bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what)
 
 	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
 		return false;
-	len = snprintf(msg->text, sizeof(msg->text), "%s~%s-%012llx", job, what,
-		       (unsigned long long)secret >> 16);
+	len = snprintf(msg->text, sizeof(msg->text), "%.*s~%s-%0*llx",
+		       (int)inc_job_first(job), job, what, SECRET_DIGITS,
+		       (unsigned long long)secret >> (64 - 4 * SECRET_DIGITS));
 	return len > 0 && len <= INC_RDV_JOB_MAX;
 }
 
@@ -215,6 +235,16 @@ bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		return false;
 	job->change_at = now + INC_JOB_CHANGE_PAUSE_MS;
 	return true;
+}
+
+/*
+ * Prepare a message that has ranks move to another tree. Returns false if a rank does
+ * not support that, or there is no name for the other job.
+ */
+bool inc_job_move(const struct inc_rdv_join *like, struct inc_rdv_msg *msg)
+{
+	*msg = (struct inc_rdv_msg){ .type = INC_RDV_CHANGE, .keep = true };
+	return like->move && inc_job_secret(msg, like->job, "mv");
 }
 
 /* --- Settings and texts of both daemons ----------------------------------- */
@@ -234,7 +264,7 @@ static void take_value(uint32_t *is, uint32_t wish)
  * Add a rank's request to the others' requests. Returns false if it requests
  * another tree; @like is not changed then.
  * @like: the others' requests: tree, the lowest mtu, uc if any rank uses it,
- *	change if all support it
+ *	change and move if all support it
  */
 bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 {
@@ -258,6 +288,7 @@ bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
 		like->mtu = join->mtu;
 	like->uc |= join->uc;
 	like->change &= join->change;
+	like->move &= join->move;
 	return true;
 }
 

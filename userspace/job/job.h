@@ -124,9 +124,12 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
 void inc_job_hurry(struct inc_job *job, int64_t now);
 int64_t inc_job_deadline(const struct inc_job *job);
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
+size_t inc_job_first(const char *job);
 bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what);
 bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		    int64_t now, struct inc_rdv_msg *msg);
+
+bool inc_job_move(const struct inc_rdv_join *like, struct inc_rdv_msg *msg);
 
 bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join);
 void inc_job_uc(uint32_t pmtu, uint32_t *msg_size, uint32_t *slots);

@@ -59,6 +59,7 @@ struct inc_rdv_tree {
  * @rebuild: if the tree fails, the rank goes on over another one; not used in
  *	INC_RDV_REJOIN
  * @change: the rank supports INC_RDV_LOSSY and INC_RDV_CHANGE
+ * @move: the rank supports INC_RDV_CHANGE that keeps the transport
  * @rails: the rank can join another job over a second device
  * @cm: libinc-am is to connect its queue pair by RDMA CM; @psn is not used then
  * @round: if INC_RDV_REJOIN: round of the INC_RDV_REBUILD that it answers
@@ -77,6 +78,7 @@ struct inc_rdv_join {
 	bool			uc;
 	bool			rebuild;
 	bool			change;
+	bool			move;
 	bool			rails;
 	bool			cm;
 	uint32_t		round;
@@ -187,10 +189,11 @@ enum inc_rdv_type {
  * @msg_id: if INC_RDV_WRONG: message; if INC_RDV_REBUILD: number of rebuilds so far
  * @rails: if INC_RDV_RTS: mask of the addresses of inc_rdv_joined.rails that the rank
  *	reaches over a second device; if INC_RDV_READY: mask of the one to use
+ * @keep: if INC_RDV_CHANGE: over the same transport, else over UC
  * @err: if INC_RDV_ERROR: positive errno value
  * @text: if INC_RDV_FAILED, INC_RDV_ERROR, INC_RDV_WRONG or INC_RDV_REBUILD: description;
  *	if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty; if
- *	INC_RDV_CHANGE: the job over UC; if INC_RDV_READY and @rails: the second job
+ *	INC_RDV_CHANGE: the job to join; if INC_RDV_READY and @rails: the second job
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;
@@ -203,6 +206,7 @@ struct inc_rdv_msg {
 			unsigned int	status;
 			uint32_t	msg_id;
 			uint32_t	rails;
+			bool		keep;
 			int		err;
 			char		text[INC_RDV_TEXT_MAX];
 		};

@@ -119,6 +119,7 @@ static const int manager_kinds[TYPES] = {
 	(to)->rebuild = (from)->rebuild; \
 	(to)->cm = (from)->cm; \
 	(to)->change = (from)->change; \
+	(to)->move = (from)->move; \
 	(to)->rails = (from)->rails; \
 } while (0)
 
@@ -581,6 +582,7 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		break;
 	case MANAGER(CHANGE):
 		change.group = (char *)msg->rdv.text;
+		change.keep = msg->rdv.keep;
 		out.change = &change;
 		break;
 	case MANAGER(BYE):
@@ -655,6 +657,7 @@ static int take_manager(const manager_message *in, struct am_message *msg)
 			 in->rail ? in->rail->group : "");
 		return 0;
 	case MANAGER(CHANGE):
+		msg->rdv.keep = in->change->keep;
 		snprintf(msg->rdv.text, INC_RDV_JOB_MAX + 1, "%s",
 			 in->change->group);
 		return 0;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A communicator with default transport begins over RC, and changes to UC if its path
- * loses packets. It does not change back.
+ * A communicator changes to another tree while it is used. One with default transport
+ * begins over RC, and changes to UC, for good, if its path loses packets; and any one
+ * moves to other switches, with all of its settings, as often as the manager wishes.
  *
- * Any rank's watch may report losses; the daemon then tells all ranks to change. Each
- * makes another communicator, over UC, in a thread of its own; to the daemon it is a
- * job like others. Operations do not wait for it. If it fails on any rank, it fails on
- * all, and everything goes on over RC.
+ * Any rank's watch may report losses. The daemon tells all ranks to change. Each makes
+ * another communicator in a thread of its own; to the daemon it is a job like others.
+ * Operations do not wait for it. If it fails on any rank, it fails on all, and
+ * everything goes on over the old tree.
  *
- * Once the UC communicator exists, a rank holds operations that it has not begun yet.
- * The ranks agree, over UC, on the highest number of operations that any has begun. Up
- * to this number they use RC: each rank sends them, and waits for them. Then a Barrier
- * over UC tells all ranks that none needs RC any more. Until a rank starts it, a
- * failure over UC is harmless; from then on, the communicator fails with UC, as other
- * ranks may have changed, but not with RC. The RC part is kept until an operation over
- * UC has a result, which shows that all ranks have changed: others would take an
- * earlier leave for a lost rank.
+ * Once the other communicator exists, a rank holds operations that it has not begun
+ * yet. The ranks agree, over the new tree, on the highest number of operations that any
+ * has begun. Up to this number they use the old tree: each rank sends them, and waits
+ * for them. Then a Barrier over the new tree tells all ranks that none needs the old one
+ * any more. Until a rank starts it, a failure of the new tree is harmless; from then on,
+ * the communicator fails with the new tree, as other ranks may have changed, but not
+ * with the old one. So a rank leaves that as soon as the Barrier is done.
  *
  * So every operation is done by one of the two trees as a whole, and its result has the
  * same bits over either.
@@ -47,6 +47,8 @@
 #define TRIES		3
 /* Ranks join within their next calls, some of them late. */
 #define JOIN_MS		30000
+/* A rank that computes joins within its next call: the tree stands ready meanwhile. */
+#define MOVE_JOIN_MS	600000
 /* Another tree may be refused while the failed one still holds resources. */
 #define REPLACE_TRIES	100
 #define REPLACE_PAUSE_MS	100
@@ -126,21 +128,28 @@ static void clean_up(struct inc_comm *comm)
 		destroy_other(comm);
 }
 
-/* Other calls drive two rails in any case, so keep those listed. */
+/* Other calls drive UC, and two rails, in any case, so keep those listed. */
 static void unlist(struct inc_comm *comm)
 {
-	if (!comm->rails.other)
+	if (!comm->rails.other && !comm->uc)
 		inc_others_del(comm);
 }
 
-/* Go on over RC, as all ranks do. */
+static void set_able(struct inc_comm *comm, bool able)
+{
+	comm->change.able = able;
+	atomic_store(&comm->watchdog.may_change, able);
+}
+
+/* Go on over the old tree, as all ranks do. */
 static void give_up(struct inc_comm *comm, const char *why)
 {
-	inc_warn(&comm->who, "stays over RC: %s", why);
+	inc_warn(&comm->who, "stays %s: %s",
+		 comm->change.keeps ? "on its tree" : "over RC", why);
 	unlist(comm);
 	comm->change.holds = false;
-	comm->change.able = ++comm->change.tries < TRIES;
-	atomic_store(&comm->watchdog.may_change, comm->change.able);
+	if (!comm->change.keeps)
+		set_able(comm, ++comm->change.tries < TRIES);
 	atomic_store(&comm->watchdog.change, false);
 	comm->change.state = INC_CHANGE_NONE;
 	if (!comm->change.other)
@@ -149,14 +158,39 @@ static void give_up(struct inc_comm *comm, const char *why)
 	clean_up(comm);
 }
 
+/*
+ * Choose the other communicator's options. A move asks for the settings that the tree
+ * has: operations were planned for them.
+ */
+static void set_options(struct inc_comm *comm)
+{
+	struct inc_comm_opts *o = &comm->change.opts;
+	bool keeps = comm->change.keeps;
+
+	o->qp_type = comm->uc || !keeps ? INC_QP_UC : comm->change.qp_type;
+	o->join_timeout_ms = keeps ? MOVE_JOIN_MS : JOIN_MS;
+	/* UC needs more slots than RC, of a packet each. */
+	o->tree.slots = keeps ? comm->tree.slots : 0;
+	if (keeps)
+		o->tree.pmtu = comm->tree.pmtu;
+	o->timeout_ms = atomic_load(&comm->watchdog.timeout_ms);
+}
+
 static void begin_change(struct inc_comm *comm)
 {
+	/* Pairs with note_change(), which writes the job's name before this. */
+	if (!atomic_load(&comm->watchdog.change))
+		return;
+	comm->change.keeps = comm->watchdog.change_keeps;
+	if (!comm->change.keeps && !comm->change.able) {
+		atomic_store(&comm->watchdog.change, false);
+		return;
+	}
 	atomic_store(&comm->change.stop, false);
 	comm->change.text[0] = '\0';
 	memcpy(comm->change.job, comm->watchdog.change_job,
 	       sizeof(comm->change.job));
-	comm->change.opts.timeout_ms =
-		atomic_load(&comm->watchdog.timeout_ms);
+	set_options(comm);
 	comm->change.state = INC_CHANGE_MAKING;
 	if (start_thread(comm, make_other))
 		give_up(comm, "no thread");
@@ -164,11 +198,15 @@ static void begin_change(struct inc_comm *comm)
 		inc_others_add(comm);
 }
 
-/* Held operations were checked against the RC tree, so UC must offer as much. */
+/*
+ * Held operations were checked against the old tree, so the new one must offer as much;
+ * and planned for it.
+ */
 static bool is_as_good(const struct inc_comm *comm,
 		       const struct inc_comm *other)
 {
 	return other->dev.hca == comm->dev.hca &&
+	       (!comm->change.keeps || inc_tree_fits(&comm->tree, &other->tree)) &&
 	       !(comm->tree.collectives & ~other->tree.collectives) &&
 	       !(comm->tree.dtypes & ~other->tree.dtypes) &&
 	       !(comm->tree.ops & ~other->tree.ops);
@@ -188,7 +226,7 @@ static void begin_count(struct inc_comm *comm)
 		return;
 	}
 	if (!is_as_good(comm, comm->change.other)) {
-		give_up(comm, "the tree over UC is another one");
+		give_up(comm, "the new tree offers less, or has other settings");
 		return;
 	}
 	comm->change.holds = true;
@@ -201,7 +239,7 @@ static void begin_count(struct inc_comm *comm)
 }
 
 /*
- * Returns whether the operation over UC is done without an error. The time limit is
+ * Returns whether the operation over the new tree is done without an error. The time limit is
  * the waiting call's, if there is one.
  */
 static bool finish_request(struct inc_comm *comm, bool called, int *ret)
@@ -260,7 +298,7 @@ static void drain(struct inc_comm *comm)
 
 /*
  * Swap the daemons' connections and messages, and leave @b without a watch:
- * failures over RC no longer matter.
+ * failures of the old tree no longer matter.
  */
 static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 {
@@ -276,6 +314,11 @@ static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 	a->said_err = b->said_err;
 	memcpy(a->wrong, b->wrong, sizeof(a->wrong));
 	a->wrong_id = b->wrong_id;
+	a->rebuild = b->rebuild;
+	/* The new tree's group may have been told to move already. */
+	a->change_keeps = b->change_keeps;
+	memcpy(a->change_job, b->change_job, sizeof(a->change_job));
+	atomic_store(&a->change, atomic_load(&b->change));
 	a->conn.who = a->who;
 	b->conn.who = b->who;
 	b->qp = NULL;
@@ -302,6 +345,8 @@ static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 	SWAP(a, b, bounce);
 	SWAP(a, b, tree);
 	SWAP(a, b, who.tree_id);
+	SWAP(a, b, rebuild.on);
+	SWAP(a, b, rebuild.round);
 }
 
 /* Cannot fail: inc_watchdog_hold() has kept the thread. */
@@ -312,7 +357,19 @@ static void watch_again(struct inc_comm *comm)
 	inc_watchdog_release();
 }
 
-static void take_uc(struct inc_comm *comm)
+static void say_changed(const struct inc_comm *comm)
+{
+	unsigned long long last = comm->change.last;
+
+	if (comm->change.keeps)
+		inc_info(&comm->who, "has moved after operation %llu, to tree %u",
+			 last, comm->tree.tree_id);
+	else
+		inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
+			 last, comm->tree.tree_id);
+}
+
+static void take_other(struct inc_comm *comm)
 {
 	struct inc_comm *other = comm->change.other;
 	struct inc_request *req;
@@ -321,40 +378,40 @@ static void take_uc(struct inc_comm *comm)
 	inc_watchdog_hold();
 	swap_engines(comm, other);
 	/* Round trips so far are of short messages on an idle path only. */
-	inc_uc_restart(comm);
+	if (comm->uc)
+		inc_uc_restart(comm);
 	inc_mem_renumber(&comm->mem);
-	for (req = comm->ops.first; req; req = req->next)
+	for (req = comm->ops.first; req && !comm->change.keeps; req = req->next)
 		inc_call_renew(req);
-	comm->change.able = false;
-	atomic_store(&comm->watchdog.may_change, false);
+	set_able(comm, comm->change.able && comm->change.keeps &&
+		       comm->tree.change);
 	comm->change.holds = false;
-	comm->change.results = comm->info.results;
-	comm->change.state = INC_CHANGE_MOVED;
+	comm->rebuild.state = INC_REBUILD_NONE;
 	watch_again(comm);
-	inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
-		 (unsigned long long)comm->change.last, comm->tree.tree_id);
+	say_changed(comm);
+	clean_up(comm);
 	inc_msg_resume(comm, comm->rebuild.finished);
 }
 
-static void leave_rc(struct inc_comm *comm, bool called)
+static void leave_old(struct inc_comm *comm, bool called)
 {
 	int ret;
 
 	if (finish_request(comm, called, &ret))
-		take_uc(comm);
+		take_other(comm);
 	else if (ret)
-		inc_fail_device(comm, ret, "changing to UC: %s",
+		inc_fail_device(comm, ret, "changing to another tree: %s",
 				inc_comm_strerror(comm->change.other));
 }
 
 /* --- Rails ----------------------------------------------------------------- */
 
-/* End a change to UC. Returns whether nothing is left of it. */
+/* End a change for good. Returns whether nothing is left of it. */
 static bool forget_change(struct inc_comm *comm)
 {
 	comm->change.holds = false;
-	comm->change.able = false;
-	atomic_store(&comm->watchdog.may_change, false);
+	comm->change.movable = false;
+	set_able(comm, false);
 	atomic_store(&comm->change.stop, true);
 	if (comm->change.runs && !atomic_load(&comm->change.ended))
 		return false;
@@ -499,7 +556,7 @@ static void do_step(struct inc_comm *comm, bool called)
 		stop_change(comm);
 		return;
 	}
-	if (comm->rebuild.state) {
+	if (comm->rebuild.state && comm->change.state != INC_CHANGE_LEAVING) {
 		replace_rail(comm, called);
 		return;
 	}
@@ -518,17 +575,14 @@ static void do_step(struct inc_comm *comm, bool called)
 		drain(comm);
 		break;
 	case INC_CHANGE_LEAVING:
-		leave_rc(comm, called);
-		break;
-	case INC_CHANGE_MOVED:
-		if (comm->info.results != comm->change.results)
-			clean_up(comm);
+		leave_old(comm, called);
 		break;
 	case INC_CHANGE_CLEANING:
 		if (!atomic_load(&comm->change.ended))
 			break;
 		join_thread(comm);
 		comm->change.state = INC_CHANGE_NONE;
+		unlist(comm);
 		break;
 	}
 }
@@ -544,30 +598,26 @@ static int copy_str(const char **str)
 }
 
 /*
- * Prepare for changing to UC, if the options allow it: a given window or
- * message size is meant for RC; a communicator with flags (rebuild, RDMA CM)
- * does not change. Returns 0 or -ENOMEM. inc_change_end() frees.
+ * Prepare for changing to another tree: to UC if the options allow it. A given window,
+ * message size or PSN is meant for RC. Returns 0 or -ENOMEM. inc_change_end() frees.
  */
 int inc_change_init(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_comm_opts *other = &comm->change.opts;
 
 	comm->change.step = do_step;
-	if (o->qp_type != INC_QP_DEFAULT || o->window || o->tree.msg_size ||
-	    o->flags)
-		return 0;
 	*other = *o;
 	other->job = comm->change.job;
 	if (copy_str(&other->server) | copy_str(&other->dev) |
 	    copy_str(&other->am))
 		return -ENOMEM;
-	other->qp_type = INC_QP_UC;
-	other->join_timeout_ms = JOIN_MS;
 	other->errbuf = comm->change.text;
 	other->errbuf_len = sizeof(comm->change.text);
-	/* UC needs more slots than RC, of a packet each. */
-	other->tree.slots = 0;
-	comm->change.able = true;
+	comm->change.qp_type = o->qp_type;
+	comm->change.able = o->qp_type == INC_QP_DEFAULT && !o->window &&
+			    !o->tree.msg_size &&
+			    !(o->flags & INC_COMM_F_PSN);
+	comm->change.movable = true;
 	return 0;
 }
 
@@ -582,8 +632,8 @@ void inc_change_allow(struct inc_comm *comm)
 	comm->change.able &= comm->tree.change;
 	if (!comm->uc && !comm->change.able)
 		inc_info(&comm->who, "stays over RC, even if packets are lost: %s",
-			 chosen ? "a transport, window, message size or flag was chosen" :
-			 "the choices of another rank, or RDMA CM, or the daemon exclude a change to UC");
+			 chosen ? "a transport, window, message size or PSN was chosen" :
+			 "the choices of another rank, or the daemon, exclude a change to UC");
 	atomic_store(&comm->watchdog.may_change, comm->change.able);
 }
 

@@ -189,6 +189,7 @@ static void share(struct inc_comm *comm)
 	pthread_mutex_init(&comm->lock, &recursive);
 	pthread_mutexattr_destroy(&recursive);
 	comm->shared = true;
+	inc_others_enter(comm);
 	if (comm->uc)
 		inc_others_add(comm);
 }
@@ -236,7 +237,8 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 		return inc_opts_here(o, ret, err);
 	}
 	comm->unsent = comm->watchdog.counters.unsent;
-	if ((comm->uc || comm->change.able) && !comm->change.stopped_by)
+	if ((comm->uc || comm->change.able || comm->change.movable) &&
+	    !comm->change.stopped_by)
 		share(comm);
 	return 0;
 }
@@ -445,6 +447,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 
 	if (!comm || comm->fork.child)
 		return 0;
+	inc_others_leave(comm);
 	inc_others_del(comm);
 	inc_change_end(comm);
 	inc_rails_close(comm);

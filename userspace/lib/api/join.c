@@ -200,6 +200,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.uc	= comm->uc,
 			.rebuild = o->flags & INC_COMM_F_REBUILD,
 			.change	= comm->change.able,
+			.move	= comm->change.movable,
 			.rails	= comm->rails.able,
 			.cm	= comm->cm,
 			.tree = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The change from RC to UC if packets are lost: api/change.c.
+ * The change to another tree: from RC to UC if packets are lost, or to other switches;
+ * see api/change.c.
  */
 #ifndef INC_LIB_COMM_CHANGE_H
 #define INC_LIB_COMM_CHANGE_H
@@ -16,14 +17,14 @@ struct inc_comm;
 struct inc_request;
 
 /**
- * enum inc_change_state - how far a communicator is on its way from RC to UC
+ * enum inc_change_state - how far a communicator is on its way to another tree
  * @INC_CHANGE_NONE: it does not change, or has changed
- * @INC_CHANGE_MAKING: a thread makes another communicator, over UC
- * @INC_CHANGE_COUNTING: the ranks agree over that on the last operation over RC
+ * @INC_CHANGE_MAKING: a thread makes another communicator
+ * @INC_CHANGE_COUNTING: the ranks agree over that on the last operation over the old tree
  * @INC_CHANGE_DRAINING: the operations up to that one end
- * @INC_CHANGE_LEAVING: the ranks tell each other that they have
- * @INC_CHANGE_MOVED: it has changed, and other ranks may not have
- * @INC_CHANGE_CLEANING: a thread destroys what is not used any more
+ * @INC_CHANGE_LEAVING: the ranks tell each other that they have; what happens to the old
+ *	tree does not matter any more
+ * @INC_CHANGE_CLEANING: a thread leaves what is not used any more
  */
 enum inc_change_state {
 	INC_CHANGE_NONE,
@@ -31,36 +32,42 @@ enum inc_change_state {
 	INC_CHANGE_COUNTING,
 	INC_CHANGE_DRAINING,
 	INC_CHANGE_LEAVING,
-	INC_CHANGE_MOVED,
 	INC_CHANGE_CLEANING,
 };
 
 /**
- * struct inc_change - how a communicator changes from RC to UC
+ * struct inc_change - how a communicator changes to another tree
  * @next: next communicator that other calls carry on, see progress.c
+ * @next_able: next one that may change
  * @step: does what is due, also after a failure; called: a caller waits for it
- * @able: the communicator may change
+ * @able: the communicator may change to UC
+ * @movable: it may move to other switches
+ * @keeps: this change is a move: transport and settings stay
+ * @qp_type: transport that its creator chose
  * @state: how far the change is
  * @tries: number of attempts that failed
- * @opts: options of the communicator over UC
- * @job: job of the communicator over UC
- * @text: why the communicator over UC could not be made
+ * @opts: options of the other communicator
+ * @job: job of the other communicator
+ * @text: why the other communicator could not be made
  * @thread: makes that communicator, or destroys the old one; joined if @runs
  * @runs: @thread exists
  * @ended: @thread has done its work
  * @stop: @thread is to give up
  * @stopped_by: in the communicator that @thread makes: its creator's @stop
- * @other: the communicator over UC; after the change, the one over RC
- * @req: operation over UC by which the ranks agree
+ * @other: the communicator with the new tree; after the change, with the old one
+ * @req: operation over the new tree by which the ranks agree
  * @count: data of @req: number of operations begun; then, all ranks' highest one
  * @holds: operations after number @last are not sent
- * @last: number of the last operation over RC
- * @results: results that there were at the change
+ * @last: number of the last operation over the old tree
  */
 struct inc_change {
 	struct inc_comm		*next;
+	struct inc_comm		*next_able;
 	void			(*step)(struct inc_comm *comm, bool called);
 	bool			able;
+	bool			movable;
+	bool			keeps;
+	enum inc_qp_type	qp_type;
 	enum inc_change_state	state;
 	unsigned int		tries;
 	struct inc_comm_opts	opts;
@@ -76,7 +83,6 @@ struct inc_change {
 	uint64_t		count;
 	bool			holds;
 	uint64_t		last;
-	uint64_t		results;
 };
 
 #endif /* INC_LIB_COMM_CHANGE_H */

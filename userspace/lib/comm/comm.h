@@ -66,7 +66,7 @@
  *
  * @lock: guards everything else, if calls on other communicators may carry on this
  *	one; recursive
- * @shared: they may: it is over UC, or may change to that
+ * @shared: they may: it is over UC, or may change to another tree
  * @listed: they do
  *
  * The rest belongs to the thread that calls the library, one at a time:
@@ -105,7 +105,7 @@
  *
  * @rebuild: what happens if the tree fails
  * @rails: two devices of the ranks
- * @change: how it changes from RC to UC
+ * @change: how it changes to another tree
  *
  * @turns: calls of inc_request_test() that found no result
  * @info: counters
@@ -193,11 +193,11 @@ static inline bool inc_comm_stopped(const struct inc_comm *comm)
 	return comm->err || comm->rebuild.state;
 }
 
-/* Is something to be done to change from RC to UC? */
+/* Is something to be done to change to another tree? */
 static inline bool inc_comm_changes(const struct inc_comm *comm)
 {
 	return comm->change.state ||
-	       (comm->change.able &&
+	       ((comm->change.able || comm->change.movable) &&
 		atomic_load_explicit(&comm->watchdog.change,
 				     memory_order_relaxed));
 }

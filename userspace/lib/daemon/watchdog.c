@@ -127,6 +127,8 @@ static void close_conn(struct inc_watchdog *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+_Atomic unsigned int inc_watchdog_changes;
+
 /* Record only the first "change": others are for ranks whose change failed. */
 static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 {
@@ -134,7 +136,9 @@ static void note_change(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 		return;
 	snprintf(w->change_job, sizeof(w->change_job), "%.*s", INC_RDV_JOB_MAX,
 		 msg->text);
+	w->change_keeps = msg->keep;
 	atomic_store(&w->change, true);
+	atomic_fetch_add(&inc_watchdog_changes, 1);
 }
 
 /* Handle one message of the daemon. Returns false if there is none. */

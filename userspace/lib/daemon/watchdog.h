@@ -91,8 +91,10 @@ struct inc_watchdog_seen {
  * @counters: losses that determine @flight; belongs to the watcher
  * @spare: there is a tree over another device: give up a port that is down
  * @may_change: report a lossy path to the daemon
- * @change: the daemon has told all ranks to change to UC
- * @change_job: job to join for that; not written while @change is set
+ * @change: the daemon has told all ranks to change to another tree
+ * @change_keeps: over the same transport; else over UC
+ * @change_job: job to join for that; not written, like @change_keeps, while @change is
+ *	set
  * @lost: tell the daemon, and so the other ranks, why the communicator has failed
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
@@ -128,6 +130,7 @@ struct inc_watchdog {
 	_Atomic bool	spare;
 	_Atomic bool	may_change;
 	_Atomic bool	change;
+	bool		change_keeps;
 	char		change_job[INC_RDV_JOB_MAX + 1];
 	bool		lost;
 	_Atomic int	err;
@@ -145,6 +148,9 @@ struct inc_watchdog {
 		struct inc_rdv_joined	tree;
 	} rebuild;
 };
+
+/* How often a daemon has told ranks of this process to change. */
+extern _Atomic unsigned int inc_watchdog_changes;
 
 /* watchdog_thread.c */
 int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,

@@ -107,6 +107,13 @@ static bool is_rebuilding(struct inc_comm *comm)
 	return comm->rebuild.on && asked;
 }
 
+/* Take part in a rebuild that other ranks need, though this one needs no tree. */
+void inc_fail_with_others(struct inc_comm *comm)
+{
+	if (!comm->rebuild.state && is_rebuilding(comm))
+		inc_comm_break(comm, -EIO, "the manager makes another tree");
+}
+
 /*
  * Stop using a tree that has failed.
  * @comm: communicator that goes on over another one

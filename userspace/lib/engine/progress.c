@@ -2,7 +2,7 @@
 /*
  * Progress of a communicator, and of others meanwhile.
  *
- * Over UC libinc retransmits lost messages, and during a change from RC to UC
+ * Over UC libinc retransmits lost messages, and during a change to another tree
  * operations wait until every rank has called the library. Ranks may wait for
  * different communicators meanwhile. So a call that waits for one also drives the
  * others, unless a thread is in a call on them.
@@ -26,14 +26,36 @@
 #define SLOW_OPS	16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct inc_comm *comms;		/* guarded by lock */
+static struct inc_comm *comms;		/* guarded by lock, as the next one */
+static struct inc_comm *able;		/* that may change */
+static _Atomic unsigned int begun;	/* changes that were looked for; under lock */
 static _Atomic unsigned int ncomms;	/* changed under lock */
+
+/*
+ * Wait until no rank needs the old tree. It may fail by now, or other ranks may have
+ * left it; but until then, they may need this rank's part in a rebuild.
+ */
+static void leave_tree(struct inc_comm *comm, bool called)
+{
+	comm->change.step(comm, called);
+	if (comm->err || comm->change.state != INC_CHANGE_LEAVING ||
+	    inc_watchdog_error(&comm->watchdog))
+		return;
+	inc_fail_with_others(comm);
+	if (comm->rebuild.state)
+		inc_rebuild_progress(comm);
+}
 
 /* @called: by a call that waits for @comm */
 static void progress_one(struct inc_comm *comm, bool called)
 {
 	if (comm->err)
 		return;
+	if (comm->change.state == INC_CHANGE_LEAVING) {
+		leave_tree(comm, called);
+		if (comm->err || comm->change.state == INC_CHANGE_LEAVING)
+			return;
+	}
 	if (comm->rebuild.state) {
 		if (comm->rails.peer)
 			comm->change.step(comm, called);
@@ -43,7 +65,6 @@ static void progress_one(struct inc_comm *comm, bool called)
 	}
 	if (inc_comm_changes(comm)) {
 		comm->change.step(comm, called);
-		/* Nothing is left to do over RC, whose tree may fail by now. */
 		if (comm->err || comm->change.state == INC_CHANGE_LEAVING)
 			return;
 	}
@@ -113,6 +134,34 @@ void inc_comm_progress(struct inc_comm *comm)
 /* --- Other communicators -------------------------------------------------- */
 
 /*
+ * Have calls on other communicators begin this one's changes: its own next call may be
+ * long in coming.
+ * @comm: communicator that is shared, and not published yet
+ */
+void inc_others_enter(struct inc_comm *comm)
+{
+	pthread_mutex_lock(&lock);
+	comm->change.next_able = able;
+	able = comm;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Undo inc_others_enter(), if needed. */
+void inc_others_leave(struct inc_comm *comm)
+{
+	struct inc_comm **link;
+
+	if (!comm->shared)
+		return;
+	pthread_mutex_lock(&lock);
+	for (link = &able; *link && *link != comm; link = &(*link)->change.next_able)
+		;
+	if (*link)
+		*link = comm->change.next_able;
+	pthread_mutex_unlock(&lock);
+}
+
+/*
  * Have calls on other communicators drive this one. Context: its lock is held,
  * or it is not published yet.
  * @comm: communicator over UC, or one that begins to change
@@ -169,6 +218,40 @@ static struct inc_comm *take_next(const struct inc_comm *but, unsigned int *at)
 	return comm;
 }
 
+/*
+ * Lock the next communicator, except @but, that is to begin a change. Those in a call
+ * do so themselves.
+ */
+static struct inc_comm *take_asked(const struct inc_comm *but)
+{
+	unsigned int n = atomic_load(&inc_watchdog_changes);
+	struct inc_comm *comm;
+
+	pthread_mutex_lock(&lock);
+	for (comm = begun == n ? NULL : able; comm; comm = comm->change.next_able) {
+		if (comm == but || pthread_mutex_trylock(&comm->lock))
+			continue;
+		if (!comm->change.state && !inc_comm_stopped(comm) &&
+		    inc_comm_changes(comm))
+			break;
+		pthread_mutex_unlock(&comm->lock);
+	}
+	if (!comm)
+		begun = n;
+	pthread_mutex_unlock(&lock);
+	return comm;
+}
+
+static void begin_changes(const struct inc_comm *but)
+{
+	struct inc_comm *comm;
+
+	while ((comm = take_asked(but))) {
+		comm->change.step(comm, false);
+		pthread_mutex_unlock(&comm->lock);
+	}
+}
+
 /* Polling interval of a change, whose results may wake no waiting call. */
 static inline int change_ms(const struct inc_comm *comm)
 {
@@ -218,6 +301,9 @@ int inc_others_progress(const struct inc_comm *but)
 	struct inc_comm *comm;
 	unsigned int at = 0;
 
+	if (atomic_load_explicit(&inc_watchdog_changes, memory_order_relaxed) !=
+	    atomic_load_explicit(&begun, memory_order_relaxed))
+		begin_changes(but);
 	if (atomic_load_explicit(&ncomms, memory_order_relaxed) == but->listed)
 		return again_ms;
 	while ((comm = take_next(but, &at))) {
@@ -241,6 +327,7 @@ void inc_others_unlock(bool child)
 {
 	if (child) {
 		comms = NULL;
+		able = NULL;
 		atomic_store(&ncomms, 0);
 	}
 	pthread_mutex_unlock(&lock);

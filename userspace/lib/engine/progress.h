@@ -8,6 +8,8 @@
 #include "comm/comm.h"
 
 void inc_comm_progress(struct inc_comm *comm);
+void inc_others_enter(struct inc_comm *comm);
+void inc_others_leave(struct inc_comm *comm);
 void inc_others_add(struct inc_comm *comm);
 void inc_others_del(struct inc_comm *comm);
 int inc_others_progress(const struct inc_comm *but);

@@ -80,12 +80,12 @@ static int connect_qp(struct inc_comm *comm, uint32_t psn, char *err,
 	return inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, err_len);
 }
 
-static bool tree_fits(const struct inc_comm *comm,
-		      const struct inc_rdv_joined *tree)
+/* Check whether operations planned for a tree fit another one. Returns true if so. */
+bool inc_tree_fits(const struct inc_rdv_joined *tree,
+		   const struct inc_rdv_joined *other)
 {
-	return tree->slots == comm->tree.slots &&
-	       tree->pmtu == comm->tree.pmtu &&
-	       tree->msg_size == comm->tree.msg_size;
+	return other->slots == tree->slots && other->pmtu == tree->pmtu &&
+	       other->msg_size == tree->msg_size;
 }
 
 /*
@@ -118,7 +118,7 @@ int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 	bool first = !comm->msgs.ring;
 	int ret;
 
-	if (!first && !tree_fits(comm, tree)) {
+	if (!first && !inc_tree_fits(&comm->tree, tree)) {
 		snprintf(err, err_len, "another tree has other settings");
 		return -EPROTO;
 	}

@@ -8,6 +8,8 @@
 #include "comm/comm.h"
 
 int inc_comm_make_qp(struct inc_comm *comm, const char **what);
+bool inc_tree_fits(const struct inc_rdv_joined *tree,
+		   const struct inc_rdv_joined *other);
 int inc_comm_take_memory(struct inc_comm *comm, char *err, size_t err_len);
 int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
 		       uint32_t psn, char *err, size_t err_len);

@@ -326,6 +326,8 @@ int ibv_get_device_index(struct ibv_device *device)
 	return 0;
 }
 
+_Atomic unsigned int inc_watchdog_changes;
+
 void inc_watchdog_hang_up(struct inc_watchdog *watch, const char *why)
 {
 	(void)why;
