@@ -4,7 +4,8 @@
 # Switches are taken out of service, and put back, while jobs run.
 #
 #   drain.sh [VAR=VALUE]... [PART...]
-#	PART: move stay computes keep reload
+#	SWIFT=2 OFTEN=10: moves of each job of swift, and of often
+#	PART: move swift hand one killed stay computes keep reload often
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -15,6 +16,9 @@
 . "$ROOT/selftests/lib/fabric.sh"
 
 SAYS_BY=(ctl)
+SWIFT=2
+OFTEN=10
+CM_PORT=18515
 DB=/tmp/drain-$$.db
 CONF=/tmp/drain-$$.conf
 AMD_STORE=sqlite:$DB
@@ -26,7 +30,8 @@ suite_up()
 	rm -f "$DB"*
 	levels_up 2 2 || return
 	for name in "${SWITCHES[@]}"; do
-		agent_up "$name" || return
+		topo_rxe "$name" "$TOPO$name" br0 &&
+			agent_up "$name" --cm "[::]:$CM_PORT" || return
 	done
 	fabric_known
 	amd_up && wait_for 30 ctl_up && clock_up
@@ -87,13 +92,13 @@ part_move()
 {
 	local first
 
-	INC_AM_ON_FAILURE=rebuild checked_job 1500
+	checked_job 1500
 	on l0
 	ktap $? "a job has a tree at a leaf" "$(ctl group)"
 	first=$JOB_NAME
 	says "drain: the group moves" 0 "group $first: moves away" \
 		switch l0 drain
-	event "group-rebuilt $first" 20
+	event "group-moved $first" 20
 	ktap $? "drain: it gets another tree" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	! on l0 && on sw
 	ktap $? "drain: without that switch" "$(ctl group)"
@@ -122,28 +127,229 @@ part_move()
 	ktap $? "and ends well, too" "$(job_why)"
 }
 
+# steady_job COMMUNICATORS [ENV=VALUE...]: all hosts add floats until steady_end, one
+# sum after another, and compare the bits with those of the first one.
+steady_job()
+{
+	local r comms=$1
+
+	shift
+	JOB_SEQ=$((JOB_SEQ + 1))
+	JOB_NAME=group$JOB_SEQ.$RANDOM
+	JOB_LOG=$LAB_OUT/$JOB_NAME
+	JOB_PIDS=()
+	for ((r = 0; r < TOPO_N; r++)); do
+		ip netns exec "$TOPO-h$r" env INC_AM="$(topo_ip4 sw)" \
+			INC_JOB="$JOB_NAME" INC_RANK="$r" INC_NRANKS="$TOPO_N" \
+			INC_DEV="$TOPO$r" LD_LIBRARY_PATH="$INC_USER/lib" "$@" \
+			"$INC_USER/lib/live" steady \
+			"$JOB_LOG.end" "$comms" >"$JOB_LOG.$r" 2>&1 &
+		JOB_PIDS+=($!)
+	done
+	event "group-ready $JOB_NAME" 20
+}
+
+# steady_end NAME: the job ends, without an error.
+steady_end()
+{
+	: >"$JOB_LOG.end"
+	job_wait
+	ktap $? "$1: no error, and the same bits" "$(cat "$JOB_LOG".[0-9])"
+	echo "# $1: the longest of $(sed -n 's/.*rank 0: \([0-9]*\) sums.*/\1/p' \
+		"$JOB_LOG".0 | head -n 1) sums took $(longest) ms"
+}
+
+# moved N: the last job has moved so often.
+moved()
+{
+	[ "$(grep -c "group-moved $JOB_NAME:" "$LAB_OUT/amd.log")" -ge "$1" ]
+}
+
+no_trees()
+{
+	ctl -j switch "$1" | jq -e '[.. | .trees? // empty] | add == 0' >/dev/null
+}
+
+longest()
+{
+	sed -n 's/.*, longest \([0-9.]*\) ms.*/\1/p' "$JOB_LOG".[0-9] | sort -n | tail -n 1
+}
+
+# swift NAME TIMES COMMUNICATORS [ENV=VALUE...]: a job moves away from a leaf and back.
+swift()
+{
+	local name=$1 times=$2 comms=$3 i sw=l0 ended=0
+
+	shift 3
+	steady_job "$comms" "$@"
+	ktap $? "swift, $name: a job runs" "$(cat "$JOB_LOG".[0-9])"
+	for ((i = 1; i <= times; i++)); do
+		ctl switch drain "$sw" >/dev/null
+		wait_for 10 moved "$i" || break
+		wait_for 5 no_trees "$sw" || ended=1
+		ctl switch resume "$sw" >/dev/null
+		[ "$sw" = l0 ] && sw=l1 || sw=l0
+	done
+	ctl switch resume "$sw" >/dev/null
+	[ "$i" -gt "$times" ]
+	ktap $? "swift, $name: it moves $times times" \
+		"$(grep "$JOB_NAME" "$LAB_OUT/amd.log" | tail -n 5)"
+	ktap $ended "swift, $name: nothing is left where it was" "$(ctl switch)"
+	[ "$(ctl group | grep -c '^group')" = "$comms" ] &&
+		ctl group | grep -q "group $JOB_NAME: ready, 4 of 4"
+	ktap $? "swift, $name: it has one name, and one row" "$(ctl group)"
+	steady_end "swift, $name"
+	! grep -E "(rank|group)-(lost|failed|rebuilt|stays) $JOB_NAME" \
+		"$LAB_OUT/amd.log"
+	ktap $? "swift, $name: nor does the manager report one"
+}
+
+part_swift()
+{
+	swift default "$SWIFT" 1
+	swift rebuild "$SWIFT" 1 INC_AM_ON_FAILURE=rebuild
+	swift UC "$SWIFT" 1 INC_TRANSPORT=uc
+	swift "RDMA CM" "$SWIFT" 1 INC_AM_CONNECT=cm
+	swift "window and size" "$SWIFT" 1 INC_WINDOW=6 INC_MSG_SIZE=16384
+	swift "three communicators" "$SWIFT" 3
+	swift "two, and one that is idle" "$SWIFT" 3 IDLE=1
+}
+
+part_hand()
+{
+	steady_job 1
+	on l0
+	ktap $? "hand: a job has a tree at a leaf" "$(ctl group)"
+	says "hand: to a switch" 0 "group $JOB_NAME: moves to l1" \
+		group "$JOB_NAME" move to l1
+	wait_for 10 moved 1
+	! on l0 && ! on sw && on l1
+	ktap $? "hand: its whole tree is there" "$(ctl group)"
+	says "hand: to the best ones" 0 "moves; " group move "$JOB_NAME"
+	wait_for 10 moved 2
+	ktap $? "hand: it moves" "$(ctl group)"
+	says "hand: to none" 2 'no switch "l9"' group move "$JOB_NAME" to l9
+	says "hand: of none" 2 'no group "x"' group move x
+	says "hand: of what" 1 "which one" group move
+	says "hand: where" 1 'not "to SWITCH"' group "$JOB_NAME" move - towards l1
+	ctl switch drain l1 >/dev/null
+	says "hand: to one that is drained" 2 "it gets no trees" \
+		group move "$JOB_NAME" to l1
+	ctl switch resume l1 >/dev/null
+	steady_end hand
+}
+
+# Eight ranks, and a move as soon as the last one is over.
+part_often()
+{
+	local i sw=l0
+
+	amd_down
+	agents_down
+	levels_down
+	levels_up 2 4
+	for i in "${SWITCHES[@]}"; do
+		agent_up "$i"
+	done
+	fabric_known
+	amd_up && wait_for 30 ctl_up
+	steady_job 1
+	ktap $? "often: 8 ranks run" "$(cat "$JOB_LOG".[0-9])"
+	sleep 3
+	steady_end "often, 8 ranks without a move"
+	steady_job 1
+	for ((i = 1; i <= OFTEN; i++)); do
+		wait_for 10 ctl group move "$JOB_NAME" to "$sw" >/dev/null 2>&1 &&
+			wait_for 10 moved "$i" || break
+		[ "$sw" = l0 ] && sw=l1 || sw=l0
+	done
+	[ "$i" -gt "$OFTEN" ]
+	ktap $? "often: they move $OFTEN times" "$i; $(tail -n 5 "$LAB_OUT/amd.log")"
+	steady_end "often, 8 ranks, $OFTEN moves"
+	! grep -E "(rank|group)-(lost|failed|rebuilt|stays) $JOB_NAME" \
+		"$LAB_OUT/amd.log"
+	ktap $? "often: the manager reports no trouble"
+}
+
+# A move while packets are lost, the change to UC, another tree after a failure, and
+# moves: all in one job.
+part_one()
+{
+	local r
+
+	topo_bursts off
+	steady_job 1 INC_AM_ON_FAILURE=rebuild
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem loss 2% limit 10000
+	done
+	wait_for 60 grep -q "group-moved $JOB_NAME: over UC" "$LAB_OUT/amd.log"
+	ktap $? "one job: it changes to UC" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc del dev eth0 root
+	done
+	ctl group move "$JOB_NAME" to l1 >/dev/null
+	wait_for 20 moved 2
+	ktap $? "one job: it moves" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	at l1 inc-tool tree del "$(tree_of l1)"
+	event "group-rebuilt $JOB_NAME" 20
+	ktap $? "one job: its tree fails, and it gets another one" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	wait_for 10 ctl group move "$JOB_NAME" to l0 >/dev/null 2>&1
+	wait_for 20 moved 3
+	ktap $? "one job: it moves again" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ctl group | grep -q "group $JOB_NAME: ready, 4 of 4"
+	ktap $? "one job: it has its name" "$(ctl group)"
+	steady_end "one job"
+	topo_bursts on
+}
+
+# The manager is killed in the middle of a move, and a rank.
+part_killed()
+{
+	steady_job 1
+	kill -STOP "${JOB_PIDS[3]}"
+	ctl group move "$JOB_NAME" to l1 >/dev/null
+	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	kill_amd
+	kill -CONT "${JOB_PIDS[3]}"
+	amd_up && wait_for 30 ctl_up
+	wait_for 20 ctl group show "$JOB_NAME"
+	says "killed: the group is there" 0 "ready, 4 of 4" group show "$JOB_NAME"
+	wait_for 20 moved 1
+	ktap $? "killed: the next manager has it moved" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	! on l0 && ! on sw
+	ktap $? "killed: to where the first one was told to" "$(ctl group)"
+	steady_end killed
+
+	steady_job 1
+	kill -STOP "${JOB_PIDS[3]}"
+	ctl group move "$JOB_NAME" to l1 >/dev/null
+	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	kill -KILL "${JOB_PIDS[3]}"
+	event "group-ended $JOB_NAME: .*rank 3" 30
+	ktap $? "killed: a rank: the group ends as any other" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	job_wait
+	[ "$(cat "$JOB_LOG".[0-2] | grep -c "a rank died or left")" = 3 ]
+	ktap $? "killed: others hear of it" "$(cat "$JOB_LOG".[0-9])"
+	wait_for 10 no_group
+	ktap $? "killed: nothing is left" "$(ctl group; ctl switch)"
+}
+
 part_stay()
 {
-	local one
-
-	checked_job 1500
-	one=$JOB_NAME
-	says "drain: a group that is not rebuilt stays" 0 \
-		"group $one: stays: it did not ask to be rebuilt" \
-		switch drain l1
-	says "drain: it goes on" 0 "draining, 1 group there" switch drain l1
-	job_wait
-	ktap $? "drain: a group that stays is left alone" "$(job_why)"
-	event "switch-drained l1" 10
-	ktap $? "drain: done when it has ended" "$(ctl event | tail -n 5)"
 	ctl switch drain l0 >/dev/null
-	INC_AM_ON_FAILURE=rebuild checked_job 1500
+	ctl switch drain l1 >/dev/null
+	checked_job 1500
 	says "drain: the last switch: nothing else can serve the group" 0 \
 		"group $JOB_NAME: stays: no other switch" switch drain sw
 	sleep 3
 	says "drain: it stays there" 0 "ready, 4 of 4" group show "$JOB_NAME"
+	says "drain: it goes on" 0 "draining, 1 group there" switch drain sw
 	ctl switch resume l0 >/dev/null
-	event "group-rebuilt $JOB_NAME" 20
+	ctl switch resume l1 >/dev/null
+	event "group-moved $JOB_NAME" 20
 	ktap $? "drain: it moves when there is room" "$(ctl group)"
 	job_wait
 	ktap $? "drain: no rank sees an error" "$(job_why)"
@@ -152,52 +358,46 @@ part_stay()
 	says "drain: of none" 2 'no switch "l9"' switch drain l9
 	says "drain: of what" 1 "which one" switch drain
 	ctl switch resume sw >/dev/null
-	ctl switch resume l1 >/dev/null
 }
 
 # One operation, and 20 seconds before it in which no rank calls libinc.
 busy_job()
 {
-	INC_AM_ON_FAILURE=rebuild am_start 4 --count 1000 -i 0 -x 0 --check=1 \
-		--pause 20000000
+	am_start 4 --count 1000 -i 0 -x 0 --check=1 --pause 20000000
 	event "group-ready $JOB_NAME" 20
 	BUSY+=("$JOB_NAME")
 	PIDS+=("${JOB_PIDS[@]}")
 }
 
-# Ranks that compute make a new queue pair when they call libinc: other groups do
-# not wait for that.
+# Ranks that compute take part when they call libinc: other groups do not wait for
+# that.
 part_computes()
 {
 	local BUSY=() PIDS=() name
 
 	busy_job
-	INC_AM_ON_FAILURE=rebuild checked_job 1000
+	checked_job 1000
 	name=$JOB_NAME
 	PIDS+=("${JOB_PIDS[@]}")
 	busy_job
 	ctl switch drain l0 >/dev/null
-	event "group-rebuilt $name" 10
+	event "group-moved $name" 10
 	ktap $? "computes: a group moves while others wait for their ranks" \
 		"$(ctl event | tail -n 5)"
 	for name in "${BUSY[@]}"; do
 		event "group-moves $name" 5
-		says "computes: its state" 0 "rebuilding, 4 of 4" \
-			group show "$name"
+		says "computes: its state" 0 "ready, 4 of 4" group show "$name"
 		says "computes: whom it waits for" 0 "waits for ranks 0-3" \
 			task show "$name"
-		says "computes: why it has no tree" 0 "new queue pairs of ranks 0-3: computing" \
-			why "$name"
 	done
-	wait_for 5 in_metrics 'inc_am_groups{state="rebuilding"} 2'
-	ktap $? "computes: the metrics"
+	says "computes: the drain names them, too" 0 \
+		"group ${BUSY[0]}: moves away, waits for ranks 0-3: computing" \
+		switch drain l0
 	JOB_PIDS=("${PIDS[@]}")
 	job_wait
 	ktap $? "computes: all go on in the end" "$(job_why)"
-	for name in "${BUSY[@]}"; do
-		event "group-rebuilt $name" 1
-		ktap $? "computes: over another tree"
-	done
+	event "switch-drained l0" 10
+	ktap $? "computes: then it is drained"
 	ctl switch resume l0 >/dev/null
 }
 
@@ -261,7 +461,7 @@ part_reload()
 	ktap $? "SIGHUP: a new switch is there" "$(ctl switch)"
 	fabric_known
 	sleep 3
-	INC_AM_ON_FAILURE=rebuild checked_job 1500
+	checked_job 1500
 	on l1
 	ktap $? "SIGHUP: it gets trees" "$(ctl group)"
 	echo "switch = relative.sock" >>"$CONF"
@@ -284,7 +484,7 @@ part_reload()
 	ktap $? "SIGHUP: then all is as before" "$(ctl switch)"
 	names sw l0
 	reload "switches-read .*0 switches are new, 1 are not named"
-	event "group-rebuilt $JOB_NAME" 20
+	event "group-moved $JOB_NAME" 20
 	ktap $? "SIGHUP: a group leaves a switch that is not named any more" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	event "switch-gone l1" 10
@@ -302,4 +502,4 @@ part_reload()
 	am_job "SIGHUP: and a job uses it" 4 --check --count 1000
 }
 
-suite "move stay computes keep reload" "$@"
+suite "move swift hand one killed stay computes keep reload often" "$@"

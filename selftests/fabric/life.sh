@@ -1183,14 +1183,14 @@ part_moved()
 	move_host 0 1
 	event "group-moves $JOB_NAME: the host of rank 3 is at switch l1 now" 20
 	ktap $? "moved, rebuild: an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
-	event "group-rebuilt $JOB_NAME" 20
+	event "group-moved $JOB_NAME" 20
 	ktap $? "moved, rebuild: another tree" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	ctl group show "$JOB_NAME" | sed 's/^/# after: /'
 	# The cable itself is plugged into another switch.
 	sleep 6
 	ip -n "$TOPO-hv" link set v3 netns "$TOPO-l0"
 	ip -n "$TOPO-l0" link set v3 master br0 up
-	wait_for 20 rebuilt_twice
+	wait_for 20 moved_twice
 	ktap $? "a cable is moved, rebuild: another tree" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	wait_for 10 busy 50
@@ -1200,9 +1200,9 @@ part_moved()
 	ip netns del "$TOPO-hv"
 }
 
-rebuilt_twice()
+moved_twice()
 {
-	[ "$(grep -c "group-rebuilt $JOB_NAME" "$LAB_OUT/amd.log")" = 2 ]
+	[ "$(grep -cE "group-(moved|rebuilt) $JOB_NAME" "$LAB_OUT/amd.log")" = 2 ]
 }
 
 # A rank whose request disagrees with the others': the manager says which.
@@ -1233,7 +1233,7 @@ part_lossy()
 	done
 	am_job "packets are lost" 4 allreduce --count 65536 -i 150 -x 0 --reps 1 \
 		--check --seed "$SEED"
-	event "group-ready $JOB_NAME~uc"
+	event "group-moved $JOB_NAME: over UC instead of RC"
 	ktap $? "packets are lost: they have changed to UC" \
 		"$(grep "$JOB_NAME" "$LAB_OUT/amd.log" | tail -n 5)"
 	gone "packets are lost"

@@ -42,6 +42,7 @@ static const struct method methods[] = {
 	[RPC_LIST_GROUPS]	= { .path = PATH("ListGroups"), .client = true },
 	[RPC_GET_GROUP]		= { .path = PATH("GetGroup"), .client = true },
 	[RPC_DELETE_GROUP]	= { .path = PATH("DeleteGroup") },
+	[RPC_MOVE_GROUP]	= { .path = PATH("MoveGroup") },
 	[RPC_LIST_EVENTS]	= { .path = PATH("ListEvents") },
 	[RPC_WATCH_EVENTS]	= { .path = PATH("WatchEvents"), .watch = true },
 	[RPC_WHY_GROUP]		= { .path = PATH("WhyGroup"), .client = true },

@@ -12,8 +12,8 @@
  * Once the other communicator exists, a rank holds operations that it has not begun
  * yet. The ranks agree, over the new tree, on the highest number of operations that any
  * has begun. Up to this number they use the old tree: each rank sends them, and waits
- * for them. Then a Barrier over the new tree tells all ranks that none needs the old one
- * any more. Until a rank starts it, a failure of the new tree is harmless; from then on,
+ * for them. Then a Barrier over the new tree tells all ranks that none needs the old
+ * one. Until a rank starts it, a failure of the new tree is harmless; from then on,
  * the communicator fails with the new tree, as other ranks may have changed, but not
  * with the old one. So a rank leaves that as soon as the Barrier is done.
  *

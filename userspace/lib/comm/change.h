@@ -23,8 +23,8 @@ struct inc_request;
  * @INC_CHANGE_COUNTING: the ranks agree over that on the last operation over the old tree
  * @INC_CHANGE_DRAINING: the operations up to that one end
  * @INC_CHANGE_LEAVING: the ranks tell each other that they have; what happens to the old
- *	tree does not matter any more
- * @INC_CHANGE_CLEANING: a thread leaves what is not used any more
+ *	tree does not matter
+ * @INC_CHANGE_CLEANING: a thread leaves the old tree
  */
 enum inc_change_state {
 	INC_CHANGE_NONE,

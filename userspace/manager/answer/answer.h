@@ -50,7 +50,7 @@ answer_fn answer_events, answer_watch_events;
 answer_fn answer_tasks, answer_history, answer_watch_tasks;
 answer_fn answer_quotas;
 answer_fn answer_reserve, answer_unreserve, answer_reservations;
-answer_fn answer_drain_switch, answer_resume_switch;
+answer_fn answer_move, answer_drain_switch, answer_resume_switch;
 answer_fn answer_health, answer_watch_health;
 answer_fn answer_why;
 

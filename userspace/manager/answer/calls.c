@@ -220,7 +220,7 @@ static void put_group(struct list *list, const struct group *g)
 		return;
 	rdma_inc__v1__group__init(out);
 	out->tenant = g->tenant->name;
-	out->name = (char *)g->request.job;
+	out->name = (char *)g->name;
 	out->state = (char *)answer_state(g);
 	out->ranks = g->request.ranks;
 	out->present = g->core.present;
@@ -257,7 +257,7 @@ static void list_groups(struct manager *m, const void *msg,
 	const struct group *g;
 
 	for (g = m->groups; g; g = g->next)
-		if (answer_sees(a, g))
+		if (answer_sees(a, g) && !group_is_hidden(g))
 			put_group(&list, g);
 	out.n_groups = list.n;
 	out.groups = (RdmaInc__V1__Group **)list.p;
@@ -323,6 +323,7 @@ static const struct call {
 	[RPC_LIST_GROUPS]	 = { GROUP, list_groups, false },
 	[RPC_GET_GROUP]		 = { GROUP, get_group, false },
 	[RPC_DELETE_GROUP]	 = { GROUP, delete_group, false },
+	[RPC_MOVE_GROUP]	 = { REQUEST(move_group), answer_move, false },
 	[RPC_LIST_EVENTS]	 = { REQUEST(events), answer_events, false },
 	[RPC_WATCH_EVENTS]	 = { REQUEST(events), answer_watch_events, false },
 	[RPC_WHY_GROUP]		 = { GROUP, answer_why, false },

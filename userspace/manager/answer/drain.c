@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Draining and resuming switches. */
+/* Moving groups, and draining and resuming switches. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +21,24 @@ static struct sw *find_switch(struct manager *m, const char *name)
  * struct row - a group of the answer
  * @msg: message
  * @why: text for @msg
+ * @waits: text for @msg
  */
 struct row {
 	RdmaInc__V1__SwitchGroup	msg;
-	char				why[128];
+	char				why[256];
+	char				waits[128];
 };
 
 static void fill_row(struct row *r, struct group *g, const struct sw *sw)
 {
 	rdma_inc__v1__switch_group__init(&r->msg);
-	r->msg.name = g->request.job;
+	r->msg.name = g->name;
 	r->msg.tenant = g->tenant->name;
-	r->msg.moves = sw_closed(sw) && group_may_move(g, r->why, sizeof(r->why));
+	r->msg.moves = sw_closed(sw) && move_fits(g, NULL, r->why, sizeof(r->why));
 	r->msg.stays = r->why;
+	if (g->move.job[0])
+		move_missing(g, r->waits, sizeof(r->waits));
+	r->msg.waits_for = r->waits;
 }
 
 static void reply_groups(struct manager *m, const struct sw *sw,
@@ -46,7 +51,7 @@ static void reply_groups(struct manager *m, const struct sw *sw,
 
 	out.groups = calloc(sw->subtrees + 1, sizeof(*out.groups));
 	for (g = m->groups; rows && out.groups && g; g = g->next) {
-		if (!group_uses(g, sw))
+		if (!group_uses(g, sw) || group_is_hidden(g))
 			continue;
 		fill_row(&rows[out.n_groups], g, sw);
 		out.groups[out.n_groups] = &rows[out.n_groups].msg;
@@ -62,23 +67,58 @@ static void reply_groups(struct manager *m, const struct sw *sw,
 	free(rows);
 }
 
-static struct sw *get_switch(struct manager *m, const void *msg,
+static struct sw *get_switch(struct manager *m, const char *name,
 			     struct rpc_answer *a)
 {
-	const RdmaInc__V1__SwitchRequest *req = msg;
-	struct sw *sw = find_switch(m, req->name);
+	struct sw *sw = find_switch(m, name);
 
 	if (!sw)
-		answer_refuse(a, ENOENT, "there is no switch \"%.63s\"",
-			      req->name);
+		answer_refuse(a, ENOENT, "there is no switch \"%.63s\"", name);
 	return sw;
+}
+
+/* Answer MoveGroup. */
+void answer_move(struct manager *m, const void *msg, struct rpc_stream *stream,
+		 struct rpc_answer *a)
+{
+	RdmaInc__V1__MoveGroupResponse out =
+		RDMA_INC__V1__MOVE_GROUP_RESPONSE__INIT;
+	RdmaInc__V1__GetGroupRequest which =
+		RDMA_INC__V1__GET_GROUP_REQUEST__INIT;
+	const RdmaInc__V1__MoveGroupRequest *req = msg;
+	char why[256];
+	struct sw *sw = NULL;
+	struct group *g;
+
+	which.name = req->name;
+	which.tenant = req->tenant;
+	g = answer_group(m, &which, a);
+	if (g && req->switch_[0])
+		sw = get_switch(m, req->switch_, a);
+	if (!g || (req->switch_[0] && !sw))
+		return;
+	g->move.refused[0] = '\0';
+	g->move.not_before = 0;
+	if (sw && sw_closed(sw))
+		answer_refuse(a, EBUSY, "switch \"%.63s\" is %s: it gets no trees",
+			      req->switch_, answer_drain(sw));
+	else if (g->move.job[0])
+		answer_refuse(a, EBUSY, "group \"%.63s\" is moving already", g->name);
+	else if (!move_fits(g, sw, why, sizeof(why)))
+		answer_refuse(a, EBUSY, "group \"%.63s\" stays: %s", g->name, why);
+	else if (!move_begin(g, sw, "an operator wishes so"))
+		answer_refuse(a, EBUSY, "group \"%.63s\" is %s: try again when it is ready",
+			      g->name, answer_state(g));
+	else
+		answer_reply(a, &out.base);
 }
 
 /* Answer DrainSwitch. */
 void answer_drain_switch(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {
-	struct sw *sw = get_switch(m, msg, a);
+	const RdmaInc__V1__SwitchRequest *req = msg;
+	struct sw *sw = get_switch(m, req->name, a);
 
 	if (sw && drain_add(m, sw, answer_by(a)))
 		answer_refuse(a, ENOMEM, "no memory");
@@ -90,7 +130,8 @@ void answer_drain_switch(struct manager *m, const void *msg,
 void answer_resume_switch(struct manager *m, const void *msg,
 			  struct rpc_stream *stream, struct rpc_answer *a)
 {
-	struct sw *sw = get_switch(m, msg, a);
+	const RdmaInc__V1__SwitchRequest *req = msg;
+	struct sw *sw = get_switch(m, req->name, a);
 
 	if (!sw)
 		return;

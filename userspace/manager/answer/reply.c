@@ -67,7 +67,7 @@ const char *answer_drain(const struct sw *sw)
 		return "leaving";
 	if (!sw->drain)
 		return "";
-	return sw->subtrees || sw->returning ? "draining" : "drained";
+	return sw->subtrees ? "draining" : "drained";
 }
 
 /*
@@ -130,8 +130,8 @@ struct group *answer_group(const struct manager *m,
 {
 	struct group *g, *found = NULL;
 
-	for (g = m->groups; g; g = g->next) {
-		if (strcmp(g->request.job, req->name) || !answer_sees(a, g) ||
+	for (g = group_first(m, req->name); g; g = group_next(g)) {
+		if (strcmp(g->name, req->name) || !answer_sees(a, g) ||
 		    !answer_is_of(g->tenant->name, req->tenant))
 			continue;
 		if (found && found->tenant != g->tenant) {
@@ -139,7 +139,7 @@ struct group *answer_group(const struct manager *m,
 				      req->name);
 			return NULL;
 		}
-		if (!found || g->state < GROUP_ENDING)
+		if (group_is_better(g, found))
 			found = g;
 	}
 	if (!found)

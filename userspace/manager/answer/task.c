@@ -89,8 +89,8 @@ static void put_tasks(const struct manager *m, struct table *t)
 
 	for (g = m->groups; g; g = g->next) {
 		/* A group that ends shares its successor's counters: skip it. */
-		r = g == group_of_tenant(m, g->tenant->name, g->request.job) ?
-		    add_row(t, g->tenant->name, g->request.job,
+		r = g == group_of_tenant(m, g->tenant->name, g->name) ?
+		    add_row(t, g->tenant->name, g->name,
 			    answer_state(g)) :
 		    NULL;
 		if (!r)
@@ -99,7 +99,11 @@ static void put_tasks(const struct manager *m, struct table *t)
 		r->msg.present = g->core.present;
 		r->msg.switches = g->nsubtrees;
 		r->msg.levels = group_levels(g);
-		group_missing(g, NULL, r->waits_text, sizeof(r->waits_text));
+		if (g->move.job[0])
+			move_missing(g, r->waits_text, sizeof(r->waits_text));
+		else
+			group_missing(g, NULL, r->waits_text,
+				      sizeof(r->waits_text));
 	}
 	LIST_FOREACH(s, &m->stats->history.all, next)
 		if (s->kind == SERIES_TASK && s->ended &&

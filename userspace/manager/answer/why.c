@@ -152,7 +152,7 @@ void answer_why(struct manager *m, const void *msg, struct rpc_stream *stream,
 	w.list = calloc(m->fabric.n, sizeof(*w.list));
 	w.candidates = calloc(m->fabric.n, sizeof(*w.candidates));
 	w.objections = calloc(m->fabric.n, sizeof(*w.objections));
-	w.msg.name = (char *)g->request.job;
+	w.msg.name = (char *)g->name;
 	w.msg.text = w.text;
 	w.msg.ranks = g->request.ranks;
 	w.msg.by_cm = cm_count(g);

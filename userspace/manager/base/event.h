@@ -72,6 +72,8 @@ TAILQ_HEAD(event_list, event);
 #define EVENT_SWITCHES_READ	"switches-read"
 #define EVENT_SWITCHES_WRONG	"switches-wrong"
 #define EVENT_GROUP_MOVES	"group-moves"
+#define EVENT_GROUP_MOVED	"group-moved"
+#define EVENT_GROUP_STAYS	"group-stays"
 #define EVENT_GROUP_UNWATCHED	"group-unwatched"
 #define EVENT_REFUSED		"caller-refused"
 #define EVENT_CUT		"connection-cut"

@@ -136,17 +136,53 @@ static int delete_group(char **name)
 	return ans ? CTL_OK : CTL_REFUSED;
 }
 
+/* Take a move's words after the name: [TENANT] [to SWITCH]. Returns the exit status. */
+static int move_group(char *name, int argc, char **argv)
+{
+	RdmaInc__V1__MoveGroupRequest req = RDMA_INC__V1__MOVE_GROUP_REQUEST__INIT;
+	ProtobufCMessage *ans;
+
+	req.name = name;
+	if (argc && strcmp(argv[0], "to")) {
+		req.tenant = argv[0];
+		argc--;
+		argv++;
+	}
+	if (argc == 2 && !strcmp(argv[0], "to"))
+		req.switch_ = argv[1];
+	else if (argc)
+		return ctl_wrong("group %s move: \"%s\" is not \"to SWITCH\"", name,
+				 argv[0]);
+	ans = ctl_ask("MoveGroup", &req.base,
+		      &rdma_inc__v1__move_group_response__descriptor);
+	if (!ans)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(ans, NULL);
+	else
+		printf("group %s: moves%s%s; \"inc-amctl event\" says when it has\n",
+		       name, req.switch_[0] ? " to " : "", req.switch_);
+	ctl_free(ans);
+	return CTL_OK;
+}
+
 static int run_group(int argc, char **argv)
 {
 	if (!argc)
 		return list_groups();
+	if (argc > 1 && !strcmp(argv[0], "move"))
+		return move_group(argv[1], argc - 2, argv + 2);
+	if (argc > 1 && !strcmp(argv[1], "move"))
+		return move_group(argv[0], argc - 2, argv + 2);
+	if (!strcmp(argv[0], "move"))
+		return ctl_wrong("group move: which one? \"inc-amctl group\" lists them");
 	if (argc > 3)
 		return ctl_wrong("group %s: one name, and its tenant, at most",
 				 argv[0]);
 	if (ctl_is(argv[0], "show") || ctl_is(argv[0], "list"))
 		return argc > 1 ? show_group(argv + 1) : list_groups();
 	if (!ctl_is(argv[0], "delete"))
-		return ctl_wrong("group: \"%s\" is neither show nor del",
+		return ctl_wrong("group: \"%s\" is neither show nor del nor move",
 				 argv[0]);
 	return argc > 1 ? delete_group(argv + 1) :
 			   ctl_wrong("group del: which one? \"inc-amctl group\" lists them");
@@ -157,10 +193,14 @@ const struct ctl_object ctl_group = {
 	.usage	=
 	"Usage: inc-amctl group [show [NAME [TENANT]]]\n"
 	"       inc-amctl group del NAME [TENANT]\n"
+	"       inc-amctl group move NAME [TENANT] [to SWITCH]\n"
 	"\n"
 	"show: groups, their state, how their queue pairs are connected, and the tree\n"
 	"      of each; one line per switch.\n"
 	"del:  dismantle it. Its ranks are told, and their calls fail.\n"
+	"move: make another tree beside its own, on SWITCH alone, or on the best ones that\n"
+	"      have room. Its ranks go on over that, without an error; ranks that compute\n"
+	"      do at their next call of libinc. \"group NAME move\" is the same.\n"
 	"TENANT is only needed if several have a group of that name; \"-\": no tenant.\n",
 	.run	= run_group,
 };

@@ -291,9 +291,11 @@ static void print_groups(const RdmaInc__V1__SwitchGroups *list,
 		return;
 	for (i = 0; i < list->n_groups; i++) {
 		g = list->groups[i];
-		printf("  group %s%s%s: %s%s\n", g->name,
+		printf("  group %s%s%s: %s%s", g->name,
 		       g->tenant[0] ? ", tenant " : "", g->tenant,
 		       g->moves ? "moves away" : "stays: ", g->stays);
+		printf(g->waits_for[0] ? ", waits for %s: computing\n" : "\n",
+		       g->waits_for);
 	}
 }
 
@@ -350,10 +352,10 @@ const struct ctl_object ctl_switch = {
 	"\n"
 	"show:   switches: the address of the agent, \"up\", or \"down\" and why, trees\n"
 	"        and memory, and whether it is drained, by whom and since when.\n"
-	"drain:  make no more trees there. Groups that asked to be rebuilt move away,\n"
-	"        one after the other, if there is room elsewhere; all that have a tree\n"
-	"        there are listed. It lasts until it is resumed, and may be repeated to\n"
-	"        see what is left.\n"
+	"drain:  make no more trees there. Groups move away while they run, if there is\n"
+	"        room elsewhere; all that have a tree there are listed. It lasts until it\n"
+	"        is resumed, and may be repeated to see what is left, and which ranks a\n"
+	"        group waits for.\n"
 	"resume: make trees there again.\n"
 	"\"switch NAME drain\" is the same.\n",
 	.run	= run_switch,

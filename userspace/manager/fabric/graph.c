@@ -348,13 +348,6 @@ void topo_avoid(const struct fabric *fab, const struct sw *sw)
 	fab->topo->switches[sw->index].room = 0;
 }
 
-/* Treat a switch as not drained until topo_fabric() is called again. */
-void topo_reopen(const struct fabric *fab, const struct sw *sw)
-{
-	if (!sw->gone)
-		fab->topo->switches[sw->index].room = free_room(fab, sw, 0);
-}
-
 /* Limit a switch's room to some trees until topo_fabric() is called again. */
 void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees)
 {

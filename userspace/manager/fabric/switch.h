@@ -351,7 +351,6 @@ struct sw_queue {
  * @gone: nor has it any: it is not talked with
  * @gone_at: milliseconds; since when
  * @subtrees: trees that groups have there
- * @returning: groups that may return there, although it is drained
  * @groups: groups that need it, or one of its interfaces
  * @reported_up: the last event about it said that it is up
  * @refresh: how it is asked for @info
@@ -376,7 +375,6 @@ struct sw {
 	bool			gone;
 	int64_t			gone_at;
 	unsigned int		subtrees;
-	unsigned int		returning;
 	struct at_list		groups;
 	bool			reported_up;
 	struct sw_refresh	refresh;

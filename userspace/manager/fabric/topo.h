@@ -172,7 +172,6 @@ bool topo_unseen(const struct fabric *fab, const struct topo_charge *c,
 const struct topo_link *topo_links(const struct fabric *fab, uint32_t *n);
 struct place_fabric *topo_fabric(const struct fabric *fab);
 void topo_avoid(const struct fabric *fab, const struct sw *sw);
-void topo_reopen(const struct fabric *fab, const struct sw *sw);
 void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees);
 void topo_take(const struct fabric *fab, const struct sw *sw);
 void topo_gone(const struct fabric *fab, const struct sw *sw, uint32_t trees);

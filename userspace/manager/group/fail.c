@@ -39,7 +39,7 @@ void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
 static void raise_fault(struct group *g, const struct group_fault *fault,
 			const char *fmt, va_list ap)
 {
-	const unsigned int faults = (2U << GROUP_EV_MOVED) - 1;
+	const unsigned int faults = (2U << GROUP_EV_FAILED) - 1;
 
 	if (g->raised.events & ((2U << fault->event) - 1))
 		return;

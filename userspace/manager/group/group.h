@@ -43,7 +43,6 @@ enum group_state {
  * @GROUP_EV_DISMANTLED: the group is to end at once
  * @GROUP_EV_REFUSED: the group cannot be placed, or made
  * @GROUP_EV_FAILED: its tree has failed
- * @GROUP_EV_MOVED: the group is to move to another tree
  * @GROUP_EV_LOST: a rank was lost
  * @GROUP_EV_LEFT: a rank has left
  * @GROUP_EV_ENDED: its last user is gone
@@ -57,7 +56,7 @@ enum group_state {
  * @GROUP_EV_DUE: its timer has expired
  * @GROUP_EVENTS: number of events
  *
- * Events are settled in this order. Events up to GROUP_EV_MOVED have a struct
+ * Events are settled in this order. Events up to GROUP_EV_FAILED have a struct
  * group_fault, of which a group has only one: the first that was raised, unless
  * an event that precedes it here is raised later.
  */
@@ -66,7 +65,6 @@ enum group_event {
 	GROUP_EV_DISMANTLED,
 	GROUP_EV_REFUSED,
 	GROUP_EV_FAILED,
-	GROUP_EV_MOVED,
 	GROUP_EV_LOST,
 	GROUP_EV_LEFT,
 	GROUP_EV_ENDED,
@@ -282,7 +280,7 @@ struct group_due {
  * @events: mask of enum group_event
  * @next: next group with events
  * @queued: the group is in that list
- * @fault: of the first of @events, if that is GROUP_EV_MOVED or an earlier one
+ * @fault: of the first of @events, if that is GROUP_EV_FAILED or an earlier one
  */
 struct group_raised {
 	unsigned int		events;
@@ -337,8 +335,6 @@ struct group_making {
  * @asked_at: milliseconds; when the ranks were told "rebuild", or what is to be
  *	connected then
  * @ready_at: milliseconds; when the last one was ready
- * @moved_at: milliseconds; when to make another tree because a host has moved; 0:
- *	no host has
  */
 struct group_rebuild {
 	uint32_t	round;
@@ -349,7 +345,6 @@ struct group_rebuild {
 	int64_t		failed_at;
 	int64_t		asked_at;
 	int64_t		ready_at;
-	int64_t		moved_at;
 };
 
 /**
@@ -386,15 +381,29 @@ struct group_where {
 };
 
 /**
- * struct group_drained - drained switches that a group leaves (drain.c)
- * @left: the switches
- * @nleft: their number
- * @goes_back: the group has no place elsewhere, and returns to them
+ * struct group_move - a move to another tree (move.c)
+ * @job: name of the group that the ranks are to join; empty: none
+ * @keeps: over the same transport; else over UC
+ * @to: that group; NULL: no rank has joined it yet
+ * @from: group that moves to this one, and still has ranks; NULL: none
+ * @place: switch that the whole new tree is to be on; NULL: any
+ * @asked_at: milliseconds; when the ranks were told
+ * @not_before: milliseconds; when it may move again
+ * @pause_ms: time between the last two attempts; 0: none has failed
+ * @refused: why the last attempt has failed; empty: none has
+ * @host_at: milliseconds; when it is to move because a host has moved; 0: no host has
  */
-struct group_drained {
-	struct sw	**left;
-	uint32_t	nleft;
-	bool		goes_back;
+struct group_move {
+	char		job[INC_RDV_JOB_MAX + 1];
+	bool		keeps;
+	struct group	*to;
+	struct group	*from;
+	const struct sw	*place;
+	int64_t		asked_at;
+	int64_t		not_before;
+	int64_t		pause_ms;
+	char		refused[256];
+	int64_t		host_at;
 };
 
 /**
@@ -445,7 +454,8 @@ struct group_end {
  * struct group - a group
  * @manager: manager
  * @next: next group
- * @by_name: among all groups
+ * @by_name: among all groups, by the first name of @request.job
+ * @name: name for operators: that of the group that it has moved from, else the ranks'
  * @tenant: who owns it; another tenant's groups may have the same name
  * @reservation: reservation that its room is from, until it ends; NULL: none
  * @born_ms: milliseconds since 1970; when its first rank came; 0: unknown
@@ -461,7 +471,7 @@ struct group_end {
  * @where: search for a place
  * @making: its tree, while that is made
  * @rebuild: another tree after that
- * @drain: drained switches that it leaves
+ * @move: a move to another tree
  * @kept: places that it waits with
  * @links: interfaces and switches that it needs
  * @undetermined: failures whose cause only another switch can name
@@ -475,6 +485,7 @@ struct group {
 	struct manager			*manager;
 	struct group			*next;
 	struct index_node		by_name;
+	char				name[INC_RDV_JOB_MAX + 1];
 	struct tenant			*tenant;
 	struct reservation		*reservation;
 	uint64_t			born_ms;
@@ -488,7 +499,7 @@ struct group {
 	struct group_where		where;
 	struct group_making		making;
 	struct group_rebuild		rebuild;
-	struct group_drained		drain;
+	struct group_move		move;
 	struct group_kept		kept;
 	struct group_links		links;
 	struct group_undetermined	undetermined;
@@ -559,6 +570,17 @@ static inline bool group_is_joined(enum group_state state)
 	       state == GROUP_REJOINED;
 }
 
+/**
+ * group_is_hidden() - check whether operators see another group instead
+ * @g: group
+ *
+ * Return: true if a group that moves to @g still has ranks.
+ */
+static inline bool group_is_hidden(const struct group *g)
+{
+	return g->move.from && g->move.from->state < GROUP_ENDING;
+}
+
 /* object.c */
 struct group *group_new(struct manager *m, struct tenant *tn,
 			struct reservation *reserved,
@@ -569,8 +591,9 @@ void group_take_out(struct group *g);
 void group_touch(struct group *g);
 void group_hurry(struct group *g);
 void group_raise(struct group *g, enum group_event event);
-struct group *group_named(const struct manager *m, const char *name);
-struct group *group_named_next(const struct group *g);
+struct group *group_first(const struct manager *m, const char *name);
+struct group *group_next(const struct group *g);
+bool group_is_better(const struct group *g, const struct group *than);
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name);
 bool group_uses(const struct group *g, const struct sw *sw);
@@ -588,7 +611,7 @@ void group_forget_links(struct group *g);
 /* Log with the tenant, since tenants may use the same group names. */
 #define group_log(g, kind, ...)						\
 	event_log_of(&(g)->manager->events, kind, (g)->tenant->name,	\
-		     (g)->request.job, __VA_ARGS__)
+		     (g)->name, __VA_ARGS__)
 
 /* fail.c */
 void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
@@ -639,7 +662,7 @@ bool where_pmtu_fits(struct group *g);
 void where_none(struct group *g, bool located, uint32_t lost);
 struct place_why;
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
-bool group_fits(struct group *g);
+bool group_fits(struct group *g, const struct sw *place);
 bool group_is_narrow(const struct group *g, char *text, size_t len);
 
 /* cm.c */
@@ -668,11 +691,6 @@ void group_yield(struct group *g);
 void group_has_room(struct group *g);
 void group_wake(struct manager *m);
 
-/* drain.c */
-bool group_may_move(struct group *g, char *why, size_t len);
-void group_note_left(struct group *g);
-void group_forget_left(struct group *g);
-
 /* keep.c */
 struct sw *keep_find(const struct manager *m, const char *id, const char *address);
 void keep_place(struct group *g, const char *id, const char *address);
@@ -687,10 +705,30 @@ void route_missing(const struct subtree *subtree, bool up);
 void route_leave_out(const struct group *g, struct place_fabric *f);
 
 /* move.c */
-void move_begin(struct group *g);
-void move_look(struct group *g);
+#define MOVE_MS	600000	/* for ranks that compute to take part */
+
+struct group *move_find(const struct manager *m, const struct tenant *tn,
+			const char *job);
+void move_take(struct group *from, struct group *to);
+void move_restore(struct group *g);
+void move_refused(struct group *to, const char *why);
+bool move_part(struct group *g);
+void move_pass_on(struct group *g);
+bool move_fits(struct group *g, const struct sw *place, char *why,
+	       size_t len);
+bool move_may_begin(const struct group *g);
+bool move_begin(struct group *g, const struct sw *place, const char *why);
+void move_to_uc(struct group *g);
+void move_tell_again(struct rank *r);
 int64_t move_at(const struct group *g);
-void move_due(struct group *g);
+void move_expire(struct group *g);
+void move_missing(const struct group *g, char *text, size_t len);
+
+/* home.c */
+void home_note(struct group *g);
+void home_look(struct group *g);
+int64_t home_at(const struct group *g);
+void home_due(struct group *g);
 
 /* link.c */
 void group_note_links(struct group *g);

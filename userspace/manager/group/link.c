@@ -165,7 +165,7 @@ void group_note_links(struct group *g)
 {
 	group_forget_links(g);
 	set_links(g, find_links(g));
-	move_begin(g);
+	home_note(g);
 }
 
 /*
@@ -218,7 +218,7 @@ void group_note_again(struct manager *m)
 			set_links(g, l);
 		else
 			free(l.list);
-		move_look(g);
+		home_look(g);
 		check_mtu(g);
 	}
 }

@@ -1,106 +1,272 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Hosts that move to another switch while their group runs: a cable is plugged
- * in elsewhere, or a virtual machine is migrated. Its packets still reach the
- * tree, but no longer by the shortest path. A group that asked to be rebuilt
- * gets another tree, if possible.
+ * A group moves while it runs: to other switches, or from RC to UC. Its ranks are told
+ * the secret name of another group. They join that one as any other, and go on over the
+ * old tree meanwhile; once the new tree is ready, they agree on the first operation over
+ * it, and leave the old group. To operators both are one group, with one name.
+ *
+ * So a move needs room for two trees, and ends nobody's job: if the new tree cannot be
+ * made, or a rank does not come, the old one stays. Ranks that compute hold nobody up.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "group/group.h"
 
-#define CERTAIN_MS	1000	/* a bridge may have been wrong for a moment */
-#define AGAIN_MS	30000	/* until there may be room elsewhere */
+#define AGAIN_MS	2000	/* after an attempt that failed; doubles */
+#define AGAIN_MAX_MS	60000
 
-static void note_home(struct rank *r, const struct sw *sw)
+/* Find the group that another one's ranks are to move to, if there is one yet. */
+static void link_groups(struct group *from, struct group *to)
 {
-	r->home_switch = sw;
-	r->home_at = r->group->manager->loop.now;
+	from->move.to = to;
+	to->move.from = from;
+	snprintf(to->name, sizeof(to->name), "%s", from->name);
 }
 
 /*
- * Record where the hosts of a group's ranks are.
- * @g: group, whose tree is made for these places, with its links
+ * Find the group that moves to another one. Returns the group, or NULL: no group of
+ * this tenant does.
+ * @job: name of the other one, as its ranks know it
  */
-void move_begin(struct group *g)
+struct group *move_find(const struct manager *m, const struct tenant *tn,
+			const char *job)
 {
-	const struct group_link *link;
-	uint32_t i;
+	struct group *g;
 
-	g->rebuild.moved_at = 0;
-	for (i = 0; i < g->request.ranks; i++)
-		g->ranks[i].home_switch = NULL;
-	for (link = g->links.links; link < g->links.links + g->links.n; link++)
-		if (link->rank >= 0)
-			note_home(&g->ranks[link->rank], link->sw);
-}
-
-/*
- * A host's old place is only known if its present switch could already report
- * hosts then. A manager that has just started sees hosts behind the links to
- * switches that have not answered yet.
- */
-static bool was_guessed(const struct rank *r, const struct sw *now)
-{
-	return !r->home_switch || now->refresh.known_at > r->home_at;
-}
-
-/* Find the first link of a rank whose host has moved. */
-static const struct group_link *find_moved(struct group *g)
-{
-	const struct group_link *link;
-	struct rank *r;
-
-	for (link = g->links.links; link < g->links.links + g->links.n; link++) {
-		r = link->rank < 0 ? NULL : &g->ranks[link->rank];
-		if (r && was_guessed(r, link->sw))
-			note_home(r, link->sw);
-		if (r && r->home_switch != link->sw)
-			return link;
-	}
+	for (g = group_first(m, job); g; g = group_next(g))
+		if (g->tenant == tn && g->state < GROUP_ENDING &&
+		    !strcmp(g->move.job, job))
+			return g;
 	return NULL;
 }
 
 /*
- * Check whether a host has moved.
- * @g: group, whose links have been noted again
+ * Have a new group take another one's place. Its ranks may be computing, so they have
+ * as long as libinc waits.
+ * @from: group that moves there
+ * @to: group that its first rank has just begun
  */
-void move_look(struct group *g)
+void move_take(struct group *from, struct group *to)
 {
-	if (!g->request.rebuild)
-		return;
-	if (!find_moved(g)) {
-		g->rebuild.moved_at = 0;
-	} else if (!g->rebuild.moved_at) {
-		g->rebuild.moved_at = g->manager->loop.now + CERTAIN_MS;
-		group_touch(g);
+	link_groups(from, to);
+	to->move.place = from->move.place;
+	to->core.deadline = to->manager->loop.now + MOVE_MS;
+}
+
+/* Link a group of the store with the one that it moves to, or comes from. */
+void move_restore(struct group *g)
+{
+	struct group *o;
+
+	g->move.asked_at = g->manager->loop.now;
+	for (o = group_first(g->manager, g->request.job); o; o = group_next(o)) {
+		if (o->tenant != g->tenant)
+			continue;
+		if (!strcmp(o->move.job, g->request.job))
+			link_groups(o, g);
+		else if (!strcmp(g->move.job, o->request.job))
+			link_groups(g, o);
 	}
 }
 
-/*
- * Get the time when move_due() must be called. Returns milliseconds;
- * INT64_MAX: never.
- */
-int64_t move_at(const struct group *g)
+/* Forget a move that has failed, and wait before the next one. */
+static void forget_move(struct group *g)
 {
-	int64_t at = g->rebuild.ready_at + REBUILD_SETTLED_MS + 1;
+	struct group_move *v = &g->move;
 
-	if (!g->rebuild.moved_at || g->state != GROUP_READY)
-		return INT64_MAX;
-	return at > g->rebuild.moved_at ? at : g->rebuild.moved_at;
+	v->job[0] = '\0';
+	v->place = NULL;
+	g->manager->group_ops->changed(g);
+	v->pause_ms = !v->pause_ms ? AGAIN_MS : v->pause_ms < AGAIN_MAX_MS / 2 ?
+		      2 * v->pause_ms : AGAIN_MAX_MS;
+	v->not_before = g->manager->loop.now + v->pause_ms;
+	group_log(g, EVENT_GROUP_STAYS, "%s; it may be tried again after %lld s",
+		  v->refused[0] ? v->refused : "its ranks have not changed",
+		  (long long)v->pause_ms / 1000);
 }
 
-/* Make another tree for a group with a host that has moved. */
-void move_due(struct group *g)
+/*
+ * Note why a group cannot be moved to another one.
+ * @to: that one, which is refused
+ */
+void move_refused(struct group *to, const char *why)
 {
-	const struct group_link *link = find_moved(g);
-	char why[128];
+	snprintf(to->move.from->move.refused, sizeof(to->move.from->move.refused),
+		 "%s", why);
+}
 
-	g->rebuild.moved_at = link ? g->manager->loop.now + AGAIN_MS : 0;
-	if (!link || !group_may_move(g, why, sizeof(why)) ||
-	    !group_may_rebuild(g))
+static void list_switches(const struct group *g, char *text, size_t len)
+{
+	size_t at = 0;
+	uint32_t i;
+
+	text[0] = '\0';
+	for (i = 0; i < g->nsubtrees && at + SWITCH_ID_MAX + 3 < len; i++)
+		at += (size_t)snprintf(text + at, len - at, "%s%s",
+				       i ? ", " : "", sw_name(g->subtrees[i].sw));
+}
+
+/* Report the end of a group from which ranks have moved. Returns false: none have. */
+static bool say_moved(const struct group *g)
+{
+	const struct group *to = g->move.to;
+	char text[160];
+
+	if (!to || to->state != GROUP_READY)
+		return false;
+	list_switches(to, text, sizeof(text));
+	group_log(to, EVENT_GROUP_MOVED, "%s%s", g->request.uc == to->request.uc ?
+		  "to " : "over UC instead of RC: ", text);
+	return true;
+}
+
+/* Let the group that ranks have moved to have the room of a reservation. */
+void move_pass_on(struct group *g)
+{
+	struct group *to = g->move.to;
+
+	if (!to || to->state >= GROUP_ENDING)
 		return;
-	snprintf(why, sizeof(why), "the host of rank %d is at switch %s now",
-		 link->rank, sw_name(link->sw));
-	group_raise_fault(g, GROUP_EV_MOVED, CAUSE_LINK, 0, "%s", why);
+	to->reservation = g->reservation;
+	g->reservation = NULL;
+}
+
+/*
+ * Part a group that is going to be freed from the one that moves there, or that it
+ * has moved to. Returns true if its end is no end to operators.
+ */
+bool move_part(struct group *g)
+{
+	struct group *from = g->move.from, *to = g->move.to;
+	bool hidden = group_is_hidden(g) || say_moved(g);
+
+	if (to)
+		to->move.from = NULL;
+	if (!from)
+		return hidden;
+	from->move.to = NULL;
+	if (from->state < GROUP_ENDING)
+		forget_move(from);
+	return hidden;
+}
+
+/* Tell a rank once more that its group moves: it was cut off for a while. */
+void move_tell_again(struct rank *r)
+{
+	const struct group_move *v = &r->group->move;
+	struct am_message msg = { .rdv = { .type = INC_RDV_CHANGE,
+					   .keep = v->keeps } };
+
+	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", v->job);
+	if (v->job[0])
+		group_tell(r, &msg);
+}
+
+static void tell(struct group *g, const struct inc_rdv_msg *msg)
+{
+	struct group_move *v = &g->move;
+
+	v->keeps = msg->keep;
+	snprintf(v->job, sizeof(v->job), "%.*s", INC_RDV_JOB_MAX, msg->text);
+	v->refused[0] = '\0';
+	v->asked_at = g->manager->loop.now;
+	g->manager->group_ops->changed(g);
+	group_tell_all(g, msg);
+}
+
+/*
+ * Check whether a group can move to other switches. Returns true if it can, or does.
+ * @g: group with a tree
+ * @place: switch that its whole tree is to be on; NULL: any
+ * @len: size of @why in bytes
+ */
+bool move_fits(struct group *g, const struct sw *place, char *why, size_t len)
+{
+	if (g->state >= GROUP_ENDING)
+		snprintf(why, len, "it is about to end");
+	else if (g->move.job[0])
+		return true;
+	else if (!g->request.move)
+		snprintf(why, len, "a rank's program does not know how to move");
+	else if (g->move.refused[0])
+		snprintf(why, len, "%s", g->move.refused);
+	else if (g->state != GROUP_READY || group_fits(g, place))
+		return true;
+	else if (g->where.naparts)
+		snprintf(why, len, "no other switch can serve it: %.90s",
+			 g->where.refusal);
+	else if (place)
+		snprintf(why, len, "%s has no room, or does not reach all hosts",
+			 sw_name(place));
+	else
+		snprintf(why, len, "no other switch has the capability and room");
+	return false;
+}
+
+/*
+ * Check whether a group could begin to move now. Returns true if so.
+ * @g: group, of which move_fits() is true
+ */
+bool move_may_begin(const struct group *g)
+{
+	return g->state == GROUP_READY && !g->persisted.raise_stored &&
+	       !g->move.job[0] && !group_is_hidden(g) &&
+	       g->move.not_before <= g->manager->loop.now && !g->manager->stop;
+}
+
+/*
+ * Have a group move to other switches. Returns false if it does not, or not now.
+ * @place: switch that its whole tree is to be on; NULL: the best ones
+ */
+bool move_begin(struct group *g, const struct sw *place, const char *why)
+{
+	struct inc_rdv_msg msg;
+
+	if (!move_may_begin(g) || !inc_job_move(&g->request, &msg))
+		return false;
+	g->move.place = place;
+	tell(g, &msg);
+	group_log(g, EVENT_GROUP_MOVES, "%s", why);
+	return true;
+}
+
+/* Have a group's ranks change to UC: one of them loses packets. */
+void move_to_uc(struct group *g)
+{
+	struct inc_rdv_msg msg;
+
+	if (move_may_begin(g) &&
+	    inc_job_change(&g->core, &g->request, g->manager->loop.now, &msg))
+		tell(g, &msg);
+}
+
+/* Get the time when move_expire() must be called. Returns milliseconds. */
+int64_t move_at(const struct group *g)
+{
+	return g->move.job[0] && !g->move.to && g->state < GROUP_ENDING ?
+	       g->move.asked_at + MOVE_MS : INT64_MAX;
+}
+
+/* Give up a move that no rank has taken part in for long. */
+void move_expire(struct group *g)
+{
+	snprintf(g->move.refused, sizeof(g->move.refused),
+		 "no rank has called libinc for %d s", MOVE_MS / 1000);
+	forget_move(g);
+}
+
+/*
+ * Name the ranks that a move waits for, as group_missing().
+ * @len: size of @text in bytes, more than 32
+ */
+void move_missing(const struct group *g, char *text, size_t len)
+{
+	const struct group *to = g->move.to;
+
+	text[0] = '\0';
+	if (g->move.job[0] && to && to->state < GROUP_READY)
+		group_missing(to, NULL, text, len);
+	else if (g->move.job[0] && !to)
+		inc_job_name_ranks(text, len, 0, g->request.ranks - 1);
 }

@@ -2,7 +2,7 @@
 /*
  * Groups, their trees and ranks as objects: how they are found, and which parts
  * they have. All groups of the manager are in the order of their creation, and
- * by name. Groups that end, and other tenants' groups, may have the same name.
+ * by name. Groups that end or move, and other tenants' groups, may have the same name.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -11,9 +11,13 @@
 
 #include "group/group.h"
 
+/* Groups that others move to are found by the first name of both. */
 static uint64_t hash_name(const char *name)
 {
-	return index_hash_text(0, name);
+	char first[INC_RDV_JOB_MAX + 1];
+
+	snprintf(first, sizeof(first), "%.*s", (int)inc_job_first(name), name);
+	return index_hash_text(0, first);
 }
 
 /*
@@ -145,6 +149,7 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 		return NULL;
 	g->manager = m;
 	g->request = *join;
+	memcpy(g->name, join->job, sizeof(g->name));
 	if (group_enter(g)) {
 		free(g);
 		return NULL;
@@ -160,42 +165,49 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 	return g;
 }
 
-static struct group *match_name(struct index_node *node, const char *name)
+static struct group *group_at_node(struct index_node *node)
 {
-	struct group *g;
-
-	for (; node; node = index_next(node)) {
-		g = container_of(node, struct group, by_name);
-		if (!strcmp(g->request.job, name))
-			return g;
-	}
-	return NULL;
-}
-
-/* Find a group. Returns the first with this name, or NULL. */
-struct group *group_named(const struct manager *m, const char *name)
-{
-	return match_name(index_first(&m->by_name, hash_name(name)), name);
-}
-
-/* Find the next group with the same name. Returns the group, or NULL. */
-struct group *group_named_next(const struct group *g)
-{
-	return match_name(index_next(&g->by_name), g->request.job);
+	return node ? container_of(node, struct group, by_name) : NULL;
 }
 
 /*
- * Find a tenant's group. Returns the group, or NULL. A group that is ending is
- * only returned if there is no other.
+ * Find groups that have, or may have had, a name. Returns the first; NULL: none. The
+ * caller compares names: @name of struct group for operators, @request.job for ranks.
+ */
+struct group *group_first(const struct manager *m, const char *name)
+{
+	return group_at_node(index_first(&m->by_name, hash_name(name)));
+}
+
+/* Find the next group as group_first() does. Returns the group, or NULL. */
+struct group *group_next(const struct group *g)
+{
+	return group_at_node(index_next(&g->by_name));
+}
+
+/*
+ * Compare a group with another one of the same name. Returns true if operators are to
+ * see the first.
+ * @than: other one, or NULL
+ */
+bool group_is_better(const struct group *g, const struct group *than)
+{
+	return !than || than->state >= GROUP_ENDING ||
+	       (g->state < GROUP_ENDING && group_is_hidden(than));
+}
+
+/*
+ * Find the group that operators see with a tenant and a name. Returns the group, or
+ * NULL. A group that is ending is only returned if there is no other.
  */
 struct group *group_of_tenant(const struct manager *m, const char *tenant,
 			      const char *name)
 {
 	struct group *g, *found = NULL;
 
-	for (g = group_named(m, name); g; g = group_named_next(g))
-		if (!strcmp(g->tenant->name, tenant) &&
-		    (!found || found->state >= GROUP_ENDING))
+	for (g = group_first(m, name); g; g = group_next(g))
+		if (!strcmp(g->name, name) && !strcmp(g->tenant->name, tenant) &&
+		    group_is_better(g, found))
 			found = g;
 	return found;
 }

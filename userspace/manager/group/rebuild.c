@@ -77,7 +77,7 @@ void group_rebuild(struct group *g, const char *text)
 	g->rebuild.attempt[0] = '\0';
 	g->rebuild.asked_at = g->manager->loop.now;
 	g->persisted.raise_stored = false;
-	g->rebuild.moved_at = 0;
+	g->move.host_at = 0;
 	g->rebuild.rejoined = 0;
 	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].rejoined = false;

@@ -35,7 +35,6 @@ static void end_refused(struct group *g);
 static void remake_tree(struct group *g);
 static void rebuild_tree(struct group *g);
 static void retry_tree(struct group *g);
-static void move_tree(struct group *g);
 static void end_empty(struct group *g);
 static void lose_rank(struct group *g);
 static void release_rank(struct group *g);
@@ -60,7 +59,6 @@ static const struct transition {
 	{ GROUP_EV_FAILED,	FORMING,			remake_tree },
 	{ GROUP_EV_FAILED,	HAS_TREE,			rebuild_tree },
 	{ GROUP_EV_FAILED,	AGAIN,				retry_tree },
-	{ GROUP_EV_MOVED,	IN(READY),			move_tree },
 	{ GROUP_EV_LOST,	IN(GATHERING),			end_empty },
 	{ GROUP_EV_LOST,	ENTERED | IN(ENDING),		lose_rank },
 	{ GROUP_EV_LEFT,	IN(GATHERING),			end_empty },
@@ -125,6 +123,7 @@ static void begin_end(struct group *g)
 	g->end.from = g->state;
 	inc_job_fail(&g->core, m->loop.now);
 	group_set_state(g, GROUP_ENDING);
+	move_pass_on(g);
 	tenant_leave(&m->tenants, g->tenant, g->reservation, g->request.ranks);
 	group_has_room(g);
 	g->reservation = NULL;
@@ -157,7 +156,7 @@ static void say_bye(struct group *g)
 static void free_group(struct group *g)
 {
 	struct manager *m = g->manager;
-	bool awaited = g->room.wanted;
+	bool awaited = g->room.wanted, hidden;
 
 	/* An operation may have made a tree after trees_delete(). */
 	if (!g->making.ops)
@@ -165,7 +164,8 @@ static void free_group(struct group *g)
 	if (g->making.ops)
 		return;
 	say_bye(g);
-	if (!g->persisted.foreign)
+	hidden = move_part(g);
+	if (!g->persisted.foreign && !hidden)
 		group_log(g, EVENT_GROUP_ENDED, "%s", g->end.cause);
 	trees_drop(g);
 	/* A group that is being settled is the first on the list. */
@@ -173,8 +173,6 @@ static void free_group(struct group *g)
 	group_take_out(g);
 	free(g->where.avoid);
 	free(g->where.apart);
-	group_forget_left(g);
-	free(g->drain.left);
 	keep_release(g);
 	free(g);
 	if (awaited)
@@ -208,7 +206,10 @@ static void end_refused(struct group *g)
 	if (group_is_rebuilding(g))
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
 	group_blame(g, f->cause, "%s", why);
-	group_log(g, EVENT_GROUP_REFUSED, "%s", why);
+	if (group_is_hidden(g))
+		move_refused(g, why);
+	else
+		group_log(g, EVENT_GROUP_REFUSED, "%s", why);
 	group_dismiss(g, f->err, text);
 	end_group(g);
 }
@@ -294,15 +295,6 @@ static void retry_tree(struct group *g)
 		group_log_fault(g);
 	if (!group_try_again(g, g->raised.fault.text))
 		end_refused(g);
-}
-
-static void move_tree(struct group *g)
-{
-	if (!group_may_rebuild(g))
-		return;
-	group_note_left(g);
-	group_rebuild(g, g->raised.fault.text);
-	group_log(g, EVENT_GROUP_MOVES, "%s", g->raised.fault.text);
 }
 
 /* --- Placing ------------------------------------------------------------- */
@@ -520,21 +512,18 @@ static void warn_unseen(struct group *g)
 			  sw_name(ends[0]), sw_name(ends[1]));
 }
 
-/* Tell all ranks that they may begin. */
+/* Tell all ranks that they may begin. Operators hear of it when they have moved. */
 static void tell_ready(struct group *g)
 {
 	g->rebuild.ready_at = g->manager->loop.now;
-	group_log(g, g->rebuild.round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
-		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
-		  g->request.ranks, cm_count(g), g->nsubtrees,
-		  g->nsubtrees == 1 ? "" : "s",
-		  (long long)(now_ms() - g->making.began_at));
+	if (!group_is_hidden(g))
+		group_log(g, g->rebuild.round ? EVENT_GROUP_REBUILT :
+						EVENT_GROUP_READY,
+			  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
+			  g->request.ranks, cm_count(g), g->nsubtrees,
+			  g->nsubtrees == 1 ? "" : "s",
+			  (long long)(now_ms() - g->making.began_at));
 	warn_unseen(g);
-	if (g->drain.goes_back)
-		group_log(g, EVENT_GROUP_MOVES, "back to a switch that is drained: %s",
-			  g->where.refusal[0] ? g->where.refusal :
-			  "no other has the capability and room");
-	group_forget_left(g);
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
 }
 

@@ -103,6 +103,7 @@ static int64_t find_deadline(const struct group *g)
 	if (awaits_look(g))
 		next = earlier_time(next, g->where.place_at);
 	next = earlier_time(next, group_undetermined_at(g));
+	next = earlier_time(next, home_at(g));
 	next = earlier_time(next, move_at(g));
 	inc_job_for_each(&g->core, r, RANK_PRESENT)
 		next = earlier_time(next, silent_at(r));
@@ -157,8 +158,10 @@ void group_expire(struct group *g)
 		group_delete_left(g);
 	else if (group_undetermined_at(g) <= now)
 		group_undetermined_due(g);
+	else if (home_at(g) <= now)
+		home_due(g);
 	else if (move_at(g) <= now)
-		move_due(g);
+		move_expire(g);
 	else
 		look_at_ranks(g);
 }

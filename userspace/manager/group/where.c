@@ -54,7 +54,8 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 }
 
 /* Leave out places that are refused, kept for others, over a limit or unrouted. */
-static void leave_out(const struct group *g, struct place_fabric *f)
+static void leave_out(const struct group *g, struct place_fabric *f,
+		      const struct sw *place)
 {
 	uint32_t i;
 
@@ -62,6 +63,10 @@ static void leave_out(const struct group *g, struct place_fabric *f)
 	limit_room(g, true);
 	for (i = 0; i < g->where.navoid; i++)
 		topo_avoid(&g->manager->fabric, g->where.avoid[i]);
+	for (i = 0; place && i < g->manager->fabric.n; i++)
+		if (&g->manager->fabric.switches[i] != place)
+			topo_avoid(&g->manager->fabric,
+				   &g->manager->fabric.switches[i]);
 	route_leave_out(g, f);
 }
 
@@ -75,16 +80,21 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 
 	if (!f)
 		return false;
-	for (i = 0; g->drain.goes_back && i < g->drain.nleft; i++)
-		topo_reopen(&m->fabric, g->drain.left[i]);
-	leave_out(g, f);
+	leave_out(g, f, group_is_hidden(g) ? g->move.place : NULL);
 	for (i = 0; cm && i < m->fabric.n; i++)
 		if (!cm_offered(&m->fabric.switches[i]))
 			topo_avoid(&m->fabric, &m->fabric.switches[i]);
 	return place_compute(f, g->request.ranks, at, p);
 }
 
-static bool compute(struct group *g, const uint32_t *at, struct place *p)
+/*
+ * Compute the tree of a group. Returns false if there is no place.
+ * @g: group; if only RDMA CM leaves it without a place, @g->where.no_cm is set, and
+ *	@g->where.refusal says why
+ * @at: for each of its ranks the switch
+ * @p: result, to be freed
+ */
+bool where_compute(struct group *g, const uint32_t *at, struct place *p)
 {
 	g->where.no_cm = false;
 	if (!compute_with(g, at, false, p))
@@ -99,23 +109,6 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 	}
 	g->where.no_cm = true;
 	return false;
-}
-
-/*
- * Compute the tree of a group. A group that has left a drained switch returns
- * there rather than end. Returns false if there is no place.
- * @g: group; if only RDMA CM leaves it without a place, @g->where.no_cm is set, and
- *	@g->where.refusal says why
- * @at: for each of its ranks the switch
- * @p: result, to be freed
- */
-bool where_compute(struct group *g, const uint32_t *at, struct place *p)
-{
-	g->drain.goes_back = false;
-	if (compute(g, at, p))
-		return true;
-	g->drain.goes_back = g->drain.nleft;
-	return g->drain.goes_back && compute(g, at, p);
 }
 
 /* Judge all switches as the group's root, in a fabric without its tree. */
@@ -158,13 +151,14 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 }
 
 /*
- * Check whether a group could have another tree. Returns true if it could, if
- * its own tree were gone. @g->where.refusal may have changed.
+ * Check whether a group could have another tree beside its own. Returns true if so.
+ * @g->where.refusal may have changed.
  * @g: group, all ranks of which were present
+ * @place: the only switch for it; NULL: any
  */
-bool group_fits(struct group *g)
+bool group_fits(struct group *g, const struct sw *place)
 {
-	struct place_fabric *f = topo_without(&g->manager->fabric, g->where.charge);
+	struct place_fabric *f = topo_fabric(&g->manager->fabric);
 	uint32_t at[g->request.ranks], lost;
 	struct place p = { .n = 0 };
 	bool fits;
@@ -173,12 +167,11 @@ bool group_fits(struct group *g)
 		return false;
 	fits = where_locate(g, true, at, &lost);
 	if (fits) {
-		leave_out(g, f);
+		leave_out(g, f, place);
 		fits = place_compute(f, g->request.ranks, at, &p) &&
 		       cm_placed(g, &p);
 		place_free(&p);
 	}
-	topo_with(&g->manager->fabric, g->where.charge);
 	return fits;
 }
 
@@ -277,7 +270,7 @@ void where_none(struct group *g, bool located, uint32_t lost)
 		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
 			     g->where.refusal);
 	} else if (located && limit_says(g, text, sizeof(text))) {
-		tenant_refused(g->tenant, &g->manager->events, g->request.job,
+		tenant_refused(g->tenant, &g->manager->events, g->name,
 			       text);
 		group_refuse(g, ENOBUFS, "%s", text);
 	} else if (located) {

@@ -42,10 +42,11 @@ static void refuse_rank(struct rpc_stream *stream, int err, const char *fmt, ...
 static struct group *find_group(const struct manager *m, const struct tenant *tn,
 			  const char *name)
 {
-	struct group *g = group_named(m, name);
+	struct group *g = group_first(m, name);
 
-	while (g && (g->state >= GROUP_ENDING || g->tenant != tn))
-		g = group_named_next(g);
+	while (g && (g->state >= GROUP_ENDING || g->tenant != tn ||
+		     strcmp(g->request.job, name)))
+		g = group_next(g);
 	return g;
 }
 
@@ -121,40 +122,83 @@ static bool may_begin(const struct manager *m, struct rpc_stream *stream,
 	return false;
 }
 
-/* Make a new group. Returns NULL if the rank was refused. */
-static struct group *form_group(struct manager *m, struct rpc_stream *stream,
-				struct tenant *tn, const struct am_message *msg)
+/*
+ * Check whether a tenant may have one more group. A group that others move to counts,
+ * but is not refused: it is there for a moment only. Returns false if the rank was
+ * refused.
+ * @reserved: result: reservation that the group's room is from, or NULL
+ */
+static bool is_admitted(struct manager *m, struct rpc_stream *stream,
+			struct tenant *tn, const struct am_message *msg,
+			struct reservation **reserved)
 {
 	const struct inc_rdv_join *join = &msg->rdv.join;
-	struct reservation *r = NULL;
 	char why[INC_RDV_TEXT_MAX - 128];
-	struct inc_rdv_addr from;
-	struct group *g;
+	struct reservation *r = NULL;
 
-	if (!may_begin(m, stream, tn, join, &from))
-		return NULL;
+	*reserved = NULL;
 	if (msg->reservation[0]) {
 		r = reservation_find(&m->tenants, tn, msg->reservation);
 		if (!r) {
 			refuse_rank(stream, ENOENT, "group \"%s\": there is no reservation \"%s\" (INC_AM_RESERVATION)",
 			       join->job, msg->reservation);
-			return NULL;
+			return false;
 		}
 		if (!reservation_fits(r, join->ranks))
 			r = NULL;
 	}
-	if (!tenant_admits(&m->tenants, tn, r, join->ranks, why,
-			   sizeof(why))) {
-		tenant_refused(tn, &m->events, join->job, why);
-		refuse_rank(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
+	*reserved = r;
+	if (tenant_admits(&m->tenants, tn, r, join->ranks, why, sizeof(why)))
+		return true;
+	tenant_refused(tn, &m->events, join->job, why);
+	refuse_rank(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
+	return false;
+}
+
+/* A group that has moved has the name still, although its ranks use another one. */
+static bool is_taken(const struct manager *m, const struct tenant *tn,
+		     const char *name)
+{
+	const struct group *g = group_of_tenant(m, tn->name, name);
+
+	return g && g->state < GROUP_ENDING && strcmp(g->request.job, name);
+}
+
+/* Make a new group. Returns NULL if the rank was refused. */
+static struct group *form_group(struct manager *m, struct rpc_stream *stream,
+				struct tenant *tn, const struct am_message *msg)
+{
+	const struct inc_rdv_join *join = &msg->rdv.join;
+	struct group *g, *old = move_find(m, tn, join->job);
+	struct reservation *r = NULL;
+	struct inc_rdv_addr from;
+
+	if (old && old->request.ranks != join->ranks) {
+		refuse_rank(stream, EINVAL, "group \"%s\" has %u ranks, not %u",
+			    join->job, old->request.ranks, join->ranks);
 		return NULL;
 	}
+	if (old && old->move.to) {
+		refuse_rank(stream, ECONNRESET, "group \"%s\": other ranks have given up this move",
+			    join->job);
+		return NULL;
+	}
+	if (is_taken(m, tn, join->job)) {
+		refuse_rank(stream, EEXIST, "group \"%s\": rank %u is taken: it runs, and has moved to another tree",
+			    join->job, join->rank);
+		return NULL;
+	}
+	if (!may_begin(m, stream, tn, join, &from) ||
+	    (!old && !is_admitted(m, stream, tn, msg, &r)))
+		return NULL;
 	g = group_new(m, tn, r, join);
 	if (!g) {
 		refuse_rank(stream, ENOBUFS, "no memory for group \"%s\"",
 		       join->job);
 		return NULL;
 	}
+	if (old)
+		move_take(old, g);
 	limit_ending(g);
 	g->first_addr = from;
 	return g;
@@ -236,14 +280,6 @@ static void handle_rts(struct rank *r)
 	group_raise(g, GROUP_EV_RTS);
 }
 
-static void handle_lossy(struct group *g)
-{
-	struct inc_rdv_msg msg;
-
-	if (inc_job_change(&g->core, &g->request, g->manager->loop.now, &msg))
-		group_tell_all(g, &msg);
-}
-
 static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 {
 	const struct group *g = r->group;
@@ -263,7 +299,7 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 		rank_leave(r);
 		return;
 	case INC_RDV_LOSSY:
-		handle_lossy(r->group);
+		move_to_uc(r->group);
 		return;
 	case INC_RDV_LOST:
 		if (g->request.rebuild && (group_is_joined(phase) ||

@@ -45,15 +45,16 @@ static struct rank *find_rank(const struct manager *m, const char *tenant,
 {
 	struct group *g;
 
-	for (g = group_named(m, join->job); g; g = group_named_next(g))
+	for (g = group_first(m, join->job); g; g = group_next(g))
 		if (g->state != GROUP_OVER && !strcmp(g->tenant->name, tenant) &&
+		    !strcmp(g->request.job, join->job) &&
 		    g->request.ranks == join->ranks &&
 		    is_it(&g->ranks[join->rank], join, tree_id))
 			return &g->ranks[join->rank];
 	return NULL;
 }
 
-/* Find why a group is gone, without showing another tenant's events. */
+/* Find why a group is gone, without showing another tenant's events. Operators' names. */
 static const char *why_ended(const struct manager *m, const char *tenant,
 			     const char *name)
 {
@@ -119,6 +120,7 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 	group_tell(r, &msg);
 	if (g->state == GROUP_REJOINING && !r->rejoined)
 		group_tell_rebuild(r, "the tree has failed");
+	move_tell_again(r);
 	if (g->end.loss_sent)
 		tell_loss(r);
 }
@@ -173,9 +175,11 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		    const struct inc_rdv_join *join, uint32_t tree_id)
 {
 	const char *tenant = rpc_stream_identity(stream)->tenant;
-	char text[INC_RDV_TEXT_MAX];
+	char text[INC_RDV_TEXT_MAX], name[INC_RDV_JOB_MAX + 1];
 	struct rank *r;
 
+	snprintf(name, sizeof(name), "%.*s", (int)inc_job_first(join->job),
+		 join->job);
 	if (!addr_believed(m->o.allow, rpc_stream_peer(stream), &join->addr, text,
 			   sizeof(text))) {
 		rpc_stream_end(stream, EINVAL, text);
@@ -196,13 +200,13 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		rpc_stream_end(stream, 0, "");
 		return;
 	}
-	if (!r && goes_on(m, tenant, join->job)) {
+	if (!r && goes_on(m, tenant, name)) {
 		snprintf(text, sizeof(text), "group \"%s\" goes on, and has no rank %u of %u with this address, QPN, PSN and tree: if it is another one with the name, start the job again",
 			 join->job, join->rank, join->ranks);
 		rpc_stream_end(stream, ENOENT, text);
 		return;
 	}
 	snprintf(text, sizeof(text), "group \"%s\" does not go on: %.400s: start the job again",
-		 join->job, r ? r->group->end.cause : why_ended(m, tenant, join->job));
+		 join->job, r ? r->group->end.cause : why_ended(m, tenant, name));
 	rpc_stream_end(stream, ECONNRESET, text);
 }

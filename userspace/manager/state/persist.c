@@ -17,9 +17,9 @@ static struct group *find_group(const struct manager *m, const char *key)
 	struct group *g;
 
 	snprintf(name, sizeof(name), "%.*s", (int)(end - from), from);
-	g = group_named(m, name);
+	g = group_first(m, name);
 	while (g && strcmp(g->persisted.key, key))
-		g = group_named_next(g);
+		g = group_next(g);
 	return g;
 }
 

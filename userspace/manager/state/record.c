@@ -334,6 +334,29 @@ static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 	t->first_msg_id = get_u32(o, "first-msg-id");
 }
 
+static void put_move(struct json_object *o, const struct group_move *v)
+{
+	if (!v->job[0])
+		return;
+	put_text(o, "moves-to", v->job);
+	put_number(o, "keeps", v->keeps);
+	if (!v->place)
+		return;
+	put_text(o, "place", sw_name(v->place));
+	put_text(o, "place-address", v->place->address);
+}
+
+static void take_move(struct json_object *o, struct group *g)
+{
+	struct group_move *v = &g->move;
+
+	snprintf(v->job, sizeof(v->job), "%s", text_of(o, "moves-to"));
+	v->keeps = get_u64(o, "keeps");
+	if (*text_of(o, "place"))
+		v->place = keep_find(g->manager, text_of(o, "place"),
+				     text_of(o, "place-address"));
+}
+
 /*
  * Serialize a group. Returns JSON, to be freed.
  * @g: group, which has a tree, or waits for another one
@@ -344,6 +367,7 @@ char *record_of(const struct group *g)
 	uint32_t i;
 
 	put_text(o, "name", g->request.job);
+	put_text(o, "shown", g->name);
 	put_text(o, "tenant", g->tenant->name);
 	if (g->reservation && !g->reservation->ended)
 		put_text(o, "reservation", g->reservation->name);
@@ -353,6 +377,8 @@ char *record_of(const struct group *g)
 	put_number(o, "uc", g->request.uc);
 	put_number(o, "rebuild", g->request.rebuild);
 	put_number(o, "change", g->request.change);
+	put_number(o, "move", g->request.move);
+	put_move(o, &g->move);
 	put_number(o, "round", g->rebuild.round);
 	put_number(o, "rebuilding", has_no_tree(g));
 	put_number(o, "connecting", group_phase(g) != GROUP_READY);
@@ -444,9 +470,13 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	g->request.uc = get_u64(o, "uc");
 	g->request.rebuild = get_u64(o, "rebuild");
 	g->request.change = get_u64(o, "change");
+	g->request.move = get_u64(o, "move");
 	g->rebuild.round = get_u32(o, "round");
 	snprintf(g->request.job, sizeof(g->request.job), "%s",
 		 text_of(o, "name"));
+	take_move(o, g);
+	snprintf(g->name, sizeof(g->name), "%s", *text_of(o, "shown") ?
+		 text_of(o, "shown") : g->request.job);
 	take_wishes(o, &g->request.tree);
 	n = json_object_array_length(subtrees);
 	g->subtrees = calloc(n + 1, sizeof(*g->subtrees));

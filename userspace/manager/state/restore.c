@@ -57,6 +57,7 @@ static void restore_group(struct manager *m, const struct store_record *rec)
 		g->subtrees[i].lost_member = -1;
 	if (group_enter(g))
 		abort();
+	move_restore(g);
 	for (i = 0; i < g->nsubtrees; i++) {
 		subtree_enter(&g->subtrees[i]);
 		ids_used(m, g->subtrees[i].tree.id);

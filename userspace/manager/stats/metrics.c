@@ -143,6 +143,8 @@ static void put_groups(const struct stats *st, FILE *f)
 	const struct group *g;
 
 	for (g = st->m->groups; g; g = g->next) {
+		if (group_is_hidden(g))
+			continue;
 		ending += g->state >= GROUP_ENDING;
 		ready += g->state == GROUP_READY;
 		again += g->state < GROUP_ENDING && group_is_rebuilding(g);

@@ -118,7 +118,7 @@ static void count_member(struct tally *t, const struct stats_member *now)
 				       sw_name(t->sw));
 	if (t->group != r->group)
 		t->task = get_series(t->st, SERIES_TASK, r->group->tenant->name,
-				     r->group->request.job);
+				     r->group->name);
 	t->group = r->group;
 	count_delta(t->st, t->task, &d);
 	count_delta(t->st, t->series, &d);

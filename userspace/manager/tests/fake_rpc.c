@@ -29,6 +29,7 @@ static const char *const paths[RPC_METHODS + 1] = {
 	[RPC_LIST_GROUPS] = PATH("ListGroups"),
 	[RPC_GET_GROUP] = PATH("GetGroup"),
 	[RPC_DELETE_GROUP] = PATH("DeleteGroup"),
+	[RPC_MOVE_GROUP] = PATH("MoveGroup"),
 	[RPC_LIST_EVENTS] = PATH("ListEvents"),
 	[RPC_WATCH_EVENTS] = PATH("WatchEvents"),
 	[RPC_WHY_GROUP] = PATH("WhyGroup"),

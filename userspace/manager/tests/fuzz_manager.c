@@ -222,7 +222,8 @@ static void request(void)
 {
 	static const char *const paths[] = {
 		PATH("GetTopology"), PATH("ListGroups"), PATH("GetGroup"),
-		PATH("DeleteGroup"), PATH("ListEvents"), PATH("WatchEvents"),
+		PATH("DeleteGroup"), PATH("MoveGroup"), PATH("ListEvents"),
+		PATH("WatchEvents"),
 		PATH("WhyGroup"), PATH("ListTasks"), PATH("WatchTasks"),
 		PATH("GetHistory"), PATH("ListQuotas"), PATH("WatchTasks"),
 		PATH("AddReservation"), PATH("DeleteReservation"),

@@ -87,28 +87,56 @@ static void say_type(struct rpc_stream *call, enum inc_rdv_type type)
 }
 
 /* Half of its ranks are at each leaf, for the tree to have several switches. */
-static void join_rank(uint32_t group, uint32_t rank, bool rebuild)
+static void join_job(const char *job, uint32_t rank, bool rebuild)
 {
 	struct am_message msg = { .rdv.type = INC_RDV_JOIN };
 	struct inc_rdv_join *join = &msg.rdv.join;
 	struct identity who = { .name = "one", .role = ROLE_CLIENT };
 	struct rpc_stream *call;
 
-	snprintf(join->job, sizeof(join->job), "g%u", group);
+	snprintf(join->job, sizeof(join->job), "%s", job);
 	join->ranks = RANKS;
 	join->rank = rank;
 	join->qpn = 100 + rank;
 	join->mtu = 1024;
 	join->rebuild = rebuild;
+	join->change = !rebuild;
+	join->move = true;
 	fake_host(&join->addr, rank / 2 * FAKE_HOSTS + rank % 2);
 	call = fake_call(AM_JOIN, &who, &join->addr);
 	call->join = *join;
 	say(call, &msg);
 }
 
+static void join_rank(uint32_t group, uint32_t rank, bool rebuild)
+{
+	char job[16];
+
+	snprintf(job, sizeof(job), "g%u", group);
+	join_job(job, rank, rebuild);
+}
+
 static bool is_here(const struct rpc_stream *call)
 {
 	return !call->finished && !call->cancelled && !call->n && call->user;
+}
+
+/* A rank of a group that moves joins the other one, and leaves once that is ready. */
+static bool rank_moves(struct rpc_stream *call)
+{
+	const struct rank *r = call->user;
+	const struct group *g = r->group, *to = g->move.to;
+
+	if (!g->move.job[0] || r->core.state != RANK_PRESENT ||
+	    (g->state != GROUP_READY && g->state != GROUP_ENDING))
+		return false;
+	if (!to || to->ranks[r->join.rank].core.state == RANK_ABSENT)
+		join_job(g->move.job, r->join.rank, g->request.rebuild);
+	else if (to->state == GROUP_READY && !to->persisted.raise_stored)
+		say_type(call, INC_RDV_LEAVE);
+	else
+		return false;
+	return true;
 }
 
 /* What ranks do next, unless they want something else. */
@@ -125,7 +153,7 @@ static bool rank_acts(struct rpc_stream *call)
 	else if (g->state == GROUP_REJOINING && !r->rejoined)
 		say_type(call, INC_RDV_REJOIN);
 	else
-		return false;
+		return rank_moves(call);
 	return true;
 }
 
@@ -265,7 +293,7 @@ static bool comes_to_rest(int64_t *ms)
 
 static void raise_event(struct group *g, enum group_event event)
 {
-	if (event <= GROUP_EV_MOVED)
+	if (event <= GROUP_EV_FAILED)
 		group_raise_fault(g, event, CAUSE_HAND, ECONNRESET, "a test");
 	else
 		group_raise(g, event);
@@ -276,17 +304,17 @@ static void raise_event(struct group *g, enum group_event event)
  * is to have another tree if its own fails; -: it is freed.
  */
 static const char *const after[GROUP_STATES] = {
-	[GROUP_GATHERING]	= "----GGGGGGGGGGGG",
-	[GROUP_PLACING]		= "----PEEPPPPPPPPP",
-	[GROUP_MAKING]		= "OOOMMEEMMMMMMMMM",
-	[GROUP_JOINED]		= "-OOrJEEJJJJJJJJJ",
-	[GROUP_READY]		= "-ORrrEERRRRRRRRR",
-	[GROUP_REJOINING]	= "--rrrEErrrrrrrrr",
-	[GROUP_REPLACING]	= "--rrpEEpppppppmp",
-	[GROUP_REMAKING]	= "OOrrmEEmmmmmmmmm",
-	[GROUP_REJOINED]	= "-OrrjEEjjjjjjjjj",
-	[GROUP_ENDING]		= "-OOEEEEOEEEEEEEE",
-	[GROUP_OVER]		= "OOOOOOOOOOOOOOOO",
+	[GROUP_GATHERING]	= "----GGGGGGGGGGG",
+	[GROUP_PLACING]		= "----EEPPPPPPPPP",
+	[GROUP_MAKING]		= "OOOMEEMMMMMMMMM",
+	[GROUP_JOINED]		= "-OOrEEJJJJJJJJJ",
+	[GROUP_READY]		= "-ORrEERRRRRRRRR",
+	[GROUP_REJOINING]	= "--rrEErrrrrrrrr",
+	[GROUP_REPLACING]	= "--rrEEpppppppmp",
+	[GROUP_REMAKING]	= "OOrrEEmmmmmmmmm",
+	[GROUP_REJOINED]	= "-OrrEEjjjjjjjjj",
+	[GROUP_ENDING]		= "-OOEEEOEEEEEEEE",
+	[GROUP_OVER]		= "OOOOOOOOOOOOOOO",
 };
 
 static char state_after(enum group_state state, enum group_event event,
@@ -612,7 +640,7 @@ static void drain_spine(void)
 {
 	const struct group *g;
 	struct sw *spine;
-	int64_t until, ms;
+	int64_t until;
 
 	fake_unroute(true);
 	reach(GROUP_READY, true, true);
@@ -621,17 +649,94 @@ static void drain_spine(void)
 	ok(g->nsubtrees == 3 && g->subtrees[0].sw == spine, "no routes",
 	   "the root is a spine, which has some");
 	drain_add(&fake_manager, spine, "a test");
-	while (the_group() && the_group()->rebuild.round == 0)
-		go_on();
-	ok(comes_to_rest(&ms) && the_group() && g->nsubtrees == 3 &&
-	   g->subtrees[0].sw == spine && !spine->drain->reported_empty, "no routes",
-	   "a group returns to a drained spine that nothing can replace");
 	until = fake_ms + NOTICE_MS;
+	while (the_group() && !g->move.refused[0] && fake_ms < until)
+		go_on();
+	printf("# %s\n", g->move.refused);
+	ok(g->move.refused[0] && !g->move.job[0], "no routes",
+	   "a group that nothing else can serve does not leave a drained spine");
 	while (the_group() && fake_ms < until)
 		go_on();
-	ok(the_group() && g->rebuild.round == 1 && !spine->returning, "no routes",
-	   "it stays there");
+	ok(the_group() == g && !g->next && g->state == GROUP_READY &&
+	   !g->rebuild.round && g->nsubtrees == 3 && g->subtrees[0].sw == spine &&
+	   !spine->drain->reported_empty, "no routes", "it goes on there");
 	fake_unroute(false);
+	fake_stop();
+}
+
+static bool has_event(const char *kind)
+{
+	const struct event *ev;
+
+	TAILQ_FOREACH(ev, &fake_manager.events.list, by_seq)
+		if (!strcmp(ev->kind, kind) && !strcmp(ev->subject, "g0"))
+			return true;
+	return false;
+}
+
+/* Move the group. Returns whether it has, and nothing else is left. */
+static bool moves(bool rebuild)
+{
+	int64_t until;
+
+	reach(GROUP_READY, true, rebuild);
+	if (!move_begin(the_group(), NULL, "a test"))
+		return false;
+	until = fake_ms + NOTICE_MS;
+	while (the_group() && (the_group()->move.job[0] || the_group()->next) &&
+	       fake_ms < until)
+		go_on();
+	return the_group() && !the_group()->next &&
+	       the_group()->state == GROUP_READY &&
+	       the_group()->rebuild.round == 0;
+}
+
+/* A group moves, and is the same one to operators. */
+static void move_group(bool rebuild)
+{
+	const char *where = rebuild ? "a move, rebuild" : "a move";
+	bool good = moves(rebuild);
+	const struct group *g = the_group();
+
+	ok(good && strcmp(g->request.job, "g0") && !strcmp(g->name, "g0"), where,
+	   "its ranks have another group, operators the same one");
+	ok(good && group_of_tenant(&fake_manager, "", "g0") == g &&
+	   group_of_tenant(&fake_manager, "", g->request.job) == NULL, where,
+	   "it is found by its first name");
+	ok(has_event(EVENT_GROUP_MOVES) && has_event(EVENT_GROUP_MOVED) &&
+	   !has_event(EVENT_GROUP_ENDED) && !has_event(EVENT_GROUP_STAYS), where,
+	   "there are events of one group");
+	join_rank(0, 0, rebuild);
+	fake_settle();
+	ok(the_group() == g && !g->next, where, "nobody else gets its name");
+	ok(move_begin(the_group(), NULL, "again"), where, "it may move again");
+	fake_stop();
+}
+
+/* A switch refuses the new tree, or a rank does not come: nothing changes. */
+static void move_fails(void)
+{
+	const struct group *g;
+	int64_t until;
+
+	reach(GROUP_READY, true, false);
+	g = the_group();
+	move_begin(the_group(), NULL, "a test");
+	join_job(g->move.job, 0, false);
+	while (fake_complete())
+		fake_settle();
+	ok(g->move.to && group_is_hidden(g->move.to), "a rank that computes",
+	   "the other group is hidden");
+	until = fake_ms + 2 * MOVE_MS;
+	while (the_group() == g && g->move.job[0] && fake_ms < until) {
+		pass_time(1000);
+		fake_settle();
+		while (fake_complete() || fake_run() || fake_store_run())
+			fake_settle();
+	}
+	ok(the_group() == g && !g->next && g->state == GROUP_READY &&
+	   !g->move.job[0] && has_event(EVENT_GROUP_STAYS),
+	   "a rank that computes", "after ten minutes all is as before");
 	fake_stop();
 }
 
@@ -655,6 +760,15 @@ static void raise_any(void)
 	}
 	if (fuzz_any(3))
 		group_settle(&fake_manager);
+}
+
+static void move_any(void)
+{
+	struct group *g = fake_any_group();
+
+	if (g)
+		move_begin(g, NULL, "anything");
+	group_settle(&fake_manager);
 }
 
 static void rank_errs(void)
@@ -684,8 +798,10 @@ static void do_anything(void)
 	if (what < 40)
 		for (n = fuzz_any(20); n && fake_work(); n--)
 			fake_settle();
-	else if (what < 55)
+	else if (what < 53)
 		raise_any();
+	else if (what < 55)
+		move_any();
 	else if (what < 63)
 		join_group();
 	else if (what < 80)
@@ -750,6 +866,9 @@ int main(int argc, char **argv)
 	compare_faults();
 	fail_often();
 	drain_spine();
+	move_group(false);
+	move_group(true);
+	move_fails();
 	walk_randomly(steps);
 	printf("1..%u\n", number);
 	return failures != 0;
