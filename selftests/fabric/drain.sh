@@ -335,6 +335,21 @@ part_killed()
 	ktap $? "killed: others hear of it" "$(cat "$JOB_LOG".[0-9])"
 	wait_for 10 no_group
 	ktap $? "killed: nothing is left" "$(ctl group; ctl switch)"
+
+	steady_job 1
+	kill -STOP "${JOB_PIDS[3]}"
+	ctl group move "$JOB_NAME" to l1 >/dev/null
+	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	ctl group del "$JOB_NAME" >/dev/null
+	kill -CONT "${JOB_PIDS[3]}"
+	job_wait
+	wait_for 10 no_group
+	ktap $? "killed: by hand: both are gone" "$(ctl group; ctl switch)"
+	[ "$(grep -c "group-ended $JOB_NAME: by hand" "$LAB_OUT/amd.log")" = 1 ] &&
+		[ "$(grep -c "group-ended $JOB_NAME" "$LAB_OUT/amd.log")" = 1 ] &&
+		! grep -q "group-moved $JOB_NAME" "$LAB_OUT/amd.log"
+	ktap $? "killed: by hand: one event says so" \
+		"$(grep "group-.*$JOB_NAME" "$LAB_OUT/amd.log")"
 }
 
 part_stay()

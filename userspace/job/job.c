@@ -202,6 +202,12 @@ size_t inc_job_first(const char *job)
 	return (size_t)(tail - job);
 }
 
+/* Check whether a job's name was made by inc_job_secret() for such a job. */
+bool inc_job_is_other(const char *job)
+{
+	return job[inc_job_first(job)];
+}
+
 /*
  * Make the name of another job for a job's ranks to join. It ends with a random
  * number: anybody who guessed the name could take a rank's place in a job that

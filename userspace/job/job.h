@@ -124,7 +124,11 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
 void inc_job_hurry(struct inc_job *job, int64_t now);
 int64_t inc_job_deadline(const struct inc_job *job);
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
+/* Characters of a job's name that leave room for inc_job_secret()'s "~uc-", "~mv-". */
+#define INC_JOB_FIRST_MAX	(INC_RDV_JOB_MAX - 16)
+
 size_t inc_job_first(const char *job);
+bool inc_job_is_other(const char *job);
 bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what);
 bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		    int64_t now, struct inc_rdv_msg *msg);

@@ -51,7 +51,9 @@ static void reply_groups(struct manager *m, const struct sw *sw,
 
 	out.groups = calloc(sw->subtrees + 1, sizeof(*out.groups));
 	for (g = m->groups; rows && out.groups && g; g = g->next) {
-		if (!group_uses(g, sw) || group_is_hidden(g))
+		/* A group that moves to @sw has its row where it is. */
+		if (!group_uses(g, sw) || (group_is_hidden(g) && g->move.from &&
+					   group_uses(g->move.from, sw)))
 			continue;
 		fill_row(&rows[out.n_groups], g, sw);
 		out.groups[out.n_groups] = &rows[out.n_groups].msg;

@@ -30,23 +30,25 @@ static bool is_moving(const struct group *g)
 	return g->move.job[0] && g->state < GROUP_ENDING &&
 	       (g->move.to ? g->move.to->state < GROUP_READY &&
 			     g->move.to->state > GROUP_GATHERING :
+			     !g->move.asked_at ||
 			     g->manager->loop.now - g->move.asked_at < BACK_MS);
 }
 
-static void leave_drained(struct group *g)
+/* Returns true if the group begins to move. */
+static bool leave_drained(struct group *g)
 {
 	const struct sw *sw = drained_of(g);
 	char why[128];
 
 	if (!sw || !move_may_begin(g))
-		return;
+		return false;
 	/* Another attempt may succeed where the last one did not. */
 	g->move.refused[0] = '\0';
 	if (!move_fits(g, NULL, why, sizeof(why)))
-		return;
+		return false;
 	snprintf(why, sizeof(why), "switch %s is %s", sw_name(sw),
 		 sw->leaving ? "not named any more" : "drained");
-	move_begin(g, NULL, why);
+	return move_begin(g, NULL, why);
 }
 
 /* Returns true if groups are moving. */
@@ -57,10 +59,8 @@ static bool move_some(struct manager *m)
 
 	for (g = m->groups; g; g = g->next)
 		n += is_moving(g);
-	for (g = m->groups; g && n < AT_ONCE; g = g->next) {
-		leave_drained(g);
-		n += g->move.job[0] && g->move.asked_at == m->loop.now;
-	}
+	for (g = m->groups; g && n < AT_ONCE; g = g->next)
+		n += leave_drained(g);
 	return n;
 }
 

@@ -387,10 +387,12 @@ struct group_where {
  * @to: that group; NULL: no rank has joined it yet
  * @from: group that moves to this one, and still has ranks; NULL: none
  * @place: switch that the whole new tree is to be on; NULL: any
- * @asked_at: milliseconds; when the ranks were told
+ * @asked_at: milliseconds; when the ranks were told; 0: they are when the store has it
  * @not_before: milliseconds; when it may move again
  * @pause_ms: time between the last two attempts; 0: none has failed
  * @refused: why the last attempt has failed; empty: none has
+ * @mute: the group that it comes from has ended before it was ready: there are no
+ *	events of it
  * @host_at: milliseconds; when it is to move because a host has moved; 0: no host has
  */
 struct group_move {
@@ -403,6 +405,7 @@ struct group_move {
 	int64_t		not_before;
 	int64_t		pause_ms;
 	char		refused[256];
+	bool		mute;
 	int64_t		host_at;
 };
 
@@ -574,11 +577,16 @@ static inline bool group_is_joined(enum group_state state)
  * group_is_hidden() - check whether operators see another group instead
  * @g: group
  *
- * Return: true if a group that moves to @g still has ranks.
+ * Return: true if @g comes from a group that still has ranks, or is not ready; or if @g's
+ * ranks have moved.
  */
 static inline bool group_is_hidden(const struct group *g)
 {
-	return g->move.from && g->move.from->state < GROUP_ENDING;
+	const struct group *from = g->move.from, *to = g->move.to;
+
+	return (from && (from->state < GROUP_ENDING ||
+			 group_phase(g) < GROUP_READY)) ||
+	       (to && to->state == GROUP_READY && g->state >= GROUP_ENDING);
 }
 
 /* object.c */
@@ -608,10 +616,17 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len);
 void group_forget_links(struct group *g);
 
-/* Log with the tenant, since tenants may use the same group names. */
+/*
+ * Log with the tenant, since tenants may use the same group names. Of a group that moves,
+ * and the one that it moves to, operators hear of the one that they see.
+ */
 #define group_log(g, kind, ...)						\
-	event_log_of(&(g)->manager->events, kind, (g)->tenant->name,	\
-		     (g)->name, __VA_ARGS__)
+	do {								\
+		if (!group_is_hidden(g) && !(g)->move.mute)		\
+			event_log_of(&(g)->manager->events, kind,	\
+				     (g)->tenant->name, (g)->name,	\
+				     __VA_ARGS__);			\
+	} while (0)
 
 /* fail.c */
 void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
@@ -712,6 +727,8 @@ struct group *move_find(const struct manager *m, const struct tenant *tn,
 void move_take(struct group *from, struct group *to);
 void move_restore(struct group *g);
 void move_refused(struct group *to, const char *why);
+bool move_allows(const struct group *from, const struct inc_rdv_join *join);
+bool move_stored(struct group *g);
 bool move_part(struct group *g);
 void move_pass_on(struct group *g);
 bool move_fits(struct group *g, const struct sw *place, char *why,

@@ -8,6 +8,7 @@
  * So a move needs room for two trees, and ends nobody's job: if the new tree cannot be
  * made, or a rank does not come, the old one stays. Ranks that compute hold nobody up.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,6 +71,17 @@ void move_restore(struct group *g)
 	}
 }
 
+/*
+ * Check whether a rank of another group may be one of a group that moves there. Returns
+ * false if not: it would have more than the first group was granted.
+ */
+bool move_allows(const struct group *from, const struct inc_rdv_join *join)
+{
+	return join->ranks == from->request.ranks &&
+	       join->rank < join->ranks &&
+	       inc_rdv_addr_same(&join->addr, &from->ranks[join->rank].join.addr);
+}
+
 /* Forget a move that has failed, and wait before the next one. */
 static void forget_move(struct group *g)
 {
@@ -81,7 +93,7 @@ static void forget_move(struct group *g)
 	v->pause_ms = !v->pause_ms ? AGAIN_MS : v->pause_ms < AGAIN_MAX_MS / 2 ?
 		      2 * v->pause_ms : AGAIN_MAX_MS;
 	v->not_before = g->manager->loop.now + v->pause_ms;
-	group_log(g, EVENT_GROUP_STAYS, "%s; it may be tried again after %lld s",
+	group_log(g, EVENT_GROUP_STAYS, "%s; not tried again for %lld s",
 		  v->refused[0] ? v->refused : "its ranks have not changed",
 		  (long long)v->pause_ms / 1000);
 }
@@ -139,10 +151,12 @@ void move_pass_on(struct group *g)
 bool move_part(struct group *g)
 {
 	struct group *from = g->move.from, *to = g->move.to;
-	bool hidden = group_is_hidden(g) || say_moved(g);
+	bool hidden = say_moved(g) || group_is_hidden(g);
 
-	if (to)
+	if (to) {
+		to->move.mute = !hidden;
 		to->move.from = NULL;
+	}
 	if (!from)
 		return hidden;
 	from->move.to = NULL;
@@ -163,6 +177,7 @@ void move_tell_again(struct rank *r)
 		group_tell(r, &msg);
 }
 
+/* Store a move, and have move_stored() tell the ranks. */
 static void tell(struct group *g, const struct inc_rdv_msg *msg)
 {
 	struct group_move *v = &g->move;
@@ -170,9 +185,24 @@ static void tell(struct group *g, const struct inc_rdv_msg *msg)
 	v->keeps = msg->keep;
 	snprintf(v->job, sizeof(v->job), "%.*s", INC_RDV_JOB_MAX, msg->text);
 	v->refused[0] = '\0';
-	v->asked_at = g->manager->loop.now;
-	g->manager->group_ops->changed(g);
-	group_tell_all(g, msg);
+	v->asked_at = 0;
+	g->manager->group_ops->store(g);
+}
+
+/*
+ * Tell the ranks of a group that is stored that it moves: the next manager must know the
+ * name that they join. Returns false if it does not, or they were told.
+ */
+bool move_stored(struct group *g)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_CHANGE, .keep = g->move.keeps };
+
+	if (!g->move.job[0] || g->move.asked_at)
+		return false;
+	g->move.asked_at = g->manager->loop.now;
+	snprintf(msg.text, sizeof(msg.text), "%s", g->move.job);
+	group_tell_all(g, &msg);
+	return true;
 }
 
 /*
@@ -189,6 +219,9 @@ bool move_fits(struct group *g, const struct sw *place, char *why, size_t len)
 		return true;
 	else if (!g->request.move)
 		snprintf(why, len, "a rank's program does not know how to move");
+	else if (inc_job_first(g->request.job) > INC_JOB_FIRST_MAX)
+		snprintf(why, len, "its name has more than %d characters",
+			 INC_JOB_FIRST_MAX);
 	else if (g->move.refused[0])
 		snprintf(why, len, "%s", g->move.refused);
 	else if (g->state != GROUP_READY || group_fits(g, place))
@@ -244,13 +277,24 @@ void move_to_uc(struct group *g)
 /* Get the time when move_expire() must be called. Returns milliseconds. */
 int64_t move_at(const struct group *g)
 {
-	return g->move.job[0] && !g->move.to && g->state < GROUP_ENDING ?
-	       g->move.asked_at + MOVE_MS : INT64_MAX;
+	const struct group *to = g->move.to;
+
+	if (!g->move.job[0] || !g->move.asked_at || g->state != GROUP_READY)
+		return INT64_MAX;
+	if (!to)
+		return g->move.asked_at + MOVE_MS;
+	return to->state == GROUP_READY ? to->rebuild.ready_at + MOVE_MS : INT64_MAX;
 }
 
-/* Give up a move that no rank has taken part in for long. */
+/* Give up a move that ranks have not taken part in for long. */
 void move_expire(struct group *g)
 {
+	if (g->move.to) {
+		group_raise_fault(g->move.to, GROUP_EV_DISMANTLED, CAUSE_CLIENT,
+				  ECONNRESET, "its ranks have not changed to it within %d s",
+				  MOVE_MS / 1000);
+		return;
+	}
 	snprintf(g->move.refused, sizeof(g->move.refused),
 		 "no rank has called libinc for %d s", MOVE_MS / 1000);
 	forget_move(g);
@@ -263,10 +307,20 @@ void move_expire(struct group *g)
 void move_missing(const struct group *g, char *text, size_t len)
 {
 	const struct group *to = g->move.to;
+	uint32_t i, end, n = g->request.ranks;
 
 	text[0] = '\0';
-	if (g->move.job[0] && to && to->state < GROUP_READY)
+	if (!g->move.job[0])
+		return;
+	if (to && to->state < GROUP_READY) {
 		group_missing(to, NULL, text, len);
-	else if (g->move.job[0] && !to)
-		inc_job_name_ranks(text, len, 0, g->request.ranks - 1);
+		return;
+	}
+	for (i = 0; i < n; i = end + 1) {
+		for (end = i; end < n &&
+		     g->ranks[end].core.state == RANK_PRESENT; end++)
+			;
+		if (end > i && !inc_job_name_ranks(text, len, i, end - 1))
+			return;
+	}
 }

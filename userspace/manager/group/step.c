@@ -206,10 +206,9 @@ static void end_refused(struct group *g)
 	if (group_is_rebuilding(g))
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
 	group_blame(g, f->cause, "%s", why);
-	if (group_is_hidden(g))
+	if (g->move.from)
 		move_refused(g, why);
-	else
-		group_log(g, EVENT_GROUP_REFUSED, "%s", why);
+	group_log(g, EVENT_GROUP_REFUSED, "%s", why);
 	group_dismiss(g, f->err, text);
 	end_group(g);
 }
@@ -534,7 +533,7 @@ static void go_on_stored(struct group *g)
 	g->persisted.raise_stored = false;
 	if (g->state == GROUP_MAKING)
 		tell_joined(g);
-	else
+	else if (!move_stored(g))
 		tell_ready(g);
 }
 
@@ -566,6 +565,10 @@ void group_delete(struct group *g, const char *why)
 	log_debug("group \"%s\": %s", g->request.job, why);
 	group_raise_fault(g, GROUP_EV_DISMANTLED, g->manager->stop ?
 			  CAUSE_STOP : CAUSE_HAND, ECONNRESET, "%s", why);
+	if (!g->move.to)
+		return;
+	g->move.to->move.mute = true;
+	group_delete(g->move.to, why);
 }
 
 /* Dismantle all groups. */

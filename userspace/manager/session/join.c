@@ -60,6 +60,11 @@ static bool check_join(struct rpc_stream *stream, struct group *g,
 		       join->job, g->request.ranks, join->ranks);
 		return false;
 	}
+	if (g->move.from && !move_allows(g->move.from, join)) {
+		refuse_rank(stream, EINVAL, "group \"%s\": rank %u has another address in the group that moves there",
+			    join->job, join->rank);
+		return false;
+	}
 	if (r->core.state != RANK_ABSENT) {
 		refuse_rank(stream, EEXIST, "group \"%s\": rank %u is taken by %s",
 		       join->job, join->rank, r->stream ?
@@ -173,14 +178,15 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 	struct reservation *r = NULL;
 	struct inc_rdv_addr from;
 
-	if (old && old->request.ranks != join->ranks) {
-		refuse_rank(stream, EINVAL, "group \"%s\" has %u ranks, not %u",
-			    join->job, old->request.ranks, join->ranks);
+	if (old && !move_allows(old, join)) {
+		refuse_rank(stream, EINVAL, "group \"%s\": rank %u of %u is none of the group that moves there",
+			    join->job, join->rank, join->ranks);
 		return NULL;
 	}
-	if (old && old->move.to) {
-		refuse_rank(stream, ECONNRESET, "group \"%s\": other ranks have given up this move",
-			    join->job);
+	if (old ? !!old->move.to : inc_job_is_other(join->job)) {
+		refuse_rank(stream, ECONNRESET, "group \"%s\": %s", join->job,
+			    old ? "other ranks have given up this move" :
+			    "no group moves there; names with this end are the manager's");
 		return NULL;
 	}
 	if (is_taken(m, tn, join->job)) {
