@@ -6,7 +6,7 @@
 #
 #   mpi.sh [VAR=VALUE]... [PART...]
 #	PART: info flat hosts meet room cannot aside order fail device session params train
-#	      lossy off die han link ulfm
+#	      lossy bits off die han link ulfm
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -346,7 +346,7 @@ part_params()
 {
 	local p did
 	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0
-		[meet_after]=2)
+		[meet_after]=2 [same_bits]=1)
 
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	for p in "${!others[@]}" none; do
@@ -449,6 +449,56 @@ part_lossy()
 	watched lossy 0.03 lost
 }
 
+# bits NAME WHAT [MCA-ARGS...]: results have the bits of the order of the ranks.
+bits()
+{
+	local name=$1 what=$2
+
+	shift 2
+	MPI_ARGS=(--mca coll_inc_stats 2 "$@")
+	mpi "$name" 1 "$RANKS" "$MPI_DIR/bits" "$SEED"
+	cases "$name" $?
+	echo "# $name: $what: $(went "$name")"
+}
+
+# Reductions of floats have the same bits whether a switch had room or not.
+part_bits()
+{
+	local same=(--mca coll_inc_same_bits 1)
+
+	bits bits-switch "through the switch"
+	went_all bits-switch allreduce ireduce reduce_scatter_block allreduce_init
+	MPI_MEET=100000
+	bits bits-early "before the ranks meet" "${same[@]}"
+	[ -z "$(went bits-early)" ]
+	ktap $? "bits-early: nothing goes through the switch"
+	# They meet in the middle, some in the background.
+	MPI_MEET=$((3 + SEED % 60))
+	bits bits-both "first without, then through the switch" "${same[@]}"
+	went_all bits-both allreduce iallreduce
+	MPI_MEET=1
+	serve_down
+	bits bits-off "no daemon" "${same[@]}" --mca coll_inc_join_timeout_ms 2000
+	# Only the others would know of that order.
+	MPI_MEET=100000
+	MPI_ARGS=(--mca coll_inc_join_timeout_ms 2000)
+	# shellcheck disable=SC2016
+	mpi bits-odd 1 "$RANKS" \
+		sh -c '[ "$(hostname)" = "$1" ]; export OMPI_MCA_coll_inc_same_bits=$?
+		shift; exec "$@"' odd "$TOPO-h1" "$MPI_DIR/bits" "$SEED" 3
+	MPI_MEET=1
+	grep -aq "^1\.\." "$LAB_OUT/bits-odd" &&
+		grep -aq "coll_inc_same_bits=" "$LAB_OUT/bits-odd"
+	ktap $? "bits-odd: a rank without the parameter: all use Open MPI's own"
+	# Open MPI's own have others: else this would test nothing.
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	mpi bits-stock 1 "$RANKS" "$MPI_DIR/bits" "$SEED"
+	grep -A1 "^not ok .*allreduce, blocking" "$LAB_OUT/bits-stock" |
+		grep -q " [1-9][0-9]* numbers"
+	ktap $? "bits: Open MPI's own have other bits, not only of NaN"
+	serve_up
+}
+
 # Without a daemon every operation falls through.
 part_off()
 {
@@ -473,7 +523,7 @@ part_info()
 	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc \
 		--level 9 >"$LAB_OUT/info" 2>&1
 	for p in server priority min_ranks meet_after min_bytes max_bytes \
-		max_persistent verbose stats timeout_ms join_timeout_ms \
+		max_persistent same_bits verbose stats timeout_ms join_timeout_ms \
 		try_timeout_ms; do
 		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d |
 			grep -q '[A-Z]'

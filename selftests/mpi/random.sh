@@ -20,7 +20,7 @@
 PROGRAMS=${PROGRAMS:-10}
 RANKS=${RANKS:-4}
 EACH=${EACH:-30}	# seconds for one program
-STATS=(--mca coll_inc_stats 1)
+STATS=(--mca coll_inc_stats 1 --mca coll_inc_same_bits 1)
 
 suite_up()
 {
@@ -87,7 +87,7 @@ part_hosts()
 {
 	STATS+=(--mca coll ^han)
 	programs hosts 2 2 plain
-	STATS=("${STATS[@]::3}")
+	STATS=("${STATS[@]::6}")
 }
 
 part_han()

@@ -17,6 +17,7 @@
  * request.c	collectives as requests: non-blocking, persistent
  * coll.c	the collectives if each host has one rank
  * hosts.c	the collectives that are combined on hosts with several ranks
+ * ranked.c	reductions in the order of the ranks, without the switch
  * entry.c	entry points for Open MPI
  * stats.c	which operations went through the switch, and why others did not
  */
@@ -148,6 +149,7 @@ enum coll_inc_state {
  * @try_timeout_ms: how long meetings wait for a process's first try of the switch
  * @stats: report operations at the end; 1: of the first rank, 2: of each
  * @max_persistent: persistent operations with a tree of their own
+ * @same_bits: what falls through is reduced in the switch's order
  * @server: HOST[:PORT] of the rendezvous daemon; NULL: INC_SERVER
  */
 struct coll_inc_params {
@@ -162,6 +164,7 @@ struct coll_inc_params {
 	int		try_timeout_ms;
 	int		stats;
 	int		max_persistent;
+	bool		same_bits;
 	char		*server;
 };
 
@@ -197,6 +200,7 @@ struct coll_inc_below {
 
 /* Trees that a communicator may have for persistent operations. */
 #define COLL_INC_MAX_LANES	16
+#define COLL_INC_NO_LANE	(-1)
 
 /**
  * struct coll_inc_module - module of a communicator
@@ -212,6 +216,8 @@ struct coll_inc_below {
  * @culprit: lowest rank with reason @why
  * @counted: suitable operations so far, weighted; the same on all ranks
  * @meet_at: the ranks meet when @counted is that much
+ * @alike: whether all ranks have the same parameters; -1: not compared yet
+ * @ranked: what falls through is reduced in the switch's order; -1: undecided
  * @tally: number of operations by reason
  * @aside: meeting in the background
  * @decide: if operations are queued: starts them once it has ended
@@ -253,6 +259,8 @@ struct coll_inc_module {
 	int			culprit;
 	unsigned long		counted;
 	unsigned long		meet_at;
+	int			alike;
+	int			ranked;
 	unsigned long		tally[COLL_INC_NWHY];
 	struct coll_inc_aside	*aside;
 	void			(*decide)(struct coll_inc_module *m);
@@ -359,6 +367,8 @@ enum coll_inc_why coll_inc_decide_apart(struct coll_inc_module *m,
 					int *lane);
 bool coll_inc_suits(ompi_communicator_t *comm, enum coll_inc_fn fn,
 		    const struct coll_inc_args *args);
+bool coll_inc_keeps_order(struct coll_inc_module *m, ompi_communicator_t *comm,
+			  const struct coll_inc_args *args);
 
 /* below.c */
 int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag);
@@ -477,6 +487,9 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 			int lane, const struct coll_inc_args *args,
 			ompi_request_t **request);
+int coll_inc_request_ranked(ompi_communicator_t *comm, int32_t tag,
+			    const struct coll_inc_args *args,
+			    ompi_request_t **request);
 int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
 			   enum coll_inc_fn fn,
 			   const struct coll_inc_args *args,
@@ -494,6 +507,17 @@ void coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a);
 /* hosts.c */
 int coll_inc_hosts(struct coll_inc_module *m, const struct coll_inc_args *a,
 		   int rank);
+
+/* ranked.c */
+struct coll_inc_ranked;
+bool coll_inc_ranked_is(const struct coll_inc_args *a);
+struct coll_inc_ranked *coll_inc_ranked_begin(ompi_communicator_t *comm,
+					      const struct coll_inc_args *a,
+					      int32_t tag);
+bool coll_inc_ranked_ready(const struct coll_inc_ranked *t);
+int coll_inc_ranked_next(struct coll_inc_ranked *t, bool *more);
+int coll_inc_ranked_end(struct coll_inc_ranked *t, int ret);
+int coll_inc_ranked(ompi_communicator_t *comm, const struct coll_inc_args *a);
 
 /* entry.c */
 int coll_inc_allgatherv(const void *sbuf, int scount, ompi_datatype_t *stype,

@@ -93,6 +93,9 @@ static int component_register(void)
 	add_param("max_persistent",
 		  "Persistent operations of a communicator that may have trees of their own at a time, 0 to 16; others fall through",
 		  MCA_BASE_VAR_TYPE_INT, &p->max_persistent);
+	add_param("same_bits",
+		  "Add up and multiply floating-point numbers in the switch's order also where an operation falls through, so that results have the same bits; not where hosts have several ranks",
+		  MCA_BASE_VAR_TYPE_BOOL, &p->same_bits);
 	add_param("timeout_ms",
 		  "Milliseconds without any progress after which an operation ends with an error; 0: never, since a rank may come late. Ranks, links and switches that die are noticed without",
 		  MCA_BASE_VAR_TYPE_INT, &p->timeout_ms);

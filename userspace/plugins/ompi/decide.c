@@ -57,6 +57,14 @@ static bool may_be_idup(enum coll_inc_fn fn, const struct coll_inc_args *a)
 	       (a->op == &ompi_mpi_op_max.op || a->op == &ompi_mpi_op_min.op);
 }
 
+/* Compare the parameters once, as ranks would wait for each other in vain. */
+static bool are_alike(coll_inc_module_t *m, ompi_communicator_t *comm)
+{
+	if (m->alike < 0)
+		m->alike = coll_inc_params_same(comm);
+	return m->alike;
+}
+
 /*
  * Meeting costs as much as some operations gain, so ranks meet only after that
  * many suitable ones. In a blocking operation, or the creation of a persistent
@@ -72,7 +80,7 @@ static enum coll_inc_why approach_meeting(coll_inc_module_t *m,
 		return m->why ? m->why : COLL_INC_NOT_YET;
 	if (is_nonblocking(fn) && m->no_aside)
 		return m->why ? m->why : COLL_INC_NO_WAIT;
-	if (!coll_inc_params_same(comm)) {
+	if (!are_alike(m, comm)) {
 		m->why = COLL_INC_PARAMS;
 		m->state = COLL_INC_NONE;
 		return m->why;
@@ -109,6 +117,22 @@ bool coll_inc_suits(ompi_communicator_t *comm, enum coll_inc_fn fn,
 
 	return !may_be_idup(fn, args) && !coll_inc_args_fit(args, bytes) &&
 	       size_suits(bytes);
+}
+
+/*
+ * Check whether an operation that falls through is reduced in the order of the ranks
+ * all the same, by ranked.c. Where hosts have several ranks, the switch adds up what
+ * Open MPI has added up on each host, so there is no such order. Returns the same on
+ * all ranks.
+ */
+bool coll_inc_keeps_order(struct coll_inc_module *m, ompi_communicator_t *comm,
+			  const struct coll_inc_args *args)
+{
+	if (!coll_inc_params.same_bits || !coll_inc_ranked_is(args))
+		return false;
+	if (m->ranked < 0)
+		m->ranked = are_alike(m, comm) && !coll_inc_hosts_shared(comm);
+	return m->ranked;
 }
 
 static enum coll_inc_why decide_path(coll_inc_module_t *m,

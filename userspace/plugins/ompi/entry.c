@@ -49,6 +49,8 @@ static int in_order(coll_inc_module_t *m, ompi_communicator_t *comm,
 	why = coll_inc_decide(m, comm, fn, a);
 	if (why == COLL_INC_LATER)
 		return coll_inc_request_later(m, comm, fn, a, request);
+	if (why && coll_inc_keeps_order(m, comm, a))
+		return coll_inc_request_ranked(comm, tag, a, request);
 	if (why)
 		return coll_inc_below(m, comm, a, tag, request);
 	return run_nonblocking(m, comm, a, request);
@@ -68,7 +70,9 @@ static int name(LIST params ompi_communicator_t *comm,			\
 	coll_inc_module_t *m = (coll_inc_module_t *)module;		\
 									\
 	if (coll_inc_decide(m, comm, COLL_INC_##name, &a))		\
-		return m->below.name(LIST args comm,			\
+		return coll_inc_keeps_order(m, comm, &a) ?		\
+		       coll_inc_ranked(comm, &a) :			\
+		       m->below.name(LIST args comm,			\
 				     m->below.name##_module);		\
 	return run_blocking(m, comm, &a);				\
 }									\
@@ -89,6 +93,9 @@ static int i##name(LIST params ompi_communicator_t *comm,		\
 		return coll_inc_request_later(m, comm,			\
 					      COLL_INC_i##name, &a,	\
 					      request);			\
+	if (why && coll_inc_keeps_order(m, comm, &a))			\
+		return coll_inc_request_ranked(comm, coll_inc_tags(comm), \
+					       &a, request);		\
 	if (why)							\
 		return m->below.i##name(LIST args comm, request,	\
 					m->below.i##name##_module);	\
@@ -104,10 +111,14 @@ static int name##_init(LIST params ompi_communicator_t *comm,		\
 	coll_inc_module_t *m = (coll_inc_module_t *)module;		\
 	int lane;							\
 									\
-	if (coll_inc_decide_apart(m, comm, COLL_INC_##name##_init, &a, &lane)) \
+	if (coll_inc_decide_apart(m, comm, COLL_INC_##name##_init, &a, &lane)) { \
+		if (coll_inc_keeps_order(m, comm, &a))			\
+			return coll_inc_persistent(m, comm, COLL_INC_NO_LANE, \
+						   &a, request);	\
 		return m->below.name##_init(LIST args comm, info,	\
 					    request,			\
 					    m->below.name##_init_module); \
+	}								\
 	if (m->err)							\
 		return m->err;						\
 	return coll_inc_persistent(m, comm, lane, &a, request);		\

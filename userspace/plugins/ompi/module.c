@@ -19,6 +19,7 @@ static void construct_module(coll_inc_module_t *m)
 	m->counted = 0;
 	m->meet_at = coll_inc_params.meet_after > 1 ?
 		     (unsigned long)coll_inc_params.meet_after : 1;
+	m->alike = m->ranked = -1;
 	memset(m->tally, 0, sizeof(m->tally));
 	m->aside = NULL;
 	m->decide = NULL;

@@ -53,9 +53,9 @@ static void own_text(char text[TEXT_MAX])
 	const uint16_t order = 1;
 
 	snprintf(text, TEXT_MAX,
-		 "threads=%d version=2 priority=%d min_ranks=%d meet_after=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
+		 "threads=%d version=2 priority=%d min_ranks=%d meet_after=%d min_bytes=%lu max_bytes=%lu max_persistent=%d same_bits=%d sizeof_long=%zu little_endian=%d",
 		 ompi_mpi_thread_multiple, p->priority, p->min_ranks,
-		 p->meet_after, p->min_bytes, p->max_bytes, p->max_persistent,
+		 p->meet_after, p->min_bytes, p->max_bytes, p->max_persistent, p->same_bits,
 		 sizeof(long), *(const char *)&order);
 }
 

@@ -7,6 +7,7 @@
  * on a tree operations are matched by order. So each has its own tree, a lane.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,13 @@
  * @op: operation in progress
  * @m: if persistent or queued: module
  * @lasts: persistent
- * @lane: if persistent: number of its tree
+ * @lane: if persistent: number of its tree; COLL_INC_NO_LANE: it fell through, and
+ *	keeps the order of the ranks
  * @args: if persistent: arguments to start it with
  * @fn: if queued: operation
- * @tag: if queued: its tags, see below.c
+ * @tag: if queued, or persistent without a tree: its tags, see below.c
  * @below: if queued and then fell through: the request below
+ * @ranked: a reduction in progress that fell through, see ranked.c
  * @counts: if persistent: copy of @args.counts, as the program may free its
  *	array
  * @ret: result of an operation that has ended
@@ -45,6 +48,7 @@ struct coll_inc_request {
 	enum coll_inc_fn	fn;
 	int32_t			tag;
 	ompi_request_t		*below;
+	struct coll_inc_ranked	*ranked;
 	int			*counts;
 	int			ret;
 };
@@ -59,6 +63,9 @@ static opal_list_t pending;
 
 /* Requests that were queued, and then fell through. Only one thread is in MPI. */
 static opal_list_t fallen;
+
+/* Requests that fell through and keep the order of the ranks, likewise pending. */
+static opal_list_t ranked;
 static bool running;
 
 /*
@@ -94,6 +101,59 @@ static int complete_fallen(void)
 	return n;
 }
 
+/* Send the next messages of a reduction. Returns whether it has ended. */
+static bool go_on(coll_inc_request_t *r)
+{
+	bool more = true;
+	int ret;
+
+	if (!coll_inc_ranked_ready(r->ranked))
+		return false;
+	ret = coll_inc_ranked_next(r->ranked, &more);
+	if (more && ret == OMPI_SUCCESS)
+		return false;
+	ret = coll_inc_ranked_end(r->ranked, ret);
+	r->ranked = NULL;
+	complete_request(r, ret);
+	return true;
+}
+
+/*
+ * Open MPI may call this function again as messages are sent, and completion
+ * callbacks may begin the next operation: so only one call goes on, without the lock.
+ */
+static int progress_ranked(void)
+{
+	static atomic_flag busy = ATOMIC_FLAG_INIT;
+	opal_list_t now, rest;
+	opal_list_item_t *i;
+	int n = 0;
+
+	if (atomic_flag_test_and_set(&busy))
+		return 0;
+	OBJ_CONSTRUCT(&now, opal_list_t);
+	OBJ_CONSTRUCT(&rest, opal_list_t);
+	if (coll_inc_trylock()) {
+		opal_list_join(&now, opal_list_get_end(&now), &ranked);
+		coll_inc_unlock();
+	}
+	while ((i = opal_list_remove_first(&now))) {
+		if (go_on((coll_inc_request_t *)i))
+			n++;
+		else
+			opal_list_append(&rest, i);
+	}
+	if (!opal_list_is_empty(&rest)) {
+		coll_inc_lock();
+		opal_list_join(&ranked, opal_list_get_begin(&ranked), &rest);
+		coll_inc_unlock();
+	}
+	OBJ_DESTRUCT(&now);
+	OBJ_DESTRUCT(&rest);
+	atomic_flag_clear(&busy);
+	return n;
+}
+
 static int progress_requests(void)
 {
 	coll_inc_request_t *r, *next;
@@ -102,6 +162,8 @@ static int progress_requests(void)
 
 	if (!opal_list_is_empty(&fallen))
 		n = complete_fallen();
+	if (!opal_list_is_empty(&ranked))
+		n += progress_ranked();
 	if (!coll_inc_trylock())
 		return n;
 	OBJ_CONSTRUCT(&done, opal_list_t);
@@ -134,23 +196,55 @@ static void start_progress(void)
 		return;
 	OBJ_CONSTRUCT(&pending, opal_list_t);
 	OBJ_CONSTRUCT(&fallen, opal_list_t);
+	OBJ_CONSTRUCT(&ranked, opal_list_t);
 	opal_progress_register(progress_requests);
 	running = true;
 }
 
-static void set_going(coll_inc_request_t *r)
+static void set_going(coll_inc_request_t *r, opal_list_t *list)
 {
 	coll_inc_lock();
 	start_progress();
-	opal_list_append(&pending, &r->super.super.super.super);
+	opal_list_append(list, &r->super.super.super.super);
+	coll_inc_unlock();
+}
+
+/*
+ * Begin a reduction that fell through, and send its first messages.
+ * @tag: of its tags, see below.c, the last is its own
+ */
+static int start_ranked(coll_inc_request_t *r, int32_t tag,
+			const struct coll_inc_args *args)
+{
+	bool more;
+	int ret;
+
+	r->ranked = coll_inc_ranked_begin(r->comm, args,
+					  tag - (COLL_INC_TAGS - 1));
+	if (!r->ranked)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	ret = coll_inc_ranked_next(r->ranked, &more);
+	if (ret != OMPI_SUCCESS)
+		return coll_inc_ranked_end(r->ranked, ret);
+	/* If there are no messages, it ends with the next turn of Open MPI. */
+	set_going(r, &ranked);
+	return OMPI_SUCCESS;
+}
+
+static void mark_lane(coll_inc_request_t *r, bool is_free)
+{
+	coll_inc_lock();
+	if (is_free)
+		r->m->free_lanes |= 1 << r->lane;
+	else
+		r->m->free_lanes &= ~(1 << r->lane);
 	coll_inc_unlock();
 }
 
 static void give_back_args(coll_inc_request_t *r)
 {
-	coll_inc_lock();
-	r->m->free_lanes |= 1 << r->lane;
-	coll_inc_unlock();
+	if (r->lane != COLL_INC_NO_LANE)
+		mark_lane(r, true);
 	if (r->args.stype)
 		OBJ_RELEASE(r->args.stype);
 	if (r->args.rtype)
@@ -229,7 +323,30 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 		return ret;
 	}
 	r->op = *o;
-	set_going(r);
+	set_going(r, &pending);
+	*request = &r->super.super;
+	return OMPI_SUCCESS;
+}
+
+/*
+ * Make a request of a non-blocking reduction that fell through, and keeps the order of
+ * the ranks. Returns OMPI_SUCCESS or an error.
+ * @tag: result of coll_inc_tags()
+ */
+int coll_inc_request_ranked(ompi_communicator_t *comm, int32_t tag,
+			    const struct coll_inc_args *args,
+			    ompi_request_t **request)
+{
+	coll_inc_request_t *r = request_new(comm, false);
+	int ret;
+
+	if (!r)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	ret = start_ranked(r, tag, args);
+	if (ret != OMPI_SUCCESS) {
+		request_drop(r);
+		return ret;
+	}
 	*request = &r->super.super;
 	return OMPI_SUCCESS;
 }
@@ -237,11 +354,19 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o,
 /* No locking: only the thread that starts a persistent request has it. */
 static void start_one(coll_inc_request_t *r)
 {
+	int ret;
+
 	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
 	r->super.super.req_complete = REQUEST_PENDING;
 	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
+	if (r->lane == COLL_INC_NO_LANE) {
+		ret = start_ranked(r, r->tag, &r->args);
+		if (ret != OMPI_SUCCESS)
+			complete_request(r, ret);
+		return;
+	}
 	coll_inc_begin(&r->op, &r->args);
-	set_going(r);
+	set_going(r, &pending);
 }
 
 /*
@@ -270,18 +395,18 @@ static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 	if (!why) {
 		r->op = (struct coll_inc_op) { .m = r->m, .inc = r->m->inc };
 		coll_inc_begin(&r->op, &r->args);
-		set_going(r);
+		set_going(r, &pending);
 		return;
 	}
-	ret = coll_inc_below(r->m, r->comm, &r->args, r->tag, &r->below);
-	if (ret != OMPI_SUCCESS) {
+	if (coll_inc_keeps_order(r->m, r->comm, &r->args)) {
+		ret = start_ranked(r, r->tag, &r->args);
+	} else {
+		ret = coll_inc_below(r->m, r->comm, &r->args, r->tag, &r->below);
+		if (ret == OMPI_SUCCESS)
+			set_going(r, &fallen);
+	}
+	if (ret != OMPI_SUCCESS)
 		complete_request(r, ret);
-		return;
-	}
-	coll_inc_lock();
-	start_progress();
-	opal_list_append(&fallen, &r->super.super.super.super);
-	coll_inc_unlock();
 }
 
 /*
@@ -355,17 +480,20 @@ static void forget_insignificant(struct coll_inc_args *a, int rank)
 }
 
 /* End the trees: the other ranks' requests would wait for this rank. */
-static int persistent_fails(struct coll_inc_module *m)
+static int persistent_fails(struct coll_inc_module *m, int lane)
 {
-	coll_inc_lock();
-	coll_inc_end(m, -ENOMEM);
-	coll_inc_unlock();
+	if (lane != COLL_INC_NO_LANE) {
+		coll_inc_lock();
+		coll_inc_end(m, -ENOMEM);
+		coll_inc_unlock();
+	}
 	return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /*
  * Make a request of a persistent operation. Returns OMPI_SUCCESS or an error.
- * @lane: tree for this operation, returned with the request
+ * @lane: tree for this operation, returned with the request; COLL_INC_NO_LANE: it fell
+ *	through, and keeps the order of the ranks
  */
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 			int lane, const struct coll_inc_args *args,
@@ -374,14 +502,13 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 	coll_inc_request_t *r = request_new(comm, true);
 
 	if (!r)
-		return persistent_fails(m);
+		return persistent_fails(m, lane);
 	r->args = *args;
 	if (keep_counts(r)) {
 		request_drop(r);
-		return persistent_fails(m);
+		return persistent_fails(m, lane);
 	}
 	r->super.super.req_start = start_requests;
-	r->op = (struct coll_inc_op) { .m = m, .inc = m->lanes[lane] };
 	forget_insignificant(&r->args, ompi_comm_rank(comm));
 	/* The program may free its types before the request. */
 	if (r->args.stype)
@@ -390,9 +517,12 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 		OBJ_RETAIN(r->args.rtype);
 	r->m = m;
 	r->lane = lane;
-	coll_inc_lock();
-	m->free_lanes &= ~(1 << lane);
-	coll_inc_unlock();
+	if (lane == COLL_INC_NO_LANE) {
+		r->tag = coll_inc_tags(comm);
+	} else {
+		r->op = (struct coll_inc_op) { .m = m, .inc = m->lanes[lane] };
+		mark_lane(r, false);
+	}
 	*request = &r->super.super;
 	return OMPI_SUCCESS;
 }
@@ -405,5 +535,6 @@ void coll_inc_progress_end(void)
 	opal_progress_unregister(progress_requests);
 	OBJ_DESTRUCT(&pending);
 	OBJ_DESTRUCT(&fallen);
+	OBJ_DESTRUCT(&ranked);
 	running = false;
 }
