@@ -6,7 +6,7 @@
 # report_mpi.py makes figures of them.
 #
 #   mpi.sh REPETITIONS [PART...]
-#	PART: ranks others latency halo residence cpu beside train ddp comms
+#	PART: ranks others fallen latency halo residence cpu beside train ddp comms
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -15,7 +15,7 @@
 
 REPS=$1
 shift
-PARTS=${*:-ranks others latency halo residence cpu beside train ddp comms}
+PARTS=${*:-ranks others fallen latency halo residence cpu beside train ddp comms}
 # Mb/s of a shaped link. The one CPU, which does all hosts' work, has to keep 30
 # % of its time free: with 16 ranks in "ranks", with 8 elsewhere.
 RANKS_RATE=9
@@ -81,7 +81,8 @@ shape_for()
 # as WHO: configure Open MPI. inc, inc-ucx: over the switch, with other messages
 # over TCP, or as ucx; otherwise without: tcp: the defaults; ring: a ring over TCP, everything sent at once; ucx: over the hosts'
 # rxe; ucx-ring: a ring over rxe; doubling: recursive doubling over TCP, which
-# adds in the order of a balanced tree.
+# adds in the order of a balanced tree; same: coll/inc without the switch, which adds in
+# its order.
 as()
 {
 	local tcp=(--mca pml ob1 --mca btl "self,sm,tcp"
@@ -103,6 +104,7 @@ as()
 		  MPI_ARGS=(--mca coll_inc_stats 1) ;;
 	tcp)	  ;;
 	ring)	  MPI_ARGS=("${algorithm[@]}" 4 "${eager[@]}") ;;
+	same)	  MPI_ARGS=(--mca coll_inc_same_bits 1) ;;
 	doubling) MPI_ARGS=("${algorithm[@]}" 3) ;;
 	ucx)	  MPI_TRANSPORT=("${ucx[@]}") ;;
 	ucx-ring) MPI_TRANSPORT=("${ucx[@]}")
@@ -175,6 +177,27 @@ part_others()
 			$(printf '%s:1048576:2 ' $OTHERS)
 	done
 	unshape
+}
+
+# What falls through, in the switch's order or not.
+part_fallen()
+{
+	local rep=$1 n who
+
+	MPI_MEET=1000000
+	for n in 5 8; do
+		for who in tcp same; do
+			bench "$who" $n "$S/fallen.$who.$n.$rep" \
+				{allreduce,reduce}:{8:5:40,1024:5:40,8192:5:10,65536:5:4,1048576:5}
+		done
+	done
+	for who in tcp same; do
+		shape_for tcp
+		bench "$who" 8 "$S/fallen-shaped.$who.8.$rep" \
+			{allreduce,reduce}:{65536:3,1048576:2}
+	done
+	unshape
+	MPI_MEET=1
 }
 
 # rtt YIELDS OUT: round trips of writes with Immediate to the bridge host. Both

@@ -146,6 +146,24 @@ def others(rep):
                 'share', IDLE_BAR, most=False)
 
 
+def fallen(rep):
+    """What falls through, in the switch's order, beside Open MPI's own."""
+    for what, n, links in (('fallen', 5, ''), ('fallen', 8, ''),
+                           ('fallen-shaped', 8, ', ' + rep.links())):
+        for op in ('allreduce', 'reduce'):
+            for size in (8, 1024, 8192, 65536, MIB):
+                own = rep.us('%s.tcp.%d' % (what, n), op, size)
+                same = rep.us('%s.same.%d' % (what, n), op, size)
+                if not own:
+                    continue
+                name = '%s that falls through, N=%d%s' % (title(op, size), n,
+                                                          links)
+                rep.add(name + ', ' + WAYS['tcp'], own, 'us')
+                rep.add(name + ', in the switch\'s order', same, 'us')
+                rep.ratio(name + ', time in the switch\'s order over that', same,
+                          own)
+
+
 def latency(rep):
     """What is short, on links that are not shaped."""
     rtt, quick = ([report.load(path)['median'] for path in rep.files(name)]
@@ -419,7 +437,7 @@ def main():
           (len(rep.rows), len(missed), out))
 
 
-PARTS = (ranks, others, latency, halo, residence, cpu, beside, train, ddp, comms)
+PARTS = (ranks, others, fallen, latency, halo, residence, cpu, beside, train, ddp, comms)
 
 if __name__ == '__main__':
     main()
