@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Several flows into one slow port of the switch: TREES trees (8) whose ranks 0 are
+# all at host 0, a TCP flow, and a stream of stock rxe. What stands in the port's queue
+# delays all of them.
+#
+#   incast.sh [VAR=VALUE]... [PART...]
+#	PART: fifo delay
+
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+
+TREES=${TREES:-8}
+SECS=${SECS:-5}
+RATE=20			# Mb/s
+# A queue of so many bytes is 286 ms of that rate: what the trees' full windows
+# fill of a FIFO.
+FULL=716000
+
+suite_up()
+{
+	topo_up 3 && topo_bursts off
+}
+
+# daemon_up OPTION...: for the trees of a part
+daemon_up()
+{
+	serve_down
+	serve_up --dead-time "$(scaled 5000)" "$@"
+}
+
+# port_up [KIND OPTIONS...]: shape host 0's port; in its queue, another discipline.
+port_up()
+{
+	sw tc qdisc replace dev v0 root handle 1: tbf rate "${RATE}mbit" \
+		burst 3028 limit 1mb || return
+	[ $# = 0 ] || sw tc qdisc replace dev v0 parent 1:1 handle 10: "$@"
+}
+
+trees_up()
+{
+	local i
+
+	PIDS=()
+	for ((i = 0; i < TREES; i++)); do
+		job_start 2 allreduce -t fp32 -o sum -s 262144 -i 1000000 -x 0 \
+			--timeout 600000
+		PIDS+=("${JOB_PIDS[@]}")
+	done
+}
+
+rxe_up()
+{
+	# No function here: it is the programs that are ended.
+	ip netns exec "$TOPO-h0" inc-rtt --server --dev "${TOPO}0" \
+		>"$LAB_OUT/rtt0.log" 2>&1 &
+	PIDS+=($!)
+	wait_for 20 grep -q listening "$LAB_OUT/rtt0.log" || return
+	ip netns exec "$TOPO-h2" inc-rtt -j --bw --dev "${TOPO}2" -s 65536 \
+		--window 4 --reps 1 -i 1000000 "$(topo_ip4 0)" \
+		>"$LAB_OUT/rtt2.log" 2>&1 &
+	PIDS+=($!)
+}
+
+# Without the shaper first, rxe waits long for its packets in the queue.
+flows_down()
+{
+	sw tc qdisc del dev v0 root
+	kill "${PIDS[@]}" 2>/dev/null
+	wait "${PIDS[@]}" 2>/dev/null
+	wait_for 10 no_tree
+	ktap $? "$1: no tree is left"
+}
+
+# watch_port NAME [ADDRESS]: figures of the port into $FIGURES; with a TCP flow to
+# ADDRESS.
+watch_port()
+{
+	FIGURES=$(python3 "$(dirname "$0")/incast.py" "$TOPO" v0 "$SECS" "${@:2}")
+	ktap $? "$1: watched" || return
+	echo "# $1: $FIGURES"
+}
+
+# figure NAME CONDITION: CONDITION of jq about the figures.
+figure()
+{
+	jq -e "$2" <<<"$FIGURES" >/dev/null
+	ktap $? "$1: $2" "$FIGURES"
+}
+
+# With default settings the trees leave most of a FIFO empty, for themselves and for
+# others.
+part_fifo()
+{
+	daemon_up && port_up && trees_up && rxe_up &&
+		watch_port "FIFO" "$(topo_ip4 0)" || return
+	figure "FIFO" ".drops == 0 and .resent == 0"
+	figure "FIFO" ".rate >= $RATE * 0.95"
+	figure "FIFO" ".p99 <= $FULL / 5"
+	figure "FIFO" ".jain >= 0.98"
+	figure "FIFO" ".tcp >= 1"
+	flows_down "FIFO"
+}
+
+# A long path alone: its packets in flight fill it.
+part_delay()
+{
+	daemon_up || return
+	sw tc qdisc replace dev v0 root handle 1: netem rate "${RATE}mbit" \
+		delay 10ms limit 1000
+	TREES=1 trees_up && watch_port "10 ms of delay" || return
+	figure "10 ms of delay" ".drops == 0 and .resent == 0"
+	figure "10 ms of delay" ".trees >= $RATE * 0.7"
+	flows_down "10 ms of delay"
+}
+
+suite "fifo delay" "$@"
