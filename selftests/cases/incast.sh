@@ -6,7 +6,7 @@
 # delays all of them.
 #
 #   incast.sh [VAR=VALUE]... [PART...]
-#	PART: fifo delay
+#	PART: fifo delay ecn band
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -116,4 +116,65 @@ part_delay()
 	flows_down "10 ms of delay"
 }
 
-suite "fifo delay" "$@"
+# What fq_codel does with data that is ECT(0): it marks where it would drop, and a
+# drop costs all that follows.
+part_ecn()
+{
+	daemon_up --ecn ect0 && port_up fq_codel ecn && trees_up && rxe_up &&
+		watch_port "ECT(0)" "$(topo_ip4 0)" || return
+	figure "ECT(0)" ".trees >= 14.5"
+	figure "ECT(0)" ".resent * 100 <= .packets"
+	figure "ECT(0)" ".tcp >= 1"
+	flows_down "ECT(0)"
+}
+
+# Packets that have passed each band of host 0's port.
+bands()
+{
+	local band
+
+	for band in 11: 12: 13:; do
+		sw tc -s -j qdisc show dev v0 |
+			jq --arg band "$band" '.[] | select(.handle == $band).packets'
+	done
+}
+
+# in_band PRIORITY BAND: results of a tree of that priority go through that band of
+# prio, the Nth of its map, and only the daemon's TCP goes through another one.
+in_band()
+{
+	local i before after more
+
+	daemon_up --priority "$1" || return
+	mapfile -t before < <(bands)
+	job "priority $1: a job" 2 allreduce -t fp32 -s 262144 -i 5 -x 0
+	mapfile -t after < <(bands)
+	for i in 0 1 2; do
+		more=$((after[i] - before[i]))
+		if [ "$i" = "$2" ]; then
+			[ "$more" -ge 1280 ]
+		else
+			[ "$more" -lt 500 ]
+		fi
+		ktap $? "priority $1: band $2, packets in band $i" "$more"
+	done
+}
+
+# The default map of prio: 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1.
+part_band()
+{
+	local band
+
+	sw tc qdisc replace dev v0 root handle 1: prio || return
+	for band in 1 2 3; do
+		sw tc qdisc replace dev v0 parent 1:$band handle 1$band: pfifo \
+			limit 1000 || return
+	done
+	in_band 0 1
+	in_band 1 2
+	in_band 7 0
+	in_band 15 1
+	sw tc qdisc del dev v0 root
+}
+
+suite "fifo delay ecn band" "$@"
