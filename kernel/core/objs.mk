@@ -5,7 +5,7 @@
 
 inc-core-objs := core/collective.o core/icrc.o core/layout.o core/lost_place.o
 inc-core-objs += core/message.o core/msg_loss.o
-inc-core-objs += core/oldest.o core/part.o core/path.o core/prefetch.o core/rank_range.o
+inc-core-objs += core/oldest.o core/part.o core/prefetch.o core/rank_range.o
 inc-core-objs += core/reduce_tree.o core/requester.o core/responder.o
 inc-core-objs += core/result_queue.o core/slot.o
 inc-core-objs += core/uplink_queue.o core/wire.o

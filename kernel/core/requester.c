@@ -64,16 +64,10 @@ static u32 in_flight(const struct inc_requester *r)
 	return inc_psn_diff(r->max, r->una);
 }
 
-/* Maximum number of packets in flight, because of losses and the path. */
-static u32 allowed(const struct inc_requester *r)
-{
-	return min(r->cwnd, r->path.window);
-}
-
 /* Maximum number of packets in flight now: the ring may be smaller. */
 static u32 room(const struct inc_requester *r)
 {
-	return min(allowed(r), r->mask + 1);
+	return min_t(u32, r->cwnd, r->mask + 1);
 }
 
 /**
@@ -109,7 +103,6 @@ void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
 	r->max = psn;
 	r->asked = psn;
 	r->refused_end = psn;
-	inc_path_init(&r->path);
 }
 
 /**
@@ -197,15 +190,13 @@ static void request_ack(struct inc_requester *r, u32 psn, u64 now)
 	r->since_ackreq = 0;
 }
 
-/* Packets from @una on will be delivered until this PSN is acknowledged. */
-static void start_timing(struct inc_requester *r, u32 una, u32 psn, u64 now)
+static void start_timing(struct inc_requester *r, u32 psn, u64 now)
 {
 	if (r->timing)
 		return;
 	r->timing = true;
 	r->timed_psn = psn;
 	r->timed_at = now;
-	r->timed_una = una;
 }
 
 /*
@@ -230,8 +221,7 @@ static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
 		return NULL;
 	*psn = inc_psn_add(r->fresh, -1);
 	request_ack(r, *psn, now);
-	/* Those before it were sent long ago. */
-	start_timing(r, *psn, *psn, now);
+	start_timing(r, *psn, now);
 	return wqe_of(r, *psn);
 }
 
@@ -257,7 +247,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 				   enum inc_requester_end end, u32 *psn,
 				   bool *ackreq, enum inc_requester_kind *kind)
 {
-	u32 every = min_t(u32, ACKREQ_EVERY, max(allowed(r) / 2, 1U));
+	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->cwnd / 2, 1));
 	bool again, tail, closes;
 
 	if (r->asking) {
@@ -270,7 +260,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	}
 	if (r->rnr || r->next == r->max ||
 	    (r->probing && r->next != r->una) ||
-	    inc_psn_diff(r->next, r->una) >= allowed(r))
+	    inc_psn_diff(r->next, r->una) >= r->cwnd)
 		return NULL;
 
 	*psn = r->next;
@@ -294,7 +284,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	if (*ackreq) {
 		request_ack(r, *psn, now);
 		if (!again)
-			start_timing(r, r->una, *psn, now);
+			start_timing(r, *psn, now);
 	}
 	return wqe_of(r, *psn);
 }
@@ -317,8 +307,7 @@ static void update_rtt(struct inc_requester *r, u32 rtt)
 /* A packet was lost, and with it all that followed. */
 static void shrink_window(struct inc_requester *r)
 {
-	r->cwnd = max_t(u16, allowed(r) * 3 / 4,
-			min_t(u16, MIN_CWND, r->window));
+	r->cwnd = max_t(u16, r->cwnd * 3 / 4, min_t(u16, MIN_CWND, r->window));
 	r->grown = 0;
 }
 
@@ -354,8 +343,6 @@ static void note_progress(struct inc_requester *r, u32 psn, u64 now)
 
 	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
 		update_rtt(r, now - r->timed_at);
-		inc_path_measured(&r->path, inc_psn_diff(psn, r->timed_una),
-				  now - r->timed_at, now);
 		r->timing = false;
 		/*
 		 * Not by any other progress (Karn): if the round trip has

@@ -11,10 +11,9 @@
 #include <linux/types.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
-#include "core/path.h"
 #include "core/psn.h"
 
-#define INC_REQ_MAX_WINDOW	INC_PATH_MAX
+#define INC_REQ_MAX_WINDOW	256
 
 /**
  * enum inc_wqe_source - where in its slot a packet's payload lies
@@ -71,8 +70,8 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
  * @refused_end: first PSN that was never sent when the last RNR NAK came
  * @window: maximum number of packets in flight that the tree allows
- * @cwnd: maximum number of packets in flight that losses allow: one takes a
- *	quarter, it grows with acknowledgments
+ * @cwnd: present maximum number of packets in flight: a loss takes a quarter,
+ *	it grows with acknowledgments
  * @grown: packets acknowledged since @cwnd grew
  * @since_ackreq: packets sent since the last with AckReq
  * @backoff: timeouts since a round trip was measured or a loss was reported;
@@ -89,10 +88,8 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @timing: a round trip is being measured
  * @timed_psn: ... by the acknowledgment of this PSN
  * @timed_at: ... which was sent at this time
- * @timed_una: packets from this PSN on are delivered in that round trip
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation
- * @path: maximum number of packets in flight that the path can use
  * @min_rto_us: lower limit of the timeout
  * @dead: time without progress after which the member is dead
  * @quiet: time without progress after which that is told
@@ -132,10 +129,8 @@ struct inc_requester {
 	bool		timing;
 	u32		timed_psn;
 	u64		timed_at;
-	u32		timed_una;
 	u32		srtt;
 	u32		rttvar;
-	struct inc_path	path;
 	u32		min_rto_us;
 	u32		dead;
 	u32		quiet;

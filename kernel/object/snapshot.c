@@ -131,8 +131,6 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 	v->srtt = qp->tx.requester.srtt;
 	v->rttvar = qp->tx.requester.rttvar;
 	v->window = qp->tx.requester.window;
-	v->path_window = qp->tx.requester.path.window;
-	v->min_rtt = qp->tx.requester.path.min_rtt;
 	v->held = min_t(u64, qp->tx.results.held, U32_MAX);
 	v->queued = qp->uplink ? qp->uplink->tail - qp->uplink->head :
 				 qp->tx.results.queued;

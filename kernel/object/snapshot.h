@@ -69,9 +69,7 @@ struct inc_slot_snapshot {
  * @held: bytes of packets of requests that are not complete
  * @srtt: smoothed round trip, microseconds
  * @rttvar: its mean deviation
- * @window: maximum number of packets in flight that the tree allows
- * @path_window: maximum number that the path can use
- * @min_rtt: shortest round trip, microseconds, 0 before the first
+ * @window: maximum number of packets in flight
  * @queued: slots that have results, or requests to the parent, to send
  * @last_rx_ms: time since the last packet from the member
  */
@@ -93,9 +91,7 @@ struct inc_qp_snapshot {
 	u32	held;
 	u32	srtt;
 	u32	rttvar;
-	u32	min_rtt;
 	u16	window;
-	u16	path_window;
 	u16	queued;
 	u32	last_rx_ms;
 };

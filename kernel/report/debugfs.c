@@ -106,8 +106,6 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 	seq_printf(m, "\tout: psn acknowledged to %u, next %u, first unused %u; %u of %u packets in flight, %u slots and %u errors queued\n",
 		   v.una, v.next, v.max, v.pending, v.window, v.queued,
 		   v.nstray);
-	seq_printf(m, "\tout: path allows %u packets in flight, shortest round trip %u us\n",
-		   v.path_window, v.min_rtt);
 	seq_printf(m, "\tout: round trip %u us, deviation %u us, %u timeouts in a row%s\n",
 		   v.srtt, v.rttvar, v.backoff,
 		   v.rnr ? ", waits after RNR NAK" : "");

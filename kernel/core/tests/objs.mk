@@ -3,7 +3,7 @@
 # files and their tests. It is made instead of the module (make INC_KUNIT=1).
 
 inc-tests := main levels parts reduce_ref
-inc-tests += collective_kunit icrc_kunit msg_loss_kunit oldest_kunit path_kunit psn_kunit
+inc-tests += collective_kunit icrc_kunit msg_loss_kunit oldest_kunit psn_kunit
 inc-tests += reduce_kunit reduce_block_kunit reduce_wide_kunit
 inc-tests += lost_place_kunit
 inc-tests += requester_kunit requester_model_kunit requester_timer_kunit

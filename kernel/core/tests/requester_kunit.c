@@ -84,7 +84,6 @@ static void window_grows(struct kunit *test)
 		struct inc_wqe *ring = t->ring;
 
 		inc_requester_init(r, ring, 1, psn & INC_PSN_MASK);
-		r->path.window = INC_REQ_MAX_WINDOW;
 		for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++) {
 			u32 entries = inc_requester_entries(windows[i]);
 			struct inc_wqe *to = ring == more ? t->ring : more;

@@ -34,8 +34,6 @@ static inline struct inc_requester *setup(struct kunit *test, u32 psn,
 
 	t->now = START;
 	inc_requester_init(&t->r, t->ring, INC_REQ_MAX_WINDOW, psn);
-	/* It is known to be fast; what a path does is path_kunit.c's. */
-	t->r.path.window = INC_REQ_MAX_WINDOW;
 	inc_requester_tune(&t->r, window, MIN_RTO, DEAD);
 	return &t->r;
 }

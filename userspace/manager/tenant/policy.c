@@ -16,7 +16,6 @@ enum {
 	OPT_ALL_GROUPS,
 	OPT_ALL_RANKS,
 	OPT_PRIORITY,
-	OPT_PRIORITY_CLASS,
 };
 
 static const struct option lines[] = {
@@ -32,8 +31,6 @@ static const struct option lines[] = {
 	{ "all-groups",		required_argument,	NULL, OPT_ALL_GROUPS },
 	{ "all-ranks",		required_argument,	NULL, OPT_ALL_RANKS },
 	{ "priority",		required_argument,	NULL, OPT_PRIORITY },
-	{ "priority-class",	required_argument,	NULL,
-	  OPT_PRIORITY_CLASS },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -165,14 +162,6 @@ static int take_priority(const struct policy *p, struct limits *to,
 	return 0;
 }
 
-static int take_class(const struct policy *p, struct limits *to, uint32_t value)
-{
-	if (value > POLICY_CLASS_MAX)
-		return set_error(p, "a priority-class is a number, 0 to 15");
-	to->priority_class = value;
-	return 0;
-}
-
 static int take_option(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
@@ -194,8 +183,6 @@ static int take_option(void *ctx, int opt, char *text)
 		return -1;
 	if (opt == OPT_PRIORITY)
 		return take_priority(p, to, value);
-	if (opt == OPT_PRIORITY_CLASS)
-		return take_class(p, to, value);
 	to->max[opt] = value;
 	if (to->max[LIMIT_MIN_RANKS] > to->max[LIMIT_MAX_RANKS])
 		return set_error(p,

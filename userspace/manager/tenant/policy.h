@@ -17,7 +17,6 @@
 #define POLICY_NO_LIMIT		UINT32_MAX
 #define POLICY_TENANTS_MAX	4096
 #define POLICY_PRIORITY_MAX	1000
-#define POLICY_CLASS_MAX	15
 
 /**
  * enum policy_limit - kinds of limits
@@ -44,13 +43,10 @@ enum policy_limit {
  * @max: by enum policy_limit; POLICY_NO_LIMIT: none
  * @priority: groups of a higher one that wait for room are placed first; 0 to
  *	POLICY_PRIORITY_MAX
- * @priority_class: priority of its trees' packets at the switches, 0 to
- *	POLICY_CLASS_MAX
  */
 struct limits {
 	uint32_t	max[LIMITS];
 	uint32_t	priority;
-	uint32_t	priority_class;
 };
 
 struct policy;
