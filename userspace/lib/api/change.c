@@ -239,8 +239,8 @@ static void begin_count(struct inc_comm *comm)
 }
 
 /*
- * Returns whether the operation over the new tree is done without an error. The time limit is
- * the waiting call's, if there is one.
+ * Returns whether the operation over the new tree is done without an error. The time
+ * limit is the waiting call's, if there is one.
  */
 static bool finish_request(struct inc_comm *comm, bool called, int *ret)
 {
@@ -345,7 +345,6 @@ static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 	SWAP(a, b, bounce);
 	SWAP(a, b, tree);
 	SWAP(a, b, who.tree_id);
-	SWAP(a, b, rebuild.on);
 	SWAP(a, b, rebuild.round);
 }
 
