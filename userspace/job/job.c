@@ -191,13 +191,10 @@ enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now)
 size_t inc_job_first(const char *job)
 {
 	const char *tail = strrchr(job, '~');
-	size_t len;
 
-	if (!tail || tail == job)
-		return strlen(job);
-	len = !strncmp(tail, "~uc-", 4) ? 4 : !strncmp(tail, "~mv-", 4) ? 4 : 0;
-	if (!len || strlen(tail + len) != SECRET_DIGITS ||
-	    strspn(tail + len, "0123456789abcdef") != SECRET_DIGITS)
+	if (!tail || tail == job || strlen(tail) != 4 + SECRET_DIGITS ||
+	    (strncmp(tail, "~uc-", 4) && strncmp(tail, "~mv-", 4)) ||
+	    strspn(tail + 4, "0123456789abcdef") != SECRET_DIGITS)
 		return strlen(job);
 	return (size_t)(tail - job);
 }

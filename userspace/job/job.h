@@ -109,6 +109,9 @@ enum inc_job_due {
 	INC_JOB_END,
 };
 
+/* Characters of a job's name that leave room for what inc_job_secret() adds. */
+#define INC_JOB_FIRST_MAX	(INC_RDV_JOB_MAX - 16)
+
 void inc_job_init(struct inc_job *job, void *ranks, size_t size, uint32_t n);
 void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
 		 enum rank_state state);
@@ -124,15 +127,11 @@ bool inc_job_left(struct inc_job *job, int64_t now, bool wide);
 void inc_job_hurry(struct inc_job *job, int64_t now);
 int64_t inc_job_deadline(const struct inc_job *job);
 enum inc_job_due inc_job_due(const struct inc_job *job, int64_t now);
-/* Characters of a job's name that leave room for inc_job_secret()'s "~uc-", "~mv-". */
-#define INC_JOB_FIRST_MAX	(INC_RDV_JOB_MAX - 16)
-
 size_t inc_job_first(const char *job);
 bool inc_job_is_other(const char *job);
 bool inc_job_secret(struct inc_rdv_msg *msg, const char *job, const char *what);
 bool inc_job_change(struct inc_job *job, const struct inc_rdv_join *like,
 		    int64_t now, struct inc_rdv_msg *msg);
-
 bool inc_job_move(const struct inc_rdv_join *like, struct inc_rdv_msg *msg);
 
 bool inc_job_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "inc.h"
 #include "rendezvous/proto.h"
@@ -38,7 +39,7 @@ enum inc_change_state {
 /**
  * struct inc_change - how a communicator changes to another tree
  * @next: next communicator that other calls carry on, see progress.c
- * @next_able: next one that may change
+ * @by_able: node among those that may change
  * @step: does what is due, also after a failure; called: a caller waits for it
  * @able: the communicator may change to UC
  * @movable: it may move to other switches
@@ -62,7 +63,7 @@ enum inc_change_state {
  */
 struct inc_change {
 	struct inc_comm		*next;
-	struct inc_comm		*next_able;
+	LIST_ENTRY(inc_comm)	by_able;
 	void			(*step)(struct inc_comm *comm, bool called);
 	bool			able;
 	bool			movable;

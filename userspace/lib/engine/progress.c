@@ -27,7 +27,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct inc_comm *comms;		/* guarded by lock, as the next one */
-static struct inc_comm *able;		/* that may change */
+static LIST_HEAD(, inc_comm) able;	/* that may change */
 static _Atomic unsigned int begun;	/* changes that were looked for; under lock */
 static _Atomic unsigned int ncomms;	/* changed under lock */
 
@@ -141,23 +141,17 @@ void inc_comm_progress(struct inc_comm *comm)
 void inc_others_enter(struct inc_comm *comm)
 {
 	pthread_mutex_lock(&lock);
-	comm->change.next_able = able;
-	able = comm;
+	LIST_INSERT_HEAD(&able, comm, change.by_able);
 	pthread_mutex_unlock(&lock);
 }
 
 /* Undo inc_others_enter(), if needed. */
 void inc_others_leave(struct inc_comm *comm)
 {
-	struct inc_comm **link;
-
 	if (!comm->shared)
 		return;
 	pthread_mutex_lock(&lock);
-	for (link = &able; *link && *link != comm; link = &(*link)->change.next_able)
-		;
-	if (*link)
-		*link = comm->change.next_able;
+	LIST_REMOVE(comm, change.by_able);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -228,7 +222,8 @@ static struct inc_comm *take_asked(const struct inc_comm *but)
 	struct inc_comm *comm;
 
 	pthread_mutex_lock(&lock);
-	for (comm = begun == n ? NULL : able; comm; comm = comm->change.next_able) {
+	for (comm = begun == n ? NULL : LIST_FIRST(&able); comm;
+	     comm = LIST_NEXT(comm, change.by_able)) {
 		if (comm == but || pthread_mutex_trylock(&comm->lock))
 			continue;
 		if (!comm->change.state && !inc_comm_stopped(comm) &&
@@ -327,7 +322,7 @@ void inc_others_unlock(bool child)
 {
 	if (child) {
 		comms = NULL;
-		able = NULL;
+		LIST_INIT(&able);
 		atomic_store(&ncomms, 0);
 	}
 	pthread_mutex_unlock(&lock);

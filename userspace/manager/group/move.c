@@ -17,7 +17,7 @@
 #define AGAIN_MS	2000	/* after an attempt that failed; doubles */
 #define AGAIN_MAX_MS	60000
 
-/* Find the group that another one's ranks are to move to, if there is one yet. */
+/* Have two groups be one to operators. */
 static void link_groups(struct group *from, struct group *to)
 {
 	from->move.to = to;
@@ -165,16 +165,21 @@ bool move_part(struct group *g)
 	return hidden;
 }
 
+/* Make the message that tells ranks of their group's move. */
+static struct inc_rdv_msg message_of(const struct group *g)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_CHANGE, .keep = g->move.keeps };
+
+	snprintf(msg.text, sizeof(msg.text), "%s", g->move.job);
+	return msg;
+}
+
 /* Tell a rank once more that its group moves: it was cut off for a while. */
 void move_tell_again(struct rank *r)
 {
-	const struct group_move *v = &r->group->move;
-	struct am_message msg = { .rdv = { .type = INC_RDV_CHANGE,
-					   .keep = v->keeps } };
-
-	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", v->job);
-	if (v->job[0])
-		group_tell(r, &msg);
+	if (r->group->move.job[0])
+		group_tell(r, &(struct am_message){
+			.rdv = message_of(r->group) });
 }
 
 /* Store a move, and have move_stored() tell the ranks. */
@@ -195,12 +200,12 @@ static void tell(struct group *g, const struct inc_rdv_msg *msg)
  */
 bool move_stored(struct group *g)
 {
-	struct inc_rdv_msg msg = { .type = INC_RDV_CHANGE, .keep = g->move.keeps };
+	struct inc_rdv_msg msg;
 
 	if (!g->move.job[0] || g->move.asked_at)
 		return false;
 	g->move.asked_at = g->manager->loop.now;
-	snprintf(msg.text, sizeof(msg.text), "%s", g->move.job);
+	msg = message_of(g);
 	group_tell_all(g, &msg);
 	return true;
 }

@@ -511,17 +511,15 @@ static void warn_unseen(struct group *g)
 			  sw_name(ends[0]), sw_name(ends[1]));
 }
 
-/* Tell all ranks that they may begin. Operators hear of it when they have moved. */
+/* Tell all ranks that they may begin. */
 static void tell_ready(struct group *g)
 {
 	g->rebuild.ready_at = g->manager->loop.now;
-	if (!group_is_hidden(g))
-		group_log(g, g->rebuild.round ? EVENT_GROUP_REBUILT :
-						EVENT_GROUP_READY,
-			  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
-			  g->request.ranks, cm_count(g), g->nsubtrees,
-			  g->nsubtrees == 1 ? "" : "s",
-			  (long long)(now_ms() - g->making.began_at));
+	group_log(g, g->rebuild.round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
+		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
+		  g->request.ranks, cm_count(g), g->nsubtrees,
+		  g->nsubtrees == 1 ? "" : "s",
+		  (long long)(now_ms() - g->making.began_at));
 	warn_unseen(g);
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
 }
