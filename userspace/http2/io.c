@@ -375,7 +375,9 @@ static void take_turn(struct h2_conn *c, uint32_t events)
 		shake_hands(c);
 		break;
 	case CONN_OPEN:
-		if (!c->out_len && (c->in || events & (EPOLLIN | EPOLLHUP)))
+		/* A client that has closed may have sent something before. */
+		if (!c->out_len &&
+		    (c->in || events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
 			read_some(c);
 		else
 			conn_mark(c);
@@ -400,8 +402,7 @@ void conn_work(struct loop_work *work)
 
 	c->began_us = now_us();
 	c->got = 0;
-	if (events & EPOLLERR ||
-	    (events & EPOLLHUP && c->state != CONN_OPEN)) {
+	if (events & (EPOLLERR | EPOLLHUP) && c->state != CONN_OPEN) {
 		tls_note_error(c);
 		conn_die(c);
 	} else {

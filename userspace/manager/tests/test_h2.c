@@ -28,6 +28,7 @@
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 static unsigned int known, messages, tokens;
 static char cut_why[256];
+static char refused_why[256];
 static struct loop loop;
 
 /* --- Framing ------------------------------------------------------------- */
@@ -232,7 +233,7 @@ static void refused(void *ctx, const char *peer, const char *why)
 {
 	(void)ctx;
 	(void)peer;
-	(void)why;
+	snprintf(refused_why, sizeof(refused_why), "%s", why);
 }
 
 static void was_cut(void *ctx, const char *peer, const char *why)
@@ -514,6 +515,27 @@ static void test_malformed(void)
 		      "the eighth one in 10 s bars its host");
 		close(fds[1]);
 	}
+	end_server(s);
+}
+
+/* A client that does not read, and closes, resets the connection. */
+static void test_reset(void)
+{
+	struct h2_server *s = new_server(&plain);
+	int fds[2], i;
+	char byte;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds))
+		abort();
+	h2_attach(s, fds[0], "192.0.2.1", 1);
+	check(send(fds[1], "\x16\x03\x01", 3, 0) == 3, "a ClientHello");
+	for (i = 0; i < 3 && recv(fds[1], &byte, 1, MSG_PEEK) != 1; i++)
+		turn(0);
+	close(fds[1]);
+	for (i = 0; i < 3; i++)
+		turn(0);
+	check(strstr(refused_why, "it speaks TLS"),
+	      "what came before a reset is read");
 	end_server(s);
 }
 
@@ -814,6 +836,7 @@ int main(int argc, char **argv)
 	test_dialogues(n);
 	test_half_headers();
 	test_malformed();
+	test_reset();
 	test_queues(1);
 	test_queues(20);
 	test_queues(300);
