@@ -546,13 +546,25 @@ static int serve_hello(struct end *e)
 	return recv_line(e, line);
 }
 
+/* If input that has arrived is not read, close() resets the connection. */
+static void send_wrong(int fd)
+{
+	char rest[4096];
+
+	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+		return;
+	dprintf(fd, "error %s\n", wrong);
+	while (read(fd, rest, sizeof(rest)) > 0)
+		;
+}
+
 static int serve_one(struct rtt_options *o, int fd)
 {
 	struct end e = { .o = o, .fd = fd };
 	int ret = serve_hello(&e);
 
-	if (ret && !fcntl(fd, F_SETFL, O_NONBLOCK))
-		dprintf(fd, "error %s\n", wrong);
+	if (ret)
+		send_wrong(fd);
 	free_verbs(&e);
 	return ret;
 }
