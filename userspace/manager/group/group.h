@@ -335,6 +335,7 @@ struct group_making {
  * @asked_at: milliseconds; when the ranks were told "rebuild", or what is to be
  *	connected then
  * @ready_at: milliseconds; when the last one was ready
+ * @untold: the ranks are to hear that it is, once the store knows
  */
 struct group_rebuild {
 	uint32_t	round;
@@ -345,6 +346,7 @@ struct group_rebuild {
 	int64_t		failed_at;
 	int64_t		asked_at;
 	int64_t		ready_at;
+	bool		untold;
 };
 
 /**
@@ -728,7 +730,7 @@ void move_take(struct group *from, struct group *to);
 void move_restore(struct group *g);
 void move_refused(struct group *to, const char *why);
 bool move_allows(const struct group *from, const struct inc_rdv_join *join);
-bool move_stored(struct group *g);
+void move_stored(struct group *g);
 bool move_part(struct group *g);
 void move_pass_on(struct group *g);
 bool move_fits(struct group *g, const struct sw *place, char *why,

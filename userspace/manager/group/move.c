@@ -195,19 +195,18 @@ static void tell(struct group *g, const struct inc_rdv_msg *msg)
 }
 
 /*
- * Tell the ranks of a group that is stored that it moves: the next manager must know the
- * name that they join. Returns false if it does not, or they were told.
+ * Tell the ranks of a group that is stored that it moves, if it does and they were not
+ * told: the next manager must know the name that they join.
  */
-bool move_stored(struct group *g)
+void move_stored(struct group *g)
 {
 	struct inc_rdv_msg msg;
 
 	if (!g->move.job[0] || g->move.asked_at)
-		return false;
+		return;
 	g->move.asked_at = g->manager->loop.now;
 	msg = message_of(g);
 	group_tell_all(g, &msg);
-	return true;
 }
 
 /*

@@ -498,6 +498,7 @@ static void check_ready(struct group *g)
 	if (g->core.rts < g->request.ranks)
 		return;
 	group_set_state(g, GROUP_READY);
+	g->rebuild.untold = true;
 	g->manager->group_ops->store(g);
 }
 
@@ -514,6 +515,7 @@ static void warn_unseen(struct group *g)
 /* Tell all ranks that they may begin. */
 static void tell_ready(struct group *g)
 {
+	g->rebuild.untold = false;
 	g->rebuild.ready_at = g->manager->loop.now;
 	group_log(g, g->rebuild.round ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
 		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
@@ -529,10 +531,14 @@ static void go_on_stored(struct group *g)
 	if (!g->persisted.raise_stored)
 		return;
 	g->persisted.raise_stored = false;
-	if (g->state == GROUP_MAKING)
+	if (g->state == GROUP_MAKING) {
 		tell_joined(g);
-	else if (!move_stored(g))
+		return;
+	}
+	/* A tree that failed while a move was being stored leaves both to be told. */
+	if (g->rebuild.untold)
 		tell_ready(g);
+	move_stored(g);
 }
 
 /* --- For others ---------------------------------------------------------- */

@@ -740,6 +740,24 @@ static void move_fails(void)
 	fake_stop();
 }
 
+/* The store's answer to the move is overtaken by that to the tree that is made next. */
+static void fail_before_move(void)
+{
+	const struct group *g;
+	int64_t ms;
+
+	reach(GROUP_READY, true, true);
+	move_begin(the_group(), NULL, "a test");
+	ok(the_group()->persisted.raise_stored, "a move that is being stored",
+	   "its ranks do not know of it yet");
+	raise_failed(the_group());
+	group_settle(&fake_manager);
+	ok(comes_to_rest(&ms) && (g = the_group()) && !g->rebuild.untold &&
+	   g->rebuild.round == 1 && g->move.asked_at,
+	   "a tree fails then", "ranks hear that another one is ready, and of the move");
+	fake_stop();
+}
+
 static void join_group(void)
 {
 	uint32_t group = fuzz_any(GROUPS), i;
@@ -869,6 +887,7 @@ int main(int argc, char **argv)
 	move_group(false);
 	move_group(true);
 	move_fails();
+	fail_before_move();
 	walk_randomly(steps);
 	printf("1..%u\n", number);
 	return failures != 0;
