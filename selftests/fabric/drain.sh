@@ -4,8 +4,8 @@
 # Switches are taken out of service, and put back, while jobs run.
 #
 #   drain.sh [VAR=VALUE]... [PART...]
-#	SWIFT=2 OFTEN=10: moves of each job of swift, and of often
-#	PART: move swift hand one killed stay computes keep reload often
+#	SWIFT=2 OFTEN=10 CROSSED=10: moves of each job of swift, of often, of crossed
+#	PART: move swift hand one crossed killed stay computes keep reload often
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -16,8 +16,9 @@
 . "$ROOT/selftests/lib/fabric.sh"
 
 SAYS_BY=(ctl)
-SWIFT=2
-OFTEN=10
+SWIFT=${SWIFT:-2}
+OFTEN=${OFTEN:-10}
+CROSSED=${CROSSED:-10}
 CM_PORT=18515
 DB=/tmp/drain-$$.db
 CONF=/tmp/drain-$$.conf
@@ -303,6 +304,31 @@ part_one()
 	topo_bursts on
 }
 
+has_tree()
+{
+	[ -n "$(tree_of "$1")" ]
+}
+
+# A tree fails while the ranks move to it, some of them before the others: they go on
+# over the old one, or over a third.
+part_crossed()
+{
+	local i sw=l1
+
+	steady_job 1 INC_AM_ON_FAILURE=rebuild
+	for ((i = 0; i < CROSSED; i++)); do
+		wait_for 20 ctl group move "$JOB_NAME" to "$sw" >/dev/null 2>&1 &&
+			wait_for 10 has_tree "$sw" || break
+		sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+		at "$sw" inc-tool tree del "$(tree_of "$sw")"
+		[ "$sw" = l0 ] && sw=l1 || sw=l0
+	done 2>/dev/null
+	[ "$i" = "$CROSSED" ]
+	ktap $? "crossed: $(grep -c "group-moved $JOB_NAME" "$LAB_OUT/amd.log") of $CROSSED moves succeed, $(grep -c "group-rebuilt $JOB_NAME" "$LAB_OUT/amd.log") trees are replaced" \
+		"$i; $(ctl group; tail -n 5 "$LAB_OUT/amd.log")"
+	steady_end crossed
+}
+
 # The manager is killed in the middle of a move, and a rank.
 part_killed()
 {
@@ -517,4 +543,4 @@ part_reload()
 	am_job "SIGHUP: and a job uses it" 4 --check --count 1000
 }
 
-suite "move swift hand one killed stay computes keep reload often" "$@"
+suite "move swift hand one crossed killed stay computes keep reload often" "$@"

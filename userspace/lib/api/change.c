@@ -239,8 +239,9 @@ static void begin_count(struct inc_comm *comm)
 }
 
 /*
- * Returns whether the operation over the new tree is done without an error. The time
- * limit is the waiting call's, if there is one.
+ * Returns whether the operation over the new tree is done without an error, and the
+ * tree works: it may have failed right after, and be rebuilt first. The time limit is
+ * the waiting call's, if there is one.
  */
 static bool finish_request(struct inc_comm *comm, bool called, int *ret)
 {
@@ -252,7 +253,11 @@ static bool finish_request(struct inc_comm *comm, bool called, int *ret)
 	if (called)
 		inc_watchdog_test(&other->watchdog);
 	*ret = inc_request_try(comm->change.req, &done);
-	if (!done || *ret)
+	if (done && other->rebuild.state)
+		inc_comm_progress(other);
+	if (!*ret)
+		*ret = other->err;
+	if (!done || *ret || other->rebuild.state)
 		return false;
 	forget_request(comm);
 	return true;
@@ -327,6 +332,7 @@ static void swap_watches(struct inc_watchdog *a, struct inc_watchdog *b)
 /* Swap all but the user's memory, operations and statistics. */
 static void swap_engines(struct inc_comm *a, struct inc_comm *b)
 {
+	a->rebuild.base = a->rebuild.finished - b->rebuild.finished;
 	swap_watches(&a->watchdog, &b->watchdog);
 	SWAP(a, b, dev);
 	SWAP(a, b, pd);

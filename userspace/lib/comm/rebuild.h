@@ -33,6 +33,8 @@ enum inc_rebuild_state {
  * @state: how far the new tree is
  * @round: the manager's last "rebuild" that was answered
  * @finished: operations that all ranks have the results of
+ * @base: what @finished was when the tree's first operation began: the manager hears
+ *	numbers from there on, as ranks may be on either side of a move
  * @refused: @finished + 1 at the time when the device refused a packet; 0: it has not
  * @psn: first PSN of the new queue pair
  * @err: why the tree has failed, a negative errno value
@@ -43,6 +45,7 @@ struct inc_rebuild {
 	enum inc_rebuild_state	state;
 	uint32_t		round;
 	uint32_t		finished;
+	uint32_t		base;
 	uint32_t		refused;
 	uint32_t		psn;
 	int			err;

@@ -97,7 +97,7 @@ bool inc_comm_watch_failed(struct inc_comm *comm)
 }
 
 /* Has the manager asked for another tree since the last one? */
-static bool is_rebuilding(struct inc_comm *comm)
+bool inc_fail_is_rebuilding(struct inc_comm *comm)
 {
 	bool asked;
 
@@ -110,7 +110,7 @@ static bool is_rebuilding(struct inc_comm *comm)
 /* Take part in a rebuild that other ranks need, though this one needs no tree. */
 void inc_fail_with_others(struct inc_comm *comm)
 {
-	if (!comm->rebuild.state && is_rebuilding(comm))
+	if (!comm->rebuild.state && inc_fail_is_rebuilding(comm))
 		inc_comm_break(comm, -EIO, "the manager makes another tree");
 }
 
@@ -134,7 +134,7 @@ void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 	comm->rebuild.state = INC_REBUILD_BROKEN;
 	inc_comm_drop_qp(comm);
 	/* If the manager does not answer, the call's time limit expires. */
-	if (!is_rebuilding(comm))
+	if (!inc_fail_is_rebuilding(comm))
 		inc_watchdog_say(&comm->watchdog, &lost);
 }
 
@@ -238,7 +238,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
 	if (inc_comm_watch_failed(comm))
 		return;
-	if (is_rebuilding(comm)) {
+	if (inc_fail_is_rebuilding(comm)) {
 		inc_comm_break(comm, -EIO, "the manager makes another tree");
 		return;
 	}

@@ -10,6 +10,7 @@
 void inc_fail_device(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool inc_comm_watch_failed(struct inc_comm *comm);
+bool inc_fail_is_rebuilding(struct inc_comm *comm);
 void inc_fail_with_others(struct inc_comm *comm);
 void inc_comm_break(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -156,7 +156,8 @@ static void rejoin_tree(struct inc_comm *comm, uint32_t round)
 	struct inc_rdv_msg msg = {
 		.type = INC_RDV_REJOIN,
 		.join.round = round,
-		.join.done = (uint32_t)inc_rebuild_count(comm),
+		.join.done = (uint32_t)inc_rebuild_count(comm) -
+			     comm->rebuild.base,
 	};
 	const char *what;
 	int ret;
@@ -190,6 +191,9 @@ static void connect_again(struct inc_comm *comm,
 
 	ret = inc_comm_take_tree(comm, tree, comm->rebuild.psn, err,
 				 sizeof(err));
+	/* The watch moves the queue pair to ERROR if this tree has failed, too. */
+	if (ret && inc_fail_is_rebuilding(comm))
+		return;
 	if (ret) {
 		inc_comm_fail(comm, ret, "another tree: %s", err);
 		return;
@@ -200,14 +204,16 @@ static void connect_again(struct inc_comm *comm,
 
 static void go_on(struct inc_comm *comm)
 {
+	uint32_t done = comm->rebuild.base + comm->tree.resume;
+
 	comm->msgs.next = comm->tree.first_msg_id;
 	comm->msgs.head = comm->msgs.next;
 	if (comm->uc)
 		inc_uc_restart(comm);
 	comm->rebuild.state = INC_REBUILD_NONE;
 	inc_info(&comm->who, "goes on over another tree, after operation %u",
-		 comm->tree.resume);
-	inc_msg_resume(comm, comm->tree.resume);
+		 done);
+	inc_msg_resume(comm, done);
 }
 
 /* Take the next due step towards another tree. */
