@@ -375,6 +375,75 @@ part_token()
 	unset INC_AM_CA INC_AM_TOKEN
 }
 
+# gets PATH ARGS...: the status of the page at the manager, for another host.
+gets()
+{
+	host 0 curl -s -o "$DIR/page" -w '%{http_code}' --cacert "$CA/ca.pem" \
+		"${@:2}" "https://$(topo_ip4 sw):18789$1"
+}
+
+is_served_with()
+{
+	gets /state -H "Authorization: Bearer $1" | grep -qx 200 &&
+		jq -e .groups "$DIR/page" >/dev/null
+}
+
+serial_served()
+{
+	host 0 openssl s_client -connect "$(topo_ip4 sw):18789" </dev/null 2>/dev/null |
+		openssl x509 -noout -serial | cut -d = -f 2
+}
+
+is_renewed()
+{
+	[ "$(serial_served)" = "$(serial_of "$CA/amd/cert.pem")" ]
+}
+
+# Beyond loopback the page is for operators, by HTTPS.
+page_asks()
+{
+	local opal path n=0
+
+	opal=$(ca token opera - operator "$TOKENS")
+	secured amd --tokens "$TOKENS" --http "$(topo_ip4 sw):18789"
+	for path in / /page.js /state /events /history /metrics /nothing; do
+		[ "$(gets $path)" = 401 ] || n=$((n + 1))
+	done
+	ktap $n "the page asks other hosts for a token"
+	[ "$(gets /state -H "Authorization: Bearer x")" = 401 ] &&
+		[ "$(gets /state -H "Authorization: Bearer $(cat "$DIR/tom")")" = 401 ] &&
+		[ "$(gets /state -u ":$(cat "$DIR/tom")")" = 401 ] &&
+		[ "$(gets /state -H "Authorization: Basic x")" = 401 ]
+	ktap $? "a client's, or a wrong one, is not enough" "$(cat "$DIR/page")"
+	wait_for 10 is_served_with "$opal"
+	ktap $? "an operator's is"
+	[ "$(gets /metrics -u "any:$opal")" = 200 ] &&
+		grep -q "^inc_am_" "$DIR/page"
+	ktap $? "also as a password"
+	! host 0 curl -s "http://$(topo_ip4 sw):18789/state" >/dev/null
+	ktap $? "nothing is sent in plaintext"
+	host 0 curl -sN -m 60 --cacert "$CA/ca.pem" -u ":$opal" \
+		"https://$(topo_ip4 sw):18789/events" >"$DIR/events" &
+	wait_for 10 test -s "$DIR/events"
+	ca -f manager amd "$(topo_ip4 sw)" 127.0.0.1
+	wait_for 20 is_renewed
+	ktap $? "a renewed certificate is served" "$(serial_served)"
+	wait_for 10 is_served_with "$opal"
+	ktap $? "and the page goes on"
+	wait $!
+	[ $? != 28 ] && [ -s "$DIR/events" ]
+	ktap $? "viewers have to come again" "$(head -c 200 "$DIR/events")"
+	sed -i /^opera/d "$TOKENS"
+	kill -HUP "$AMD"
+	wait_for 10 is_refused "$opal"
+	ktap $? "a token that is revoked no longer counts"
+}
+
+is_refused()
+{
+	[ "$(gets /state -u ":$1")" = 401 ]
+}
+
 part_role()
 {
 	local pid
@@ -966,6 +1035,7 @@ part_plain()
 print(urllib.request.urlopen(sys.argv[1]).status)')
 	says "the page for other hosts, beside TLS" 0 200 \
 		"http://$(topo_ip4 sw):18789/state"
+	page_asks
 	SAYS_BY=(as alice ctl)
 	says "clients still need a certificate" 0 "" topology
 	SAYS_BY=(sw)

@@ -217,10 +217,10 @@ static const struct opt options_list[] = {
 	  "seconds for another tree, if one fails (30)",
 	  AT(rebuild_ms), 1000, DAY },
 	{ "http", 0, OPT_TEXT, "ADDR:PORT",
-	  "the web page and Prometheus' metrics, without any authentication (default " WEB_ADDRESS "); none",
+	  "the web page and Prometheus' metrics (default " WEB_ADDRESS "); none. Beyond loopback by HTTPS, and for operators' tokens",
 	  AT(http), 1, .call = take_http },
 	{ "http-insecure-plaintext", 0, OPT_FLAG, NULL,
-	  "show it to other hosts: everyone sees everything",
+	  "show it to other hosts without TLS and tokens: everyone sees everything",
 	  AT(http_plaintext) },
 	{ "tenants", 0, OPT_TEXT, "FILE",
 	  "what tenants may have; read again on SIGHUP (default: " AM_TENANTS ", which may be missing)",
@@ -278,8 +278,8 @@ static int check_security(const struct amd_options *o)
 	if (what)
 		return opts_wrong("%s", what);
 	if (o->http && !o->http_plaintext && !how->plaintext &&
-	    !inc_auth_is_loopback(o->http))
-		return opts_wrong("--http %s: others could read all without a password: use loopback, or --http-insecure-plaintext",
+	    !(how->cert && how->tokens) && !inc_auth_is_loopback(o->http))
+		return opts_wrong("--http %s: beyond loopback needs --tokens, and --tls-cert, --tls-key and --tls-ca; or --http-insecure-plaintext, with which others read all without a password",
 				  o->http);
 	if (how->cert || how->plaintext || inc_auth_path(o->listen) ||
 	    inc_auth_is_loopback(o->listen))

@@ -130,6 +130,8 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 		      const struct rpc_handler *handler, void *ctx,
 		      int *port, char *err, size_t err_len);
 void rpc_refresh(struct rpc *rpc);
+struct ssl_ctx_st *rpc_tls(struct rpc *rpc);
+bool rpc_is_operator(struct rpc *rpc, const char *token);
 void rpc_check_callers(struct rpc *rpc);
 bool rpc_idle(const struct rpc *rpc);
 void rpc_unlisten(struct rpc *rpc);

@@ -384,6 +384,29 @@ void rpc_refresh(struct rpc *rpc)
 	creds_refresh(rpc->creds);
 }
 
+/*
+ * Get the server's certificate and key, as it uses them for new connections. They are
+ * others once files have changed. Returns OpenSSL's SSL_CTX, or NULL. Context: the
+ * main loop.
+ */
+struct ssl_ctx_st *rpc_tls(struct rpc *rpc)
+{
+	return creds_tls(rpc->creds);
+}
+
+/*
+ * Ask whether a token is an operator's. Returns true if so. Context: any thread.
+ * @token: token, also with "Bearer " before it
+ */
+bool rpc_is_operator(struct rpc *rpc, const char *token)
+{
+	struct identity who;
+	char why[160];
+
+	return !creds_identify(rpc->creds, NULL, token, &who, why, sizeof(why)) &&
+	       who.role >= ROLE_OPERATOR;
+}
+
 /* End the watches of callers that have lost their right to call. */
 void rpc_check_callers(struct rpc *rpc)
 {

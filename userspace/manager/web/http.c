@@ -11,6 +11,8 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <openssl/crypto.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +25,8 @@
 #include "auth/address.h"
 #include "loop/loop.h"
 #include "conf/list.h"
+#include "conf/log.h"
+#include "rpc/rpc.h"
 #include "web/web.h"
 
 #define CONNECTIONS	512
@@ -98,6 +102,9 @@ struct stream {
  * struct http - server
  * @daemon: libmicrohttpd's daemon
  * @loopback: listens only for this host
+ * @gate: gRPC server, whose certificate and operators' tokens are asked for; NULL:
+ *	nothing is
+ * @tls: that certificate, as @daemon has it
  * @lock: guards the following
  * @stop: all connections end
  * @state: last published state
@@ -112,6 +119,8 @@ struct stream {
 struct http {
 	struct MHD_Daemon	*daemon;
 	bool			loopback;
+	struct rpc		*gate;
+	SSL_CTX			*tls;
 	pthread_mutex_t		lock;
 	bool			stop;
 	struct text		*state;
@@ -425,6 +434,22 @@ static enum MHD_Result send_error(struct MHD_Connection *conn,
 	return send_reply(conn, status, r, "text/plain");
 }
 
+/* A browser then asks its user for a password. */
+static enum MHD_Result ask_token(struct MHD_Connection *conn)
+{
+	static const char text[] = "an operator's token is needed: as password, or as \"Authorization: Bearer\"\n";
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		strlen(text), (char *)text, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result ret;
+
+	if (!r)
+		return MHD_NO;
+	add_headers(r, "text/plain");
+	ret = MHD_queue_basic_auth_required_response3(conn, "inc-amd", MHD_YES, r);
+	MHD_destroy_response(r);
+	return ret;
+}
+
 static void text_sent(void *ctx)
 {
 	struct text *t = ctx;
@@ -521,6 +546,8 @@ static enum MHD_Result handle_request(void *ctx, struct MHD_Connection *conn,
 	if (!host_is_own(h, conn))
 		return send_error(conn, MHD_HTTP_FORBIDDEN,
 				  "use the name localhost\n");
+	if (h->gate && !gate_admits(h->gate, conn))
+		return ask_token(conn);
 	for (file = web_files; file->path; file++)
 		if (!strcmp(url, file->path)) {
 			r = MHD_create_response_from_buffer((size_t)(file->end - file->data),
@@ -588,12 +615,15 @@ static int bind_to(const struct addrinfo *ai)
 	return -1;
 }
 
-static struct MHD_Daemon *start_daemon(struct http *h, int fd)
+static struct MHD_Daemon *run_daemon(struct http *h, int fd,
+				     struct MHD_OptionItem *tls)
 {
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
-			     MHD_ALLOW_SUSPEND_RESUME;
+			     MHD_ALLOW_SUSPEND_RESUME |
+			     (h->gate ? MHD_USE_TLS : 0);
 
 	return MHD_start_daemon(flags, 0, admit_peer, h, handle_request, h,
+				MHD_OPTION_ARRAY, tls,
 				MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				MHD_OPTION_CONNECTION_TIMEOUT, READ_S,
@@ -604,8 +634,36 @@ static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 				MHD_OPTION_END);
 }
 
-/* Start the server. Returns the server, or NULL. */
-struct http *http_start(const char *address, char *err, size_t len)
+static struct MHD_Daemon *start_daemon(struct http *h, int fd)
+{
+	struct MHD_OptionItem tls[3] = { { MHD_OPTION_END, 0, NULL } };
+	struct MHD_Daemon *daemon = NULL;
+	char *cert, *key;
+
+	if (!h->gate)
+		return run_daemon(h, fd, tls);
+	SSL_CTX_free(h->tls);
+	h->tls = rpc_tls(h->gate);
+	SSL_CTX_up_ref(h->tls);
+	gate_pem(h->tls, &cert, &key);
+	tls[0] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, cert };
+	tls[1] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, key };
+	tls[2] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	if (cert && key)
+		daemon = run_daemon(h, fd, tls);
+	if (key)
+		OPENSSL_cleanse(key, strlen(key));
+	free(cert);
+	free(key);
+	return daemon;
+}
+
+/*
+ * Start the server. Returns the server, or NULL.
+ * @gate: gRPC server; NULL: everybody who reaches @address sees everything
+ */
+struct http *http_start(const char *address, struct rpc *gate, char *err,
+			size_t len)
 {
 	struct addrinfo *list = resolve_address(address);
 	struct http *h = calloc(1, sizeof(*h));
@@ -618,6 +676,7 @@ struct http *http_start(const char *address, char *err, size_t len)
 	}
 	pthread_mutex_init(&h->lock, NULL);
 	h->loopback = is_loopback(list->ai_addr);
+	h->gate = gate;
 	fd = bind_to(list);
 	if (fd < 0)
 		snprintf(err, len, "this address cannot be used: %s%s",
@@ -629,8 +688,45 @@ struct http *http_start(const char *address, char *err, size_t len)
 	h->daemon = fd < 0 ? NULL : start_daemon(h, fd);
 	if (h->daemon)
 		return h;
+	SSL_CTX_free(h->tls);
 	free(h);
 	return NULL;
+}
+
+static void end_streams(struct http *h)
+{
+	struct stream *s;
+
+	pthread_mutex_lock(&h->lock);
+	h->stop = true;
+	for (s = h->streams; s; s = s->next)
+		if (s->waits) {
+			s->waits = false;
+			MHD_resume_connection(s->conn);
+		}
+	pthread_mutex_unlock(&h->lock);
+}
+
+/*
+ * Take a renewed certificate. libmicrohttpd reads it at its start only; clients wait
+ * meanwhile, and viewers come again.
+ */
+void http_renew(struct http *h)
+{
+	int fd;
+
+	if (!h->gate || rpc_tls(h->gate) == h->tls)
+		return;
+	fd = MHD_quiesce_daemon(h->daemon);
+	end_streams(h);
+	MHD_stop_daemon(h->daemon);
+	h->stop = false;
+	h->daemon = start_daemon(h, fd);
+	if (h->daemon)
+		return;
+	log_error("--http: the server cannot be started with the new certificate");
+	close(fd);
+	h->gate = NULL;
 }
 
 /*
@@ -676,12 +772,11 @@ void http_publish_history(struct http *h, char *history)
 /* End all connections, and the server. */
 void http_stop(struct http *h)
 {
-	pthread_mutex_lock(&h->lock);
-	h->stop = true;
-	pthread_mutex_unlock(&h->lock);
+	end_streams(h);
 	http_publish(h, NULL, NULL);
 	http_publish_history(h, NULL);
 	MHD_stop_daemon(h->daemon);
+	SSL_CTX_free(h->tls);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }

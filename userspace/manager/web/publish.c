@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "answer/answer.h"
+#include "auth/address.h"
 #include "api/json.h"
 #include "rdma_inc.pb-c.h"
 #include "rpc/message.h"
@@ -332,6 +333,7 @@ static void publish_state(struct stats_watch *watch)
 
 	if (begin < w->next)
 		return;
+	http_renew(w->http);
 	shown = make_state(w, now);
 	http_publish(w->http, shown, make_metrics(w));
 	if (begin >= w->history_at) {
@@ -353,7 +355,9 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		snprintf(err, len, "no memory");
 		return NULL;
 	}
-	w->http = http_start(address, err, len);
+	w->http = http_start(address, inc_auth_is_loopback(address) ||
+			     m->o.http_plaintext || m->o.security.plaintext ?
+			     NULL : m->rpc, err, len);
 	if (!w->http) {
 		free(w);
 		return NULL;

@@ -15,7 +15,11 @@
 
 struct http;
 struct manager;
+struct MHD_Connection;
+struct MHD_Response;
 struct names;
+struct rpc;
+struct ssl_ctx_st;
 struct stats;
 struct web;
 
@@ -25,7 +29,9 @@ void web_publish(struct web *web);
 void web_stop(struct web *web);
 
 /* http.c */
-struct http *http_start(const char *address, char *err, size_t len);
+struct http *http_start(const char *address, struct rpc *gate, char *err,
+			size_t len);
+void http_renew(struct http *h);
 void http_publish(struct http *h, char *state, char *metrics);
 void http_publish_history(struct http *h, char *history);
 void http_stop(struct http *h);
@@ -43,6 +49,10 @@ struct web_file {
 	const char	*data;
 	const char	*end;
 };
+
+/* gate.c */
+void gate_pem(struct ssl_ctx_st *tls, char **cert, char **key);
+bool gate_admits(struct rpc *rpc, struct MHD_Connection *conn);
 
 /* names.c */
 struct names *names_start(void);
