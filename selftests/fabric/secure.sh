@@ -5,7 +5,7 @@
 # refused, and whether it is said why.
 #
 #   secure.sh [VAR=VALUE]... [PART...]
-#	PART: ca tls token role expiry crl netconf user rude plain. RUDE: connections
+#	PART: ca tls token key role expiry crl netconf user rude plain. RUDE: connections
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -442,6 +442,80 @@ page_asks()
 is_refused()
 {
 	[ "$(gets /state -u ":$1")" = 401 ]
+}
+
+# stranger NAME TEXT [KEY]: a rank of the last group with that key, or none.
+stranger()
+{
+	local first=$JOB_NAME
+
+	host 1 env INC_JOB_KEY="$3" INC_AM="$(topo_ip4 sw)" timeout "$HANGS" \
+		inc-perf --job "$first" --rank 1 --ranks 2 --dev "${TOPO}1" \
+		--count 10 >"$DIR/stranger" 2>&1
+	[ $? = 1 ] && grep -q "$2" "$DIR/stranger"
+	ktap $? "key: $1: refused, and told why" "$(cat "$DIR/stranger")"
+}
+
+part_key()
+{
+	local key limits=$DIR/tenants.conf
+
+	key=$(openssl rand -hex 32)
+	export INC_AM_CERTS=$CA/alice
+	INC_JOB_KEY=$key am_job "key: two ranks with the same one" 2 --check --count 1000
+	INC_JOB_KEY=${key}00 fails_job "key: too long" "INC_JOB_KEY: must be 64 digits"
+	INC_JOB_KEY=${key^^} fails_job "key: in capitals" "INC_JOB_KEY: must be 64 digits"
+	JOB_LATE=1 am_start 2 --check --count 1000
+	event "group \"$JOB_NAME\": rank 0"
+	stranger "a rank with one, where the first has none" \
+		"rank 1 has another key than the first rank" "$key"
+	am_rank 1 2 --check --count 1000
+	job_wait
+	ktap $? "key: the group without one is not harmed" "$(job_why)"
+	export INC_JOB_KEY=$key
+	JOB_LATE=1 am_start 2 --check --count 1000
+	event "group \"$JOB_NAME\": rank 0"
+	stranger "another one" "rank 1 has another key" "$(openssl rand -hex 32)"
+	stranger "none" "rank 1 has no key"
+	event "refused .*rank 1 has .* key"
+	ktap $? "key: an event says so" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	am_rank 1 2 --check --count 1000
+	job_wait
+	ktap $? "key: the group is not harmed" "$(job_why)"
+	# The next manager knows it from the store, and keeps no more than a digest.
+	AMD_STORE=sqlite:$DIR/key.db secured amd
+	long_job 2
+	stranger "a group that runs" "rank 1 has no key"
+	! grep -qa "$key" "$DIR/key.db"* && grep -qa '"key":' "$DIR/key.db"*
+	ktap $? "key: the store has its digest"
+	kill_amd
+	AMD_STORE=sqlite:$DIR/key.db amd_up
+	event "rank-resumed\|group-restored $JOB_NAME" 20
+	wait_for 20 is_whole
+	ktap $? "key: ranks resume at the next manager" "$(ctl group)"
+	stranger "that one" "rank 1 has no key"
+	kill "${JOB_PIDS[@]}"
+	job_wait
+	# A tenant whose groups need one.
+	printf 'tenant = red\nrequire-key = maybe\n' >"$limits"
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none --switch /x --listen 127.0.0.1:0)
+	says "key: require-key = maybe" 1 "tenants.conf:2: this must be yes or no" \
+		--tenants "$limits"
+	printf 'tenant = red\nrequire-key = yes\n' >"$limits"
+	secured amd --tenants "$limits"
+	am_job "key: a tenant that needs keys" 2 --check --count 1000
+	unset INC_JOB_KEY
+	fails_job "key: none there" "set INC_JOB_KEY alike"
+	unset INC_AM_CERTS
+	AMD_SECURITY=(--insecure-plaintext)
+	amd_down
+	amd_up
+	INC_JOB_KEY=$key fails_job "key: in plaintext" "sent over TLS only"
+}
+
+is_whole()
+{
+	ctl group | grep -q "group $JOB_NAME: ready, 2 of 2"
 }
 
 part_role()
@@ -1054,4 +1128,4 @@ print(urllib.request.urlopen(sys.argv[1]).status)')
 		"the connection is refused: is inc-amd running there"
 }
 
-suite "ca tls token role expiry crl netconf user rude plain" "$@"
+suite "ca tls token key role expiry crl netconf user rude plain" "$@"

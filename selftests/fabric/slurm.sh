@@ -5,7 +5,7 @@
 # before it starts, and gives it back whichever way it ends.
 #
 #   slurm.sh [VAR=VALUE]... [PART...]
-#	PART: job account none refused cancel away
+#	PART: job key account none refused cancel away
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -42,6 +42,8 @@ configure()
 	PrologSlurmctld=$HOOKS/prolog
 	EpilogSlurmctld=$HOOKS/epilog
 	TaskProlog=$HOOKS/task-prolog
+	Prolog=$HOOKS/node-prolog
+	Epilog=$HOOKS/node-epilog
 	NodeName=n0 NodeHostname=$host NodeAddr=127.0.0.1 CPUs=1
 	PartitionName=all Nodes=ALL Default=YES MaxTime=10
 	END
@@ -54,8 +56,9 @@ configure()
 	END
 	# As "make install" does.
 	cp -r "$ROOT/userspace/manager/slurm" "$HOOKS" &&
-		sed -i "s|/etc/rdma_inc/slurm.conf|$DIR/site.conf|g" \
-			"$HOOKS/common"
+		sed -i "s|/etc/rdma_inc/slurm.conf|$DIR/site.conf|g
+			s|/etc/rdma_inc/slurm.key|$DIR/slurm.key|
+			s|/run/rdma_inc-keys|$DIR/keys|" "$HOOKS/common"
 }
 
 # background NAME CMD...: on the bridge host.
@@ -184,6 +187,33 @@ part_job()
 	ktap $? "its reservation has ended" "$(ctl reservation)"
 }
 
+no_keys()
+{
+	[ -z "$(ls "$DIR/keys")" ]
+}
+
+# The tasks of a job have the job's key, of which its node keeps nothing.
+part_key()
+{
+	local job keys=()
+
+	openssl rand -hex 64 >"$DIR/slurm.key"
+	chmod 600 "$DIR/slurm.key"
+	for job in 1 2; do
+		JOB=$(sw sbatch --parsable -n 1 -o "$DIR/out" \
+			--wrap "srun sh -c 'echo key \$INC_JOB_KEY; ls -l $DIR/keys/*'")
+		wait_for 60 state_is COMPLETED
+		keys+=("$(sed -n 's/^key \([0-9a-f]\{64\}\)$/\1/p' "$DIR/out")")
+		grep -q "^-r\?w\?------- .*$DIR/keys/$JOB$" "$DIR/out"
+		ktap $? "key: job $job: nobody else can read it" "$(cat "$DIR/out")"
+		wait_for 10 no_keys
+		ktap $? "key: job $job: then it is gone" "$(ls "$DIR/keys")"
+	done
+	[ "${#keys[0]}" = 64 ] && [ "${#keys[1]}" = 64 ] && [ "${keys[0]}" != "${keys[1]}" ]
+	ktap $? "key: each job has one" "${keys[*]}; $(cat "$DIR/out")"
+	rm "$DIR/slurm.key"
+}
+
 # An account may have the name of a word of inc-amctl.
 part_account()
 {
@@ -283,4 +313,4 @@ part_away()
 	ktap $? "tried again when there is one: it runs" "$(job_log)"
 }
 
-suite "job account none refused cancel away" "$@"
+suite "job key account none refused cancel away" "$@"

@@ -6,7 +6,7 @@
 # parent's daemon.
 #
 #   tls.sh [VAR=VALUE]... [PART...]
-#	PART: certificates tokens plain stalled noise renewed levels
+#	PART: certificates tokens key plain stalled noise renewed levels
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -171,6 +171,41 @@ part_tokens()
 	gone tokens
 }
 
+# one HOST NAME RANK KEY: a rank of two, at that host, with that key.
+one()
+{
+	host "$1" env INC_SERVER_CERTS="$CA/rank" INC_JOB_KEY="$4" \
+		timeout "$HANGS" inc-perf --server "$(switch_ip4 l0)" --job "$2" \
+		--rank "$3" --ranks 2 --dev "$TOPO$1" "${PERF[@]}"
+}
+
+part_key()
+{
+	local key name how first
+
+	key=$(openssl rand -hex 32)
+	tls --tls-ca "$CA/ca.pem" -v || return
+	INC_SERVER_CERTS=$CA/rank INC_JOB_KEY=$key job "a job with a key" 2 "${PERF[@]}"
+	for how in without with; do
+		first=$([ "$how" = without ] || echo "$key")
+		name=key$RANDOM
+		one 0 "$name" 0 "$first" >"$LAB_OUT/key0.log" 2>&1 &
+		wait_for 10 grep -q "\"$name\": rank 0" "$LOG"
+		! one 1 "$name" 1 "$(openssl rand -hex 32)" >"$LAB_OUT/rank.log" 2>&1 &&
+			grep -q "rank 1 has another key" "$LAB_OUT/rank.log"
+		ktap $? "a job $how one: a rank with another is refused, and told why" \
+			"$(cat "$LAB_OUT/rank.log")"
+		one 1 "$name" 1 "$first" >"$LAB_OUT/rank.log" 2>&1 && wait %%
+		ktap $? "a job $how one goes on" \
+			"$(cat "$LAB_OUT"/{rank,key0}.log)"
+	done
+	gone key
+	daemon || return
+	! rank INC_JOB_KEY="$key" && grep -q "sent over TLS only" "$LAB_OUT/rank.log"
+	ktap $? "a key in plaintext" "$(cat "$LAB_OUT/rank.log")"
+	gone "key in plaintext"
+}
+
 part_plain()
 {
 	daemon || return
@@ -255,8 +290,8 @@ part_levels()
 	root=$!
 	wait_for 20 grep -q listening "$LAB_OUT/root.log" || return
 	tls --tls-ca "$CA/ca.pem" --parent "$(switch_ip4 sw)" || return
-	INC_SERVER_CERTS=$CA/rank job "a child of a parent with TLS" 2 \
-		"${PERF[@]}"
+	INC_SERVER_CERTS=$CA/rank INC_JOB_KEY=$(openssl rand -hex 32) \
+		job "a child of a parent with TLS" 2 "${PERF[@]}"
 	gone levels
 	daemon --parent "$(switch_ip4 sw)" || return
 	refused_up "a child without TLS" "speaks TLS" A=
@@ -297,4 +332,4 @@ suite_down()
 	levels_down
 }
 
-suite "certificates tokens plain stalled noise renewed levels" "$@"
+suite "certificates tokens key plain stalled noise renewed levels" "$@"

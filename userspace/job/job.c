@@ -3,6 +3,7 @@
  * The ranks of a job. After inc_job_init(), only inc_job_set() and
  * inc_job_set_rts() change counts.
  */
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -50,6 +51,17 @@ void inc_job_set_rts(struct inc_job *job, struct inc_job_rank *r, bool rts)
 {
 	job->rts += (uint32_t)rts - r->rts;
 	r->rts = rts;
+}
+
+/*
+ * Check whether a rank has the key of the job's first one, or has none like that.
+ * Returns true if so. Both have digests.
+ */
+bool inc_job_key_fits(const struct inc_rdv_join *first,
+		      const struct inc_rdv_join *join)
+{
+	return first->has_key == join->has_key &&
+	       !CRYPTO_memcmp(first->key, join->key, sizeof(join->key));
 }
 
 /*

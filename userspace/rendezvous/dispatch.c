@@ -22,7 +22,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 			     gather_of(c) ? c->join.rank : c->rank);
 		return;
 	}
-	if (!addr_believed(c, &join->addr))
+	if (!addr_believed(c, &join->addr) || !join_key_fits(c, join))
 		return;
 	/* The default path MTU must fit the paths of all ranks. */
 	if (pmtu && pmtu < fits.mtu)
@@ -45,7 +45,8 @@ static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 		return;
 	}
 	c->peer = PEER_CHILD;
-	gather_join(c, join);
+	if (join_key_fits(c, join))
+		gather_join(c, join);
 }
 
 static void handle_link(struct client *c, const struct inc_rdv_join *join)

@@ -139,6 +139,7 @@ void rails_choose(struct job *job, struct inc_rdv_msg *ready);
 void rails_lost(const struct server *s, const struct inc_rdv_join *join);
 
 /* join.c */
+bool join_key_fits(struct client *c, const struct inc_rdv_join *join);
 bool join_fits(struct client *c, struct job *job,
 	       const struct inc_rdv_join *join);
 void job_join(struct client *c, const struct inc_rdv_join *join);

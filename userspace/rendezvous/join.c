@@ -6,6 +6,24 @@
 #include "job.h"
 
 /*
+ * Check whether a rank, or a child switch with one, has the key of its job, if there is
+ * that job already. Returns true if so.
+ * @c: its connection, which gets an error if not
+ */
+bool join_key_fits(struct client *c, const struct inc_rdv_join *join)
+{
+	const struct job *job = job_find(c->server, join->job, false);
+
+	if (!job)
+		job = job_find(c->server, join->job, true);
+	if (!job || inc_job_key_fits(&job->request, join))
+		return true;
+	client_error(c, EACCES, "job \"%s\": rank %u has %s key than the first rank of the job (INC_JOB_KEY)",
+		     join->job, join->rank, join->has_key ? "another" : "no");
+	return false;
+}
+
+/*
  * Check whether a rank may take its place in a job. Returns true if so.
  * @c: its connection, which gets an error if not
  */

@@ -19,6 +19,7 @@
 #define INC_RDV_TEXT_MAX	512
 #define INC_RDV_RAILS_MAX	8	/* addresses of a switch that ranks choose from */
 #define INC_RDV_RAILS_LEN	256	/* of their list, with the final 0 */
+#define INC_RDV_KEY_LEN		32
 
 /**
  * struct inc_rdv_addr - address of a GID
@@ -66,6 +67,8 @@ struct inc_rdv_tree {
  * @done: if INC_RDV_REJOIN: number of operations whose results the rank has,
  *	modulo 2^32
  * @tree: requested settings of the tree
+ * @has_key: the job has a key
+ * @key: that key; at a coordinator its SHA-256
  */
 struct inc_rdv_join {
 	char			job[INC_RDV_JOB_MAX + 1];
@@ -84,6 +87,8 @@ struct inc_rdv_join {
 	uint32_t		round;
 	uint32_t		done;
 	struct inc_rdv_tree	tree;
+	bool			has_key;
+	uint8_t			key[INC_RDV_KEY_LEN];
 };
 
 /**

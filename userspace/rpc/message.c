@@ -3,6 +3,7 @@
  * See message.h.
  */
 #include <errno.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,10 @@ static void put_join(const struct am_message *msg,
 				    RDMA_INC__V1__TRANSPORT__RC;
 	req->mapping = INC_RDV_MAPPING;
 	req->reservation = (char *)msg->reservation;
+	if (join->has_key)
+		req->key = (ProtobufCBinaryData){
+			.len = sizeof(join->key), .data = (uint8_t *)join->key,
+		};
 	put_tree(&join->tree, req->tree);
 }
 
@@ -335,6 +340,20 @@ static int take_qp(const ProtobufCBinaryData *addr, uint32_t qpn, uint32_t psn,
 	return 0;
 }
 
+/* A child switch's coordinator has nothing but the digest. */
+static int take_key(const ProtobufCBinaryData *key, bool digest,
+		    struct inc_rdv_join *join, char *err, size_t len)
+{
+	if (key->len && key->len != sizeof(join->key))
+		return set_error(err, len, -EINVAL, "join: key must have 32 bytes");
+	join->has_key = key->len;
+	if (join->has_key && digest)
+		memcpy(join->key, key->data, key->len);
+	else if (join->has_key)
+		SHA256(key->data, key->len, join->key);
+	return 0;
+}
+
 /* @msg->rdv.type is set: only INC_RDV_JOIN comes with a queue pair. */
 static int take_join(const RdmaInc__V1__JoinRequest *req,
 		     struct am_message *msg, char *err, size_t len)
@@ -373,7 +392,9 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	COPY_JOIN(join, req);
 	snprintf(join->job, sizeof(join->job), "%s", req->group);
 	join->uc = req->transport == RDMA_INC__V1__TRANSPORT__UC;
-	return req->tree ? take_tree(req->tree, &join->tree, err, len) : 0;
+	ret = take_key(&req->key, msg->rdv.type != INC_RDV_JOIN, join, err, len);
+	return ret || !req->tree ? ret :
+	       take_tree(req->tree, &join->tree, err, len);
 }
 
 static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,

@@ -6,6 +6,7 @@
 #ifndef INC_AUTH_CLIENT_H
 #define INC_AUTH_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -15,6 +16,7 @@
  * @cert: file with the client's certificate, or NULL
  * @key: file with its private key, or NULL
  * @token: token, or NULL
+ * @job_key: the caller sends a job's key, too
  */
 struct auth_client {
 	const char *prefix;
@@ -22,6 +24,7 @@ struct auth_client {
 	char	*cert;
 	char	*key;
 	char	*token;
+	bool	job_key;
 };
 
 int inc_auth_read(struct auth_client *a, const char *prefix, char *err,

@@ -14,6 +14,7 @@
 
 #include "conf/array.h"
 #include "conf/open.h"
+#include "conf/text.h"
 #include "auth/token.h"
 
 #define FILE_MAX	(4U << 20)	/* bytes; some 30,000 tokens */
@@ -32,24 +33,6 @@ struct tokens {
 	size_t		n;
 	struct token	*list;
 };
-
-static bool parse_hex(const char *text, uint8_t *bytes, size_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *high, *low;
-	size_t i;
-
-	if (strlen(text) != 2 * n)
-		return false;
-	for (i = 0; i < n; i++) {
-		high = strchr(digits, text[2 * i]);
-		low = strchr(digits, text[2 * i + 1]);
-		if (!high || !low)
-			return false;
-		bytes[i] = (uint8_t)((high - digits) << 4 | (low - digits));
-	}
-	return true;
-}
 
 /* Returns 0, as for an empty line, -EINVAL or -ENOMEM. */
 static int take_line(struct tokens *t, char *line, char *err, size_t err_len)
@@ -75,7 +58,7 @@ static int take_line(struct tokens *t, char *line, char *err, size_t err_len)
 			 strcmp(word[1], "-") ? word[1] : "", word[2], err,
 			 err_len))
 		return -EINVAL;
-	if (!parse_hex(word[3], t->list[t->n].digest, SHA256_DIGEST_LENGTH)) {
+	if (!text_hex_take(word[3], t->list[t->n].digest, SHA256_DIGEST_LENGTH)) {
 		snprintf(err, err_len, "the digest must have 64 digits, 0-9 and a-f (\"inc-am-ca token\" makes such lines)");
 		return -EINVAL;
 	}

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "conf/text.h"
 
@@ -55,6 +56,41 @@ void text_clean(char *text)
 		}
 		while (n--)
 			*text++ = (char)*from++;
+	}
+	*text = '\0';
+}
+
+static const char digits[] = "0123456789abcdef";
+
+/* Read @n bytes as 2 * @n digits, 0-9 and a-f. Returns false if @text is anything else. */
+bool text_hex_take(const char *text, uint8_t *bytes, size_t n)
+{
+	const char *high, *low;
+	size_t i;
+
+	if (strlen(text) != 2 * n)
+		return false;
+	for (i = 0; i < n; i++) {
+		high = strchr(digits, text[2 * i]);
+		low = strchr(digits, text[2 * i + 1]);
+		if (!high || !low)
+			return false;
+		bytes[i] = (uint8_t)((high - digits) << 4 | (low - digits));
+	}
+	return true;
+}
+
+/*
+ * Write bytes as digits.
+ * @text: room for 2 * @n + 1 characters
+ */
+void text_hex_put(char *text, const uint8_t *bytes, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		*text++ = digits[bytes[i] >> 4];
+		*text++ = digits[bytes[i] & 15];
 	}
 	*text = '\0';
 }

@@ -50,6 +50,26 @@ static struct group *find_group(const struct manager *m, const struct tenant *tn
 	return g;
 }
 
+/*
+ * Check whether a rank has the key of a group, whose ranks it does not harm otherwise.
+ * Returns false if it was refused.
+ * @first: the group's request
+ */
+static bool check_key(struct manager *m, struct rpc_stream *stream,
+		      const struct inc_rdv_join *first,
+		      const struct inc_rdv_join *join)
+{
+	char why[160];
+
+	if (inc_job_key_fits(first, join))
+		return true;
+	snprintf(why, sizeof(why), "group \"%s\": rank %u has %s key than the first rank of the group (INC_JOB_KEY)",
+		 join->job, join->rank, join->has_key ? "another" : "no");
+	violation_call(m, rpc_stream_peer(stream), why);
+	refuse_rank(stream, EACCES, "%s", why);
+	return false;
+}
+
 static bool check_join(struct rpc_stream *stream, struct group *g,
 		       const struct inc_rdv_join *join)
 {
@@ -142,6 +162,11 @@ static bool is_admitted(struct manager *m, struct rpc_stream *stream,
 	struct reservation *r = NULL;
 
 	*reserved = NULL;
+	if (tn->limits->require_key && !join->has_key) {
+		refuse_rank(stream, EACCES, "group \"%s\": the groups of this tenant need a key: set INC_JOB_KEY alike for all ranks, or start them with mpirun-inc",
+			    join->job);
+		return false;
+	}
 	if (msg->reservation[0]) {
 		r = reservation_find(&m->tenants, tn, msg->reservation);
 		if (!r) {
@@ -178,6 +203,8 @@ static struct group *form_group(struct manager *m, struct rpc_stream *stream,
 	struct reservation *r = NULL;
 	struct inc_rdv_addr from;
 
+	if (old && !check_key(m, stream, &old->request, join))
+		return NULL;
 	if (old && !move_allows(old, join)) {
 		refuse_rank(stream, EINVAL, "group \"%s\": rank %u of %u is none of the group that moves there",
 			    join->job, join->rank, join->ranks);
@@ -224,7 +251,9 @@ static struct group *get_group(struct manager *m, struct rpc_stream *stream,
 		return NULL;
 	}
 	g = find_group(m, tn, msg->rdv.join.job);
-	return g ? g : form_group(m, stream, tn, msg);
+	if (!g)
+		return form_group(m, stream, tn, msg);
+	return check_key(m, stream, &g->request, &msg->rdv.join) ? g : NULL;
 }
 
 static void handle_join(struct manager *m, struct rpc_stream *stream,

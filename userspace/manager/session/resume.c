@@ -186,6 +186,13 @@ void session_resume(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	r = find_rank(m, tenant, join, tree_id);
+	if (r && !inc_job_key_fits(&r->group->request, join)) {
+		snprintf(text, sizeof(text), "group \"%s\": rank %u has another key (INC_JOB_KEY)",
+			 join->job, join->rank);
+		violation_call(m, rpc_stream_peer(stream), text);
+		rpc_stream_end(stream, EACCES, text);
+		return;
+	}
 	if (r && r->core.state == RANK_PRESENT) {
 		r->old_qp = (struct rank_qp){ join->qpn, join->psn };
 		take_stream(r, stream);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/text.h"
 #include "group/group.h"
 #include "state/json_text.h"
 
@@ -325,6 +326,15 @@ static void put_wishes(struct json_object *o, const struct inc_rdv_tree *t)
 	put_number(o, "first-msg-id", t->first_msg_id);
 }
 
+static void put_key(struct json_object *o, const struct inc_rdv_join *join)
+{
+	char text[2 * sizeof(join->key) + 1];
+
+	text_hex_put(text, join->key, sizeof(join->key));
+	if (join->has_key)
+		put_text(o, "key", text);
+}
+
 static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 {
 	t->slots = get_u32(o, "slots");
@@ -383,6 +393,7 @@ char *record_of(const struct group *g)
 	put_number(o, "rebuilding", has_no_tree(g));
 	put_number(o, "connecting", group_phase(g) != GROUP_READY);
 	put_wishes(o, &g->request.tree);
+	put_key(o, &g->request);
 	list = put_list(o, "parts");
 	for (i = 0; i < g->nsubtrees && !has_no_tree(g); i++)
 		put_subtree(append_object(list), g, &g->subtrees[i]);
@@ -478,6 +489,8 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	snprintf(g->name, sizeof(g->name), "%s", *text_of(o, "shown") ?
 		 text_of(o, "shown") : g->request.job);
 	take_wishes(o, &g->request.tree);
+	g->request.has_key = text_hex_take(text_of(o, "key"), g->request.key,
+					   sizeof(g->request.key));
 	n = json_object_array_length(subtrees);
 	g->subtrees = calloc(n + 1, sizeof(*g->subtrees));
 	for (i = 0; g->subtrees && i < n && !ret; i++)

@@ -16,6 +16,7 @@ enum {
 	OPT_ALL_GROUPS,
 	OPT_ALL_RANKS,
 	OPT_PRIORITY,
+	OPT_REQUIRE_KEY,
 };
 
 static const struct option lines[] = {
@@ -31,6 +32,8 @@ static const struct option lines[] = {
 	{ "all-groups",		required_argument,	NULL, OPT_ALL_GROUPS },
 	{ "all-ranks",		required_argument,	NULL, OPT_ALL_RANKS },
 	{ "priority",		required_argument,	NULL, OPT_PRIORITY },
+	{ "require-key",	required_argument,	NULL,
+	  OPT_REQUIRE_KEY },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -162,6 +165,13 @@ static int take_priority(const struct policy *p, struct limits *to,
 	return 0;
 }
 
+/* Returns false if @text is neither "yes" nor "no". */
+static bool read_word(const char *text, uint32_t *value)
+{
+	*value = !strcmp(text, "yes");
+	return *value || !strcmp(text, "no");
+}
+
 static int take_option(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
@@ -170,7 +180,9 @@ static int take_option(void *ctx, int opt, char *text)
 
 	if (opt == OPT_TENANT)
 		return take_tenant(p, text);
-	if (!read_number(text, &value))
+	if (opt == OPT_REQUIRE_KEY && !read_word(text, &value))
+		return set_error(p, "this must be yes or no");
+	if (opt != OPT_REQUIRE_KEY && !read_number(text, &value))
 		return set_error(p, "this must be a number, 0 to 4294967294");
 	if (opt == OPT_ALL_GROUPS || opt == OPT_ALL_RANKS) {
 		opt = opt == OPT_ALL_GROUPS ? LIMIT_GROUPS : LIMIT_RANKS;
@@ -181,6 +193,10 @@ static int take_option(void *ctx, int opt, char *text)
 		return set_error(p, "whose limit is this? A line \"tenant = NAME\" must come first");
 	if (note_set(p, set, opt))
 		return -1;
+	if (opt == OPT_REQUIRE_KEY) {
+		to->require_key = value;
+		return 0;
+	}
 	if (opt == OPT_PRIORITY)
 		return take_priority(p, to, value);
 	to->max[opt] = value;

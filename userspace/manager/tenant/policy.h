@@ -43,10 +43,12 @@ enum policy_limit {
  * @max: by enum policy_limit; POLICY_NO_LIMIT: none
  * @priority: groups of a higher one that wait for room are placed first; 0 to
  *	POLICY_PRIORITY_MAX
+ * @require_key: each group has a key
  */
 struct limits {
 	uint32_t	max[LIMITS];
 	uint32_t	priority;
+	bool		require_key;
 };
 
 struct policy;

@@ -396,7 +396,11 @@ static int am_send(struct inc_am *am, const struct inc_rdv_msg *said)
 
 	pthread_mutex_lock(&am->lock);
 	if (!am->ended) {
-		am_note_said(am, said);
+		msg.rdv.join.has_key = said->type == INC_RDV_JOIN &&
+				       am->auth.job_key;
+		if (msg.rdv.join.has_key)
+			memcpy(msg.rdv.join.key, am->key, sizeof(am->key));
+		am_note_said(am, &msg.rdv);
 		if (said->type == INC_RDV_RTS && am->cm)
 			am_cm_established(am->cm);
 		memcpy(msg.reservation, am->reservation,
@@ -449,6 +453,19 @@ static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
 	return -EINVAL;
 }
 
+static int read_key(struct inc_am *am, char *err, size_t err_len)
+{
+	const char *key = secure_getenv("INC_JOB_KEY");
+
+	if (!key || !*key)
+		return 0;
+	am->auth.job_key = text_hex_take(key, am->key, sizeof(am->key));
+	if (am->auth.job_key)
+		return 0;
+	snprintf(err, err_len, "INC_JOB_KEY: must be 64 digits, 0-9 and a-f (\"openssl rand -hex 32\" makes such a key)");
+	return -EINVAL;
+}
+
 /* @list: the manager that was reached, and others; or an inc-tool serve */
 static int know_others(struct inc_am *am, const char *list)
 {
@@ -469,6 +486,7 @@ static int read_env(struct inc_am *am, char *err, size_t err_len)
 	int ret = inc_auth_read(&am->auth, am->is_manager ? "INC_AM" :
 				"INC_SERVER", err, err_len);
 
+	ret = ret ?: read_key(am, err, err_len);
 	return ret || !am->is_manager ? ret :
 	       read_reservation(am->reservation, err, err_len);
 }
@@ -499,6 +517,8 @@ static void am_free(struct inc_am *am)
 {
 	am_stream_close(&am->stream);
 	inc_auth_free(&am->auth);
+	explicit_bzero(am->key, sizeof(am->key));
+	explicit_bzero(&am->asked, sizeof(am->asked));
 	inc_reach_free(am->others);
 	close_waits(am);
 	pthread_mutex_destroy(&am->lock);

@@ -58,6 +58,7 @@ struct am_search {
  * @server: the coordinator's address
  * @auth: the rank's credentials
  * @reservation: name of the rank's reservation; empty: none
+ * @key: the job's key, if @auth.job_key
  * @others: all managers, the first one first, or NULL; @search's while it runs
  * @several: @others has more than one manager
  * @ep: with a manager: epoll instance with @stream's connection, @timer and @wake
@@ -91,6 +92,7 @@ struct inc_am {
 	char			server[INC_REACH_ADDR];
 	struct auth_client	auth;
 	char			reservation[AM_ID_MAX + 1];
+	uint8_t			key[INC_RDV_KEY_LEN];
 	struct inc_reach	*others;
 	bool			several;
 	int			ep;

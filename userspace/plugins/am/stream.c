@@ -33,8 +33,10 @@ int am_stream_open(struct am_stream *s, int tcp, const char *manager,
 		.nowait		= true,
 	};
 
-	if (auth->token && !auth->ca && !inc_auth_peer_is_loopback(tcp))
-		snprintf(err, err_len, "a token is sent over TLS only: set %s_CA or %s_CERTS",
+	if ((auth->token || auth->job_key) && !auth->ca &&
+	    !inc_auth_peer_is_loopback(tcp))
+		snprintf(err, err_len, "a %s is sent over TLS only: set %s_CA or %s_CERTS",
+			 auth->token ? "token" : "job's key (INC_JOB_KEY)",
 			 auth->prefix, auth->prefix);
 	else
 		s->channel = channel_new(&how, err, err_len);
