@@ -104,7 +104,9 @@ for name, code, text, kw in (
          'group "rpc": this manager knows mapping 1 only, not 99',
          {"mapping": 99}),
         ("an unknown transport", Code.INVALID_ARGUMENT, "transport must be",
-         {"transport": 7})):
+         {"transport": 7}),
+        ("a key of 31 bytes", Code.INVALID_ARGUMENT, "key must have 32 bytes",
+         {"key": bytes(31)})):
     refused_join("join: " + name, code, text, join(**kw))
 refused_join("rts first", Code.FAILED_PRECONDITION, "join",
              pb.RankMessage(rts=empty))
@@ -151,7 +153,9 @@ for ranks, n in (64, 256), (1024, 16):
     while groups():
         time.sleep(0.1)
 
-one = Stream(join(group="one", tree=pb.TreeWishes(slots=8, first_msg_id=0)))
+key = bytes(range(32))
+one = Stream(join(group="one", key=key,
+                  tree=pb.TreeWishes(slots=8, first_msg_id=0)))
 msg = next(one.call)
 ktap(msg.WhichOneof("kind") == "joined" and msg.joined.slots == 8 and
      msg.joined.switch_id == "sw" and msg.joined.qpn >= 1 << 23 and
@@ -162,6 +166,11 @@ group = call("GetGroup", pb.GetGroupRequest(name="one"), pb.Group)
 ktap(group.state == "ready" and [list(t.ranks) for t in group.tree] == [[0]],
      "GetGroup: a group that is ready", group)
 asked = {"group": "one", "tree": pb.TreeWishes(slots=8, first_msg_id=0)}
+for name, wrong in ("a wrong", key[::-1]), ("no", b""):
+    refused_join(f"resume with {name} key", Code.PERMISSION_DENIED, "another key",
+                 pb.RankMessage(resume=pb.ResumeRequest(
+                     join=join(**asked, key=wrong).join, tree_id=msg.joined.tree_id)))
+asked["key"] = key
 for name, tree, wrong in (("tree", msg.joined.tree_id + 1, {}),
                           ("QPN", msg.joined.tree_id, {"qpn": 18})):
     refused_join(f"resume with a wrong {name}", Code.NOT_FOUND,
