@@ -251,6 +251,10 @@ socket.socket(socket.AF_UNIX).bind("switch1")
 os.execvp(sys.argv[2], sys.argv[2:])' "$(mktemp -d)" "${SAYS_BY[@]}")
 	says "a switch at a socket in the directory" 2 "begins with /" \
 		--switch switch1
+	SAYS_BY=(timeout "$HANGS" inc-amd --store none --http none --switch /x
+		--insecure-plaintext)
+	says "a link-local address without its interface" 1 "fe80::1%eth0" \
+		--listen "[fe80::1]:0"
 	SAYS_BY=(sw)
 	no_hint "nobody listens" "refused" sw inc-amctl -m 127.0.0.1:1 topology
 	no_hint "a name that is none" "nowhere.invalid" \

@@ -101,6 +101,8 @@ static int set_error(const struct h2_server *s, const char *address, int ret,
 		 ret == -EADDRINUSE ? used :
 		 ret == -EADDRNOTAVAIL ?
 		 "no interface of this host has this address (ip address)" :
+		 ret == -EINVAL && strstr(address, "fe80:") ?
+		 "a link-local address needs its interface, fe80::1%eth0" :
 		 strerror(-ret));
 	return ret;
 }
