@@ -462,7 +462,7 @@ static void *accept_clients(void *arg)
 int netconf_listen_unix(struct agent *a, const char *path, unsigned int mode)
 {
 	const char *why;
-	int fd = inc_socket_listen(&a->netconf->socket, path, (int)mode, 16,
+	int fd = inc_socket_listen(&a->netconf->socket, path, (int)mode, BACKLOG,
 				   &why);
 
 	if (fd < 0) {
