@@ -216,6 +216,12 @@ part_swift()
 	swift "two, and one that is idle" "$SWIFT" 3 IDLE=1
 }
 
+# waits_for WHOM: what the last group waits for.
+waits_for()
+{
+	ctl task show "$JOB_NAME" | grep -q "waits for $1"
+}
+
 part_hand()
 {
 	steady_job 1
@@ -226,9 +232,11 @@ part_hand()
 	wait_for 10 moved 1
 	! on l0 && ! on sw && on l1
 	ktap $? "hand: its whole tree is there" "$(ctl group)"
+	says "hand: why it is there" 0 "moved to l1 as an operator wished" why "$JOB_NAME"
 	says "hand: to the best ones" 0 "moves; " group move "$JOB_NAME"
 	wait_for 10 moved 2
 	ktap $? "hand: it moves" "$(ctl group)"
+	says "hand: why, then" 0 "moved as an operator wished" why "$JOB_NAME"
 	says "hand: to none" 2 'no switch "l9"' group move "$JOB_NAME" to l9
 	says "hand: of none" 2 'no group "x"' group move x
 	says "hand: of what" 1 "which one" group move
@@ -237,6 +245,16 @@ part_hand()
 	says "hand: to one that is drained" 2 "it gets no trees" \
 		group move "$JOB_NAME" to l1
 	ctl switch resume l1 >/dev/null
+	wait_for 10 moved 3
+	ktap $? "hand: it leaves the one that is drained" "$(ctl group)"
+	kill -STOP "${AGENT[l1]}"
+	wait_for 10 ctl group move "$JOB_NAME" to l1 >/dev/null
+	wait_for 5 waits_for "switch l1"
+	ktap $? "hand: an agent that is stopped is what it waits for" \
+		"$(ctl task show "$JOB_NAME")"
+	kill -CONT "${AGENT[l1]}"
+	wait_for 20 moved 4
+	ktap $? "hand: then it moves" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	steady_end hand
 }
 

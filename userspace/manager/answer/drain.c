@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Moving groups, and draining and resuming switches. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ void answer_move(struct manager *m, const void *msg, struct rpc_stream *stream,
 	RdmaInc__V1__GetGroupRequest which =
 		RDMA_INC__V1__GET_GROUP_REQUEST__INIT;
 	const RdmaInc__V1__MoveGroupRequest *req = msg;
+	struct group_wish wish = { .by_hand = true };
 	char why[256];
 	struct sw *sw = NULL;
 	struct group *g;
@@ -99,6 +101,8 @@ void answer_move(struct manager *m, const void *msg, struct rpc_stream *stream,
 		sw = get_switch(m, req->switch_, a);
 	if (!g || (req->switch_[0] && !sw))
 		return;
+	if (sw)
+		snprintf(wish.place, sizeof(wish.place), "%s", sw_name(sw));
 	g->move.refused[0] = '\0';
 	g->move.not_before = 0;
 	if (sw && sw_closed(sw))
@@ -108,7 +112,7 @@ void answer_move(struct manager *m, const void *msg, struct rpc_stream *stream,
 		answer_refuse(a, EBUSY, "group \"%.63s\" is moving already", g->name);
 	else if (!move_fits(g, sw, why, sizeof(why)))
 		answer_refuse(a, EBUSY, "group \"%.63s\" stays: %s", g->name, why);
-	else if (!move_begin(g, sw, "an operator wishes so"))
+	else if (!move_begin(g, &wish, "an operator wishes so"))
 		answer_refuse(a, EBUSY, "group \"%.63s\" is %s: try again when it is ready",
 			      g->name, answer_state(g));
 	else

@@ -102,8 +102,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 		if (g->move.job[0])
 			move_missing(g, r->waits_text, sizeof(r->waits_text));
 		else
-			group_missing(g, NULL, r->waits_text,
-				      sizeof(r->waits_text));
+			group_awaited(g, r->waits_text, sizeof(r->waits_text));
 	}
 	LIST_FOREACH(s, &m->stats->history.all, next)
 		if (s->kind == SERIES_TASK && s->ended &&

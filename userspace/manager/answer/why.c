@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "answer/answer.h"
 #include "group/group.h"
@@ -28,8 +29,11 @@ struct why {
 	char			(*objections)[NETCONF_ERROR_LEN + 32];
 };
 
-static void explain_unusable(const struct sw *sw, char *text, size_t len)
+static void explain_unusable(const struct group *g, const struct sw *sw, char *text,
+			     size_t len)
 {
+	uint32_t trees = sw->up ? topo_trees(&g->manager->fabric, sw) : 0;
+
 	if (!sw->up)
 		snprintf(text, len, "unreachable: %s", sw->why);
 	else if (sw->drain)
@@ -38,16 +42,21 @@ static void explain_unusable(const struct sw *sw, char *text, size_t len)
 		snprintf(text, len, "it is not among --switch any more");
 	else if (!sw->info->collectives)
 		snprintf(text, len, "no capability: it offers no collective");
-	else if (sw->info->max_trees && sw->subtrees >= sw->info->max_trees)
-		snprintf(text, len, "no room: it has %u of %u trees",
-			 sw->subtrees, sw->info->max_trees);
+	else if (sw->info->max_trees && trees >= sw->info->max_trees)
+		snprintf(text, len, "no room: it has %u of %u trees", trees,
+			 sw->info->max_trees);
+	else if (limit_is_reached(g, sw))
+		snprintf(text, len, "no room for this tenant: it has the %u trees there that it may have",
+			 g->tenant->limits->max[LIMIT_SWITCH_TREES]);
 	else
-		snprintf(text, len, "no room for this group: its tenant may have no more there, or a group that is being rebuilt keeps its place");
+		snprintf(text, len, "no room: a group that is being rebuilt keeps its place");
 }
 
-static void compare_roots(const struct place_why *c,
+static void compare_roots(const struct group *g, const struct place_why *c,
 			  const struct place_why *root, char *text, size_t len)
 {
+	bool wished = g->move.here.by_hand && g->move.here.place[0];
+
 	if (c->cost == UINT64_MAX)
 		snprintf(text, len, "unreachable: a rank's switch has no way to it");
 	else if (c->apart)
@@ -56,6 +65,8 @@ static void compare_roots(const struct place_why *c,
 		snprintf(text, len, "more links: %llu, the root %llu",
 			 (unsigned long long)c->cost,
 			 (unsigned long long)root->cost);
+	else if (wished)
+		snprintf(text, len, "an operator wished another one");
 	else if (c->cost < root->cost)
 		snprintf(text, len, "fewer links now, not when the tree was made");
 	else if (c->depth > root->depth)
@@ -74,16 +85,29 @@ static void compare_roots(const struct place_why *c,
 		snprintf(text, len, "nothing: as good as the root");
 }
 
-static void fill_candidates(const struct manager *m,
-			    const struct place_why *list, uint32_t root,
-			    struct why *w)
+static void say_moved(const struct group *g, char *text, size_t len)
 {
+	const struct group_wish *w = &g->move.here;
+
+	if (w->by_hand)
+		snprintf(text, len, "moved%s%s as an operator wished",
+			 w->place[0] ? " to " : "", w->place);
+}
+
+static void fill_candidates(const struct group *g, const struct place_why *list,
+			    uint32_t root, struct why *w)
+{
+	const struct manager *m = g->manager;
+	size_t at;
 	uint32_t i;
 
 	w->msg.candidates = w->list;
 	w->msg.root = (char *)sw_name(&m->fabric.switches[root]);
+	say_moved(g, w->text, sizeof(w->text));
+	at = strlen(w->text);
 	if (!topo_is_whole(&m->fabric))
-		snprintf(w->text, sizeof(w->text), "some links are unknown: a way without a known link counts as 250 links");
+		snprintf(w->text + at, sizeof(w->text) - at, "%s%s", at ? "; " : "",
+			 "some links are unknown: a way without a known link counts as 250 links");
 	for (i = 0; i < m->fabric.n; i++) {
 		if (m->fabric.switches[i].gone)
 			continue;
@@ -97,10 +121,10 @@ static void fill_candidates(const struct manager *m,
 		if (i == root)
 			continue;
 		if (list[i].usable)
-			compare_roots(&list[i], &list[root], w->objections[i],
+			compare_roots(g, &list[i], &list[root], w->objections[i],
 				      sizeof(w->objections[i]));
 		else
-			explain_unusable(&m->fabric.switches[i], w->objections[i],
+			explain_unusable(g, &m->fabric.switches[i], w->objections[i],
 					 sizeof(w->objections[i]));
 	}
 }
@@ -112,10 +136,9 @@ static void explain_waiting(const struct group *g, const char *missing,
 		 g->rebuild.broken[0] ? g->rebuild.broken : "it has failed, or was moved", missing);
 }
 
-static void explain_root(const struct manager *m, const struct group *g,
-			 struct why *w)
+static void explain_root(const struct group *g, struct why *w)
 {
-	struct place_why *list = calloc(m->fabric.n + 1, sizeof(*list));
+	struct place_why *list = calloc(g->manager->fabric.n + 1, sizeof(*list));
 	char missing[128];
 	uint32_t root;
 
@@ -134,7 +157,7 @@ static void explain_root(const struct manager *m, const struct group *g,
 		snprintf(w->text, sizeof(w->text), "no other tree yet: %s",
 			 g->rebuild.attempt);
 	else if (list && group_why(g, list, &root))
-		fill_candidates(m, list, root, w);
+		fill_candidates(g, list, root, w);
 	else
 		snprintf(w->text, sizeof(w->text), "no switch can serve it now");
 	free(list);
@@ -157,7 +180,7 @@ void answer_why(struct manager *m, const void *msg, struct rpc_stream *stream,
 	w.msg.ranks = g->request.ranks;
 	w.msg.by_cm = cm_count(g);
 	if (w.list && w.candidates && w.objections) {
-		explain_root(m, g, &w);
+		explain_root(g, &w);
 		answer_reply(a, &w.msg.base);
 	} else {
 		answer_refuse(a, ENOMEM, "no memory");

@@ -294,8 +294,11 @@ static void print_groups(const RdmaInc__V1__SwitchGroups *list,
 		printf("  group %s%s%s: %s%s", g->name,
 		       g->tenant[0] ? ", tenant " : "", g->tenant,
 		       g->moves ? "moves away" : "stays: ", g->stays);
-		printf(g->waits_for[0] ? ", waits for %s: computing\n" : "\n",
-		       g->waits_for);
+		if (g->waits_for[0])
+			printf(", waits for %s%s", g->waits_for,
+			       strncmp(g->waits_for, "rank", 4) ? "" :
+								  ": computing");
+		putchar('\n');
 	}
 }
 

@@ -295,20 +295,29 @@ static bool build_graph(struct topo *t)
 	return ok;
 }
 
-/* Trees of other programs count, too; @gone of this manager's do not. */
+/* Count the trees of a switch that has answered, with those of other programs. */
+uint32_t topo_trees(const struct fabric *fab, const struct sw *sw)
+{
+	uint32_t i, id, n = sw->subtrees;
+
+	for (i = 0; i < sw->info->ntrees; i++) {
+		id = sw->info->trees[i].id;
+		n += id < fab->ids.first || id > fab->ids.last;
+	}
+	return n;
+}
+
+/* @gone of this manager's trees do not count. */
 static uint32_t free_room(const struct fabric *fab, const struct sw *sw,
 			  uint32_t gone)
 {
-	uint32_t i, id, n = sw->subtrees - gone;
+	uint32_t n;
 
 	if (!sw->up || !sw->info->collectives)
 		return 0;
 	if (!sw->info->max_trees)
 		return UINT32_MAX;
-	for (i = 0; i < sw->info->ntrees; i++) {
-		id = sw->info->trees[i].id;
-		n += id < fab->ids.first || id > fab->ids.last;
-	}
+	n = topo_trees(fab, sw) - gone;
 	return n < sw->info->max_trees ? sw->info->max_trees - n : 0;
 }
 

@@ -171,6 +171,7 @@ bool topo_unseen(const struct fabric *fab, const struct topo_charge *c,
 		 const struct sw *ends[2]);
 const struct topo_link *topo_links(const struct fabric *fab, uint32_t *n);
 struct place_fabric *topo_fabric(const struct fabric *fab);
+uint32_t topo_trees(const struct fabric *fab, const struct sw *sw);
 void topo_avoid(const struct fabric *fab, const struct sw *sw);
 void topo_limit(const struct fabric *fab, const struct sw *sw, uint32_t trees);
 void topo_take(const struct fabric *fab, const struct sw *sw);

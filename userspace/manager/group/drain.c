@@ -40,11 +40,7 @@ static bool leave_drained(struct group *g)
 	const struct sw *sw = drained_of(g);
 	char why[128];
 
-	if (!sw || !move_may_begin(g))
-		return false;
-	/* Another attempt may succeed where the last one did not. */
-	g->move.refused[0] = '\0';
-	if (!move_fits(g, NULL, why, sizeof(why)))
+	if (!sw || !move_can_begin(g))
 		return false;
 	snprintf(why, sizeof(why), "switch %s is %s", sw_name(sw),
 		 sw->leaving ? "not named any more" : "drained");

@@ -383,12 +383,24 @@ struct group_where {
 };
 
 /**
+ * struct group_wish - an operator's wish where a tree is to be
+ * @by_hand: there is one
+ * @place: name of the switch that the whole tree is to be on; empty: any. A switch may
+ *	be removed, and come back as another struct sw
+ */
+struct group_wish {
+	bool	by_hand;
+	char	place[SWITCH_ID_MAX + 1];
+};
+
+/**
  * struct group_move - a move to another tree (move.c)
  * @job: name of the group that the ranks are to join; empty: none
  * @keeps: over the same transport; else over UC
  * @to: that group; NULL: no rank has joined it yet
  * @from: group that moves to this one, and still has ranks; NULL: none
- * @place: switch that the whole new tree is to be on; NULL: any
+ * @next: wish for the tree that the ranks move to
+ * @here: wish for the group's own tree
  * @asked_at: milliseconds; when the ranks were told; 0: they are when the store has it
  * @not_before: milliseconds; when it may move again
  * @pause_ms: time between the last two attempts; 0: none has failed
@@ -402,7 +414,8 @@ struct group_move {
 	bool		keeps;
 	struct group	*to;
 	struct group	*from;
-	const struct sw	*place;
+	struct group_wish next;
+	struct group_wish here;
 	int64_t		asked_at;
 	int64_t		not_before;
 	int64_t		pause_ms;
@@ -616,6 +629,7 @@ struct subtree *group_find_subtree(const struct manager *m, const struct sw *sw,
 unsigned int group_levels(const struct group *g);
 void group_missing(const struct group *g, const struct rank *but, char *text,
 		   size_t len);
+void group_awaited(const struct group *g, char *text, size_t len);
 void group_forget_links(struct group *g);
 
 /*
@@ -736,7 +750,8 @@ void move_pass_on(struct group *g);
 bool move_fits(struct group *g, const struct sw *place, char *why,
 	       size_t len);
 bool move_may_begin(const struct group *g);
-bool move_begin(struct group *g, const struct sw *place, const char *why);
+bool move_can_begin(struct group *g);
+bool move_begin(struct group *g, const struct group_wish *wish, const char *why);
 void move_to_uc(struct group *g);
 void move_tell_again(struct rank *r);
 int64_t move_at(const struct group *g);
@@ -770,6 +785,7 @@ void group_undetermined_due(struct group *g);
 /* limit.c */
 unsigned int limit_room(const struct group *g, bool ending);
 void limit_ending(const struct group *new);
+bool limit_is_reached(const struct group *g, const struct sw *sw);
 bool limit_says(const struct group *g, char *why, size_t len);
 bool limit_slots(const struct subtree *subtree, char *why, size_t len);
 

@@ -93,7 +93,7 @@ void home_due(struct group *g)
 	char why[128];
 
 	g->move.host_at = link ? g->manager->loop.now + AGAIN_MS : 0;
-	if (!link || !move_fits(g, NULL, why, sizeof(why)))
+	if (!link || !move_can_begin(g))
 		return;
 	snprintf(why, sizeof(why), "the host of rank %d is at switch %s now",
 		 link->rank, sw_name(link->sw));

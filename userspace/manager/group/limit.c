@@ -67,6 +67,20 @@ unsigned int limit_room(const struct group *g, bool ending)
 }
 
 /*
+ * Check whether a tenant has all the trees at a switch that it may have, without one
+ * group's. Returns true if so.
+ */
+bool limit_is_reached(const struct group *g, const struct sw *sw)
+{
+	uint32_t most = g->tenant->limits->max[LIMIT_SWITCH_TREES], n = 0;
+	const struct group *other;
+
+	for (other = g->manager->groups; other; other = other->next)
+		n += other != g && other->tenant == g->tenant && group_uses(other, sw);
+	return most != POLICY_NO_LIMIT && n >= most;
+}
+
+/*
  * Check whether a limit is why a group has no place. Returns true if so.
  * @why: result: the limit, and its value
  * @len: size of @why in bytes

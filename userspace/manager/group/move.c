@@ -51,7 +51,7 @@ struct group *move_find(const struct manager *m, const struct tenant *tn,
 void move_take(struct group *from, struct group *to)
 {
 	link_groups(from, to);
-	to->move.place = from->move.place;
+	to->move.here = from->move.next;
 	to->core.deadline = to->manager->loop.now + MOVE_MS;
 }
 
@@ -82,19 +82,22 @@ bool move_allows(const struct group *from, const struct inc_rdv_join *join)
 	       inc_rdv_addr_same(&join->addr, &from->ranks[join->rank].join.addr);
 }
 
-/* Forget a move that has failed, and wait before the next one. */
+/* Forget a move that has failed, and wait before the next one, unless it was by hand. */
 static void forget_move(struct group *g)
 {
 	struct group_move *v = &g->move;
+	const char *why = v->refused[0] ? v->refused : "its ranks have not changed";
 
 	v->job[0] = '\0';
-	v->place = NULL;
 	g->manager->group_ops->changed(g);
+	if (v->next.by_hand) {
+		group_log(g, EVENT_GROUP_STAYS, "%s", why);
+		return;
+	}
 	v->pause_ms = !v->pause_ms ? AGAIN_MS : v->pause_ms < AGAIN_MAX_MS / 2 ?
 		      2 * v->pause_ms : AGAIN_MAX_MS;
 	v->not_before = g->manager->loop.now + v->pause_ms;
-	group_log(g, EVENT_GROUP_STAYS, "%s; not tried again for %lld s",
-		  v->refused[0] ? v->refused : "its ranks have not changed",
+	group_log(g, EVENT_GROUP_STAYS, "%s; not tried again for %lld s", why,
 		  (long long)v->pause_ms / 1000);
 }
 
@@ -253,16 +256,30 @@ bool move_may_begin(const struct group *g)
 }
 
 /*
- * Have a group move to other switches. Returns false if it does not, or not now.
- * @place: switch that its whole tree is to be on; NULL: the best ones
+ * Check whether a group can begin to move now, whatever became of its last attempt: that
+ * of another one may succeed. Returns true if so.
  */
-bool move_begin(struct group *g, const struct sw *place, const char *why)
+bool move_can_begin(struct group *g)
+{
+	char why[128];
+
+	if (!move_may_begin(g))
+		return false;
+	g->move.refused[0] = '\0';
+	return move_fits(g, NULL, why, sizeof(why));
+}
+
+/*
+ * Have a group move to other switches. Returns false if it does not, or not now.
+ * @wish: an operator's; NULL: to the best ones
+ */
+bool move_begin(struct group *g, const struct group_wish *wish, const char *why)
 {
 	struct inc_rdv_msg msg;
 
 	if (!move_may_begin(g) || !inc_job_move(&g->request, &msg))
 		return false;
-	g->move.place = place;
+	g->move.next = wish ? *wish : (struct group_wish){ .by_hand = false };
 	tell(g, &msg);
 	group_log(g, EVENT_GROUP_MOVES, "%s", why);
 	return true;
@@ -274,8 +291,10 @@ void move_to_uc(struct group *g)
 	struct inc_rdv_msg msg;
 
 	if (move_may_begin(g) &&
-	    inc_job_change(&g->core, &g->request, g->manager->loop.now, &msg))
+	    inc_job_change(&g->core, &g->request, g->manager->loop.now, &msg)) {
+		g->move.next = (struct group_wish){ .by_hand = false };
 		tell(g, &msg);
+	}
 }
 
 /* Get the time when move_expire() must be called. Returns milliseconds. */
@@ -305,7 +324,7 @@ void move_expire(struct group *g)
 }
 
 /*
- * Name the ranks that a move waits for, as group_missing().
+ * Name the ranks, or switches, that a move waits for, as group_awaited().
  * @len: size of @text in bytes, more than 32
  */
 void move_missing(const struct group *g, char *text, size_t len)
@@ -317,7 +336,7 @@ void move_missing(const struct group *g, char *text, size_t len)
 	if (!g->move.job[0])
 		return;
 	if (to && to->state < GROUP_READY) {
-		group_missing(to, NULL, text, len);
+		group_awaited(to, text, len);
 		return;
 	}
 	for (i = 0; i < n; i = end + 1) {

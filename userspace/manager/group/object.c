@@ -348,6 +348,40 @@ void group_missing(const struct group *g, const struct rank *but, char *text,
 	}
 }
 
+/* Is a switch still to answer for the group to go on? */
+static bool awaits_switch(const struct group *g, const struct sw *sw)
+{
+	switch (g->state) {
+	case GROUP_PLACING:
+	case GROUP_REPLACING:
+		return sw_awaited(sw);
+	case GROUP_MAKING:
+	case GROUP_REMAKING:
+		return g->making.ops && sw->queue.pending && group_uses(g, sw);
+	default:
+		return false;
+	}
+}
+
+/*
+ * Name the ranks that a group waits for, as group_missing(), or else the switches, as
+ * "switch l0, l1".
+ * @len: size of @text in bytes, more than 32
+ */
+void group_awaited(const struct group *g, char *text, size_t len)
+{
+	const struct sw *sw;
+	size_t at = 0;
+
+	group_missing(g, NULL, text, len);
+	if (text[0])
+		return;
+	for_each_switch(&g->manager->fabric, sw)
+		if (at < len && awaits_switch(g, sw))
+			at += (size_t)snprintf(text + at, len - at, "%s%s",
+					       at ? ", " : "switch ", sw_name(sw));
+}
+
 /* Forget which interfaces a group needs. */
 void group_forget_links(struct group *g)
 {

@@ -78,6 +78,9 @@ void group_rebuild(struct group *g, const char *text)
 	g->rebuild.asked_at = g->manager->loop.now;
 	g->persisted.raise_stored = false;
 	g->move.host_at = 0;
+	/* An operator has wished for the first tree, and no other. */
+	if (!group_is_hidden(g))
+		g->move.here.by_hand = false;
 	g->rebuild.rejoined = 0;
 	for (i = 0; i < g->request.ranks; i++)
 		g->ranks[i].rejoined = false;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "group/group.h"
 #include "place/place.h"
@@ -53,20 +54,23 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 	return true;
 }
 
-/* Leave out places that are refused, kept for others, over a limit or unrouted. */
+/*
+ * Leave out places that are refused, kept for others, over a limit or unrouted.
+ * @place: name of the only switch for it; empty: any
+ */
 static void leave_out(const struct group *g, struct place_fabric *f,
-		      const struct sw *place)
+		      const char *place)
 {
+	const struct sw *sw;
 	uint32_t i;
 
 	keep_others(g);
 	limit_room(g, true);
 	for (i = 0; i < g->where.navoid; i++)
 		topo_avoid(&g->manager->fabric, g->where.avoid[i]);
-	for (i = 0; place && i < g->manager->fabric.n; i++)
-		if (&g->manager->fabric.switches[i] != place)
-			topo_avoid(&g->manager->fabric,
-				   &g->manager->fabric.switches[i]);
+	for_each_switch(&g->manager->fabric, sw)
+		if (place[0] && strcmp(sw_name(sw), place))
+			topo_avoid(&g->manager->fabric, sw);
 	route_leave_out(g, f);
 }
 
@@ -80,7 +84,7 @@ static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
 
 	if (!f)
 		return false;
-	leave_out(g, f, group_is_hidden(g) ? g->move.place : NULL);
+	leave_out(g, f, group_is_hidden(g) ? g->move.here.place : "");
 	for (i = 0; cm && i < m->fabric.n; i++)
 		if (!cm_offered(&m->fabric.switches[i]))
 			topo_avoid(&m->fabric, &m->fabric.switches[i]);
@@ -167,7 +171,7 @@ bool group_fits(struct group *g, const struct sw *place)
 		return false;
 	fits = where_locate(g, true, at, &lost);
 	if (fits) {
-		leave_out(g, f, place);
+		leave_out(g, f, place ? sw_name(place) : "");
 		fits = place_compute(f, g->request.ranks, at, &p) &&
 		       cm_placed(g, &p);
 		place_free(&p);

@@ -344,16 +344,27 @@ static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 	t->first_msg_id = get_u32(o, "first-msg-id");
 }
 
+/* The name of no switch is "". */
+static void put_wish(struct json_object *o, const char *key, const struct group_wish *w)
+{
+	if (w->by_hand)
+		put_text(o, key, w->place);
+}
+
+static void take_wish(struct json_object *o, const char *key, struct group_wish *w)
+{
+	w->by_hand = json_object_object_get_ex(o, key, NULL);
+	snprintf(w->place, sizeof(w->place), "%s", text_of(o, key));
+}
+
 static void put_move(struct json_object *o, const struct group_move *v)
 {
+	put_wish(o, "here", &v->here);
 	if (!v->job[0])
 		return;
 	put_text(o, "moves-to", v->job);
 	put_number(o, "keeps", v->keeps);
-	if (!v->place)
-		return;
-	put_text(o, "place", sw_name(v->place));
-	put_text(o, "place-address", v->place->address);
+	put_wish(o, "place", &v->next);
 }
 
 static void take_move(struct json_object *o, struct group *g)
@@ -362,9 +373,8 @@ static void take_move(struct json_object *o, struct group *g)
 
 	snprintf(v->job, sizeof(v->job), "%s", text_of(o, "moves-to"));
 	v->keeps = get_u64(o, "keeps");
-	if (*text_of(o, "place"))
-		v->place = keep_find(g->manager, text_of(o, "place"),
-				     text_of(o, "place-address"));
+	take_wish(o, "place", &v->next);
+	take_wish(o, "here", &v->here);
 }
 
 /*

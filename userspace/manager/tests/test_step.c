@@ -740,6 +740,53 @@ static void move_fails(void)
 	fake_stop();
 }
 
+static const char *text_of_event(const char *kind)
+{
+	const struct event *ev;
+
+	TAILQ_FOREACH(ev, &fake_manager.events.list, by_seq)
+		if (!strcmp(ev->kind, kind) && !strcmp(ev->subject, "g0"))
+			return ev->text;
+	return "";
+}
+
+/* A switch that does not answer is named. Nobody tries again what was by hand. */
+static void move_by_hand(bool by_hand)
+{
+	const struct group_wish wish = { true, "s2" };
+	const char *where = by_hand ? "a move by hand" : "another move";
+	struct group *g;
+	int64_t until;
+	char text[64];
+	uint32_t i;
+
+	reach(GROUP_READY, false, false);
+	g = the_group();
+	move_begin(g, by_hand ? &wish : NULL, "a test");
+	for (i = 0; i < RANKS; i++)
+		join_job(g->move.job, i, false);
+	until = fake_ms + NOTICE_MS;
+	while ((!g->move.to || g->move.to->state != GROUP_MAKING) && fake_ms < until)
+		if (fake_complete() || fake_run())
+			fake_settle();
+		else
+			pass_time(100);
+	move_missing(g, text, sizeof(text));
+	printf("# waits for %s\n", text);
+	ok(!strncmp(text, "switch ", 7), where, "the switch that it waits for is named");
+	fake_refuse(-EINVAL);
+	until = fake_ms + 10000;
+	while (g->move.job[0] && fake_ms < until)
+		go_on();
+	printf("# %s\n", text_of_event(EVENT_GROUP_STAYS));
+	ok(!g->move.job[0] && the_group() == g && has_event(EVENT_GROUP_STAYS) &&
+	   !strstr(text_of_event(EVENT_GROUP_STAYS), "not tried again") == by_hand,
+	   where, "when it is tried again after a failure is said if it is");
+	ok(by_hand == move_can_begin(g), where, "it may begin again at once if it was");
+	fake_refuse(0);
+	fake_stop();
+}
+
 /* The store's answer to the move is overtaken by that to the tree that is made next. */
 static void fail_before_move(void)
 {
@@ -887,6 +934,8 @@ int main(int argc, char **argv)
 	move_group(false);
 	move_group(true);
 	move_fails();
+	move_by_hand(true);
+	move_by_hand(false);
 	fail_before_move();
 	walk_randomly(steps);
 	printf("1..%u\n", number);
