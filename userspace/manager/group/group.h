@@ -405,8 +405,8 @@ struct group_wish {
  * @not_before: milliseconds; when it may move again
  * @pause_ms: time between the last two attempts; 0: none has failed
  * @refused: why the last attempt has failed; empty: none has
- * @mute: the group that it comes from has ended before it was ready: there are no
- *	events of it
+ * @mute: operators have heard of the end of the other group: there are no events of
+ *	this one
  * @host_at: milliseconds; when it is to move because a host has moved; 0: no host has
  */
 struct group_move {
@@ -601,7 +601,8 @@ static inline bool group_is_hidden(const struct group *g)
 
 	return (from && (from->state < GROUP_ENDING ||
 			 group_phase(g) < GROUP_READY)) ||
-	       (to && to->state == GROUP_READY && g->state >= GROUP_ENDING);
+	       (to && !to->move.mute && to->state == GROUP_READY &&
+		g->state >= GROUP_ENDING);
 }
 
 /* object.c */

@@ -128,7 +128,7 @@ static bool say_moved(const struct group *g)
 	const struct group *to = g->move.to;
 	char text[160];
 
-	if (!to || to->state != GROUP_READY)
+	if (!to || to->move.mute || to->state != GROUP_READY)
 		return false;
 	list_switches(to, text, sizeof(text));
 	group_log(to, EVENT_GROUP_MOVED, "%s%s", g->request.uc == to->request.uc ?
@@ -165,6 +165,8 @@ bool move_part(struct group *g)
 	from->move.to = NULL;
 	if (from->state < GROUP_ENDING)
 		forget_move(from);
+	else
+		from->move.mute |= !hidden;
 	return hidden;
 }
 

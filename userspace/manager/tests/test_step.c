@@ -39,6 +39,7 @@ static uint64_t random_state, seed;
 /* Calm: nothing goes wrong by chance, and what is first comes first. */
 static enum luck { CALM, UNLUCKY, RANDOM } luck;
 static bool silent;	/* ranks send no heartbeats */
+static bool quiet;	/* a random run without another manager, or events from nowhere */
 
 uint32_t fuzz_any(uint32_t n)
 {
@@ -855,6 +856,148 @@ static void rank_errs(void)
 		call->cancelled = true;
 }
 
+/* What operators have heard of each name in this run: a move that has not ended. */
+static struct heard {
+	bool	moves;
+	unsigned int	n;
+	char	last[3][300];
+} heard[GROUPS];
+
+static void hear(struct event_listener *l, const struct event *ev)
+{
+	struct heard *h = heard;
+	unsigned int i;
+
+	(void)l;
+	if (ev->subject[0] != 'g' || ev->subject[1] < '0' ||
+	    ev->subject[1] >= '0' + GROUPS || ev->subject[2])
+		return;
+	h += ev->subject[1] - '0';
+	h->n += !strcmp(ev->kind, EVENT_GROUP_ENDED);
+	for (i = 2; i; i--)
+		memcpy(h->last[i], h->last[i - 1], sizeof(h->last[i]));
+	snprintf(h->last[0], sizeof(h->last[0]), "%.30s: %.250s", ev->kind, ev->text);
+	if (!strcmp(ev->kind, EVENT_GROUP_MOVES))
+		h->moves = true;
+	else if (!strcmp(ev->kind, EVENT_GROUP_MOVED) ||
+		 !strcmp(ev->kind, EVENT_GROUP_STAYS) ||
+		 !strcmp(ev->kind, EVENT_GROUP_ENDED))
+		h->moves = false;
+}
+
+static void check_heard(void)
+{
+	int64_t until = fake_ms + 200000;
+	unsigned int i, k;
+
+	group_delete_all(&fake_manager, "a test");
+	while (fake_manager.groups && fake_ms < until) {
+		fake_settle();
+		if (!fake_work())
+			pass_time(1000);
+	}
+	for (i = 0; i < GROUPS; i++) {
+		if (!heard[i].moves)
+			continue;
+		for (k = 0; k < 3; k++)
+			printf("# g%u: %s\n", i, heard[i].last[k]);
+		fuzz_wrong("nobody hears how a move has ended");
+	}
+}
+
+static void leave_groups(bool old)
+{
+	struct rpc_stream *call;
+	const struct rank *r;
+
+	for (call = fake_calls(); call; call = call->next) {
+		r = call->user;
+		if (is_here(call) && !!r->group->move.from != old)
+			say_type(call, INC_RDV_LEAVE);
+	}
+}
+
+/* All ranks leave, the new group first, as libinc does. */
+static void leave_both(void)
+{
+	leave_groups(false);
+	leave_groups(true);
+}
+
+static void kill_rank(void)
+{
+	struct rpc_stream *call;
+	const struct rank *r;
+
+	for (call = fake_calls(); call; call = call->next) {
+		r = call->user;
+		if (is_here(call) && r->join.rank == 1)
+			call->cancelled = true;
+	}
+}
+
+static void delete_shown(void)
+{
+	group_delete(group_of_tenant(&fake_manager, "", "g0"), "a test");
+}
+
+/*
+ * End a group after @steps of its move. Returns whether there is one event of that; sets
+ * whether the move was over before.
+ */
+static bool end_moving(unsigned int steps, void (*end)(void), bool rebuild, bool *over)
+{
+	struct event_listener ear = { .on_event = hear };
+	int64_t until;
+	bool good;
+
+	reach(GROUP_READY, true, rebuild);
+	memset(heard, 0, sizeof(heard));
+	event_listen(&fake_manager.events, &ear);
+	move_begin(the_group(), NULL, "a test");
+	while (steps--)
+		go_on();
+	*over = !heard[0].moves;
+	end();
+	fake_settle();
+	until = fake_ms + 2 * MOVE_MS;
+	while (the_group() && fake_ms < until) {
+		if (!fake_complete() && !fake_run() && !fake_store_run())
+			pass_time(1000);
+		fake_settle();
+	}
+	good = !the_group() && !heard[0].moves && heard[0].n == 1;
+	if (!good)
+		printf("# %u ends; %s; %s; %s\n", heard[0].n, heard[0].last[2],
+		       heard[0].last[1], heard[0].last[0]);
+	event_ignore(&fake_manager.events, &ear);
+	fake_stop();
+	return good;
+}
+
+static void end_in_moves(void)
+{
+	static const struct {
+		const char	*what;
+		void		(*end)(void);
+	} ends[] = {
+		{ "all ranks leave",	leave_both },
+		{ "a rank dies",	kill_rank },
+		{ "a group is deleted",	delete_shown },
+	};
+	unsigned int i, steps;
+	bool good, over;
+
+	for (i = 0; i < 2 * sizeof(ends) / sizeof(ends[0]); i++) {
+		good = true;
+		over = false;
+		for (steps = 0; !over; steps++)
+			good &= end_moving(steps, ends[i / 2].end, i % 2, &over);
+		printf("# at %u moments\n", steps);
+		ok(good, ends[i / 2].what, "in the middle of a move, there is one event of that");
+	}
+}
+
 static void do_anything(void)
 {
 	static const int64_t ms[] = { 1, 10, 100, 700, 2500, 15000, 70000 };
@@ -863,7 +1006,7 @@ static void do_anything(void)
 	if (what < 40)
 		for (n = fuzz_any(20); n && fake_work(); n--)
 			fake_settle();
-	else if (what < 53)
+	else if (what < 53 && !quiet)
 		raise_any();
 	else if (what < 55)
 		move_any();
@@ -882,22 +1025,28 @@ static void do_anything(void)
 		fake_break(fuzz_any(FAKE_AGENTS), fuzz_any(2));
 	else if (fuzz_any(2))
 		fake_unroute(fuzz_any(2));
-	else
+	else if (!quiet)
 		fake_store_lead(fuzz_any(4));
 	fake_settle();
 }
 
 static void walk_randomly(uint64_t steps)
 {
+	struct event_listener ear = { .on_event = hear };
 	unsigned int pairs = 0, k;
 	uint64_t i;
 
 	luck = RANDOM;
 	silent = false;
 	for (i = 0; i < steps; i += RUN) {
+		quiet = fuzz_any(2);
 		fake_start(NULL, fuzz_any(2), fuzz_any(4) ? 1000 : 0);
+		memset(heard, 0, sizeof(heard));
+		event_listen(&fake_manager.events, &ear);
 		for (k = 0; k < RUN; k++)
 			do_anything();
+		if (quiet)
+			check_heard();
 		fake_stop();
 	}
 	for (k = 0; k < GROUP_STATES * GROUP_EVENTS; k++)
@@ -937,6 +1086,7 @@ int main(int argc, char **argv)
 	move_by_hand(true);
 	move_by_hand(false);
 	fail_before_move();
+	end_in_moves();
 	walk_randomly(steps);
 	printf("1..%u\n", number);
 	return failures != 0;
