@@ -189,9 +189,9 @@ static void share(struct inc_comm *comm)
 	pthread_mutex_init(&comm->lock, &recursive);
 	pthread_mutexattr_destroy(&recursive);
 	comm->shared = true;
-	inc_others_enter(comm);
 	if (comm->uc)
 		inc_others_add(comm);
+	inc_others_enter(comm);
 }
 
 /* Prepare all that involves no other rank. */
@@ -381,8 +381,12 @@ int inc_comm_create_until(struct inc_comm **comm,
 	}
 	if (c->rails.other && !c->shared)
 		share(c);
-	if (c->rails.other)
+	if (c->rails.other) {
+		/* Calls on other communicators may drive it by now. */
+		inc_comm_lock(c);
 		inc_others_add(c);
+		inc_comm_unlock(c);
+	}
 	*comm = c;
 	return 0;
 }
@@ -448,7 +452,6 @@ int inc_comm_destroy(struct inc_comm *comm)
 	if (!comm || comm->fork.child)
 		return 0;
 	inc_others_leave(comm);
-	inc_others_del(comm);
 	inc_change_end(comm);
 	inc_rails_close(comm);
 	inc_fork_del(comm);

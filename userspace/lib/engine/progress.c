@@ -145,16 +145,6 @@ void inc_others_enter(struct inc_comm *comm)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Undo inc_others_enter(), if needed. */
-void inc_others_leave(struct inc_comm *comm)
-{
-	if (!comm->shared)
-		return;
-	pthread_mutex_lock(&lock);
-	LIST_REMOVE(comm, change.by_able);
-	pthread_mutex_unlock(&lock);
-}
-
 /*
  * Have calls on other communicators drive this one. Context: its lock is held,
  * or it is not published yet.
@@ -173,26 +163,36 @@ void inc_others_add(struct inc_comm *comm)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * Undo inc_others_add(), if needed. When this returns, no other call drives the
- * communicator.
- */
+/* Undo inc_others_add(), if needed. Context: its lock is held. */
 void inc_others_del(struct inc_comm *comm)
 {
 	struct inc_comm **link;
 
+	if (!comm->listed)
+		return;
+	comm->listed = false;
+	pthread_mutex_lock(&lock);
+	for (link = &comms; *link != comm; link = &(*link)->change.next)
+		;
+	*link = comm->change.next;
+	atomic_fetch_sub(&ncomms, 1);
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * Undo inc_others_enter() and inc_others_add(), if needed. When this returns, no other
+ * call drives the communicator.
+ */
+void inc_others_leave(struct inc_comm *comm)
+{
 	if (!comm->shared)
 		return;
-	pthread_mutex_lock(&lock);
-	for (link = &comms; *link && *link != comm; link = &(*link)->change.next)
-		;
-	if (*link) {
-		*link = comm->change.next;
-		atomic_fetch_sub(&ncomms, 1);
-	}
-	pthread_mutex_unlock(&lock);
+	/* A call on another one may be about to add it, as it begins a change. */
 	inc_comm_lock(comm);
-	comm->listed = false;
+	pthread_mutex_lock(&lock);
+	LIST_REMOVE(comm, change.by_able);
+	pthread_mutex_unlock(&lock);
+	inc_others_del(comm);
 	inc_comm_unlock(comm);
 }
 
