@@ -214,6 +214,8 @@ part_swift()
 	swift "window and size" "$SWIFT" 1 INC_WINDOW=6 INC_MSG_SIZE=16384
 	swift "three communicators" "$SWIFT" 3
 	swift "two, and one that is idle" "$SWIFT" 3 IDLE=1
+	swift "two, and waits for the third" "$SWIFT" 3 LATE=700
+	swift "ranks that test" "$SWIFT" 2 TEST=1
 }
 
 # waits_for WHOM: what the last group waits for.
@@ -347,10 +349,10 @@ part_crossed()
 	steady_end crossed
 }
 
-# The manager is killed in the middle of a move, and a rank.
-part_killed()
+# kill_manager NAME [ENV=VALUE...]: in the middle of a move; the next one has it go on.
+kill_manager()
 {
-	steady_job 1
+	steady_job 1 "${@:2}"
 	kill -STOP "${JOB_PIDS[3]}"
 	ctl group move "$JOB_NAME" to l1 >/dev/null
 	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
@@ -358,27 +360,42 @@ part_killed()
 	kill -CONT "${JOB_PIDS[3]}"
 	amd_up && wait_for 30 ctl_up
 	wait_for 20 ctl group show "$JOB_NAME"
-	says "killed: the group is there" 0 "ready, 4 of 4" group show "$JOB_NAME"
+	says "killed, $1: the group is there" 0 "ready, 4 of 4" group show "$JOB_NAME"
 	wait_for 20 moved 1
-	ktap $? "killed: the next manager has it moved" \
+	ktap $? "killed, $1: the next manager has it moved" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	! on l0 && ! on sw
-	ktap $? "killed: to where the first one was told to" "$(ctl group)"
-	steady_end killed
+	ktap $? "killed, $1: to where the first one was told to" "$(ctl group)"
+	steady_end "killed, $1"
+}
 
-	steady_job 1
+# kill_rank NAME [ENV=VALUE...]: in the middle of a move.
+kill_rank()
+{
+	steady_job 1 "${@:2}"
 	kill -STOP "${JOB_PIDS[3]}"
 	ctl group move "$JOB_NAME" to l1 >/dev/null
 	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
 	kill -KILL "${JOB_PIDS[3]}"
 	event "group-ended $JOB_NAME: .*rank 3" 30
-	ktap $? "killed: a rank: the group ends as any other" \
+	ktap $? "killed, $1: a rank: the group ends as any other" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	job_wait
 	[ "$(cat "$JOB_LOG".[0-2] | grep -c "a rank died or left")" = 3 ]
-	ktap $? "killed: others hear of it" "$(cat "$JOB_LOG".[0-9])"
+	ktap $? "killed, $1: others hear of it" "$(cat "$JOB_LOG".[0-9])"
 	wait_for 10 no_group
-	ktap $? "killed: nothing is left" "$(ctl group; ctl switch)"
+	ktap $? "killed, $1: nothing is left" "$(ctl group; ctl switch)"
+}
+
+# The manager is killed in the middle of a move, and a rank.
+part_killed()
+{
+	kill_manager RC
+	kill_manager UC INC_TRANSPORT=uc
+	kill_manager "RDMA CM" INC_AM_CONNECT=cm
+	kill_rank RC
+	kill_rank UC INC_TRANSPORT=uc
+	kill_rank "RDMA CM" INC_AM_CONNECT=cm
 
 	steady_job 1
 	kill -STOP "${JOB_PIDS[3]}"

@@ -3,8 +3,11 @@
  * live steady FILE [COMMUNICATORS]: sums of floats until there is that file, one after
  * another and several at once, while the trees move. Each has the bits of the first
  * one, and the longest shows how long a move holds the ranks up. With the environment's
- * IDLE, the last communicator is used only at the end.
+ * IDLE, the last communicator is used only at the end; with LATE, the last rank is so
+ * many milliseconds late there each time, and the others wait; with TEST, ranks never
+ * wait, but test.
  */
+#include <sched.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +52,19 @@ static void compare(struct job *j, int n)
 	j->n += (unsigned long)n;
 }
 
+static void finish(struct inc_request *req)
+{
+	int done = 0;
+
+	if (!getenv("TEST"))
+		MUST(inc_request_wait(req));
+	while (!done && getenv("TEST")) {
+		MUST(inc_request_test(req, &done));
+		sched_yield();
+	}
+	inc_request_free(req);
+}
+
 static void sum(struct job *j, int n)
 {
 	struct inc_request *req[AT_ONCE];
@@ -57,19 +73,20 @@ static void sum(struct job *j, int n)
 	for (i = 0; i < n; i++)
 		MUST(inc_iallreduce(j->comm, j->in, j->out[i], COUNT,
 				    INC_DTYPE_FP32, INC_OP_SUM, &req[i]));
-	for (i = 0; i < n; i++) {
-		MUST(inc_request_wait(req[i]));
-		inc_request_free(req[i]);
-	}
+	for (i = 0; i < n; i++)
+		finish(req[i]);
 	compare(j, n);
 }
 
 /* In place: what is sent must not be lost if the tree fails. */
 static void sum_in_place(struct job *j)
 {
+	struct inc_request *req;
+
 	memcpy(j->out[0], j->in, sizeof(j->in));
-	MUST(inc_allreduce(j->comm, INC_IN_PLACE, j->out[0], COUNT,
-			   INC_DTYPE_FP32, INC_OP_SUM));
+	MUST(inc_iallreduce(j->comm, INC_IN_PLACE, j->out[0], COUNT,
+			    INC_DTYPE_FP32, INC_OP_SUM, &req));
+	finish(req);
 	compare(j, 1);
 }
 
@@ -77,9 +94,11 @@ static bool turn(struct job *j, double begin, const char *file)
 {
 	int32_t end = !access(file, F_OK);
 	double t = live_now_ms(), took;
+	struct inc_request *req;
 
-	MUST(inc_allreduce(j->comm, INC_IN_PLACE, &end, 1, INC_DTYPE_INT32,
-			   INC_OP_MAX));
+	MUST(inc_iallreduce(j->comm, INC_IN_PLACE, &end, 1, INC_DTYPE_INT32,
+			    INC_OP_MAX, &req));
+	finish(req);
 	if (j->n % 8 == 7)
 		sum(j, AT_ONCE);
 	else if (j->n % 8 == 3)
@@ -99,6 +118,7 @@ int live_steady(int rank, int nranks, int argc, char **argv)
 	double begin = live_now_ms();
 	int comms = argc > 1 ? atoi(argv[1]) : 1, i;
 	int busy = getenv("IDLE") ? comms - 1 : comms;
+	const char *late = getenv("LATE");
 	static struct job jobs[COMMS];
 	bool go = true;
 	char name[8];
@@ -109,8 +129,11 @@ int live_steady(int rank, int nranks, int argc, char **argv)
 		fill(&jobs[i], rank, (unsigned int)i + 7);
 	}
 	while (go) {
-		for (i = 0; i < busy; i++)
+		for (i = 0; i < busy; i++) {
+			if (late && rank == nranks - 1 && i == comms - 1)
+				usleep((useconds_t)atoi(late) * 1000);
 			go &= turn(&jobs[i], begin, argv[0]);
+		}
 		usleep(PAUSE_US);
 	}
 	for (i = busy; i < comms; i++)
