@@ -8,6 +8,7 @@
  */
 #include <linux/random.h>
 #include <linux/rhashtable.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 
 #include "compat.h"
@@ -179,6 +180,10 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	inc_qp_mem_init(qp);
 	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
+	qp->data_class = tree->cfg.traffic_class;
+	if (tree->cfg.ecn == RDMA_INC_ECN_ECT0)
+		qp->data_class |= INET_ECN_ECT_0;
+	qp->priority = tree->cfg.priority;
 	qp->rx.next_msg_id = tree->cfg.first_msg_id;
 	qp->rx.beyond = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;

@@ -74,7 +74,7 @@ static const struct nla_policy rdma_inc_tree_get_nl_policy[RDMA_INC_A_TREE_ID + 
 };
 
 /* RDMA_INC_CMD_TREE_NEW - do */
-static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_DEAD_TIME + 1] = {
+static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_PRIORITY + 1] = {
 	[RDMA_INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RDMA_INC_A_TREE_OWNED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[RDMA_INC_A_TREE_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, RDMA_INC_MAX_RANKS),
@@ -90,6 +90,8 @@ static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_DEAD_
 	[RDMA_INC_A_TREE_OPS] = { .type = NLA_U32, },
 	[RDMA_INC_A_TREE_ORDER] = NLA_POLICY_MAX(NLA_U8, 1),
 	[RDMA_INC_A_TREE_TRAFFIC_CLASS] = { .type = NLA_U8, },
+	[RDMA_INC_A_TREE_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
+	[RDMA_INC_A_TREE_PRIORITY] = NLA_POLICY_MAX(NLA_U8, 15),
 	[RDMA_INC_A_TREE_WINDOW] = NLA_POLICY_RANGE(NLA_U16, 1, 256),
 	[RDMA_INC_A_TREE_HOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_tree_hold_range),
 	[RDMA_INC_A_TREE_MIN_RTO] = NLA_POLICY_RANGE(NLA_U32, 1, 10000),
@@ -97,8 +99,9 @@ static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_DEAD_
 };
 
 /* RDMA_INC_CMD_TREE_SET - do */
-static const struct nla_policy rdma_inc_tree_set_nl_policy[RDMA_INC_A_TREE_DEAD_TIME + 1] = {
+static const struct nla_policy rdma_inc_tree_set_nl_policy[RDMA_INC_A_TREE_PRIORITY + 1] = {
 	[RDMA_INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RDMA_INC_A_TREE_PRIORITY] = NLA_POLICY_MAX(NLA_U8, 15),
 	[RDMA_INC_A_TREE_WINDOW] = NLA_POLICY_RANGE(NLA_U16, 1, 256),
 	[RDMA_INC_A_TREE_HOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_tree_hold_range),
 	[RDMA_INC_A_TREE_MIN_RTO] = NLA_POLICY_RANGE(NLA_U32, 1, 10000),
@@ -217,14 +220,14 @@ static const struct genl_split_ops rdma_inc_nl_ops[] = {
 		.cmd		= RDMA_INC_CMD_TREE_NEW,
 		.doit		= rdma_inc_nl_tree_new_doit,
 		.policy		= rdma_inc_tree_new_nl_policy,
-		.maxattr	= RDMA_INC_A_TREE_DEAD_TIME,
+		.maxattr	= RDMA_INC_A_TREE_PRIORITY,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= RDMA_INC_CMD_TREE_SET,
 		.doit		= rdma_inc_nl_tree_set_doit,
 		.policy		= rdma_inc_tree_set_nl_policy,
-		.maxattr	= RDMA_INC_A_TREE_DEAD_TIME,
+		.maxattr	= RDMA_INC_A_TREE_PRIORITY,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -117,12 +117,14 @@ static int parse_geometry(const struct genl_info *info,
 			nla_get_u32(attrs[RDMA_INC_A_TREE_FIRST_MSG_ID]);
 	if (attrs[RDMA_INC_A_TREE_ORDER])
 		cfg->order = nla_get_u8(attrs[RDMA_INC_A_TREE_ORDER]);
+	if (attrs[RDMA_INC_A_TREE_ECN])
+		cfg->ecn = nla_get_u8(attrs[RDMA_INC_A_TREE_ECN]);
 	return 0;
 }
 
 /*
- * A sender that declares ECN gets marks where others get drops. This one does
- * not obey them, so ECN's bits have to be 0.
+ * ECN's bits have an attribute of their own: only packets with data may declare it
+ * (RFC 3168, section 6.1.4).
  */
 static int parse_traffic_class(const struct genl_info *info,
 			       struct inc_tree_cfg *cfg)
@@ -236,6 +238,9 @@ static int parse_tunables(const struct genl_info *info,
 	if (attrs[RDMA_INC_A_TREE_DEAD_TIME])
 		cfg->dead_time_ms =
 			nla_get_u32(attrs[RDMA_INC_A_TREE_DEAD_TIME]);
+	cfg->has_priority = attrs[RDMA_INC_A_TREE_PRIORITY];
+	if (cfg->has_priority)
+		cfg->priority = nla_get_u8(attrs[RDMA_INC_A_TREE_PRIORITY]);
 
 	min_rto = cfg->min_rto_ms ?: RDMA_INC_DEFAULT_MIN_RTO;
 	dead_time = cfg->dead_time_ms ?: RDMA_INC_DEFAULT_DEAD_TIME;
@@ -339,7 +344,8 @@ out:
 
 static bool sets_something(const struct genl_info *info)
 {
-	return info->attrs[RDMA_INC_A_TREE_WINDOW] ||
+	return info->attrs[RDMA_INC_A_TREE_PRIORITY] ||
+	       info->attrs[RDMA_INC_A_TREE_WINDOW] ||
 	       info->attrs[RDMA_INC_A_TREE_HOLD] ||
 	       info->attrs[RDMA_INC_A_TREE_MIN_RTO] ||
 	       info->attrs[RDMA_INC_A_TREE_DEAD_TIME];

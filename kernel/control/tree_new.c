@@ -285,7 +285,7 @@ static int grow_members(struct inc_tree *tree, u16 window,
 /**
  * inc_tree_set() - change settings of a working tree
  * @tree: tree
- * @cfg: window, hold, min_rto, dead_time; 0 leaves one unchanged
+ * @cfg: window, hold, min_rto, dead_time; 0 leaves one unchanged; has_priority
  * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
@@ -311,6 +311,8 @@ int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 		WRITE_ONCE(tree->cfg.min_rto_ms, cfg->min_rto_ms);
 	if (cfg->dead_time_ms)
 		WRITE_ONCE(tree->cfg.dead_time_ms, cfg->dead_time_ms);
+	if (cfg->has_priority)
+		WRITE_ONCE(tree->cfg.priority, cfg->priority);
 
 	for (member = 0; member < tree->cfg.members; member++) {
 		struct inc_qp *qp = inc_qp_find(tree, member);

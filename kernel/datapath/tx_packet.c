@@ -328,7 +328,7 @@ int inc_tx_source(struct inc_qp *qp, struct netlink_ext_ack *extack)
 }
 
 /* @len: bytes after the IP header */
-static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
+static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp, u8 tos,
 		     unsigned int len, u16 id)
 {
 	struct iphdr *ih = ip_hdr(skb);
@@ -336,7 +336,7 @@ static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
 	*ih = (struct iphdr) {
 		.version	= IPVERSION,
 		.ihl		= sizeof(*ih) / 4,
-		.tos		= qp->traffic_class,
+		.tos		= tos,
 		.tot_len	= htons(sizeof(*ih) + len),
 		.id		= htons(id),
 		.frag_off	= htons(IP_DF),
@@ -348,7 +348,7 @@ static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
+static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp, u8 tos,
 		     unsigned int len)
 {
 	struct ipv6hdr *ih = ipv6_hdr(skb);
@@ -360,7 +360,7 @@ static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
 		.saddr		= qp->cfg.local,
 		.daddr		= qp->cfg.peer,
 	};
-	ip6_flow_hdr(ih, qp->traffic_class, 0);
+	ip6_flow_hdr(ih, tos, 0);
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
@@ -376,6 +376,7 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 	unsigned int ip_len = ip_hdr_len(qp), transport;
 	struct udphdr *uh;
 	unsigned int len;
+	u8 tos;
 
 	skb_reset_network_header(skb);
 	skb_put(skb, ip_len);
@@ -390,10 +391,12 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 	uh->dest = htons(INC_UDP_PORT);
 	uh->len = htons(len);
 	uh->check = 0;
+	tos = pkt->opcode == IB_OPCODE_RC_ACKNOWLEDGE ? qp->traffic_class :
+							 qp->data_class;
 	if (ip_len == sizeof(struct iphdr))
-		put_ipv4(skb, qp, len, id);
+		put_ipv4(skb, qp, tos, len, id);
 	else
-		put_ipv6(skb, qp, len);
+		put_ipv6(skb, qp, tos, len);
 	return inc_icrc(skb->data, ip_len, skb->len);
 }
 
@@ -540,6 +543,7 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 		goto err_mem;
 	skb_reserve(skb, reserve);
 	set_sender(skb, qp);
+	skb->priority = READ_ONCE(qp->priority);
 	*crc = put_headers(qp, pkt, skb, skb_queue_len(&b->packets));
 	__skb_queue_tail(&b->packets, skb);
 	return paged ? ref_pages(skb, payload, payload_len, trailer_len) :

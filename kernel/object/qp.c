@@ -122,6 +122,7 @@ void inc_qp_tune(struct inc_qp *qp)
 	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
 
 	spin_lock_bh(&qp->tx.lock);
+	WRITE_ONCE(qp->priority, cfg->priority);
 	inc_requester_tune(&qp->tx.requester, cfg->window,
 			   cfg->min_rto_ms * 1000, cfg->dead_time_ms * 1000);
 	spin_unlock_bh(&qp->tx.lock);

@@ -136,6 +136,8 @@ struct inc_member_cfg {
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
  * @sport: UDP source port
+ * @data_class: traffic class of its packets with data, with ECN's bits
+ * @priority: the tree's
  * @cpu: CPU that its last packet has arrived on, as @last_rx
  * @traffic_class: the tree's
  * @iif: device over which the route to the member goes
@@ -185,6 +187,8 @@ struct inc_qp {
 	u16				cpu;
 	u8				error;
 	bool				report;
+	u8				data_class;
+	u8				priority;
 	struct inc_switch		*sw;
 	struct inc_tree			*tree;
 	struct inc_uplink_queue		*uplink;

@@ -49,6 +49,9 @@ struct mem_cgroup;
  * @owner: port ID of the netlink socket that the tree ends with, or 0
  * @traffic_class: traffic class of packets to members and the parent, ECN bits
  *	0
+ * @ecn: enum rdma_inc_ecn of packets with data
+ * @priority: priority of packets to members and the parent
+ * @has_priority: in inc_tree_set(): @priority is to be set
  */
 struct inc_tree_cfg {
 	u32	id;
@@ -70,6 +73,9 @@ struct inc_tree_cfg {
 	const u16	*below;
 	u32	owner;
 	u8	traffic_class;
+	u8	ecn;
+	u8	priority;
+	bool	has_priority;
 };
 
 /**

@@ -5,7 +5,7 @@
 # compared with a reference that each rank computes by itself.
 #
 #   allreduce.sh [VAR=VALUE]... [PART...]
-#	PART: ranks types special ipv6 two repeat rxe bursts class
+#	PART: ranks types special ipv6 two repeat rxe bursts class ecn
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -222,6 +222,30 @@ part_class()
 	JOB_ADDR=topo_ip4
 }
 
+# Of a tree with ECN, all that hosts send, and data of the switch, is ECT(0).
+part_ecn()
+{
+	local all other
+
+	serve_down
+	serve_up --traffic-class 0xb8 --ecn ect0
+	capture "$LAB_OUT"
+	job "ECN" 3 allreduce -t fp32 -o sum --count 5003 -i 3 -x 0 "${PERF[@]}"
+	capture_end
+	all=$(seen "dst host $(topo_ip4 sw) and ip[1] = 0xba")
+	other=$(seen "dst host $(topo_ip4 sw) and ip[1] != 0xba")
+	[ "$all" -gt 20 ] && [ "$other" = 0 ]
+	ktap $? "$all packets to the switch are ECT(0)" "$other are not"
+	all=$(seen "src host $(topo_ip4 sw) and udp[8] != 0x11 and ip[1] = 0xba")
+	other=$(seen "src host $(topo_ip4 sw) and udp[8] != 0x11 and ip[1] != 0xba")
+	[ "$all" -gt 20 ] && [ "$other" = 0 ]
+	ktap $? "$all packets with results are" "$other are not"
+	all=$(seen "src host $(topo_ip4 sw) and udp[8] = 0x11 and ip[1] = 0xb8")
+	other=$(seen "src host $(topo_ip4 sw) and udp[8] = 0x11 and ip[1] != 0xb8")
+	[ "$all" -gt 1 ] && [ "$other" = 0 ]
+	ktap $? "$all acknowledgments of the switch are not" "$other are"
+}
+
 suite_up()
 {
 	local mtu=${MTU:-1500} pmtu=1024
@@ -240,4 +264,4 @@ suite_part()
 	return $rc
 }
 
-suite "ranks types special ipv6 two repeat rxe bursts class" "$@"
+suite "ranks types special ipv6 two repeat rxe bursts class ecn" "$@"

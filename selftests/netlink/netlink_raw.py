@@ -229,6 +229,9 @@ def errors_tree(c):
     for n in (1, 2, 0xb9, 255):
         bad(f"traffic-class {n}", [("ranks", 2), ("traffic-class", n)],
             errno.EINVAL, "multiple of 4", "traffic-class")
+    bad("ecn 2", [("ranks", 2), ("ecn", 2)], errno.ERANGE, "range", "ecn")
+    bad("priority 16", [("ranks", 2), ("priority", 16)], errno.ERANGE, "range",
+        "priority")
     for mask in ("collectives", "dtypes", "ops"):
         bad(f"{mask} 0", [("ranks", 2), (mask, 0)], errno.EINVAL, "empty mask",
             mask)

@@ -61,13 +61,16 @@ def long_messages(lab, family, pmtu):
 
 
 @test("traffic class", cases={
-    "%#x, %s" % (tc, name): (tc, transport)
-    for tc in (0, 0x20, 0xb8, 0xfc)
+    "%#x, %s%s" % (tc, name, ", ECT(0)" if ecn else ""): (tc, transport, ecn)
+    for tc, ecn in ((0, 0), (0x20, 0), (0xb8, 1), (0xfc, 0), (0, 1))
     for name, transport in (("RC", peer.RC), ("UC", peer.UC))})
-def traffic_class(lab, family, tc, transport):
-    """It is that of every packet: results, statuses, acknowledgments, NAKs."""
+def traffic_class(lab, family, tc, transport, ecn):
+    """
+    It is that of every packet: results, statuses, acknowledgments, NAKs; the first two
+    may be ECT(0).
+    """
     with lab.tree(family=family, transports=(transport,),
-                  traffic_class=tc) as t:
+                  traffic_class=tc, ecn=ecn) as t:
         expect("traffic-class", t.get()["traffic-class"], tc)
         for _ in range(3):
             t.good()
@@ -84,7 +87,8 @@ def traffic_class(lab, family, tc, transport):
         for m in t.m:
             check(m.log, "nothing came")
             for p in m.log + m.acks:
-                expect("class of %r" % p, p.tos, tc)
+                expect("class of %r" % p, p.tos,
+                       tc if p in m.acks else tc | 2 * ecn)
                 expect("flow label", p.flow, 0)
             expect("bad packets", m.bad, [])
 

@@ -262,6 +262,7 @@ part_options()
 	for at in "port 99999" "port http" "port -1" "slots 100" "slots 8192" \
 		  "pmtu 7" "pmtu 1500" "msg-size 63" "msg-size 100" "window 257" "hold 1" \
 		  "min-rto 10001" "dead-time 9" "traffic-class 3" "traffic-class 256" \
+		  "priority 16" "ecn 1" \
 		  "psn 0x1000000" "join-time 0" "max-clients 0"; do
 		# shellcheck disable=SC2086	# two words
 		says "serve --$at" 1 "--${at% *} \"${at#* }\": must be" \

@@ -84,8 +84,8 @@ kernel_doc()
 }
 
 # Words of the code that codespell takes for others misspelt: "te" is a header of
-# HTTP, "nam" an unknown name in a test.
-WORDS=ans,iif,inout,nam,nd,nknown,te
+# HTTP, "nam" an unknown name in a test, "ECT" a codepoint.
+WORDS=ans,ect,iif,inout,nam,nd,nknown,te
 
 spelling()
 {

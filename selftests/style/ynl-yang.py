@@ -54,7 +54,7 @@ RANGES = {"pmtu": "256 | 512 | 1024 | 2048 | 4096",
 # What a request must have; rules that a range cannot say.
 MANDATORY = ("ranks",)
 MUST = {"msg-size": (". mod 64 = 0", "must be a multiple of 64"),
-        "traffic-class": (". mod 4 = 0", "the two ECN bits must be 0"),
+        "traffic-class": (". mod 4 = 0", "the two ECN bits must be 0: they are ecn's"),
         "ranks": ("../job-ranks or "
                   "sum(../below/ranks) - count(../below) + . <= 1024",
                   "a job has at most 1024 ranks"),

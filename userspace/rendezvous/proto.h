@@ -106,7 +106,8 @@ struct inc_rdv_join {
  * @collectives: mask of offered collectives
  * @dtypes: mask of offered data types
  * @ops: mask of offered operations
- * @traffic_class: traffic class of packets in both directions
+ * @traffic_class: traffic class of packets in both directions; its ECN bits are of
+ *	packets with data alone
  * @rebuild: if the tree fails, the manager sends INC_RDV_REBUILD
  * @change: the daemon answers INC_RDV_LOSSY with INC_RDV_CHANGE, if all ranks
  *	support it

@@ -6,6 +6,8 @@
  * hundreds. So deletion continues in later turns of the main loop, as far as
  * server_may_work() permits: ranks over UC need heartbeats in the meantime.
  */
+#include <netinet/ip.h>
+
 #include "nl/common.h"
 
 #include "job.h"
@@ -148,7 +150,8 @@ int member_new(struct job *job, const struct inc_rdv_join *join,
 		.collectives	= job->tree.collectives,
 		.dtypes		= job->tree.dtypes,
 		.ops		= job->tree.ops,
-		.traffic_class	= job->tree.traffic_class,
+		.traffic_class	= job->tree.traffic_class |
+				  (job->tree.ecn ? IPTOS_ECN_ECT0 : 0),
 		/* An administrator's tree has no second one over UC. */
 		.change		= !s->tree_id,
 	};

@@ -36,6 +36,10 @@ static void put_tree(const struct inc_nl_tree *t)
 	       inc_nl_order_name(t->order));
 	if (t->traffic_class)
 		printf(" traffic-class %u", t->traffic_class);
+	if (t->ecn)
+		printf(" ecn %s", inc_nl_ecn_name(t->ecn));
+	if (t->priority)
+		printf(" priority %u", t->priority);
 	if (INC_NL_HAS(t, TREE_JOB_RANKS))
 		printf(" \\\n\tjob-ranks %u first-rank %u", t->job_ranks,
 		       t->first_rank);

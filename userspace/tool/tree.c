@@ -17,10 +17,11 @@ static const char usage[] =
 "                [ pmtu BYTES ] [ first-msg-id N ] [ collectives LIST ]\n"
 "                [ dtypes LIST ] [ ops LIST ] [ order ranks | arrival ]\n"
 "                [ job-ranks N [ first-rank R ] ] [ below LIST ]\n"
-"                [ traffic-class N ] [ SETTING ... ]\n"
+"                [ traffic-class N ] [ ecn not-ect | ect0 ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID [ nowait ]\n"
-"SETTING := { window PACKETS | hold SIZE | min-rto TIME | dead-time TIME }\n";
+"SETTING := { priority N | window PACKETS | hold SIZE | min-rto TIME |\n"
+"             dead-time TIME }\n";
 
 /* Time that the kernel may need in addition to waiting for members. */
 #define DEL_SLACK_MS	10000
@@ -38,6 +39,7 @@ static const char usage[] =
 	KW("id", "a tree ID, from 1", parse_uint, ID, id)
 
 #define KW_SETTINGS							\
+	KW("priority", "0 to 15", parse_uint, PRIORITY, priority),	\
 	KW("window", "a number of packets", parse_uint, WINDOW, window), \
 	KW("hold", "bytes, as 4M", parse_uint, HOLD, hold),		\
 	KW("min-rto", "milliseconds, or as 4ms, 1s", parse_msec, MIN_RTO, min_rto),	\
@@ -67,6 +69,8 @@ static const struct keyword add_keywords[] = {
 	   parse_list, BELOW, below),
 	KW("traffic-class", "a DSCP times 4", parse_uint,
 	   TRAFFIC_CLASS, traffic_class),
+	KW_NAMES("ecn", "not-ect or ect0", parse_enum,
+		 inc_nl_ecn_name, ECN, ecn),
 	KW_SETTINGS,
 	{ .name = NULL },
 };

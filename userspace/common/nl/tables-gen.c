@@ -273,7 +273,7 @@ static const struct field tree_fields[] = {
 	FIELD(tree, order, TREE_ORDER, UINT8, "order",
 	      "Order in which elements are reduced. Default ranks.", NULL),
 	FIELD(tree, traffic_class, TREE_TRAFFIC_CLASS, UINT8, "traffic-class",
-	      "IPv4 TOS and IPv6 traffic class of all packets that the switch sends to the tree's members and to its parent: a DSCP times 4. The two ECN bits must be 0, since the switch does not react to marks. Default 0.", NULL),
+	      "IPv4 TOS and IPv6 traffic class of all packets that the switch sends to the tree's members and to its parent: a DSCP times 4. The two ECN bits must be 0: they are ecn's. Default 0.", NULL),
 	FIELD(tree, window, TREE_WINDOW, UINT16, "window",
 	      "Maximum number of result packets in flight to a member. Default: 128, or less if the sum over all members would exceed 768, but at least 16.", NULL),
 	FIELD(tree, hold, TREE_HOLD, UINT32, "hold",
@@ -290,6 +290,10 @@ static const struct field tree_fields[] = {
 	      "Sum of the counters of all members that the tree has or had.", member_stats),
 	FIELD(tree, held, TREE_HELD, UINT, "held",
 	      "Bytes of packets, buffers included, that are held of all its members while other ranks are missing.", NULL),
+	FIELD(tree, ecn, TREE_ECN, UINT8, "ecn",
+	      "ECN codepoint of results, and of requests to the parent; acknowledgments are not-ect. Default not-ect. ect0 is for networks whose queues keep flows apart, as fq_codel does, since marks are not obeyed.", NULL),
+	FIELD(tree, priority, TREE_PRIORITY, UINT8, "priority",
+	      "Priority (skb->priority) of all packets that the switch sends to the tree's members and to its parent, by which queueing disciplines as prio and mqprio choose a band. Default 0.", NULL),
 };
 
 const struct object nl_tree = {
@@ -414,6 +418,13 @@ static const char *const order_names[] = {
 };
 
 LOOKUP(inc_nl_order_name, order_names)
+
+static const char *const ecn_names[] = {
+	[RDMA_INC_ECN_NOT_ECT] = "not-ect",
+	[RDMA_INC_ECN_ECT0] = "ect0",
+};
+
+LOOKUP(inc_nl_ecn_name, ecn_names)
 
 static const char *const transport_names[] = {
 	[RDMA_INC_TRANSPORT_RC] = "rc",

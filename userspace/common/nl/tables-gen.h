@@ -93,6 +93,8 @@ struct inc_nl_tree {
 	uint64_t stats[RDMA_INC_A_TREE_STATS_MAX + 1];
 	uint64_t member_stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
 	uint64_t held;
+	uint8_t ecn;
+	uint8_t priority;
 };
 
 /* RDMA_INC_A_MEMBER_* */
@@ -168,6 +170,7 @@ const char *inc_nl_member_stat_name(unsigned int n);
 const char *inc_nl_member_stat_doc(unsigned int n);
 const char *inc_nl_role_name(unsigned int n);
 const char *inc_nl_order_name(unsigned int n);
+const char *inc_nl_ecn_name(unsigned int n);
 const char *inc_nl_transport_name(unsigned int n);
 const char *inc_nl_tree_state_name(unsigned int n);
 const char *inc_nl_member_state_name(unsigned int n);

@@ -161,6 +161,12 @@ static const struct test tests[] = {
 	{ KERNEL, "tree add ranks 0 traffic-class 0xb8", NULL, NULL },
 	{ USAGE, "tree add ranks 2 traffic-class 256", "\"256\"", NULL },
 	{ USAGE, "tree set 1 traffic-class 4", "\"traffic-class\"", NULL },
+	{ KERNEL, "tree add ranks 0 ecn ect0 priority 15", NULL, NULL },
+	{ USAGE, "tree add ranks 2 ecn ect1", "\"ect1\"", NULL },
+	{ USAGE, "tree add ranks 2 priority 256", "\"256\"", NULL },
+	{ USAGE, "tree set 1 ecn ect0", "\"ecn\"", NULL },
+	{ USAGE, "serve --ecn ce", "\"ce\"", NULL },
+	{ USAGE, "serve --priority 16", "\"16\"", NULL },
 
 	/* tree set, del, show */
 	{ USAGE, "tree set", "ID is missing", NULL },

@@ -50,6 +50,17 @@ enum rdma_inc_order {
 };
 
 /**
+ * enum rdma_inc_ecn - ECN codepoint of packets with data.
+ * @RDMA_INC_ECN_NOT_ECT: A queue drops the packet rather than marking it.
+ * @RDMA_INC_ECN_ECT0: ECT(0); a queue may mark the packet instead of dropping
+ *   it.
+ */
+enum rdma_inc_ecn {
+	RDMA_INC_ECN_NOT_ECT,
+	RDMA_INC_ECN_ECT0,
+};
+
+/**
  * enum rdma_inc_transport - Transport service of a member's QP (IBTA 1.x,
  *   section 3.2.2).
  * @RDMA_INC_TRANSPORT_RC: Reliable connection.
@@ -229,6 +240,8 @@ enum {
 	RDMA_INC_A_TREE_STATS,
 	RDMA_INC_A_TREE_MEMBER_STATS,
 	RDMA_INC_A_TREE_HELD,
+	RDMA_INC_A_TREE_ECN,
+	RDMA_INC_A_TREE_PRIORITY,
 
 	__RDMA_INC_A_TREE_MAX,
 	RDMA_INC_A_TREE_MAX = (__RDMA_INC_A_TREE_MAX - 1)
