@@ -78,6 +78,7 @@ static void put_settings(FILE *f, const struct tree *t)
 	if (t->has_first_msg_id)
 		fprintf(f, "<first-msg-id>%u</first-msg-id>", s->first_msg_id);
 	put_number(f, "traffic-class", s->traffic_class);
+	put_number(f, "priority", t->priority);
 	put_number(f, "dead-time", s->dead_time);
 }
 

@@ -55,6 +55,7 @@ struct tree_member {
  * @settings: wishes, then the tree's settings. Its addr, qpn, psn, rkey are
  *	not used
  * @has_first_msg_id: @settings.first_msg_id is a wish
+ * @priority: of its packets in the switch's queues
  * @n: number of members
  * @members: members
  * @unrouted: after -ENETUNREACH: member that the switch has no route to; -1:
@@ -70,6 +71,7 @@ struct tree {
 	uint32_t		first_rank;
 	struct inc_rdv_joined	settings;
 	bool			has_first_msg_id;
+	uint32_t		priority;
 	uint32_t		n;
 	struct tree_member	*members;
 	int			unrouted;

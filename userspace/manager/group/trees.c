@@ -234,6 +234,7 @@ void group_wishes(const struct group *g, struct tree *t)
 	s->first_msg_id = wish->first_msg_id;
 	t->has_first_msg_id = wish->has_first_msg_id;
 	s->dead_time = g->manager->o.dead_time;
+	t->priority = g->tenant->limits->priority_class;
 	if (g->request.uc)
 		inc_job_uc(s->pmtu, &s->msg_size, &s->slots);
 }

@@ -17,6 +17,7 @@ enum {
 	OPT_ALL_RANKS,
 	OPT_PRIORITY,
 	OPT_REQUIRE_KEY,
+	OPT_PRIORITY_CLASS,
 };
 
 static const struct option lines[] = {
@@ -34,6 +35,8 @@ static const struct option lines[] = {
 	{ "priority",		required_argument,	NULL, OPT_PRIORITY },
 	{ "require-key",	required_argument,	NULL,
 	  OPT_REQUIRE_KEY },
+	{ "priority-class",	required_argument,	NULL,
+	  OPT_PRIORITY_CLASS },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -172,6 +175,14 @@ static bool read_word(const char *text, uint32_t *value)
 	return *value || !strcmp(text, "no");
 }
 
+static int take_class(const struct policy *p, struct limits *to, uint32_t value)
+{
+	if (value > POLICY_CLASS_MAX)
+		return set_error(p, "a priority-class is a number, 0 to 15");
+	to->priority_class = value;
+	return 0;
+}
+
 static int take_option(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
@@ -199,6 +210,8 @@ static int take_option(void *ctx, int opt, char *text)
 	}
 	if (opt == OPT_PRIORITY)
 		return take_priority(p, to, value);
+	if (opt == OPT_PRIORITY_CLASS)
+		return take_class(p, to, value);
 	to->max[opt] = value;
 	if (to->max[LIMIT_MIN_RANKS] > to->max[LIMIT_MAX_RANKS])
 		return set_error(p,

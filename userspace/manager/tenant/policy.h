@@ -17,6 +17,7 @@
 #define POLICY_NO_LIMIT		UINT32_MAX
 #define POLICY_TENANTS_MAX	4096
 #define POLICY_PRIORITY_MAX	1000
+#define POLICY_CLASS_MAX	15
 
 /**
  * enum policy_limit - kinds of limits
@@ -44,11 +45,14 @@ enum policy_limit {
  * @priority: groups of a higher one that wait for room are placed first; 0 to
  *	POLICY_PRIORITY_MAX
  * @require_key: each group has a key
+ * @priority_class: priority of its trees' packets at the switches, 0 to
+ *	POLICY_CLASS_MAX
  */
 struct limits {
 	uint32_t	max[LIMITS];
 	uint32_t	priority;
 	bool		require_key;
+	uint32_t	priority_class;
 };
 
 struct policy;

@@ -37,6 +37,7 @@ static const char good[] =
 	"  min-ranks = 2\n"
 	"  max-ranks = 8\n"
 	"priority = 1000\n"
+	"priority-class = 15\n"
 	"tenant = green\n"
 	"  priority = 3\n"
 	"tenant = *\n"
@@ -62,6 +63,10 @@ static void known_files(void)
 		{ "tenant = a\nmax-ranks = 2\nmin-ranks = 3", "file:3: min-r" },
 		{ "priority = 1", "file:1: whose" },
 		{ "tenant = a\npriority = 1001", "file:2: a priority is a num" },
+		{ "tenant = a\npriority-class = 16", "file:2: a priority-class is" },
+		{ "priority-class = 1", "file:1: whose" },
+		{ "tenant = a\npriority-class = 1\npriority-class = 1",
+		  "file:3: this was set before for the same tenant" },
 		{ "tenant = a\npriority = high", "file:2: this must be a num" },
 		{ "tenant = a\nrank = 1", "file:2: \"rank\": there is no such setting" },
 		{ "tenant = a\ngroups = 1\ngroups = 2", "file:3: this was set" },
@@ -88,6 +93,9 @@ static void known_files(void)
 	      policy_of(p, "green")->priority == 3 &&
 	      !policy_of(p, "blue")->priority && !policy_of(p, "")->priority,
 	      "priorities");
+	check(policy_of(p, "red")->priority_class == 15 &&
+	      !policy_of(p, "green")->priority_class &&
+	      !policy_of(p, "blue")->priority_class, "priority classes");
 	check(policy_of(p, "")->max[LIMIT_GROUPS] == POLICY_NO_LIMIT &&
 	      policy_of(p, "")->max[LIMIT_RANKS] == 7, "no tenant");
 	check(policy_of_all(p)->max[LIMIT_RANKS] == 20, "limits of all");
