@@ -180,7 +180,7 @@ int switches_start(struct manager *m);
 bool switches_stop(struct manager *m);
 void switches_reload(struct manager *m);
 
-/* answer/violation.c */
+/* session/violation.c */
 void violation_call(void *ctx, const char *peer, const char *why);
 void violation_cut(void *ctx, const char *peer, const char *why);
 

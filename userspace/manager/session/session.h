@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* Ranks that connect: join.c handles their messages, resume.c their return. */
+/*
+ * Ranks that connect: join.c handles their messages, resume.c their return, violation.c
+ * reports callers that were refused.
+ */
 #ifndef INC_MANAGER_SESSION_H
 #define INC_MANAGER_SESSION_H
 
