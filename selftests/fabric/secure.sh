@@ -511,6 +511,7 @@ part_key()
 	amd_down
 	amd_up
 	INC_JOB_KEY=$key fails_job "key: in plaintext" "sent over TLS only"
+	secured amd --tokens "$TOKENS"
 }
 
 is_whole()
