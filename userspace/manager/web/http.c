@@ -280,6 +280,18 @@ static bool take_new(struct http *h, struct stream *s)
 	return true;
 }
 
+/* Have viewers that wait look again; the lock is held. */
+static void wake_streams(struct http *h)
+{
+	struct stream *s;
+
+	for (s = h->streams; s; s = s->next)
+		if (s->waits) {
+			s->waits = false;
+			MHD_resume_connection(s->conn);
+		}
+}
+
 static ssize_t send_state(void *ctx, uint64_t pos, char *buf, size_t max)
 {
 	struct stream *s = ctx;
@@ -695,15 +707,9 @@ struct http *http_start(const char *address, struct rpc *gate, char *err,
 
 static void end_streams(struct http *h)
 {
-	struct stream *s;
-
 	pthread_mutex_lock(&h->lock);
 	h->stop = true;
-	for (s = h->streams; s; s = s->next)
-		if (s->waits) {
-			s->waits = false;
-			MHD_resume_connection(s->conn);
-		}
+	wake_streams(h);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -738,7 +744,6 @@ void http_publish(struct http *h, char *state, char *metrics)
 {
 	struct text *new_state = text_new(h, state);
 	struct text *new_metrics = text_new(h, metrics);
-	struct stream *s;
 
 	pthread_mutex_lock(&h->lock);
 	release_text(h->state);
@@ -746,11 +751,7 @@ void http_publish(struct http *h, char *state, char *metrics)
 	h->state = new_state;
 	h->metrics = new_metrics;
 	h->serial++;
-	for (s = h->streams; s; s = s->next)
-		if (s->waits) {
-			s->waits = false;
-			MHD_resume_connection(s->conn);
-		}
+	wake_streams(h);
 	close_slow(h);
 	pthread_mutex_unlock(&h->lock);
 }
