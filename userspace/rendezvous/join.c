@@ -18,8 +18,8 @@ bool join_key_fits(struct client *c, const struct inc_rdv_join *join)
 		job = job_find(c->server, join->job, true);
 	if (!job || inc_job_key_fits(&job->request, join))
 		return true;
-	client_error(c, EACCES, "job \"%s\": rank %u has %s key than the first rank of the job (INC_JOB_KEY)",
-		     join->job, join->rank, join->has_key ? "another" : "no");
+	client_error(c, EACCES, "job \"%s\": rank %u has %s the first rank of the job (INC_JOB_KEY)",
+		     join->job, join->rank, join->has_key ? "another key than" : "no key, unlike");
 	return false;
 }
 

@@ -63,8 +63,8 @@ static bool check_key(struct manager *m, struct rpc_stream *stream,
 
 	if (inc_job_key_fits(first, join))
 		return true;
-	snprintf(why, sizeof(why), "group \"%s\": rank %u has %s key than the first rank of the group (INC_JOB_KEY)",
-		 join->job, join->rank, join->has_key ? "another" : "no");
+	snprintf(why, sizeof(why), "group \"%s\": rank %u has %s the first rank of the group (INC_JOB_KEY)",
+		 join->job, join->rank, join->has_key ? "another key than" : "no key, unlike");
 	violation_call(m, rpc_stream_peer(stream), why);
 	refuse_rank(stream, EACCES, "%s", why);
 	return false;
