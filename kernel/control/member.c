@@ -437,6 +437,7 @@ static int connect_qp(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	qp->cfg = *cfg;
 	qp->cfg.index = old.index;
 	qp->cfg.transport = old.transport;
+	qp->cfg.ifindex = old.ifindex;
 	qp->cfg.qpn = old.qpn;
 	if (!cfg->has_psn)
 		qp->cfg.psn = old.psn;

@@ -36,6 +36,11 @@ static const struct netlink_range_validation rdma_inc_a_member_psn_range = {
 	.max	= 16777215ULL,
 };
 
+static const struct netlink_range_validation rdma_inc_a_member_ifindex_range = {
+	.min	= 1ULL,
+	.max	= 2147483647ULL,
+};
+
 static const struct netlink_range_validation rdma_inc_a_member_peer_qpn_range = {
 	.min	= 2ULL,
 	.max	= 16777214ULL,
@@ -53,6 +58,7 @@ const struct nla_policy rdma_inc_new_member_nl_policy[RDMA_INC_A_MEMBER_PEER_PSN
 	[RDMA_INC_A_MEMBER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_psn_range),
 	[RDMA_INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
 	[RDMA_INC_A_MEMBER_LOCAL_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[RDMA_INC_A_MEMBER_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_ifindex_range),
 	[RDMA_INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
 	[RDMA_INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_qpn_range),
 	[RDMA_INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_psn_range),
@@ -133,6 +139,7 @@ static const struct nla_policy rdma_inc_member_new_nl_policy[RDMA_INC_A_MEMBER_P
 	[RDMA_INC_A_MEMBER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_psn_range),
 	[RDMA_INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
 	[RDMA_INC_A_MEMBER_LOCAL_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[RDMA_INC_A_MEMBER_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_ifindex_range),
 	[RDMA_INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
 	[RDMA_INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_qpn_range),
 	[RDMA_INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_psn_range),

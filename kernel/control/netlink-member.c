@@ -71,11 +71,14 @@ static int parse_addr(const struct genl_info *info, int attr,
 }
 
 static bool is_ours(const struct genl_info *info, const struct in6_addr *addr,
-		    u8 family)
+		    const struct inc_member_cfg *cfg)
 {
 	struct net *net = genl_info_net(info);
 
-	if (family == AF_INET)
+	/* The address may be of the interface's VRF: the route decides. */
+	if (cfg->ifindex)
+		return true;
+	if (cfg->family == AF_INET)
 		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
 	return IS_ENABLED(CONFIG_IPV6) && ipv6_chk_addr(net, addr, NULL, 0);
 }
@@ -101,7 +104,7 @@ static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
 				   "local-addr and peer-addr are not of one family");
 		return -EINVAL;
 	}
-	if (!is_ours(info, &cfg->local, family)) {
+	if (!is_ours(info, &cfg->local, cfg)) {
 		NL_SET_BAD_ATTR(info->extack, local);
 		NL_SET_ERR_MSG_MOD(info->extack,
 				   "local-addr is no address of this host");
@@ -160,10 +163,31 @@ static void parse_psn(const struct genl_info *info, struct inc_member_cfg *cfg)
 	cfg->has_psn = true;
 }
 
+/* The interface may go later: then there is no route to the member. */
+static int parse_ifindex(const struct genl_info *info,
+			 struct inc_member_cfg *cfg)
+{
+	const struct nlattr *nla = info->attrs[RDMA_INC_A_MEMBER_IFINDEX];
+	struct net_device *dev;
+
+	if (!nla)
+		return 0;
+	cfg->ifindex = nla_get_u32(nla);
+	dev = dev_get_by_index(genl_info_net(info), cfg->ifindex);
+	if (!dev) {
+		NL_SET_BAD_ATTR(info->extack, nla);
+		NL_SET_ERR_MSG_MOD(info->extack, "no interface has this index");
+		return -ENODEV;
+	}
+	dev_put(dev);
+	return 0;
+}
+
 static int parse_member(const struct genl_info *info,
 			struct inc_member_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
+	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_TREE_ID) ||
 	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_RANK))
@@ -174,6 +198,9 @@ static int parse_member(const struct genl_info *info,
 	if (attrs[RDMA_INC_A_MEMBER_QPN])
 		cfg->qpn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_QPN]);
 	parse_psn(info, cfg);
+	err = parse_ifindex(info, cfg);
+	if (err)
+		return err;
 	return names_peer(info) ? parse_peer(info, cfg) : 0;
 }
 
@@ -274,7 +301,8 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
  * -ENOENT: no such tree; -EEXIST: the rank is taken; -EADDRINUSE: the QPN is
  * taken; -ENOBUFS: over the memory limit; -EADDRNOTAVAIL: the local address is
- * not ours; -ENETUNREACH: no route to the host; -EPIPE: the tree has failed;
+ * not ours; -ENETUNREACH: no route to the host; -ENODEV: no such interface;
+ * -EPIPE: the tree has failed;
  * -EMSGSIZE: its messages are too long for UC; -EOPNOTSUPP: UC for a switch;
  * -EAGAIN: no room for the reply; -ENOMEM.
  */

@@ -19,11 +19,12 @@
  * @qp: QP of a member with an IPv4 address
  *
  * Context: any.
- * Return: the flow, without devices.
+ * Return: the flow, without devices but the one that the member is bound to.
  */
 static inline struct flowi4 inc_flow_ipv4(const struct inc_qp *qp)
 {
 	return (struct flowi4) {
+		.flowi4_oif	= qp->cfg.ifindex,
 		.daddr		= qp->cfg.peer.s6_addr32[3],
 		.saddr		= qp->cfg.local.s6_addr32[3],
 		.flowi4_dscp	= inet_dsfield_to_dscp(qp->traffic_class),
@@ -38,11 +39,12 @@ static inline struct flowi4 inc_flow_ipv4(const struct inc_qp *qp)
  * @qp: QP of a member with an IPv6 address
  *
  * Context: any.
- * Return: the flow, without devices.
+ * Return: the flow, without devices but the one that the member is bound to.
  */
 static inline struct flowi6 inc_flow_ipv6(const struct inc_qp *qp)
 {
 	return (struct flowi6) {
+		.flowi6_oif	= qp->cfg.ifindex,
 		.daddr		= qp->cfg.peer,
 		.saddr		= qp->cfg.local,
 		.flowlabel	= ip6_make_flowinfo(qp->traffic_class, 0),

@@ -7,7 +7,8 @@
  * A member is reached by the device of its route. No lookup per packet is made,
  * unlike rp_filter: the route in use has told the device (inc_qp.iif). Only a
  * packet from another device is worth a lookup: several devices may lead to a
- * member, and routes change while nothing is sent.
+ * member, and routes change while nothing is sent. A member that is bound to an
+ * interface is at that one alone.
  */
 #include <linux/inetdevice.h>
 #include <linux/ipv6.h>
@@ -129,7 +130,8 @@ unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb)
 {
 	int iif = ingress_ifindex(qp, skb);
 
-	if (iif != READ_ONCE(qp->iif) && !dev_leads(qp, skb, iif))
+	if (iif != READ_ONCE(qp->iif) &&
+	    (qp->cfg.ifindex || !dev_leads(qp, skb, iif)))
 		return RDMA_INC_A_SWITCH_STATS_RX_INGRESS;
 	if (!xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, qp->cfg.family))
 		return RDMA_INC_A_SWITCH_STATS_RX_POLICY;

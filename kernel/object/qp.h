@@ -52,6 +52,7 @@ struct inc_uplink_queue;
  * @psn: first PSN that the switch sends
  * @qpn: the switch's QPN, 0 to have one chosen
  * @pkey: P_Key
+ * @ifindex: interface, or VRF, by which the host is reached; 0: as routes say
  * @peer_tree_id: for a QP to the parent: the tree there
  * @peer_rkey: for a QP to the parent: R_Key of its slots
  */
@@ -68,6 +69,7 @@ struct inc_member_cfg {
 	u32		psn;
 	u32		qpn;
 	u16		pkey;
+	int		ifindex;
 	u32		peer_tree_id;
 	u32		peer_rkey;
 };

@@ -188,7 +188,8 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 	    nla_put_u16(skb, RDMA_INC_A_MEMBER_PMTU, tree->pmtu) ||
 	    nla_put_u8(skb, RDMA_INC_A_MEMBER_TRANSPORT, qp->cfg.transport))
 		return -EMSGSIZE;
-	return 0;
+	return qp->cfg.ifindex ? nla_put_u32(skb, RDMA_INC_A_MEMBER_IFINDEX,
+					     qp->cfg.ifindex) : 0;
 }
 
 /* Anyone who knows these can write to the member's slots in its name. */

@@ -14,6 +14,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 EXTRA = {"local-gid", "rank-stats"}
 # Attributes of a leaf's parent, which members lack.
 PARENT = {"peer-tree-id", "peer-rkey"}
+# What members have that are bound to an interface.
+BOUND = {"ifindex"}
 # Those of the tree that failed last, which a switch may not have.
 FAILED = {"failed-" + what for what in (
     "tree", "status", "age", "pmtu", "rank", "error", "addr")}
@@ -26,7 +28,7 @@ with open(os.path.join(ROOT, "Documentation/netlink/specs/rdma-inc.yaml"),
 
 def check(got, space):
     want = set(SETS[space])
-    wrong = (set(got) ^ want) - EXTRA - PARENT - FAILED
+    wrong = (set(got) ^ want) - EXTRA - PARENT - BOUND - FAILED
     if wrong:
         sys.exit(f"{space}: {sorted(wrong)}")
     for name, value in got.items():

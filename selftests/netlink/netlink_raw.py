@@ -321,6 +321,11 @@ def errors_member(c):
     bad("local-addr of somebody else",
         good + [("local-addr", V4("10.9.0.3"))], errno.EADDRNOTAVAIL,
         "no address of this host", "local-addr")
+    for n in (0, 1 << 31):
+        bad(f"ifindex {n:#x}", good + [("ifindex", n)], errno.ERANGE, "range",
+            "ifindex")
+    bad("ifindex of none", good + [("ifindex", 0x7fffffff)], errno.ENODEV,
+        "no interface", "ifindex")
     bad("no route", but("peer-addr", V4("192.0.2.1")), errno.ENETUNREACH,
         "route", "peer-addr")
     bad("rkey is not to be chosen", good + [("rkey", 1)], errno.EINVAL,
@@ -454,7 +459,7 @@ def errors_transport(c):
     case("member-new: UC is UC",
          None if got[want["transport"][0]] == b"\1" else "it is not")
     missing = [n for n in want if want[n][0] not in got and
-               n not in ("error", "peer-tree-id", "peer-rkey")]
+               n not in ("error", "ifindex", "peer-tree-id", "peer-rkey")]
     case("it replies with all that is known, over UC, too",
          f"lacks {missing}" if missing else None)
     c.inc("tree-del", "tree", [("id", 3)])
@@ -511,7 +516,7 @@ def errors_parent(c):
     got = dict(c.inc("parent-set", "member", good)[0])
     want = SP.sets["member"]
     missing = [n for n in want if want[n][0] not in got and
-               n not in ("error", "rank")]
+               n not in ("error", "rank", "ifindex")]
     case("parent-set replies with all that is known",
          f"lacks {missing}" if missing else None)
     case("parent-set: connected",
@@ -581,7 +586,8 @@ def errors():
                                ("dead-time", 50)])
     reply = c.inc("member-new", "member",
                   [("tree-id", 1), ("rank", 1), ("peer-addr", V4("10.9.0.2")),
-                   ("peer-qpn", 17), ("peer-psn", 0xffffff), ("psn", 0)])
+                   ("peer-qpn", 17), ("peer-psn", 0xffffff), ("psn", 0),
+                   ("ifindex", socket.if_nametoindex("v0"))])
     got = dict(reply[0])
     want = SP.sets["member"]
     missing = [n for n in want if want[n][0] not in got and

@@ -100,7 +100,7 @@ GROUPINGS = (
      ("member-new", "tree-id", "rank", "peer-tree-id", "peer-rkey")),
     ("parent-config", "member", "parent-set", ("tree-id",)),
     ("parent-state", "member", "reply",
-     ("parent-set", "tree-id", "rank", "next-msg-id")),
+     ("parent-set", "tree-id", "rank", "ifindex", "next-msg-id")),
     ("slot-state", "slot", "reply", ("tree-id", "index")),
 )
 

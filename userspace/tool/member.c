@@ -12,7 +12,7 @@ static const char usage[] =
 "Usage: inc-tool member [ show ] [ tree ID [ rank R ] ]\n"
 "       inc-tool member add tree ID rank R [ addr IP qpn QPN psn PSN\n"
 "                [ local IP ] [ pkey KEY ] ] [ local-qpn QPN ]\n"
-"                [ local-psn PSN ] [ transport rc | uc ]\n"
+"                [ local-psn PSN ] [ transport rc | uc ] [ ifindex N ]\n"
 "                [ rank R ... ]...\n"
 "       inc-tool member set tree ID rank R addr IP qpn QPN psn PSN\n"
 "                [ local IP ] [ pkey KEY ] [ local-psn PSN ]\n"
@@ -40,6 +40,7 @@ static const struct keyword add_keywords[] = {
 		  parse_uint, QPN, qpn),
 	KW_LOCAL_PSN,
 	MEMBER_KW_PKEY,
+	MEMBER_KW_IFINDEX,
 	KEYWORD(struct inc_nl_member, "transport", NULL, "rc or uc", parse_enum,
 		inc_nl_transport_name, RDMA_INC_A_MEMBER_TRANSPORT, transport),
 	{ .name = NULL },

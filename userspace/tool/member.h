@@ -25,6 +25,9 @@
 #define MEMBER_KW_LOCAL							\
 	MEMBER_KW("local", "local-addr", "an IPv4 or IPv6 address",	\
 		  parse_addr, LOCAL_ADDR, local_addr)
+#define MEMBER_KW_IFINDEX						\
+	MEMBER_KW("ifindex", NULL, "the index of an interface", parse_uint, \
+		  IFINDEX, ifindex)
 #define MEMBER_KW_PKEY							\
 	MEMBER_KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint, PKEY, pkey)
 

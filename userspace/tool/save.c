@@ -60,19 +60,21 @@ static void put_member(const struct inc_nl_member *m)
 {
 	const char *transport = m->transport == RDMA_INC_TRANSPORT_UC ?
 				" transport uc" : "";
-	char peer[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN];
+	char peer[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN], by[32] = "";
 
+	if (m->ifindex)
+		snprintf(by, sizeof(by), " ifindex %u", m->ifindex);
 	if (!m->peer_addr.len) {
-		printf("member add tree %u rank %u local-qpn 0x%06x local-psn 0x%06x%s\n"
+		printf("member add tree %u rank %u local-qpn 0x%06x local-psn 0x%06x%s%s\n"
 		       "# waits for its host, which needs a new rkey\n",
-		       m->tree_id, m->rank, m->qpn, m->psn, transport);
+		       m->tree_id, m->rank, m->qpn, m->psn, transport, by);
 		return;
 	}
 	printf("member add tree %u rank %u addr %s qpn 0x%06x psn 0x%06x \\\n"
-	       "\tlocal %s local-qpn 0x%06x local-psn 0x%06x pkey 0x%04x%s\n",
+	       "\tlocal %s local-qpn 0x%06x local-psn 0x%06x pkey 0x%04x%s%s\n",
 	       m->tree_id, m->rank, addr_text(&m->peer_addr, peer),
 	       m->peer_qpn, m->peer_psn, addr_text(&m->local_addr, local),
-	       m->qpn, m->psn, m->pkey, transport);
+	       m->qpn, m->psn, m->pkey, transport, by);
 	if (m->stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS])
 		printf("# was in use: the host's QP must start again, too\n");
 }

@@ -163,6 +163,8 @@ void show_member(const struct inc_nl_member *m)
 		pr_hex("peer-qpn", "peer-qpn", m->peer_qpn, 6);
 		pr_addr("local-addr", "local", &m->local_addr);
 	}
+	if (INC_NL_HAS(m, MEMBER_IFINDEX))
+		pr_uint("ifindex", "ifindex", m->ifindex);
 	if (!conf.json && !conf.details)
 		return;
 	pr_indent();

@@ -322,6 +322,8 @@ static const struct field member_fields[] = {
 	      "P_Key of both directions. Default 0xffff.", NULL),
 	FIELD(member, local_addr, MEMBER_LOCAL_ADDR, ADDR, "local-addr",
 	      "Address of the switch towards this member, 4 or 16 bytes; the host needs the GID of this address. If absent in member-new, the route decides.", NULL),
+	FIELD(member, ifindex, MEMBER_IFINDEX, UINT32, "ifindex",
+	      "Index of the interface by which the host is reached, as that of a VLAN, or of a VRF. Its routes and addresses are used, and packets of the host that arrive elsewhere are dropped. If absent in member-new, the routes of the namespace decide.", NULL),
 	FIELD(member, peer_addr, MEMBER_PEER_ADDR, ADDR, "peer-addr",
 	      "Address of the host's GID, 4 (IPv4) or 16 (IPv6) bytes, network byte order.", NULL),
 	FIELD(member, peer_qpn, MEMBER_PEER_QPN, UINT32, "peer-qpn",

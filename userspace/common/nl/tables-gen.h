@@ -110,6 +110,7 @@ struct inc_nl_member {
 	uint32_t rkey;
 	uint16_t pkey;
 	struct inc_nl_addr local_addr;
+	uint32_t ifindex;
 	struct inc_nl_addr peer_addr;
 	uint32_t peer_qpn;
 	uint32_t peer_psn;

@@ -220,6 +220,8 @@ static const struct test tests[] = {
 	{ USAGE, "member add tree 1 rank 0 addr fe80::1%eth0", "fe80::1%eth0", NULL },
 	{ USAGE, "member add tree 1 rank 65536", "\"65536\"", NULL },
 	{ USAGE, "member add tree 1 rank 0 pkey 0x10000", "\"0x10000\"", NULL },
+	{ USAGE, "member add tree 1 rank 0 ifindex eth0", "\"eth0\"", NULL },
+	{ KERNEL, "member add tree 4000000000 rank 0 ifindex 1", NULL, NULL },
 	{ USAGE, "member add tree 1 rank 0 addr ::1 peer-addr ::1", "twice", NULL },
 	{ KERNEL, "member add tree 4000000000 rank 0 addr 10.0.0.1 qpn 0x11 psn 0", NULL, NULL },
 	{ KERNEL, "member add tree 4000000000 rank 0 addr fd00::1 qpn 17 psn 0xffffff local fd00::2 local-psn 1 pkey 0x8001", NULL, NULL },
