@@ -42,6 +42,7 @@
  * @stp: BR_STATE_*, if it is a port
  * @bond: index of its aggregation if it is a member, or 0
  * @lower: index of the interface below it if it is a VLAN or macvlan, or 0
+ * @vlan: VLAN ID if it is a VLAN, or 0
  * @addrs: it has IP addresses
  * @node: its YANG data, or NULL
  */
@@ -57,6 +58,7 @@ struct link {
 	uint8_t		stp;
 	int		bond;
 	int		lower;
+	uint16_t	vlan;
 	bool		addrs;
 	struct lyd_node	*node;
 };
@@ -121,6 +123,17 @@ static uint8_t stp_of(struct nlattr *slave_data)
 	return nla_get_u8(tb[IFLA_BRPORT_STATE]);
 }
 
+static uint16_t vlan_of(struct nlattr *info[])
+{
+	struct nlattr *tb[IFLA_VLAN_MAX + 1];
+
+	if (!is_kind(info[IFLA_INFO_KIND], "vlan") || !info[IFLA_INFO_DATA] ||
+	    nla_parse_nested(tb, IFLA_VLAN_MAX, info[IFLA_INFO_DATA], NULL) ||
+	    !tb[IFLA_VLAN_ID])
+		return 0;
+	return nla_get_u16(tb[IFLA_VLAN_ID]);
+}
+
 /* Note the kinds of an interface and its master: a VRF is a master, too. */
 static void take_kinds(struct link *l, struct nlattr *tb[])
 {
@@ -138,6 +151,7 @@ static void take_kinds(struct link *l, struct nlattr *tb[])
 		l->bond = master;
 	}
 	l->is_bridge = is_kind(info[IFLA_INFO_KIND], "bridge");
+	l->vlan = vlan_of(info);
 	/* The lower interface may be in another namespace. */
 	if ((is_kind(info[IFLA_INFO_KIND], "vlan") ||
 	     is_kind(info[IFLA_INFO_KIND], "macvlan")) && tb[IFLA_LINK] &&
@@ -290,6 +304,7 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 	};
 	const struct link *bridge = link_of(t, l->master);
 	const struct link *bond = link_of(t, l->bond);
+	const struct link *lower = link_of(t, l->lower);
 	bool up = (l->flags & IFF_UP) && (l->flags & IFF_RUNNING);
 	char mac[18];
 
@@ -303,6 +318,10 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 		lyd_new_term(l->node, NULL, "bridge", bridge->name, 0, NULL);
 	if (bond)
 		lyd_new_term(l->node, NULL, "aggregation", bond->name, 0, NULL);
+	put_known(l->node, "vlan-id", l->vlan);
+	if (lower)
+		lyd_new_term(l->node, NULL, "lower-layer-if", lower->name, 0,
+			     NULL);
 	if (bridge && l->stp < sizeof(states) / sizeof(states[0]))
 		lyd_new_term(l->node, NULL, "stp-state", states[l->stp], 0,
 			     NULL);
@@ -344,15 +363,6 @@ static struct lyd_node *new_neighbour(struct lyd_node *iface,
 	return node;
 }
 
-/* Neighbours in a VLAN of a bridge are behind the bridge's ports. */
-static int bridge_of(const struct table *t, int index)
-{
-	const struct link *l = link_of(t, index);
-	const struct link *lower = l ? link_of(t, l->lower) : NULL;
-
-	return lower && lower->is_bridge ? lower->index : index;
-}
-
 static int by_mac(const void *a, const void *b)
 {
 	const struct entry *x = *(const struct entry *const *)a;
@@ -385,10 +395,12 @@ static void sort_fdb(struct table *t)
 		qsort(t->fdb, t->nfdb, sizeof(*t->fdb), by_mac);
 }
 
-/* Returns the bridge's port that leads to a MAC address, or the bridge. */
+/*
+ * Returns the bridge's port that leads to a MAC address, or the bridge. Neighbours in
+ * a VLAN of a bridge stay there: another VLAN can have the same addresses.
+ */
 static struct link *port_of(const struct table *t, const struct entry *e)
 {
-	int bridge = bridge_of(t, e->index);
 	size_t low = 0, high = t->nfdb, mid;
 	struct link *port;
 
@@ -402,10 +414,10 @@ static struct link *port_of(const struct table *t, const struct entry *e)
 	for (; low < t->nfdb && !memcmp(t->fdb[low]->mac, e->mac, MAC_LEN);
 	     low++) {
 		port = link_of(t, t->fdb[low]->index);
-		if (port && port->master == bridge)
+		if (port && port->master == e->index)
 			return port;
 	}
-	return link_of(t, bridge);
+	return link_of(t, e->index);
 }
 
 /* Warn once about too many neighbours, until that is over. */

@@ -25,10 +25,13 @@
  * struct inc_rdv_addr - address of a GID
  * @len: 4 (IPv4) or 16 (IPv6); 0: none
  * @bytes: network byte order
+ * @vlan: VLAN that the host has it in, so far as the manager tells VLANs apart; 0:
+ *	none, or unknown
  */
 struct inc_rdv_addr {
 	unsigned int	len;
 	uint8_t		bytes[16];
+	uint16_t	vlan;
 };
 
 /**

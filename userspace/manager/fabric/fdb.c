@@ -53,20 +53,24 @@ static void mac_put(struct fdb_mac *mac)
 	free(mac);
 }
 
+/* Find an address: in its VLAN; if that is 0, in none, or else in any. */
 static struct fdb_addr *addr_find(const struct fdb *s,
 				  const struct inc_rdv_addr *addr,
 				  uint64_t hash)
 {
+	struct fdb_addr *a, *any = NULL;
 	struct index_node *node;
-	struct fdb_addr *a;
 
 	for (node = index_first(&s->addrs, hash); node;
 	     node = index_next(node)) {
 		a = container_of(node, struct fdb_addr, node);
-		if (inc_rdv_addr_same(&a->addr, addr))
+		if (a->addr.vlan == addr->vlan &&
+		    inc_rdv_addr_same(&a->addr, addr))
 			return a;
+		if (!any && inc_rdv_addr_same(&a->addr, addr))
+			any = a;
 	}
-	return NULL;
+	return addr->vlan ? NULL : any;
 }
 
 static struct fdb_addr *addr_get(struct fdb *s, const struct inc_rdv_addr *addr)
@@ -74,7 +78,7 @@ static struct fdb_addr *addr_get(struct fdb *s, const struct inc_rdv_addr *addr)
 	uint64_t hash = index_hash(0, addr->bytes, addr->len);
 	struct fdb_addr *a = addr_find(s, addr, hash);
 
-	if (a)
+	if (a && a->addr.vlan == addr->vlan)
 		return a;
 	a = calloc(1, sizeof(*a));
 	if (!a)
@@ -186,21 +190,22 @@ bool fdb_learn(struct fdb *s, uint32_t sw, const struct sw_snapshot *info)
 	const struct sw_neigh *neigh;
 	unsigned int i, k, n, upper;
 	struct fdb_mac *mac;
-	bool port;
+	bool port, over_bridge;
 
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
 		upper = sw_if_upper(info, i);
+		over_bridge = itf->bridge || itf->tagged;
 		port = itf->port || info->ifs[upper].port;
 		if (itf->mac[0] &&
 		    !add_entry(s, sw, port ? FDB_OWN_PORT : FDB_OWN, itf->mac))
 			return false;
 		for (k = 0; k < itf->nneighs; k++) {
 			neigh = &itf->neighs[k];
-			if (itf->bridge && !neigh->naddrs)
+			if (over_bridge && !neigh->naddrs)
 				continue;
 			/* A bridge does not know behind which port. */
-			mac = itf->bridge ? mac_get(s, neigh->mac) :
+			mac = over_bridge ? mac_get(s, neigh->mac) :
 					    add_entry(s, sw, upper, neigh->mac);
 			if (!mac)
 				return false;

@@ -86,7 +86,7 @@ struct fdb_neigh {
 /**
  * struct fdb_addr - an IP address
  * @node: node of the index
- * @addr: address
+ * @addr: address, in its VLAN
  * @neighs: neighbour entries for it
  * @last_mac: MAC address that was believed last
  */

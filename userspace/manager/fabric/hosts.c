@@ -80,7 +80,8 @@ static struct host *find_host(const struct hosts *h,
 	for (node = index_first(&h->index, hash); node;
 	     node = index_next(node)) {
 		host = container_of(node, struct host, node);
-		if (inc_rdv_addr_same(&host->addr, addr))
+		if (host->addr.vlan == addr->vlan &&
+		    inc_rdv_addr_same(&host->addr, addr))
 			return host;
 	}
 	return NULL;

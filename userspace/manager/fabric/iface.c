@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fabric/switch.h"
+#include "rendezvous/network.h"
 
 /* Free a switch's interfaces. */
 void sw_ifs_free(struct sw_snapshot *info)
@@ -143,4 +144,38 @@ void sw_snapshot_free(struct sw_snapshot *info)
 	sw_ifs_free(info);
 	free(info->trees);
 	free(info);
+}
+
+static bool has_neighbour(const struct sw_if *itf, const struct inc_rdv_addr *host)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < itf->nneighs; i++)
+		for (k = 0; k < itf->neighs[i].naddrs; k++)
+			if (inc_rdv_addr_same(&itf->neighs[i].addrs[k], host))
+				return true;
+	return false;
+}
+
+/*
+ * Find a switch's interface in the VLAN of a host: one that sees it, or else any. Returns
+ * its ifindex; 0: there is none, or the host is in no VLAN.
+ */
+uint32_t sw_if_vlan(const struct sw_snapshot *info,
+		    const struct inc_rdv_addr *host)
+{
+	const struct sw_if *itf;
+	uint32_t found = 0;
+
+	if (!host->vlan || !info)
+		return 0;
+	for (itf = info->ifs; itf < info->ifs + info->nifs; itf++) {
+		if (itf->vlan != host->vlan)
+			continue;
+		if (has_neighbour(itf, host))
+			return itf->index;
+		if (!found)
+			found = itf->index;
+	}
+	return found;
 }

@@ -57,6 +57,8 @@ static uint64_t print_self(const struct sw_snapshot *info)
 		h = index_hash(h, &itf->bridge, sizeof(itf->bridge));
 		h = index_hash(h, &itf->member, sizeof(itf->member));
 		h = index_hash(h, &itf->upper, sizeof(itf->upper));
+		h = index_hash(h, &itf->vlan, sizeof(itf->vlan));
+		h = index_hash(h, &itf->tagged, sizeof(itf->tagged));
 		h = index_hash(h, &itf->speed, sizeof(itf->speed));
 		h = index_hash(h, &itf->mtu, sizeof(itf->mtu));
 		h = mix_addrs(h, itf->addrs, itf->naddrs);

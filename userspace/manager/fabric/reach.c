@@ -81,6 +81,8 @@ static int rate_likeness(const struct inc_rdv_addr *addr, const struct sw *to)
 	return best;
 }
 
+#define UNTAGGED	1024	/* more than any likeness */
+
 /*
  * Choose the address by which another switch reaches a switch. Returns false
  * if there is none.
@@ -101,6 +103,9 @@ bool topo_addr(const struct fabric *fab, const struct sw *sw,
 			    topo_is_host(fab, &itf->addrs[k]))
 				continue;
 			like = rate_likeness(&itf->addrs[k], to);
+			/* A tenant may have that VLAN for itself. */
+			if (like >= 0 && !itf->tagged)
+				like += UNTAGGED;
 			if (like > best) {
 				best = like;
 				*addr = itf->addrs[k];

@@ -35,8 +35,8 @@ static void *room_for(const struct lyd_node *node, const char *name,
 	return calloc(yang_count(node, name) + 1, size);
 }
 
-static void take_addrs(const struct lyd_node *node, struct inc_rdv_addr **addrs,
-		       unsigned int *n)
+static void take_addrs(const struct lyd_node *node, uint16_t vlan,
+		       struct inc_rdv_addr **addrs, unsigned int *n)
 {
 	const struct lyd_node *child;
 
@@ -46,7 +46,7 @@ static void take_addrs(const struct lyd_node *node, struct inc_rdv_addr **addrs,
 	LY_LIST_FOR(lyd_child(node), child)
 		if (!strcmp(LYD_NAME(child), "address") &&
 		    !inc_rdv_addr_parse(lyd_get_value(child), *addrs + *n))
-			(*n)++;
+			(*addrs)[(*n)++].vlan = vlan;
 }
 
 static void take_interface(const struct lyd_node *node, struct sw_if *itf)
@@ -62,9 +62,10 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	itf->blocked = stp && strcmp(stp, "forwarding");
 	itf->port = yang_text(node, "bridge");
 	itf->index = (uint32_t)yang_number(node, "if-index");
+	itf->vlan = (uint16_t)yang_number(node, "vlan-id");
 	itf->speed = yang_number(node, "speed");
 	itf->mtu = (uint32_t)yang_number(node, "mtu");
-	take_addrs(node, &itf->addrs, &itf->naddrs);
+	take_addrs(node, itf->vlan, &itf->addrs, &itf->naddrs);
 	itf->neighs = room_for(node, "neighbour", sizeof(*itf->neighs));
 	if (!itf->neighs)
 		return;
@@ -78,7 +79,7 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 			  yang_text(child, "switch-id"));
 		copy_text(neigh->switch_port, sizeof(neigh->switch_port),
 			  yang_text(child, "switch-port"));
-		take_addrs(child, &neigh->addrs, &neigh->naddrs);
+		take_addrs(child, itf->vlan, &neigh->addrs, &neigh->naddrs);
 	}
 }
 
@@ -93,7 +94,7 @@ static struct sw_if *named_if(const struct sw_snapshot *info,
 	return name ? sw_if_named(info, text) : NULL;
 }
 
-/* Ports name their bridges. */
+/* Ports name their bridges, as VLANs do. */
 static void mark_bridges(const struct lyd_node *node, struct sw_snapshot *info)
 {
 	const struct lyd_node *child;
@@ -107,6 +108,15 @@ static void mark_bridges(const struct lyd_node *node, struct sw_snapshot *info)
 			bridge->bridge = true;
 			itf->master = (unsigned int)(bridge - info->ifs) + 1;
 		}
+		itf++;
+	}
+	itf = info->ifs;
+	LY_LIST_FOR(lyd_child(node), child) {
+		if (strcmp(LYD_NAME(child), "interface"))
+			continue;
+		bridge = itf->vlan ? named_if(info, child, "lower-layer-if") :
+				     NULL;
+		itf->tagged = bridge && bridge->bridge;
 		itf++;
 	}
 }

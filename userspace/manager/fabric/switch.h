@@ -52,6 +52,8 @@ struct sw_neigh {
  * @upper: if @member: place of the aggregation in the list
  * @members: of an aggregation: place of its first member, plus 1; 0: it has none
  * @next_member: if @member: place of the next member, plus 1; 0: the last one
+ * @vlan: VLAN ID if it is a VLAN; 0: none
+ * @tagged: it is a VLAN of a bridge, whose ports lead to its neighbours
  * @speed: bits per second, 0: unknown
  * @mtu: MTU, bytes; 0: unknown
  * @neighs: neighbours behind it
@@ -72,6 +74,8 @@ struct sw_if {
 	unsigned int		upper;
 	unsigned int		members;
 	unsigned int		next_member;
+	uint16_t		vlan;
+	bool			tagged;
 	uint64_t		speed;
 	uint32_t		mtu;
 	struct sw_neigh		*neighs;
@@ -446,6 +450,8 @@ bool sw_ifs_order(struct sw_snapshot *info);
 void sw_ifs_chain(struct sw_snapshot *info);
 void sw_ifs_free(struct sw_snapshot *info);
 struct sw_if *sw_if_named(const struct sw_snapshot *info, const char *name);
+uint32_t sw_if_vlan(const struct sw_snapshot *info,
+		    const struct inc_rdv_addr *host);
 struct sw_if *sw_if_again(const struct sw_snapshot *info, uint32_t index,
 			  const char *name);
 

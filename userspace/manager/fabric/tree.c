@@ -54,6 +54,7 @@ static void put_members(FILE *f, const struct tree *t)
 			continue;
 		fprintf(f, "<member nc:operation=\"create\"><rank>%u</rank>%s",
 			i, m->uc ? "<transport>uc</transport>" : "");
+		put_number(f, "ifindex", m->ifindex);
 		if (!m->waits)
 			put_peer(f, &m->peer);
 		fputs("</member>", f);

@@ -31,6 +31,7 @@ struct tree_end {
  * @rank: rank of the job, if it is a host
  * @uc: its queue pair is UC, else RC
  * @waits: created without @peer: a host connects to it by RDMA CM
+ * @ifindex: interface of the switch that leads to it; 0: as the routes say
  * @known: can be created: @peer is set, or @waits
  * @made: has been created, and @own is set
  * @peer: its queue pair, without rkey
@@ -39,6 +40,7 @@ struct tree_end {
 struct tree_member {
 	uint32_t	below;
 	uint32_t	rank;
+	uint32_t	ifindex;
 	bool		uc;
 	bool		waits;
 	bool		known;

@@ -261,6 +261,7 @@ static void add_host(struct subtree *subtree, struct rank *r)
 	m->rank = r->join.rank;
 	m->waits = r->join.cm;
 	m->uc = r->join.uc;
+	m->ifindex = sw_if_vlan(subtree->sw->info, &r->join.addr);
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
 	m->peer.psn = r->join.psn;

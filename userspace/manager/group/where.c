@@ -54,8 +54,17 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 	return true;
 }
 
+/* Has a switch an interface in the VLAN of a group's hosts, if they have one? */
+static bool has_vlan(const struct sw *sw, const struct group *g)
+{
+	const struct inc_rdv_addr *host = &g->ranks[0].join.addr;
+
+	return !host->vlan || sw_if_vlan(sw->info, host);
+}
+
 /*
- * Leave out places that are refused, kept for others, over a limit or unrouted.
+ * Leave out places that are refused, kept for others, over a limit, unrouted or in
+ * another VLAN.
  * @place: name of the only switch for it; empty: any
  */
 static void leave_out(const struct group *g, struct place_fabric *f,
@@ -69,7 +78,7 @@ static void leave_out(const struct group *g, struct place_fabric *f,
 	for (i = 0; i < g->where.navoid; i++)
 		topo_avoid(&g->manager->fabric, g->where.avoid[i]);
 	for_each_switch(&g->manager->fabric, sw)
-		if (place[0] && strcmp(sw_name(sw), place))
+		if ((place[0] && strcmp(sw_name(sw), place)) || !has_vlan(sw, g))
 			topo_avoid(&g->manager->fabric, sw);
 	route_leave_out(g, f);
 }
@@ -198,6 +207,8 @@ static const char *find_reason(const struct group *g, int *err)
 			*err = EHOSTUNREACH;
 			return sw->why;
 		}
+	if (g->ranks[0].join.addr.vlan)
+		return "none has the capability, room for another tree, and an interface in the tenant's VLAN (tenants.conf)";
 	if (keep_any(g))
 		return "none has the capability and room for another tree: some is kept for groups that are being rebuilt";
 	if (m->drains)

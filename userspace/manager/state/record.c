@@ -278,6 +278,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	r->join = g->request;
 	r->join.rank = i;
 	take_addr(o, "addr", &r->join.addr);
+	r->join.addr.vlan = g->tenant->limits->vlan;
 	r->join.qpn = get_u32(o, "qpn");
 	r->join.psn = get_u32(o, "psn");
 	r->join.mtu = get_u32(o, "mtu");

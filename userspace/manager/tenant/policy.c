@@ -18,6 +18,7 @@ enum {
 	OPT_PRIORITY,
 	OPT_REQUIRE_KEY,
 	OPT_PRIORITY_CLASS,
+	OPT_VLAN,
 };
 
 static const struct option lines[] = {
@@ -37,6 +38,7 @@ static const struct option lines[] = {
 	  OPT_REQUIRE_KEY },
 	{ "priority-class",	required_argument,	NULL,
 	  OPT_PRIORITY_CLASS },
+	{ "vlan",		required_argument,	NULL, OPT_VLAN },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -183,6 +185,31 @@ static int take_class(const struct policy *p, struct limits *to, uint32_t value)
 	return 0;
 }
 
+static int take_vlan(const struct policy *p, struct limits *to, uint32_t value)
+{
+	if (!value || value > POLICY_VLAN_MAX)
+		return set_error(p, "a vlan is a number, 1 to 4094");
+	to->vlan = (uint16_t)value;
+	return 0;
+}
+
+/* Take a line that is no limit of an amount. */
+static int take_setting(const struct policy *p, struct limits *to, int opt,
+			uint32_t value)
+{
+	switch (opt) {
+	case OPT_REQUIRE_KEY:
+		to->require_key = value;
+		return 0;
+	case OPT_PRIORITY:
+		return take_priority(p, to, value);
+	case OPT_PRIORITY_CLASS:
+		return take_class(p, to, value);
+	default:
+		return take_vlan(p, to, value);
+	}
+}
+
 static int take_option(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
@@ -204,14 +231,8 @@ static int take_option(void *ctx, int opt, char *text)
 		return set_error(p, "whose limit is this? A line \"tenant = NAME\" must come first");
 	if (note_set(p, set, opt))
 		return -1;
-	if (opt == OPT_REQUIRE_KEY) {
-		to->require_key = value;
-		return 0;
-	}
-	if (opt == OPT_PRIORITY)
-		return take_priority(p, to, value);
-	if (opt == OPT_PRIORITY_CLASS)
-		return take_class(p, to, value);
+	if (opt >= LIMITS)
+		return take_setting(p, to, opt, value);
 	to->max[opt] = value;
 	if (to->max[LIMIT_MIN_RANKS] > to->max[LIMIT_MAX_RANKS])
 		return set_error(p,

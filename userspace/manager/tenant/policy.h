@@ -18,6 +18,7 @@
 #define POLICY_TENANTS_MAX	4096
 #define POLICY_PRIORITY_MAX	1000
 #define POLICY_CLASS_MAX	15
+#define POLICY_VLAN_MAX		4094
 
 /**
  * enum policy_limit - kinds of limits
@@ -47,12 +48,14 @@ enum policy_limit {
  * @require_key: each group has a key
  * @priority_class: priority of its trees' packets at the switches, 0 to
  *	POLICY_CLASS_MAX
+ * @vlan: VLAN that its hosts are in, 1 to POLICY_VLAN_MAX; 0: any
  */
 struct limits {
 	uint32_t	max[LIMITS];
 	uint32_t	priority;
 	bool		require_key;
 	uint32_t	priority_class;
+	uint16_t	vlan;
 };
 
 struct policy;

@@ -38,6 +38,7 @@ static const char good[] =
 	"  max-ranks = 8\n"
 	"priority = 1000\n"
 	"priority-class = 15\n"
+	"vlan = 4094\n"
 	"tenant = green\n"
 	"  priority = 3\n"
 	"tenant = *\n"
@@ -65,6 +66,10 @@ static void known_files(void)
 		{ "tenant = a\npriority = 1001", "file:2: a priority is a num" },
 		{ "tenant = a\npriority-class = 16", "file:2: a priority-class is" },
 		{ "priority-class = 1", "file:1: whose" },
+		{ "tenant = a\nvlan = 0", "file:2: a vlan is a number" },
+		{ "tenant = a\nvlan = 4095", "file:2: a vlan is a number" },
+		{ "tenant = a\nvlan = 65546", "file:2: a vlan is a number" },
+		{ "vlan = 1", "file:1: whose" },
 		{ "tenant = a\npriority-class = 1\npriority-class = 1",
 		  "file:3: this was set before for the same tenant" },
 		{ "tenant = a\npriority = high", "file:2: this must be a num" },
@@ -96,6 +101,8 @@ static void known_files(void)
 	check(policy_of(p, "red")->priority_class == 15 &&
 	      !policy_of(p, "green")->priority_class &&
 	      !policy_of(p, "blue")->priority_class, "priority classes");
+	check(policy_of(p, "red")->vlan == 4094 &&
+	      !policy_of(p, "green")->vlan && !policy_of(p, "blue")->vlan, "VLANs");
 	check(policy_of(p, "")->max[LIMIT_GROUPS] == POLICY_NO_LIMIT &&
 	      policy_of(p, "")->max[LIMIT_RANKS] == 7, "no tenant");
 	check(policy_of_all(p)->max[LIMIT_RANKS] == 20, "limits of all");

@@ -575,6 +575,59 @@ static void local_address(void)
 	end();
 }
 
+/* Give a switch a VLAN of its bridge, and a host with address 1 at port "v0". */
+static void add_vlan(unsigned int sw, uint16_t vlan, unsigned int mac)
+{
+	struct sw_neigh *neigh;
+	struct sw_if *itf;
+	char text[MAC_LEN];
+
+	mac_of(text, MAC_HOST, 0, mac);
+	add_neigh(add_if(sw, "v0"), text);
+	itf = add_if(sw, "br0.x");
+	itf->port = false;
+	itf->vlan = vlan;
+	itf->tagged = true;
+	itf->index = vlan;
+	neigh = add_neigh(itf, text);
+	neigh->addrs = addr_of(1);
+	neigh->addrs->vlan = vlan;
+	neigh->naddrs = 1;
+}
+
+/* Hosts in two VLANs have the same address. */
+static void same_address(void)
+{
+	struct inc_rdv_addr *addr = addr_of(1);
+	const struct sw_if *itf;
+	const struct sw *other;
+	unsigned int count = 0;
+	uint16_t vlan;
+
+	begin(2);
+	add_vlan(0, 10, 1);
+	add_vlan(1, 20, 2);
+	told();
+	for (vlan = 10; vlan <= 20; vlan += 10) {
+		addr->vlan = vlan;
+		check(topo_find(&m.fabric, addr, &itf) ==
+		      &m.fabric.switches[vlan / 20] && itf &&
+		      !strcmp(itf->name, "v0") &&
+		      !topo_rival(&m.fabric, addr, &other) &&
+		      sw_if_vlan(&infos[vlan / 20], addr) == vlan &&
+		      !sw_if_vlan(&infos[!(vlan / 20)], addr),
+		      "its host, and not the other VLAN's");
+	}
+	addr->vlan = 30;
+	check(!topo_find(&m.fabric, addr, &itf), "a VLAN without that host");
+	addr->vlan = 0;
+	check(topo_find(&m.fabric, addr, &itf), "a host in any VLAN");
+	topo_hosts(&m.fabric, count_host, &count);
+	check(count == 2, "they are two hosts");
+	free(addr);
+	end();
+}
+
 /* --- Chosen addresses ---------------------------------------------------- */
 
 #define CHOSEN	8000U
@@ -976,6 +1029,7 @@ int main(int argc, char **argv)
 	forgotten();
 	ring_by_lldp();
 	local_address();
+	same_address();
 	claimed_as_own();
 	meetings();
 	narrowest();
