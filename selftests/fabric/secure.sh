@@ -433,10 +433,16 @@ page_asks()
 	wait $!
 	[ $? != 28 ] && [ -s "$DIR/events" ]
 	ktap $? "viewers have to come again" "$(head -c 200 "$DIR/events")"
+	host 0 curl -sN -m 60 --cacert "$CA/ca.pem" -u ":$opal" \
+		"https://$(topo_ip4 sw):18789/events" >"$DIR/events" &
+	wait_for 10 test -s "$DIR/events"
 	sed -i /^opera/d "$TOKENS"
 	kill -HUP "$AMD"
 	wait_for 10 is_refused "$opal"
 	ktap $? "a token that is revoked no longer counts"
+	wait $!
+	[ $? != 28 ]
+	ktap $? "nor for those who view the page"
 }
 
 is_refused()
@@ -468,7 +474,7 @@ part_key()
 	JOB_LATE=1 am_start 2 --check --count 1000
 	event "group \"$JOB_NAME\": rank 0"
 	stranger "a rank with one, where the first has none" \
-		"rank 1 has another key than the first rank" "$key"
+		"rank 1 has a key, and the first rank has none" "$key"
 	am_rank 1 2 --check --count 1000
 	job_wait
 	ktap $? "key: the group without one is not harmed" "$(job_why)"

@@ -171,12 +171,36 @@ part_tokens()
 	gone tokens
 }
 
-# one HOST NAME RANK KEY: a rank of two, at that host, with that key.
+# one HOST NAME RANK KEY [RANKS SWITCH]: a rank of two, at that host, with that key.
 one()
 {
 	host "$1" env INC_SERVER_CERTS="$CA/rank" INC_JOB_KEY="$4" \
-		timeout "$HANGS" inc-perf --server "$(switch_ip4 l0)" --job "$2" \
-		--rank "$3" --ranks 2 --dev "$TOPO$1" "${PERF[@]}"
+		timeout "$HANGS" inc-perf --server "$(switch_ip4 "${6:-l0}")" \
+		--job "$2" --rank "$3" --ranks "${5:-2}" --dev "$TOPO$1" "${PERF[@]}"
+}
+
+# A child cannot know whose key is the job's: its parent is stopped meanwhile.
+keys_below()
+{
+	local key job=below$RANDOM bad good=()
+
+	key=$(openssl rand -hex 32)
+	one 1 "$job" 2 "$key" 3 sw >"$LAB_OUT/key2.log" 2>&1 &
+	good=($!)
+	wait_for 10 grep -q "\"$job\": rank 2" "$LAB_OUT/root.log"
+	kill -STOP "$1"
+	one 1 "$job" 1 "$(openssl rand -hex 32)" 3 >"$LAB_OUT/rank.log" 2>&1 &
+	bad=$!
+	wait_for 10 grep -q "\"$job\": rank 1" "$LOG"
+	one 0 "$job" 0 "$key" 3 >"$LAB_OUT/key0.log" 2>&1 &
+	good+=($!)
+	wait_for 10 grep -q "\"$job\": rank 0 .* 1 of 3" "$LOG"
+	kill -CONT "$1"
+	! wait "$bad" && grep -q "another key" "$LAB_OUT/rank.log"
+	ktap $? "another key at a child is refused" "$(cat "$LAB_OUT/rank.log")"
+	one 1 "$job" 1 "$key" 3 >"$LAB_OUT/key1.log" 2>&1 &&
+		wait "${good[0]}" && wait "${good[1]}"
+	ktap $? "and harms none of the others" "$(cat "$LAB_OUT"/key?.log)"
 }
 
 part_key()
@@ -192,7 +216,7 @@ part_key()
 		one 0 "$name" 0 "$first" >"$LAB_OUT/key0.log" 2>&1 &
 		wait_for 10 grep -q "\"$name\": rank 0" "$LOG"
 		! one 1 "$name" 1 "$(openssl rand -hex 32)" >"$LAB_OUT/rank.log" 2>&1 &&
-			grep -q "rank 1 has another key" "$LAB_OUT/rank.log"
+			grep -q "rank 1 has \(another\|a\) key" "$LAB_OUT/rank.log"
 		ktap $? "a job $how one: a rank with another is refused, and told why" \
 			"$(cat "$LAB_OUT/rank.log")"
 		one 1 "$name" 1 "$first" >"$LAB_OUT/rank.log" 2>&1 && wait %%
@@ -284,14 +308,15 @@ part_levels()
 {
 	local root
 
-	ip netns exec "$TOPO-sw" inc-tool serve --levels --dead-time "$(scaled 350)" \
+	ip netns exec "$TOPO-sw" inc-tool serve -v --levels --dead-time "$(scaled 350)" \
 		--tls-ca "$CA/ca.pem" --tls-cert "$CA/root/cert.pem" \
 		--tls-key "$CA/root/key.pem" >"$LAB_OUT/root.log" 2>&1 &
 	root=$!
 	wait_for 20 grep -q listening "$LAB_OUT/root.log" || return
-	tls --tls-ca "$CA/ca.pem" --parent "$(switch_ip4 sw)" || return
+	tls --tls-ca "$CA/ca.pem" --parent "$(switch_ip4 sw)" -v || return
 	INC_SERVER_CERTS=$CA/rank INC_JOB_KEY=$(openssl rand -hex 32) \
 		job "a child of a parent with TLS" 2 "${PERF[@]}"
+	keys_below "$root"
 	gone levels
 	daemon --parent "$(switch_ip4 sw)" || return
 	refused_up "a child without TLS" "speaks TLS" A=

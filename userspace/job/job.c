@@ -64,6 +64,17 @@ bool inc_job_key_fits(const struct inc_rdv_join *first,
 	       !CRYPTO_memcmp(first->key, join->key, sizeof(join->key));
 }
 
+/* Say how a rank's key differs. */
+const char *inc_job_key_why(const struct inc_rdv_join *first,
+			    const struct inc_rdv_join *join)
+{
+	if (!join->has_key)
+		return "no key, unlike the first rank";
+	if (!first->has_key)
+		return "a key, and the first rank has none";
+	return "another key than the first rank: is it of this job?";
+}
+
 /*
  * Record that a rank has no member.
  * @r: rank that is not present; while the job is open, its place is free again

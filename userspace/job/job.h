@@ -117,6 +117,8 @@ void inc_job_set(struct inc_job *job, struct inc_job_rank *r,
 		 enum rank_state state);
 bool inc_job_key_fits(const struct inc_rdv_join *first,
 		      const struct inc_rdv_join *join);
+const char *inc_job_key_why(const struct inc_rdv_join *first,
+			    const struct inc_rdv_join *join);
 void inc_job_set_rts(struct inc_job *job, struct inc_job_rank *r, bool rts);
 void inc_job_vacate(struct inc_job *job, struct inc_job_rank *r);
 void *inc_job_next(const struct inc_job *job, const void *after,

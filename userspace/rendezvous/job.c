@@ -12,17 +12,22 @@
 #include "job.h"
 
 /*
- * Find a job that a rank may join. Returns the job, or NULL.
- * @levels: the job spans several switches, and has no tree yet
+ * Find a job by its name that is not ending. Returns the job, or NULL. Of a job that
+ * gathers, a child knows only the part at this switch, so its parent alone can say whose
+ * key is the job's: here, ranks with another key are in another job.
+ * @join: request of a rank, or of a switch below
+ * @levels: look for one that gathers, else for one of this switch
  */
-struct job *job_find(const struct server *s, const char *name, bool levels)
+struct job *job_find(const struct server *s, const struct inc_rdv_join *join,
+		     bool levels)
 {
 	struct job *job;
 
 	for (job = s->jobs; job; job = job->next)
 		if (job->levels == levels && job->gathers == levels &&
 		    job->core.phase < INC_JOB_ENDING &&
-		    !strcmp(job->request.job, name))
+		    !strcmp(job->request.job, join->job) &&
+		    (!s->parent || inc_job_key_fits(&job->request, join)))
 			return job;
 	return NULL;
 }

@@ -97,7 +97,8 @@ static inline struct job *gather_of(const struct client *c)
 }
 
 /* job.c */
-struct job *job_find(const struct server *s, const char *name, bool levels);
+struct job *job_find(const struct server *s, const struct inc_rdv_join *join,
+		     bool levels);
 struct job *job_new(struct client *c, const struct inc_rdv_join *join,
 		    bool levels);
 void job_set_ranks(struct job *job, struct rank *ranks, uint32_t n);

@@ -12,14 +12,14 @@
  */
 bool join_key_fits(struct client *c, const struct inc_rdv_join *join)
 {
-	const struct job *job = job_find(c->server, join->job, false);
+	const struct job *job = job_find(c->server, join, false);
 
 	if (!job)
-		job = job_find(c->server, join->job, true);
+		job = job_find(c->server, join, true);
 	if (!job || inc_job_key_fits(&job->request, join))
 		return true;
-	client_error(c, EACCES, "job \"%s\": rank %u has %s the first rank of the job (INC_JOB_KEY)",
-		     join->job, join->rank, join->has_key ? "another key than" : "no key, unlike");
+	client_error(c, EACCES, "job \"%s\": rank %u has %s (INC_JOB_KEY)",
+		     join->job, join->rank, inc_job_key_why(&job->request, join));
 	return false;
 }
 
@@ -246,7 +246,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 		return;
 	}
 	rails_lost(c->server, join);
-	job = job_find(c->server, join->job, false);
+	job = job_find(c->server, join, false);
 	if (job && !(join_fits(c, job, join) && tree_suits(c, job, join)))
 		return;
 	if (!job)

@@ -14,7 +14,7 @@
 /* Check whether a rank's job spans several switches. Returns true if so. */
 bool gather_wants(const struct server *s, const struct inc_rdv_join *join)
 {
-	return s->parent || s->levels || job_find(s, join->job, true);
+	return s->parent || s->levels || job_find(s, join, true);
 }
 
 static struct job *begin_gather(struct client *c,
@@ -43,7 +43,7 @@ static struct job *begin_gather(struct client *c,
 void gather_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_GATHER, .join = *join };
-	struct job *job = job_find(c->server, join->job, true);
+	struct job *job = job_find(c->server, join, true);
 	struct rank *r;
 
 	if (join->ranks > RDMA_INC_MAX_RANKS) {

@@ -63,8 +63,8 @@ static bool check_key(struct manager *m, struct rpc_stream *stream,
 
 	if (inc_job_key_fits(first, join))
 		return true;
-	snprintf(why, sizeof(why), "group \"%s\": rank %u has %s the first rank of the group (INC_JOB_KEY)",
-		 join->job, join->rank, join->has_key ? "another key than" : "no key, unlike");
+	snprintf(why, sizeof(why), "group \"%s\": rank %u has %s (INC_JOB_KEY)",
+		 join->job, join->rank, inc_job_key_why(first, join));
 	violation_call(m, rpc_stream_peer(stream), why);
 	refuse_rank(stream, EACCES, "%s", why);
 	return false;
@@ -164,6 +164,7 @@ static bool is_admitted(struct manager *m, struct rpc_stream *stream,
 
 	*reserved = NULL;
 	if (tn->limits->require_key && !join->has_key) {
+		violation_call(m, rpc_stream_peer(stream), "a group without a key");
 		refuse_rank(stream, EACCES, "group \"%s\": the groups of this tenant need a key: set INC_JOB_KEY alike for all ranks, or start them with mpirun-inc",
 			    join->job);
 		return false;
