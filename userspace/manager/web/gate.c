@@ -64,23 +64,41 @@ void gate_pem(SSL_CTX *tls, char **cert, char **key)
 				NULL, NULL));
 }
 
-/* Ask whether a request has an operator's token. Context: any thread. */
-bool gate_admits(struct rpc *rpc, struct MHD_Connection *conn)
+/* Get the token that a request has. Returns it for gate_forget(), or NULL. */
+char *gate_token(struct MHD_Connection *conn)
 {
 	const char *value = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
 							"Authorization");
 	struct MHD_BasicAuthInfo *basic;
-	bool admits;
+	char *token = NULL;
 
 	if (!value)
-		return false;
+		return NULL;
 	if (!strncasecmp(value, BEARER, strlen(BEARER)))
-		return rpc_is_operator(rpc, value);
+		return strdup(value);
 	basic = MHD_basic_auth_get_username_password3(conn);
-	admits = basic && basic->password &&
-		 rpc_is_operator(rpc, basic->password);
-	if (basic && basic->password)
+	if (basic && basic->password) {
+		token = strdup(basic->password);
 		OPENSSL_cleanse(basic->password, basic->password_len);
+	}
 	MHD_free(basic);
+	return token;
+}
+
+/* Free a token, or NULL. */
+void gate_forget(char *token)
+{
+	if (token)
+		OPENSSL_cleanse(token, strlen(token));
+	free(token);
+}
+
+/* Ask whether a request has an operator's token. Context: any thread. */
+bool gate_admits(struct rpc *rpc, struct MHD_Connection *conn)
+{
+	char *token = gate_token(conn);
+	bool admits = token && rpc_is_operator(rpc, token);
+
+	gate_forget(token);
 	return admits;
 }

@@ -83,6 +83,7 @@ struct http_conn {
  * @replaced: another viewer has its place
  * @fd: its socket
  * @from: its host
+ * @token: operator's token that it was asked for, or NULL
  */
 struct stream {
 	struct stream		*next;
@@ -96,6 +97,7 @@ struct stream {
 	bool			replaced;
 	int			fd;
 	struct in6_addr		from;
+	char			*token;
 };
 
 /**
@@ -264,6 +266,16 @@ static void close_slow(struct http *h)
 			shutdown(s->fd, SHUT_RDWR);
 }
 
+/* Close streams whose tokens count no more; the lock is held. */
+static void close_revoked(struct http *h)
+{
+	struct stream *s;
+
+	for (s = h->streams; s; s = s->next)
+		if (s->token && !(h->gate && rpc_is_operator(h->gate, s->token)))
+			shutdown(s->fd, SHUT_RDWR);
+}
+
 /* --- EventSource --------------------------------------------------------- */
 
 /* Take the newest text; the lock is held. Returns false if there is none. */
@@ -333,6 +345,7 @@ static void end_stream(void *ctx)
 	}
 	release_text(s->now);
 	pthread_mutex_unlock(&h->lock);
+	gate_forget(s->token);
 	free(s);
 }
 
@@ -390,6 +403,7 @@ static struct MHD_Response *stream_new(struct http *h,
 	s->conn = conn;
 	s->fd = client->fd;
 	s->from = client->from;
+	s->token = h->gate ? gate_token(conn) : NULL;
 	pthread_mutex_lock(&h->lock);
 	if (h->nstreams >= STREAMS)
 		make_room(h, s);
@@ -402,6 +416,7 @@ static struct MHD_Response *stream_new(struct http *h,
 	}
 	pthread_mutex_unlock(&h->lock);
 	if (!room) {
+		gate_forget(s->token);
 		free(s);
 		return NULL;
 	}
@@ -611,14 +626,14 @@ static struct addrinfo *resolve_address(const char *address)
 /* Not by libmicrohttpd, which would not report the error. */
 static int bind_to(const struct addrinfo *ai)
 {
-	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-	int err;
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int one = 1, zero = 0, err;
 
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (ai->ai_family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (!bind(fd, ai->ai_addr, ai->ai_addrlen) && !listen(fd, SOMAXCONN))
 		return fd;
 	err = errno;
@@ -751,6 +766,7 @@ void http_publish(struct http *h, char *state, char *metrics)
 	h->state = new_state;
 	h->metrics = new_metrics;
 	h->serial++;
+	close_revoked(h);
 	wake_streams(h);
 	close_slow(h);
 	pthread_mutex_unlock(&h->lock);

@@ -52,6 +52,8 @@ struct web_file {
 
 /* gate.c */
 void gate_pem(struct ssl_ctx_st *tls, char **cert, char **key);
+char *gate_token(struct MHD_Connection *conn);
+void gate_forget(char *token);
 bool gate_admits(struct rpc *rpc, struct MHD_Connection *conn);
 
 /* names.c */
