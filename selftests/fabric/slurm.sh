@@ -193,6 +193,14 @@ no_keys()
 }
 
 # The tasks of a job have the job's key, of which its node keeps nothing.
+# key_job VAR=VALUE...: a job that says which key it has.
+key_job()
+{
+	JOB=$(sw env "$@" sbatch --parsable -n 1 -o "$DIR/out" \
+		--wrap "srun sh -c 'echo key \$INC_JOB_KEY; ls -l $DIR/keys/*'")
+	wait_for 60 state_is COMPLETED
+}
+
 part_key()
 {
 	local job keys=()
@@ -200,9 +208,7 @@ part_key()
 	openssl rand -hex 64 >"$DIR/slurm.key"
 	chmod 600 "$DIR/slurm.key"
 	for job in 1 2; do
-		JOB=$(sw sbatch --parsable -n 1 -o "$DIR/out" \
-			--wrap "srun sh -c 'echo key \$INC_JOB_KEY; ls -l $DIR/keys/*'")
-		wait_for 60 state_is COMPLETED
+		key_job INC_AM_CA=/site/ca.pem
 		keys+=("$(sed -n 's/^key \([0-9a-f]\{64\}\)$/\1/p' "$DIR/out")")
 		grep -q "^-r\?w\?------- .*$DIR/keys/$JOB$" "$DIR/out"
 		ktap $? "key: job $job: nobody else can read it" "$(cat "$DIR/out")"
@@ -211,6 +217,17 @@ part_key()
 	done
 	[ "${#keys[0]}" = 64 ] && [ "${#keys[1]}" = 64 ] && [ "${keys[0]}" != "${keys[1]}" ]
 	ktap $? "key: each job has one" "${keys[*]}; $(cat "$DIR/out")"
+	key_job INC_AM_CA=/site/ca.pem INC_SERVER=10.0.0.1
+	! grep -q "^key .*[0-9a-f]" "$DIR/out"
+	ktap $? "key: none for a daemon in plaintext" "$(cat "$DIR/out")"
+	for job in "chmod 644" "truncate -s 0"; do
+		$job "$DIR/slurm.key"
+		SLURM_JOB_ID=77 SLURM_JOB_UID=0 "$HOOKS/node-prolog" 2>"$DIR/out"
+		[ $? = 1 ] && grep -q "32 bytes or more that root alone" "$DIR/out" &&
+			no_keys
+		ktap $? "key: none from a secret after $job" "$(cat "$DIR/out")"
+		chmod 600 "$DIR/slurm.key"
+	done
 	rm "$DIR/slurm.key"
 }
 
