@@ -39,6 +39,9 @@ static void fill_row(struct row *r, const char *name, const struct limits *l,
 	rdma_inc__v1__quota__init(&r->msg);
 	r->msg.tenant = (char *)name;
 	r->msg.priority = l->priority;
+	r->msg.require_key = l->require_key;
+	r->msg.priority_class = l->priority_class;
+	r->msg.vlan = l->vlan;
 	r->msg.limits = r->list;
 	r->msg.n_limits = LIMITS;
 	for (i = 0; i < LIMITS; i++) {

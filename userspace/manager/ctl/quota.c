@@ -31,6 +31,12 @@ static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
 	fputs(name, stdout);
 	if (q->priority)
 		printf(", priority %u", q->priority);
+	if (q->priority_class)
+		printf(", priority-class %u", q->priority_class);
+	if (q->vlan)
+		printf(", vlan %u", q->vlan);
+	if (q->require_key)
+		printf(", require-key");
 	if (q->refused)
 		printf(", %llu refused", (unsigned long long)q->refused);
 	putchar('\n');
@@ -99,7 +105,7 @@ const struct ctl_object ctl_quota = {
 	"\n"
 	"What tenants have and may have; \"-\" are callers without a tenant. A client\n"
 	"sees its own tenant. The limits are lines of the manager's file tenants.conf;\n"
-	"the priority, unless it is 0, and the number of ranks that were refused\n"
-	"because of limits follow the name.\n",
+	"its other lines, unless they have their defaults, and the number of ranks\n"
+	"that were refused because of limits follow the name.\n",
 	.run	= run_quota,
 };
