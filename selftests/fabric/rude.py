@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""rude.py ADDRESS N SECONDS: open N connections to a manager that say nothing,
+"""rude.py ADDRESS N SECONDS [PORT]: open N connections to a manager that say nothing,
 half a TLS record, or random bytes; and wait until it has closed all of them, or so
 many seconds."""
 import random
@@ -10,6 +10,7 @@ import sys
 import time
 
 count = int(sys.argv[2])
+port = int((sys.argv[4:] + [18790])[0])
 seed = random.randrange(1 << 32)
 random.seed(seed)
 print(f"# seed {seed}")
@@ -18,7 +19,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 socks = []
 for i in range(count):
-    sock = socket.create_connection((sys.argv[1], 18790), 10)
+    sock = socket.create_connection((sys.argv[1], port), 10)
     try:
         if i % 3 == 1:
             # A handshake that claims to be longer than what comes.

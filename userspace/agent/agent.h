@@ -12,7 +12,7 @@
  *   ifcache   interfaces, kept for a while     iface   as they are
  *   lldp      neighbours by lldpd              announce  its TLV
  *   probe     asks for silent hosts
- *   netconf   who connects, until a session begins
+ *   home      calls managers                   netconf   who connects, until a session begins
  *   login     by SSH, TLS, or on this host
  *   serve     a thread for each session, and whose turn it is
  *   reply     messages, and replies to them
@@ -43,6 +43,7 @@
 #define AGENT_ADDRS	8
 
 struct cm;
+struct home;
 struct lldp;
 struct netconf;
 struct notif;
@@ -91,6 +92,7 @@ struct ifcache {
  * @ifcache: interfaces; likewise
  * @beacon: when beacons are sent; the thread's that waits for events
  * @cm: connections by RDMA CM, or NULL
+ * @home: calls to managers, or NULL
  * @lldp: neighbours by LLDP, or NULL
  * @netconf: who connects
  * @serve: sessions
@@ -110,6 +112,7 @@ struct agent {
 	struct ifcache		ifcache;
 	struct beacon		beacon;
 	struct cm		*cm;
+	struct home		*home;
 	struct lldp		*lldp;
 	struct netconf		*netconf;
 	struct serve		*serve;

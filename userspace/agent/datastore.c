@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <sys/stat.h>
 
+#include "home.h"
 #include "ifcache.h"
 #include "nl.h"
 #include "remote.h"
@@ -618,6 +619,7 @@ int ds_read(struct agent *a, const struct ds_want *want,
 	if (want->state) {
 		add_identity(a, r.sw);
 		add_cm(a, r.sw);
+		home_add(a, r.sw);
 		rc = ifcache_add(a, r.sw, want->ifs);
 	}
 	if (rc) {

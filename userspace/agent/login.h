@@ -15,6 +15,9 @@
  * @s: its session
  * @next: the login that came before it
  * @at: when it came, as of now_ms()
+ * @begins: called with @arg when its session begins; NULL: it is a client that has
+ *	connected to the agent, not the other way round
+ * @arg: likewise
  * @done: its connection was shut down
  * @tries: keys that it has shown by SSH
  * @ready: of SSH, it has asked for NETCONF
@@ -25,6 +28,8 @@ struct login {
 	struct session				s;
 	struct login				*next;
 	int64_t					at;
+	void					(*begins)(void *arg);
+	void					*arg;
 	bool					done;
 	unsigned int				tries;
 	bool					ready;

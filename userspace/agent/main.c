@@ -14,6 +14,7 @@
 #include "conf/notify.h"
 #include "conf/output.h"
 #include "conf/pidfile.h"
+#include "home.h"
 #include "lldp.h"
 #include "options.h"
 #include "notif.h"
@@ -73,7 +74,9 @@ static int start_threads(struct agent *a, const struct agent_options *o)
 
 	if (notif_start(a) || (lldp && lldp_start(a, o->lldp, notif_changed)))
 		return -1;
-	return cm_start(a, &o->cm) ? -1 : netconf_start(a);
+	if (cm_start(a, &o->cm) || netconf_start(a))
+		return -1;
+	return o->nmanagers ? home_start(a, o->managers, o->nmanagers) : 0;
 }
 
 static int start_agent(struct agent *a, const struct agent_options *o)
@@ -86,9 +89,9 @@ static int start_agent(struct agent *a, const struct agent_options *o)
 	if (o->tls.addr && (!o->ssh.addr || strcmp(o->ssh.addr, o->tls.addr)))
 		snprintf(a->addrs[a->naddrs++], sizeof(a->addrs[0]), "%s",
 			 o->tls.addr);
-	if ((o->ssh.addr || o->tls.addr) &&
+	if ((o->ssh.addr || o->tls.cert) &&
 	    netconf_listen_remote(a, o->ssh.addr ? &o->ssh : NULL,
-				  o->tls.addr ? &o->tls : NULL))
+				  o->tls.cert ? &o->tls : NULL))
 		return -1;
 	/*
 	 * A script that waits for the UNIX socket expects all transports to be
@@ -135,6 +138,7 @@ int main(int argc, char **argv)
 	while (!sigwait(&set, &sig) && sig == SIGHUP)
 		netconf_reload(&a);
 	inc_notify("STOPPING=1");
+	home_stop(&a);
 	cm_stop(&a);
 	lldp_stop(&a);
 	notif_stop(&a);

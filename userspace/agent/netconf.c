@@ -26,8 +26,6 @@
 /* Time limit of a login; time between two looks at connections. */
 #define LOGIN_S		10
 #define CHECK_MS	250
-/* libyang parses a tree by recursion, to a limited depth. */
-#define STACK_BYTES	(2U << 20)
 /*
  * How many may log in by SSH and TLS at once: of all, so that others get in, too;
  * and of one address. A connection that gives way takes a moment to go.
@@ -202,6 +200,12 @@ static void end_login(struct netconf *n, struct login *l, const char *why)
 	shutdown(l->s.c.fd, SHUT_RDWR);
 }
 
+/* Is it among strangers who may be too many? */
+static bool counts(const struct login *l)
+{
+	return !l->done && !l->begins && l->s.transport != TRANSPORT_UNIX;
+}
+
 /* How many are of the same address? */
 static unsigned int count_same(const struct netconf *n, const struct login *l)
 {
@@ -209,7 +213,7 @@ static unsigned int count_same(const struct netconf *n, const struct login *l)
 	unsigned int same = 0;
 
 	for (other = n->logins; other; other = other->next)
-		same += !other->done && other->s.transport != TRANSPORT_UNIX &&
+		same += counts(other) &&
 			IN6_ARE_ADDR_EQUAL(&other->s.from, &l->s.from);
 	return same;
 }
@@ -224,7 +228,7 @@ static void make_room(struct netconf *n)
 	struct login *l, *oldest = NULL;
 
 	for (l = n->logins; l; l = l->next) {
-		if (l->done || l->s.transport == TRANSPORT_UNIX)
+		if (!counts(l))
 			continue;
 		busy++;
 		same = count_same(n, l);
@@ -330,9 +334,9 @@ static bool say_hello(struct session *s)
 	return true;
 }
 
-static void *run_client(void *arg)
+/* Serve a client until it goes. Returns true if a session has begun. */
+bool netconf_serve(struct login *l)
 {
-	struct login *l = arg;
 	struct session *s = &l->s;
 	struct agent *a = s->a;
 	const bool remote = s->transport != TRANSPORT_UNIX;
@@ -343,10 +347,13 @@ static void *run_client(void *arg)
 		admitted = good;
 	}
 	good = good && say_hello(s);
-	if (leave_logins(a->netconf, l) && good) {
+	good = leave_logins(a->netconf, l) && good;
+	if (good) {
 		/* Otherwise a manager that vanished keeps its session for hours. */
 		if (remote)
 			inc_set_keepalive(s->c.fd, RDMA_INC_DEFAULT_DEAD_TIME);
+		if (l->begins)
+			l->begins(l->arg);
 		serve_run(s);
 	}
 	carrier_close(&s->c);
@@ -357,6 +364,12 @@ static void *run_client(void *arg)
 	pthread_mutex_lock(&a->netconf->lock);
 	a->netconf->threads--;
 	pthread_mutex_unlock(&a->netconf->lock);
+	return good;
+}
+
+static void *run_client(void *arg)
+{
+	netconf_serve(arg);
 	return NULL;
 }
 
@@ -384,7 +397,7 @@ static struct login *new_login(struct agent *a, int fd, enum transport transport
 	return l;
 }
 
-/* Give a client its thread. Returns false if there is none. */
+/* Give a client its thread, or the caller's. Returns false if there is none. */
 static bool start_client(struct netconf *n, struct login *l)
 {
 	pthread_t thread;
@@ -393,7 +406,8 @@ static bool start_client(struct netconf *n, struct login *l)
 	pthread_mutex_lock(&n->lock);
 	l->next = n->logins;
 	n->logins = l;
-	good = !pthread_create(&thread, &n->detached, run_client, l);
+	good = l->begins ||
+	       !pthread_create(&thread, &n->detached, run_client, l);
 	if (good) {
 		n->nlogins++;
 		n->threads++;
@@ -403,6 +417,27 @@ static bool start_client(struct netconf *n, struct login *l)
 	}
 	pthread_mutex_unlock(&n->lock);
 	return good;
+}
+
+/*
+ * Take a connection that the agent has made, by which it is the server, too (RFC
+ * 8071). Returns who is to be given to netconf_serve(), by a thread with
+ * NETCONF_STACK bytes; or NULL, and the connection is closed.
+ * @begins: called with @arg when a session begins
+ */
+struct login *netconf_call(struct agent *a, int fd, void (*begins)(void *arg),
+			   void *arg)
+{
+	struct login *l = new_login(a, fd, TRANSPORT_TLS);
+
+	if (!l) {
+		close(fd);
+		return NULL;
+	}
+	l->begins = begins;
+	l->arg = arg;
+	start_client(a->netconf, l);
+	return l;
 }
 
 static void accept_client(struct agent *a, enum transport transport)
@@ -488,38 +523,10 @@ void netconf_unlisten(struct agent *a)
 			close(n->listeners[i]);
 }
 
-/* Returns -EINVAL: it is no address. */
-static int listen_at(const char *addr, uint16_t port)
-{
-	const struct addrinfo hints = {
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-		.ai_socktype = SOCK_STREAM,
-	};
-	const int on = 1;
-	struct addrinfo *list;
-	char service[8];
-	int fd;
-
-	snprintf(service, sizeof(service), "%u", port);
-	if (getaddrinfo(addr, service, &hints, &list))
-		return -EINVAL;
-	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    0);
-	if (fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (fd >= 0 && (bind(fd, list->ai_addr, list->ai_addrlen) ||
-			listen(fd, BACKLOG))) {
-		close(fd);
-		fd = -1;
-	}
-	freeaddrinfo(list);
-	return fd < 0 ? -EADDRNOTAVAIL : fd;
-}
-
 static int open_port(struct agent *a, enum transport transport,
 		     const char *option, const char *addr, uint16_t port)
 {
-	int fd = listen_at(addr, port);
+	int fd = inc_socket_listen_at(addr, port, BACKLOG);
 
 	if (fd == -EINVAL)
 		log_error("--%s %s: must be an IP address of this host, and no name",
@@ -539,7 +546,8 @@ int netconf_listen_remote(struct agent *a, const struct netconf_ssh *ssh,
 {
 	if (remote_config(a, ssh, tls) ||
 	    (ssh && open_port(a, TRANSPORT_SSH, "ssh", ssh->addr, ssh->port)) ||
-	    (tls && open_port(a, TRANSPORT_TLS, "tls", tls->addr, tls->port)))
+	    (tls && tls->addr &&
+	     open_port(a, TRANSPORT_TLS, "tls", tls->addr, tls->port)))
 		return -1;
 	serve_keep_places(a);
 	return 0;
@@ -560,7 +568,7 @@ int netconf_start(struct agent *a)
 
 	pthread_attr_init(&n->detached);
 	pthread_attr_setdetachstate(&n->detached, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&n->detached, STACK_BYTES);
+	pthread_attr_setstacksize(&n->detached, NETCONF_STACK);
 	rc = pthread_create(&n->thread, NULL, accept_clients, a);
 	if (rc)
 		log_error("cannot start a thread: %s", strerror(rc));

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "auth/address.h"
 #include "cm-wire.h"
@@ -41,6 +42,24 @@ static int split_address(void *ctx, const struct opt *opt, char *text)
 		return opts_wrong_value(opt, text, "ADDR, ADDR:PORT or [ADDR6]:PORT, with a port from 1 to 65535");
 	*port = (uint16_t)value;
 	strcpy(text, host);
+	return 0;
+}
+
+static int add_manager(void *ctx, const struct opt *opt, char *text)
+{
+	struct agent_options *o = ctx;
+	char host[256];
+	int port = 1;
+	unsigned int i;
+
+	if (inc_auth_address(text, host, sizeof(host), &port) || !port)
+		return opts_wrong_value(opt, text, "HOST, HOST:PORT or [ADDR6]:PORT, with a port from 1 to 65535");
+	for (i = 0; i < o->nmanagers; i++)
+		if (!strcasecmp(o->managers[i], text))
+			return opts_wrong("--manager %s is given twice", text);
+	if (o->nmanagers == HOME_MANAGERS)
+		return opts_wrong("there may be %d managers", HOME_MANAGERS);
+	o->managers[o->nmanagers++] = text;
 	return 0;
 }
 
@@ -95,6 +114,9 @@ static const struct opt options_list[] = {
 	  "and the authority of the clients' certificates", AT(tls.ca) },
 	{ "tls-crl", 0, OPT_TEXT, "FILE",
 	  "that authority's list of revoked certificates", AT(tls.crl) },
+	{ "manager", 0, OPT_CALL, "HOST[:PORT]",
+	  "call this manager over TLS (port 4335), instead of waiting for it; once for each",
+	  .call = add_manager },
 	{ "cm", 'c', OPT_TEXT, "ADDR[:PORT]",
 	  "let ranks connect by RDMA CM (port 18792)",
 	  AT(cm.addr), .call = split_address, .tag = INC_CM_PORT },
@@ -157,11 +179,13 @@ static int check_options(const struct agent_options *o)
 		return opts_wrong("--ssh needs --host-key");
 	if (o->ssh.addr && !o->ssh.nusers)
 		return opts_wrong("--ssh needs at least one --user, or nobody can log in");
-	if (!o->tls.addr && (o->tls.cert || o->tls.key || o->tls.ca ||
-			     o->tls.crl))
-		return opts_wrong("--tls-cert, --tls-key, --tls-ca and --tls-crl need --tls");
-	if (o->tls.addr && (!o->tls.cert || !o->tls.key || !o->tls.ca))
-		return opts_wrong("--tls needs --tls-cert, --tls-key and --tls-ca");
+	if (!o->tls.addr && !o->nmanagers &&
+	    (o->tls.cert || o->tls.key || o->tls.ca || o->tls.crl))
+		return opts_wrong("--tls-cert, --tls-key, --tls-ca and --tls-crl need --tls or --manager");
+	if ((o->tls.addr || o->nmanagers) &&
+	    (!o->tls.cert || !o->tls.key || !o->tls.ca))
+		return opts_wrong("--%s needs --tls-cert, --tls-key and --tls-ca",
+				  o->tls.addr ? "tls" : "manager");
 	if (o->id && (!*o->id || strlen(o->id) >= AGENT_ID_LEN))
 		return opts_wrong("--id must have 1 to %d characters",
 				  AGENT_ID_LEN - 1);

@@ -7,6 +7,7 @@
 
 #include "cm.h"
 #include "conf/log.h"
+#include "home.h"
 #include "netconf.h"
 
 #define MAX_USERS	64
@@ -17,7 +18,9 @@
  * @mode: its permissions
  * @ssh: SSH endpoint; none if its addr is NULL
  * @users: users of SSH
- * @tls: TLS endpoint; none if its addr is NULL
+ * @tls: TLS endpoint; it only calls if its addr is NULL; none if its cert is
+ * @managers: who is called, HOST[:PORT]
+ * @nmanagers: number of @managers
  * @cm: endpoint of RDMA CM
  * @id: name of the switch, or NULL
  * @max: limit of sessions
@@ -34,6 +37,8 @@ struct agent_options {
 	struct netconf_ssh	ssh;
 	struct netconf_user	users[MAX_USERS];
 	struct netconf_tls	tls;
+	const char		*managers[HOME_MANAGERS];
+	unsigned int		nmanagers;
 	struct cm_endpoint	cm;
 	const char		*id;
 	unsigned int		max;

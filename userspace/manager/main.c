@@ -17,6 +17,7 @@
 #include "conf/notify.h"
 #include "conf/output.h"
 #include "conf/pidfile.h"
+#include "fabric/called.h"
 #include "group/group.h"
 #include "manager.h"
 #include "stats/stats.h"
@@ -337,6 +338,28 @@ static int start_rpc(struct manager *m)
 	return -1;
 }
 
+static int start_calls(struct manager *m)
+{
+	const struct called_how how = {
+		.listen = m->o.callhome,
+		.ca = m->o.security.ca,
+		.cert = m->o.security.cert,
+		.key = m->o.security.key,
+		.crl = m->o.security.crl,
+		.leads = switches_may_call,
+		.find = switches_caller,
+		.refused = violation_call,
+		.ctx = m,
+	};
+	char err[640];
+
+	if (!m->o.callhome ||
+	    !called_start(&m->loop, &how, err, sizeof(err)))
+		return 0;
+	log_error("--callhome %s: %s", m->o.callhome, err);
+	return -1;
+}
+
 /*
  * Start all parts that may fail, the store last: a failed start must leave
  * nothing behind, so the store is opened, or made, only if all else works.
@@ -348,7 +371,8 @@ static int start_serving(struct manager *m, struct web **web)
 	/* The store has the address; calls wait for the loop. */
 	if (start_rpc(m))
 		return -1;
-	if (!start_web(m, web) && !inc_pidfile_write("inc-amd", m->o.pidfile)) {
+	if (!start_web(m, web) && !start_calls(m) &&
+	    !inc_pidfile_write("inc-amd", m->o.pidfile)) {
 		if (!state_start(m, err))
 			return 0;
 		log_error("--store %s: %s", m->o.store, err);

@@ -44,6 +44,7 @@ struct stats;
 /**
  * struct amd_options - options of the manager
  * @listen: address of the gRPC server
+ * @callhome: address at which agents call; NULL: they do not
  * @switches: addresses of the agents
  * @nswitches: number of @switches
  * @cables: configured links
@@ -76,6 +77,7 @@ struct stats;
  */
 struct amd_options {
 	const char	*listen;
+	const char	*callhome;
 	const char	**switches;
 	unsigned int	nswitches;
 	struct topo_cable *cables;
@@ -179,6 +181,8 @@ void options_free(struct amd_options *o);
 int switches_start(struct manager *m);
 bool switches_stop(struct manager *m);
 void switches_reload(struct manager *m);
+struct sw *switches_caller(void *ctx, const char *id);
+bool switches_may_call(void *ctx);
 
 /* session/violation.c */
 void violation_call(void *ctx, const char *peer, const char *why);

@@ -16,6 +16,7 @@
 #include "conf/open.h"
 #include "conf/conf.h"
 #include "conf/opts.h"
+#include "fabric/called.h"
 #include "web/web.h"
 
 #define DEFAULT_STORE	"/var/lib/rdma_inc/amd.db"
@@ -46,6 +47,16 @@ static int check_address(void *ctx, const struct opt *opt, char *text)
 	snprintf(want, sizeof(want), "ADDR:PORT, with a port from %d to 65535, and an IPv6 address in brackets",
 		 (int)opt->least);
 	return opts_wrong_value(opt, text, want);
+}
+
+static int check_callhome(void *ctx, const struct opt *opt, char *text)
+{
+	int port = CALLED_PORT;
+	char host[256];
+
+	if (!inc_auth_address(text, host, sizeof(host), &port) && port)
+		return 0;
+	return opts_wrong_value(opt, text, "an IP address, with a port from 1 to 65535 or none, and an IPv6 address in brackets");
 }
 
 /* Here a port may be 0: any. */
@@ -95,7 +106,7 @@ static int add_switch(void *ctx, const struct opt *opt, char *text)
 		return opts_wrong("--switch %s: the path of a UNIX socket begins with /",
 				  text);
 	if (netconf_target_parse(&target, text))
-		return opts_wrong_value(opt, text, "/PATH of a UNIX socket, [USER@]HOST[:PORT], or tls://HOST[:PORT]");
+		return opts_wrong_value(opt, text, "/PATH of a UNIX socket, [USER@]HOST[:PORT], tls://HOST[:PORT], or callhome:ID");
 	if (!ARRAY_ROOM(o->switches, o->nswitches))
 		return -1;
 	o->switches[o->nswitches++] = text;
@@ -150,8 +161,11 @@ static const struct opt options_list[] = {
 	  "options, one per line: NAME = VALUE (default: " AM_CONFIG ", if it is there)",
 	  AT(config), .call = check_config },
 	{ "switch", 's', OPT_CALL, "ADDR",
-	  "a switch's agent: /PATH of its UNIX socket, or [USER@]HOST[:PORT] for SSH (root, port 830), tls://HOST[:PORT] (port 6513); once for each switch",
+	  "a switch's agent: /PATH of its UNIX socket, or [USER@]HOST[:PORT] for SSH (root, port 830), tls://HOST[:PORT] (port 6513), or callhome:ID if it calls; once for each switch",
 	  .call = add_switch },
+	{ "callhome", 0, OPT_TEXT, "ADDR[:PORT]",
+	  "where agents call over TLS (port 4335) whose certificates' CNs are the IDs of --switch callhome:ID",
+	  AT(callhome), .call = check_callhome },
 	{ "link", 0, OPT_CALL, "A:IF=B:IF",
 	  "interface IF of switch A leads to that of switch B: instead of what is found out; once for each link",
 	  .call = add_link },
@@ -254,7 +268,10 @@ static int check_switch(const struct amd_options *o, const char *address)
 	if (t.tls && !o->security.cert)
 		return opts_wrong("--switch %s: needs --tls-cert, --tls-key and --tls-ca",
 				  address);
-	if (t.path[0] || t.tls || o->known_hosts || o->any_host_key ||
+	if (t.calls && !o->callhome)
+		return opts_wrong("--switch %s: needs --callhome ADDR, where it calls",
+				  address);
+	if (t.path[0] || t.tls || t.calls || o->known_hosts || o->any_host_key ||
 	    inc_auth_is_loopback(t.host))
 		return 0;
 	return opts_wrong("--switch %s: needs --known-hosts FILE, with the agents' keys as ssh-keyscan has them, or --insecure-host-keys",
@@ -273,6 +290,8 @@ static int check_security(const struct amd_options *o)
 		what = "--tls-crl needs --tls-cert, --tls-key and --tls-ca";
 	else if (how->cert && how->plaintext)
 		what = "--insecure-plaintext contradicts --tls-cert";
+	else if (o->callhome && !how->cert)
+		what = "--callhome needs --tls-cert, --tls-key and --tls-ca";
 	else if (how->tokens && how->plaintext)
 		what = "--insecure-plaintext contradicts --tokens: everyone could read them";
 	if (what)

@@ -260,6 +260,23 @@ static unsigned int leave_all(struct manager *m, const struct amd_options *o)
 	return n;
 }
 
+/* Find the switch of an agent that calls, by the name in its certificate. */
+struct sw *switches_caller(void *ctx, const char *id)
+{
+	char address[sizeof("callhome:") + IDENTITY_LEN];
+
+	snprintf(address, sizeof(address), "callhome:%s", id);
+	return find_switch(ctx, address);
+}
+
+/* May agents call? Returns false while another manager leads. */
+bool switches_may_call(void *ctx)
+{
+	const struct manager *m = ctx;
+
+	return m->state.phase != PHASE_STANDBY && !m->stop;
+}
+
 /* Read --switch and --link again. */
 void switches_reload(struct manager *m)
 {
@@ -274,6 +291,9 @@ void switches_reload(struct manager *m)
 		options_free(&o);
 		return;
 	}
+	if (o.callhome && !m->o.callhome)
+		event_log(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
+			  "--callhome counts from this manager's next start on");
 	added = count_new(m, &o);
 	left = count_free(m);
 	if (added > left) {

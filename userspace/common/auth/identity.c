@@ -133,3 +133,20 @@ int identity_of_cert(struct identity *id, const X509 *cert, char *err,
 			 text);
 	return ret;
 }
+
+/*
+ * Get the name of a switch's agent from its verified certificate. Returns 0 or
+ * -EINVAL: the OU is not "agent", or the CN is no name.
+ * @name: result: the CN, of IDENTITY_LEN bytes
+ */
+int identity_of_agent(char *name, const X509 *cert)
+{
+	const X509_NAME *subject = X509_get_subject_name(cert);
+	char role[IDENTITY_LEN];
+
+	return get_attribute(subject, NID_commonName, name, IDENTITY_LEN) &&
+	       get_attribute(subject, NID_organizationalUnitName, role,
+			     sizeof(role)) &&
+	       *name && name_is_valid(name) && !strcmp(role, "agent") ?
+	       0 : -EINVAL;
+}

@@ -48,6 +48,7 @@ struct identity {
 };
 
 const char *role_name(enum role role);
+int identity_of_agent(char *name, const X509 *cert);
 int identity_set(struct identity *id, const char *name, const char *tenant,
 		 const char *role, char *err, size_t err_len);
 int identity_of_cert(struct identity *id, const X509 *cert, char *err,

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -145,4 +146,36 @@ void inc_socket_remove(struct inc_socket *s)
 	    st.st_ino == s->ino)
 		unlink(s->path);
 	s->path[0] = '\0';
+}
+
+/*
+ * Listen at an IP address. Returns the socket, non-blocking; -EINVAL: @addr is
+ * none; or another negative errno value.
+ * @port: port; 0: any
+ */
+int inc_socket_listen_at(const char *addr, uint16_t port, int backlog)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+		.ai_socktype = SOCK_STREAM,
+	};
+	const int on = 1;
+	struct addrinfo *list;
+	char service[8];
+	int fd, err = 0;
+
+	snprintf(service, sizeof(service), "%u", port);
+	if (getaddrinfo(addr, service, &hints, &list))
+		return -EINVAL;
+	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0);
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) ||
+	    listen(fd, backlog))
+		err = errno;
+	freeaddrinfo(list);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? -err : fd;
 }

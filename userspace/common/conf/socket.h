@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * UNIX sockets at which daemons listen. A socket that another process listens
- * at stays; a stale one is replaced.
+ * Sockets at which daemons listen. A UNIX socket that another process listens at
+ * stays; a stale one is replaced.
  */
 #ifndef INC_CONF_SOCKET_H
 #define INC_CONF_SOCKET_H
 
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -26,5 +27,6 @@ struct inc_socket {
 int inc_socket_listen(struct inc_socket *s, const char *path, int mode,
 		      int backlog, const char **why);
 void inc_socket_remove(struct inc_socket *s);
+int inc_socket_listen_at(const char *addr, uint16_t port, int backlog);
 
 #endif /* INC_CONF_SOCKET_H */

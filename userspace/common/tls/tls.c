@@ -296,18 +296,14 @@ static struct inc_tls *new_conn(SSL_CTX *ctx, int fd,
 	return t;
 }
 
-/*
- * Begin TLS on a socket. Returns NULL: no memory, or @host is no valid name.
- * @fd: non-blocking socket, owned by the caller
- * @host: name or address that the server's certificate must have
- */
-struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
+static struct inc_tls *open_conn(struct inc_tls_ctx *ctx, int fd,
+				 const char *host)
 {
 	struct inc_tls *t = new_conn(ctx->ssl, fd, ctx->words);
 
 	if (!t)
 		return NULL;
-	if (!expect_name(t->ssl, host) ||
+	if ((host && !expect_name(t->ssl, host)) ||
 	    (ctx->alpn && !offer_alpn(t->ssl, ctx->alpn))) {
 		inc_tls_close(t);
 		return NULL;
@@ -315,9 +311,28 @@ struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
 	t->ca = ctx->ca ? strdup(ctx->ca) : NULL;
 	t->cert = ctx->cert ? strdup(ctx->cert) : NULL;
 	t->alpn = ctx->alpn;
-	t->host = strdup(host);
+	t->host = host ? strdup(host) : NULL;
 	SSL_set_connect_state(t->ssl);
 	return t;
+}
+
+/*
+ * Begin TLS on a socket. Returns NULL: no memory, or @host is no valid name.
+ * @fd: non-blocking socket, owned by the caller
+ * @host: name or address that the server's certificate must have
+ */
+struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host)
+{
+	return open_conn(ctx, fd, host);
+}
+
+/*
+ * As inc_tls_open(), where the server has connected to this side (RFC 8071). It can
+ * be any that has a certificate of the authority's: the caller looks at its name.
+ */
+struct inc_tls *inc_tls_called(struct inc_tls_ctx *ctx, int fd)
+{
+	return open_conn(ctx, fd, NULL);
 }
 
 /*

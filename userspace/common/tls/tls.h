@@ -57,6 +57,7 @@ struct inc_tls_ctx *inc_tls_ctx_new(const struct inc_tls_how *how, char *err,
 				    size_t err_len);
 void inc_tls_ctx_free(struct inc_tls_ctx *ctx);
 struct inc_tls *inc_tls_open(struct inc_tls_ctx *ctx, int fd, const char *host);
+struct inc_tls *inc_tls_called(struct inc_tls_ctx *ctx, int fd);
 struct inc_tls *inc_tls_accept(SSL_CTX *ctx, int fd,
 			       const struct inc_tls_words *words);
 X509 *inc_tls_peer(const struct inc_tls *t);

@@ -7,13 +7,16 @@
 #include <libssh/libssh.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "auth/identity.h"
 #include "auth/resolve.h"
 #include "conf/clock.h"
 #include "conf/log.h"
@@ -22,6 +25,28 @@
 #include "http2/reach.h"
 #include "netconf/carrier.h"
 #include "tls/tls.h"
+
+#define CALLS		2	/* of an agent: it has as many sessions */
+#define CALL_MS		10000	/* then inc-agentd ends it */
+
+/**
+ * struct call - a connection that an agent has made, until a session needs it
+ * @next: the call that came before it
+ * @id: the agent's name
+ * @at: when it came, as of now_ms()
+ * @fd: socket
+ * @tls: over it
+ */
+struct call {
+	struct call	*next;
+	char		id[IDENTITY_LEN];
+	int64_t		at;
+	int		fd;
+	struct inc_tls	*tls;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct call *calls;	/* under @lock */
 
 static int wait_for(const struct carrier *c, short events, int64_t until)
 {
@@ -187,9 +212,81 @@ static bool dial_tls(const struct netconf_target *t, struct carrier *c,
 	return !ret;
 }
 
+/* --- Calls --------------------------------------------------------------- */
+
+static void end_call(struct call *c)
+{
+	inc_tls_close(c->tls);
+	close(c->fd);
+	free(c);
+}
+
+/*
+ * Keep an agent's connection for dial(). It takes the place of the one that has
+ * waited for longest if there are more than the agent's sessions. Context: any thread.
+ * @id: what the agent's certificate names
+ */
+void dial_keep(const char *id, int fd, struct inc_tls *tls)
+{
+	struct call *c = calloc(1, sizeof(*c)), **p, *old = NULL, *next;
+	unsigned int n = 0;
+
+	if (!c) {
+		inc_tls_close(tls);
+		close(fd);
+		return;
+	}
+	*c = (struct call){ .at = now_ms(), .fd = fd, .tls = tls };
+	snprintf(c->id, sizeof(c->id), "%s", id);
+	pthread_mutex_lock(&lock);
+	c->next = calls;
+	calls = c;
+	for (p = &calls; (next = *p);) {
+		n += !strcmp(next->id, id);
+		if (c->at - next->at < CALL_MS &&
+		    (n <= CALLS || strcmp(next->id, id))) {
+			p = &next->next;
+			continue;
+		}
+		*p = next->next;
+		next->next = old;
+		old = next;
+	}
+	pthread_mutex_unlock(&lock);
+	for (; old; old = next) {
+		next = old->next;
+		end_call(old);
+	}
+}
+
+static int dial_called(const struct netconf_target *t, struct carrier *c,
+		       char *err)
+{
+	struct call **p, *call;
+
+	pthread_mutex_lock(&lock);
+	for (p = &calls; *p && strcmp((*p)->id, t->host); p = &(*p)->next)
+		;
+	call = *p;
+	if (call)
+		*p = call->next;
+	pthread_mutex_unlock(&lock);
+	if (!call) {
+		snprintf(err, NETCONF_ERROR_LEN, "it has not called: is inc-agentd running with --manager, and --tls-cert whose CN is %s?",
+			 t->host);
+		return -EHOSTUNREACH;
+	}
+	c->fd = call->fd;
+	c->tls = call->tls;
+	free(call);
+	return 0;
+}
+
 /* Say why there is no session, where nothing better is known. */
 const char *dial_why(const struct netconf_target *t)
 {
+	if (t->calls)
+		return "it ends its call: is the certificate --tls-cert of its --tls-ca, and has it the OU manager? Its log says more";
 	return t->tls ? "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?" :
 	       "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?";
 }
@@ -232,6 +329,8 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 int dial(const struct netconf_target *t, struct carrier *c, int64_t until,
 	 char *err)
 {
+	if (t->calls)
+		return dial_called(t, c, err);
 	return t->path[0] ? dial_unix(t, c, until, err) :
 			    dial_host(t, c, until, err);
 }

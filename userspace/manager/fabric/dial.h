@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Connections to agents, over UNIX sockets, SSH and TLS.
+ * Connections to agents, over UNIX sockets, SSH and TLS, and the agents' own.
  */
 #ifndef INC_MANAGER_DIAL_H
 #define INC_MANAGER_DIAL_H
@@ -11,11 +11,13 @@
 #define NETCONF_ERROR_LEN	512
 
 struct carrier;
+struct inc_tls;
 
 /**
  * struct netconf_target - where a switch's agent listens
  * @path: UNIX socket; empty: SSH or TLS
  * @tls: TLS, not SSH
+ * @calls: the agent calls; @host is what its certificate names
  * @user: SSH: user
  * @host: SSH, TLS: host
  * @port: SSH, TLS: port
@@ -28,6 +30,7 @@ struct carrier;
 struct netconf_target {
 	char		path[108];
 	bool		tls;
+	bool		calls;
 	char		user[64];
 	char		host[256];
 	uint16_t	port;
@@ -41,5 +44,6 @@ struct netconf_target {
 int dial(const struct netconf_target *t, struct carrier *c, int64_t until,
 	 char *err);
 const char *dial_why(const struct netconf_target *t);
+void dial_keep(const char *id, int fd, struct inc_tls *tls);
 
 #endif /* INC_MANAGER_DIAL_H */

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "auth/address.h"
+#include "auth/identity.h"
 #include "conf/array.h"
 #include "conf/clock.h"
 #include "conf/text.h"
@@ -38,6 +39,7 @@
 /* error-app-tag, see rdma-inc-switch.yang. */
 #define NO_ROUTE	"no-route"
 #define TLS_PREFIX	"tls://"
+#define CALL_PREFIX	"callhome:"
 
 #define HELLO	"<hello xmlns=\"" NETCONF_NS "\"><capabilities>"		\
 		"<capability>urn:ietf:params:netconf:base:1.0</capability>" \
@@ -110,8 +112,8 @@ static bool copy_bytes(char *to, size_t room, const char *from, size_t len)
 /*
  * Parse an agent's address. Returns 0 or -EINVAL.
  * @t: result; @t->key and @t->known_hosts are left alone
- * @text: "/PATH" of a UNIX socket, "[USER@]HOST[:PORT]" for SSH, or
- *	"tls://HOST[:PORT]"; an IPv6 address has brackets
+ * @text: "/PATH" of a UNIX socket, "[USER@]HOST[:PORT]" for SSH,
+ *	"tls://HOST[:PORT]", or "callhome:ID"; an IPv6 address has brackets
  */
 int netconf_target_parse(struct netconf_target *t, const char *text)
 {
@@ -122,6 +124,12 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 		return copy_bytes(t->path, sizeof(t->path), text,
 				  strlen(text)) ?
 		       0 : -EINVAL;
+	t->calls = !strncmp(text, CALL_PREFIX, strlen(CALL_PREFIX));
+	if (t->calls) {
+		text += strlen(CALL_PREFIX);
+		return copy_bytes(t->host, IDENTITY_LEN, text, strlen(text)) ?
+		       0 : -EINVAL;
+	}
 	t->tls = !strncmp(text, TLS_PREFIX, strlen(TLS_PREFIX));
 	if (t->tls)
 		text += strlen(TLS_PREFIX);
