@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Agents that call their manager (RFC 8071): who is taken, who is refused, and what
-# lasts. Of a root and two leaves, l1 calls.
+# lasts. Of a root and two leaves, l1 calls. And names that a manager gives to them.
 #
 #   callhome.sh [VAR=VALUE]... [PART...]
-#	PART: job refused twice back cut flood lead wrong
+#	PART: job refused twice back cut flood lead wrong rename
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -38,7 +38,7 @@ calls()
 	local FILES
 
 	files "$@"
-	agent_up l1 -v --manager "$(topo_ip4 sw)" "${FILES[@]}"
+	agent_up l1 -v --state "$DIR" --manager "$(topo_ip4 sw)" "${FILES[@]}"
 }
 
 agent_ends()
@@ -298,6 +298,110 @@ part_lead()
 	ktap $? "a manager without another one" "$(ctl topology)"
 }
 
+# name_of SOCKET: what its agent is called, by its configuration.
+name_of()
+{
+	python3 - "$1" <<-'END'
+	import sys
+	from ncclient import manager
+	with manager.connect_uds(path=sys.argv[1], timeout=60) as m:
+	    data = m.get_config("running", ("subtree",
+	        '<switch xmlns="urn:rdma-inc:switch"><identity/></switch>'))
+	print(data.data.findtext(".//{urn:rdma-inc:switch}id"))
+	END
+}
+
+# edits XML: an edit of l1's configuration; prints the error, or nothing.
+edits()
+{
+	python3 - "$(sock_of l1)" "$1" <<-'END'
+	import sys
+	from ncclient import manager
+	from ncclient.operations import RPCError
+	NC = "urn:ietf:params:xml:ns:netconf:base:1.0"
+	with manager.connect_uds(path=sys.argv[1], timeout=60) as m:
+	    try:
+	        m.edit_config(target="running", config=
+	            f'<nc:config xmlns:nc="{NC}"><switch xmlns="urn:rdma-inc:switch">'
+	            f'{sys.argv[2]}</switch></nc:config>')
+	    except RPCError as e:
+	        print(e.tag)
+	END
+}
+
+# By NETCONF, without a manager.
+edits_name()
+{
+	local id='<identity><id>' of='<tree><id>6</id><ranks>2</ranks><member>
+		<rank>0</rank><peer-addr>192.0.2.1</peer-addr><peer-qpn>7</peer-qpn>
+		<peer-psn>1</peer-psn></member></tree>'
+
+	SAYS_BY=(edits)
+	says "name: with a tree that fails, it stays" 0 "operation-failed" \
+		"${id}leaf9</id></identity>$of"
+	[ "$(name_of "$(sock_of l1)")" = l1 ] && [ ! -e "$DIR/id" ]
+	ktap $? "name: it is as before" "$(name_of "$(sock_of l1)")"
+	says "name: one with a space" 0 "invalid-value" \
+		"${id}a b</id></identity>"
+	says "name: by an edit" 0 "" "${id}leaf9</id></identity>"
+	wait_for 10 is leaf9 ": up"
+	ktap $? "name: the manager hears of it" "$(ctl switch)"
+	says "name: deleted" 0 "" '<identity><id xmlns:nc="urn:ietf:params:xml:ns:netconf:base:1.0" nc:operation="delete"/></identity>'
+	wait_for 10 is l1 ": up"
+	[ "$(name_of "$(sock_of l1)")" = l1 ] && [ ! -e "$DIR/id" ]
+	ktap $? "name: it is --id again" "$(name_of "$(sock_of l1)")"
+	SAYS_BY=(sw)
+}
+
+part_rename()
+{
+	local name='a<b>&"c'
+
+	SAYS_BY=(ctl)
+	says "rename: a switch that cannot keep it" 2 "needs --state" \
+		switch l0 rename leaf0
+	says "rename: another's name" 2 "has this name" switch l1 rename l0
+	says "rename: no name" 2 "without spaces" switch l1 rename "a b"
+	says "rename: too long" 2 "without spaces" \
+		switch l1 rename "$(printf 'x%.0s' {1..64})"
+	says "rename: no switch" 2 "there is no switch" switch l5 rename l6
+	says "rename: no new name" 1 "NAME rename NEW" switch l1 rename
+	long_job 4
+	says "rename: a switch with trees" 2 "has trees" switch l1 rename leaf1
+	ctl group del "$JOB_NAME"
+	others_fail "rename: deleted" -1 operator
+	gone "rename"
+	# The agent tells of its trees by and by.
+	wait_for 10 eval 'ctl switch l1 | grep -q " 0 trees"'
+	ctl switch l1 drain >/dev/null
+	says "rename" 0 "" switch l1 rename leaf1
+	is leaf1 ": up.*drained"
+	ktap $? "rename: it is up, and still drained" "$(ctl switch)"
+	event "switch-renamed l1.*leaf1"
+	ktap $? "rename: an event" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	ctl switch resume leaf1 >/dev/null
+	says "rename: once more, to what XML has to escape" 0 "" \
+		switch rename leaf1 "$name"
+	agent_ends l1
+	calls l1
+	wait_for 20 is callhome:l1 ": up"
+	[ "$(name_of "$(sock_of l1)")" = "$name" ] &&
+		[ "$(cat "$DIR/id")" = "$name" ]
+	ktap $? "rename: the agent keeps it, started again with --id l1" \
+		"$(name_of "$(sock_of l1)"), $(cat "$DIR/id")"
+	am_job "rename: a job" 4 --check --count 1000
+	agent_ends l1
+	echo "a b" >"$DIR/id"
+	SAYS_BY=(timeout "$HANGS" inc-agentd --state "$DIR")
+	says "rename: a file that is none" 1 "must be a line" -u "$DIR/sock"
+	SAYS_BY=(sw)
+	rm "$DIR/id"
+	calls l1
+	wait_for 20 is l1 ": up"
+	ktap $? "rename: without the file it is --id again" "$(ctl switch)"
+	edits_name
+}
+
 part_wrong()
 {
 	local FILES
@@ -326,4 +430,4 @@ part_wrong()
 	SAYS_BY=(sw)
 }
 
-suite "job refused twice back cut flood lead wrong" "$@"
+suite "job refused twice back cut flood lead wrong rename" "$@"

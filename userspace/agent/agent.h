@@ -18,6 +18,7 @@
  *   reply     messages, and replies to them
  *   attribute attributes that nobody knows
  *   bridge    MAC addresses behind ports       beacon    has switches see each other
+ *   name      the switch's name, which outlives the agent
  *   remote, options   keys and certificates; what the command line says
  *   error     what is wrong, and how a client is told
  */
@@ -82,7 +83,7 @@ struct ifcache {
  * struct agent - one switch and its agent
  * @ctx: YANG modules
  * @mod: rdma-inc-switch
- * @id: the switch's name in the fabric
+ * @id: the switch's name in the fabric; of name.c
  * @naddrs: number of @addrs
  * @addrs: addresses at which NETCONF is served
  * @cm_addr: address at which ranks may connect by RDMA CM

@@ -11,6 +11,7 @@
 
 #include "home.h"
 #include "ifcache.h"
+#include "name.h"
 #include "nl.h"
 #include "remote.h"
 
@@ -572,7 +573,7 @@ static void boot_id(char *buf, size_t len)
 		 (uintmax_t)ns.st_ino);
 }
 
-static void add_identity(const struct agent *a, struct lyd_node *sw)
+static void add_identity(const struct agent *a, struct lyd_node *sw, bool state)
 {
 	struct lyd_node *node;
 	char buf[96];
@@ -580,7 +581,9 @@ static void add_identity(const struct agent *a, struct lyd_node *sw)
 
 	if (lyd_new_inner(sw, NULL, "identity", 0, &node))
 		return;
-	lyd_new_term(node, NULL, "id", a->id, 0, NULL);
+	name_add(a, node);
+	if (!state)
+		return;
 	for (i = 0; i < a->naddrs; i++)
 		lyd_new_term(node, NULL, "management-address", a->addrs[i], 0,
 			     NULL);
@@ -616,8 +619,8 @@ int ds_read(struct agent *a, const struct ds_want *want,
 
 	if (lyd_new_inner(NULL, a->mod, "switch", 0, &r.sw))
 		return fault_yang(f, a->ctx);
+	add_identity(a, r.sw, want->state);
 	if (want->state) {
-		add_identity(a, r.sw);
 		add_cm(a, r.sw);
 		home_add(a, r.sw);
 		rc = ifcache_add(a, r.sw, want->ifs);

@@ -20,6 +20,7 @@
 #include "agent.h"
 #include "announce.h"
 #include "iface.h"
+#include "name.h"
 
 #define PEERS_MAX	1024
 #define ADDRS_MAX	8
@@ -201,12 +202,15 @@ static void announce_port(const struct lldp *lldp, lldpctl_atom_t *port,
 {
 	lldpctl_atom_t *tlvs = lldpctl_atom_get(port, lldpctl_k_custom_tlvs);
 	lldpctl_atom_t *tlv = NULL;
+	char id[AGENT_ID_LEN];
 	uint8_t info[ANNOUNCE_MAX];
-	size_t len = announce_make(info, lldp->agent->id, ifname);
+	size_t len;
 	bool there;
 
 	if (!tlvs)
 		return;
+	name_get(lldp->agent, id);
+	len = announce_make(info, id, ifname);
 	there = len && is_announced(tlvs, info, len);
 	if (len && there == !strcmp(op, "remove"))
 		tlv = lldpctl_atom_create(tlvs);

@@ -16,6 +16,7 @@
 #include "conf/pidfile.h"
 #include "home.h"
 #include "lldp.h"
+#include "name.h"
 #include "options.h"
 #include "notif.h"
 #include "rpc.h"
@@ -30,24 +31,6 @@ static void limit_memory(uint64_t bytes)
 
 	if (bytes && setrlimit(RLIMIT_DATA, &limit))
 		log_warn("--max-memory: %s", strerror(errno));
-}
-
-/* The identity goes into XML, LLDP, and texts for operators. */
-static int set_id(struct agent *a, const char *id)
-{
-	const char *p;
-
-	if (id)
-		snprintf(a->id, sizeof(a->id), "%s", id);
-	else if (gethostname(a->id, sizeof(a->id) - 1))
-		snprintf(a->id, sizeof(a->id), "switch");
-	for (p = a->id; *p > ' ' && *p <= '~'; p++)
-		;
-	if (!*p && *a->id)
-		return 0;
-	log_error("%s must be printable ASCII characters, without spaces",
-		  id ? "--id" : "the host's name, or --id,");
-	return -1;
 }
 
 /* Drop port 830's capability before there are threads, which inherit it. */
@@ -127,7 +110,7 @@ int main(int argc, char **argv)
 	log_start("inc-agentd", o.level);
 	limit_memory(o.max_memory);
 	signal(SIGPIPE, SIG_IGN);
-	if (set_id(&a, o.id))
+	if (name_init(&a, o.id, o.state))
 		return o.id ? 2 : 1;
 	if (start_agent(&a, &o)) {
 		netconf_unlisten(&a);

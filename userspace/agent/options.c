@@ -124,8 +124,11 @@ static const struct opt options_list[] = {
 	  "options, one per line: NAME = VALUE (default " AGENT_CONFIG ", if it is there)",
 	  AT(config) },
 	{ "id", 'i', OPT_TEXT, "NAME",
-	  "name of the switch in the fabric (default: the host's name)",
+	  "name of the switch in the fabric (default: the host's name), unless a manager has set another",
 	  AT(id) },
+	{ "state", 0, OPT_TEXT, "DIR",
+	  "where that one is kept (default: STATE_DIRECTORY, if that is set)",
+	  AT(state) },
 	{ "max-sessions", 'n', OPT_NUM, "N", "limit of sessions (default 32)",
 	  AT(max), 1, 10000 },
 	{ "max-memory", 0, OPT_MIB, "MIB",
@@ -206,6 +209,7 @@ void options_read(struct agent_options *o, int argc, char **argv)
 		.yang = AGENT_YANG, .level = LOG_LEVEL_INFO,
 	};
 	o->ssh.users = o->users;
+	o->state = getenv("STATE_DIRECTORY");
 	ret = opts_read(&options, o, argc, argv);
 	if (ret > 0)
 		exit(inc_output_end("inc-agentd") ? 0 : 2);

@@ -23,6 +23,7 @@
  * @nmanagers: number of @managers
  * @cm: endpoint of RDMA CM
  * @id: name of the switch, or NULL
+ * @state: directory of what outlives the agent, or NULL
  * @max: limit of sessions
  * @max_memory: limit of memory, bytes; 0: none
  * @lldp: lldpd's socket, "none", or NULL: the default one
@@ -41,6 +42,7 @@ struct agent_options {
 	unsigned int		nmanagers;
 	struct cm_endpoint	cm;
 	const char		*id;
+	const char		*state;
 	unsigned int		max;
 	uint64_t		max_memory;
 	const char		*lldp;

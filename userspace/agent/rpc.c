@@ -14,6 +14,7 @@
 #include "ifcache.h"
 #include "monitoring.h"
 #include "notif.h"
+#include "name.h"
 #include "probe.h"
 #include "remote.h"
 #include "reply.h"
@@ -217,7 +218,26 @@ static void refuse_locked(struct request *q)
 	reply_fault(q, &f, NC_LAYER_PROTOCOL);
 }
 
-/* Have the kernel carry out an edit. */
+/* The switch's name, which is not the kernel's, comes first: it can be undone. */
+static void apply_all(struct request *q, const struct lyd_node *running,
+		      const struct lyd_node *wanted, enum apply_error mode)
+{
+	int ret, named;
+	struct fault f;
+
+	named = name_apply(q->a, wanted, &f);
+	if (named < 0)
+		refuse(q, &f);
+	if (named < 0 && mode != APPLY_CONTINUE)
+		return;
+	ret = apply_config(&q->a->nl, running, wanted, mode, add_error, q);
+	if (ret && mode != APPLY_CONTINUE && name_apply(q->a, running, &f) < 0)
+		refuse(q, &f);
+	else if (named > 0)
+		ifcache_note(q->a, IFCACHE_HOST);
+}
+
+/* Carry out an edit. */
 static void edit_running(struct request *q, const struct lyd_node *edit,
 			 enum edit_op op)
 {
@@ -238,8 +258,7 @@ static void edit_running(struct request *q, const struct lyd_node *edit,
 	if (wanted_config(q->a, edit, op, running, &wanted, &f))
 		refuse(q, &f);
 	else if (!test || strcmp(test, "test-only"))
-		apply_config(&q->a->nl, running, wanted, mode, add_error,
-			     q);
+		apply_all(q, running, wanted, mode);
 	lyd_free_siblings(running);
 	lyd_free_siblings(wanted);
 }

@@ -58,6 +58,7 @@ static const struct method methods[] = {
 				    .client = true },
 	[RPC_DRAIN_SWITCH]	= { .path = PATH("DrainSwitch") },
 	[RPC_RESUME_SWITCH]	= { .path = PATH("ResumeSwitch") },
+	[RPC_RENAME_SWITCH]	= { .path = PATH("RenameSwitch") },
 	[RPC_HEALTH_CHECK]	= { .path = "/grpc.health.v1.Health/Check",
 				    .client = true },
 	[RPC_HEALTH_WATCH]	= { .path = "/grpc.health.v1.Health/Watch",

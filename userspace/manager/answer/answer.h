@@ -25,6 +25,9 @@ struct group *answer_group(const struct manager *m,
 			   const RdmaInc__V1__GetGroupRequest *req,
 			   struct rpc_answer *a);
 
+/* drain.c */
+struct sw *answer_switch(struct manager *m, const char *name, struct rpc_answer *a);
+
 /* events.c */
 void answer_fill_event(RdmaInc__V1__Event *out, const struct event *ev);
 
@@ -51,6 +54,7 @@ answer_fn answer_tasks, answer_history, answer_watch_tasks;
 answer_fn answer_quotas;
 answer_fn answer_reserve, answer_unreserve, answer_reservations;
 answer_fn answer_move, answer_drain_switch, answer_resume_switch;
+answer_fn answer_rename_switch;
 answer_fn answer_health, answer_watch_health;
 answer_fn answer_why;
 

@@ -338,6 +338,8 @@ static const struct call {
 				     false },
 	[RPC_DRAIN_SWITCH]	 = { REQUEST(switch), answer_drain_switch, true },
 	[RPC_RESUME_SWITCH]	 = { REQUEST(switch), answer_resume_switch, true },
+	[RPC_RENAME_SWITCH]	 = { REQUEST(rename_switch), answer_rename_switch,
+				     false },
 	[RPC_HEALTH_CHECK]	 = { HEALTH, answer_health, false },
 	[RPC_HEALTH_WATCH]	 = { HEALTH, answer_watch_health, false },
 };

@@ -70,8 +70,8 @@ static void reply_groups(struct manager *m, const struct sw *sw,
 	free(rows);
 }
 
-static struct sw *get_switch(struct manager *m, const char *name,
-			     struct rpc_answer *a)
+/* Find a switch by its name, or its agent's address. Returns NULL after an error. */
+struct sw *answer_switch(struct manager *m, const char *name, struct rpc_answer *a)
 {
 	struct sw *sw = find_switch(m, name);
 
@@ -98,7 +98,7 @@ void answer_move(struct manager *m, const void *msg, struct rpc_stream *stream,
 	which.tenant = req->tenant;
 	g = answer_group(m, &which, a);
 	if (g && req->switch_[0])
-		sw = get_switch(m, req->switch_, a);
+		sw = answer_switch(m, req->switch_, a);
 	if (!g || (req->switch_[0] && !sw))
 		return;
 	if (sw)
@@ -124,7 +124,7 @@ void answer_drain_switch(struct manager *m, const void *msg,
 			 struct rpc_stream *stream, struct rpc_answer *a)
 {
 	const RdmaInc__V1__SwitchRequest *req = msg;
-	struct sw *sw = get_switch(m, req->name, a);
+	struct sw *sw = answer_switch(m, req->name, a);
 
 	if (sw && drain_add(m, sw, answer_by(a)))
 		answer_refuse(a, ENOMEM, "no memory");
@@ -137,7 +137,7 @@ void answer_resume_switch(struct manager *m, const void *msg,
 			  struct rpc_stream *stream, struct rpc_answer *a)
 {
 	const RdmaInc__V1__SwitchRequest *req = msg;
-	struct sw *sw = get_switch(m, req->name, a);
+	struct sw *sw = answer_switch(m, req->name, a);
 
 	if (!sw)
 		return;

@@ -68,6 +68,7 @@ TAILQ_HEAD(event_list, event);
 #define EVENT_SWITCH_DRAINING	"switch-draining"
 #define EVENT_SWITCH_DRAINED	"switch-drained"
 #define EVENT_SWITCH_RESUMED	"switch-resumed"
+#define EVENT_SWITCH_RENAMED	"switch-renamed"
 #define EVENT_SWITCH_GONE	"switch-gone"
 #define EVENT_SWITCHES_READ	"switches-read"
 #define EVENT_SWITCHES_WRONG	"switches-wrong"

@@ -321,6 +321,25 @@ static int drain_switch(const char *name, const char *method)
 	return CTL_OK;
 }
 
+/* Give a switch another name. Returns the exit status. */
+static int rename_switch(const char *name, const char *id)
+{
+	RdmaInc__V1__RenameSwitchRequest req =
+		RDMA_INC__V1__RENAME_SWITCH_REQUEST__INIT;
+	ProtobufCMessage *ans;
+
+	req.name = (char *)name;
+	req.id = (char *)id;
+	ans = ctl_ask("RenameSwitch", &req.base,
+		      &rdma_inc__v1__rename_switch_response__descriptor);
+	if (!ans)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(ans, NULL);
+	ctl_free(ans);
+	return CTL_OK;
+}
+
 /* Get the method for a command for a switch; NULL: another word. */
 static const char *method_of(const char *word)
 {
@@ -332,6 +351,13 @@ static const char *method_of(const char *word)
 /* Accept "switch drain NAME", like other objects, and "switch NAME drain". */
 static int run_switch(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "rename"))
+		return rename_switch(argv[0], argv[2]);
+	if (argc == 3 && !strcmp(argv[0], "rename"))
+		return rename_switch(argv[1], argv[2]);
+	if (argc <= 2 && argc && (!strcmp(argv[0], "rename") ||
+				  !strcmp(argv[argc - 1], "rename")))
+		return ctl_wrong("switch: rename which one, and how? \"inc-amctl switch NAME rename NEW\"");
 	if (argc == 2 && method_of(argv[1]))
 		return drain_switch(argv[0], method_of(argv[1]));
 	if (argc == 2 && method_of(argv[0]))
@@ -352,6 +378,7 @@ const struct ctl_object ctl_switch = {
 	.usage	=
 	"Usage: inc-amctl switch [show] [NAME]\n"
 	"       inc-amctl switch { drain | resume } NAME\n"
+	"       inc-amctl switch NAME rename NEW\n"
 	"\n"
 	"show:   switches: the address of the agent, \"up\", or \"down\" and why, trees\n"
 	"        and memory, and whether it is drained, by whom and since when.\n"
@@ -360,6 +387,7 @@ const struct ctl_object ctl_switch = {
 	"        is resumed, and may be repeated to see what is left, and which ranks a\n"
 	"        group waits for.\n"
 	"resume: make trees there again.\n"
+	"rename: give it another name, which its agent keeps. It must have no trees.\n"
 	"\"switch NAME drain\" is the same.\n",
 	.run	= run_switch,
 };

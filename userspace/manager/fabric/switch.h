@@ -352,6 +352,7 @@ struct sw_queue {
  * @info: what it told last; NULL: nothing yet
  * @drain: no more trees are made there, and who has wished so; NULL: they are
  * @leaving: --switch does not name it; it gets no more trees
+ * @renaming: nor does it while it gets another name
  * @gone: nor has it any: it is not talked with
  * @gone_at: milliseconds; since when
  * @subtrees: trees that groups have there
@@ -376,6 +377,7 @@ struct sw {
 	struct sw_snapshot	*info;
 	struct drain		*drain;
 	bool			leaving;
+	bool			renaming;
 	bool			gone;
 	int64_t			gone_at;
 	unsigned int		subtrees;
@@ -404,11 +406,12 @@ static inline const char *sw_name(const struct sw *sw)
  * sw_closed() - check whether a switch gets no more trees
  * @sw: switch
  *
- * Return: true if it is drained, or if --switch does not name it.
+ * Return: true if it is drained, is getting another name, or if --switch does not
+ * name it.
  */
 static inline bool sw_closed(const struct sw *sw)
 {
-	return sw->drain || sw->leaving;
+	return sw->drain || sw->leaving || sw->renaming;
 }
 
 /* start.c */

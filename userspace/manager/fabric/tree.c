@@ -338,3 +338,22 @@ int tree_del(uint32_t id, struct netconf *n, char *err)
 		 CLOSE, id);
 	return netconf_edit(n, xml, err);
 }
+
+/*
+ * Name a switch. -EOPNOTSUPP: its agent cannot keep a name.
+ * @id: name, of printable ASCII characters
+ */
+int tree_name_switch(const char *id, struct netconf *n, char *err)
+{
+	char *xml = NULL;
+	size_t len;
+	FILE *f = open_memstream(&xml, &len);
+
+	if (!f)
+		return -ENOMEM;
+	fputs(OPEN "<identity><id>", f);
+	for (; *id; id++)
+		fprintf(f, strchr("<>&", *id) ? "&#%d;" : "%c", *id);
+	fputs("</id></identity>" CLOSE, f);
+	return send_edit(f, &xml, n, err);
+}

@@ -87,5 +87,6 @@ int tree_add(struct tree *t, struct netconf *n, char *err);
 int tree_link(const struct tree *t, struct netconf *n, char *err);
 int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err);
 int tree_del(uint32_t id, struct netconf *n, char *err);
+int tree_name_switch(const char *id, struct netconf *n, char *err);
 
 #endif /* INC_MANAGER_TREE_H */

@@ -101,6 +101,22 @@ int drain_add(struct manager *m, struct sw *sw, const char *by)
 	return 0;
 }
 
+/* A switch, which may be drained, has another name. */
+void drain_renamed(struct manager *m, struct sw *sw, const char *id)
+{
+	struct drain *d = sw->drain;
+	char key[STORE_KEY_MAX + 1];
+
+	if (!d)
+		return;
+	name_key(key, d);
+	snprintf(d->id, sizeof(d->id), "%s", id);
+	if (!m->state.store)
+		return;
+	state_del(m, key);
+	persist_drain(m, d);
+}
+
 static void take_out(struct manager *m, struct drain *d)
 {
 	unsigned int i;

@@ -339,6 +339,11 @@ int tree_del(uint32_t id, struct netconf *n, char *err)
 	return ret;
 }
 
+int tree_name_switch(const char *id, struct netconf *n, char *err)
+{
+	return trouble(n, err);
+}
+
 /* --- What agents tell ---------------------------------------------------- */
 
 /**

@@ -41,6 +41,7 @@ static const char *const paths[RPC_METHODS + 1] = {
 	[RPC_DELETE_RESERVATION] = PATH("DeleteReservation"),
 	[RPC_LIST_RESERVATIONS] = PATH("ListReservations"),
 	[RPC_DRAIN_SWITCH] = PATH("DrainSwitch"),
+	[RPC_RENAME_SWITCH] = PATH("RenameSwitch"),
 	[RPC_RESUME_SWITCH] = PATH("ResumeSwitch"),
 	[RPC_HEALTH_CHECK] = "/grpc.health.v1.Health/Check",
 	[RPC_HEALTH_WATCH] = "/grpc.health.v1.Health/Watch",

@@ -229,6 +229,7 @@ static void request(void)
 		PATH("AddReservation"), PATH("DeleteReservation"),
 		PATH("ListReservations"), PATH("None"), AM_JOIN,
 		PATH("DrainSwitch"), PATH("ResumeSwitch"),
+		PATH("RenameSwitch"),
 	};
 	struct rpc_stream *call;
 
