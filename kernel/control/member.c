@@ -187,6 +187,8 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->rx.next_msg_id = tree->cfg.first_msg_id;
 	qp->rx.beyond = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
+	/* Longer ago than any interval. */
+	qp->cnp_at = inc_now() - USEC_PER_SEC;
 	qp->rx.silent_since = jiffies;
 	qp->rx.batch_cpu = -1;
 	if (!cfg->has_psn)

@@ -27,6 +27,10 @@ static const struct netlink_range_validation rdma_inc_a_tree_dead_time_range = {
 	.max	= 60000ULL,
 };
 
+static const struct netlink_range_validation rdma_inc_a_tree_cnp_interval_range = {
+	.max	= 1000000ULL,
+};
+
 static const struct netlink_range_validation rdma_inc_a_member_qpn_range = {
 	.min	= 8388608ULL,
 	.max	= 12582911ULL,
@@ -80,7 +84,7 @@ static const struct nla_policy rdma_inc_tree_get_nl_policy[RDMA_INC_A_TREE_ID + 
 };
 
 /* RDMA_INC_CMD_TREE_NEW - do */
-static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_PRIORITY + 1] = {
+static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_CNP_INTERVAL + 1] = {
 	[RDMA_INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RDMA_INC_A_TREE_OWNED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[RDMA_INC_A_TREE_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, RDMA_INC_MAX_RANKS),
@@ -98,6 +102,7 @@ static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_PRIOR
 	[RDMA_INC_A_TREE_TRAFFIC_CLASS] = { .type = NLA_U8, },
 	[RDMA_INC_A_TREE_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
 	[RDMA_INC_A_TREE_PRIORITY] = NLA_POLICY_MAX(NLA_U8, 15),
+	[RDMA_INC_A_TREE_CNP_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_tree_cnp_interval_range),
 	[RDMA_INC_A_TREE_WINDOW] = NLA_POLICY_RANGE(NLA_U16, 1, 256),
 	[RDMA_INC_A_TREE_HOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_tree_hold_range),
 	[RDMA_INC_A_TREE_MIN_RTO] = NLA_POLICY_RANGE(NLA_U32, 1, 10000),
@@ -105,9 +110,10 @@ static const struct nla_policy rdma_inc_tree_new_nl_policy[RDMA_INC_A_TREE_PRIOR
 };
 
 /* RDMA_INC_CMD_TREE_SET - do */
-static const struct nla_policy rdma_inc_tree_set_nl_policy[RDMA_INC_A_TREE_PRIORITY + 1] = {
+static const struct nla_policy rdma_inc_tree_set_nl_policy[RDMA_INC_A_TREE_CNP_INTERVAL + 1] = {
 	[RDMA_INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RDMA_INC_A_TREE_PRIORITY] = NLA_POLICY_MAX(NLA_U8, 15),
+	[RDMA_INC_A_TREE_CNP_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_tree_cnp_interval_range),
 	[RDMA_INC_A_TREE_WINDOW] = NLA_POLICY_RANGE(NLA_U16, 1, 256),
 	[RDMA_INC_A_TREE_HOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_tree_hold_range),
 	[RDMA_INC_A_TREE_MIN_RTO] = NLA_POLICY_RANGE(NLA_U32, 1, 10000),
@@ -227,14 +233,14 @@ static const struct genl_split_ops rdma_inc_nl_ops[] = {
 		.cmd		= RDMA_INC_CMD_TREE_NEW,
 		.doit		= rdma_inc_nl_tree_new_doit,
 		.policy		= rdma_inc_tree_new_nl_policy,
-		.maxattr	= RDMA_INC_A_TREE_PRIORITY,
+		.maxattr	= RDMA_INC_A_TREE_CNP_INTERVAL,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= RDMA_INC_CMD_TREE_SET,
 		.doit		= rdma_inc_nl_tree_set_doit,
 		.policy		= rdma_inc_tree_set_nl_policy,
-		.maxattr	= RDMA_INC_A_TREE_PRIORITY,
+		.maxattr	= RDMA_INC_A_TREE_CNP_INTERVAL,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

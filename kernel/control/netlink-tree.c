@@ -238,9 +238,11 @@ static int parse_tunables(const struct genl_info *info,
 	if (attrs[RDMA_INC_A_TREE_DEAD_TIME])
 		cfg->dead_time_ms =
 			nla_get_u32(attrs[RDMA_INC_A_TREE_DEAD_TIME]);
-	cfg->has_priority = attrs[RDMA_INC_A_TREE_PRIORITY];
-	if (cfg->has_priority)
+	if (attrs[RDMA_INC_A_TREE_PRIORITY])
 		cfg->priority = nla_get_u8(attrs[RDMA_INC_A_TREE_PRIORITY]);
+	if (attrs[RDMA_INC_A_TREE_CNP_INTERVAL])
+		cfg->cnp_interval_us =
+			nla_get_u32(attrs[RDMA_INC_A_TREE_CNP_INTERVAL]);
 
 	min_rto = cfg->min_rto_ms ?: RDMA_INC_DEFAULT_MIN_RTO;
 	dead_time = cfg->dead_time_ms ?: RDMA_INC_DEFAULT_DEAD_TIME;
@@ -301,7 +303,7 @@ static struct inc_tree *new_locked(struct inc_switch *sw,
 int rdma_inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
-	struct inc_tree_cfg cfg = {};
+	struct inc_tree_cfg cfg = { .cnp_interval_us = RDMA_INC_DEFAULT_CNP_INTERVAL };
 	struct inc_tree *tree;
 	struct sk_buff *msg;
 	int err = 0;
@@ -345,6 +347,7 @@ out:
 static bool sets_something(const struct genl_info *info)
 {
 	return info->attrs[RDMA_INC_A_TREE_PRIORITY] ||
+	       info->attrs[RDMA_INC_A_TREE_CNP_INTERVAL] ||
 	       info->attrs[RDMA_INC_A_TREE_WINDOW] ||
 	       info->attrs[RDMA_INC_A_TREE_HOLD] ||
 	       info->attrs[RDMA_INC_A_TREE_MIN_RTO] ||

@@ -285,7 +285,8 @@ static int grow_members(struct inc_tree *tree, u16 window,
 /**
  * inc_tree_set() - change settings of a working tree
  * @tree: tree
- * @cfg: window, hold, min_rto, dead_time; 0 leaves one unchanged; has_priority
+ * @cfg: its settings, with others for priority, cnp_interval_us, window, hold,
+ *	min_rto_ms, dead_time_ms
  * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
@@ -303,16 +304,12 @@ int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 	err = grow_members(tree, cfg->window, extack);
 	if (err)
 		return err;
-	if (cfg->window)
-		WRITE_ONCE(tree->cfg.window, cfg->window);
-	if (cfg->hold)
-		WRITE_ONCE(tree->cfg.hold, cfg->hold);
-	if (cfg->min_rto_ms)
-		WRITE_ONCE(tree->cfg.min_rto_ms, cfg->min_rto_ms);
-	if (cfg->dead_time_ms)
-		WRITE_ONCE(tree->cfg.dead_time_ms, cfg->dead_time_ms);
-	if (cfg->has_priority)
-		WRITE_ONCE(tree->cfg.priority, cfg->priority);
+	WRITE_ONCE(tree->cfg.window, cfg->window);
+	WRITE_ONCE(tree->cfg.hold, cfg->hold);
+	WRITE_ONCE(tree->cfg.min_rto_ms, cfg->min_rto_ms);
+	WRITE_ONCE(tree->cfg.dead_time_ms, cfg->dead_time_ms);
+	WRITE_ONCE(tree->cfg.priority, cfg->priority);
+	WRITE_ONCE(tree->cfg.cnp_interval_us, cfg->cnp_interval_us);
 
 	for (member = 0; member < tree->cfg.members; member++) {
 		struct inc_qp *qp = inc_qp_find(tree, member);

@@ -43,7 +43,7 @@ static const u8 opcode_flags[32] = {
 		INC_PKT_FIRST | INC_PKT_LAST,
 };
 
-static unsigned int ext_hdr_len(u8 flags)
+static unsigned int ext_hdr_len(u16 flags)
 {
 	unsigned int len = 0;
 
@@ -53,6 +53,8 @@ static unsigned int ext_hdr_len(u8 flags)
 		len += sizeof(__be32);
 	if (flags & INC_PKT_AETH)
 		len += sizeof(__be32);
+	if (flags & INC_PKT_CNP)
+		len += INC_CNP_RESERVED;
 	return len;
 }
 
@@ -75,11 +77,13 @@ static void parse_ext(struct ib_other_headers *oh, struct inc_pkt *pkt)
 				       oh->u.rc.imm_data : oh->u.imm_data);
 }
 
-/* Flags of an opcode; 0 if it is neither RC nor UC. */
-static u8 flags_of(u8 opcode)
+/* Flags of an opcode; 0 if it is neither RC nor UC nor a CNP. */
+static u16 flags_of(u8 opcode)
 {
 	u8 op = opcode & OP_MASK;
 
+	if (opcode == INC_OPCODE_CNP)
+		return INC_PKT_CNP;
 	switch (opcode & ~OP_MASK) {
 	case IB_OPCODE_RC:
 		return opcode_flags[op];
@@ -121,6 +125,7 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 
 	pkt->uc = (pkt->opcode & ~OP_MASK) == IB_OPCODE_UC;
 	pkt->ackreq = ib_bth_get_ackreq(oh);
+	pkt->becn = ib_bth_get_becn(oh);
 	pkt->pad = ib_bth_get_pad(oh);
 	pkt->pkey = ib_bth_get_pkey(oh);
 	pkt->qpn = ib_bth_get_qpn(oh);
@@ -158,7 +163,7 @@ unsigned int inc_wire_ext_len(const void *bth)
 /**
  * inc_wire_build() - write BTH and extended headers
  * @bth: destination with room for INC_MAX_TRANSPORT_HDR bytes
- * @pkt: opcode, pkey, pad, ackreq, qpn, psn and the opcode's other fields
+ * @pkt: opcode, pkey, pad, ackreq, becn, qpn, psn and the opcode's other fields
  *
  * A packet with Immediate has the solicited event bit set, so that hosts can
  * arm their completion queue for results alone.
@@ -169,14 +174,14 @@ unsigned int inc_wire_ext_len(const void *bth)
 unsigned int inc_wire_build(void *bth, const struct inc_pkt *pkt)
 {
 	struct ib_other_headers *oh = bth;
-	u8 flags = flags_of(pkt->opcode);
+	u16 flags = flags_of(pkt->opcode);
 
 	oh->bth[0] = cpu_to_be32((u32)pkt->opcode << IB_BTH_OPCODE_SHIFT |
 				 (flags & INC_PKT_IMM ? IB_BTH_SOLICITED : 0) |
-				 IB_BTH_MIG_REQ |
+				 (flags & INC_PKT_CNP ? 0 : IB_BTH_MIG_REQ) |
 				 (u32)pkt->pad << IB_BTH_PAD_SHIFT |
 				 pkt->pkey);
-	oh->bth[1] = cpu_to_be32(pkt->qpn);
+	oh->bth[1] = cpu_to_be32((pkt->becn ? IB_BECN_SMASK : 0) | pkt->qpn);
 	oh->bth[2] = cpu_to_be32((pkt->ackreq ? IB_BTH_REQ_ACK : 0) | pkt->psn);
 
 	if (flags & INC_PKT_AETH) {
@@ -188,6 +193,8 @@ unsigned int inc_wire_build(void *bth, const struct inc_pkt *pkt)
 		oh->u.rc.reth.length = cpu_to_be32(pkt->dmalen);
 		if (flags & INC_PKT_IMM)
 			oh->u.rc.imm_data = cpu_to_be32(pkt->imm);
+	} else if (flags & INC_PKT_CNP) {
+		memset(&oh->u, 0, INC_CNP_RESERVED);
 	} else if (flags & INC_PKT_IMM) {
 		oh->u.imm_data = cpu_to_be32(pkt->imm);
 	}

@@ -13,11 +13,15 @@
 /* Longest transport header sent: BTH, RETH, ImmDt. */
 #define INC_MAX_TRANSPORT_HDR	(IB_BTH_BYTES + sizeof(struct ib_reth) + 4)
 
+/* Congestion notification packet (IBTA 1.x, annex A17.9.3): for RC and UC alike. */
+#define INC_OPCODE_CNP		0x81
+#define INC_CNP_RESERVED	16	/* bytes of zeros after the BTH */
+
 /* Default P_Key, as stock rxe uses. */
 #define INC_PKEY_DEFAULT	0xffff
 
 /* enum inc_pkt_flags - properties of a packet's opcode, by the table of wire.c */
-#define INC_PKT_REQUEST		0x01	/* else a response */
+#define INC_PKT_REQUEST		0x01	/* else a response, or a CNP */
 #define INC_PKT_FIRST		0x02	/* begins a message */
 #define INC_PKT_LAST		0x04	/* ends it */
 #define INC_PKT_RETH		0x08
@@ -25,13 +29,16 @@
 #define INC_PKT_AETH		0x20
 #define INC_PKT_PAYLOAD		0x40	/* may carry payload */
 #define INC_PKT_SUPPORTED	0x80	/* a request that this switch serves */
+#define INC_PKT_CNP		0x100
 
 /**
  * struct inc_pkt - a parsed transport packet, integers in host order
  * @opcode: BTH opcode
  * @flags: INC_PKT_* of the opcode
- * @uc: the opcode is a UC one, else RC
+ * @uc: the opcode is a UC one, else RC, or a CNP
  * @ackreq: AckReq of the BTH
+ * @becn: BECN of the BTH: a packet in the other direction met congestion
+ * @ce: the IP header has the ECN codepoint CE; the caller of inc_wire_parse() knows
  * @qpn: destination QPN
  * @psn: PSN
  * @pkey: P_Key
@@ -47,10 +54,12 @@
  */
 struct inc_pkt {
 	u8	opcode;
-	u8	flags;
+	u8	pad;
+	u16	flags;
 	bool	uc;
 	bool	ackreq;
-	u8	pad;
+	bool	becn;
+	bool	ce;
 	u16	pkey;
 	u16	hdr_len;
 	u16	payload_len;
@@ -74,7 +83,7 @@ struct inc_pkt {
  * enum inc_wire_error - result of parsing a packet
  * @INC_WIRE_OK: the packet is valid
  * @INC_WIRE_SHORT: headers, pad or ICRC do not fit
- * @INC_WIRE_OPCODE: not an RC or UC opcode, or one that IBTA reserves
+ * @INC_WIRE_OPCODE: not an RC or UC opcode nor a CNP, or one that IBTA reserves
  * @INC_WIRE_TVER: the transport header version is not 0
  */
 enum inc_wire_error {

@@ -17,6 +17,7 @@
 #include "core/psn.h"
 #include "core/wire.h"
 #include "datapath/batch.h"
+#include "datapath/cnp.h"
 #include "datapath/engine.h"
 #include "datapath/fanout.h"
 #include "datapath/reply.h"
@@ -67,6 +68,20 @@ static void note_life(struct inc_qp *qp)
 		inc_txq_heard(qp);
 }
 
+/* A response, or a CNP: what has no place in the order of requests. */
+static void rx_unordered(struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	if (unlikely(pkt->flags & INC_PKT_CNP)) {
+		inc_cnp_rx(qp, pkt);
+		return;
+	}
+	if (!inc_rx_response(qp, pkt))
+		return;
+	note_life(qp);
+	if (unlikely(pkt->ce))
+		inc_cnp_note(qp);
+}
+
 /**
  * inc_engine_rx() - process a checked packet for a QP
  * @qp: QP
@@ -81,7 +96,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 {
 	struct inc_begun begun;
 	struct inc_reply reply = { .begun = &begun };
-	bool lives;
+	bool lives, ce = pkt->ce;
 
 	if (!inc_rx_port_check(qp, skb))
 		return;
@@ -91,8 +106,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		return;
 	}
 	if (!(pkt->flags & INC_PKT_REQUEST)) {
-		if (inc_rx_response(qp, pkt))
-			note_life(qp);
+		rx_unordered(qp, pkt);
 		consume_skb(skb);
 		return;
 	}
@@ -109,8 +123,11 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 			inc_solicit_watch(qp);
 	}
 	spin_unlock(&qp->rx.lock);
-	if (likely(lives))
+	if (likely(lives)) {
 		note_life(qp);
+		if (unlikely(ce))
+			inc_cnp_note(qp);
+	}
 	inc_reply_flush(&reply, qp);
 }
 

@@ -14,6 +14,7 @@
 #include <linux/netfilter.h>
 #include <linux/udp.h>
 #include <net/gso.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 
 #include "core/icrc.h"
@@ -131,9 +132,21 @@ static bool icrc_ok(struct sk_buff *skb, unsigned int udp_off,
 	return crc == INC_ICRC_GOOD;
 }
 
-static u8 packet_transport(const struct inc_pkt *pkt)
+/* A CNP is for QPs of all transports. */
+static bool is_of_transport(const struct inc_pkt *pkt, u8 transport)
 {
-	return pkt->uc ? RDMA_INC_TRANSPORT_UC : RDMA_INC_TRANSPORT_RC;
+	u8 sent_by = pkt->uc ? RDMA_INC_TRANSPORT_UC : RDMA_INC_TRANSPORT_RC;
+
+	return sent_by == transport || pkt->flags & INC_PKT_CNP;
+}
+
+/* Has a queue on the way marked it? The IP header is where skb->data is. */
+static bool met_congestion(const struct sk_buff *skb)
+{
+	u8 tos = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->tos :
+						    ipv6_get_dsfield(ipv6_hdr(skb));
+
+	return INET_ECN_is_ce(tos);
 }
 
 /* Checks that read all of a packet, which comes from its QP's member. */
@@ -150,7 +163,7 @@ static unsigned int check_packet(struct inc_qp *qp, struct sk_buff *skb,
 	err = parse_bth(skb, udp_off + sizeof(struct udphdr), pkt);
 	if (err)
 		return err;
-	if (packet_transport(pkt) != qp->cfg.transport)
+	if (!is_of_transport(pkt, qp->cfg.transport))
 		return RDMA_INC_A_SWITCH_STATS_RX_OPCODE;
 	if (pkt->pkey != qp->cfg.pkey)
 		return RDMA_INC_A_SWITCH_STATS_RX_PKEY;
@@ -199,6 +212,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 		return;
 	}
 
+	pkt.ce = met_congestion(skb);
 	inc_qp_count_n(qp, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);

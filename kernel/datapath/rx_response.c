@@ -94,6 +94,8 @@ bool inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	if (verdict == INC_REQ_BAD)
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
 	inc_qp_count(qp, cnt);
+	if (unlikely(pkt->becn) && known)
+		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_RX_CNPS);
 	if (error)
 		inc_qp_error(qp, error);
 	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)

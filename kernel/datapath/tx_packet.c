@@ -364,6 +364,13 @@ static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp, u8 tos,
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
+/* Only packets with data may be ECT(0) (RFC 3168, section 6.1.4). */
+static bool has_data(const struct inc_pkt *pkt)
+{
+	return pkt->opcode != IB_OPCODE_RC_ACKNOWLEDGE &&
+	       pkt->opcode != INC_OPCODE_CNP;
+}
+
 /*
  * Put the headers of @pkt into @skb, which has room for them. The UDP checksum
  * is 0, as RoCEv2 allows for both versions of IP: the ICRC protects more. The
@@ -391,8 +398,7 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 	uh->dest = htons(INC_UDP_PORT);
 	uh->len = htons(len);
 	uh->check = 0;
-	tos = pkt->opcode == IB_OPCODE_RC_ACKNOWLEDGE ? qp->traffic_class :
-							 qp->data_class;
+	tos = has_data(pkt) ? qp->data_class : qp->traffic_class;
 	if (ip_len == sizeof(struct iphdr))
 		put_ipv4(skb, qp, tos, len, id);
 	else
@@ -590,6 +596,7 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp,
 	/* To clear all of it first takes longer, by "rep stos". */
 	pkt.opcode = wqe->opcode;
 	pkt.ackreq = ackreq;
+	pkt.becn = false;
 	pkt.pad = -wqe->len & 3;
 	pkt.pkey = qp->cfg.pkey;
 	pkt.payload_len = wqe->len;
@@ -609,6 +616,36 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp,
 	put_unaligned_le32(~crc, trailer + pkt.pad);
 }
 
+/* Send a packet without payload by itself. */
+static void send_lone(struct inc_qp *qp, struct inc_pkt *pkt)
+{
+	struct inc_gso b;
+	u8 *trailer;
+	u32 crc;
+
+	pkt->ackreq = false;
+	pkt->pad = 0;
+	pkt->pkey = qp->cfg.pkey;
+	pkt->payload_len = 0;
+	pkt->qpn = qp->cfg.peer_qpn;
+	inc_gso_init(&b);
+	trailer = build_packet(&b, qp, pkt, NULL, &crc);
+	if (trailer)
+		put_unaligned_le32(~crc, trailer);
+	inc_gso_send(&b, qp);
+	inc_gso_end(&b);
+}
+
+/* Does the acknowledgment sent now tell a switch that packets met congestion? */
+static bool take_becn(struct inc_qp *qp)
+{
+	if (likely(!READ_ONCE(qp->becn)))
+		return false;
+	WRITE_ONCE(qp->becn, false);
+	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_CNPS);
+	return true;
+}
+
 /**
  * inc_tx_aeth() - send an acknowledgment or NAK
  * @qp: QP
@@ -621,24 +658,29 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp,
 void inc_tx_aeth(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
 	struct inc_pkt pkt;
-	struct inc_gso b;
-	u8 *trailer;
-	u32 crc;
 
 	/* As in inc_tx_request(). */
 	pkt.opcode = IB_OPCODE_RC_ACKNOWLEDGE;
-	pkt.ackreq = false;
-	pkt.pad = 0;
-	pkt.pkey = qp->cfg.pkey;
-	pkt.payload_len = 0;
-	pkt.qpn = qp->cfg.peer_qpn;
+	pkt.becn = take_becn(qp);
 	pkt.psn = psn;
 	pkt.syndrome = syndrome;
 	pkt.msn = msn;
-	inc_gso_init(&b);
-	trailer = build_packet(&b, qp, &pkt, NULL, &crc);
-	if (trailer)
-		put_unaligned_le32(~crc, trailer);
-	inc_gso_send(&b, qp);
-	inc_gso_end(&b);
+	send_lone(qp, &pkt);
+}
+
+/**
+ * inc_tx_cnp() - send a congestion notification packet
+ * @qp: QP
+ *
+ * Context: BH off; no lock held.
+ * Spec: IBTA 1.x, annex A17.9.3.
+ */
+void inc_tx_cnp(struct inc_qp *qp)
+{
+	struct inc_pkt pkt;
+
+	pkt.opcode = INC_OPCODE_CNP;
+	pkt.becn = true;
+	pkt.psn = 0;
+	send_lone(qp, &pkt);
 }

@@ -18,6 +18,7 @@ struct netlink_ext_ack;
 void inc_tx_request(struct inc_gso *b, struct inc_qp *qp,
 		    const struct inc_wqe *wqe, u32 psn, bool ackreq);
 void inc_tx_aeth(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn);
+void inc_tx_cnp(struct inc_qp *qp);
 bool inc_tx_too_long(struct inc_qp *qp, unsigned int payload_len);
 int inc_tx_source(struct inc_qp *qp, struct netlink_ext_ack *extack);
 

@@ -165,6 +165,8 @@ struct inc_member_cfg {
  *	under @rx.lock, read without, too
  * @mem.lacks_since: jiffies since when there has been none, ...
  * @mem.lacks_after: ... and no message has begun after as many as this
+ * @cnp_at: when the last CNP was sent, by the lower half of inc_now()
+ * @becn: the next acknowledgment has BECN
  * @last_rx: jiffies when the last packet arrived that the member has sent for sure, or
  *	the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
@@ -205,6 +207,8 @@ struct inc_qp {
 		bool			known;
 		bool			back;
 	} bypass;
+	u32				cnp_at;
+	bool				becn;
 	unsigned long			last_rx;
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct inc_fault		*fault;

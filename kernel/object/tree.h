@@ -51,7 +51,7 @@ struct mem_cgroup;
  *	0
  * @ecn: enum rdma_inc_ecn of packets with data
  * @priority: priority of packets to members and the parent
- * @has_priority: in inc_tree_set(): @priority is to be set
+ * @cnp_interval_us: shortest time between two CNPs to a member, or 0: none are sent
  */
 struct inc_tree_cfg {
 	u32	id;
@@ -75,7 +75,7 @@ struct inc_tree_cfg {
 	u8	traffic_class;
 	u8	ecn;
 	u8	priority;
-	bool	has_priority;
+	u32	cnp_interval_us;
 };
 
 /**

@@ -73,6 +73,8 @@ static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 	    nla_put_u8(skb, RDMA_INC_A_TREE_ECN, cfg->ecn) ||
 	    nla_put_u8(skb, RDMA_INC_A_TREE_PRIORITY,
 		       READ_ONCE(cfg->priority)) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_CNP_INTERVAL,
+			READ_ONCE(cfg->cnp_interval_us)) ||
 	    nla_put_u16(skb, RDMA_INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
 	    nla_put_u32(skb, RDMA_INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
 	    nla_put_u32(skb, RDMA_INC_A_TREE_MIN_RTO,

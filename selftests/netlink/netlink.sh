@@ -55,10 +55,10 @@ part_tool()
 	says "its masks" 0 "collectives allreduce dtypes fp32 ops sum,max" \
 		-d tree show 1
 	says "tree set" 0 "" tree set 5 window 7 hold 1M min-rto 3 \
-		dead-time 60ms priority 5
-	says "the priority it set" 0 "ecn not-ect priority 5" -d tree show 5
-	says "tree set, priority 0" 0 "" tree set 5 priority 0
-	says "the lowest priority" 0 "priority 0" -d tree show 5
+		dead-time 60ms priority 5 cnp-interval 7
+	says "the priority it set" 0 "ecn not-ect priority 5 cnp-interval 7" -d tree show 5
+	says "tree set, priority 0" 0 "" tree set 5 priority 0 cnp-interval 0
+	says "the lowest priority" 0 "priority 0 cnp-interval 0" -d tree show 5
 	says "what it set" 0 "window 7 hold 1 MiB min-rto 3ms dead-time 60ms" \
 		-d tree show 5
 	says "member add" 0 "gid ::ffff:10.9.0.1" member add tree 5 rank 0 \
@@ -252,7 +252,7 @@ part_save()
 
 	tool -b - >/dev/null <<-'END'
 	switch set memory-limit 64M max-trees 5 max-ranks 6 max-slots 32 max-tree-memory 8M max-tree-hold 2M
-	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40 ecn ect0 priority 7
+	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40 ecn ect0 priority 7 cnp-interval 0
 	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
 	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
 	tree add id 2 ranks 2 slots 4 job-ranks 9 first-rank 4 below 0,3 hold 128K dead-time 50
@@ -263,7 +263,7 @@ part_save()
 	ktap $? "saved"
 	out=$(grep -c "transport uc" "$saved")
 	[ "$out" = 1 ] && grep -q "job-ranks 9 first-rank 4" "$saved" &&
-		grep -q "order arrival traffic-class 40 ecn ect0 priority 7" "$saved" &&
+		grep -q "order arrival traffic-class 40 ecn ect0 priority 7 cnp-interval 0" "$saved" &&
 		grep -q "below 0,3" "$saved" &&
 			grep -q "max-tree-memory 8388608 max-tree-hold 2097152" "$saved"
 	ktap $? "transport, place, class and quotas are in it" \

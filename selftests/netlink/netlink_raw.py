@@ -232,6 +232,8 @@ def errors_tree(c):
     bad("ecn 2", [("ranks", 2), ("ecn", 2)], errno.ERANGE, "range", "ecn")
     bad("priority 16", [("ranks", 2), ("priority", 16)], errno.ERANGE, "range",
         "priority")
+    bad("cnp-interval 1000001", [("ranks", 2), ("cnp-interval", 1000001)],
+        errno.ERANGE, "range", "cnp-interval")
     for mask in ("collectives", "dtypes", "ops"):
         bad(f"{mask} 0", [("ranks", 2), (mask, 0)], errno.EINVAL, "empty mask",
             mask)

@@ -56,4 +56,4 @@ def arrived(stats):
         "rx-packets", "rx-duplicates", "rx-out-of-sequence", "rx-acks",
         "rx-naks", "rx-rnr-naks", "rx-bad-request", "rx-bad-response",
         "rx-in-error", "tx-rnr-naks", "rx-queries", "rx-deferred",
-        "rx-untrusted"))
+        "rx-untrusted", "rx-cnps"))

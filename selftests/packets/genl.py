@@ -59,6 +59,10 @@ class Spec:
         known = {a["name"]: (n, a) for n, a in self.sets[set_name]}
         for name, value in values.items():
             number, a = known[name]
+            if a.get("multi-attr"):
+                out += b"".join(attr(number, struct.pack(INTS[a["type"]], v))
+                                for v in value)
+                continue
             if a["type"] == "binary":
                 kind = socket.AF_INET6 if ":" in value else socket.AF_INET
                 payload = socket.inet_pton(kind, value)

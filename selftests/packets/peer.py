@@ -47,6 +47,7 @@ class Member:
         self.hook = None                # hook(pkt) true: leave it alone
         self.log = []                   # requests of the switch, all
         self.acks = []                  # its acknowledgments and NAKs
+        self.cnps = []
         self.results = []               # (status, message ID) of Immediates
         self.marks = {}                 # of results, by message ID
         self.bad = []                   # packets that no peer may send
@@ -132,6 +133,8 @@ class Member:
             self.bad.append(p)
         elif p.opcode == roce.ACK:
             self.acks.append(p)
+        elif p.opcode == roce.CNP:
+            self.cnps.append(p)
         else:
             self.log.append(p)
             if not (self.hook and self.hook(p)):

@@ -127,6 +127,7 @@ class Pkt:
     imm: int = 0
     syndrome: int = 0
     msn: int = 0
+    resv16: bytes = bytes(16)   # of a CNP
     payload: bytes = b""
     crc: int = None
     trail: bytes = b""          # behind the datagram, within the IP packet
@@ -170,6 +171,8 @@ def _transport(p):
         out += struct.pack("!I", p.imm)
     if p.opcode == ACK:
         out += struct.pack("!I", p.syndrome << 24 | p.msn)
+    if p.opcode == CNP:
+        out += p.resv16
     return out + p.payload + pad_bytes
 
 
@@ -266,6 +269,9 @@ def _parse_transport(p, body):
         w, = struct.unpack_from("!I", body, off)
         p.syndrome, p.msn = w >> 24, w & 0xffffff
         off += 4
+    if p.opcode == CNP:
+        p.resv16 = body[off:off + 16]
+        off += 16
     end = len(body) - p.pad
     p.payload, p.pad_bytes = body[off:end], body[end:]
 

@@ -12,7 +12,7 @@ from net import Lab
 # Each adds its tests when it is imported, in this order.
 MODULES = ("basic", "border", "ingress", "bypass", "responder", "header",
            "requester", "life", "memory", "hold", "luck", "uc", "child",
-           "trust", "work", "turn", "random")
+           "trust", "work", "turn", "cnp", "random")
 
 
 class TestLab(Lab):

@@ -30,6 +30,7 @@ class Parent(peer.Member):
         self.psn, self.sport, self.hook = 0x300, 0xd001, None
         self.mem, self.key = bytearray(peer.MR_SIZE), 0x77
         self.log, self.acks, self.results, self.bad, self.marks = [], [], [], [], {}
+        self.cnps, self.tos = [], 0
         self.requests = []
         info = self.lab.sw.do(
             "parent-set", tree_id=tree.id, peer_addr=roce.ntoa(self.addr),
@@ -58,7 +59,7 @@ class Parent(peer.Member):
         va, rkey = (hdr[10], hdr[9]) if payload else (0, 0)
         self.send(self.pkt(opcode=roce.WRITE_ONLY_IMM, va=va, rkey=rkey,
                            dmalen=len(payload), imm=msg_id, payload=payload,
-                           ackreq=1))
+                           ackreq=1, tos=self.tos))
         self.psn = psn_add(self.psn, 1)
 
 

@@ -110,6 +110,34 @@ part_uc()
 	ktap $? "UC: AGAIN and WAIT are no errors"
 }
 
+# Marks on the way to the switch, and CNPs to stock rxe, which does not mind them.
+part_cnp()
+{
+	local what n
+
+	serve_down
+	serve_up --ecn ect0
+	host 0 tc qdisc add dev eth0 root netem loss 30% ecn limit 10000
+	capture "$DIR"
+	job "a job whose packets are marked" $RANKS allreduce -t fp32 \
+		--count 33333 -i 2 -x 0 --check
+	capture_end
+	host 0 tc qdisc del dev eth0 root
+	finds "CNP: packets are marked" "ip.dsfield.ecn == 3" 20
+	for what in "bth.opcode == 0x81" "bth.se == 0" \
+		"bth.m == 0" "bth.a == 0" "bth.psn == 0" "bth.p_key == 65535"; do
+		finds "CNP: $what" \
+			"infiniband.bth.opcode == 0x81 && infiniband.$what" 1
+	done
+	# It shows neither FECN nor BECN.
+	finds "CNP: BECN, without FECN" \
+		"infiniband.bth.opcode == 0x81 && frame[46:1] == 0x40" 1
+	n=$(shark -Y 'infiniband.bth.opcode == 0x81 && (_ws.malformed || _ws.expert.severity >= 0x600000)' | wc -l)
+	ktap "$n" "CNP: Wireshark has nothing to complain of" "$n packets"
+	serve_down
+	serve_up
+}
+
 # Packets between a root and its two leaves.
 part_levels()
 {
@@ -153,4 +181,4 @@ command -v tshark >/dev/null || {
 }
 install -m 644 "$ROOT/userspace/plugins/wireshark/inc.lua" "$DIR/inc.lua"
 
-suite "rc uc levels" "$@"
+suite "rc uc cnp levels" "$@"

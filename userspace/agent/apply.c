@@ -143,7 +143,7 @@ static bool is_settable(const struct lyd_node *leaf)
 	/* The attributes of netlink's tree-set. */
 	return is_named(leaf, "window") || is_named(leaf, "hold") ||
 	       is_named(leaf, "min-rto") || is_named(leaf, "dead-time") ||
-	       is_named(leaf, "priority");
+	       is_named(leaf, "priority") || is_named(leaf, "cnp-interval");
 }
 
 /* Has the kernel chosen a leaf that no request has set? */

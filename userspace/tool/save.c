@@ -40,6 +40,8 @@ static void put_tree(const struct inc_nl_tree *t)
 		printf(" ecn %s", inc_nl_ecn_name(t->ecn));
 	if (t->priority)
 		printf(" priority %u", t->priority);
+	if (t->cnp_interval != RDMA_INC_DEFAULT_CNP_INTERVAL)
+		printf(" cnp-interval %u", t->cnp_interval);
 	if (INC_NL_HAS(t, TREE_JOB_RANKS))
 		printf(" \\\n\tjob-ranks %u first-rank %u", t->job_ranks,
 		       t->first_rank);

@@ -66,6 +66,7 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 	pr_uint("traffic-class", "traffic-class", tree->traffic_class);
 	pr_enum("ecn", "ecn", tree->ecn, inc_nl_ecn_name);
 	pr_uint("priority", "priority", tree->priority);
+	pr_uint("cnp-interval", "cnp-interval", tree->cnp_interval);
 }
 
 static void show_list(const char *key, const uint16_t *list, unsigned int n)

@@ -20,8 +20,8 @@ static const char usage[] =
 "                [ traffic-class N ] [ ecn not-ect | ect0 ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID [ nowait ]\n"
-"SETTING := { priority N | window PACKETS | hold SIZE | min-rto TIME |\n"
-"             dead-time TIME }\n";
+"SETTING := { priority N | cnp-interval US | window PACKETS | hold SIZE |\n"
+"             min-rto TIME | dead-time TIME }\n";
 
 /* Time that the kernel may need in addition to waiting for members. */
 #define DEL_SLACK_MS	10000
@@ -40,6 +40,7 @@ static const char usage[] =
 
 #define KW_SETTINGS							\
 	KW("priority", "0 to 15", parse_uint, PRIORITY, priority),	\
+	KW("cnp-interval", "microseconds, or 0 for no CNPs", parse_uint, CNP_INTERVAL, cnp_interval), \
 	KW("window", "a number of packets", parse_uint, WINDOW, window), \
 	KW("hold", "bytes, as 4M", parse_uint, HOLD, hold),		\
 	KW("min-rto", "milliseconds, or as 4ms, 1s", parse_msec, MIN_RTO, min_rto),	\
@@ -132,7 +133,7 @@ static int tree_set(int argc, char **argv)
 	if (!INC_NL_HAS(&req, TREE_ID))
 		return tool_fail("tree set: the tree's ID is missing");
 	if (req.has == 1ULL << RDMA_INC_A_TREE_ID)
-		return tool_fail("tree set: nothing to change: it takes window, hold, min-rto, dead-time");
+		return tool_fail("tree set: nothing to change: it takes priority, cnp-interval, window, hold, min-rto, dead-time");
 
 	nl = tool_nl();
 	if (!nl)

@@ -21,7 +21,7 @@
 struct op_row {
 	u8	opcode;
 	u8	ext_len;	/* of what is parsed */
-	u8	flags;
+	u16	flags;
 };
 
 #define REQ	INC_PKT_REQUEST
@@ -48,6 +48,7 @@ static const struct op_row op_rows[] = {
 	{ 0x14, 0, REQ | FST | LST },
 	{ 0x16, 0, REQ | LST },				/* SEND with Invalidate */
 	{ 0x17, 0, REQ | FST | LST },
+	{ 0x81, 16, INC_PKT_CNP },			/* not RC, nor UC */
 };
 
 static const struct op_row *op_row(u8 opcode)
@@ -88,10 +89,11 @@ static enum inc_wire_error ref_parse(const u8 *p, unsigned int len,
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->opcode = p[0];
 	pkt->flags = row->flags;
-	pkt->uc = p[0] >= 0x20;
+	pkt->uc = p[0] >> 5 == 1;
 	pkt->pad = p[1] >> 4 & 3;
 	pkt->pkey = get_be(p + 2, 2);
 	pkt->qpn = get_be(p + 5, 3);
+	pkt->becn = p[4] & 0x40;
 	pkt->ackreq = p[8] & 0x80;
 	pkt->psn = get_be(p + 9, 3);
 	pkt->hdr_len = 12 + row->ext_len;
@@ -122,6 +124,7 @@ static void expect_pkt(struct kunit *test, const struct inc_pkt *got,
 	KUNIT_ASSERT_EQ(test, got->uc, want->uc);
 	KUNIT_ASSERT_EQ(test, got->flags, want->flags);
 	KUNIT_ASSERT_EQ(test, got->ackreq, want->ackreq);
+	KUNIT_ASSERT_EQ(test, got->becn, want->becn);
 	KUNIT_ASSERT_EQ(test, got->pad, want->pad);
 	KUNIT_ASSERT_EQ(test, got->pkey, want->pkey);
 	KUNIT_ASSERT_EQ(test, got->hdr_len, want->hdr_len);
@@ -216,7 +219,7 @@ static void versions(struct kunit *test)
 	}
 }
 
-/* SE, M, FECN, BECN and reserved bits must not change anything. */
+/* BECN is told; SE, M, FECN and reserved bits must not change anything. */
 static void reserved_bits(struct kunit *test)
 {
 	u8 bytes[64] = { 0x0b, 0x10, 0xff, 0xff, 0, 0x80, 0, 7, 0x80, 1, 2, 3 };
@@ -227,6 +230,7 @@ static void reserved_bits(struct kunit *test)
 		bytes[1] = 0x10 | (b & 0xc0);
 		bytes[4] = b;
 		bytes[8] = 0x80 | b;
+		plain.becn = b & 0x40;
 		memset(&pkt, 0, sizeof(pkt));
 		KUNIT_ASSERT_EQ(test, inc_wire_parse(bytes, 64, &pkt), INC_WIRE_OK);
 		expect_pkt(test, &pkt, &plain);
@@ -237,12 +241,12 @@ static void reserved_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.psn, 0x010203U);
 }
 
-/* Other transports' opcodes, CNP, and reserved ones. */
+/* Other transports' opcodes, and reserved ones. */
 static void foreign_opcodes(struct kunit *test)
 {
 	static const u8 opcodes[] = {
 		0x0d, 0x0e, 0x0f, 0x10, 0x12, 0x15, 0x18, 0x1c, 0x1f,
-		0x2c, 0x31, 0x36, 0x3f, 0x40, 0x51, 0x64, 0x65, 0x80, 0x81,
+		0x2c, 0x31, 0x36, 0x3f, 0x40, 0x51, 0x64, 0x65, 0x80, 0x82,
 		0x8b, 0xc0, 0xe0, 0xff,
 	};
 	u8 bytes[64] = {};
@@ -359,6 +363,9 @@ static void build_bytes(struct kunit *test)
 		0x11, 0x40, 0x80, 0x01, 0, 0, 0, 0x11, 0, 0xff, 0xff, 0xff,
 		0x1f, 0x00, 0x00, 0x2a,
 	};
+	static const u8 cnp[28] = {
+		0x81, 0x00, 0xff, 0xff, 0x40, 0x12, 0x34, 0x56,
+	};
 	struct inc_pkt pkt = {
 		.opcode = 0x0b, .pad = 3, .ackreq = true, .pkey = 0xffff,
 		.qpn = 0x123456, .psn = 0xfedcba, .va = 0x0102030405060708ULL,
@@ -387,13 +394,23 @@ static void build_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_wire_build(out, &pkt), 16U);
 	KUNIT_EXPECT_EQ(test, memcmp(out, ack, 16), 0);
 	KUNIT_EXPECT_EQ(test, out[16], 0x5a);
+
+	/* With BECN and without M; 16 bytes of zeros. */
+	pkt = (struct inc_pkt) {
+		.opcode = INC_OPCODE_CNP, .pkey = 0xffff, .becn = true,
+		.qpn = 0x123456,
+	};
+	memset(out, 0x5a, sizeof(out));
+	KUNIT_EXPECT_EQ(test, inc_wire_build(out, &pkt), 28U);
+	KUNIT_EXPECT_EQ(test, memcmp(out, cnp, 28), 0);
+	KUNIT_EXPECT_EQ(test, out[28], 0x5a);
 	KUNIT_EXPECT_EQ(test, sizeof(only_imm), INC_MAX_TRANSPORT_HDR);
 }
 
 /* Built packets are read by both parsers. */
 static void round_trip(struct kunit *test)
 {
-	static const u8 opcodes[] = { 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x11 };
+	static const u8 opcodes[] = { 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x11, 0x81 };
 	const unsigned int n = inc_test_rounds(20000);
 	struct inc_rng rng;
 
@@ -407,6 +424,7 @@ static void round_trip(struct kunit *test)
 		pkt.opcode = opcodes[inc_rnd_below(&rng, ARRAY_SIZE(opcodes))];
 		pkt.flags = op_row(pkt.opcode)->flags;
 		pkt.ackreq = inc_rnd(&rng) & 1;
+		pkt.becn = inc_rnd(&rng) & 1;
 		pkt.pad = inc_rnd_below(&rng, 4);
 		pkt.pkey = inc_rnd(&rng);
 		pkt.qpn = inc_rnd_below(&rng, 1 << 24);

@@ -161,6 +161,12 @@ static const struct field_text member_stats[] = {
 		"Expiries of the retransmission timeout after which the oldest packet proved longer than the MTU of a device on the way to the member." },
 	[RDMA_INC_A_MEMBER_STATS_TX_SILENCES] = { "tx-silences",
 		"Times that the member owed an acknowledgment and sent none for 350 ms, or for the dead time, if that is less." },
+	[RDMA_INC_A_MEMBER_STATS_RX_CE] = { "rx-ce",
+		"Packets with the ECN codepoint CE: a queue on their way was congested." },
+	[RDMA_INC_A_MEMBER_STATS_TX_CNPS] = { "tx-cnps",
+		"Congestion notification packets; for a switch over RC, acknowledgments and NAKs with BECN." },
+	[RDMA_INC_A_MEMBER_STATS_RX_CNPS] = { "rx-cnps",
+		"Congestion notification packets; of a switch over RC, acknowledgments and NAKs with BECN." },
 };
 
 LOOKUP_STAT(member)
@@ -294,6 +300,8 @@ static const struct field tree_fields[] = {
 	      "ECN codepoint of results, and of requests to the parent; acknowledgments are not-ect. Default not-ect. ect0 is for networks whose queues keep flows apart, as fq_codel does, since marks are not obeyed.", NULL),
 	FIELD(tree, priority, TREE_PRIORITY, UINT8, "priority",
 	      "Priority (skb->priority) of all packets that the switch sends to the tree's members and to its parent, by which queueing disciplines as prio and mqprio choose a band. Default 0.", NULL),
+	FIELD(tree, cnp_interval, TREE_CNP_INTERVAL, UINT32, "cnp-interval",
+	      "Shortest time between two congestion notification packets (CNPs) to a member, microseconds. 0: none are sent. Default 50. A CNP is sent when a packet with the ECN codepoint CE arrives.", NULL),
 };
 
 const struct object nl_tree = {

@@ -95,6 +95,7 @@ struct inc_nl_tree {
 	uint64_t held;
 	uint8_t ecn;
 	uint8_t priority;
+	uint32_t cnp_interval;
 };
 
 /* RDMA_INC_A_MEMBER_* */

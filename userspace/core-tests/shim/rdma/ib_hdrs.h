@@ -27,6 +27,7 @@
 #define IB_BTH_PAD_SHIFT		20
 #define IB_BTH_TVER_SHIFT		16
 #define IB_BTH_REQ_ACK			BIT(31)
+#define IB_BECN_SMASK			BIT(30)
 
 #define IB_AETH_CREDIT_SHIFT		24
 #define IB_AETH_CREDIT_INVAL		0x1f
@@ -84,6 +85,11 @@ static inline u16 ib_bth_get_pkey(struct ib_other_headers *oh)
 static inline u32 ib_bth_get_qpn(struct ib_other_headers *oh)
 {
 	return be32_to_cpu(oh->bth[1]) & IB_QPN_MASK;
+}
+
+static inline bool ib_bth_get_becn(struct ib_other_headers *oh)
+{
+	return be32_to_cpu(oh->bth[1]) & IB_BECN_SMASK;
 }
 
 static inline u8 ib_bth_get_ackreq(struct ib_other_headers *oh)
