@@ -142,8 +142,8 @@ steady_job()
 	for ((r = 0; r < TOPO_N; r++)); do
 		ip netns exec "$TOPO-h$r" env INC_AM="$(topo_ip4 sw)" \
 			INC_JOB="$JOB_NAME" INC_RANK="$r" INC_NRANKS="$TOPO_N" \
-			INC_DEV="$TOPO$r" LD_LIBRARY_PATH="$INC_USER/lib" "$@" \
-			"$INC_USER/lib/live" steady \
+			INC_DEV="$TOPO$r" LD_LIBRARY_PATH="$INC_USER/lib" \
+			INC_LOG=info "$@" "$INC_USER/lib/live" steady \
 			"$JOB_LOG.end" "$comms" >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done
@@ -157,7 +157,16 @@ steady_end()
 	job_wait
 	ktap $? "$1: no error, and the same bits" "$(cat "$JOB_LOG".[0-9])"
 	echo "# $1: the longest of $(sed -n 's/.*rank 0: \([0-9]*\) sums.*/\1/p' \
-		"$JOB_LOG".0 | head -n 1) sums took $(longest) ms"
+		"$JOB_LOG".0 | head -n 1) sums took $(longest) ms$(held_up)"
+}
+
+# held_up: for how long the job's ranks have held operations back, in all moves.
+held_up()
+{
+	sed -n 's/.* has moved after .*; it took \([0-9.]*\) ms.*/\1/p' "$JOB_LOG".[0-9] |
+		sort -n | awk '{ ms[NR] = $1 }
+		END { if (NR) printf ", operations were held for %s, at most %s ms",
+				     ms[int((NR + 1) / 2)], ms[NR] }'
 }
 
 # moved N: the last job has moved so often.
@@ -349,13 +358,23 @@ part_crossed()
 	steady_end crossed
 }
 
+# move_asleep NAME: the last rank stops, and the others, asleep until it comes, take part
+# in a move nevertheless.
+move_asleep()
+{
+	kill -STOP "${JOB_PIDS[3]}"
+	sleep 0.5
+	ctl group move "$JOB_NAME" to l1 >/dev/null
+	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	ktap $? "killed, $1: ranks that are asleep take part in the move" \
+		"$(ctl task show "$JOB_NAME")"
+}
+
 # kill_manager NAME [ENV=VALUE...]: in the middle of a move; the next one has it go on.
 kill_manager()
 {
 	steady_job 1 "${@:2}"
-	kill -STOP "${JOB_PIDS[3]}"
-	ctl group move "$JOB_NAME" to l1 >/dev/null
-	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	move_asleep "$1"
 	kill_amd
 	kill -CONT "${JOB_PIDS[3]}"
 	amd_up && wait_for 30 ctl_up
@@ -373,9 +392,7 @@ kill_manager()
 kill_rank()
 {
 	steady_job 1 "${@:2}"
-	kill -STOP "${JOB_PIDS[3]}"
-	ctl group move "$JOB_NAME" to l1 >/dev/null
-	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	move_asleep "$1"
 	kill -KILL "${JOB_PIDS[3]}"
 	event "group-ended $JOB_NAME: .*rank 3" 30
 	ktap $? "killed, $1: a rank: the group ends as any other" \
@@ -398,9 +415,7 @@ part_killed()
 	kill_rank "RDMA CM" INC_AM_CONNECT=cm
 
 	steady_job 1
-	kill -STOP "${JOB_PIDS[3]}"
-	ctl group move "$JOB_NAME" to l1 >/dev/null
-	wait_for 5 grep -q "$JOB_NAME~mv-.*: rank 2 at" "$LAB_OUT/amd.log"
+	move_asleep "by hand"
 	ctl group del "$JOB_NAME" >/dev/null
 	kill -CONT "${JOB_PIDS[3]}"
 	job_wait

@@ -501,7 +501,7 @@ static int open_files(void)
 
 #define MANY	20
 
-/* One device, its events, one thread; a socket and a channel per comm. */
+/* One device, its events, one thread; a socket, a channel and a bell per comm. */
 static void many(int rank, int nranks)
 {
 	struct inc_comm *comm[MANY];
@@ -517,7 +517,7 @@ static void many(int rank, int nranks)
 	}
 	printf("# %d files, with one communicator %d, with %d %d\n", before,
 	       one, MANY, open_files());
-	EQ(open_files(), one + 2 * (MANY - 1));
+	EQ(open_files(), one + 3 * (MANY - 1));
 	for (i = 0; i < MANY; i++)
 		EQ(sum(comm[i], data, 8, i), 0);
 	/* The first one goes, the others stay. */

@@ -62,6 +62,7 @@ static void *make_other(void *arg)
 	inc_comm_create_until(&comm->change.other, &comm->change.opts,
 			      &comm->change.stop);
 	atomic_store(&comm->change.ended, true);
+	inc_watchdog_ring();
 	return NULL;
 }
 
@@ -230,6 +231,7 @@ static void begin_count(struct inc_comm *comm)
 		return;
 	}
 	comm->change.holds = true;
+	comm->change.since = inc_now_us();
 	comm->change.last = comm->info.begun;
 	comm->change.count = htole64(comm->info.begun);
 	if (inc_call_start(comm->change.other, call, &comm->change.req))
@@ -367,8 +369,9 @@ static void say_changed(const struct inc_comm *comm)
 	unsigned long long last = comm->change.last;
 
 	if (comm->change.keeps)
-		inc_info(&comm->who, "has moved after operation %llu, to tree %u",
-			 last, comm->tree.tree_id);
+		inc_info(&comm->who, "has moved after operation %llu, to tree %u; it took %.1f ms",
+			 last, comm->tree.tree_id,
+			 (double)(inc_now_us() - comm->change.since) / 1000);
 	else
 		inc_warn(&comm->who, "packets are lost: UC instead of RC after operation %llu, tree %u",
 			 last, comm->tree.tree_id);

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/param.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "change.h"
@@ -218,6 +220,15 @@ static int begin_comm(struct inc_comm *comm, const struct inc_comm_opts *o,
 	return ret ? ret : make_device(comm, o);
 }
 
+/* A communicator made by a change replaces one that has a bell. */
+static int open_bell(struct inc_comm *comm)
+{
+	if (comm->change.stopped_by)
+		return 0;
+	comm->watchdog.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return comm->watchdog.bell < 0 ? -errno : 0;
+}
+
 static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
@@ -230,8 +241,10 @@ static int create_comm(struct inc_comm *comm, const struct inc_comm_opts *o)
 	if (ret)
 		return ret;
 	inc_change_allow(comm);
-	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
-				 comm->dev.port);
+	ret = open_bell(comm);
+	if (!ret)
+		ret = inc_watchdog_start(&comm->watchdog, comm->qp,
+					 comm->dev.hca, comm->dev.port);
 	if (ret) {
 		inc_cause(-ret, err, sizeof(err), "thread");
 		return inc_opts_here(o, ret, err);
@@ -250,6 +263,7 @@ static struct inc_comm *new_comm(_Atomic bool *stop)
 	if (!c)
 		return NULL;
 	c->watchdog.conn.fd = -1;
+	c->watchdog.bell = -1;
 	c->change.stopped_by = stop;
 	pthread_mutex_init(&c->watchdog.lock, NULL);
 	inc_fork_add(c);
@@ -429,6 +443,8 @@ static void free_comm(void *arg)
 	struct inc_comm *comm = arg;
 
 	destroy_device(comm);
+	if (comm->watchdog.bell >= 0)
+		close(comm->watchdog.bell);
 	pthread_mutex_destroy(&comm->watchdog.lock);
 	if (comm->shared)
 		pthread_mutex_destroy(&comm->lock);

@@ -60,6 +60,7 @@ enum inc_change_state {
  * @count: data of @req: number of operations begun; then, all ranks' highest one
  * @holds: operations after number @last are not sent
  * @last: number of the last operation over the old tree
+ * @since: when @holds began, microseconds
  */
 struct inc_change {
 	struct inc_comm		*next;
@@ -84,6 +85,7 @@ struct inc_change {
 	uint64_t		count;
 	bool			holds;
 	uint64_t		last;
+	uint64_t		since;
 };
 
 #endif /* INC_LIB_COMM_CHANGE_H */

@@ -202,12 +202,18 @@ static inline bool inc_comm_changes(const struct inc_comm *comm)
 				     memory_order_relaxed));
 }
 
+/* The communicator over which the ranks agree on a change; NULL: they do not. */
+static inline struct inc_comm *inc_comm_next(const struct inc_comm *comm)
+{
+	return comm->change.state >= INC_CHANGE_COUNTING &&
+	       comm->change.state <= INC_CHANGE_LEAVING ? comm->change.other :
+							  NULL;
+}
+
 /* Does progress depend on more than this communicator's own completions? */
 static inline bool inc_comm_agrees(const struct inc_comm *comm)
 {
-	return comm->rebuild.state ||
-	       (comm->change.state >= INC_CHANGE_COUNTING &&
-		comm->change.state <= INC_CHANGE_LEAVING);
+	return comm->rebuild.state || inc_comm_next(comm);
 }
 
 /*

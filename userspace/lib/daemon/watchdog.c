@@ -174,9 +174,11 @@ static bool hear_message(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
 		inc_watchdog_note_tree(w, &msg);
+		s->told = true;
 		break;
 	case INC_RDV_CHANGE:
 		note_change(w, &msg);
+		s->told = true;
 		break;
 	case INC_RDV_ALIVE:	/* of an older daemon */
 	case INC_RDV_LOSSY:

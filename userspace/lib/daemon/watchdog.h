@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The watch over a communicator. Only the watch reads the clock and the
- * connection to the daemon, so a call's fast path needs neither clock nor
- * poll(): it sleeps only in the completion channel. When a time limit expires
- * or the daemon reports the end of the tree, the watch moves the queue pair to
- * ERROR. This flushes the receives, which wakes the sleeper. One thread
- * (watchdog_thread.c) watches over all communicators of a process.
+ * connection to the daemon, so a call's fast path needs no clock. When a time
+ * limit expires or the daemon reports the end of the tree, the watch moves the
+ * queue pair to ERROR. This flushes the receives, which wakes the sleeper. What
+ * else the daemon has for a caller rings the bells of all communicators, since
+ * calls on one carry on others. One thread (watchdog_thread.c) watches over all
+ * communicators of a process.
  */
 #ifndef INC_LIB_WATCHDOG_H
 #define INC_LIB_WATCHDOG_H
@@ -45,6 +46,7 @@
  * @verdict: the daemon's verdict, -errno
  * @verdict_at: when the verdict takes effect
  * @text: text of the verdict
+ * @told: the daemon has told something that a caller is to act on
  */
 struct inc_watchdog_seen {
 	int64_t		now;
@@ -68,6 +70,7 @@ struct inc_watchdog_seen {
 	int		verdict;
 	int64_t		verdict_at;
 	char		text[INC_RDV_TEXT_MAX];
+	bool		told;
 };
 
 /**
@@ -80,6 +83,7 @@ struct inc_watchdog_seen {
  * @seen: private state of the watcher's thread
  * @who: its communicator, for the log
  * @conn: connection to the daemon; belongs to the watcher while @running
+ * @bell: eventfd on which the caller sleeps, too; -1: none
  * @hung_up: the caller has shut down @conn; ignore it
  * @calls: odd while the caller is inside a blocking call; different each time
  * @tests: counts fruitless calls of inc_request_test() and inc_request_wait_for()
@@ -118,6 +122,7 @@ struct inc_watchdog {
 	struct inc_watchdog_seen seen;
 	const struct inc_who *who;
 	struct inc_conn	conn;
+	int		bell;
 	_Atomic bool	hung_up;
 	_Atomic unsigned int calls;
 	_Atomic unsigned int tests;
@@ -159,6 +164,7 @@ void inc_watchdog_stop(struct inc_watchdog *watch);
 void inc_watchdog_restart(struct inc_watchdog *watch);
 void inc_watchdog_hold(void);
 void inc_watchdog_release(void);
+void inc_watchdog_ring(void);
 void inc_watchdog_forked(void);
 
 /* watchdog.c; for watchdog_thread.c */

@@ -159,10 +159,28 @@ static int64_t spun_ms(struct inc_watchdog *w)
 	return same ? s->tester_ms - before : 0;
 }
 
+static void ring_bell(int fd)
+{
+	const uint64_t one = 1;
+
+	if (fd >= 0 && write(fd, &one, sizeof(one)) != sizeof(one))
+		inc_warn(NULL, "a thread can not be woken: %s",
+			 strerror(errno));
+}
+
+static void ring_all(void)
+{
+	struct inc_watchdog *w;
+
+	for (w = watches; w; w = w->next)
+		ring_bell(w->bell);
+}
+
 /* @waited: requested time of the poll; @ms: actual time. */
 static void check_watches(int waited, int64_t ms)
 {
 	struct inc_watchdog *w;
+	bool told = false;
 	int64_t counts;
 
 	for (w = watches; w; w = w->next) {
@@ -174,7 +192,11 @@ static void check_watches(int waited, int64_t ms)
 		counts = inc_watchdog_counts(waited, ms, spun_ms(w));
 		inc_watchdog_turn(w, counts, waited >= 0 && counts < ms,
 				  !w->at || pfds[w->at].revents);
+		told |= w->seen.told;
+		w->seen.told = false;
 	}
+	if (told)
+		ring_all();
 }
 
 static void *watcher_main(void *arg)
@@ -199,15 +221,6 @@ static void *watcher_main(void *arg)
 	}
 	pthread_mutex_unlock(&lock);
 	return arg;
-}
-
-static void wake_thread(void)
-{
-	const uint64_t one = 1;
-
-	if (write(wake_fd, &one, sizeof(one)) != sizeof(one))
-		inc_warn(NULL, "the watcher can not be woken: %s",
-			 strerror(errno));
 }
 
 static void close_fds(void)
@@ -243,7 +256,7 @@ static void stop_thread(void)
 	pthread_mutex_lock(&lock);
 	stop = true;
 	pthread_mutex_unlock(&lock);
-	wake_thread();
+	ring_bell(wake_fd);
 	pthread_join(thread, NULL);
 	close_fds();
 	free(pfds);
@@ -280,7 +293,7 @@ int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
 		watches = watch;
 		watch->running = true;
 		pthread_mutex_unlock(&lock);
-		wake_thread();
+		ring_bell(wake_fd);
 	}
 	pthread_mutex_unlock(&life);
 	return ret;
@@ -348,6 +361,14 @@ void inc_watchdog_restart(struct inc_watchdog *watch)
 	/* Cannot fail: the thread exists. */
 	inc_watchdog_start(watch, NULL, watch->hca, watch->counters.port);
 	inc_watchdog_release();
+}
+
+/* Wake all sleeping callers: there is something to do that no completion tells. */
+void inc_watchdog_ring(void)
+{
+	pthread_mutex_lock(&lock);
+	ring_all();
+	pthread_mutex_unlock(&lock);
 }
 
 /* Reset the state in a child of fork(): no thread. */

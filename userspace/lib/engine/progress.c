@@ -17,9 +17,8 @@
 #include "rebuild.h"
 #include "uc.h"
 
-/* Polling intervals during a change: making, and holding operations. */
-#define MAKING_LOOK_MS	10
-#define HOLDING_LOOK_MS	1
+/* Polling interval of another communicator that changes, or is rebuilt. */
+#define AGREES_LOOK_MS	1
 /* Polling interval for the loss of a rail, as other ranks may wait. */
 #define RAILS_LOOK_MS	100
 /* A rail must be slow in this many operations in a row. */
@@ -247,23 +246,6 @@ static void begin_changes(const struct inc_comm *but)
 	}
 }
 
-/* Polling interval of a change, whose results may wake no waiting call. */
-static inline int change_ms(const struct inc_comm *comm)
-{
-	if (inc_comm_agrees(comm))
-		return HOLDING_LOOK_MS;
-	return comm->change.state == INC_CHANGE_MAKING ? MAKING_LOOK_MS :
-							 INC_FOREVER;
-}
-
-static inline int both_change_ms(const struct inc_comm *comm)
-{
-	const struct inc_comm *second = comm->rails.other;
-	int ms = change_ms(comm);
-
-	return second ? inc_shorter(ms, change_ms(second)) : ms;
-}
-
 /* Shorten @ms to the time of the next query over UC. */
 static int due_ms(const struct inc_comm *comm, int ms)
 {
@@ -275,24 +257,26 @@ static int due_ms(const struct inc_comm *comm, int ms)
 static int carry_on(struct inc_comm *comm)
 {
 	struct inc_comm *second = comm->rails.other;
+	int ms = second ? RAILS_LOOK_MS : INC_FOREVER;
 
 	if (comm->uc)
 		inc_uc_woke(comm);
 	if (second && second->uc)
 		inc_uc_woke(second);
 	do_progress(comm, false);
-	return due_ms(second, due_ms(comm, inc_shorter(both_change_ms(comm),
-						       second ? RAILS_LOOK_MS :
-								INC_FOREVER)));
+	/* Nobody sleeps on what it waits for. */
+	if (inc_comm_agrees(comm) || (second && inc_comm_agrees(second)))
+		ms = AGREES_LOOK_MS;
+	return due_ms(second, due_ms(comm, ms));
 }
 
 /*
- * Drive other communicators. Returns milliseconds after which they, or @but,
- * need attention again, or INC_FOREVER.
+ * Drive other communicators than @but. Returns milliseconds after which they need
+ * attention again, or INC_FOREVER.
  */
 int inc_others_progress(const struct inc_comm *but)
 {
-	int again_ms = both_change_ms(but);
+	int again_ms = INC_FOREVER;
 	struct inc_comm *comm;
 	unsigned int at = 0;
 

@@ -2,20 +2,22 @@
 /*
  * How a caller sleeps until results arrive.
  *
- * A call that has to sleep costs three system calls: ibv_post_send(), one to
- * arm the completion queue, and the sleep itself, a read() of the completion
- * channel without a time limit. The watch ends that sleep when necessary. Only
- * a caller with its own time limit reads the clock and polls.
+ * A call that has to sleep costs four system calls: ibv_post_send(), one to arm the
+ * completion queue, a poll(), and a read() of the completion channel. The watch ends
+ * that sleep when necessary, and rings the communicator's bell when it has heard what
+ * no completion tells. Only a caller with its own time limit reads the clock. While
+ * the ranks agree on a change to another tree, the new tree's results wake it, too.
  *
  * Before it sleeps, the caller yields. Where ranks, or soft-RoCE's own threads,
  * share a CPU, a thread that is ready to run often produces the result, which
- * saves the latter two calls. On a CPU of its own, yielding costs nearly
+ * saves the latter three calls. On a CPU of its own, yielding costs nearly
  * nothing.
  */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "wait.h"
 #include "end.h"
@@ -29,6 +31,8 @@
 #define YIELDS_BEFORE_SLEEP	2
 /* While another tree is made there is no queue pair to sleep on. */
 #define REBUILD_NAP_MS		1
+/* Two rails, and for each the tree that it changes to. */
+#define AWAITED_MAX		4
 
 /**
  * struct limit - the caller's own time limit
@@ -53,6 +57,42 @@ static int left_ms(struct limit *limit)
 	return limit->end > now ? (int)(limit->end - now) : 0;
 }
 
+/**
+ * struct awaited - the communicators whose results let a call go on
+ * @comms: both rails, and those with the trees that they change to
+ * @n: how many
+ */
+struct awaited {
+	struct inc_comm	*comms[AWAITED_MAX];
+	unsigned int	n;
+};
+
+static struct awaited list_awaited(struct inc_comm *comm)
+{
+	struct inc_comm *rails[] = { comm, comm->rails.other }, *next;
+	struct awaited a = {};
+	int i;
+
+	for (i = 0; i < 2 && rails[i]; i++) {
+		a.comms[a.n++] = rails[i];
+		next = inc_comm_next(rails[i]);
+		if (next)
+			a.comms[a.n++] = next;
+	}
+	return a;
+}
+
+/* Has one of them no queue pair to sleep on, as another tree is made? */
+static bool is_rebuilt(const struct awaited *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->comms[i]->rebuild.state)
+			return true;
+	return false;
+}
+
 static void arm_cqs(struct inc_comm *comm)
 {
 	int ret = 0;
@@ -67,29 +107,30 @@ static void arm_cqs(struct inc_comm *comm)
 	if (ret)
 		inc_fail_device(comm, -ret, "completion queue: %s",
 				strerror(ret));
-	else if (comm->rails.other)
-		arm_cqs(comm->rails.other);
 }
 
-static bool is_armed(const struct inc_comm *comm)
+static void arm_all(const struct awaited *a)
 {
-	return comm->rq.armed && (!comm->sq.full || comm->sq.armed) &&
-	       (!comm->rails.other || is_armed(comm->rails.other));
+	unsigned int i;
+
+	for (i = 0; i < a->n; i++)
+		arm_cqs(a->comms[i]);
 }
 
-/*
- * Returns 1: there is an event; 0: there may be none; or a negative errno
- * value.
- */
-static int poll_events(struct inc_comm *comm, int ms)
+static bool are_armed(const struct awaited *a)
 {
-	struct pollfd pfd = { .fd = comm->chan->fd, .events = POLLIN };
-	int ret = poll(&pfd, 1, ms);
+	const struct inc_comm *comm;
+	unsigned int i;
 
-	return ret < 0 ? (errno == EINTR ? 0 : -errno) : ret;
+	for (i = 0; i < a->n; i++) {
+		comm = a->comms[i];
+		if (!comm->rq.armed || (comm->sq.full && !comm->sq.armed))
+			return false;
+	}
+	return true;
 }
 
-static inline void take_event(struct inc_comm *comm)
+static void take_event(struct inc_comm *comm)
 {
 	struct ibv_cq *cq;
 	void *context;
@@ -114,55 +155,41 @@ static inline void take_event(struct inc_comm *comm)
 }
 
 /*
- * As sleep_for_event(), for the events of two rails. The second one is watched even
- * when idle: if it fails, other ranks wait for this one to replace it, too.
+ * Sleep until there is an event, the bell rings, or for @ms milliseconds. RC: if there
+ * is no time limit, the watch flushes the receive queue when it is time. The second
+ * rail is watched even when idle: if it fails, other ranks wait for this one to replace
+ * it, too. Returns 0, or a negative errno value.
  */
-static int sleep_for_both(struct inc_comm *comm, int ms)
+static int sleep_for_event(struct inc_comm *comm, const struct awaited *a,
+			   int ms)
 {
-	struct inc_comm *rails[] = { comm, comm->rails.other };
-	struct pollfd pfd[2];
-	int i, n;
-
-	for (i = 0; i < 2; i++) {
-		pfd[i] = (struct pollfd) {
-			.fd = rails[i]->chan->fd, .events = POLLIN,
-		};
-		if (rails[i]->uc)
-			ms = inc_uc_patience(rails[i], ms);
-	}
-	n = poll(pfd, 2, ms);
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
-	for (i = 0; i < 2; i++) {
-		if (!n && rails[i]->uc)
-			inc_uc_woke(rails[i]);
-		if (pfd[i].revents)
-			take_event(rails[i]);
-	}
-	return 0;
-}
-
-/*
- * Sleeps until there is an event, or for @ms milliseconds. RC: if there is no
- * time limit, the watch flushes the receive queue when it is time.
- */
-static int sleep_for_event(struct inc_comm *comm, int ms)
-{
+	struct pollfd fds[AWAITED_MAX + 1];
+	unsigned int i, n = a->n;
+	uint64_t rings;
 	int ret;
 
 	comm->info.sleeps++;
-	if (comm->rails.other)
-		return sleep_for_both(comm, ms);
-	if (comm->uc)
-		ms = inc_uc_patience(comm, ms);
-	if (ms != INC_FOREVER) {
-		ret = poll_events(comm, ms);
-		if (!ret && comm->uc)
-			inc_uc_woke(comm);
-		if (ret <= 0)
-			return ret;
+	for (i = 0; i < n; i++) {
+		fds[i] = (struct pollfd) {
+			.fd = a->comms[i]->chan->fd, .events = POLLIN,
+		};
+		if (a->comms[i]->uc)
+			ms = inc_uc_patience(a->comms[i], ms);
 	}
-	take_event(comm);
+	fds[n] = (struct pollfd) {
+		.fd = comm->watchdog.bell, .events = POLLIN,
+	};
+	ret = poll(fds, n + 1, ms);
+	if (ret < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (i = 0; i < n; i++) {
+		if (!ret && a->comms[i]->uc)
+			inc_uc_woke(a->comms[i]);
+		if (fds[i].revents)
+			take_event(a->comms[i]);
+	}
+	if (fds[n].revents && read(fds[n].fd, &rings, sizeof(rings)) < 0)
+		return -errno;
 	return 0;
 }
 
@@ -180,8 +207,9 @@ static void reap_sends(struct inc_comm *comm)
 bool inc_request_sleep(struct inc_request *req, int ms)
 {
 	unsigned int yields = YIELDS_BEFORE_SLEEP;
-	struct inc_comm *comm = req->comm, *second = comm->rails.other;
+	struct inc_comm *comm = req->comm;
 	struct limit limit = { .ms = ms };
+	struct awaited awaited;
 	bool checked = false;
 	int ret = 0, again_ms;
 
@@ -190,8 +218,8 @@ bool inc_request_sleep(struct inc_request *req, int ms)
 		if (inc_request_over(req))
 			break;
 		again_ms = inc_others_progress(comm);
-		if (inc_comm_agrees(comm) ||
-		    (second && inc_comm_agrees(second))) {
+		awaited = list_awaited(comm);
+		if (is_rebuilt(&awaited)) {
 			if (!left_ms(&limit))
 				break;
 			poll(NULL, 0, REBUILD_NAP_MS);
@@ -202,22 +230,22 @@ bool inc_request_sleep(struct inc_request *req, int ms)
 		} else if (comm->uc && !comm->sq.full && left_ms(&limit) &&
 			   inc_uc_nap(comm)) {
 			checked = false;
-		} else if (!checked || !is_armed(comm)) {
-			arm_cqs(comm);
+		} else if (!checked || !are_armed(&awaited)) {
+			arm_all(&awaited);
 			checked = true;
 		} else {
 			ms = left_ms(&limit);
 			if (!ms)
 				break;
-			ret = sleep_for_event(comm, inc_shorter(ms, again_ms));
-			checked = comm->rq.armed &&
-				  (!second || second->rq.armed);
+			ret = sleep_for_event(comm, &awaited,
+					      inc_shorter(ms, again_ms));
+			checked = false;
 		}
 		if (ret)
 			inc_comm_fail(comm, ret, "poll: %s", strerror(-ret));
 	}
 	reap_sends(comm);
-	if (second)
-		reap_sends(second);
+	if (comm->rails.other)
+		reap_sends(comm->rails.other);
 	return inc_request_over(req);
 }

@@ -66,6 +66,7 @@ struct fake {
 	int		answers_every_ms;	/* ... and of the next one */
 	unsigned int	polls;
 	int		interrupted;		/* polls that a signal ends */
+	int		rings;			/* sleeps that the bell ends */
 };
 
 extern struct fake sw;

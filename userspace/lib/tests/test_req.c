@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine/end.h"
 #include "fake.h"
@@ -55,6 +57,30 @@ static void wait_for(void)
 	sw.watch_fires_at = (int)sw.sleeps + 1;
 	EQ(inc_request_wait_for(r, 10), -ETIMEDOUT);
 	inc_request_free(r);
+	end();
+}
+
+/* The bell ends a sleep: what the watch has heard is done, and the wait goes on. */
+static void bell(void)
+{
+	struct inc_request *r;
+	uint64_t rings;
+
+	begin();
+	fill();
+	comm->watchdog.bell = eventfd(2, EFD_NONBLOCK);
+	OK(comm->watchdog.bell >= 0);
+	sw.rings = 1;
+	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	EQ(inc_request_wait(r), 0);
+	OK(same(3));
+	EQ(comm->info.sleeps, 2);
+	EQ(sw.armed, 1);
+	EQ(sw.rings, 0);
+	EQ(read(comm->watchdog.bell, &rings, sizeof(rings)), -1);
+	inc_request_free(r);
+	close(comm->watchdog.bell);
 	end();
 }
 
@@ -294,6 +320,7 @@ static void persistent_arguments(void)
 
 static const struct test_case cases[] = {
 	{ "wait_for", wait_for },
+	{ "bell", bell },
 	{ "stuck", stuck },
 	{ "persistent", persistent },
 	{ "persistent_several", persistent_several },
