@@ -4,7 +4,7 @@
 # Switches are taken out of service, and put back, while jobs run.
 #
 #   drain.sh [VAR=VALUE]... [PART...]
-#	SWIFT=2 OFTEN=10 CROSSED=10: moves of each job of swift, of often, of crossed
+#	SWIFT=2 OFTEN=10 CROSSED=5: moves of each job of swift, of often, of crossed
 #	PART: move swift hand one crossed killed stay computes keep reload often
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
@@ -18,7 +18,7 @@
 SAYS_BY=(ctl)
 SWIFT=${SWIFT:-2}
 OFTEN=${OFTEN:-10}
-CROSSED=${CROSSED:-10}
+CROSSED=${CROSSED:-5}
 CM_PORT=18515
 DB=/tmp/drain-$$.db
 CONF=/tmp/drain-$$.conf
@@ -338,13 +338,13 @@ has_tree()
 	[ -n "$(tree_of "$1")" ]
 }
 
-# A tree fails while the ranks move to it, some of them before the others: they go on
-# over the old one, or over a third.
-part_crossed()
+# crossed NAME [ENV=VALUE...]: a tree fails while the ranks move to it, some of them
+# before the others: they go on over the old one, or over a third.
+crossed()
 {
 	local i sw=l1
 
-	steady_job 1 INC_AM_ON_FAILURE=rebuild
+	steady_job 1 INC_AM_ON_FAILURE=rebuild "${@:2}"
 	for ((i = 0; i < CROSSED; i++)); do
 		wait_for 20 ctl group move "$JOB_NAME" to "$sw" >/dev/null 2>&1 &&
 			wait_for 10 has_tree "$sw" || break
@@ -353,9 +353,17 @@ part_crossed()
 		[ "$sw" = l0 ] && sw=l1 || sw=l0
 	done 2>/dev/null
 	[ "$i" = "$CROSSED" ]
-	ktap $? "crossed: $(grep -c "group-moved $JOB_NAME" "$LAB_OUT/amd.log") of $CROSSED moves succeed, $(grep -c "group-rebuilt $JOB_NAME" "$LAB_OUT/amd.log") trees are replaced" \
+	ktap $? "crossed, $1: trees fail in $CROSSED moves" \
 		"$i; $(ctl group; tail -n 5 "$LAB_OUT/amd.log")"
-	steady_end crossed
+	echo "# crossed, $1: $(grep -c "group-moved $JOB_NAME" "$LAB_OUT/amd.log") of $CROSSED moves succeed, $(grep -c "group-rebuilt $JOB_NAME" "$LAB_OUT/amd.log") trees are replaced"
+	steady_end "crossed, $1"
+}
+
+part_crossed()
+{
+	crossed RC
+	crossed UC INC_TRANSPORT=uc
+	crossed "RDMA CM" INC_AM_CONNECT=cm
 }
 
 # move_asleep NAME: the last rank stops, and the others, asleep until it comes, take part
