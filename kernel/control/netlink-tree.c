@@ -229,8 +229,10 @@ static int parse_tunables(const struct genl_info *info,
 	struct nlattr **attrs = info->attrs;
 	u32 dead_time, min_rto;
 
-	if (attrs[RDMA_INC_A_TREE_WINDOW])
+	if (attrs[RDMA_INC_A_TREE_WINDOW]) {
 		cfg->window = nla_get_u16(attrs[RDMA_INC_A_TREE_WINDOW]);
+		cfg->window_given = true;
+	}
 	if (attrs[RDMA_INC_A_TREE_HOLD])
 		cfg->hold = nla_get_u32(attrs[RDMA_INC_A_TREE_HOLD]);
 	if (attrs[RDMA_INC_A_TREE_MIN_RTO])

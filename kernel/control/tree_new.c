@@ -305,6 +305,7 @@ int inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 	if (err)
 		return err;
 	WRITE_ONCE(tree->cfg.window, cfg->window);
+	tree->cfg.window_given = cfg->window_given;
 	WRITE_ONCE(tree->cfg.hold, cfg->hold);
 	WRITE_ONCE(tree->cfg.min_rto_ms, cfg->min_rto_ms);
 	WRITE_ONCE(tree->cfg.dead_time_ms, cfg->dead_time_ms);

@@ -10,9 +10,16 @@
  * is small (some fifteen packets at 1 %, fifty at 0.1 %); without loss it reaches
  * the tree's limit. Halving would be too much: acknowledgments wait behind the
  * member's own packets, and the link would be idle meanwhile.
+ *
+ * More than the path delivers in its shortest round trip only makes a queue, which
+ * delays all that shares a port. So the window is limited to about that, too. It is
+ * found from below, as a queue that is there already looks like a long way:
+ * it starts small, and grows with each round trip in which it held packets back and
+ * which was not much longer than the shortest one.
  */
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/string.h>
 #include <uapi/linux/rdma_inc.h>
 
@@ -31,6 +38,14 @@
 #define MAX_BACKOFF	10
 /* Minimum window, however many packets are lost. */
 #define MIN_CWND	2
+/* What any path takes: so many packets are no long queue; and what is tried at first. */
+#define MIN_PATH	8
+#define FIRST_PATH	10
+/* Beside what the shortest round trip delivers: packets, and microseconds. */
+#define PATH_SPARE	1
+#define PATH_DELAY	1000
+/* After so many microseconds without a packet in flight the path may have changed. */
+#define PATH_FORGET	1000000
 /*
  * Minimum number of tries before a member is dead: if this machine stalled for
  * the dead time, all members seem to have been silent.
@@ -67,7 +82,15 @@ static u32 in_flight(const struct inc_requester *r)
 /* Maximum number of packets in flight now: the ring may be smaller. */
 static u32 room(const struct inc_requester *r)
 {
-	return min_t(u32, r->cwnd, r->mask + 1);
+	return min3((u32)r->cwnd, (u32)r->path, r->mask + 1);
+}
+
+/* The path may be another one now. */
+static void forget_path(struct inc_requester *r)
+{
+	r->min_rtt = 0;
+	if (!r->fixed)
+		r->path = FIRST_PATH;
 }
 
 /**
@@ -97,6 +120,7 @@ void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
 	memset(r, 0, sizeof(*r));
 	r->ring = ring;
 	r->mask = entries - 1;
+	forget_path(r);
 	r->una = psn;
 	r->next = psn;
 	r->fresh = psn;
@@ -147,6 +171,18 @@ void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 }
 
 /**
+ * inc_requester_fix_window() - do not fit the window to the path
+ * @r: requester
+ *
+ * For a window that an operator has chosen.
+ */
+void inc_requester_fix_window(struct inc_requester *r)
+{
+	r->fixed = true;
+	r->path = INC_REQ_MAX_WINDOW;
+}
+
+/**
  * inc_requester_push() - take the next PSN for a new packet
  * @r: requester
  *
@@ -158,8 +194,10 @@ struct inc_wqe *inc_requester_push(struct inc_requester *r)
 {
 	struct inc_wqe *w;
 
-	if (in_flight(r) >= room(r))
+	if (in_flight(r) >= room(r)) {
+		r->held = true;
 		return NULL;
+	}
 	w = wqe_of(r, r->max);
 	r->max = inc_psn_add(r->max, 1);
 	return w;
@@ -211,6 +249,14 @@ static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
 				      now - r->asked_at >= r->min_rto_us);
 }
 
+static void time_path(struct inc_requester *r, u32 psn, u64 now)
+{
+	r->held = false;
+	r->path_timing = true;
+	r->path_psn = psn;
+	r->path_at = now;
+}
+
 /* Retransmit the newest packet, only for its AckReq. */
 static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
 {
@@ -247,8 +293,8 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 				   enum inc_requester_end end, u32 *psn,
 				   bool *ackreq, enum inc_requester_kind *kind)
 {
-	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->cwnd / 2, 1));
-	bool again, tail, closes;
+	u32 every = clamp(min(r->cwnd / 2, r->path / 4), 1, ACKREQ_EVERY);
+	bool again, tail, closes, times;
 
 	if (r->asking) {
 		struct inc_wqe *w = ask_alone(r, now, psn);
@@ -266,8 +312,11 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	*psn = r->next;
 	if (r->next == r->una) {
 		r->sent_at = now;
-		if (r->una == r->fresh)
+		if (r->una == r->fresh) {
+			if (now - r->proved_at > PATH_FORGET)
+				forget_path(r);
 			note_proved(r, now);
+		}
 	}
 	again = inc_psn_diff(r->fresh, r->next) > 0;
 	*kind = again ? INC_REQ_RETRANSMIT : INC_REQ_FRESH;
@@ -280,13 +329,24 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	else
 		tail = r->next == r->max && must_ask(r, end, now);
 	closes = inc_psn_diff(r->next, r->una) >= room(r);
-	*ackreq = tail || closes || r->probing || ++r->since_ackreq >= every;
+	/* The first one after an answer is timed: none of this burst is before it. */
+	times = !again && !r->path_timing && r->held;
+	*ackreq = tail || closes || times || r->probing ||
+		  ++r->since_ackreq >= every;
 	if (*ackreq) {
 		request_ack(r, *psn, now);
 		if (!again)
 			start_timing(r, *psn, now);
 	}
+	if (times)
+		time_path(r, *psn, now);
 	return wqe_of(r, *psn);
+}
+
+static void note_shortest(struct inc_requester *r, u32 rtt)
+{
+	if (!r->min_rtt || rtt < r->min_rtt)
+		r->min_rtt = max_t(u32, rtt, 1);
 }
 
 /* RFC 6298, in integers. */
@@ -294,6 +354,7 @@ static void update_rtt(struct inc_requester *r, u32 rtt)
 {
 	u32 dev;
 
+	note_shortest(r, rtt);
 	if (!r->srtt) {
 		r->srtt = max_t(u32, rtt, 1);
 		r->rttvar = rtt / 2;
@@ -302,6 +363,27 @@ static void update_rtt(struct inc_requester *r, u32 rtt)
 	dev = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
 	r->rttvar = r->rttvar - r->rttvar / 4 + dev / 4;
 	r->srtt = max_t(u32, r->srtt - r->srtt / 8 + rtt / 8, 1);
+}
+
+/*
+ * Fit the window to the path: a window of packets was delivered in @rtt, so many more or
+ * less, in proportion, are in the shortest one. If the window held nothing back, the path
+ * may deliver more.
+ */
+static void fit_path(struct inc_requester *r, u32 rtt)
+{
+	u64 fits;
+
+	rtt = max_t(u32, rtt, 1);
+	note_shortest(r, rtt);
+	if (!r->held || r->fixed)
+		return;
+	fits = div_u64(room(r) * ((u64)r->min_rtt + PATH_DELAY), rtt) + PATH_SPARE;
+	/* Nothing waited. Otherwise, not too much at once. */
+	if (rtt - r->min_rtt <= PATH_DELAY / 4 + r->min_rtt / 32)
+		fits = r->path * 2ULL;
+	fits = clamp(fits, r->path * 3ULL / 4, r->path * 2ULL);
+	r->path = clamp(fits, (u64)MIN_PATH, (u64)INC_REQ_MAX_WINDOW);
 }
 
 /* A packet was lost, and with it all that followed. */
@@ -334,6 +416,7 @@ static void go_back(struct inc_requester *r)
 	r->since_ackreq = 0;
 	/* Karn: the acknowledgment of a retransmission measures nothing. */
 	r->timing = false;
+	r->path_timing = false;
 }
 
 /* Everything before @psn has arrived. */
@@ -341,6 +424,10 @@ static void note_progress(struct inc_requester *r, u32 psn, u64 now)
 {
 	bool alone;
 
+	if (r->path_timing && inc_psn_diff(psn, r->path_psn) > 0) {
+		fit_path(r, now - r->path_at);
+		r->path_timing = false;
+	}
 	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
 		update_rtt(r, now - r->timed_at);
 		r->timing = false;
@@ -514,9 +601,10 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 u64 inc_requester_rto(const struct inc_requester *r)
 {
 	u32 srtt = READ_ONCE(r->srtt);
-	u64 t = srtt ? srtt + 4 * READ_ONCE(r->rttvar) : INITIAL_RTO;
+	/* In a queue that does not change, there is no deviation, until it does. */
+	u32 more = max(4 * READ_ONCE(r->rttvar), srtt / 4);
 
-	return max_t(u64, t, r->min_rto_us);
+	return max_t(u64, srtt ? srtt + more : INITIAL_RTO, r->min_rto_us);
 }
 
 /**

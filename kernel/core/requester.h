@@ -73,6 +73,13 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @cwnd: present maximum number of packets in flight: a loss takes a quarter,
  *	it grows with acknowledgments
  * @grown: packets acknowledged since @cwnd grew
+ * @path: maximum number of packets in flight that the path to the member takes
+ *	without a long queue
+ * @fixed: @path does not change
+ * @held: the window held a packet back since the last packet of @path_psn
+ * @path_timing: the path's round trip is being measured
+ * @path_psn: ... by the acknowledgment of this PSN
+ * @path_at: ... which was sent at this time
  * @since_ackreq: packets sent since the last with AckReq
  * @backoff: timeouts since a round trip was measured or a loss was reported;
  *	each doubles the timeout
@@ -88,6 +95,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @timing: a round trip is being measured
  * @timed_psn: ... by the acknowledgment of this PSN
  * @timed_at: ... which was sent at this time
+ * @min_rtt: shortest round trip, 0 before the first and after a long pause
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation
  * @min_rto_us: lower limit of the timeout
@@ -116,6 +124,7 @@ struct inc_requester {
 	u16		window;
 	u16		cwnd;
 	u16		grown;
+	u16		path;
 	u8		since_ackreq;
 	u8		backoff;
 	u8		tries;
@@ -127,10 +136,16 @@ struct inc_requester {
 	bool		nak_seen;
 	bool		silent;
 	bool		timing;
+	bool		fixed;
+	bool		held;
+	bool		path_timing;
+	u32		path_psn;
+	u64		path_at;
 	u32		timed_psn;
 	u64		timed_at;
 	u32		srtt;
 	u32		rttvar;
+	u32		min_rtt;
 	u32		min_rto_us;
 	u32		dead;
 	u32		quiet;
@@ -217,6 +232,7 @@ void inc_requester_heard(struct inc_requester *r, u64 now);
 void inc_requester_alive(struct inc_requester *r, u64 at);
 void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 			u32 dead_us);
+void inc_requester_fix_window(struct inc_requester *r);
 struct inc_wqe *inc_requester_push(struct inc_requester *r);
 struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 				   enum inc_requester_end end, u32 *psn,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Congestion notification, notification point: a queue on a member's way here has
- * marked a packet (CE, RFC 3168) instead of dropping it, and the member is told. A
- * CNP tells a host; a switch over RC is told by BECN in the next acknowledgment,
- * which is on its way anyhow.
+ * marked a packet (CE, RFC 3168) instead of dropping it. A host gets a CNP then; a
+ * switch over RC gets BECN in the next acknowledgment, which is on its way anyhow.
  */
 #include <linux/atomic.h>
 

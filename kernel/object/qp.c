@@ -125,6 +125,8 @@ void inc_qp_tune(struct inc_qp *qp)
 	WRITE_ONCE(qp->priority, cfg->priority);
 	inc_requester_tune(&qp->tx.requester, cfg->window,
 			   cfg->min_rto_ms * 1000, cfg->dead_time_ms * 1000);
+	if (cfg->window_given)
+		inc_requester_fix_window(&qp->tx.requester);
 	spin_unlock_bh(&qp->tx.lock);
 }
 

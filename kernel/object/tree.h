@@ -39,6 +39,7 @@ struct mem_cgroup;
  * @ops: mask
  * @order: enum rdma_inc_order
  * @window: maximum number of result packets in flight to a member
+ * @window_given: it is not the default, which fits itself to each member's path
  * @hold: maximum number of bytes held of one member
  * @min_rto_ms: minimum retransmission timeout
  * @dead_time_ms: a member that acknowledges nothing for so long is dead
@@ -65,6 +66,7 @@ struct inc_tree_cfg {
 	u32	ops;
 	u8	order;
 	u16	window;
+	bool	window_given;
 	u32	hold;
 	u32	min_rto_ms;
 	u32	dead_time_ms;

@@ -40,6 +40,8 @@ class Tcp:
             return
         enter(f"{topo}-h0")
         listener = socket.create_server((address, 5001))
+        # What stands in the port's queue is to be the trees', not its own.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
         enter(f"{topo}-h2")
         self.out = socket.create_connection((address, 5001))
         self.to = listener.accept()[0]

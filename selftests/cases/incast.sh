@@ -6,7 +6,7 @@
 # delays all of them.
 #
 #   incast.sh [VAR=VALUE]... [PART...]
-#	PART: ecn band
+#	PART: fifo delay ecn band
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -87,6 +87,32 @@ figure()
 	ktap $? "$1: $2" "$FIGURES"
 }
 
+# In a FIFO, all that stands there is what the trees' windows let in.
+part_fifo()
+{
+	daemon_up && port_up && trees_up && rxe_up &&
+		watch_port "FIFO" "$(topo_ip4 0)" || return
+	figure "FIFO" ".drops == 0"
+	figure "FIFO" ".rate >= 0.95 * $RATE"
+	figure "FIFO" ".p99 <= 143000"
+	figure "FIFO" ".jain >= 0.98"
+	figure "FIFO" ".tcp >= 1"
+	flows_down "FIFO"
+}
+
+# A long way is no queue: the window gets as large as the way needs.
+part_delay()
+{
+	local TREES
+
+	for TREES in 1 8; do
+		daemon_up && port_up netem delay 10ms limit 10000 && trees_up &&
+			watch_port "delay, $TREES" || return
+		figure "delay, $TREES" ".trees >= 16.5"
+		flows_down "delay, $TREES"
+	done
+}
+
 # What fq_codel does with data that is ECT(0): it marks where it would drop, and a
 # drop costs all that follows.
 part_ecn()
@@ -148,4 +174,4 @@ part_band()
 	sw tc qdisc del dev v0 root
 }
 
-suite "ecn band" "$@"
+suite "fifo delay ecn band" "$@"

@@ -22,6 +22,8 @@ ETH_P_ALL = 3
 ETH_P_IP = 0x800
 ROCE_PORT = 4791
 ICRC = 4
+# Opcodes of RDMA WRITE ONLY, without and with Immediate, and their headers' bytes.
+ONLY = {10: 28, 11: 32}
 
 
 def fill(mib):
@@ -42,15 +44,26 @@ def number(data):
     return int.from_bytes(data, "big")
 
 
-def pad_of(frame):
-    """The bytes between a RoCEv2 packet's payload and its ICRC."""
+def pads_of(frame):
+    """
+    The bytes between a RoCEv2 packet's payload and its ICRC; of several results that
+    leave as one datagram, each is a RDMA WRITE ONLY, those of all.
+    """
     ip = frame[14:]
     if number(frame[12:14]) != ETH_P_IP or ip[9] != socket.IPPROTO_UDP:
         return b""
     udp = ip[(ip[0] & 15) * 4:number(ip[2:4])]
     if number(udp[2:4]) != ROCE_PORT:
         return b""
-    return udp[len(udp) - ICRC - (udp[9] >> 4 & 3):-ICRC]
+    bth, pads = udp[8:], b""
+    while bth:
+        end = len(bth)
+        if bth[0] & 0x1f in ONLY:
+            end = min(end, ONLY[bth[0] & 0x1f] + number(bth[24:28]) +
+                      (bth[1] >> 4 & 3) + ICRC)
+        pads += bth[end - ICRC - (bth[1] >> 4 & 3):end - ICRC]
+        bth = bth[end:]
+    return pads
 
 
 def open_device(dev):
@@ -80,7 +93,7 @@ def watch(devs):
                 continue
             packets[socks[sock]] += 1
             found += PATTERN in frame
-            pads += any(pad_of(frame))
+            pads += any(pads_of(frame))
     print("%d of %d packets hold memory that nobody wrote, %d pads do" %
           (found, sum(packets.values()), pads))
     return found or pads or not all(packets.values())

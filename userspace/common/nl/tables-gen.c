@@ -281,7 +281,7 @@ static const struct field tree_fields[] = {
 	FIELD(tree, traffic_class, TREE_TRAFFIC_CLASS, UINT8, "traffic-class",
 	      "IPv4 TOS and IPv6 traffic class of all packets that the switch sends to the tree's members and to its parent: a DSCP times 4. The two ECN bits must be 0: they are ecn's. Default 0.", NULL),
 	FIELD(tree, window, TREE_WINDOW, UINT16, "window",
-	      "Maximum number of result packets in flight to a member. Default: 128, or less if the sum over all members would exceed 768, but at least 16.", NULL),
+	      "Maximum number of result packets in flight to a member. If it is given, the path to the member does not limit it further. Default: 128, or less if the sum over all members would exceed 768, but at least 16.", NULL),
 	FIELD(tree, hold, TREE_HOLD, UINT32, "hold",
 	      "Maximum number of bytes of packets, buffers included, that are held of one member while other ranks are missing; a request beyond it gets an RNR NAK. The tree's oldest message is accepted nevertheless, and one more of each member. Default 4194304; with a pmtu above 1024, larger in the same proportion.", NULL),
 	FIELD(tree, min_rto, TREE_MIN_RTO, UINT32, "min-rto",

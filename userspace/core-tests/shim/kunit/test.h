@@ -198,6 +198,8 @@ shim_kunit_fail(struct kunit *test, bool fatal, const char *file, int line,
 	SHIM_TRUE(t, false, c, false, __VA_ARGS__)
 #define KUNIT_EXPECT_LE_MSG(t, l, r, ...) \
 	SHIM_CMP(t, false, l, <=, r, __VA_ARGS__)
+#define KUNIT_EXPECT_GE_MSG(t, l, r, ...) \
+	SHIM_CMP(t, false, l, >=, r, __VA_ARGS__)
 #define KUNIT_ASSERT_LT_MSG(t, l, r, ...) \
 	SHIM_CMP(t, true, l, <, r, __VA_ARGS__)
 #define KUNIT_ASSERT_LE_MSG(t, l, r, ...) \
