@@ -175,11 +175,6 @@ moved()
 	[ "$(grep -c "group-moved $JOB_NAME:" "$LAB_OUT/amd.log")" -ge "$1" ]
 }
 
-no_trees()
-{
-	ctl -j switch "$1" | jq -e '[.. | .trees? // empty] | add == 0' >/dev/null
-}
-
 longest()
 {
 	sed -n 's/.*, longest \([0-9.]*\) ms.*/\1/p' "$JOB_LOG".[0-9] | sort -n | tail -n 1

@@ -192,6 +192,12 @@ fabric_known()
 	done
 }
 
+# no_trees SWITCH: the manager has none there.
+no_trees()
+{
+	ctl -j switch "$1" | jq -e '[.. | .trees? // empty] | add == 0' >/dev/null
+}
+
 gone()
 {
 	wait_for 5 no_tree

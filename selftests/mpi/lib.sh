@@ -28,13 +28,9 @@ mpi_hosts_file()
 	done
 }
 
-# mpi_up N [ARGS...]: topology and daemon (with ARGS). Each host is a node
-# of PRRTE, which tells nodes apart by their names.
-mpi_up()
+# mpi_nodes: each host is a node of PRRTE, which tells nodes apart by their names.
+mpi_nodes()
 {
-	local n=$1
-
-	shift
 	cat >"$MPI_WORK/agent" <<-'END'
 	#!/bin/sh
 	while [ "${1#-}" != "$1" ]; do shift; done
@@ -42,8 +38,17 @@ mpi_up()
 	exec nsenter --net=/run/netns/$h unshare --uts /bin/sh -c "hostname $h; $*"
 	END
 	chmod +x "$MPI_WORK/agent"
-	topo_up "$n" && serve_up "$@" && mpi_hosts_file >"$MPI_WORK/hosts" &&
+	mpi_hosts_file >"$MPI_WORK/hosts" &&
 		mount --bind "$MPI_WORK/hosts" /etc/hosts
+}
+
+# mpi_up N [ARGS...]: topology and daemon (with ARGS), for MPI.
+mpi_up()
+{
+	local n=$1
+
+	shift
+	topo_up "$n" && serve_up "$@" && mpi_nodes
 }
 
 # in_switch COMMAND...: on the bridge host, as a node of its own name.
@@ -104,13 +109,20 @@ mpi_dvm()
 		--map-by "ppr:$per:node" -n $((per * n)) "$@"
 }
 
-suite_down()
+mpi_down()
 {
 	mpi_dvm_down
 	umount /etc/hosts 2>/dev/null
 	rm -rf "$MPI_WORK"
 }
 
+suite_down()
+{
+	mpi_down
+}
+
+# The manager that they ask for trees; empty: the daemon on the bridge host.
+MPI_AM=
 # How ranks are placed; empty: the first ones on the first host, and so on.
 MPI_MAP=
 
@@ -118,7 +130,7 @@ MPI_MAP=
 # By mpirun, or after mpi_dvm_up by its daemons.
 mpi()
 {
-	local name=$1 per=$2 n=$3 list='' r
+	local name=$1 per=$2 n=$3 list='' server=() r
 
 	shift 3
 	if [ -n "$MPI_DVM" ]; then
@@ -128,8 +140,9 @@ mpi()
 	for ((r = 0; r < n; r++)); do
 		list+=",$TOPO-h$r:$per"
 	done
-	in_switch timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" \
-		-S "$(topo_ip4 sw)" \
+	[ -n "$MPI_AM" ] && server=(-x "INC_AM=$MPI_AM") ||
+		server=(-S "$(topo_ip4 sw)")
+	in_switch timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" "${server[@]}" \
 		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
 		--prtemca prte_if_include eth0,br0 \
 		--map-by ${MPI_MAP:-ppr:$per:node} \
