@@ -5,7 +5,7 @@
 #
 #   drain.sh [VAR=VALUE]... [PART...]
 #	SWIFT=2 OFTEN=10 CROSSED=5: moves of each job of swift, of often, of crossed
-#	PART: move swift hand one crossed killed stay computes keep reload often
+#	PART: move swift hand one crossed killed taken stay computes keep reload often
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -140,7 +140,7 @@ steady_job()
 	JOB_LOG=$LAB_OUT/$JOB_NAME
 	JOB_PIDS=()
 	for ((r = 0; r < TOPO_N; r++)); do
-		ip netns exec "$TOPO-h$r" env INC_AM="$(topo_ip4 sw)" \
+		ip netns exec "$TOPO-h$r" env INC_AM="$(topo_ip4 sw)${AM_OTHERS:-}" \
 			INC_JOB="$JOB_NAME" INC_RANK="$r" INC_NRANKS="$TOPO_N" \
 			INC_DEV="$TOPO$r" LD_LIBRARY_PATH="$INC_USER/lib" \
 			INC_LOG=info "$@" "$INC_USER/lib/live" steady \
@@ -431,6 +431,103 @@ part_killed()
 		"$(grep "group-.*$JOB_NAME" "$LAB_OUT/amd.log")"
 }
 
+# manager_up PORT: one of two managers, which have etcd as their store, and one log.
+manager_up()
+{
+	local name switches=()
+
+	for name in "${SWITCHES[@]}"; do
+		switches+=(--switch "$(sock_of "$name")")
+	done
+	ip netns exec "$TOPO-sw" inc-amd -v --http none "${switches[@]}" \
+		--listen "$(topo_ip4 sw):$1" "${AMD_SECURITY[@]}" \
+		--dead-time "$(scaled 700)" --store etcd:127.0.0.1:2379 \
+		>>"$LAB_OUT/amd.log" 2>&1 &
+	MANAGER[$1]=$!
+}
+
+led()
+{
+	[ "$(grep -c "this manager leads" "$LAB_OUT/amd.log")" -gt "$1" ]
+}
+
+# only_at SWITCH: the last group's whole tree is there, and all its ranks.
+only_at()
+{
+	all_present && on "$1" && [ "$(ctl group show "$JOB_NAME" |
+		grep -c "  switch .*, tree")" = 1 ]
+}
+
+# taken WHEN TEXT: the leader is killed as soon as its log says TEXT of a job, and
+# starts again as the standby.
+taken()
+{
+	local text before i=0 other
+
+	steady_job 1
+	text=${2/JOB/$JOB_NAME}
+	before=$(grep -c "this manager leads" "$LAB_OUT/amd.log")
+	ctl group move "$JOB_NAME" to l1 >/dev/null
+	# More often than wait_for does: a move is soon over.
+	until grep -qE "$text" "$LAB_OUT/amd.log" || ((i++ == 2000)); do
+		sleep 0.001
+	done
+	kill -KILL "${MANAGER[$LEADER]}"
+	wait "${MANAGER[$LEADER]}" 2>/dev/null
+	wait_for 20 led "$before"
+	ktap $? "taken, $1: the other manager leads" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	other=$LEADER
+	LEADER=$STANDBY STANDBY=$other
+	manager_up "$STANDBY"
+	wait_for 20 all_present
+	ktap $? "taken, $1: it has the group, with all ranks" "$(ctl group)"
+	wait_for 20 only_at l1
+	echo "# taken, $1: the move is $(only_at l1 && echo finished || echo forgotten)"
+	wait_for 20 ctl group move "$JOB_NAME" to l0 >/dev/null 2>&1
+	wait_for 20 only_at l0
+	ktap $? "taken, $1: it moves as any other" \
+		"$(ctl group; tail -n 5 "$LAB_OUT/amd.log")"
+	steady_end "taken, $1"
+	wait_for 10 no_group && wait_for 10 no_trees l0 &&
+		wait_for 10 no_trees l1 && wait_for 10 no_trees sw
+	ktap $? "taken, $1: nothing is left" "$(ctl group; ctl switch)"
+	[ "$(grep -c "group-ended $JOB_NAME:" "$LAB_OUT/amd.log")" = 1 ]
+	ktap $? "taken, $1: one event tells its end" \
+		"$(grep "group-.*$JOB_NAME" "$LAB_OUT/amd.log")"
+}
+
+# The leader of two managers is killed at six moments of a move.
+part_taken()
+{
+	local AM_OTHERS LEADER=18790 STANDBY=18792 etcd
+	local -A MANAGER=()
+
+	AM_OTHERS=,$(topo_ip4 sw):18792
+	amd_down
+	: >"$LAB_OUT/amd.log"
+	ip netns exec "$TOPO-sw" etcd --data-dir "/tmp/drain-$$.etcd" \
+		--listen-client-urls http://127.0.0.1:2379 \
+		--advertise-client-urls http://127.0.0.1:2379 \
+		--log-level error >"$LAB_OUT/etcd.log" 2>&1 &
+	etcd=$!
+	manager_up "$LEADER"
+	wait_for 20 led 0
+	manager_up "$STANDBY"
+	wait_for 20 grep -q "stands by for" "$LAB_OUT/amd.log" && wait_for 30 ctl_up
+	ktap $? "taken: two managers" "$(cat "$LAB_OUT/amd.log")"
+	taken "as it begins" "group-moves JOB"
+	taken "one rank has come" "JOB~mv-.*, 1 of 4"
+	taken "one rank is missing" "JOB~mv-.*, 3 of 4"
+	taken "all have come" "JOB~mv-.*, 4 of 4"
+	taken "the tree is made" "JOB~mv-.*: 1 tree made"
+	taken "it has moved" "group-moved JOB"
+	kill "${MANAGER[@]}" "$etcd"
+	wait "${MANAGER[@]}" "$etcd"
+	rm -rf "/tmp/drain-$$.etcd"
+	cp "$LAB_OUT/amd.log" "$LAB_OUT/taken.log"
+	amd_up && wait_for 30 ctl_up
+}
+
 part_stay()
 {
 	ctl switch drain l0 >/dev/null
@@ -596,4 +693,4 @@ part_reload()
 	am_job "SIGHUP: and a job uses it" 4 --check --count 1000
 }
 
-suite "move swift hand one crossed killed stay computes keep reload often" "$@"
+suite "move swift hand one crossed killed taken stay computes keep reload often" "$@"

@@ -246,7 +246,7 @@ others_fail()
 
 ctl()
 {
-	sw inc-amctl -m "$(topo_ip4 sw)" "$@"
+	sw inc-amctl -m "$(topo_ip4 sw)${AM_OTHERS:-}" "$@"
 }
 
 # The manager's, for Prometheus.
