@@ -39,7 +39,7 @@
 /* Minimum window, however many packets are lost. */
 #define MIN_CWND	2
 /* What any path takes: so many packets are no long queue; and what is tried at first. */
-#define MIN_PATH	8
+#define MIN_PATH	4
 #define FIRST_PATH	10
 /* Beside what the shortest round trip delivers: packets, and microseconds. */
 #define PATH_SPARE	1
@@ -293,7 +293,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 				   enum inc_requester_end end, u32 *psn,
 				   bool *ackreq, enum inc_requester_kind *kind)
 {
-	u32 every = clamp(min(r->cwnd / 2, r->path / 4), 1, ACKREQ_EVERY);
+	u32 every = clamp(min(r->cwnd / 2, max(r->path / 4, 2)), 1, ACKREQ_EVERY);
 	bool again, tail, closes, times;
 
 	if (r->asking) {

@@ -56,9 +56,18 @@ rxe_up()
 	PIDS+=($!)
 	wait_for 20 grep -q listening "$LAB_OUT/rtt0.log" || return
 	ip netns exec "$TOPO-h2" inc-rtt -j --bw --dev "${TOPO}2" -s 65536 \
-		--window 4 --reps 1 -i 1000000 "$(topo_ip4 0)" \
+		--window 4 --reps 1 -i 1000000 --timeout 600000 --qp-timeout 18 \
+		"$(topo_ip4 0)" \
 		>"$LAB_OUT/rtt2.log" 2>&1 &
-	PIDS+=($!)
+	RXE_PID=$!
+	PIDS+=("$RXE_PID")
+}
+
+# rxe_lives NAME: its timeout is longer than what stands in the queue.
+rxe_lives()
+{
+	kill -0 "$RXE_PID" 2>/dev/null && ! grep -qi error "$LAB_OUT"/rtt[02].log
+	ktap $? "$1: the stream of rxe goes on" "$(tail -n 1 "$LAB_OUT/rtt2.log")"
 }
 
 # Without the shaper first, rxe waits long for its packets in the queue.
@@ -97,6 +106,7 @@ part_fifo()
 	figure "FIFO" ".p99 <= 143000"
 	figure "FIFO" ".jain >= 0.98"
 	figure "FIFO" ".tcp >= 1"
+	rxe_lives "FIFO"
 	flows_down "FIFO"
 }
 
@@ -122,6 +132,7 @@ part_ecn()
 	figure "ECT(0)" ".trees >= 14.5"
 	figure "ECT(0)" ".resent * 100 <= .packets"
 	figure "ECT(0)" ".tcp >= 1"
+	rxe_lives "ECT(0)"
 	flows_down "ECT(0)"
 }
 

@@ -583,15 +583,17 @@ queues()
 
 part_wide()
 {
-	local before r
+	local before n r
 
 	queues
 	ktap $? "links have a queue of 1 MB"
 	before=$(dropped)
-	live "64 ranks on $RANKS hosts, 64 KiB" "$RANKS" \
-		ranks $((64 / RANKS)) 16384
-	[ "$(dropped)" = "$before" ]
-	ktap $? "64 ranks: nothing is dropped" "$before; $(dropped)"
+	for n in 64 256; do
+		live "$n ranks on $RANKS hosts, 64 KiB" "$RANKS" \
+			ranks $((n / RANKS)) 16384
+		[ "$(dropped)" = "$before" ]
+		ktap $? "$n ranks: nothing is dropped" "$before; $(dropped)"
+	done
 	for ((r = 0; r < RANKS; r++)); do
 		tc -n "$TOPO-sw" qdisc del dev "v$r" root
 	done

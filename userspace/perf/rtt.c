@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -572,11 +573,14 @@ static int serve_one(struct rtt_options *o, int fd)
 /* Serve a client in a child process: its failure must not end the server. */
 static int serve_apart(struct rtt_options *o, int fd)
 {
+	pid_t server = getpid(), pid = fork();
 	int status = -1;
-	pid_t pid = fork();
 
-	if (!pid)
-		_exit(serve_one(o, fd) ? 1 : 0);
+	if (!pid) {
+		/* It has the port, too: it must not stay when the server is ended. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(getppid() != server || serve_one(o, fd) ? 1 : 0);
+	}
 	if (pid < 0)
 		report_failure("fork", errno);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
