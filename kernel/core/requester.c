@@ -246,7 +246,7 @@ static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
 		     u64 now)
 {
 	return end == INC_REQ_END || (end == INC_REQ_END_SHARED &&
-				      now - r->asked_at >= r->min_rto_us);
+				      (u32)now - r->asked_at >= r->min_rto_us);
 }
 
 static void time_path(struct inc_requester *r, u32 psn, u64 now)

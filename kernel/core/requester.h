@@ -79,7 +79,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @held: the window held a packet back since the last packet of @path_psn
  * @path_timing: the path's round trip is being measured
  * @path_psn: ... by the acknowledgment of this PSN
- * @path_at: ... which was sent at this time
+ * @path_at: ... which was sent at this time, its lower half
  * @since_ackreq: packets sent since the last with AckReq
  * @backoff: timeouts since a round trip was measured or a loss was reported;
  *	each doubles the timeout
@@ -94,14 +94,14 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @silent: it was told that there is no progress
  * @timing: a round trip is being measured
  * @timed_psn: ... by the acknowledgment of this PSN
- * @timed_at: ... which was sent at this time
+ * @timed_at: ... which was sent at this time, its lower half
  * @min_rtt: shortest round trip, 0 before the first and after a long pause
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation
  * @min_rto_us: lower limit of the timeout
  * @dead: time without progress after which the member is dead
  * @quiet: time without progress after which that is told
- * @asked_at: when the last packet with AckReq was sent
+ * @asked_at: when the last packet with AckReq was sent, its lower half
  * @sent_at: latest of: when the oldest packet was sent, when the first one with
  *	AckReq was sent, when the last progress was made
  * @progress_at: when the last progress was made, or a packet first became due,
@@ -136,20 +136,20 @@ struct inc_requester {
 	bool		nak_seen;
 	bool		silent;
 	bool		timing;
-	bool		fixed;
-	bool		held;
-	bool		path_timing;
-	u32		path_psn;
-	u64		path_at;
+	bool		fixed : 1;
+	bool		held : 1;
+	bool		path_timing : 1;
 	u32		timed_psn;
-	u64		timed_at;
+	u32		path_psn;
+	u32		path_at;
+	u32		timed_at;
+	u32		asked_at;
 	u32		srtt;
 	u32		rttvar;
-	u32		min_rtt;
 	u32		min_rto_us;
 	u32		dead;
 	u32		quiet;
-	u64		asked_at;
+	u32		min_rtt;
 	u64		sent_at;
 	u64		progress_at;
 	u64		proved_at;

@@ -44,7 +44,7 @@ void inc_cnp_note(struct inc_qp *qp)
 	if (!interval)
 		return;
 	if (gets_becn(qp)) {
-		WRITE_ONCE(qp->becn, true);
+		WRITE_ONCE(qp->tx.becn, true);
 	} else if (take_turn(qp, interval)) {
 		inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_CNPS);
 		inc_tx_cnp(qp);

@@ -639,9 +639,9 @@ static void send_lone(struct inc_qp *qp, struct inc_pkt *pkt)
 /* Does the acknowledgment sent now tell a switch that packets met congestion? */
 static bool take_becn(struct inc_qp *qp)
 {
-	if (likely(!READ_ONCE(qp->becn)))
+	if (likely(!READ_ONCE(qp->tx.becn)))
 		return false;
-	WRITE_ONCE(qp->becn, false);
+	WRITE_ONCE(qp->tx.becn, false);
 	inc_qp_count(qp, RDMA_INC_A_MEMBER_STATS_TX_CNPS);
 	return true;
 }

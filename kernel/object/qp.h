@@ -45,13 +45,13 @@ struct inc_uplink_queue;
  * @family: AF_INET or AF_INET6
  * @has_local: @local was given
  * @has_psn: @psn was given
+ * @pkey: P_Key
  * @peer: address of the host; IPv4 as a mapped address
  * @local: address of the switch towards it, in the same form
  * @peer_qpn: the host's QPN
  * @peer_psn: first PSN that the host sends
  * @psn: first PSN that the switch sends
  * @qpn: the switch's QPN, 0 to have one chosen
- * @pkey: P_Key
  * @ifindex: interface, or VRF, by which the host is reached; 0: as routes say
  * @peer_tree_id: for a QP to the parent: the tree there
  * @peer_rkey: for a QP to the parent: R_Key of its slots
@@ -62,13 +62,13 @@ struct inc_member_cfg {
 	u8		family;
 	bool		has_local;
 	bool		has_psn;
+	u16		pkey;
 	struct in6_addr	peer;
 	struct in6_addr	local;
 	u32		peer_qpn;
 	u32		peer_psn;
 	u32		psn;
 	u32		qpn;
-	u16		pkey;
 	int		ifindex;
 	u32		peer_tree_id;
 	u32		peer_rkey;
@@ -81,6 +81,7 @@ struct inc_member_cfg {
  * @tree: tree; holds a reference
  * @cfg: settings, defaults filled in
  * @qpn: its number
+ * @cnp_at: when the last CNP was sent, by the lower half of inc_now()
  * @state: enum rdma_inc_member_state; enters error once, under @tx.lock
  * @error: enum rdma_inc_member_error
  * @report: the error is not yet reported to the event group
@@ -107,6 +108,7 @@ struct inc_member_cfg {
  * @rx.waited_for: others have waited for it since it last sent a packet
  * @rx.retry: UC: its last packet was a retry, and waited for nobody
  * @rx.has_sent: a request of it has arrived; read without the lock, too
+ * @rx.mem_slot: slot that needs its memory, too, see qp_mem.c; read without the lock
  * @rx.ack_psn: newest request whose acknowledgment is delayed
  * @rx.next_msg_id: message ID expected next, for diagnosis
  * @rx.silent_since: jiffies when it last sent a packet, was solicited, or was
@@ -126,6 +128,7 @@ struct inc_member_cfg {
  * @tx.busy: a CPU is transmitting for this QP; others queue and leave it to
  *	that CPU
  * @tx.recheck: the sending CPU has to check again
+ * @tx.becn: the next acknowledgment has BECN; read and written without the lock
  * @tx.end: is the newest request in flight the last for now?
  * @tx.uc_psn: UC: PSN of the next packet
  * @tx.results: results queued for the member
@@ -160,13 +163,10 @@ struct inc_member_cfg {
  * @mem.reserved: bytes not taken yet
  * @mem.inflight: in-flight state, for messages in progress; set under @rx.lock
  * @mem.inflight_size: its bytes
- * @mem.slot: slot that needs its memory, too
  * @mem.lacked_at: jiffies when there was last no memory for one of its messages;
  *	under @rx.lock, read without, too
  * @mem.lacks_since: jiffies since when there has been none, ...
  * @mem.lacks_after: ... and no message has begun after as many as this
- * @cnp_at: when the last CNP was sent, by the lower half of inc_now()
- * @becn: the next acknowledgment has BECN
  * @last_rx: jiffies when the last packet arrived that the member has sent for sure, or
  *	the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
@@ -198,6 +198,7 @@ struct inc_qp {
 	struct inc_uplink_queue		*uplink;
 	struct inc_stats __percpu	*stats;
 	struct inc_member_cfg		cfg;
+	u32				cnp_at;
 	struct {
 		u64			addr;
 		unsigned long		since;
@@ -207,8 +208,6 @@ struct inc_qp {
 		bool			known;
 		bool			back;
 	} bypass;
-	u32				cnp_at;
-	bool				becn;
 	unsigned long			last_rx;
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct inc_fault		*fault;
@@ -220,7 +219,6 @@ struct inc_qp {
 		atomic64_t		reserved;
 		void			*inflight;
 		u32			inflight_size;
-		u16			slot;
 		u32			lacks_after;
 		unsigned long		lacks_since;
 		unsigned long		lacked_at;
@@ -250,6 +248,7 @@ struct inc_qp {
 		bool			waited_for;
 		bool			has_sent;
 		bool			retry;
+		u16			mem_slot;
 		u32			ack_psn;
 		u32			next_msg_id;
 		u32			beyond;
@@ -269,6 +268,7 @@ struct inc_qp {
 		spinlock_t		lock;	/* see above */
 		bool			busy;
 		bool			recheck;
+		bool			becn;
 		enum inc_requester_end	end;
 		u32			uc_psn;
 		atomic_t		passed_on;

@@ -240,7 +240,7 @@ bool inc_qp_mem_take(struct inc_qp *qp, u16 slot, bool now)
 			WRITE_ONCE(tree->mem.tried_at, jiffies);
 	}
 	if (!backoff && (!got || !qp->stats)) {
-		WRITE_ONCE(qp->mem.slot, slot);
+		WRITE_ONCE(qp->rx.mem_slot, slot);
 		queue_work(inc_wq, &qp->mem.work);
 	}
 	return got;
@@ -314,7 +314,7 @@ static void mem_work(struct work_struct *work)
 	inc_qp_mem_percpu(qp);
 	if (backs_off(tree))
 		goto out;
-	got = get_slot(tree, READ_ONCE(qp->mem.slot), GFP_WORK);
+	got = get_slot(tree, READ_ONCE(qp->rx.mem_slot), GFP_WORK);
 	/* The softirq may grow it at the same time: set_inflight() looks again. */
 	size = data_race(next_inflight_size(qp));
 	if (inc_qp_mem_needed(qp)) {
