@@ -360,6 +360,17 @@ static int start_calls(struct manager *m)
 	return -1;
 }
 
+static int start_state(struct manager *m, char *err)
+{
+	struct store_db *db = NULL;
+	int ret = 0;
+
+	if (strcmp(m->o.store, "none"))
+		ret = store_db_open(&db, m->o.store, m->o.advertise,
+				    &m->o.etcd, err);
+	return ret ? ret : state_start(m, db, err);
+}
+
 /*
  * Start all parts that may fail, the store last: a failed start must leave
  * nothing behind, so the store is opened, or made, only if all else works.
@@ -373,7 +384,7 @@ static int start_serving(struct manager *m, struct web **web)
 		return -1;
 	if (!start_web(m, web) && !start_calls(m) &&
 	    !inc_pidfile_write("inc-amd", m->o.pidfile)) {
-		if (!state_start(m, err))
+		if (!start_state(m, err))
 			return 0;
 		log_error("--store %s: %s", m->o.store, err);
 		inc_pidfile_remove(m->o.pidfile);

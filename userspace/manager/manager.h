@@ -176,10 +176,14 @@ struct manager {
 int options_read(struct amd_options *o, int argc, char **argv);
 int options_again(struct amd_options *o, const struct amd_options *before);
 void options_free(struct amd_options *o);
+void options_target(const struct manager *m, struct sw *sw);
 
 /* switches.c */
 int switches_start(struct manager *m);
+int switches_add(struct manager *m, unsigned int i, const char *address);
 bool switches_stop(struct manager *m);
+
+/* reload.c */
 void switches_reload(struct manager *m);
 struct sw *switches_caller(void *ctx, const char *id);
 bool switches_may_call(void *ctx);

@@ -17,6 +17,7 @@
 #include "conf/conf.h"
 #include "conf/opts.h"
 #include "fabric/called.h"
+#include "fabric/netconf.h"
 #include "web/web.h"
 
 #define DEFAULT_STORE	"/var/lib/rdma_inc/amd.db"
@@ -456,4 +457,21 @@ void options_free(struct amd_options *o)
 	free(o->switches);
 	free(o->cables);
 	inc_rdv_network_free(&o->allow);
+}
+
+static void set_path(char *to, size_t len, const char *from)
+{
+	snprintf(to, len, "%s", from ? from : "");
+}
+
+/* Note where a switch's agent is, and how to reach it. */
+void options_target(const struct manager *m, struct sw *sw)
+{
+	netconf_target_parse(&sw->target, sw->address);
+	set_path(sw->target.key, sizeof(sw->target.key), m->o.key);
+	set_path(sw->target.known_hosts, sizeof(sw->target.known_hosts),
+		 m->o.known_hosts);
+	sw->target.cert = m->o.security.cert;
+	sw->target.cert_key = m->o.security.key;
+	sw->target.ca = m->o.security.ca;
 }

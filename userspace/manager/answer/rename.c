@@ -29,13 +29,13 @@ struct rename {
 	char			by[IDENTITY_LEN];
 };
 
-static int run_rename(struct sw_op *op, struct netconf *n)
+static int run_rename(struct sw_op *op, struct sw_session *n)
 {
 	return tree_name_switch(container_of(op, struct rename, op)->id, n,
 				op->err);
 }
 
-static int run_nothing(struct sw_op *op, struct netconf *n)
+static int run_nothing(struct sw_op *op, struct sw_session *n)
 {
 	return 0;
 }

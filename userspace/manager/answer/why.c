@@ -26,7 +26,7 @@ struct why {
 	char			text[512];
 	RdmaInc__V1__Candidate	**list;
 	RdmaInc__V1__Candidate	*candidates;
-	char			(*objections)[NETCONF_ERROR_LEN + 32];
+	char			(*objections)[SW_ERROR_LEN + 32];
 };
 
 static void explain_unusable(const struct group *g, const struct sw *sw, char *text,

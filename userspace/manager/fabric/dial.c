@@ -72,7 +72,7 @@ static int dial_unix(const struct netconf_target *t, struct carrier *c,
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (fd < 0 || connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ||
 	    fcntl(fd, F_SETFL, O_NONBLOCK)) {
-		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path,
+		snprintf(err, SW_ERROR_LEN, "%s: %s", t->path,
 			 errno == EAGAIN ? "the agent does not answer" :
 			 strerror(errno));
 		if (fd >= 0)
@@ -191,7 +191,7 @@ static bool dial_tls(const struct netconf_target *t, struct carrier *c,
 		.ca = t->ca, .cert = t->cert, .key = t->cert_key,
 		.words = &words,
 	};
-	char why[NETCONF_ERROR_LEN];
+	char why[SW_ERROR_LEN];
 	struct inc_tls_ctx *ctx = inc_tls_ctx_new(&how, why, sizeof(why));
 	short events;
 	int ret;
@@ -272,7 +272,7 @@ static int dial_called(const struct netconf_target *t, struct carrier *c,
 		*p = call->next;
 	pthread_mutex_unlock(&lock);
 	if (!call) {
-		snprintf(err, NETCONF_ERROR_LEN, "it has not called: is inc-agentd running with --manager, and --tls-cert whose CN is %s?",
+		snprintf(err, SW_ERROR_LEN, "it has not called: is inc-agentd running with --manager, and --tls-cert whose CN is %s?",
 			 t->host);
 		return -EHOSTUNREACH;
 	}
@@ -299,7 +299,7 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 	int fd;
 
 	if (t->tls && !t->cert) {
-		snprintf(err, NETCONF_ERROR_LEN,
+		snprintf(err, SW_ERROR_LEN,
 			 "TLS needs --tls-cert, --tls-key and --tls-ca");
 		return -EINVAL;
 	}
@@ -311,10 +311,10 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
 		return 0;
 	/* A name without an address is told apart from a host without an answer. */
 	if (fd == -ENXIO || fd == -ENONET)
-		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->host,
+		snprintf(err, SW_ERROR_LEN, "%s: %s", t->host,
 			 inc_resolve_why(fd == -ENXIO ? EAI_NONAME : EAI_AGAIN));
 	else
-		snprintf(err, NETCONF_ERROR_LEN, "%s", dial_why(t));
+		snprintf(err, SW_ERROR_LEN, "%s", dial_why(t));
 	text_clean(err);
 	return -EHOSTUNREACH;
 }
@@ -324,7 +324,7 @@ static int dial_host(const struct netconf_target *t, struct carrier *c,
  * to be closed.
  * @c: result; zeroed, without a descriptor
  * @until: as of now_ms()
- * @err: result: what is wrong, of NETCONF_ERROR_LEN bytes
+ * @err: result: what is wrong, of SW_ERROR_LEN bytes
  */
 int dial(const struct netconf_target *t, struct carrier *c, int64_t until,
 	 char *err)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NETCONF_ERROR_LEN	512
+#include "fabric/session.h"
 
 struct carrier;
 struct inc_tls;

@@ -47,7 +47,7 @@
 		"</capabilities></hello>"
 
 /**
- * struct netconf - a session with an agent
+ * struct sw_session - a session with an agent
  * @c: its transport
  * @local: that is a UNIX socket
  * @lost: it is of no use any more
@@ -55,7 +55,7 @@
  * @began: since when a notification comes that is not whole, as of now_ms(); or 0
  * @path: error-path of the last error
  */
-struct netconf {
+struct sw_session {
 	struct carrier	c;
 	bool		local;
 	bool		lost;
@@ -95,7 +95,7 @@ static const struct {
 
 static int set_error(char *err, int ret, const char *text)
 {
-	snprintf(err, NETCONF_ERROR_LEN, "%s", text);
+	snprintf(err, SW_ERROR_LEN, "%s", text);
 	text_clean(err);
 	return ret;
 }
@@ -202,7 +202,7 @@ static bool is_named(const char *text, const char *name)
  * Wait for a message, of at most @max bytes, that begins within @wait_ms. Returns 0,
  * or an error of carrier_recv().
  */
-static int receive_message(struct netconf *n, size_t max, int wait_ms)
+static int receive_message(struct sw_session *n, size_t max, int wait_ms)
 {
 	int64_t begin = now_ms(), until = begin + wait_ms;
 	size_t before;
@@ -222,7 +222,7 @@ static int receive_message(struct netconf *n, size_t max, int wait_ms)
 }
 
 /* Returns 0, or -ENOTCONN and why. */
-static int note_lost(struct netconf *n, int ret, char *err)
+static int note_lost(struct sw_session *n, int ret, char *err)
 {
 	if (!ret)
 		return 0;
@@ -234,7 +234,7 @@ static int note_lost(struct netconf *n, int ret, char *err)
 }
 
 /* Returns 0, or an errno value and why. */
-static int greet_agent(struct netconf *n, const struct netconf_target *t,
+static int greet_agent(struct sw_session *n, const struct netconf_target *t,
 		       int64_t until, char *err)
 {
 	uint32_t id;
@@ -256,7 +256,7 @@ static int greet_agent(struct netconf *n, const struct netconf_target *t,
 		return 0;
 	}
 	if (n->local)
-		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path,
+		snprintf(err, SW_ERROR_LEN, "%s: %s", t->path,
 			 ret == -ETIMEDOUT ? "the agent does not answer" :
 			 "no NETCONF session: is it inc-agentd's socket?");
 	else
@@ -265,9 +265,9 @@ static int greet_agent(struct netconf *n, const struct netconf_target *t,
 }
 
 /* Connect to an agent. Returns the session, or NULL. */
-struct netconf *netconf_open(const struct netconf_target *t, char *err)
+struct sw_session *netconf_open(const struct netconf_target *t, char *err)
 {
-	struct netconf *n = calloc(1, sizeof(*n));
+	struct sw_session *n = calloc(1, sizeof(*n));
 	int64_t until = now_ms() + OPEN_MS;
 
 	if (!n) {
@@ -287,7 +287,7 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 	return NULL;
 }
 
-static int send_request(struct netconf *n, const char *body)
+static int send_request(struct sw_session *n, const char *body)
 {
 	char *text;
 	int len, ret;
@@ -302,7 +302,7 @@ static int send_request(struct netconf *n, const char *body)
 }
 
 /* End a session. */
-void netconf_close(struct netconf *n)
+void netconf_close(struct sw_session *n)
 {
 	if (!n)
 		return;
@@ -319,7 +319,7 @@ void netconf_close(struct netconf *n)
  * Get a descriptor to wait for notifications with. Returns the descriptor, or
  * -1: poll with netconf_notif() instead.
  */
-int netconf_fd(const struct netconf *n)
+int netconf_fd(const struct sw_session *n)
 {
 	return n->local && n->c.at == n->c.have ? n->c.fd : -1;
 }
@@ -352,7 +352,8 @@ static int errno_of(const struct lyd_node *error)
 }
 
 /* Find the first <rpc-error> of a reply: 0 if it has none. */
-static int error_of(struct netconf *n, const struct lyd_node *envp, char *err)
+static int error_of(struct sw_session *n, const struct lyd_node *envp,
+		    char *err)
 {
 	const struct lyd_node *child;
 	const char *tag, *text;
@@ -383,7 +384,7 @@ static bool has_id(const struct lyd_node *envp, unsigned int id)
 }
 
 /* Make sense of a reply. Returns 0, the error in it, or -ENOTCONN: it is none. */
-static int parse_reply(struct netconf *n, struct lyd_node *op, char *err)
+static int parse_reply(struct sw_session *n, struct lyd_node *op, char *err)
 {
 	struct lyd_node *envp = NULL;
 	struct ly_in *in;
@@ -409,7 +410,7 @@ static int parse_reply(struct netconf *n, struct lyd_node *op, char *err)
  * session is dead.
  * @op: result, to be freed also after an error: an operation with what is in the reply
  */
-static int ask_agent(struct netconf *n, const char *body, size_t max,
+static int ask_agent(struct sw_session *n, const char *body, size_t max,
 		     struct lyd_node **op, char *err)
 {
 	unsigned int early = 0;
@@ -434,7 +435,7 @@ static int ask_agent(struct netconf *n, const char *body, size_t max,
 }
 
 /* Send a request, to be freed here, whose reply is "ok" or an error. */
-static int order_agent(struct netconf *n, char *body, char *err)
+static int order_agent(struct sw_session *n, char *body, char *err)
 {
 	struct lyd_node *op;
 	int ret = ask_agent(n, body, SHORT_MAX, &op, err);
@@ -448,7 +449,7 @@ static int order_agent(struct netconf *n, char *body, char *err)
  * Change a switch's configuration. Returns 0; -ENOTCONN if the session is
  * dead; or another negative errno value, and nothing has changed.
  */
-int netconf_edit(struct netconf *n, const char *config, char *err)
+int netconf_edit(struct sw_session *n, const char *config, char *err)
 {
 	char *body;
 
@@ -462,7 +463,7 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
  * Get the path of the last error. Returns the path of a node of YANG; empty:
  * the agent has sent none.
  */
-const char *netconf_error_path(const struct netconf *n)
+const char *netconf_error_path(const struct sw_session *n)
 {
 	return n->path;
 }
@@ -471,7 +472,7 @@ const char *netconf_error_path(const struct netconf *n)
  * Run an action of an agent. Returns 0; -ENOTCONN if the session is dead; or
  * another negative errno value.
  */
-int netconf_act(struct netconf *n, const char *action, char *err)
+int netconf_act(struct sw_session *n, const char *action, char *err)
 {
 	return order_agent(n, strdup(action), err);
 }
@@ -500,8 +501,8 @@ static int take_data(struct lyd_node *op, struct lyd_node **data)
  * is dead; or another negative errno value.
  * @data: result, to be freed by netconf_free(); NULL: no data
  */
-int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
-		char *err)
+int netconf_get(struct sw_session *n, const char *filter,
+		struct lyd_node **data, char *err)
 {
 	struct lyd_node *op;
 	char *body;
@@ -536,7 +537,7 @@ void netconf_free(struct lyd_node *data)
  * Ask an agent for its notifications. Returns 0; -ENOTCONN if the session is
  * dead; or another negative errno value.
  */
-int netconf_subscribe(struct netconf *n, char *err)
+int netconf_subscribe(struct sw_session *n, char *err)
 {
 	return order_agent(n, strdup("<create-subscription xmlns=\"urn:ietf:params:xml:ns:netconf:notification:1.0\"/>"),
 			   err);
@@ -563,7 +564,7 @@ static int parse_notif(const char *text, struct lyd_node **notif)
  * not understood; -ENOTCONN if the session is dead.
  * @notif: result, to be freed by lyd_free_tree()
  */
-int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
+int netconf_notif(struct sw_session *n, int timeout_ms, struct lyd_node **notif)
 {
 	int ret;
 

@@ -20,7 +20,7 @@ static bool ensure_session(struct sw *sw, struct sw_op *op)
 	if (sw->queue.session)
 		return true;
 	if (!sw->queue.tried_at || now - sw->queue.tried_at >= RETRY_MS) {
-		sw->queue.session = netconf_open(&sw->target, sw->queue.connect_error);
+		sw->queue.session = sw_session_open(sw, sw->queue.connect_error);
 		/* An agent that is just starting may accept the next attempt. */
 		sw->queue.tried_at = now_ms() - now < QUICK_MS ? 0 : now;
 	}
@@ -39,7 +39,7 @@ static void run_op(struct sw *sw, struct sw_op *op)
 	} else if (ensure_session(sw, op)) {
 		op->ret = op->run(op, sw->queue.session);
 		if (op->ret == -ENOTCONN) {
-			netconf_close(sw->queue.session);
+			sw_session_close(sw->queue.session);
 			sw->queue.session = NULL;
 			sw->queue.tried_at = 0;
 			op->ret = -EHOSTUNREACH;
@@ -76,7 +76,7 @@ static void run_ops(struct job *job)
 		run_op(sw, op);
 	if (!stop)
 		return;
-	netconf_close(sw->queue.session);
+	sw_session_close(sw->queue.session);
 	sw->queue.session = NULL;
 	pthread_mutex_lock(&sw->lock);
 	sw->queue.session_ended = true;

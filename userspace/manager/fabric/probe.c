@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/netconf.h"
 #include "fabric/switch.h"
 #include "rendezvous/network.h"
 
@@ -18,7 +19,7 @@ struct probe {
 	char		xml[sizeof(head) + sizeof(tail) + ADDRS_MAX * 80];
 };
 
-static int run_probe(struct sw_op *op, struct netconf *n)
+static int run_probe(struct sw_op *op, struct sw_session *n)
 {
 	return netconf_act(n, container_of(op, struct probe, op)->xml, op->err);
 }

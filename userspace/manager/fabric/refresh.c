@@ -23,7 +23,7 @@ struct refresh {
 	struct sw_snapshot	*info;
 };
 
-static int refresh_run(struct sw_op *op, struct netconf *n)
+static int refresh_run(struct sw_op *op, struct sw_session *n)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
 

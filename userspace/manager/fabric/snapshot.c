@@ -10,7 +10,9 @@
 
 #include "auth/expiry.h"
 #include "conf/text.h"
+#include "fabric/netconf.h"
 #include "fabric/switch.h"
+#include "fabric/yang.h"
 
 static const char filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
@@ -180,7 +182,7 @@ static void take_interfaces(const struct lyd_node *node,
 }
 
 /* Without a version, interfaces may have changed. */
-static int get_interfaces(struct netconf *n, const char *known,
+static int get_interfaces(struct sw_session *n, const char *known,
 			  struct sw_snapshot *info, char *err)
 {
 	struct lyd_node *data;
@@ -225,24 +227,24 @@ static struct sw_snapshot *new_info(const char *id,
 
 	errno = EPROTO;
 	if (!id) {
-		snprintf(err, NETCONF_ERROR_LEN,
+		snprintf(err, SW_ERROR_LEN,
 			 "it is no INC switch: its data has no identity");
 		return NULL;
 	}
 	if (!is_identity(id)) {
-		snprintf(err, NETCONF_ERROR_LEN,
+		snprintf(err, SW_ERROR_LEN,
 			 "its identity has to be 1 to %d printable ASCII characters, without spaces",
 			 SWITCH_ID_MAX);
 		return NULL;
 	}
 	if (!limits) {
-		snprintf(err, NETCONF_ERROR_LEN,
+		snprintf(err, SW_ERROR_LEN,
 			 "the module rdma_inc is not loaded on %s", id);
 		return NULL;
 	}
 	info = calloc(1, sizeof(*info));
 	if (!info)
-		snprintf(err, NETCONF_ERROR_LEN, "no memory");
+		snprintf(err, SW_ERROR_LEN, "no memory");
 	return info;
 }
 
@@ -251,7 +253,7 @@ static struct sw_snapshot *new_info(const char *id,
  * NULL with errno.
  * @known: version of the interfaces that are known; empty: none
  */
-struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
+struct sw_snapshot *sw_snapshot_get(struct sw_session *n, const char *known,
 				    char *err)
 {
 	const struct lyd_node *state, *limits;

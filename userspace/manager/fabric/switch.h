@@ -14,7 +14,8 @@
 
 #include "loop/loop.h"
 #include "base/pool.h"
-#include "fabric/netconf.h"
+#include "fabric/dial.h"
+#include "fabric/session.h"
 #include "rendezvous/proto.h"
 
 #define SWITCH_ID_MAX	63	/* characters */
@@ -165,10 +166,10 @@ struct sw_op {
 	struct loop_work	work;
 	struct sw_op	*next;
 	struct sw	*sw;
-	int		(*run)(struct sw_op *op, struct netconf *n);
+	int		(*run)(struct sw_op *op, struct sw_session *n);
 	void		(*done)(struct sw_op *op);
 	int		ret;
-	char		err[NETCONF_ERROR_LEN];
+	char		err[SW_ERROR_LEN];
 	bool		reads;
 };
 
@@ -260,7 +261,7 @@ struct sw_watch {
 	struct job		job;
 	enum sw_watch_state	state;
 	bool			wanted;
-	struct netconf		*session;
+	struct sw_session		*session;
 	bool			in_epoll;
 	struct loop_work	work;
 	int			later_ms;
@@ -332,9 +333,9 @@ struct sw_queue {
 	struct sw_op	*head;
 	struct sw_op	**tail;
 	bool		stop;
-	struct netconf	*session;
+	struct sw_session	*session;
 	int64_t		tried_at;
-	char		connect_error[NETCONF_ERROR_LEN];
+	char		connect_error[SW_ERROR_LEN];
 	bool		session_ended;
 	unsigned int	pending;
 	atomic_uint	n_posted;
@@ -373,7 +374,7 @@ struct sw {
 	struct netconf_target	target;
 	unsigned int		index;
 	bool			up;
-	char			why[NETCONF_ERROR_LEN];
+	char			why[SW_ERROR_LEN];
 	struct sw_snapshot	*info;
 	struct drain		*drain;
 	bool			leaving;
@@ -444,7 +445,7 @@ void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	      unsigned int n);
 
 /* snapshot.c */
-struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
+struct sw_snapshot *sw_snapshot_get(struct sw_session *n, const char *known,
 				    char *err);
 void sw_snapshot_free(struct sw_snapshot *info);
 
@@ -470,13 +471,5 @@ static inline unsigned int sw_if_upper(const struct sw_snapshot *info,
 {
 	return info->ifs[itf].member ? info->ifs[itf].upper : itf;
 }
-
-/* yang.c */
-const struct lyd_node *yang_child(const struct lyd_node *node,
-				  const char *name);
-const char *yang_text(const struct lyd_node *node, const char *name);
-uint64_t yang_number(const struct lyd_node *node, const char *name);
-uint32_t yang_bits(const struct lyd_node *node, const char *name);
-unsigned int yang_count(const struct lyd_node *node, const char *name);
 
 #endif /* INC_MANAGER_SWITCH_H */

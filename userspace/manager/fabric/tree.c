@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/netconf.h"
 #include "fabric/tree.h"
+#include "fabric/yang.h"
 #include "rdma_inc.h"
 
 /* Limits of rdma-inc-attributes.yang. */
@@ -197,7 +199,7 @@ static const struct lyd_node *find_tree(const struct lyd_node *data,
 	return NULL;
 }
 
-static int read_back(struct tree *t, struct netconf *n, char *err)
+static int read_back(struct tree *t, struct sw_session *n, char *err)
 {
 	const struct lyd_node *node;
 	struct lyd_node *data;
@@ -213,7 +215,7 @@ static int read_back(struct tree *t, struct netconf *n, char *err)
 	node = find_tree(data, t->id);
 	ret = node ? take_tree(t, node) : -EPROTO;
 	if (ret)
-		snprintf(err, NETCONF_ERROR_LEN,
+		snprintf(err, SW_ERROR_LEN,
 			 "tree %u is not as it was configured", t->id);
 	netconf_free(data);
 	return ret;
@@ -221,7 +223,7 @@ static int read_back(struct tree *t, struct netconf *n, char *err)
 
 /* --- Changes ------------------------------------------------------------- */
 
-static int send_edit(FILE *f, char **xml, struct netconf *n, char *err)
+static int send_edit(FILE *f, char **xml, struct sw_session *n, char *err)
 {
 	int ret = -ENOMEM;
 
@@ -245,7 +247,7 @@ static int find_member(const struct tree *t, const char *path)
 }
 
 /* Create the known members; @make: and the tree. */
-static int send_members(struct tree *t, bool make, struct netconf *n,
+static int send_members(struct tree *t, bool make, struct sw_session *n,
 			char *err)
 {
 	char *xml = NULL;
@@ -273,9 +275,9 @@ static int send_members(struct tree *t, bool make, struct netconf *n,
  * @t->unrouted.
  * @t: tree; gets the kernel's settings
  */
-int tree_make(struct tree *t, struct netconf *n, char *err)
+int tree_make(struct tree *t, struct sw_session *n, char *err)
 {
-	char ignored[NETCONF_ERROR_LEN];
+	char ignored[SW_ERROR_LEN];
 	int ret = send_members(t, true, n, err);
 
 	if (ret)
@@ -290,7 +292,7 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
  * Create the members that have become known. Returns 0 or a negative errno
  * value, as of tree_make().
  */
-int tree_add(struct tree *t, struct netconf *n, char *err)
+int tree_add(struct tree *t, struct sw_session *n, char *err)
 {
 	int ret = send_members(t, false, n, err);
 
@@ -301,7 +303,7 @@ int tree_add(struct tree *t, struct netconf *n, char *err)
  * Connect a child's tree to its parent's. Returns 0 or a negative errno value.
  * -ENETUNREACH: the switch has no route to the parent.
  */
-int tree_link(const struct tree *t, struct netconf *n, char *err)
+int tree_link(const struct tree *t, struct sw_session *n, char *err)
 {
 	char *xml = NULL, text[INET6_ADDRSTRLEN];
 	size_t len;
@@ -320,7 +322,8 @@ int tree_link(const struct tree *t, struct netconf *n, char *err)
 }
 
 /* Delete a member. -ENOENT: there is none. */
-int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
+int tree_member_del(uint32_t id, uint32_t member, struct sw_session *n,
+		    char *err)
 {
 	char xml[512];
 
@@ -330,7 +333,7 @@ int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
 }
 
 /* Delete a tree, if it exists. */
-int tree_del(uint32_t id, struct netconf *n, char *err)
+int tree_del(uint32_t id, struct sw_session *n, char *err)
 {
 	char xml[512];
 
@@ -343,7 +346,7 @@ int tree_del(uint32_t id, struct netconf *n, char *err)
  * Name a switch. -EOPNOTSUPP: its agent cannot keep a name.
  * @id: name, of printable ASCII characters
  */
-int tree_name_switch(const char *id, struct netconf *n, char *err)
+int tree_name_switch(const char *id, struct sw_session *n, char *err)
 {
 	char *xml = NULL;
 	size_t len;

@@ -82,11 +82,12 @@ struct tree {
 	struct tree_end		parent;
 };
 
-int tree_make(struct tree *t, struct netconf *n, char *err);
-int tree_add(struct tree *t, struct netconf *n, char *err);
-int tree_link(const struct tree *t, struct netconf *n, char *err);
-int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err);
-int tree_del(uint32_t id, struct netconf *n, char *err);
-int tree_name_switch(const char *id, struct netconf *n, char *err);
+int tree_make(struct tree *t, struct sw_session *n, char *err);
+int tree_add(struct tree *t, struct sw_session *n, char *err);
+int tree_link(const struct tree *t, struct sw_session *n, char *err);
+int tree_member_del(uint32_t id, uint32_t member, struct sw_session *n,
+		    char *err);
+int tree_del(uint32_t id, struct sw_session *n, char *err);
+int tree_name_switch(const char *id, struct sw_session *n, char *err);
 
 #endif /* INC_MANAGER_TREE_H */

@@ -14,7 +14,9 @@
 #include <sys/epoll.h>
 
 #include "conf/text.h"
+#include "fabric/netconf.h"
 #include "fabric/switch.h"
+#include "fabric/yang.h"
 
 #define RETRY_MS	500	/* between attempts to connect */
 #define LOOK_MS		250	/* between polls, without a descriptor */
@@ -125,8 +127,8 @@ static void listen_to(struct sw *sw)
 
 static void connect_to(struct sw *sw)
 {
-	char err[NETCONF_ERROR_LEN];
-	struct netconf *n = netconf_open(&sw->target, err);
+	char err[SW_ERROR_LEN];
+	struct sw_session *n = netconf_open(&sw->target, err);
 
 	if (n && netconf_subscribe(n, err)) {
 		netconf_close(n);

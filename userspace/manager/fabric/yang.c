@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/switch.h"
+#include "fabric/yang.h"
 
 /* Find a node's child. Returns the first child with this name, or NULL. */
 const struct lyd_node *yang_child(const struct lyd_node *node,

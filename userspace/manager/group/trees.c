@@ -26,7 +26,8 @@
 struct subtree_op {
 	struct sw_op	op;
 	struct subtree	*subtree;
-	int		(*tree)(struct tree *t, struct netconf *n, char *err);
+	int		(*tree)(struct tree *t, struct sw_session *n,
+				char *err);
 };
 
 static void end_op(struct group *g)
@@ -35,14 +36,14 @@ static void end_op(struct group *g)
 		group_raise(g, GROUP_EV_OP_DONE);
 }
 
-static int run_subtree(struct sw_op *op, struct netconf *n)
+static int run_subtree(struct sw_op *op, struct sw_session *n)
 {
 	struct subtree_op *p = container_of(op, struct subtree_op, op);
 
 	return p->tree(&p->subtree->tree, n, op->err);
 }
 
-static int link_subtree(struct tree *t, struct netconf *n, char *err)
+static int link_subtree(struct tree *t, struct sw_session *n, char *err)
 {
 	return tree_link(t, n, err);
 }
@@ -77,7 +78,7 @@ static void subtree_done(struct sw_op *op)
 }
 
 static void submit_subtree(struct subtree *subtree,
-			   int (*tree)(struct tree *t, struct netconf *n,
+			   int (*tree)(struct tree *t, struct sw_session *n,
 				       char *err))
 {
 	struct subtree_op *p = calloc(1, sizeof(*p));
@@ -108,7 +109,7 @@ struct del_op {
 	int		member;
 };
 
-static int run_del(struct sw_op *op, struct netconf *n)
+static int run_del(struct sw_op *op, struct sw_session *n)
 {
 	struct del_op *d = container_of(op, struct del_op, op);
 

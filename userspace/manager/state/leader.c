@@ -199,19 +199,16 @@ bool state_refuses(const struct manager *m, char *text, size_t len)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-/* Open the store. */
-int state_start(struct manager *m, char *err)
+/*
+ * Begin to follow the store; without one, this manager may act at once.
+ * @db: its database, which is closed on failure; NULL: none
+ */
+int state_start(struct manager *m, struct store_db *db, char *err)
 {
-	struct store_db *db;
-	int ret;
-
-	if (!strcmp(m->o.store, "none")) {
+	if (!db) {
 		m->state.phase = PHASE_ACTIVE;
 		return 0;
 	}
-	ret = store_db_open(&db, m->o.store, m->o.advertise, &m->o.etcd, err);
-	if (ret)
-		return ret;
 	m->state.store = store_start(&m->loop, db);
 	if (m->state.store)
 		return 0;

@@ -73,7 +73,7 @@ struct persisted {
 };
 
 /* leader.c */
-int state_start(struct manager *m, char *err);
+int state_start(struct manager *m, struct store_db *db, char *err);
 void state_stop(struct manager *m);
 void state_turn(struct manager *m);
 void state_forget(struct manager *m, const char *why);

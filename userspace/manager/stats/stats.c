@@ -13,10 +13,6 @@
 
 #define TICK_MS	1000
 
-static const char filter[] =
-	"<switch xmlns=\"urn:rdma-inc:switch\"><tree><id/>"
-	"<state><counter-values/></state></tree></switch>";
-
 /**
  * struct ask - a request to an agent
  * @op: operation
@@ -31,26 +27,19 @@ struct ask {
 
 /* --- Threads ------------------------------------------------------------- */
 
-static int ask_run(struct sw_op *op, struct netconf *n)
+static void add_tree(void *ctx, uint32_t tree, const char *text)
+{
+	member_counts_add(ctx, tree, text);
+}
+
+static int ask_run(struct sw_op *op, struct sw_session *s)
 {
 	struct ask *a = container_of(op, struct ask, op);
-	const struct lyd_node *tree;
-	struct lyd_node *data;
-	const char *text;
-	int ret = netconf_get(n, filter, &data, op->err);
+	int ret = sw_session_counters(s, add_tree, &a->counts, op->err);
 
-	if (ret)
-		return ret;
-	LY_LIST_FOR(lyd_child(data), tree) {
-		text = yang_text(yang_child(tree, "state"), "counter-values");
-		if (text)
-			member_counts_add(&a->counts,
-					  (uint32_t)yang_number(tree, "id"),
-					  text);
-	}
-	member_counts_sort(&a->counts);
-	netconf_free(data);
-	return 0;
+	if (!ret)
+		member_counts_sort(&a->counts);
+	return ret;
 }
 
 /* --- The main loop ------------------------------------------------------- */

@@ -17,10 +17,10 @@
 #define TREES	256
 
 /**
- * struct netconf - a session
+ * struct sw_session - a session
  * @sw: with this switch
  */
-struct netconf {
+struct sw_session {
 	unsigned int	sw;
 };
 
@@ -111,61 +111,44 @@ void fake_unroute(bool none)
 	unrouted = none;
 }
 
-int netconf_target_parse(struct netconf_target *t, const char *text)
+struct sw_session *sw_session_open(const struct sw *sw, char *err)
 {
-	snprintf(t->path, sizeof(t->path), "%s", text);
-	return 0;
-}
+	unsigned int at = (unsigned int)atoi(sw->target.path);
+	struct sw_session *n;
 
-int netconf_target_cmp(const struct netconf_target *a,
-		       const struct netconf_target *b)
-{
-	return strcmp(a->path, b->path);
-}
-
-struct netconf *netconf_open(const struct netconf_target *t, char *err)
-{
-	unsigned int sw = (unsigned int)atoi(t->path);
-	struct netconf *n;
-
-	if (switches[sw].broken) {
-		snprintf(err, NETCONF_ERROR_LEN, "connection refused");
+	if (switches[at].broken) {
+		snprintf(err, SW_ERROR_LEN, "connection refused");
 		return NULL;
 	}
 	n = calloc(1, sizeof(*n));
 	if (n)
-		n->sw = sw;
+		n->sw = at;
 	return n;
 }
 
-void netconf_close(struct netconf *n)
+void sw_session_close(struct sw_session *n)
 {
 	free(n);
 }
 
-int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
-		char *err)
+int sw_session_counters(struct sw_session *n, sw_counters *each, void *ctx,
+			char *err)
 {
 	(void)n;
-	(void)filter;
-	(void)data;
-	snprintf(err, NETCONF_ERROR_LEN, "no counters");
+	(void)each;
+	(void)ctx;
+	snprintf(err, SW_ERROR_LEN, "no counters");
 	return -EPROTO;
 }
 
-void netconf_free(struct lyd_node *data)
-{
-	(void)data;
-}
-
 /* Does the session fail, or the switch refuse? */
-static int trouble(const struct netconf *n, char *err)
+static int trouble(const struct sw_session *n, char *err)
 {
 	static const int errors[] = {
 		-ENOTCONN, -ENOBUFS, -ENOBUFS, -EINVAL, -EPROTO,
 	};
 
-	snprintf(err, NETCONF_ERROR_LEN, "trouble");
+	snprintf(err, SW_ERROR_LEN, "trouble");
 	if (switches[n->sw].broken)
 		return -ENOTCONN;
 	return fuzz_any(12) ? 0 : errors[fuzz_any(5)];
@@ -209,6 +192,12 @@ void options_free(struct amd_options *o)
 {
 	free(o->switches);
 	free(o->cables);
+}
+
+void options_target(const struct manager *m, struct sw *sw)
+{
+	(void)m;
+	snprintf(sw->target.path, sizeof(sw->target.path), "%s", sw->address);
 }
 
 /* --- Trees --------------------------------------------------------------- */
@@ -264,7 +253,7 @@ static unsigned int switch_at(const struct inc_rdv_addr *addr)
 }
 
 /* Is a member at another leaf, and are there no routes? */
-static bool lacks_route(struct tree *t, const struct netconf *n)
+static bool lacks_route(struct tree *t, const struct sw_session *n)
 {
 	const struct tree_member *m;
 	uint32_t i;
@@ -279,7 +268,7 @@ static bool lacks_route(struct tree *t, const struct netconf *n)
 	return false;
 }
 
-int tree_make(struct tree *t, struct netconf *n, char *err)
+int tree_make(struct tree *t, struct sw_session *n, char *err)
 {
 	static const uint32_t times[] = { 0, 3, 10, 700 };
 	int ret = refusal ? refusal : trouble(n, err);
@@ -306,7 +295,7 @@ int tree_make(struct tree *t, struct netconf *n, char *err)
 }
 
 
-int tree_add(struct tree *t, struct netconf *n, char *err)
+int tree_add(struct tree *t, struct sw_session *n, char *err)
 {
 	int ret = trouble(n, err);
 
@@ -317,20 +306,21 @@ int tree_add(struct tree *t, struct netconf *n, char *err)
 	return ret;
 }
 
-int tree_link(const struct tree *t, struct netconf *n, char *err)
+int tree_link(const struct tree *t, struct sw_session *n, char *err)
 {
 	(void)t;
 	return trouble(n, err);
 }
 
-int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
+int tree_member_del(uint32_t id, uint32_t member, struct sw_session *n,
+		    char *err)
 {
 	(void)member;
 	return find(n->sw, id) == switches[n->sw].n ? -ENOENT :
 						      trouble(n, err);
 }
 
-int tree_del(uint32_t id, struct netconf *n, char *err)
+int tree_del(uint32_t id, struct sw_session *n, char *err)
 {
 	int ret = trouble(n, err);
 
@@ -339,7 +329,7 @@ int tree_del(uint32_t id, struct netconf *n, char *err)
 	return ret;
 }
 
-int tree_name_switch(const char *id, struct netconf *n, char *err)
+int tree_name_switch(const char *id, struct sw_session *n, char *err)
 {
 	return trouble(n, err);
 }
@@ -416,7 +406,7 @@ static void put_ifs(struct sw_snapshot *info, unsigned int sw)
 	info->ifs[fuzz_any(info->nifs)].up = fuzz_any(8);
 }
 
-struct sw_snapshot *sw_snapshot_get(struct netconf *n, const char *known,
+struct sw_snapshot *sw_snapshot_get(struct sw_session *n, const char *known,
 				    char *err)
 {
 	struct sw_snapshot *info;

@@ -120,6 +120,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 		.unstore	= persist_delete,
 		.on_end		= stats_group_ends,
 	};
+	static struct store_db db;
 	char err[640];
 	int port;
 
@@ -129,7 +130,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 		.listen = "fuzz:1", .advertise = "fuzz:1",
 		.forming_ms = 10000, .heartbeat_ms = beat_ms,
 		.misses = 8, .agent_ms = 2000, .agent_misses = 3,
-		.rebuild_ms = 20000, .store = store ? "sqlite:x" : "none",
+		.rebuild_ms = 20000,
 		.first_tree = 1, .last_tree = 400, .tenants = limits,
 	};
 	fake_manager.group_ops = &group_ops;
@@ -147,7 +148,7 @@ void fake_start(const char *limits, bool store, uint32_t beat_ms)
 		fuzz_wrong("start");
 	fake_manager.rpc = rpc_start(&fake_manager.loop, fake_manager.o.listen, &fake_manager.o.security, &handler, &fake_manager,
 			  &port, err, sizeof(err));
-	if (!fake_manager.stats || !fake_manager.rpc || state_start(&fake_manager, err))
+	if (!fake_manager.stats || !fake_manager.rpc || state_start(&fake_manager, store ? &db : NULL, err))
 		fuzz_wrong("start");
 }
 

@@ -131,17 +131,6 @@ void fake_store_free(void)
 
 /* --- store.h ------------------------------------------------------------- */
 
-int store_db_open(struct store_db **db, const char *where, const char *self,
-		  const struct store_security *how, char *err)
-{
-	(void)where;
-	(void)self;
-	(void)how;
-	(void)err;
-	*db = NULL;
-	return 0;
-}
-
 struct store *store_start(struct loop *loop, struct store_db *db)
 {
 	static char some;

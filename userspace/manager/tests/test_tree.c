@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/netconf.h"
 #include "fabric/schema.h"
 #include "fabric/tree.h"
 
@@ -31,7 +32,7 @@ static void ok(bool passed, const char *what)
 
 /* --- In place of netconf.c ----------------------------------------------- */
 
-int netconf_edit(struct netconf *n, const char *config, char *err)
+int netconf_edit(struct sw_session *n, const char *config, char *err)
 {
 	(void)n;
 	(void)err;
@@ -39,14 +40,14 @@ int netconf_edit(struct netconf *n, const char *config, char *err)
 	return unrouted ? -ENETUNREACH : 0;
 }
 
-const char *netconf_error_path(const struct netconf *n)
+const char *netconf_error_path(const struct sw_session *n)
 {
 	(void)n;
 	return unrouted;
 }
 
-int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
-		char *err)
+int netconf_get(struct sw_session *n, const char *filter,
+		struct lyd_node **data, char *err)
 {
 	char xml[2048];
 	size_t i, len;
@@ -82,7 +83,7 @@ void netconf_free(struct lyd_node *data)
 static bool made(const char *says, bool wished)
 {
 	struct tree_member member = { .known = true, .peer.addr.len = 4 };
-	char err[NETCONF_ERROR_LEN] = "";
+	char err[SW_ERROR_LEN] = "";
 	struct tree t = { .id = 3, .n = 1, .members = &member };
 	int ret;
 
@@ -109,7 +110,7 @@ static bool made(const char *says, bool wished)
 static int without_route(const char *path)
 {
 	struct tree_member members[12] = { { .known = true } };
-	char err[NETCONF_ERROR_LEN] = "";
+	char err[SW_ERROR_LEN] = "";
 	struct tree t = { .id = 3, .n = 12, .members = members };
 	int ret;
 
