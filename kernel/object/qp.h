@@ -213,7 +213,6 @@ struct inc_qp {
 	struct inc_fault		*fault;
 #endif
 	struct dst_cache		dst;
-	u64				memory;
 	struct {
 		struct work_struct	work;
 		atomic64_t		reserved;
@@ -225,7 +224,6 @@ struct inc_qp {
 	} mem;
 	atomic64_t			early[INC_STATS_MAX];
 	struct list_head		parted;
-	struct inc_parting		parting;
 	struct inc_wait			wait;
 
 	struct {
@@ -262,7 +260,8 @@ struct inc_qp {
 		struct inc_msg_loss	loss;
 		struct inc_part		*waiting;
 		struct inc_part		*waiting_last;
-	} rx ____cacheline_aligned_in_smp;
+	} rx ____cacheline_aligned;
+	u64				memory;
 
 	struct {
 		spinlock_t		lock;	/* see above */
@@ -278,7 +277,8 @@ struct inc_qp {
 		struct inc_wqe		first[INC_QP_RING];
 		struct inc_ends		ends;
 		struct work_struct	more;
-	} tx ____cacheline_aligned_in_smp;
+	} tx ____cacheline_aligned;
+	struct inc_parting		parting;
 };
 
 /* Configuration: process context, inc_switch.lock held. */
