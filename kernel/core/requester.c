@@ -44,8 +44,13 @@
 /* Beside what the shortest round trip delivers: packets, and microseconds. */
 #define PATH_SPARE	1
 #define PATH_DELAY	1000
-/* After so many microseconds without a packet in flight the path may have changed. */
-#define PATH_FORGET	1000000
+/*
+ * Who began while others filled a queue has never seen the path without it, and a path
+ * may become longer. So in each 2^PERIOD_SHIFT microseconds of the clock, that is at the
+ * same time, all measure MEASURE round trips anew with one packet in flight each.
+ */
+#define PERIOD_SHIFT	22
+#define MEASURE		3
 /*
  * Minimum number of tries before a member is dead: if this machine stalled for
  * the dead time, all members seem to have been silent.
@@ -82,15 +87,9 @@ static u32 in_flight(const struct inc_requester *r)
 /* Maximum number of packets in flight now: the ring may be smaller. */
 static u32 room(const struct inc_requester *r)
 {
-	return min3((u32)r->cwnd, (u32)r->path, r->mask + 1);
-}
+	u32 path = r->measure ? 1 : r->path;
 
-/* The path may be another one now. */
-static void forget_path(struct inc_requester *r)
-{
-	r->min_rtt = 0;
-	if (!r->fixed)
-		r->path = FIRST_PATH;
+	return min3((u32)r->cwnd, path, r->mask + 1);
 }
 
 /**
@@ -120,7 +119,7 @@ void inc_requester_init(struct inc_requester *r, struct inc_wqe *ring,
 	memset(r, 0, sizeof(*r));
 	r->ring = ring;
 	r->mask = entries - 1;
-	forget_path(r);
+	r->path = FIRST_PATH;
 	r->una = psn;
 	r->next = psn;
 	r->fresh = psn;
@@ -251,10 +250,33 @@ static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
 
 static void time_path(struct inc_requester *r, u32 psn, u64 now)
 {
+	u8 period = (now >> PERIOD_SHIFT) % 8;
+
+	if (r->period != period) {
+		r->period = period;
+		/* Without a queue worth mentioning, there is nothing to find out. */
+		if (r->srtt > PATH_DELAY && !r->fixed) {
+			r->measure = MEASURE;
+			r->min_rtt = 0;
+		}
+	}
 	r->held = false;
 	r->path_timing = true;
 	r->path_psn = psn;
 	r->path_at = now;
+}
+
+/*
+ * Packets from one with AckReq to the next. What an acknowledgment lets go at once looks
+ * like a queue: where the path limits the window, that is less.
+ */
+static u32 ackreq_every(const struct inc_requester *r)
+{
+	u32 every = min(r->cwnd / 2, ACKREQ_EVERY);
+
+	if (r->held || r->path_timing)
+		every = min(every, max(r->path / 4, 2));
+	return max(every, 1);
 }
 
 /* Retransmit the newest packet, only for its AckReq. */
@@ -293,7 +315,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 				   enum inc_requester_end end, u32 *psn,
 				   bool *ackreq, enum inc_requester_kind *kind)
 {
-	u32 every = clamp(min(r->cwnd / 2, max(r->path / 4, 2)), 1, ACKREQ_EVERY);
+	u32 every = ackreq_every(r);
 	bool again, tail, closes, times;
 
 	if (r->asking) {
@@ -312,11 +334,8 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	*psn = r->next;
 	if (r->next == r->una) {
 		r->sent_at = now;
-		if (r->una == r->fresh) {
-			if (now - r->proved_at > PATH_FORGET)
-				forget_path(r);
+		if (r->una == r->fresh)
 			note_proved(r, now);
-		}
 	}
 	again = inc_psn_diff(r->fresh, r->next) > 0;
 	*kind = again ? INC_REQ_RETRANSMIT : INC_REQ_FRESH;
@@ -376,14 +395,20 @@ static void fit_path(struct inc_requester *r, u32 rtt)
 
 	rtt = max_t(u32, rtt, 1);
 	note_shortest(r, rtt);
+	if (r->measure) {
+		if (!--r->measure)
+			r->path = MIN_PATH;
+		return;
+	}
 	if (!r->held || r->fixed)
 		return;
-	fits = div_u64(room(r) * ((u64)r->min_rtt + PATH_DELAY), rtt) + PATH_SPARE;
+	fits = (u64)r->min_rtt + r->min_rtt / 16 + PATH_DELAY;
+	fits = div_u64(room(r) * fits, rtt) + PATH_SPARE;
 	/* Nothing waited. Otherwise, not too much at once. */
 	if (rtt - r->min_rtt <= PATH_DELAY / 4 + r->min_rtt / 32)
 		fits = r->path * 2ULL;
 	fits = clamp(fits, r->path * 3ULL / 4, r->path * 2ULL);
-	r->path = clamp(fits, (u64)MIN_PATH, (u64)INC_REQ_MAX_WINDOW);
+	r->path = max_t(u16, min_t(u64, fits, r->window), MIN_PATH);
 }
 
 /* A packet was lost, and with it all that followed. */
@@ -424,12 +449,10 @@ static void note_progress(struct inc_requester *r, u32 psn, u64 now)
 {
 	bool alone;
 
-	if (r->path_timing && inc_psn_diff(psn, r->path_psn) > 0) {
-		fit_path(r, now - r->path_at);
-		r->path_timing = false;
-	}
 	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
-		update_rtt(r, now - r->timed_at);
+		/* Without a queue, it would be shorter than it soon is again. */
+		if (!r->measure)
+			update_rtt(r, now - r->timed_at);
 		r->timing = false;
 		/*
 		 * Not by any other progress (Karn): if the round trip has
@@ -437,6 +460,10 @@ static void note_progress(struct inc_requester *r, u32 psn, u64 now)
 		 * been retransmitted, and no round trip would ever be measured.
 		 */
 		r->backoff = 0;
+	}
+	if (r->path_timing && inc_psn_diff(psn, r->path_psn) > 0) {
+		fit_path(r, now - r->path_at);
+		r->path_timing = false;
 	}
 	/* Only the oldest packet is acknowledged: the rest is lost, too. */
 	alone = psn == inc_psn_add(r->una, 1);
@@ -740,6 +767,8 @@ enum inc_requester_timer inc_requester_timeout(struct inc_requester *r, u64 now)
 	r->since_ackreq = 0;
 	if (r->timed_psn == r->una)
 		r->timing = false;
+	/* One packet in flight, and that is retransmitted: it would measure nothing. */
+	r->measure = 0;
 	r->nak_seen = false;
 	r->sent_at = now;
 	if (r->backoff < MAX_BACKOFF)

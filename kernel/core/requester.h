@@ -78,6 +78,8 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @fixed: @path does not change
  * @held: the window held a packet back since the last packet of @path_psn
  * @path_timing: the path's round trip is being measured
+ * @measure: round trips that are still to be measured with one packet in flight
+ * @period: in which that was done last, see PERIOD_SHIFT
  * @path_psn: ... by the acknowledgment of this PSN
  * @path_at: ... which was sent at this time, its lower half
  * @since_ackreq: packets sent since the last with AckReq
@@ -95,7 +97,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @timing: a round trip is being measured
  * @timed_psn: ... by the acknowledgment of this PSN
  * @timed_at: ... which was sent at this time, its lower half
- * @min_rtt: shortest round trip, 0 before the first and after a long pause
+ * @min_rtt: shortest round trip, 0 before the first
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation
  * @min_rto_us: lower limit of the timeout
@@ -139,6 +141,8 @@ struct inc_requester {
 	bool		fixed : 1;
 	bool		held : 1;
 	bool		path_timing : 1;
+	u8		measure : 2;
+	u8		period : 3;
 	u32		timed_psn;
 	u32		path_psn;
 	u32		path_at;

@@ -117,8 +117,10 @@ part_delay()
 
 	for TREES in 1 8; do
 		daemon_up && port_up netem delay 10ms limit 10000 && trees_up &&
+			sleep "$(scaled 5000)e-3" &&
 			watch_port "delay, $TREES" || return
 		figure "delay, $TREES" ".trees >= 16.5"
+		figure "delay, $TREES" ".jain >= 0.98"
 		flows_down "delay, $TREES"
 	done
 }
