@@ -5,7 +5,7 @@
 #
 #   drain.sh [VAR=VALUE]... [PART...]
 #	SWIFT=2 OFTEN=10 CROSSED=5: moves of each job of swift, of often, of crossed
-#	PART: move swift hand one crossed killed taken stay computes keep reload often
+#	PART: move swift hand one crossed killed taken stay unreached computes keep reload often
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -559,6 +559,53 @@ part_stay()
 	ctl switch resume sw >/dev/null
 }
 
+# reach ACTION: how the middle switch handles RoCE from its links, "pass" or "drop".
+reach()
+{
+	local port
+
+	for port in down1 down2; do
+		sw tc qdisc replace dev "$port" clsact &&
+			sw tc filter replace dev "$port" ingress pref 1 handle 1 \
+				protocol ip flower dst_ip "$(topo_ip4 sw)" \
+				ip_proto udp dst_port 4791 action "$1" || return
+	done
+}
+
+# unreached NAME [ENV=VALUE...]: a job is moved to a switch that its hosts do not reach,
+# and goes on where it is.
+unreached()
+{
+	steady_job 1 "${@:2}"
+	reach drop
+	ktap $? "unreached, $1: a switch gets no packets" "$(cat "$JOB_LOG".[0-9])"
+	ctl group move "$JOB_NAME" to sw >/dev/null
+	sleep "$(scaled 5000)e-3"
+	on l0
+	ktap $? "unreached, $1: the job has its tree" "$(ctl group)"
+	[ "$1" = RC ] || wait_for 30 grep -q "stays on its tree" "$JOB_LOG.0"
+	reach pass
+	[ "$1" = RC ] ||
+		wait_for 10 ctl group move "$JOB_NAME" to sw >/dev/null 2>&1
+	wait_for 20 moved 1
+	ktap $? "unreached, $1: it moves once they reach it" \
+		"$(cat "$JOB_LOG.0"; tail -n 5 "$LAB_OUT/amd.log")"
+	steady_end "unreached, $1"
+	longest | awk -v most="$(scaled 1000)" '{ exit $1 > most }'
+	ktap $? "unreached, $1: no sum waits for that" "$(longest)"
+	! grep -E "(rank|group)-(lost|failed|rebuilt) $JOB_NAME" "$LAB_OUT/amd.log"
+	ktap $? "unreached, $1: nor does the manager report one"
+}
+
+# RC sends again until they do, UC gives up.
+part_unreached()
+{
+	unreached RC
+	unreached UC INC_TRANSPORT=uc
+	sw tc qdisc del dev down1 clsact
+	sw tc qdisc del dev down2 clsact
+}
+
 # One operation, and 20 seconds before it in which no rank calls libinc.
 busy_job()
 {
@@ -701,4 +748,4 @@ part_reload()
 	am_job "SIGHUP: and a job uses it" 4 --check --count 1000
 }
 
-suite "move swift hand one crossed killed taken stay computes keep reload often" "$@"
+suite "move swift hand one crossed killed taken stay unreached computes keep reload often" "$@"

@@ -9,8 +9,9 @@
  * Operations do not wait for it. If it fails on any rank, it fails on all, and
  * everything goes on over the old tree.
  *
- * Once the other communicator exists, a rank holds operations that it has not begun
- * yet. The ranks agree, over the new tree, on the highest number of operations that any
+ * Once the other communicator exists, a Barrier over it shows that the new tree reaches
+ * all ranks; until then operations go on over the old one, however long that takes. Then
+ * a rank holds operations that it has not begun yet. The ranks agree, over the new tree, on the highest number of operations that any
  * has begun. Up to this number they use the old tree: each rank sends them, and waits
  * for them. Then a Barrier over the new tree tells all ranks that none needs the old
  * one. Until a rank starts it, a failure of the new tree is harmless; from then on,
@@ -213,13 +214,19 @@ static bool is_as_good(const struct inc_comm *comm,
 	       !(comm->tree.ops & ~other->tree.ops);
 }
 
-static void begin_count(struct inc_comm *comm)
+static void start_over_other(struct inc_comm *comm, struct inc_call call,
+			     enum inc_change_state next)
 {
-	const struct inc_call call = {
-		.coll = INC_COLL_ALLREDUCE, .send = INC_IN_PLACE,
-		.recv = &comm->change.count, .count = 1,
-		.dtype = INC_DTYPE_UINT64, .op = INC_OP_MAX,
-	};
+	if (inc_call_start(comm->change.other, call, &comm->change.req))
+		give_up(comm, inc_comm_strerror(comm->change.other));
+	else
+		comm->change.state = next;
+}
+
+/* Nothing waits for this: the path to the new switch may not be what it should. */
+static void begin_try(struct inc_comm *comm)
+{
+	const struct inc_call call = { .coll = INC_COLL_BARRIER };
 
 	join_thread(comm);
 	if (!comm->change.other) {
@@ -230,14 +237,22 @@ static void begin_count(struct inc_comm *comm)
 		give_up(comm, "the new tree offers less, or has other settings");
 		return;
 	}
+	start_over_other(comm, call, INC_CHANGE_TRYING);
+}
+
+static void begin_count(struct inc_comm *comm)
+{
+	const struct inc_call call = {
+		.coll = INC_COLL_ALLREDUCE, .send = INC_IN_PLACE,
+		.recv = &comm->change.count, .count = 1,
+		.dtype = INC_DTYPE_UINT64, .op = INC_OP_MAX,
+	};
+
 	comm->change.holds = true;
 	comm->change.since = inc_now_us();
 	comm->change.last = comm->info.begun;
 	comm->change.count = htole64(comm->info.begun);
-	if (inc_call_start(comm->change.other, call, &comm->change.req))
-		give_up(comm, inc_comm_strerror(comm->change.other));
-	else
-		comm->change.state = INC_CHANGE_COUNTING;
+	start_over_other(comm, call, INC_CHANGE_COUNTING);
 }
 
 /*
@@ -265,6 +280,17 @@ static bool finish_request(struct inc_comm *comm, bool called, int *ret)
 	return true;
 }
 
+/* The call that waits does so for an operation over the old tree: no limit counts here. */
+static void take_try(struct inc_comm *comm)
+{
+	int ret;
+
+	if (finish_request(comm, false, &ret))
+		begin_count(comm);
+	else if (ret)
+		give_up(comm, inc_comm_strerror(comm->change.other));
+}
+
 static void take_count(struct inc_comm *comm, bool called)
 {
 	int ret;
@@ -289,10 +315,7 @@ static void drain(struct inc_comm *comm)
 	if (comm->info.begun < comm->change.last ||
 	    (comm->ops.first && !inc_request_is_held(comm->ops.first)))
 		return;
-	if (inc_call_start(comm->change.other, call, &comm->change.req))
-		give_up(comm, inc_comm_strerror(comm->change.other));
-	else
-		comm->change.state = INC_CHANGE_LEAVING;
+	start_over_other(comm, call, INC_CHANGE_LEAVING);
 }
 
 #define SWAP(a, b, member)						\
@@ -574,7 +597,10 @@ static void do_step(struct inc_comm *comm, bool called)
 		break;
 	case INC_CHANGE_MAKING:
 		if (atomic_load(&comm->change.ended))
-			begin_count(comm);
+			begin_try(comm);
+		break;
+	case INC_CHANGE_TRYING:
+		take_try(comm);
 		break;
 	case INC_CHANGE_COUNTING:
 		take_count(comm, called);

@@ -21,6 +21,7 @@ struct inc_request;
  * enum inc_change_state - how far a communicator is on its way to another tree
  * @INC_CHANGE_NONE: it does not change, or has changed
  * @INC_CHANGE_MAKING: a thread makes another communicator
+ * @INC_CHANGE_TRYING: the ranks find out whether its tree reaches all of them
  * @INC_CHANGE_COUNTING: the ranks agree over that on the last operation over the old tree
  * @INC_CHANGE_DRAINING: the operations up to that one end
  * @INC_CHANGE_LEAVING: the ranks tell each other that they have; what happens to the old
@@ -30,6 +31,7 @@ struct inc_request;
 enum inc_change_state {
 	INC_CHANGE_NONE,
 	INC_CHANGE_MAKING,
+	INC_CHANGE_TRYING,
 	INC_CHANGE_COUNTING,
 	INC_CHANGE_DRAINING,
 	INC_CHANGE_LEAVING,

@@ -205,7 +205,7 @@ static inline bool inc_comm_changes(const struct inc_comm *comm)
 /* The communicator over which the ranks agree on a change; NULL: they do not. */
 static inline struct inc_comm *inc_comm_next(const struct inc_comm *comm)
 {
-	return comm->change.state >= INC_CHANGE_COUNTING &&
+	return comm->change.state >= INC_CHANGE_TRYING &&
 	       comm->change.state <= INC_CHANGE_LEAVING ? comm->change.other :
 							  NULL;
 }
