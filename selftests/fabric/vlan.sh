@@ -4,7 +4,7 @@
 # Two tenants in two VLANs of one bridge, with the same addresses, each in a VRF.
 #
 #   vlan.sh [VAR=VALUE]... [PART...]
-#	PART: both forged none
+#	PART: both forged changed none
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -182,6 +182,34 @@ part_forged()
 	gone forged
 }
 
+# moved: the last job has moved, and has a tree.
+moved()
+{
+	grep -q "group-moved $JOB_NAME" "$LAB_OUT/amd.log"
+}
+
+# tenants.conf has another VLAN for those who begin later.
+part_changed()
+{
+	job ruth 0 1 allreduce --count 1024 -i 300 --pause 10000
+	wait_for 20 both_run "$JOB_NAME"
+	sed -i 's/vlan = 10/vlan = 20/' "$LIMITS"
+	kill -HUP "$AMD"
+	wait_for 5 eval 'ctl quota red | grep -q "vlan 20"'
+	ctl group move "$JOB_NAME" >/dev/null
+	wait_for 20 moved
+	ktap $? "a group moves after its tenant got another VLAN" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	[ "$(strays 10 "$(tree_of_job "$JOB_NAME")")" = 0 ]
+	ktap $? "it stays in the one that its hosts are in" \
+		"$(sw inc-tool member show; sw ip link)"
+	job_wait
+	ktap $? "and has right sums" "$(tail -n 3 "$JOB_LOG.0")"
+	sed -i '0,/vlan = 20/s//vlan = 10/' "$LIMITS"
+	kill -HUP "$AMD"
+	gone changed
+}
+
 part_none()
 {
 	job gina 0 1 --count 10
@@ -190,4 +218,4 @@ part_none()
 	ktap $? "a VLAN that no switch has" "$(cat "$JOB_LOG.0")"
 }
 
-suite "both forged none" "$@"
+suite "both forged changed none" "$@"

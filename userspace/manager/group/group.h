@@ -480,7 +480,8 @@ struct group_end {
  * @first_addr: address that its first rank connected from; none: the group was in
  *	the store
  * @request: name, number of ranks, and the wishes so far; mtu is the lowest; uc
- *	if any rank's queue pair is
+ *	if any rank's queue pair is; addr.vlan: VLAN of all its hosts, the tenant's
+ *	when its first rank came
  * @state: its state
  * @core: its ranks, and what is due when
  * @due: when it is looked at

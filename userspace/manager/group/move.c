@@ -51,6 +51,7 @@ struct group *move_find(const struct manager *m, const struct tenant *tn,
 void move_take(struct group *from, struct group *to)
 {
 	link_groups(from, to);
+	to->request.addr.vlan = from->request.addr.vlan;
 	to->move.here = from->move.next;
 	to->core.deadline = to->manager->loop.now + MOVE_MS;
 }

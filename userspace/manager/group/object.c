@@ -149,6 +149,7 @@ struct group *group_new(struct manager *m, struct tenant *tn,
 		return NULL;
 	g->manager = m;
 	g->request = *join;
+	g->request.addr.vlan = tn->limits->vlan;
 	memcpy(g->name, join->job, sizeof(g->name));
 	if (group_enter(g)) {
 		free(g);

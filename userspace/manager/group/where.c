@@ -57,7 +57,7 @@ bool where_locate(const struct group *g, bool near, uint32_t *at,
 /* Has a switch an interface in the VLAN of a group's hosts, if they have one? */
 static bool has_vlan(const struct sw *sw, const struct group *g)
 {
-	const struct inc_rdv_addr *host = &g->ranks[0].join.addr;
+	const struct inc_rdv_addr *host = &g->request.addr;
 
 	return !host->vlan || sw_if_vlan(sw->info, host);
 }
@@ -207,7 +207,7 @@ static const char *find_reason(const struct group *g, int *err)
 			*err = EHOSTUNREACH;
 			return sw->why;
 		}
-	if (g->ranks[0].join.addr.vlan)
+	if (g->request.addr.vlan)
 		return "none has the capability, room for another tree, and an interface in the tenant's VLAN (tenants.conf)";
 	if (keep_any(g))
 		return "none has the capability and room for another tree: some is kept for groups that are being rebuilt";

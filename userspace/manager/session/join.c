@@ -113,7 +113,7 @@ static void add_rank(struct group *g, struct rpc_stream *stream,
 	inc_job_set(&g->core, &r->core, RANK_PRESENT);
 	r->stream = stream;
 	r->join = *join;
-	r->join.addr.vlan = g->tenant->limits->vlan;
+	r->join.addr.vlan = g->request.addr.vlan;
 	r->heard_at = g->manager->loop.now;
 	rpc_stream_set(stream, r);
 	log_debug("group \"%s\": rank %u at %s, %u of %u", join->job,

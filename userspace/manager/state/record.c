@@ -278,7 +278,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	r->join = g->request;
 	r->join.rank = i;
 	take_addr(o, "addr", &r->join.addr);
-	r->join.addr.vlan = g->tenant->limits->vlan;
+	r->join.addr.vlan = g->request.addr.vlan;
 	r->join.qpn = get_u32(o, "qpn");
 	r->join.psn = get_u32(o, "psn");
 	r->join.mtu = get_u32(o, "mtu");
@@ -394,6 +394,7 @@ char *record_of(const struct group *g)
 		put_text(o, "reservation", g->reservation->name);
 	put_number(o, "born", g->born_ms);
 	put_number(o, "ending", g->state >= GROUP_ENDING);
+	put_number(o, "vlan", g->request.addr.vlan);
 	put_number(o, "mtu", g->request.mtu);
 	put_number(o, "uc", g->request.uc);
 	put_number(o, "rebuild", g->request.rebuild);
@@ -488,6 +489,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	if (g->reservation && (g->state == GROUP_ENDING ||
 			    !reservation_fits(g->reservation, (uint32_t)n)))
 		g->reservation = NULL;
+	g->request.addr.vlan = (uint16_t)get_u32(o, "vlan");
 	g->request.mtu = get_u32(o, "mtu");
 	g->request.uc = get_u64(o, "uc");
 	g->request.rebuild = get_u64(o, "rebuild");
