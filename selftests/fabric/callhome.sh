@@ -343,14 +343,26 @@ edits_name()
 	ktap $? "name: it is as before" "$(name_of "$(sock_of l1)")"
 	says "name: one with a space" 0 "invalid-value" \
 		"${id}a b</id></identity>"
+	ctl switch l1 drain >/dev/null
 	says "name: by an edit" 0 "" "${id}leaf9</id></identity>"
-	wait_for 10 is leaf9 ": up"
-	ktap $? "name: the manager hears of it" "$(ctl switch)"
+	wait_for 10 is leaf9 ": up.*drained"
+	ktap $? "name: the manager hears of it, and it is still drained" \
+		"$(ctl switch)"
+	ctl switch leaf9 resume >/dev/null
+	at l1 inc-tool tree add id 6 ranks 2 >/dev/null
+	says "name: with trees, it stays" 0 "in-use" "${id}leaf8</id></identity>"
+	at l1 inc-tool tree del 6
 	says "name: deleted" 0 "" '<identity><id xmlns:nc="urn:ietf:params:xml:ns:netconf:base:1.0" nc:operation="delete"/></identity>'
 	wait_for 10 is l1 ": up"
 	[ "$(name_of "$(sock_of l1)")" = l1 ] && [ ! -e "$DIR/id" ]
 	ktap $? "name: it is --id again" "$(name_of "$(sock_of l1)")"
 	SAYS_BY=(sw)
+}
+
+# says_other NAME: another switch has it, to l0.
+says_other()
+{
+	ctl switch l0 rename "$1" 2>&1 | grep -q "has this name"
 }
 
 part_rename()
@@ -366,6 +378,17 @@ part_rename()
 		switch l1 rename "$(printf 'x%.0s' {1..64})"
 	says "rename: no switch" 2 "there is no switch" switch l5 rename l6
 	says "rename: no new name" 1 "NAME rename NEW" switch l1 rename
+	says "rename: a word of the command" 2 "is not drain" switch l1 rename drain
+	says "rename: what --link cannot name" 2 "colons" switch l1 rename a:b
+	kill -STOP "${AGENT[l1]}"
+	ctl switch l1 rename leaf7 >/dev/null 2>&1 &
+	wait_for 10 says_other leaf7
+	ktap $? "rename: a name that another one is getting" \
+		"$(ctl switch l0 rename leaf7 2>&1)"
+	kill -CONT "${AGENT[l1]}"
+	wait $!
+	wait_for 10 is leaf7 ": up"
+	says "rename: and back" 0 "" switch leaf7 rename l1
 	long_job 4
 	says "rename: a switch with trees" 2 "has trees" switch l1 rename leaf1
 	ctl group del "$JOB_NAME"

@@ -114,8 +114,10 @@ static int write_file(const char *name)
  * needs no file.
  * Context: an operation. Returns 0; 1: it has changed; or -1 after filling in @f.
  * @sw: container "switch", or NULL
+ * @busy: there are trees, whose groups know the switch by its name: it has to stay
  */
-int name_apply(struct agent *a, const struct lyd_node *sw, struct fault *f)
+int name_apply(struct agent *a, const struct lyd_node *sw, bool busy,
+	       struct fault *f)
 {
 	struct lyd_node *node = NULL;
 	const char *name = usual;
@@ -125,6 +127,9 @@ int name_apply(struct agent *a, const struct lyd_node *sw, struct fault *f)
 		name = lyd_get_value(node);
 	if (!strcmp(name, a->id))
 		return 0;
+	if (busy)
+		return fault_set(f, NC_ERR_IN_USE, node,
+				 "this switch has trees, whose groups know it by its name");
 	if (!path[0])
 		return fault_set(f, NC_ERR_OP_NOT_SUPPORTED, node,
 				 "this agent has no place to keep a name: it needs --state DIR");

@@ -218,6 +218,16 @@ static void refuse_locked(struct request *q)
 	reply_fault(q, &f, NC_LAYER_PROTOCOL);
 }
 
+static bool has_trees(const struct lyd_node *sw)
+{
+	const struct lyd_node *node;
+
+	LY_LIST_FOR(sw ? lyd_child(sw) : NULL, node)
+		if (!strcmp(LYD_NAME(node), "tree"))
+			return true;
+	return false;
+}
+
 /* The switch's name, which is not the kernel's, comes first: it can be undone. */
 static void apply_all(struct request *q, const struct lyd_node *running,
 		      const struct lyd_node *wanted, enum apply_error mode)
@@ -225,13 +235,14 @@ static void apply_all(struct request *q, const struct lyd_node *running,
 	int ret, named;
 	struct fault f;
 
-	named = name_apply(q->a, wanted, &f);
+	named = name_apply(q->a, wanted, has_trees(running), &f);
 	if (named < 0)
 		refuse(q, &f);
 	if (named < 0 && mode != APPLY_CONTINUE)
 		return;
 	ret = apply_config(&q->a->nl, running, wanted, mode, add_error, q);
-	if (ret && mode != APPLY_CONTINUE && name_apply(q->a, running, &f) < 0)
+	if (ret && mode != APPLY_CONTINUE &&
+	    name_apply(q->a, running, false, &f) < 0)
 		refuse(q, &f);
 	else if (named > 0)
 		ifcache_note(q->a, IFCACHE_HOST);

@@ -48,7 +48,7 @@ static void finish(struct rename *r, int err, const char *why)
 	struct rpc_stream *stream = r->rpc.stream;
 	struct rpc_answer a = { .data = NULL };
 
-	r->op.sw->renaming = false;
+	r->op.sw->renaming = NULL;
 	if (stream && !err)
 		answer_reply(&a, &out.base);
 	if (stream && a.data)
@@ -78,7 +78,6 @@ static void renamed(struct sw_op *op)
 	}
 	event_log(&r->m->events, EVENT_SWITCH_RENAMED, sw_name(sw),
 		  "it is %s from now on: by %s", r->id, r->by);
-	drain_renamed(r->m, sw, r->id);
 	/* Operations are done one after another. */
 	sw_refresh(sw);
 	op->run = run_nothing;
@@ -92,7 +91,7 @@ static void on_closed(struct rpc_watch *rpc)
 	rpc->stream = NULL;
 }
 
-/* Does another switch have this name, or has it answered by it? */
+/* Does another switch have this name, has it answered by it, or is it getting it? */
 static const struct sw *find_other(const struct manager *m, const struct sw *sw,
 				   const char *id)
 {
@@ -100,7 +99,8 @@ static const struct sw *find_other(const struct manager *m, const struct sw *sw,
 
 	for_each_switch(&m->fabric, other)
 		if (other != sw && (!strcmp(sw_name(other), id) ||
-				    !strcmp(other->address, id)))
+				    !strcmp(other->address, id) ||
+				    (other->renaming && !strcmp(other->renaming, id))))
 			return other;
 	return NULL;
 }
@@ -116,11 +116,17 @@ static bool is_linked(const struct manager *m, const char *id)
 	return false;
 }
 
+/* Commands would take some names for something else. */
 static bool may_be_name(const char *id)
 {
+	static const char *const words[] = { "drain", "rename", "resume" };
 	const char *p;
+	size_t i;
 
-	for (p = id; *p > ' ' && *p <= '~'; p++)
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(id, words[i]))
+			return false;
+	for (p = id; *p > ' ' && *p <= '~' && *p != ':'; p++)
 		;
 	return !*p && *id && p - id <= SWITCH_ID_MAX;
 }
@@ -132,7 +138,7 @@ static bool check(const struct manager *m, const struct sw *sw, const char *id,
 	const struct sw *other = find_other(m, sw, id);
 
 	if (!may_be_name(id))
-		answer_refuse(a, EINVAL, "a switch's name has 1 to %d printable ASCII characters, without spaces",
+		answer_refuse(a, EINVAL, "a switch's name has 1 to %d printable ASCII characters, without spaces and colons, and is not drain, rename or resume",
 			      SWITCH_ID_MAX);
 	else if (other)
 		answer_refuse(a, EEXIST, "the switch at %s has this name",
@@ -173,7 +179,7 @@ void answer_rename_switch(struct manager *m, const void *msg,
 	r->op.run = run_rename;
 	r->op.done = renamed;
 	r->rpc.closed = on_closed;
-	sw->renaming = true;
+	sw->renaming = r->id;
 	a->later = true;
 	rpc_stream_watch(stream, &r->rpc);
 	sw_submit(sw, &r->op);

@@ -353,7 +353,7 @@ struct sw_queue {
  * @info: what it told last; NULL: nothing yet
  * @drain: no more trees are made there, and who has wished so; NULL: they are
  * @leaving: --switch does not name it; it gets no more trees
- * @renaming: nor does it while it gets another name
+ * @renaming: the name that it is getting, and it gets no trees meanwhile; NULL: none
  * @gone: nor has it any: it is not talked with
  * @gone_at: milliseconds; since when
  * @subtrees: trees that groups have there
@@ -378,7 +378,7 @@ struct sw {
 	struct sw_snapshot	*info;
 	struct drain		*drain;
 	bool			leaving;
-	bool			renaming;
+	const char		*renaming;
 	bool			gone;
 	int64_t			gone_at;
 	unsigned int		subtrees;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Switches that get no more trees, until they are resumed; the store has them,
- * too. A switch is known by its identity, or until its agent has answered, by
- * the agent's address.
+ * too. A switch is known by its identity, and if that has changed, or until its agent
+ * has answered, by the agent's address.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -36,26 +36,52 @@ static void persist_drain(struct manager *m, const struct drain *d)
 	state_put(m, key, o);
 }
 
-static bool is_of(const struct drain *d, const struct sw *sw)
+static struct drain *find_named(const struct manager *m, const char *id)
 {
-	if (d->id[0] && sw->info)
-		return !strcmp(d->id, sw->info->id);
-	return !strncmp(d->address, sw->address, sizeof(d->address) - 1);
+	struct drain *d = m->drains;
+
+	while (d && strcmp(d->id, id))
+		d = d->next;
+	return d;
+}
+
+static struct drain *find_at(const struct manager *m, const struct sw *sw)
+{
+	struct drain *d = m->drains;
+
+	while (d && strncmp(d->address, sw->address, sizeof(d->address) - 1))
+		d = d->next;
+	return d;
+}
+
+/* Does a switch elsewhere have the name that this one was drained by? */
+static bool is_elsewhere(const struct manager *m, const struct drain *d,
+			 const struct sw *sw)
+{
+	const struct sw *other;
+
+	for_each_switch(&m->fabric, other)
+		if (other != sw && other->info && !strcmp(other->info->id, d->id))
+			return true;
+	return false;
 }
 
 /*
- * Check whether a switch is drained.
+ * Check whether a switch is drained. One that has got another name, whoever gave it that,
+ * stays so.
  * @sw: switch, whose identity may have changed
  */
 void drain_seen(struct manager *m, struct sw *sw)
 {
-	struct drain *d = m->drains;
+	struct drain *d = sw->info ? find_named(m, sw->info->id) : NULL;
 	char key[STORE_KEY_MAX + 1];
 
-	while (d && !is_of(d, sw))
-		d = d->next;
+	if (!d)
+		d = find_at(m, sw);
+	if (d && d->id[0] && sw->info && is_elsewhere(m, d, sw))
+		d = NULL;
 	sw->drain = d;
-	if (!d || d->id[0] || !sw->info)
+	if (!d || !sw->info || !strcmp(d->id, sw->info->id))
 		return;
 	name_key(key, d);
 	snprintf(d->id, sizeof(d->id), "%s", sw->info->id);
@@ -99,22 +125,6 @@ int drain_add(struct manager *m, struct sw *sw, const char *by)
 	event_log(&m->events, EVENT_SWITCH_DRAINING, sw_name(sw),
 		  "it gets no more trees, and has %u: by %s", sw->subtrees, by);
 	return 0;
-}
-
-/* A switch, which may be drained, has another name. */
-void drain_renamed(struct manager *m, struct sw *sw, const char *id)
-{
-	struct drain *d = sw->drain;
-	char key[STORE_KEY_MAX + 1];
-
-	if (!d)
-		return;
-	name_key(key, d);
-	snprintf(d->id, sizeof(d->id), "%s", id);
-	if (!m->state.store)
-		return;
-	state_del(m, key);
-	persist_drain(m, d);
 }
 
 static void take_out(struct manager *m, struct drain *d)

@@ -144,7 +144,6 @@ struct drain {
 };
 
 int drain_add(struct manager *m, struct sw *sw, const char *by);
-void drain_renamed(struct manager *m, struct sw *sw, const char *id);
 void drain_end(struct manager *m, struct sw *sw, const char *by);
 void drain_seen(struct manager *m, struct sw *sw);
 void drain_restore(struct manager *m, const struct store_record *list);
