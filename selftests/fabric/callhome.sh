@@ -5,7 +5,7 @@
 # lasts. Of a root and two leaves, l1 calls. And names that a manager gives to them.
 #
 #   callhome.sh [VAR=VALUE]... [PART...]
-#	PART: job refused twice back cut flood lead wrong rename
+#	PART: job refused twice back cut flood lead wrong rename liar
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -359,6 +359,45 @@ edits_name()
 	SAYS_BY=(sw)
 }
 
+# A key of its own does not make another's name a switch's, not even while that one does
+# not answer to a new manager.
+part_liar()
+{
+	agent_ends l1
+	calls l1
+	amd_down
+	AMD_STORE=sqlite:$DIR/amd.db
+	manager_up && wait_for 30 is l1 ": up"
+	JOB_HOSTS=(0 1)
+	am_start 2 allreduce --count 1024 -i 1000000 --pause 10000
+	JOB_HOSTS=()
+	event "group-ready $JOB_NAME" 20
+	ktap $? "liar: a group at l0" "$(ctl group)"
+	SAYS_BY=(edits)
+	says "liar: another one calls itself l0" 0 "" "<identity><id>l0</id></identity>"
+	SAYS_BY=(sw)
+	kill -STOP "${AGENT[l0]}"
+	kill_amd
+	manager_up
+	wait_for 20 is callhome:l1 "down: it calls itself l0"
+	ktap $? "liar: a new manager does not believe it" "$(ctl topology)"
+	kill -CONT "${AGENT[l0]}"
+	wait_for 20 is l0 ": up"
+	ktap $? "liar: but the right one" "$(ctl topology)"
+	kill -0 "${JOB_PIDS[0]}" && ctl group show "$JOB_NAME" | grep -q "2 of 2"
+	ktap $? "liar: whose group goes on" "$(ctl group; tail -n 9 "$LAB_OUT/amd.log")"
+	ctl group del "$JOB_NAME"
+	job_wait
+	rm -f "$DIR/id"
+	agent_ends l1
+	calls l1
+	wait_for 20 is l1 ": up"
+	ktap $? "liar: it is itself again" "$(ctl topology)"
+	amd_down
+	AMD_STORE=none
+	manager_up && wait_for 30 is l1 ": up"
+}
+
 # says_other NAME: another switch has it, to l0.
 says_other()
 {
@@ -453,4 +492,4 @@ part_wrong()
 	SAYS_BY=(sw)
 }
 
-suite "job refused twice back cut flood lead wrong rename" "$@"
+suite "job refused twice back cut flood lead wrong rename liar" "$@"

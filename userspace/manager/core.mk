@@ -18,7 +18,7 @@ CORE	:= $(RPC_CLIENT) $(RPC_SERVER) $(addprefix common/conf/,conf.o unit.o) job/
 		$(addprefix group/,cm.o drain.o fail.o home.o keep.o limit.o link.o move.o \
 			object.o rank.o rebuild.o report.o room.o route.o step.o tell.o \
 			timer.o trees.o undetermined.o where.o) \
-		$(addprefix state/,drain.o ids.o leader.o links.o persist.o put.o record.o \
+		$(addprefix state/,drain.o ids.o leader.o links.o names.o persist.o put.o record.o \
 			reserve.o restore.o) \
 		$(addprefix session/,join.o resume.o violation.o) \
 		$(addprefix stats/,expiry.o history.o member_counts.o metrics.o stale.o \

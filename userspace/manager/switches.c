@@ -21,6 +21,8 @@ static void switch_on_snapshot(struct sw *sw, const struct sw_snapshot *before)
 	}
 	if (manager->state.phase != PHASE_ACTIVE)
 		return;
+	if (sw->up)
+		names_seen(manager, sw);
 	if (sw->up && !manager->stop)
 		restore_check(manager, sw);
 	group_on_snapshot(manager, sw, before);
@@ -31,16 +33,7 @@ static void switch_on_snapshot(struct sw *sw, const struct sw_snapshot *before)
 
 static const struct sw *switch_namesake(const struct sw *sw, const char *id)
 {
-	const struct sw *other;
-	unsigned int i;
-
-	for (i = 0; i < manager->fabric.n; i++) {
-		other = &manager->fabric.switches[i];
-		if (other != sw && !other->gone && other->info &&
-		    !strcmp(other->info->id, id))
-			return other;
-	}
-	return NULL;
+	return names_find(manager, sw, id);
 }
 
 static void switch_on_notif(const struct sw_notif *news)

@@ -100,7 +100,8 @@ static const struct sw *find_other(const struct manager *m, const struct sw *sw,
 	for_each_switch(&m->fabric, other)
 		if (other != sw && (!strcmp(sw_name(other), id) ||
 				    !strcmp(other->address, id) ||
-				    (other->renaming && !strcmp(other->renaming, id))))
+				    (other->renaming && !strcmp(other->renaming, id)) ||
+				    (!other->info && !strcmp(other->named, id))))
 			return other;
 	return NULL;
 }

@@ -51,7 +51,7 @@ static void keep_interfaces(struct sw_snapshot *info,
  * Two switches with one name are one switch with two addresses, or cannot be
  * distinguished: the first one's trees would be deleted as the second one's. So
  * the second is down for as long as the first has this name: its answer is
- * dropped, and true is returned.
+ * dropped, and true is returned. The name that it had itself is free then.
  */
 static bool reject_namesake(struct sw *sw, struct refresh *r)
 {
@@ -62,6 +62,8 @@ static bool reject_namesake(struct sw *sw, struct refresh *r)
 	other = sw->on.identity(sw, r->info->id);
 	if (!other)
 		return false;
+	if (strcmp(sw->named, r->info->id))
+		sw->named[0] = '\0';
 	snprintf(r->op.err, sizeof(r->op.err), "it calls itself %s, as the one at %s does: is it the same, or has inc-agentd no --id of its own?",
 		 r->info->id, other->address);
 	sw_snapshot_free(r->info);

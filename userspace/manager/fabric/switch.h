@@ -350,6 +350,7 @@ struct sw_queue {
  * @index: its place in the list
  * @up: the agent has answered the last time
  * @why: if not @up: the reason
+ * @named: name by which it has answered, perhaps to an earlier manager; empty: none
  * @info: what it told last; NULL: nothing yet
  * @drain: no more trees are made there, and who has wished so; NULL: they are
  * @leaving: --switch does not name it; it gets no more trees
@@ -375,6 +376,7 @@ struct sw {
 	unsigned int		index;
 	bool			up;
 	char			why[SW_ERROR_LEN];
+	char			named[SWITCH_ID_MAX + 1];
 	struct sw_snapshot	*info;
 	struct drain		*drain;
 	bool			leaving;

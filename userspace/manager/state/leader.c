@@ -80,6 +80,7 @@ static void begin_leading(struct manager *m)
 	unsigned int i;
 
 	ids_restore(m, m->state.list);
+	names_restore(m, m->state.list);
 	reserve_restore(m, m->state.list);
 	drain_restore(m, m->state.list);
 	links_restore(m, m->state.list);

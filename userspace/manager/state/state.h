@@ -149,6 +149,11 @@ void drain_seen(struct manager *m, struct sw *sw);
 void drain_restore(struct manager *m, const struct store_record *list);
 void drain_forget(struct manager *m);
 
+/* names.c */
+void names_seen(struct manager *m, struct sw *sw);
+struct sw *names_find(struct manager *m, const struct sw *but, const char *id);
+void names_restore(struct manager *m, const struct store_record *list);
+
 /* links.c */
 struct json_object *links_update(struct manager *m, int64_t now);
 void links_restore(struct manager *m, const struct store_record *list);

@@ -375,6 +375,7 @@ int main(void)
 	damaged_share("{\"share\":4096}");
 	damaged_share("{\"share\":-1}");
 	damaged("drain/sw1", "", "sw1", drain_restore);
+	damaged("name/sw1", "", "sw1", names_restore);
 	damaged("links/sw1", "", "sw1", links_restore);
 	damaged("reserve/3/red/r1", "red", "r1", reserve_restore);
 	damaged("reserve/x", "", "x", reserve_restore);
